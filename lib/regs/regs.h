@@ -1,0 +1,116 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/* Written by tools/regs.py from the .rdl files; change those. */
+#ifndef PENSTOCK_REGS_H
+#define PENSTOCK_REGS_H
+
+/* shell/regs/card.rdl */
+#define CARD_MAGIC 0x0u /* 0x50454E53, "PENS". */
+#define CARD_VERSION 0x4u /* Version of the register map: major [31:16], minor [15:0]. */
+#define CARD_PORTS 0x8u /* Ethernet ports. */
+#define CARD_UNITS 0xCu /* Units. */
+#define CARD_MAX_FRAME 0x10u /* Bytes of the longest frame that the card stores. */
+#define CARD_INGRESS_BYTES 0x14u /* Bytes of the ingress buffer of a port. */
+#define CARD_CYCLES_L 0x18u /* Cycles since reset, low. Its read latches the high word. */
+#define CARD_CYCLES_H 0x1Cu /* Cycles since reset, high. */
+#define CARD_UNIT_WRITE_MASK 0x20u /* Units that a write to the unit window reaches. */
+#define CARD_UNIT_READ 0x24u /* Unit that a read of the unit window reaches. */
+#define CARD_PORT_ENABLE 0x28u /* Ports that may receive; a frame that arrives at a disabled port is dropped and counted. */
+#define CARD_POLICY 0x30u /* Dispatch policy: 0 round robin, 1 least loaded, 2 flow hash (blocks while the unit is full), 3 flow hash that drops. */
+#define CARD_UNIT_ENABLE 0x34u /* Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. */
+#define CARD_UNIT_FLUSH 0x38u /* Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units. */
+#define CARD_SLOTS_UNIT 0x3Cu /* Unit whose dispatcher state SLOTS_FREE and SLOTS_TOTAL show. */
+#define CARD_SLOTS_FREE 0x40u /* Free slots of the unit SLOTS_UNIT. */
+#define CARD_SLOTS_TOTAL 0x44u /* Slots that the unit SLOTS_UNIT has declared. */
+#define CARD_SLOTS_SIZE 0x48u /* Bytes of frame that a slot of the unit SLOTS_UNIT holds. */
+#define CARD_UNITS_IDLE 0x4Cu /* Units whose slots are all free. */
+#define CARD_RETA 0x200u /* Flow hash policies: entry i names the unit [4:0] of the frames whose hash ends in i (7 bits). */
+#define CARD_RETA_COUNT 0x80u /* How many there are, 4 bytes apart. */
+#define CARD_STREAM_BASE 0x400u /* First of these. */
+#define CARD_STREAM_STRIDE 0x40u /* Bytes from one to the next. */
+#define CARD_STREAM_COUNT 0x6u /* How many there are. */
+#define CARD_STREAM_RX_FRAMES 0x0u /* Frames that entered whole. */
+#define CARD_STREAM_RX_BYTES 0x4u /* Their bytes, low 32 bits. */
+#define CARD_STREAM_DROP_OVERFLOW 0x8u /* Frames dropped at the port because the ingress buffer was full. */
+#define CARD_STREAM_DROP_OVERSIZE 0xCu /* Frames dropped because they were longer than MAX_FRAME or than a slot. */
+#define CARD_STREAM_DROP_RUNT 0x10u /* Frames dropped because they were shorter than an Ethernet header. */
+#define CARD_STREAM_DROP_DAMAGED 0x14u /* Frames dropped because they arrived damaged. */
+#define CARD_STREAM_DROP_DISABLED 0x18u /* Frames dropped because the port was disabled. */
+#define CARD_STREAM_DROP_POLICY 0x1Cu /* Frames dropped by the policy flow hash that drops. */
+#define CARD_STREAM_RX_STALLS 0x20u /* Cycles in which a frame waited for a slot. */
+#define CARD_STREAM_TX_FRAMES 0x24u /* Frames that left. */
+#define CARD_STREAM_TX_BYTES 0x28u /* Their bytes, low 32 bits. */
+#define CARD_STREAM_TX_STALLS 0x2Cu /* Cycles in which the receiver of the outgoing stream was not ready. */
+#define CARD_STREAM_RX_LEVEL 0x30u /* Beats that wait in the ingress buffer now. */
+
+/* engines/rpu/regs/rpu.rdl */
+#define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */
+#define RPU_CORE_SEND_DESC_HIGH 0xCu /* Descriptor to send, high word: address of the first byte. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending. */
+#define RPU_CORE_DRAM_ADDR_LOW 0x10u /* Host memory address, low word. */
+#define RPU_CORE_DRAM_ADDR_HIGH 0x14u /* Host memory address, high word. */
+#define RPU_CORE_SLOT_ADDR 0x18u /* Address that the next UPDATE_SLOT gives to a slot. */
+#define RPU_CORE_TIMER_INTERVAL 0x1Cu /* Cycles between two timer interrupts; 0 stops the timer. */
+#define RPU_CORE_READY_TO_EVICT 0x24u /* 1: the host may evict this unit. */
+#define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 host memory write, 5 host memory read. */
+#define RPU_CORE_RECV_DESC_RELEASE 0x2Cu /* Any write takes the oldest descriptor off the receive queue. */
+#define RPU_CORE_UPDATE_SLOT 0x34u /* Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory. */
+#define RPU_CORE_MASK_WRITE 0x38u /* Interrupt mask; 1 lets the interrupt through. Bits as in INTERRUPT_FLAGS. */
+#define RPU_CORE_INTERRUPT_ACK 0x3Cu /* Acknowledges the interrupts whose bits are 1. */
+#define RPU_CORE_DEBUG_OUT_L 0x40u /* Debug word to the host, low. */
+#define RPU_CORE_DEBUG_OUT_H 0x44u /* Debug word to the host, high. */
+#define RPU_CORE_RECV_DESC_LOW 0x80u /* Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none. */
+#define RPU_CORE_RECV_DESC_HIGH 0x84u /* Oldest received descriptor, high word: address of the frame in packet memory. */
+#define RPU_CORE_READY 0x8Cu /* Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write, [16] slot set-up takes a write, [24] message to a core takes a write. */
+#define RPU_CORE_CORE_ID 0x90u /* Number of this unit. */
+#define RPU_CORE_TIMER_L 0x94u /* Cycles since reset, low. Its read latches the high word. */
+#define RPU_CORE_TIMER_H 0x98u /* Cycles since reset, high, as latched by the last read of TIMER_L. */
+#define RPU_CORE_INTERRUPT_FLAGS 0x9Cu /* Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator. */
+#define RPU_CORE_MASK_READ 0xA0u /* Interrupt mask. */
+#define RPU_CORE_IMEM_SIZE 0xA4u /* Bytes of instruction memory. */
+#define RPU_CORE_DMEM_SIZE 0xA8u /* Bytes of data memory. */
+#define RPU_CORE_PMEM_SIZE 0xACu /* Bytes of packet memory. */
+#define RPU_CORE_SEG_SIZE 0xB0u /* Bytes of a packet memory segment. */
+#define RPU_CORE_SEG_COUNT 0xB4u /* Number of packet memory segments. */
+#define RPU_CORE_BC_SIZE 0xB8u /* Bytes of the broadcast region. */
+#define RPU_CORE_MAX_SLOTS 0xBCu /* Slots that a unit may declare. */
+#define RPU_CORE_DEBUG_IN_L 0xC0u /* Debug word from the host, low. */
+#define RPU_CORE_DEBUG_IN_H 0xC4u /* Debug word from the host, high. */
+#define RPU_CORE_ACTIVE_SLOTS 0xD8u /* Slots that hold a frame: bit n-1 is slot n. */
+#define RPU_CORE_RECV 0x100u /* Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24]. */
+#define RPU_CORE_RECV_HDR 0x104u /* Address in data memory of the header copy of the frame that RECV returned last. */
+#define RPU_CORE_SEND 0x108u /* Sends, in one store: length [15:0] (0 drops), slot [23:16], port [31:24]. The address follows from the slot. */
+#define RPU_CORE_RECV_DATA 0x10Cu /* Address in packet memory of the frame that RECV returned last. */
+#define RPU_CORE_RECV_HASH 0x110u /* Flow hash of the frame that RECV returned last. */
+#define RPU_CORE_RECV_TIME 0x114u /* Cycle, modulo 2^32, in which the frame that RECV returned last entered the card. */
+
+/* engines/rpu/regs/rpu.rdl */
+#define RPU_HOST_RESET 0x0u /* 1 holds the core in reset. Set after power-up, so that memories can be loaded. */
+#define RPU_HOST_POKE 0x4u /* Any write raises the poke interrupt. */
+#define RPU_HOST_EVICT 0x8u /* Any write raises the evict interrupt. */
+#define RPU_HOST_DEBUG_IN_L 0x10u /* Debug word to the firmware, low. */
+#define RPU_HOST_DEBUG_IN_H 0x14u /* Debug word to the firmware, high. */
+#define RPU_HOST_ENGINE 0x20u /* Engine: 0x00757072, "rpu". */
+#define RPU_HOST_UNIT_ID 0x24u /* Number of this unit. */
+#define RPU_HOST_STATUS 0x28u /* [0] core in reset, [1] ready to evict, [2] interrupt taken and not returned. */
+#define RPU_HOST_ERRORS 0x2Cu /* Error flags since reset, bits as in INTERRUPT_FLAGS. */
+#define RPU_HOST_ERROR_ADDR 0x30u /* Address of the last access that was wild. */
+#define RPU_HOST_PC 0x34u /* Address of the instruction the core is at. */
+#define RPU_HOST_ACTIVE_SLOTS 0x38u /* Slots that hold a frame. */
+#define RPU_HOST_HELD_CYCLES 0x3Cu /* Cycles since the unit last released a slot while it held one; 0 when it holds none. */
+#define RPU_HOST_DEBUG_OUT_L 0x40u /* Debug word from the firmware, low. */
+#define RPU_HOST_DEBUG_OUT_H 0x44u /* Debug word from the firmware, high. */
+#define RPU_HOST_RX_FRAMES 0x50u /* Frames received. */
+#define RPU_HOST_RX_BYTES 0x54u /* Bytes received, low 32 bits. */
+#define RPU_HOST_RX_STALLS 0x58u /* Cycles in which an arriving beat had to wait. */
+#define RPU_HOST_TX_FRAMES 0x5Cu /* Frames sent. */
+#define RPU_HOST_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
+#define RPU_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
+#define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped (length 0). */
+#define RPU_HOST_REFUSED 0x6Cu /* Descriptors refused: slot not held, or destination that does not exist. The frame, if there was one, is dropped. */
+#define RPU_HOST_ACCEL 0x70u /* Accelerator in this unit: 0 none, 1 ip_prefix. */
+
+/* engines/rpu/accelerators/ip_prefix/ip_prefix.rdl */
+#define IP_PREFIX_ADDR 0x0u /* Starts the look-up of an IPv4 address as a load from the frame gives it (first octet in [7:0]). */
+#define IP_PREFIX_CLASS 0x4u /* Class of the longest matching prefix, 1..15; 0 when none matches. Holds the core until the look-up is done. */
+#define IP_PREFIX_PASS_MASK 0x8u /* All ones when the class is 0; 0xFFFF0000 otherwise: ANDed with a descriptor it drops the frames that match. Holds the core like CLASS. */
+
+#endif

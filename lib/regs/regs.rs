@@ -1,0 +1,214 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Written by tools/regs.py from the .rdl files; change those.
+
+// shell/regs/card.rdl
+/// 0x50454E53, "PENS".
+pub const CARD_MAGIC: u32 = 0x0;
+/// Version of the register map: major [31:16], minor [15:0].
+pub const CARD_VERSION: u32 = 0x4;
+/// Ethernet ports.
+pub const CARD_PORTS: u32 = 0x8;
+/// Units.
+pub const CARD_UNITS: u32 = 0xC;
+/// Bytes of the longest frame that the card stores.
+pub const CARD_MAX_FRAME: u32 = 0x10;
+/// Bytes of the ingress buffer of a port.
+pub const CARD_INGRESS_BYTES: u32 = 0x14;
+/// Cycles since reset, low. Its read latches the high word.
+pub const CARD_CYCLES_L: u32 = 0x18;
+/// Cycles since reset, high.
+pub const CARD_CYCLES_H: u32 = 0x1C;
+/// Units that a write to the unit window reaches.
+pub const CARD_UNIT_WRITE_MASK: u32 = 0x20;
+/// Unit that a read of the unit window reaches.
+pub const CARD_UNIT_READ: u32 = 0x24;
+/// Ports that may receive; a frame that arrives at a disabled port is dropped and counted.
+pub const CARD_PORT_ENABLE: u32 = 0x28;
+/// Dispatch policy: 0 round robin, 1 least loaded, 2 flow hash (blocks while the unit is full), 3 flow hash that drops.
+pub const CARD_POLICY: u32 = 0x30;
+/// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out.
+pub const CARD_UNIT_ENABLE: u32 = 0x34;
+/// Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units.
+pub const CARD_UNIT_FLUSH: u32 = 0x38;
+/// Unit whose dispatcher state SLOTS_FREE and SLOTS_TOTAL show.
+pub const CARD_SLOTS_UNIT: u32 = 0x3C;
+/// Free slots of the unit SLOTS_UNIT.
+pub const CARD_SLOTS_FREE: u32 = 0x40;
+/// Slots that the unit SLOTS_UNIT has declared.
+pub const CARD_SLOTS_TOTAL: u32 = 0x44;
+/// Bytes of frame that a slot of the unit SLOTS_UNIT holds.
+pub const CARD_SLOTS_SIZE: u32 = 0x48;
+/// Units whose slots are all free.
+pub const CARD_UNITS_IDLE: u32 = 0x4C;
+/// Flow hash policies: entry i names the unit [4:0] of the frames whose hash ends in i (7 bits).
+pub const CARD_RETA: u32 = 0x200;
+/// How many there are, 4 bytes apart.
+pub const CARD_RETA_COUNT: u32 = 0x80;
+/// First of these.
+pub const CARD_STREAM_BASE: u32 = 0x400;
+/// Bytes from one to the next.
+pub const CARD_STREAM_STRIDE: u32 = 0x40;
+/// How many there are.
+pub const CARD_STREAM_COUNT: u32 = 0x6;
+/// Frames that entered whole.
+pub const CARD_STREAM_RX_FRAMES: u32 = 0x0;
+/// Their bytes, low 32 bits.
+pub const CARD_STREAM_RX_BYTES: u32 = 0x4;
+/// Frames dropped at the port because the ingress buffer was full.
+pub const CARD_STREAM_DROP_OVERFLOW: u32 = 0x8;
+/// Frames dropped because they were longer than MAX_FRAME or than a slot.
+pub const CARD_STREAM_DROP_OVERSIZE: u32 = 0xC;
+/// Frames dropped because they were shorter than an Ethernet header.
+pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
+/// Frames dropped because they arrived damaged.
+pub const CARD_STREAM_DROP_DAMAGED: u32 = 0x14;
+/// Frames dropped because the port was disabled.
+pub const CARD_STREAM_DROP_DISABLED: u32 = 0x18;
+/// Frames dropped by the policy flow hash that drops.
+pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
+/// Cycles in which a frame waited for a slot.
+pub const CARD_STREAM_RX_STALLS: u32 = 0x20;
+/// Frames that left.
+pub const CARD_STREAM_TX_FRAMES: u32 = 0x24;
+/// Their bytes, low 32 bits.
+pub const CARD_STREAM_TX_BYTES: u32 = 0x28;
+/// Cycles in which the receiver of the outgoing stream was not ready.
+pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
+/// Beats that wait in the ingress buffer now.
+pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
+
+// engines/rpu/regs/rpu.rdl
+/// Descriptor to send, low word: length [15:0], slot [23:16], port [31:24].
+pub const RPU_CORE_SEND_DESC_LOW: u32 = 0x8;
+/// Descriptor to send, high word: address of the first byte. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending.
+pub const RPU_CORE_SEND_DESC_HIGH: u32 = 0xC;
+/// Host memory address, low word.
+pub const RPU_CORE_DRAM_ADDR_LOW: u32 = 0x10;
+/// Host memory address, high word.
+pub const RPU_CORE_DRAM_ADDR_HIGH: u32 = 0x14;
+/// Address that the next UPDATE_SLOT gives to a slot.
+pub const RPU_CORE_SLOT_ADDR: u32 = 0x18;
+/// Cycles between two timer interrupts; 0 stops the timer.
+pub const RPU_CORE_TIMER_INTERVAL: u32 = 0x1C;
+/// 1: the host may evict this unit.
+pub const RPU_CORE_READY_TO_EVICT: u32 = 0x24;
+/// What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 host memory write, 5 host memory read.
+pub const RPU_CORE_SEND_DESC_TYPE: u32 = 0x28;
+/// Any write takes the oldest descriptor off the receive queue.
+pub const RPU_CORE_RECV_DESC_RELEASE: u32 = 0x2C;
+/// Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory.
+pub const RPU_CORE_UPDATE_SLOT: u32 = 0x34;
+/// Interrupt mask; 1 lets the interrupt through. Bits as in INTERRUPT_FLAGS.
+pub const RPU_CORE_MASK_WRITE: u32 = 0x38;
+/// Acknowledges the interrupts whose bits are 1.
+pub const RPU_CORE_INTERRUPT_ACK: u32 = 0x3C;
+/// Debug word to the host, low.
+pub const RPU_CORE_DEBUG_OUT_L: u32 = 0x40;
+/// Debug word to the host, high.
+pub const RPU_CORE_DEBUG_OUT_H: u32 = 0x44;
+/// Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none.
+pub const RPU_CORE_RECV_DESC_LOW: u32 = 0x80;
+/// Oldest received descriptor, high word: address of the frame in packet memory.
+pub const RPU_CORE_RECV_DESC_HIGH: u32 = 0x84;
+/// Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write, [16] slot set-up takes a write, [24] message to a core takes a write.
+pub const RPU_CORE_READY: u32 = 0x8C;
+/// Number of this unit.
+pub const RPU_CORE_CORE_ID: u32 = 0x90;
+/// Cycles since reset, low. Its read latches the high word.
+pub const RPU_CORE_TIMER_L: u32 = 0x94;
+/// Cycles since reset, high, as latched by the last read of TIMER_L.
+pub const RPU_CORE_TIMER_H: u32 = 0x98;
+/// Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator.
+pub const RPU_CORE_INTERRUPT_FLAGS: u32 = 0x9C;
+/// Interrupt mask.
+pub const RPU_CORE_MASK_READ: u32 = 0xA0;
+/// Bytes of instruction memory.
+pub const RPU_CORE_IMEM_SIZE: u32 = 0xA4;
+/// Bytes of data memory.
+pub const RPU_CORE_DMEM_SIZE: u32 = 0xA8;
+/// Bytes of packet memory.
+pub const RPU_CORE_PMEM_SIZE: u32 = 0xAC;
+/// Bytes of a packet memory segment.
+pub const RPU_CORE_SEG_SIZE: u32 = 0xB0;
+/// Number of packet memory segments.
+pub const RPU_CORE_SEG_COUNT: u32 = 0xB4;
+/// Bytes of the broadcast region.
+pub const RPU_CORE_BC_SIZE: u32 = 0xB8;
+/// Slots that a unit may declare.
+pub const RPU_CORE_MAX_SLOTS: u32 = 0xBC;
+/// Debug word from the host, low.
+pub const RPU_CORE_DEBUG_IN_L: u32 = 0xC0;
+/// Debug word from the host, high.
+pub const RPU_CORE_DEBUG_IN_H: u32 = 0xC4;
+/// Slots that hold a frame: bit n-1 is slot n.
+pub const RPU_CORE_ACTIVE_SLOTS: u32 = 0xD8;
+/// Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24].
+pub const RPU_CORE_RECV: u32 = 0x100;
+/// Address in data memory of the header copy of the frame that RECV returned last.
+pub const RPU_CORE_RECV_HDR: u32 = 0x104;
+/// Sends, in one store: length [15:0] (0 drops), slot [23:16], port [31:24]. The address follows from the slot.
+pub const RPU_CORE_SEND: u32 = 0x108;
+/// Address in packet memory of the frame that RECV returned last.
+pub const RPU_CORE_RECV_DATA: u32 = 0x10C;
+/// Flow hash of the frame that RECV returned last.
+pub const RPU_CORE_RECV_HASH: u32 = 0x110;
+/// Cycle, modulo 2^32, in which the frame that RECV returned last entered the card.
+pub const RPU_CORE_RECV_TIME: u32 = 0x114;
+
+// engines/rpu/regs/rpu.rdl
+/// 1 holds the core in reset. Set after power-up, so that memories can be loaded.
+pub const RPU_HOST_RESET: u32 = 0x0;
+/// Any write raises the poke interrupt.
+pub const RPU_HOST_POKE: u32 = 0x4;
+/// Any write raises the evict interrupt.
+pub const RPU_HOST_EVICT: u32 = 0x8;
+/// Debug word to the firmware, low.
+pub const RPU_HOST_DEBUG_IN_L: u32 = 0x10;
+/// Debug word to the firmware, high.
+pub const RPU_HOST_DEBUG_IN_H: u32 = 0x14;
+/// Engine: 0x00757072, "rpu".
+pub const RPU_HOST_ENGINE: u32 = 0x20;
+/// Number of this unit.
+pub const RPU_HOST_UNIT_ID: u32 = 0x24;
+/// [0] core in reset, [1] ready to evict, [2] interrupt taken and not returned.
+pub const RPU_HOST_STATUS: u32 = 0x28;
+/// Error flags since reset, bits as in INTERRUPT_FLAGS.
+pub const RPU_HOST_ERRORS: u32 = 0x2C;
+/// Address of the last access that was wild.
+pub const RPU_HOST_ERROR_ADDR: u32 = 0x30;
+/// Address of the instruction the core is at.
+pub const RPU_HOST_PC: u32 = 0x34;
+/// Slots that hold a frame.
+pub const RPU_HOST_ACTIVE_SLOTS: u32 = 0x38;
+/// Cycles since the unit last released a slot while it held one; 0 when it holds none.
+pub const RPU_HOST_HELD_CYCLES: u32 = 0x3C;
+/// Debug word from the firmware, low.
+pub const RPU_HOST_DEBUG_OUT_L: u32 = 0x40;
+/// Debug word from the firmware, high.
+pub const RPU_HOST_DEBUG_OUT_H: u32 = 0x44;
+/// Frames received.
+pub const RPU_HOST_RX_FRAMES: u32 = 0x50;
+/// Bytes received, low 32 bits.
+pub const RPU_HOST_RX_BYTES: u32 = 0x54;
+/// Cycles in which an arriving beat had to wait.
+pub const RPU_HOST_RX_STALLS: u32 = 0x58;
+/// Frames sent.
+pub const RPU_HOST_TX_FRAMES: u32 = 0x5C;
+/// Bytes sent, low 32 bits.
+pub const RPU_HOST_TX_BYTES: u32 = 0x60;
+/// Cycles in which a departing beat had to wait.
+pub const RPU_HOST_TX_STALLS: u32 = 0x64;
+/// Frames that the program dropped (length 0).
+pub const RPU_HOST_BLOCKED: u32 = 0x68;
+/// Descriptors refused: slot not held, or destination that does not exist. The frame, if there was one, is dropped.
+pub const RPU_HOST_REFUSED: u32 = 0x6C;
+/// Accelerator in this unit: 0 none, 1 ip_prefix.
+pub const RPU_HOST_ACCEL: u32 = 0x70;
+
+// engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
+/// Starts the look-up of an IPv4 address as a load from the frame gives it (first octet in [7:0]).
+pub const IP_PREFIX_ADDR: u32 = 0x0;
+/// Class of the longest matching prefix, 1..15; 0 when none matches. Holds the core until the look-up is done.
+pub const IP_PREFIX_CLASS: u32 = 0x4;
+/// All ones when the class is 0; 0xFFFF0000 otherwise: ANDed with a descriptor it drops the frames that match. Holds the core like CLASS.
+pub const IP_PREFIX_PASS_MASK: u32 = 0x8;

@@ -1,0 +1,115 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+// Written by tools/regs.py from the .rdl files; change those.
+package regs_pkg;
+
+  // shell/regs/card.rdl
+  localparam logic [31:0] CARD_MAGIC = 32'h00000000;
+  localparam logic [31:0] CARD_VERSION = 32'h00000004;
+  localparam logic [31:0] CARD_PORTS = 32'h00000008;
+  localparam logic [31:0] CARD_UNITS = 32'h0000000C;
+  localparam logic [31:0] CARD_MAX_FRAME = 32'h00000010;
+  localparam logic [31:0] CARD_INGRESS_BYTES = 32'h00000014;
+  localparam logic [31:0] CARD_CYCLES_L = 32'h00000018;
+  localparam logic [31:0] CARD_CYCLES_H = 32'h0000001C;
+  localparam logic [31:0] CARD_UNIT_WRITE_MASK = 32'h00000020;
+  localparam logic [31:0] CARD_UNIT_READ = 32'h00000024;
+  localparam logic [31:0] CARD_PORT_ENABLE = 32'h00000028;
+  localparam logic [31:0] CARD_POLICY = 32'h00000030;
+  localparam logic [31:0] CARD_UNIT_ENABLE = 32'h00000034;
+  localparam logic [31:0] CARD_UNIT_FLUSH = 32'h00000038;
+  localparam logic [31:0] CARD_SLOTS_UNIT = 32'h0000003C;
+  localparam logic [31:0] CARD_SLOTS_FREE = 32'h00000040;
+  localparam logic [31:0] CARD_SLOTS_TOTAL = 32'h00000044;
+  localparam logic [31:0] CARD_SLOTS_SIZE = 32'h00000048;
+  localparam logic [31:0] CARD_UNITS_IDLE = 32'h0000004C;
+  localparam logic [31:0] CARD_RETA = 32'h00000200;
+  localparam logic [31:0] CARD_RETA_COUNT = 32'h00000080;
+  localparam logic [31:0] CARD_STREAM_BASE = 32'h00000400;
+  localparam logic [31:0] CARD_STREAM_STRIDE = 32'h00000040;
+  localparam logic [31:0] CARD_STREAM_COUNT = 32'h00000006;
+  localparam logic [31:0] CARD_STREAM_RX_FRAMES = 32'h00000000;
+  localparam logic [31:0] CARD_STREAM_RX_BYTES = 32'h00000004;
+  localparam logic [31:0] CARD_STREAM_DROP_OVERFLOW = 32'h00000008;
+  localparam logic [31:0] CARD_STREAM_DROP_OVERSIZE = 32'h0000000C;
+  localparam logic [31:0] CARD_STREAM_DROP_RUNT = 32'h00000010;
+  localparam logic [31:0] CARD_STREAM_DROP_DAMAGED = 32'h00000014;
+  localparam logic [31:0] CARD_STREAM_DROP_DISABLED = 32'h00000018;
+  localparam logic [31:0] CARD_STREAM_DROP_POLICY = 32'h0000001C;
+  localparam logic [31:0] CARD_STREAM_RX_STALLS = 32'h00000020;
+  localparam logic [31:0] CARD_STREAM_TX_FRAMES = 32'h00000024;
+  localparam logic [31:0] CARD_STREAM_TX_BYTES = 32'h00000028;
+  localparam logic [31:0] CARD_STREAM_TX_STALLS = 32'h0000002C;
+  localparam logic [31:0] CARD_STREAM_RX_LEVEL = 32'h00000030;
+
+  // engines/rpu/regs/rpu.rdl
+  localparam logic [31:0] RPU_CORE_SEND_DESC_LOW = 32'h00000008;
+  localparam logic [31:0] RPU_CORE_SEND_DESC_HIGH = 32'h0000000C;
+  localparam logic [31:0] RPU_CORE_DRAM_ADDR_LOW = 32'h00000010;
+  localparam logic [31:0] RPU_CORE_DRAM_ADDR_HIGH = 32'h00000014;
+  localparam logic [31:0] RPU_CORE_SLOT_ADDR = 32'h00000018;
+  localparam logic [31:0] RPU_CORE_TIMER_INTERVAL = 32'h0000001C;
+  localparam logic [31:0] RPU_CORE_READY_TO_EVICT = 32'h00000024;
+  localparam logic [31:0] RPU_CORE_SEND_DESC_TYPE = 32'h00000028;
+  localparam logic [31:0] RPU_CORE_RECV_DESC_RELEASE = 32'h0000002C;
+  localparam logic [31:0] RPU_CORE_UPDATE_SLOT = 32'h00000034;
+  localparam logic [31:0] RPU_CORE_MASK_WRITE = 32'h00000038;
+  localparam logic [31:0] RPU_CORE_INTERRUPT_ACK = 32'h0000003C;
+  localparam logic [31:0] RPU_CORE_DEBUG_OUT_L = 32'h00000040;
+  localparam logic [31:0] RPU_CORE_DEBUG_OUT_H = 32'h00000044;
+  localparam logic [31:0] RPU_CORE_RECV_DESC_LOW = 32'h00000080;
+  localparam logic [31:0] RPU_CORE_RECV_DESC_HIGH = 32'h00000084;
+  localparam logic [31:0] RPU_CORE_READY = 32'h0000008C;
+  localparam logic [31:0] RPU_CORE_CORE_ID = 32'h00000090;
+  localparam logic [31:0] RPU_CORE_TIMER_L = 32'h00000094;
+  localparam logic [31:0] RPU_CORE_TIMER_H = 32'h00000098;
+  localparam logic [31:0] RPU_CORE_INTERRUPT_FLAGS = 32'h0000009C;
+  localparam logic [31:0] RPU_CORE_MASK_READ = 32'h000000A0;
+  localparam logic [31:0] RPU_CORE_IMEM_SIZE = 32'h000000A4;
+  localparam logic [31:0] RPU_CORE_DMEM_SIZE = 32'h000000A8;
+  localparam logic [31:0] RPU_CORE_PMEM_SIZE = 32'h000000AC;
+  localparam logic [31:0] RPU_CORE_SEG_SIZE = 32'h000000B0;
+  localparam logic [31:0] RPU_CORE_SEG_COUNT = 32'h000000B4;
+  localparam logic [31:0] RPU_CORE_BC_SIZE = 32'h000000B8;
+  localparam logic [31:0] RPU_CORE_MAX_SLOTS = 32'h000000BC;
+  localparam logic [31:0] RPU_CORE_DEBUG_IN_L = 32'h000000C0;
+  localparam logic [31:0] RPU_CORE_DEBUG_IN_H = 32'h000000C4;
+  localparam logic [31:0] RPU_CORE_ACTIVE_SLOTS = 32'h000000D8;
+  localparam logic [31:0] RPU_CORE_RECV = 32'h00000100;
+  localparam logic [31:0] RPU_CORE_RECV_HDR = 32'h00000104;
+  localparam logic [31:0] RPU_CORE_SEND = 32'h00000108;
+  localparam logic [31:0] RPU_CORE_RECV_DATA = 32'h0000010C;
+  localparam logic [31:0] RPU_CORE_RECV_HASH = 32'h00000110;
+  localparam logic [31:0] RPU_CORE_RECV_TIME = 32'h00000114;
+
+  // engines/rpu/regs/rpu.rdl
+  localparam logic [31:0] RPU_HOST_RESET = 32'h00000000;
+  localparam logic [31:0] RPU_HOST_POKE = 32'h00000004;
+  localparam logic [31:0] RPU_HOST_EVICT = 32'h00000008;
+  localparam logic [31:0] RPU_HOST_DEBUG_IN_L = 32'h00000010;
+  localparam logic [31:0] RPU_HOST_DEBUG_IN_H = 32'h00000014;
+  localparam logic [31:0] RPU_HOST_ENGINE = 32'h00000020;
+  localparam logic [31:0] RPU_HOST_UNIT_ID = 32'h00000024;
+  localparam logic [31:0] RPU_HOST_STATUS = 32'h00000028;
+  localparam logic [31:0] RPU_HOST_ERRORS = 32'h0000002C;
+  localparam logic [31:0] RPU_HOST_ERROR_ADDR = 32'h00000030;
+  localparam logic [31:0] RPU_HOST_PC = 32'h00000034;
+  localparam logic [31:0] RPU_HOST_ACTIVE_SLOTS = 32'h00000038;
+  localparam logic [31:0] RPU_HOST_HELD_CYCLES = 32'h0000003C;
+  localparam logic [31:0] RPU_HOST_DEBUG_OUT_L = 32'h00000040;
+  localparam logic [31:0] RPU_HOST_DEBUG_OUT_H = 32'h00000044;
+  localparam logic [31:0] RPU_HOST_RX_FRAMES = 32'h00000050;
+  localparam logic [31:0] RPU_HOST_RX_BYTES = 32'h00000054;
+  localparam logic [31:0] RPU_HOST_RX_STALLS = 32'h00000058;
+  localparam logic [31:0] RPU_HOST_TX_FRAMES = 32'h0000005C;
+  localparam logic [31:0] RPU_HOST_TX_BYTES = 32'h00000060;
+  localparam logic [31:0] RPU_HOST_TX_STALLS = 32'h00000064;
+  localparam logic [31:0] RPU_HOST_BLOCKED = 32'h00000068;
+  localparam logic [31:0] RPU_HOST_REFUSED = 32'h0000006C;
+  localparam logic [31:0] RPU_HOST_ACCEL = 32'h00000070;
+
+  // engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
+  localparam logic [31:0] IP_PREFIX_ADDR = 32'h00000000;
+  localparam logic [31:0] IP_PREFIX_CLASS = 32'h00000004;
+  localparam logic [31:0] IP_PREFIX_PASS_MASK = 32'h00000008;
+
+endpackage

@@ -1,0 +1,59 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// Types that every block of the card shares: beats, destinations and the metadata of a frame.
+package penstock_pkg;
+
+  // The data path moves one beat of 64 bytes a cycle; byte 0 of a frame is bits [7:0] of its first beat.
+  localparam int unsigned DataW = 512;
+  localparam int unsigned BeatBytes = DataW / 8;
+
+  // Longest frame that the card stores, in bytes without FCS. Longer ones are dropped at the port and counted.
+  localparam int unsigned MaxFrame = 16384;
+  // Shortest frame that is a frame: an Ethernet header. Shorter ones are dropped at the port and counted.
+  localparam int unsigned MinFrame = 14;
+
+  localparam int unsigned MaxPorts = 4;
+  localparam int unsigned MaxUnits = 32;
+  localparam int unsigned UnitsPerCluster = 4;
+  // Slots a unit may declare. They are numbered from 1, so a slot number takes six bits.
+  localparam int unsigned MaxSlots = 32;
+
+  typedef logic [15:0] len_t;   // bytes
+  typedef logic [5:0] slot_t;   // 1..32; 0 is no slot
+  typedef logic [4:0] unit_t;
+  typedef logic [31:0] time_t;  // cycles since reset, modulo 2^32
+
+  // Where a frame comes from or goes to: the `port` byte of a descriptor (engines/rpu/sdk).
+  typedef logic [7:0] port_t;
+  localparam port_t PortHost     = 8'h02;  // host queue
+  localparam port_t PortLoopback = 8'h03;  // another unit, which the dispatcher chooses
+  localparam port_t PortHostMem  = 8'h04;  // host memory
+  localparam port_t PortEthHigh  = 8'h08;  // 0x08 + n: Ethernet n. Ethernet 0 and 1 are also 0x00 and 0x01
+  localparam port_t PortUnit     = 8'h40;  // 0x40 + u: unit u, over loopback
+
+  // Metadata of a frame. It travels beside the first beat, never in a beat of its own.
+  typedef struct packed {
+    len_t  len;        // length in bytes, without FCS
+    port_t src;        // where the frame entered the card
+    port_t dst;        // where it goes (set by a unit when it sends)
+    unit_t unit_id;    // the unit that holds it (set by the dispatcher)
+    slot_t slot;       // its slot in that unit (set by the dispatcher)
+    time_t timestamp;  // cycle in which its first beat entered the card
+    logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
+  } frame_meta_t;
+
+  // What a unit tells the dispatcher about its slots, one message a cycle at most.
+  typedef struct packed {
+    logic  free_valid;   // one slot is free again
+    slot_t free_slot;
+    logic  setup_valid;  // the firmware has declared its slots: 1..setup_count, each of setup_size bytes of frame
+    slot_t setup_count;
+    len_t  setup_size;
+  } slot_msg_t;
+
+  // Number of beats of a frame of `len` bytes.
+  function automatic logic [10:0] beats_of(len_t len);
+    return 11'((17'(len) + 17'(BeatBytes - 1)) >> $clog2(BeatBytes));
+  endfunction
+
+endpackage
