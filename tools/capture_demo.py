@@ -94,7 +94,7 @@ def recorded(out: Path, name: str) -> Iterator[None]:
     """Records both directions, as seen at the outside end of the wire."""
 
     def tcpdump(direction: str, side: str) -> list[str]:
-        options = ["-i", "eth0", "-Z", "root", "-s", "0", "-U", "--time-stamp-precision=nano", "-Q", direction]
+        options = ["-Q", direction, *"-i eth0 -Z root -s 0 --immediate-mode --time-stamp-precision=nano".split()]
         return within(OUTSIDE, "tcpdump", *options, "-w", str(out / f"{name}.{side}.pcap"))
 
     with started(*tcpdump("out", "outside")), started(*tcpdump("in", "inside")):
@@ -140,19 +140,10 @@ def web(out: Path, scratch: Path) -> None:
 
 def store(out: Path, scratch: Path) -> None:
     """redis and its command line: strings, counters, lists, hashes, a pipeline, large values."""
-    server = [
-        "redis-server",
-        "--bind",
-        STORE,
-        "--port",
-        "6379",
-        "--save",
-        "",
-        "--dir",
-        str(scratch),
-        "--protected-mode",
-        "no",
-    ]
+    conf = scratch / "redis.conf"
+    # redis-cli asks for the manual of all commands first; that text is not ours to carry.
+    conf.write_text(f'bind {STORE}\nprotected-mode no\nsave ""\ndir {scratch}\nrename-command COMMAND ""\n')
+    server = ["redis-server", str(conf)]
     with started(*within(INSIDE, *server)), recorded(out, "store"):
         for number, client in enumerate(CLIENTS):
             be_client(client)
@@ -163,7 +154,7 @@ def store(out: Path, scratch: Path) -> None:
             lines += [f"HSET unit:{number} cycles {i} frames {i * 3}" for i in range(10)] + [f"HGETALL unit:{number}"]
             lines += [f"SET text:{number} {'water-' * 900}", f"GET text:{number}", "NOSUCHCOMMAND", "DBSIZE"]
             run(*within(OUTSIDE, "redis-cli", "-h", STORE), stdin="\n".join(lines) + "\n")
-            batch = "".join(f"SET batch:{number}:{i} {'x' * (i % 50)}\r\n" for i in range(200))
+            batch = "".join(f"SET batch:{number}:{i} {'x' * (i % 50 + 1)}\r\n" for i in range(200))
             run(*within(OUTSIDE, "redis-cli", "-h", STORE, "--pipe"), stdin=batch)
 
 

@@ -92,7 +92,7 @@ def test_bad_block_list(line: str, tmp_path: Path, make_design: DesignMaker) -> 
     design = make_design(ROOT / "engines/rpu/programs/firewall.c", accelerator="ip_prefix", tables={"ip_prefix": table})
     run = run_design(design, [capture], tmp_path / "out", "soft")
     assert run.status != 0
-    assert "list.txt:3" in run.stderr and line.split()[0] in run.stderr
+    assert "list.txt:3" in run.stderr and line.split(maxsplit=1)[0] in run.stderr
 
 
 def test_block_list_too_long(tmp_path: Path, make_design: DesignMaker) -> None:

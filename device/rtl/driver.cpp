@@ -1,0 +1,471 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The clock loop around the card's Verilator model: MACs, a host queue and an AXI4-Lite master, behind a C interface
+// that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
+//
+// One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "Vcard.h"
+#include "verilated.h"
+#ifdef PENSTOCK_WAVE
+#include "verilated_fst_c.h"
+#endif
+
+namespace {
+
+constexpr int BeatBytes = 64;
+constexpr int Ports = PENSTOCK_PORTS;
+constexpr int Host = Ports;         // the stream after the Ethernet ports
+constexpr int Streams = Ports + 1;
+constexpr int64_t WireOverhead = 24;  // bytes a frame costs on the wire beside its own: preamble 8, FCS 4, gap 12
+constexpr int Fraction = 20;          // a byte of credit is 1 << Fraction
+constexpr int64_t Byte = int64_t{1} << Fraction;
+constexpr int64_t Burst = 2 * BeatBytes * Byte;  // credit a stream may save up while it waits for the other side
+constexpr uint64_t AccessTimeout = 100000;       // cycles after which a register access counts as hung
+
+// The byte image of a port of the model: little-endian, whatever integer or array type Verilator chose.
+template <class Signal>
+uint8_t* bytes_of(Signal& signal) {
+    return reinterpret_cast<uint8_t*>(&signal);
+}
+
+bool bit(const uint8_t* image, int index) { return (image[index >> 3] >> (index & 7)) & 1; }
+
+void set_bit(uint8_t* image, int index, bool value) {
+    const uint8_t mask = static_cast<uint8_t>(1u << (index & 7));
+    image[index >> 3] = static_cast<uint8_t>(value ? image[index >> 3] | mask : image[index >> 3] & ~mask);
+}
+
+// What went wrong inside the model, for example an assertion. The first one counts.
+std::string* failure_sink = nullptr;
+
+void fail(const std::string& text) {
+    if (failure_sink && failure_sink->empty()) *failure_sink = text;
+}
+
+}  // namespace
+
+void vl_stop(const char* file, int line, const char* scope) {
+    fail(std::string(file) + ":" + std::to_string(line) + ": stopped in " + (scope ? scope : ""));
+}
+void vl_finish(const char* file, int line, const char* scope) { vl_stop(file, line, scope); }
+void vl_fatal(const char* file, int line, const char*, const char* text) {
+    fail(std::string(file) + ":" + std::to_string(line) + ": " + text);
+}
+
+extern "C" {
+
+// A frame to send. Streams 0..Ports-1 are Ethernet, Ports is the host.
+struct Frame {
+    uint64_t earliest;  // cycle before which it does not start
+    uint64_t offset;    // of its first byte in the buffer that comes with it
+    uint32_t length;    // bytes, at least 1
+    uint8_t stream;
+    uint8_t damaged;    // the MAC says so with the last beat
+    uint16_t reserved;
+};
+
+// A frame that entered: the next of its stream, in order.
+struct Entry {
+    uint64_t cycle;  // of its first beat
+    uint32_t stream;
+    uint32_t reserved;
+};
+
+// A frame that left.
+struct Exit {
+    uint64_t first;      // cycle of its first beat
+    uint64_t last;       // cycle of its last beat
+    uint64_t offset;     // of its first byte in the exit buffer
+    uint32_t length;     // bytes
+    uint32_t timestamp;  // cycle, modulo 2^32, in which its first beat entered the card
+    uint8_t stream;      // where it left
+    uint8_t source;      // where it entered: the port byte
+    uint16_t reserved[3];
+};
+
+// How fast a stream moves.
+struct Pace {
+    uint64_t rate;          // bytes a cycle on the wire, 2^20 is one; 0 is as fast as the bus goes
+    uint32_t honour_pause;  // 1: no frame starts while the card raises rx_pause
+    uint32_t repeat;        // 1: the queued frames are sent again and again
+};
+
+enum StepResult : uint32_t { OutOfCycles = 0, Idle = 1, Failed = 2 };
+
+}  // extern "C"
+
+namespace {
+
+struct Credit {
+    int64_t rate = 0;
+    int64_t saved = 0;
+
+    void tick() {
+        if (rate) saved = std::min(saved + rate, Burst);
+    }
+    bool ready() const { return saved >= 0; }
+    void spend(int64_t bytes) {
+        if (rate) saved -= bytes * Byte;
+    }
+};
+
+// Sends frames into one stream of the card.
+struct Source {
+    std::vector<Frame> frames;
+    size_t next = 0;  // frame that is being sent, or the next one
+    uint32_t sent = 0;  // bytes of it that the card has
+    bool offered = false;
+    bool honour_pause = false;
+    bool repeat = false;
+    Credit credit;
+
+    bool done() const { return next == frames.size(); }
+};
+
+// Takes frames from one stream of the card.
+struct Sink {
+    bool inside = false;
+    Exit frame{};
+    std::vector<uint8_t> bytes;
+    Credit credit;
+};
+
+struct Card {
+    VerilatedContext context;
+    Vcard top{&context};
+    std::string failure;
+    uint64_t cycle = 0;
+    uint64_t last_move = 0;
+    bool keep_bytes = true;
+
+    std::vector<uint8_t> input;
+    std::vector<uint8_t> output;
+    std::vector<Entry> entries;
+    std::vector<Exit> exits;
+    Source source[Streams];
+    Sink sink[Streams];
+
+#ifdef PENSTOCK_WAVE
+    VerilatedFstC wave;
+    uint64_t wave_from = 0;
+    uint64_t wave_until = 0;
+    std::string wave_path;
+#endif
+
+    Card() {
+        failure_sink = &failure;
+#ifdef PENSTOCK_WAVE
+        context.traceEverOn(true);
+        top.trace(&wave, 99);
+#endif
+        top.rst = 1;
+        top.host_tx_tready = 1;
+        for (int i = 0; i < 16; i++) clock();
+        top.rst = 0;
+        cycle = 0;
+    }
+
+    ~Card() {
+        top.final();
+        failure_sink = nullptr;
+    }
+
+    // Offers the next beat of stream `s` where its pace allows, and its readiness to take one.
+    void drive(int s) {
+        Source& in = source[s];
+        in.credit.tick();
+        if (!in.offered && !in.done() && in.credit.ready()) {
+            const Frame& frame = in.frames[in.next];
+            const bool start = in.sent == 0;
+            const bool paused = in.honour_pause && s != Host && bit(bytes_of(top.rx_pause), s);
+            if (!start || (!paused && cycle >= frame.earliest)) offer(s, frame, in.sent);
+        }
+        if (s != Host) {
+            Sink& out = sink[s];
+            out.credit.tick();
+            set_bit(bytes_of(top.tx_tready), s, out.credit.ready());
+        }
+    }
+
+    void offer(int s, const Frame& frame, uint32_t sent) {
+        const uint32_t count = std::min<uint32_t>(BeatBytes, frame.length - sent);
+        const bool last = sent + count == frame.length;
+        const uint64_t keep = count == BeatBytes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+        uint8_t* data = s == Host ? bytes_of(top.host_rx_tdata) : bytes_of(top.rx_tdata) + s * BeatBytes;
+        std::memcpy(data, &input[frame.offset + sent], count);
+        std::memset(data + count, 0, BeatBytes - count);
+        if (s == Host) {
+            top.host_rx_tkeep = keep;
+            top.host_rx_tlast = last;
+            top.host_rx_tuser = last && frame.damaged;
+            top.host_rx_tvalid = 1;
+        } else {
+            std::memcpy(bytes_of(top.rx_tkeep) + s * 8, &keep, 8);
+            set_bit(bytes_of(top.rx_tlast), s, last);
+            set_bit(bytes_of(top.rx_tuser), s, last && frame.damaged);
+            set_bit(bytes_of(top.rx_tvalid), s, true);
+        }
+        source[s].offered = true;
+    }
+
+    // Takes note of the beats that the coming edge moves on stream `s`.
+    void sample(int s) {
+        Source& in = source[s];
+        if (in.offered && (s != Host || top.host_rx_tready)) {
+            const Frame& frame = in.frames[in.next];
+            const uint32_t count = std::min<uint32_t>(BeatBytes, frame.length - in.sent);
+            if (in.sent == 0) entries.push_back({cycle, static_cast<uint32_t>(s), 0});
+            in.sent += count;
+            in.credit.spend(count);
+            if (in.sent == frame.length) {
+                in.credit.spend(WireOverhead);
+                in.sent = 0;
+                in.next++;
+                if (in.repeat && in.done()) in.next = 0;
+            }
+            in.offered = false;
+            last_move = cycle;
+        }
+        const bool valid = s == Host ? top.host_tx_tvalid : bit(bytes_of(top.tx_tvalid), s);
+        const bool ready = s == Host || bit(bytes_of(top.tx_tready), s);
+        if (valid && ready) take(s);
+        else if (ready && s != Host && sink[s].inside) fail("card_top: tx" + std::to_string(s) + " paused inside a frame: a MAC would underrun");
+    }
+
+    void take(int s) {
+        Sink& out = sink[s];
+        uint64_t keep;
+        std::memcpy(&keep, s == Host ? bytes_of(top.host_tx_tkeep) : bytes_of(top.tx_tkeep) + s * 8, 8);
+        const bool last = s == Host ? top.host_tx_tlast : bit(bytes_of(top.tx_tlast), s);
+        const int count = __builtin_popcountll(keep);
+        if ((keep & (keep + 1)) || count == 0 || (!last && count != BeatBytes))
+            fail("card_top: tx" + std::to_string(s) + " has a tkeep with holes");
+        if (!out.inside) {
+            out.frame = Exit{};
+            out.frame.first = cycle;
+            out.frame.stream = static_cast<uint8_t>(s);
+            if (s == Host) {
+                out.frame.source = top.host_tx_src;
+                out.frame.timestamp = top.host_tx_timestamp;
+            } else {
+                out.frame.source = bytes_of(top.tx_src)[s];
+                std::memcpy(&out.frame.timestamp, bytes_of(top.tx_timestamp) + s * 4, 4);
+            }
+            out.bytes.clear();
+            out.inside = true;
+        }
+        if (keep_bytes) {
+            const uint8_t* data = s == Host ? bytes_of(top.host_tx_tdata) : bytes_of(top.tx_tdata) + s * BeatBytes;
+            out.bytes.insert(out.bytes.end(), data, data + count);
+        }
+        out.frame.length += static_cast<uint32_t>(count);
+        out.credit.spend(count);
+        if (last) {
+            out.credit.spend(WireOverhead);
+            out.frame.last = cycle;
+            out.frame.offset = output.size();
+            output.insert(output.end(), out.bytes.begin(), out.bytes.end());
+            exits.push_back(out.frame);
+            out.inside = false;
+        }
+        last_move = cycle;
+    }
+
+    // Ends the offers that the last edge took. Data stays: a changed bus costs simulation time.
+    void withdraw() {
+        for (int s = 0; s < Ports; s++)
+            if (!source[s].offered) set_bit(bytes_of(top.rx_tvalid), s, false);
+        if (!source[Host].offered) top.host_rx_tvalid = 0;
+    }
+
+    void settle() {
+        top.clk = 0;
+        top.eval();
+#ifdef PENSTOCK_WAVE
+        if (wave.isOpen()) wave.dump(2 * cycle);
+#endif
+    }
+
+    void edge() {
+        top.clk = 1;
+        top.eval();
+#ifdef PENSTOCK_WAVE
+        if (wave.isOpen()) wave.dump(2 * cycle + 1);
+#endif
+        cycle++;
+    }
+
+    void clock() {
+        settle();
+        edge();
+    }
+
+    // One cycle with traffic. `between` sees the settled values before the edge.
+    template <class Between>
+    void traffic_cycle(Between between) {
+#ifdef PENSTOCK_WAVE
+        if (!wave_path.empty() && cycle == wave_from) wave.open(wave_path.c_str());
+        if (wave.isOpen() && cycle == wave_until) wave.close();
+#endif
+        withdraw();
+        for (int s = 0; s < Streams; s++) drive(s);
+        settle();
+        for (int s = 0; s < Streams; s++) sample(s);
+        between();
+        edge();
+    }
+
+    bool all_sent() const {
+        return std::all_of(source, source + Streams, [](const Source& in) { return in.done(); });
+    }
+
+    StepResult step(uint64_t cycles, uint64_t idle) {
+        for (const uint64_t end = cycle + cycles; cycle < end;) {
+            traffic_cycle([] {});
+            if (!failure.empty()) return Failed;
+            if (cycle - last_move > idle && all_sent()) return Idle;
+        }
+        return OutOfCycles;
+    }
+
+    // One AXI4-Lite write; traffic goes on meanwhile. Returns the response, or 4 when none came.
+    uint32_t write(uint32_t address, uint32_t value) {
+        top.s_axil_awaddr = address;
+        top.s_axil_awvalid = 1;
+        top.s_axil_wdata = value;
+        top.s_axil_wstrb = 0xF;
+        top.s_axil_wvalid = 1;
+        top.s_axil_bready = 1;
+        uint32_t response = 4;
+        bool done = false;
+        for (const uint64_t end = cycle + AccessTimeout; cycle < end && !done && failure.empty();) {
+            bool address_taken = false, data_taken = false;
+            traffic_cycle([&] {
+                address_taken = top.s_axil_awvalid && top.s_axil_awready;
+                data_taken = top.s_axil_wvalid && top.s_axil_wready;
+                done = top.s_axil_bvalid;
+                if (done) response = top.s_axil_bresp;
+            });
+            if (address_taken) top.s_axil_awvalid = 0;
+            if (data_taken) top.s_axil_wvalid = 0;
+        }
+        top.s_axil_awvalid = top.s_axil_wvalid = top.s_axil_bready = 0;
+        return response;
+    }
+
+    // One AXI4-Lite read; traffic goes on meanwhile. Returns the response, or 4 when none came.
+    uint32_t read(uint32_t address, uint32_t* value) {
+        top.s_axil_araddr = address;
+        top.s_axil_arvalid = 1;
+        top.s_axil_rready = 1;
+        uint32_t response = 4;
+        bool done = false;
+        for (const uint64_t end = cycle + AccessTimeout; cycle < end && !done && failure.empty();) {
+            bool address_taken = false;
+            traffic_cycle([&] {
+                address_taken = top.s_axil_arvalid && top.s_axil_arready;
+                done = top.s_axil_rvalid;
+                if (done) {
+                    response = top.s_axil_rresp;
+                    *value = top.s_axil_rdata;
+                }
+            });
+            if (address_taken) top.s_axil_arvalid = 0;
+        }
+        top.s_axil_arvalid = top.s_axil_rready = 0;
+        return response;
+    }
+};
+
+}  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+// Builds the model and takes it through reset.
+EXPORT Card* penstock_open() { return new Card; }
+
+EXPORT void penstock_close(Card* card) { delete card; }
+
+EXPORT uint64_t penstock_cycle(const Card* card) { return card->cycle; }
+
+// What went wrong inside the model; empty when nothing did.
+EXPORT const char* penstock_failure(const Card* card) { return card->failure.c_str(); }
+
+// Sets the pace of what enters at a stream. What leaves is always paced like `transmit`.
+EXPORT void penstock_pace(Card* card, uint32_t stream, const Pace* receive, const Pace* transmit) {
+    Source& in = card->source[stream];
+    in.credit = Credit{static_cast<int64_t>(receive->rate), 0};
+    in.honour_pause = receive->honour_pause;
+    in.repeat = receive->repeat;
+    card->sink[stream].credit = Credit{static_cast<int64_t>(transmit->rate), 0};
+}
+
+// Whether the bytes of frames that leave are kept, or only their records.
+EXPORT void penstock_keep_bytes(Card* card, uint32_t keep) { card->keep_bytes = keep; }
+
+// Forgets the frames that have been sent or still wait, except those half way in, and queues `count` new ones.
+EXPORT void penstock_queue(Card* card, const Frame* frames, size_t count, const uint8_t* bytes, size_t size) {
+    std::vector<uint8_t> kept;
+    for (Source& in : card->source) {
+        std::vector<Frame> rest;
+        if (in.sent || in.offered) {
+            Frame frame = in.frames[in.next];
+            const auto* first = &card->input[frame.offset];
+            frame.offset = kept.size();
+            kept.insert(kept.end(), first, first + frame.length);
+            rest.push_back(frame);
+        }
+        in.frames = std::move(rest);
+        in.next = 0;
+    }
+    const size_t base = kept.size();
+    kept.insert(kept.end(), bytes, bytes + size);
+    card->input = std::move(kept);
+    for (size_t i = 0; i < count; i++) {
+        Frame frame = frames[i];
+        frame.offset += base;
+        card->source[frame.stream].frames.push_back(frame);
+    }
+}
+
+// Runs for at most `cycles`; ends early when all is sent and no beat has moved for `idle` cycles.
+EXPORT uint32_t penstock_step(Card* card, uint64_t cycles, uint64_t idle) { return card->step(cycles, idle); }
+
+EXPORT uint32_t penstock_write(Card* card, uint32_t address, uint32_t value) { return card->write(address, value); }
+
+EXPORT uint32_t penstock_read(Card* card, uint32_t address, uint32_t* value) { return card->read(address, value); }
+
+// Frames that entered since the last penstock_clear.
+EXPORT size_t penstock_entries(const Card* card, const Entry** entries) {
+    *entries = card->entries.data();
+    return card->entries.size();
+}
+
+// Frames that left since the last penstock_clear, and their bytes.
+EXPORT size_t penstock_exits(const Card* card, const Exit** exits, const uint8_t** bytes) {
+    *exits = card->exits.data();
+    *bytes = card->output.data();
+    return card->exits.size();
+}
+
+EXPORT void penstock_clear(Card* card) {
+    card->entries.clear();
+    card->exits.clear();
+    card->output.clear();
+}
+
+#ifdef PENSTOCK_WAVE
+// Records the cycles from..from+cycles into an FST file.
+EXPORT void penstock_wave(Card* card, const char* path, uint64_t from, uint64_t cycles) {
+    card->wave_path = path;
+    card->wave_from = std::max(from, card->cycle);
+    card->wave_until = card->wave_from + cycles;
+}
+#endif

@@ -1,0 +1,8 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/* Firmware has no formatted output, so of inttypes.h only the types remain. */
+#ifndef PENSTOCK_INTTYPES_H
+#define PENSTOCK_INTTYPES_H
+
+#include <stdint.h>
+
+#endif

@@ -1,0 +1,51 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/* Headers as they lie in a frame whose slot has the kit's packet offset, so that each field is aligned. Fields of more than one byte are in network order (RFC 791, 768, 793; IEEE 802.3). */
+#ifndef PENSTOCK_PACKET_HEADERS_H
+#define PENSTOCK_PACKET_HEADERS_H
+
+#include <stdint.h>
+
+struct eth_header {
+  uint8_t dest_mac[6];
+  uint8_t src_mac[6];
+  uint16_t type;
+};
+
+struct ipv4_header {
+  uint8_t version_ihl; /* version [7:4], words of header [3:0] */
+  uint8_t tos;
+  uint16_t total_length;
+  uint16_t id;
+  uint16_t flags_fo; /* flags [15:13], fragment offset [12:0] */
+  uint8_t ttl;
+  uint8_t protocol;
+  uint16_t checksum;
+  uint32_t src_ip;
+  uint32_t dest_ip;
+};
+
+struct tcp_header {
+  uint16_t src_port;
+  uint16_t dest_port;
+  uint32_t seq;
+  uint32_t ack;
+  uint8_t data_offset; /* words of header [7:4] */
+  uint8_t flags;
+  uint16_t window;
+  uint16_t checksum;
+  uint16_t urgent_pointer;
+};
+
+struct udp_header {
+  uint16_t src_port;
+  uint16_t dest_port;
+  uint16_t length;
+  uint16_t checksum;
+};
+
+#define ETH_HEADER_SIZE 14
+#define IPV4_HEADER_SIZE 20
+#define TCP_HEADER_SIZE 20
+#define UDP_HEADER_SIZE 8
+
+#endif

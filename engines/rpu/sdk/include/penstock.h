@@ -1,0 +1,182 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Firmware interface of an rpu unit. A program declares its slots once, then takes descriptors and sends them on:
+ *
+ *     #include <penstock.h>
+ *     int main(void) {
+ *         pn_init();
+ *         for (;;) pn_send(pn_recv() ^ pn_port(1));
+ *     }
+ *
+ * A descriptor is one word: length in bytes [15:0], slot [23:16], port [31:24]. Length 0 drops the frame.
+ * Each frame that pn_recv() returns must be given back once, by pn_send() or pn_drop().
+ * Registers are described in engines/rpu/regs/rpu.rdl; their addresses come from there.
+ */
+#ifndef PENSTOCK_H
+#define PENSTOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "regs.h"
+
+typedef uint32_t pn_desc_t;
+
+/* Memory map of the core's data bus. */
+#define PN_ACCEL_BASE 0x0400000u
+#define PN_DMEM_BASE 0x0800000u
+#define PN_HEADERS_BASE 0x0804000u   /* header copies; stack below, broadcast region from 0x806000 on */
+#define PN_BROADCAST_BASE 0x0806000u
+#define PN_PMEM_BASE 0x1000000u
+#define PN_PMEM_SIZE 0x0100000u
+
+/* Bytes between the start of a slot and its frame, so that what follows an Ethernet header is word aligned. */
+#define PN_PACKET_OFFSET 10u
+#define PN_HEADER_BYTES 128u
+#define PN_MAX_SLOTS 32u
+
+/* Values of a descriptor's port byte. */
+#define PN_PORT_HOST 0x02u
+#define PN_PORT_LOOPBACK 0x03u                    /* another unit, which the dispatcher chooses */
+#define PN_PORT_ETH(n) ((n) < 2u ? (n) : 8u + (n)) /* Ethernet n */
+#define PN_PORT_UNIT(u) (0x40u + (u))             /* unit u */
+
+/* Interrupts: bits of the mask and of the flags. Errors (from bit 8 on) cannot be masked. */
+#define PN_INT_TIMER (1u << 0)
+#define PN_INT_PACKET (1u << 1)
+#define PN_INT_HOST_MEMORY (1u << 2)
+#define PN_INT_BROADCAST (1u << 3)
+#define PN_INT_POKE (1u << 4)
+#define PN_INT_EVICT (1u << 5)
+#define PN_INT_WILD_ADDRESS (1u << 8)
+#define PN_INT_BAD_DESCRIPTOR (1u << 9)
+#define PN_INT_BAD_DESTINATION (1u << 10)
+#define PN_INT_BAD_SLOT (1u << 11)
+#define PN_INT_ACCELERATOR (1u << 12)
+
+/* Values of SEND_DESC_TYPE. */
+#define PN_SEND_FRAME 0u
+#define PN_SEND_RELEASE 1u
+#define PN_SEND_TO_UNIT 2u
+#define PN_SEND_SLOTS 3u
+
+/* A register of the unit, by its offset in regs.h, and one of its accelerator. */
+#define PN_REG(offset) (*(volatile uint32_t *)(uintptr_t)(offset))
+#define PN_ACCEL_REG(offset) (*(volatile uint32_t *)(uintptr_t)(PN_ACCEL_BASE + (offset)))
+
+/* Keeps the compiler from moving accesses to frames across the access that hands the frame over. */
+static inline void pn_barrier(void) { __asm__ volatile("" ::: "memory"); }
+
+/* The port byte `port` in its place in a descriptor. */
+static inline pn_desc_t pn_port(uint32_t port) { return port << 24; }
+static inline uint32_t pn_len(pn_desc_t desc) { return desc & 0xFFFFu; }
+static inline uint32_t pn_slot(pn_desc_t desc) { return (desc >> 16) & 0xFFu; }
+/* The port that a frame came from. */
+static inline uint32_t pn_from(pn_desc_t desc) { return desc >> 24; }
+/* The same descriptor, bound for `port`. */
+static inline pn_desc_t pn_to(pn_desc_t desc, uint32_t port) { return (desc & 0x00FFFFFFu) | pn_port(port); }
+
+/* Gives slots 1..`count` their header copies: slot n at `base` + (n - 1) * `bytes` in data memory. */
+static inline void pn_init_headers(uint32_t count, uint32_t base, uint32_t bytes) {
+#pragma clang loop unroll(disable)
+  for (uint32_t slot = 1; slot <= count; slot++) {
+    PN_REG(RPU_CORE_SLOT_ADDR) = base + (slot - 1) * bytes;
+    PN_REG(RPU_CORE_UPDATE_SLOT) = slot | 0x100u;
+  }
+}
+
+/*
+ * Gives slots 1..`count` their frames: slot n at `base` + (n - 1) * `bytes` in packet memory, and tells the dispatcher.
+ * `base` modulo 64 is the packet offset: even, at most 14. A slot holds frames of up to `bytes` less the offset.
+ */
+static inline void pn_init_slots(uint32_t count, uint32_t base, uint32_t bytes) {
+#pragma clang loop unroll(disable)
+  for (uint32_t slot = 1; slot <= count; slot++) {
+    PN_REG(RPU_CORE_SLOT_ADDR) = base + (slot - 1) * bytes;
+    PN_REG(RPU_CORE_UPDATE_SLOT) = slot;
+  }
+  PN_REG(RPU_CORE_SEND_DESC_TYPE) = PN_SEND_SLOTS;
+  PN_REG(RPU_CORE_SEND_DESC_LOW) = (bytes - base % 64u) | count << 16;
+  PN_REG(RPU_CORE_SEND_DESC_HIGH) = 0;
+  PN_REG(RPU_CORE_SEND_DESC_TYPE) = PN_SEND_FRAME;
+}
+
+/* Interrupts that may come: PN_INT_ bits. */
+static inline void pn_set_interrupts(uint32_t mask) { PN_REG(RPU_CORE_MASK_WRITE) = mask; }
+static inline uint32_t pn_interrupts(void) { return PN_REG(RPU_CORE_INTERRUPT_FLAGS); }
+static inline void pn_ack(uint32_t flags) { PN_REG(RPU_CORE_INTERRUPT_ACK) = flags; }
+
+/*
+ * Declares all 32 slots of 32 KiB (every frame that the card stores fits) with their header copies, and lets the host
+ * poke and evict. Call it once, before the first pn_recv().
+ */
+static inline void pn_init(void) {
+  pn_set_interrupts(PN_INT_POKE | PN_INT_EVICT);
+  pn_init_headers(PN_MAX_SLOTS, PN_HEADERS_BASE, PN_HEADER_BYTES);
+  pn_init_slots(PN_MAX_SLOTS, PN_PMEM_BASE + PN_PACKET_OFFSET, PN_PMEM_SIZE / PN_MAX_SLOTS);
+}
+
+/* Waits in hardware for the next frame and returns its descriptor. */
+static inline pn_desc_t pn_recv(void) {
+  pn_desc_t desc = PN_REG(RPU_CORE_RECV);
+  pn_barrier();
+  return desc;
+}
+
+/* 1 when pn_recv() would return at once. */
+static inline int pn_ready(void) { return *(volatile uint8_t *)(uintptr_t)RPU_CORE_READY; }
+
+/* The first min(length, 128) bytes of the frame that pn_recv() returned last: a copy in data memory, for reading fast. */
+static inline const uint8_t *pn_hdr(void) { return (const uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_HDR); }
+/* The frame that pn_recv() returned last, in packet memory: what it writes there is what the card sends. */
+static inline uint8_t *pn_data(void) { return (uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_DATA); }
+/* Flow hash of the frame that pn_recv() returned last; 0 when it has no IP header. */
+static inline uint32_t pn_hash(void) { return PN_REG(RPU_CORE_RECV_HASH); }
+/* Cycle, modulo 2^32, in which the frame that pn_recv() returned last entered the card. */
+static inline uint32_t pn_arrival(void) { return PN_REG(RPU_CORE_RECV_TIME); }
+
+/* Sends a frame from its slot to the port its descriptor names, and gives the slot back. */
+static inline void pn_send(pn_desc_t desc) {
+  pn_barrier();
+  PN_REG(RPU_CORE_SEND) = desc;
+}
+
+/* Sends `desc`'s length in bytes from address `data` in packet memory: for frames whose start has moved. */
+static inline void pn_send_from(pn_desc_t desc, const void *data) {
+  pn_barrier();
+  PN_REG(RPU_CORE_SEND_DESC_LOW) = desc;
+  PN_REG(RPU_CORE_SEND_DESC_HIGH) = (uint32_t)(uintptr_t)data;
+}
+
+/* Drops a frame (the card counts it as blocked) and gives the slot back. */
+static inline void pn_drop(pn_desc_t desc) { PN_REG(RPU_CORE_SEND) = desc & 0xFFFF0000u; }
+
+/* Number of this unit. */
+static inline uint32_t pn_unit(void) { return PN_REG(RPU_CORE_CORE_ID); }
+
+/* Cycles since reset. */
+static inline uint64_t pn_cycles(void) {
+  uint32_t low = PN_REG(RPU_CORE_TIMER_L);
+  return (uint64_t)PN_REG(RPU_CORE_TIMER_H) << 32 | low;
+}
+
+/* The 64-bit debug words to and from the host. */
+static inline void pn_debug(uint32_t low, uint32_t high) {
+  PN_REG(RPU_CORE_DEBUG_OUT_L) = low;
+  PN_REG(RPU_CORE_DEBUG_OUT_H) = high;
+}
+static inline uint64_t pn_debug_in(void) {
+  uint32_t low = PN_REG(RPU_CORE_DEBUG_IN_L);
+  return (uint64_t)PN_REG(RPU_CORE_DEBUG_IN_H) << 32 | low;
+}
+
+/*
+ * What start-up code calls on an interrupt; must acknowledge what it handles. A program may define its own; the one in the kit
+ * acknowledges everything and, asked to leave, says that it is ready.
+ */
+void int_handler(void);
+
+/* What start-up code calls when an instruction cannot be executed; the kit's tells the host (debug words) and stops. */
+void fault_handler(uint32_t cause, uint32_t pc);
+
+#endif

@@ -1,0 +1,14 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/* What happens on a trap when the program does not say. */
+#include "penstock.h"
+
+__attribute__((weak)) void int_handler(void) {
+  uint32_t flags = pn_interrupts();
+  if (flags & PN_INT_EVICT) PN_REG(RPU_CORE_READY_TO_EVICT) = 1;
+  pn_ack(flags);
+}
+
+__attribute__((weak)) void fault_handler(uint32_t cause, uint32_t pc) {
+  pn_debug(pc, cause);
+  for (;;) pn_barrier();
+}
