@@ -1,1 +1,46 @@
-fn main() {}
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock`: the command line. One file per command in `cmd/`.
+
+mod cmd;
+mod show;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use penstock_device::Root;
+
+/// An open data plane for FPGA network cards.
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(cmd::run::Args),
+    Compile(cmd::compile::Args),
+    Gen(cmd::generate::Args),
+}
+
+fn main() -> ExitCode {
+    match dispatch(&Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
+    let root = Root::find()?;
+    match &cli.command {
+        Command::Run(args) => cmd::run::run(args, &root)?,
+        Command::Compile(args) => cmd::compile::run(args, &root)?,
+        Command::Gen(args) => cmd::generate::run(args)?,
+    }
+    Ok(())
+}

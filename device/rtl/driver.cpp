@@ -42,8 +42,8 @@ void set_bit(uint8_t* image, int index, bool value) {
     image[index >> 3] = static_cast<uint8_t>(value ? image[index >> 3] | mask : image[index >> 3] & ~mask);
 }
 
-// What went wrong inside the model, for example an assertion. The first one counts.
-std::string* failure_sink = nullptr;
+// Where the model that runs on this thread says what went wrong, for example an assertion. The first one counts.
+thread_local std::string* failure_sink = nullptr;
 
 void fail(const std::string& text) {
     if (failure_sink && failure_sink->empty()) *failure_sink = text;
@@ -173,6 +173,7 @@ struct Card {
     }
 
     ~Card() {
+        failure_sink = &failure;
         top.final();
         failure_sink = nullptr;
     }
@@ -327,6 +328,7 @@ struct Card {
     }
 
     StepResult step(uint64_t cycles, uint64_t idle) {
+        failure_sink = &failure;
         for (const uint64_t end = cycle + cycles; cycle < end;) {
             traffic_cycle([] {});
             if (!failure.empty()) return Failed;
@@ -337,6 +339,7 @@ struct Card {
 
     // One AXI4-Lite write; traffic goes on meanwhile. Returns the response, or 4 when none came.
     uint32_t write(uint32_t address, uint32_t value) {
+        failure_sink = &failure;
         top.s_axil_awaddr = address;
         top.s_axil_awvalid = 1;
         top.s_axil_wdata = value;
@@ -362,6 +365,7 @@ struct Card {
 
     // One AXI4-Lite read; traffic goes on meanwhile. Returns the response, or 4 when none came.
     uint32_t read(uint32_t address, uint32_t* value) {
+        failure_sink = &failure;
         top.s_axil_araddr = address;
         top.s_axil_arvalid = 1;
         top.s_axil_rready = 1;
@@ -449,9 +453,10 @@ EXPORT size_t penstock_entries(const Card* card, const Entry** entries) {
 }
 
 // Frames that left since the last penstock_clear, and their bytes.
-EXPORT size_t penstock_exits(const Card* card, const Exit** exits, const uint8_t** bytes) {
+EXPORT size_t penstock_exits(const Card* card, const Exit** exits, const uint8_t** bytes, size_t* size) {
     *exits = card->exits.data();
     *bytes = card->output.data();
+    *size = card->output.size();
     return card->exits.size();
 }
 

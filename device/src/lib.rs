@@ -1,1 +1,41 @@
-//! penstock-device
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The Device API: a [`Design`] says what a card is made of, an [`Image`] what it runs, a [`Device`] is one at work,
+//! on a [`Target`]: native code (`soft`) or the card's own RTL through Verilator (`rtl`).
+//!
+//! ```no_run
+//! use penstock_device::{Design, Image, Rate, Root, Target, Traffic, capture, open};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let root = Root::find()?;
+//! let design = Design::read(&root.join("designs/forward.toml"))?;
+//! let image = Image::of(&root, &design)?;
+//! let traffic = Traffic::from_capture(&capture::read("in.pcap".as_ref())?, penstock_device::Port::Ethernet(0));
+//! let mut device = open(&root, &design, Target::Rtl, &mut |_| {})?;
+//! device.load(&image)?;
+//! device.send(&traffic, Rate::Lossless)?;
+//! let run = device.run(&mut |_| {})?;
+//! println!("{} frames left in {} cycles", run.departures.len(), run.cycles.unwrap_or(0));
+//! # Ok(()) }
+//! ```
+
+pub mod capture;
+mod design;
+mod device;
+mod host;
+mod image;
+mod outcome;
+mod root;
+pub mod rtl;
+mod soft;
+mod traffic;
+
+/// Register offsets, written by tools/regs.py.
+#[path = "../../lib/regs/regs.rs"]
+pub mod regs;
+
+pub use design::{Accelerator, CLOCK_MHZ, Design, DesignError, Override, Policy};
+pub use device::{Device, DeviceError, Progress, Rate, Run, Target, open};
+pub use image::{Image, ImageError};
+pub use outcome::{Counters, Drops, Latency, Outcome, PortCounters, Timing, UnitCounters};
+pub use root::{Root, RootError};
+pub use traffic::{Departure, Frame, Port, Traffic};

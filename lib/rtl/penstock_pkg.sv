@@ -42,6 +42,13 @@ package penstock_pkg;
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
 
+  // A beat on the shell's own links, where nothing waits for a handshake and `meta` stays valid with all beats of its frame.
+  typedef struct packed {
+    frame_meta_t      meta;
+    logic             last;
+    logic [DataW-1:0] data;
+  } beat_t;
+
   // What a unit tells the dispatcher about its slots, one message a cycle at most.
   typedef struct packed {
     logic  free_valid;   // one slot is free again

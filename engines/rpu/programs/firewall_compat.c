@@ -7,10 +7,10 @@
 #define FIREWALL_MATCH (*(volatile uint8_t *)(IO_EXT_BASE + 0x04))
 #define ETHERTYPE_IPV4 0x0008 /* 0x0800 as a load from the frame gives it */
 
-static int passes(const unsigned char *frame) {
-  const struct eth_header *eth = (const struct eth_header *)frame;
-  if (eth->type != ETHERTYPE_IPV4) return 0;
-  const struct ipv4_header *ip = (const struct ipv4_header *)(frame + ETH_HEADER_SIZE);
+static int passes(const struct Desc *frame) {
+  const struct eth_header *eth = (const struct eth_header *)frame->data;
+  if (frame->len < ETH_HEADER_SIZE + IPV4_HEADER_SIZE || eth->type != ETHERTYPE_IPV4) return 0;
+  const struct ipv4_header *ip = (const struct ipv4_header *)(frame->data + ETH_HEADER_SIZE);
   FIREWALL_SOURCE = ip->src_ip;
   return !FIREWALL_MATCH;
 }
@@ -25,7 +25,7 @@ int main(void) {
     struct Desc frame;
     read_in_pkt(&frame);
     frame.port ^= 1;
-    if (!passes(frame.data)) frame.len = 0;
+    if (!passes(&frame)) frame.len = 0;
     pkt_send(&frame);
   }
 }

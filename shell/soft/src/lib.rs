@@ -1,1 +1,28 @@
-//! penstock-shell
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The card in native code: the same frames out for the same frames in as shell/rtl, per flow in the same order, with the same
+//! registers and counters. It has no clock: a frame that can go on does, so ingress buffers never overflow and nothing stalls.
+//!
+//! ```
+//! use penstock_shell::{Card, Config, Source};
+//!
+//! let mut card = Card::new(Config { ports: 2, units: 16, ..Config::default() });
+//! // Load programs and bring the card up through `write`, as on hardware; then:
+//! card.push(Source::Ethernet(0), &[0; 60]);
+//! for frame in card.poll() {
+//!     println!("{:?}: {} bytes", frame.destination, frame.bytes.len());
+//! }
+//! ```
+
+mod card;
+mod dispatch;
+mod flow_hash;
+mod output;
+mod registers;
+
+pub use crate::{
+    card::{Card, Config, Exit, Fault, StreamCounters},
+    dispatch::Policy,
+    flow_hash::{flow_hash, toeplitz},
+    output::{Frame, Frames},
+};
+pub use penstock_rpu::{accelerator::Kind as Accelerator, port::Source, prefix_table, regs};

@@ -1,5 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Headers as they lie in a frame whose slot has the kit's packet offset, so that each field is aligned. Fields of more than one byte are in network order (RFC 791, 768, 793; IEEE 802.3). */
+/*
+ * Headers as they lie in a frame whose slot has the kit's packet offset, so that each field is aligned. Fields of more than one
+ * byte are in network order (IEEE 802.3; RFC 768, 791, 793).
+ */
 #ifndef PENSTOCK_PACKET_HEADERS_H
 #define PENSTOCK_PACKET_HEADERS_H
 

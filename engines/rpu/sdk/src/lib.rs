@@ -1,1 +1,19 @@
-//! penstock-rpu-sdk
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Compiles firmware for the rpu engine and loads what came out.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), penstock_rpu_sdk::CompileError> {
+//! let options = penstock_rpu_sdk::Options::discover()?;
+//! let firmware = penstock_rpu_sdk::compile(&["engines/rpu/programs/forward.c".into()], &options)?;
+//! println!("{}", firmware.sizes);
+//! # Ok(())
+//! # }
+//! ```
+
+mod compiler;
+mod firmware;
+
+pub use compiler::{CompileError, Options, compile};
+pub use firmware::{
+    DMEM_BASE, DMEM_DATA_BYTES, Firmware, FirmwareError, IMEM_BYTES, Sizes, Symbol,
+};

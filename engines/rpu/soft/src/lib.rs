@@ -1,1 +1,28 @@
-//! penstock-rpu
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The rpu engine in native code: a RISC-V core with its memories, slots, interrupts and accelerators.
+//!
+//! A [`Unit`] behaves as engines/rpu/rtl does towards the firmware, the host and the card, but has no clock: its cycles are
+//! instructions, and a wait takes none. Nothing is shared with the RTL but the register maps.
+
+pub mod accelerator;
+mod core;
+mod decode;
+pub mod port;
+mod system;
+mod unit;
+
+#[path = "../../../../lib/regs/regs.rs"]
+#[allow(dead_code)]
+pub mod regs;
+
+#[path = "../../accelerators/ip_prefix/model.rs"]
+pub mod ip_prefix;
+
+#[path = "../../accelerators/ip_prefix/table.rs"]
+pub mod prefix_table;
+
+pub use crate::{
+    core::Pause,
+    system::{Arrival, Departure, Outside},
+    unit::{Counters, HELD_LIMIT, Identity, Unit},
+};

@@ -1,0 +1,30 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! One measured figure, as every bench and `synth` write it to JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A measured figure beside the published one and ours to reach.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Name of the bench, for example `rpu-forward`.
+    pub bench: String,
+    /// What was measured: the parameters of the case.
+    pub case: Map<String, Value>,
+    /// What the value is: `mpps`, `gbps`, `share`, `latency_ns`, `cycles_per_s`, `lut`, ...
+    pub metric: String,
+    /// Unit of `paper`, `goal` and `value`.
+    pub unit: String,
+    /// The published figure, where there is one.
+    pub paper: Option<f64>,
+    /// The figure the project aims at, where there is one.
+    pub goal: Option<f64>,
+    /// The figure measured now.
+    pub value: f64,
+}
+
+/// Writes rows as a JSON list, one row a line, so that two results can be compared with `diff`.
+pub fn to_json(rows: &[Row]) -> serde_json::Result<String> {
+    let lines = rows.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+}

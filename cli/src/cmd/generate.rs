@@ -1,0 +1,273 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock gen`: makes traffic and writes it as a capture.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use penstock_device::capture::{self, CaptureError};
+
+use crate::show::grouped;
+
+/// Bytes of a frame on the wire beside its own: preamble 8, FCS 4, gap 12.
+const WIRE_OVERHEAD: u64 = 24;
+/// Ethernet, IPv4 and UDP headers.
+const MIN_UDP: usize = 42;
+/// Ethernet, IPv4 and TCP headers.
+const MIN_TCP: usize = 54;
+/// Longest frame that an IPv4 length field describes.
+const MAX_SIZE: usize = 65_549;
+
+/// Makes traffic and writes it as a capture.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
+    /// Capture to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Frames.
+    #[arg(long, default_value_t = 10_000)]
+    pub count: u64,
+    /// Bytes of a frame without FCS: one size, a list `60,64,1500` to draw from, or `imix` (7 x 60, 4 x 590, 1 x 1514).
+    #[arg(long, default_value = "64", value_parser = Sizes::parse)]
+    pub size: Sizes,
+    /// Flows (five-tuples) to draw from.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub flows: u32,
+    /// Protocol of the flows.
+    #[arg(long, value_enum, default_value_t = Protocol::Udp)]
+    pub proto: Protocol,
+    /// Rate that the times of the capture tell, Gb/s on the wire.
+    #[arg(long, default_value_t = 100.0)]
+    pub rate: f64,
+    /// Seed: the same arguments give the same capture.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Draw the sources of some flows from this block list.
+    #[arg(long, value_name = "LIST")]
+    pub hostile: Option<PathBuf>,
+    /// Share of the flows, 0..1, whose source is on the block list.
+    #[arg(long, default_value_t = 0.5, requires = "hostile")]
+    pub share: f64,
+}
+
+/// Sizes to draw from.
+#[derive(Debug, Clone)]
+pub struct Sizes(Vec<usize>);
+
+impl Sizes {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "imix" {
+            return Ok(Self([vec![60; 7], vec![590; 4], vec![1514]].concat()));
+        }
+        let sizes: Result<Vec<usize>, _> = text.split(',').map(|word| word.trim().parse()).collect();
+        match sizes {
+            Ok(sizes) if sizes.iter().all(|size| (MIN_UDP..=MAX_SIZE).contains(size)) => Ok(Self(sizes)),
+            _ => Err(format!("`{text}`: give `imix` or sizes between {MIN_UDP} and {MAX_SIZE}, for example 64 or 60,64,1500")),
+        }
+    }
+}
+
+/// Transport of the flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Protocol {
+    /// All UDP.
+    Udp,
+    /// All TCP; sizes from 54 bytes.
+    Tcp,
+    /// Half and half.
+    Mix,
+}
+
+/// Why there is no traffic.
+#[derive(Debug, thiserror::Error)]
+pub enum GenError {
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    #[error("{}: {source}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{}:{line}: `{text}` is no IPv4 prefix; write a.b.c.d/len", path.display())]
+    Prefix { path: PathBuf, line: usize, text: String },
+    #[error("{}: no prefix in it to draw sources from", path.display())]
+    NoPrefix { path: PathBuf },
+    #[error("{0}")]
+    Option(String),
+}
+
+/// Makes the frames and writes them.
+pub fn run(args: &Args) -> Result<(), GenError> {
+    if args.proto != Protocol::Udp && args.size.0.iter().any(|size| *size < MIN_TCP) {
+        return Err(GenError::Option(format!("TCP frames have at least {MIN_TCP} bytes; raise --size or use --proto udp")));
+    }
+    if !(0.0..=1.0).contains(&args.share) || args.rate <= 0.0 {
+        return Err(GenError::Option("--share must be 0..1, and --rate above 0".to_string()));
+    }
+    let mut random = Random(args.seed);
+    let hostile = args.hostile.as_ref().map(read_prefixes).transpose()?.unwrap_or_default();
+    let flows: Vec<Flow> = (0..args.flows).map(|_| Flow::draw(&mut random, args, &hostile)).collect();
+    let mut bytes = Vec::new();
+    let mut places = Vec::new();
+    let mut time = 0.0;
+    for index in 0..args.count {
+        let flow = &flows[random.below(flows.len() as u64) as usize];
+        let size = args.size.0[random.below(args.size.0.len() as u64) as usize];
+        let start = bytes.len();
+        flow.write(&mut bytes, size, index);
+        places.push((time as u64, start..bytes.len()));
+        time += (size as u64 + WIRE_OVERHEAD) as f64 * 8.0 / args.rate;
+    }
+    capture::write(&args.output, places.into_iter().map(|(time, range)| (time, &bytes[range])))?;
+    println!("{}: {} frames, {} bytes", args.output.display(), grouped(args.count), grouped(bytes.len() as u64));
+    Ok(())
+}
+
+/// Network address and length of each prefix of a block list that does not exempt.
+fn read_prefixes(path: &PathBuf) -> Result<Vec<(u32, u32)>, GenError> {
+    let text = fs::read_to_string(path).map_err(|source| GenError::Read { path: path.clone(), source })?;
+    let mut prefixes = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or("").trim();
+        let mut words = line.split_whitespace();
+        let Some(word) = words.next() else { continue };
+        if words.next() == Some("0") {
+            continue;
+        }
+        let (address, length) = word.split_once('/').unwrap_or((word, "32"));
+        match (address.parse::<Ipv4Addr>(), length.parse::<u32>()) {
+            (Ok(address), Ok(length)) if length <= 32 => prefixes.push((u32::from(address), length)),
+            _ => return Err(GenError::Prefix { path: path.clone(), line: index + 1, text: line.to_string() }),
+        }
+    }
+    if prefixes.is_empty() { Err(GenError::NoPrefix { path: path.clone() }) } else { Ok(prefixes) }
+}
+
+/// A five-tuple.
+pub(super) struct Flow {
+    pub(super) tcp: bool,
+    pub(super) source: u32,
+    pub(super) destination: u32,
+    pub(super) source_port: u16,
+    pub(super) destination_port: u16,
+}
+
+impl Flow {
+    fn draw(random: &mut Random, args: &Args, hostile: &[(u32, u32)]) -> Self {
+        // Friendly sources are of 198.18.0.0/15 (RFC 2544), which belongs to benchmarks.
+        let mut source = 0xC612_0000 | random.below(1 << 17) as u32;
+        if !hostile.is_empty() && random.below(1 << 32) as f64 / (1u64 << 32) as f64 <= args.share {
+            let (network, length) = hostile[random.below(hostile.len() as u64) as usize];
+            let host = u32::MAX.checked_shr(length).unwrap_or(0);
+            source = (network & !host) | (random.below(1 << 32) as u32 & host);
+        }
+        Self {
+            tcp: match args.proto {
+                Protocol::Udp => false,
+                Protocol::Tcp => true,
+                Protocol::Mix => random.below(2) == 1,
+            },
+            source,
+            destination: 0xC000_0200 | random.below(256) as u32,
+            source_port: 1024 + random.below(64_512) as u16,
+            destination_port: [53, 80, 443, 6379][random.below(4) as usize],
+        }
+    }
+
+    /// Appends a frame of `size` bytes, with right checksums; `index` fills the payload, so that no two are alike.
+    pub(super) fn write(&self, bytes: &mut Vec<u8>, size: usize, index: u64) {
+        let start = bytes.len();
+        bytes.extend([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
+        let protocol = if self.tcp { 6 } else { 17 };
+        bytes.extend([0x45, 0]);
+        bytes.extend(((size - 14) as u16).to_be_bytes());
+        bytes.extend((index as u16).to_be_bytes());
+        bytes.extend([0x40, 0, 64, protocol, 0, 0]);
+        bytes.extend(self.source.to_be_bytes());
+        bytes.extend(self.destination.to_be_bytes());
+        let sum = checksum(&bytes[start + 14..start + 34], 0);
+        bytes[start + 24..start + 26].copy_from_slice(&sum.to_be_bytes());
+        bytes.extend(self.source_port.to_be_bytes());
+        bytes.extend(self.destination_port.to_be_bytes());
+        if self.tcp {
+            bytes.extend((index as u32).to_be_bytes());
+            bytes.extend([0, 0, 0, 0, 0x50, 0x10, 0xFF, 0xFF, 0, 0, 0, 0]);
+        } else {
+            bytes.extend(((size - 34) as u16).to_be_bytes());
+            bytes.extend([0, 0]);
+        }
+        let payload = bytes.len();
+        bytes.resize(start + size, 0);
+        for (at, byte) in bytes[payload..].iter_mut().enumerate() {
+            *byte = index.to_le_bytes()[at % 8].wrapping_add((at / 8) as u8);
+        }
+        let segment = start + 34;
+        let pseudo = [self.source >> 16, self.source & 0xFFFF, self.destination >> 16, self.destination & 0xFFFF];
+        let pseudo: u32 = pseudo.iter().sum::<u32>() + u32::from(protocol) + (size - 34) as u32;
+        let sum = checksum(&bytes[segment..], pseudo);
+        // UDP writes a sum of zero as all ones (RFC 768): zero means none.
+        let (at, sum) = if self.tcp { (segment + 16, sum) } else { (segment + 6, if sum == 0 { 0xFFFF } else { sum }) };
+        bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+    }
+}
+
+/// The Internet checksum (RFC 1071) of `bytes`, started from `sum`.
+fn checksum(bytes: &[u8], mut sum: u32) -> u16 {
+    for pair in bytes.chunks(2) {
+        sum += u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    }
+    !((sum & 0xFFFF) + (sum >> 16)) as u16
+}
+
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksum_of_the_rfc() {
+        // RFC 1071, section 3: 0001 f203 f4f5 f6f7 sum to ddf2 before the complement.
+        assert_eq!(checksum(&[0x00, 0x01, 0xF2, 0x03, 0xF4, 0xF5, 0xF6, 0xF7], 0), !0xDDF2);
+    }
+
+    #[test]
+    fn splitmix_of_its_authors() {
+        // First outputs for seed 1234567, as published with the reference implementation.
+        let mut random = Random(1_234_567);
+        assert_eq!([random.next(), random.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(Sizes::parse("60,1500").map(|s| s.0), Ok(vec![60, 1500]));
+        assert_eq!(Sizes::parse("imix").map(|s| s.0.len()), Ok(12));
+        assert!(Sizes::parse("41").is_err() && Sizes::parse("big").is_err() && Sizes::parse("").is_err());
+    }
+
+    #[test]
+    fn frames_have_their_size() {
+        let flow = Flow { tcp: false, source: 1, destination: 2, source_port: 3, destination_port: 4 };
+        for size in [42, 60, 61, 1514, 9000] {
+            let mut bytes = vec![7; 3];
+            flow.write(&mut bytes, size, 5);
+            assert_eq!(bytes.len(), 3 + size);
+            assert_eq!(checksum(&bytes[17..37], 0), 0);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The commands: each file gives `Args` and `run`.
+
+pub mod compile;
+pub mod generate;
+pub mod run;

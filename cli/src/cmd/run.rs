@@ -1,0 +1,221 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock run`: captures through a card, captures out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use penstock_device::capture::{self, CaptureError};
+use penstock_device::rtl::{RtlDevice, Wave};
+use penstock_device::{
+    Design, DesignError, Device, DeviceError, Image, ImageError, Outcome, Override, Policy, Port, Progress, Rate, Root,
+    Run, Target, Timing, Traffic, open,
+};
+
+use crate::show::{Bar, grouped};
+
+/// Sends captures through a card and writes what comes out.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
+    /// Manifest of the card, for example designs/forward.toml.
+    pub design: PathBuf,
+    /// Capture, and where its frames enter: a port number (0 when not given) or `host`. Repeatable.
+    #[arg(long = "in", value_name = "FILE[@PORT]", required = true)]
+    pub inputs: Vec<String>,
+    /// Folder for port0.pcap, port1.pcap, ... and host.pcap.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// What carries the design out.
+    #[arg(long, value_enum, default_value_t = TargetName::Soft)]
+    pub target: TargetName,
+    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, or Gb/s a port.
+    #[arg(long, default_value = "lossless", value_parser = Rate::parse)]
+    pub rate: Rate,
+    /// Write the result as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Use this program instead of the design's.
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
+    #[arg(long = "table", value_name = "TABLE=FILE", value_parser = table)]
+    pub tables: Vec<(String, PathBuf)>,
+    /// Build the card with so many units.
+    #[arg(long)]
+    pub units: Option<u32>,
+    /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
+    #[arg(long, value_parser = policy)]
+    pub policy: Option<Policy>,
+    /// Record waves (rtl) into an FST file.
+    #[arg(long, value_name = "FILE")]
+    pub wave: Option<PathBuf>,
+    /// First cycle to record.
+    #[arg(long, default_value_t = 0, requires = "wave")]
+    pub wave_from: u64,
+    /// How many cycles to record.
+    #[arg(long, default_value_t = 10_000, requires = "wave")]
+    pub wave_cycles: u64,
+}
+
+/// A target, as the command line names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TargetName {
+    /// Native code.
+    Soft,
+    /// The card's RTL through Verilator.
+    Rtl,
+}
+
+impl From<TargetName> for Target {
+    fn from(name: TargetName) -> Self {
+        match name {
+            TargetName::Soft => Self::Soft,
+            TargetName::Rtl => Self::Rtl,
+        }
+    }
+}
+
+/// Why a run did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error("{}: {message}", path.display())]
+    Write { path: PathBuf, message: String },
+    #[error("--wave needs --target rtl: only the RTL has signals to record")]
+    WaveOnSoft,
+    /// Everything else was delivered and written.
+    #[error("{}", .0.join("\nerror: "))]
+    Faults(Vec<String>),
+}
+
+/// Runs the card. Faults that leave the rest of the run whole are reported after everything is written.
+pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
+    let design = Design::read(&args.design)?.with(Override {
+        program: args.program.clone(),
+        tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
+        units: args.units,
+        policy: args.policy,
+        ..Override::default()
+    })?;
+    let target = Target::from(args.target);
+    if args.wave.is_some() && target == Target::Soft {
+        return Err(RunError::WaveOnSoft);
+    }
+    let (traffic, mut faults) = read_inputs(&args.inputs)?;
+    let image = Image::of(root, &design)?;
+
+    let mut bar = Bar::new();
+    let mut shown = |progress: Progress| bar.show(progress);
+    let mut device: Box<dyn Device> = match &args.wave {
+        Some(file) => {
+            let wave = Wave { file, from: args.wave_from, cycles: args.wave_cycles };
+            Box::new(RtlDevice::open(root, &design, Some(wave), &mut shown)?)
+        }
+        None => open(root, &design, target, &mut shown)?,
+    };
+    shown(Progress::Loading);
+    device.load(&image)?;
+    device.send(&traffic, args.rate)?;
+    let run = device.run(&mut shown)?;
+    bar.finish();
+
+    let mut outcome = Outcome::new(&design, target, &traffic, &run);
+    outcome.faults.append(&mut faults);
+    write_outputs(&args.out, &design, &traffic, &run)?;
+    if let Some(path) = &args.json {
+        let text = serde_json::to_string_pretty(&outcome).map_err(|e| failed(path, &e))?;
+        fs::write(path, text + "\n").map_err(|e| failed(path, &e))?;
+    }
+    print!("{}", summary(&outcome));
+    if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
+}
+
+/// Frames of all captures, and what was wrong with those that broke off.
+fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), CaptureError> {
+    let mut traffic = Traffic::default();
+    let mut faults = Vec::new();
+    for input in inputs {
+        let (path, port) = match input.rsplit_once('@').map(|(path, port)| (path, Port::parse(port))) {
+            Some((path, Some(port))) => (path, port),
+            _ => (input.as_str(), Port::Ethernet(0)),
+        };
+        let mut capture = capture::read(Path::new(path))?;
+        traffic.extend(&capture, port);
+        faults.append(&mut capture.faults);
+    }
+    Ok((traffic, faults))
+}
+
+/// One capture per destination. Times are those of the last beat on `rtl`, those of the frame that entered on `soft`.
+fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
+    fs::create_dir_all(folder).map_err(|e| failed(folder, &e))?;
+    for port in (0..design.ports as u8).map(Port::Ethernet).chain([Port::Host]) {
+        let frames = run.departures.iter().filter(|departure| departure.to == port).map(|departure| {
+            let time = match (run.cycles, departure.input) {
+                (Some(_), _) => departure.last * 1000 / u64::from(design.clock_mhz),
+                (None, Some(index)) => traffic.frames[index].time_ns,
+                (None, None) => 0,
+            };
+            (time, departure.bytes.as_slice())
+        });
+        capture::write(&folder.join(format!("{port}.pcap")), frames)?;
+    }
+    Ok(())
+}
+
+/// What a run did, in a few lines.
+pub fn summary(outcome: &Outcome) -> String {
+    let list = |items: Vec<(String, u64)>| {
+        let words: Vec<_> = items
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| format!("{name} {}", grouped(count)))
+            .collect();
+        if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
+    };
+    let out = list(outcome.frames_out.iter().map(|(to, count)| (to.clone(), *count)).collect());
+    let drops = list(outcome.drops.list().into_iter().map(|(reason, count)| (reason.to_string(), count)).collect());
+    let rate = format!("{:.2} Mpps, {:.2} Gb/s", outcome.mpps, outcome.gbps);
+    let speed = match outcome.timing {
+        Timing::Rtl { cycles, clock_mhz, latency_ns } => format!(
+            "{rate} at {clock_mhz} MHz over {} cycles; latency p50 {:.0} ns, p99 {:.0} ns, max {:.0} ns",
+            grouped(cycles),
+            latency_ns.p50,
+            latency_ns.p99,
+            latency_ns.max
+        ),
+        Timing::Soft { seconds } => format!("{rate} in {seconds:.3} s of this machine"),
+    };
+    format!(
+        "{} on {}: {} frames in, {} out{out}, {} dropped{drops}\n{speed}\n",
+        outcome.design,
+        outcome.target,
+        grouped(outcome.frames_in),
+        grouped(outcome.total_out()),
+        grouped(outcome.drops.total()),
+    )
+}
+
+fn failed(path: &Path, error: &dyn std::error::Error) -> RunError {
+    RunError::Write { path: path.to_path_buf(), message: error.to_string() }
+}
+
+fn table(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
+        _ => Err(format!("`{text}` is no table: write TABLE=FILE, for example ip_prefix=list.txt")),
+    }
+}
+
+fn policy(word: &str) -> Result<Policy, String> {
+    Policy::parse(word)
+        .ok_or_else(|| format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop"))
+}

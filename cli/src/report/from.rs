@@ -1,0 +1,98 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! From what a device did to what the report shows.
+
+use std::path::Path;
+
+use penstock_device::{Departure, Design, Outcome, Policy, PortCounters, Run, Timing, Traffic};
+
+use super::data::{Exit, ReportData, RunData, StreamCounters, UnitCounters};
+use super::flow::Flow;
+
+/// A report about a design, without runs yet.
+pub fn design(design: &Design) -> ReportData {
+    let units = format!("{} rpu unit{}", design.units, if design.units == 1 { "" } else { "s" });
+    let ports = format!("{} port{}", design.ports, if design.ports == 1 { "" } else { "s" });
+    let policy = match design.policy {
+        Policy::RoundRobin => "round robin",
+        Policy::LeastLoaded => "least loaded",
+        Policy::FlowHash => "flow hash",
+        Policy::FlowHashDrop => "flow hash that drops",
+    };
+    let mut facts = vec![units, ports, policy.to_owned(), file_name(&design.program)];
+    facts.extend(design.tables.iter().map(|(table, path)| format!("{table}: {}", file_name(path))));
+    facts.push(format!("{} MHz", design.clock_mhz));
+    ReportData { design: design.name.clone(), facts, ports: design.ports as usize, verdict: None, runs: Vec::new() }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+impl RunData {
+    /// What one target did with `traffic`; `outcome` sums `run` up.
+    pub fn new(traffic: &Traffic, run: &Run, outcome: &Outcome) -> Self {
+        let clock_mhz = match outcome.timing {
+            Timing::Rtl { clock_mhz, .. } => Some(f64::from(clock_mhz)),
+            Timing::Soft { .. } => None,
+        };
+        Self {
+            target: outcome.target.to_string(),
+            frames_in: outcome.frames_in,
+            bytes_in: outcome.bytes_in,
+            bytes_out: outcome.bytes_out,
+            frames_out: outcome.frames_out.iter().map(|(to, n)| (to.clone(), *n)).collect(),
+            drops: outcome.drops.list().iter().map(|(reason, n)| ((*reason).to_owned(), *n)).collect(),
+            gbps: outcome.gbps,
+            mpps: outcome.mpps,
+            clock_mhz,
+            cycles: run.cycles,
+            seconds: Some(run.seconds),
+            streams: run.counters.ports.iter().map(StreamCounters::from).collect(),
+            host: (&run.counters.host).into(),
+            loopback: (&run.counters.loopback).into(),
+            units: run.counters.units.iter().map(UnitCounters::from).collect(),
+            faults: run.faults.clone(),
+            exits: clock_mhz.map_or_else(Vec::new, |clock| exits(traffic, &run.departures, clock)),
+        }
+    }
+}
+
+/// The frames that left, with times since the first of them entered.
+fn exits(traffic: &Traffic, departures: &[Departure], clock_mhz: f64) -> Vec<Exit> {
+    let start = departures.iter().map(|d| d.entered).min().unwrap_or(0);
+    let ns = |cycle: u64| (cycle - start) as f64 * 1e3 / clock_mhz;
+    let exit = |d: &Departure| Exit {
+        entered_ns: ns(d.entered),
+        left_ns: ns(d.last),
+        bytes: d.bytes.len() as u32,
+        source: d.input.map_or_else(String::new, |i| traffic.frames[i].port.to_string()),
+        destination: d.to.to_string(),
+        flow: Flow::of(&d.bytes).to_string(),
+    };
+    departures.iter().map(exit).collect()
+}
+
+impl From<&PortCounters> for StreamCounters {
+    fn from(c: &PortCounters) -> Self {
+        Self {
+            rx_frames: c.rx_frames,
+            rx_bytes: c.rx_bytes,
+            rx_drops: c.drop_overflow
+                + c.drop_oversize
+                + c.drop_runt
+                + c.drop_damaged
+                + c.drop_disabled
+                + c.drop_policy,
+            rx_stalls: c.rx_stalls,
+            tx_frames: c.tx_frames,
+            tx_bytes: c.tx_bytes,
+            tx_stalls: c.tx_stalls,
+        }
+    }
+}
+
+impl From<&penstock_device::UnitCounters> for UnitCounters {
+    fn from(c: &penstock_device::UnitCounters) -> Self {
+        Self { rx_frames: c.rx_frames, rx_bytes: c.rx_bytes, tx_frames: c.tx_frames, blocked: c.blocked }
+    }
+}

@@ -1,0 +1,25 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The HTML report of a run: one file that opens without a network.
+//!
+//! [`ReportData`] says what the page shows and nothing about where it came from; `from.rs` fills it from what a device
+//! did, [`write`] makes the page of it.
+
+mod card;
+mod data;
+mod flow;
+mod from;
+mod page;
+mod plot;
+mod text;
+
+pub use data::{ReportData, RunData, Verdict};
+pub use flow::Flow;
+pub use from::design;
+
+/// Writes the page to `path`, whose folder is made when it is not there.
+pub fn write(path: &std::path::Path, data: &ReportData) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, page::html(data))
+}

@@ -1,0 +1,61 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What people see while they wait, and how numbers are written.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use penstock_device::Progress;
+
+/// A progress bar on standard error; nothing when that is no terminal.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    pub fn new() -> Self {
+        Self(ProgressBar::new(0))
+    }
+
+    /// Shows how far a device has come.
+    pub fn show(&mut self, progress: Progress) {
+        let (template, done, total, message) = match progress {
+            Progress::Building { done, total } => {
+                ("building the model  {bar:40} {pos}/{len} files, once for this card", done, total, String::new())
+            }
+            Progress::Loading => ("loading programs and tables", 0, 0, String::new()),
+            Progress::Running { entered, left, total, cycles } => {
+                let clock = if cycles > 0 { format!(", cycle {}", grouped(cycles)) } else { String::new() };
+                ("frames {bar:40} {pos}/{len} in{msg}", entered, total, format!(", {} out{clock}", grouped(left)))
+            }
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.0.set_style(style);
+        }
+        self.0.set_length(total);
+        self.0.set_message(message);
+        self.0.set_position(done);
+    }
+
+    /// Takes the bar off the screen.
+    pub fn finish(self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A number with commas between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn groups_thousands() {
+        let texts = [0, 999, 1000, 1234567].map(super::grouped);
+        assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+    }
+}

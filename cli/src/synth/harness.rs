@@ -1,0 +1,96 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A frame around a block, so that one with thousands of ports fits a package of 365 pins and nothing but the block is slow:
+//!
+//! ```text
+//!  pin ─> shift register ──> inputs │ block │ outputs ─> registers ─> folding shift register ─> pin
+//!         (one bit an input)                             (one bit an output; one XOR each)
+//! ```
+
+use serde_json::Value;
+
+/// A port of the block, as yosys names it (`rx.data` for the member of an interface).
+#[derive(Debug, PartialEq)]
+pub struct Port {
+    pub name: String,
+    pub width: usize,
+    pub output: bool,
+}
+
+/// The ports of module `top` in yosys JSON.
+pub fn ports(json: &str, top: &str) -> Result<Vec<Port>, String> {
+    let design: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let ports = design["modules"][top]["ports"].as_object().ok_or_else(|| format!("no module {top} in it"))?;
+    ports
+        .iter()
+        .map(|(name, port)| {
+            let width = port["bits"].as_array().ok_or_else(|| format!("port {name} has no bits"))?.len();
+            Ok(Port { name: name.clone(), width, output: port["direction"] == "output" })
+        })
+        .collect()
+}
+
+/// Verilog of module `harness` around module `top`, whose clock is the port `clk`.
+pub fn verilog(top: &str, ports: &[Port]) -> String {
+    let total = |output| ports.iter().filter(|p| p.output == output && p.name != "clk").map(|p| p.width).sum::<usize>();
+    let (inputs, outputs) = (total(false).max(2), total(true).max(2));
+    let (mut next_input, mut next_output) = (0, 0);
+    let connections: Vec<String> = ports
+        .iter()
+        .map(|port| {
+            let (bus, next) = match (port.name.as_str(), port.output) {
+                ("clk", _) => return "    .clk (clk)".to_string(),
+                (_, true) => ("out", &mut next_output),
+                (_, false) => ("in_q", &mut next_input),
+            };
+            let low = *next;
+            *next += port.width;
+            format!("    .\\{} ({bus}[{}:{low}])", port.name, *next - 1)
+        })
+        .collect();
+    format!(
+        "module harness (input clk, input si, output so);
+  reg [{inputs}-1:0] in_q;
+  wire [{outputs}-1:0] out;
+  reg [{outputs}-1:0] out_q, fold_q;
+  always @(posedge clk) begin
+    in_q <= {{in_q[{inputs}-2:0], si}};
+    out_q <= out;
+    fold_q <= {{fold_q[{outputs}-2:0], 1'b0}} ^ out_q;
+  end
+  assign so = fold_q[{outputs}-1];
+  {top} dut (
+{}
+  );
+endmodule
+",
+        connections.join(",\n")
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_is_connected_once() {
+        let json = r#"{"modules": {"t": {"ports": {
+            "clk": {"direction": "input", "bits": [1]},
+            "rx.data": {"direction": "input", "bits": [2, 3, 4]},
+            "rx.ready": {"direction": "output", "bits": [5]},
+            "unit_id": {"direction": "input", "bits": [6, 7]},
+            "tx": {"direction": "output", "bits": [8, 9]}}}}}"#;
+        let text = verilog("t", &ports(json, "t").unwrap());
+        for expected in [
+            ".clk (clk)",
+            ".\\rx.data (in_q[2:0])",
+            ".\\unit_id (in_q[4:3])",
+            ".\\rx.ready (out[0:0])",
+            ".\\tx (out[2:1])",
+            "reg [5-1:0] in_q",
+            "reg [3-1:0] out_q",
+        ] {
+            assert!(text.contains(expected), "{expected} is not in\n{text}");
+        }
+    }
+}

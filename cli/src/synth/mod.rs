@@ -1,0 +1,47 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Area and speed of the card's blocks with open tools.
+//!
+//! *Area* is what `synth_xilinx -family xcup` makes of a block, memories included. *Speed* is a ratio: the block and a
+//! reference core (VexRiscv_Lite, which met 250 MHz on the card that Rosebud used) are placed and routed on an ECP5 by
+//! the same tools with the same seeds, and their median Fmax are divided. 1.0 or more stands for 250 MHz.
+//!
+//! ```text
+//! bench/synth.toml -> registry -> area    (yosys)                        -> Area
+//!                              -> timing  (yosys, harness, nextpnr x 3)  -> Timing
+//!                                 cache: a result is kept until a file it was made from changes
+//! ```
+
+pub mod area;
+pub mod cache;
+pub mod harness;
+pub mod registry;
+pub mod timing;
+pub mod tools;
+
+use std::path::PathBuf;
+
+/// Why a block has no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum SynthError {
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: std::io::Error },
+    #[error("{path}: {message}")]
+    Registry { path: PathBuf, message: String },
+    #[error("there is no block '{name}'; bench/synth.toml has: {known}")]
+    UnknownBlock { name: String, known: String },
+    #[error("{path} is not there; run ./penstock once, it installs the pinned tools")]
+    NoTool { path: PathBuf },
+    #[error("{tool} stopped ({status}): {message}\n  its log: {log}")]
+    Tool { tool: String, status: String, message: String, log: PathBuf },
+    #[error("{path}: the tool wrote something else than expected: {message}")]
+    Output { path: PathBuf, message: String },
+    #[error("slower than 0.9 of the reference core: {0}")]
+    TooSlow(String),
+    #[error("without figures: {0}")]
+    Incomplete(String),
+}
+
+/// Adds the path to an input or output error.
+pub(crate) fn io_error(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> SynthError + '_ {
+    move |source| SynthError::Io { path: path.to_path_buf(), source }
+}

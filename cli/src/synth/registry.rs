@@ -1,0 +1,173 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The blocks that `synth` knows: `bench/synth.toml`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{SynthError, io_error};
+
+/// All of `bench/synth.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registry {
+    /// The reference core that Fmax is divided by.
+    pub reference: Reference,
+    #[serde(rename = "block", default)]
+    pub blocks: Vec<Block>,
+}
+
+/// The core that stands for 250 MHz, from a Python package.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    pub name: String,
+    pub top: String,
+    /// Source file below `site-packages`.
+    pub file: PathBuf,
+}
+
+/// One block of the card.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    pub name: String,
+    /// What it is, in a few words.
+    pub about: String,
+    pub top: String,
+    /// Source files or file lists (`.f`), relative to the repository.
+    pub files: Vec<PathBuf>,
+    #[serde(default)]
+    pub params: BTreeMap<String, i64>,
+    /// What differs when the block is placed on the ECP5.
+    #[serde(default)]
+    pub timing: TimingView,
+    /// Published figures of the corresponding part.
+    #[serde(default)]
+    pub paper: Figures,
+    #[serde(default)]
+    pub goal: Figures,
+}
+
+/// Changes for place and route: memories that do not fit the ECP5 are made smaller, a core gets its memories.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimingView {
+    pub top: Option<String>,
+    #[serde(default)]
+    pub files: Vec<PathBuf>,
+    #[serde(default)]
+    pub params: BTreeMap<String, i64>,
+    /// Says what was changed and why; printed with the result.
+    pub note: Option<String>,
+}
+
+/// Figures per metric; what nobody published is absent.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    pub lut: Option<f64>,
+    pub ff: Option<f64>,
+    pub bram: Option<f64>,
+    pub uram: Option<f64>,
+    pub dsp: Option<f64>,
+    pub fmax_ratio: Option<f64>,
+}
+
+/// A design that the tools can read: top module, sources (relative to the repository), parameters.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    pub top: String,
+    pub files: Vec<PathBuf>,
+    pub params: BTreeMap<String, i64>,
+    pub form: Form,
+}
+
+/// How the tools take a design.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// SystemVerilog with ports of any number and kind; placed inside a harness.
+    Block,
+    /// Plain Verilog that fits the pins of the package; placed as it is.
+    Bare,
+}
+
+impl Reference {
+    /// The core as its package brings it.
+    pub fn sources(&self, site_packages: &Path) -> Sources {
+        let files = vec![site_packages.join(&self.file)];
+        Sources { top: self.top.clone(), files, params: BTreeMap::new(), form: Form::Bare }
+    }
+}
+
+impl Block {
+    /// The block as it is built on the card.
+    pub fn area_sources(&self, root: &Path) -> Result<Sources, SynthError> {
+        Ok(Sources { top: self.top.clone(), files: expand(root, &self.files)?, params: self.params.clone(), form: Form::Block })
+    }
+
+    /// The block as it is placed on the ECP5.
+    pub fn timing_sources(&self, root: &Path) -> Result<Sources, SynthError> {
+        let mut files = expand(root, &self.files)?;
+        files.extend(expand(root, &self.timing.files)?);
+        let mut params = if self.timing.top.is_some() { BTreeMap::new() } else { self.params.clone() };
+        params.extend(self.timing.params.clone());
+        Ok(Sources { top: self.timing.top.clone().unwrap_or_else(|| self.top.clone()), files, params, form: Form::Block })
+    }
+}
+
+/// Reads `bench/synth.toml`.
+pub fn load(root: &Path) -> Result<Registry, SynthError> {
+    let path = root.join("bench/synth.toml");
+    let text = fs::read_to_string(&path).map_err(io_error(&path))?;
+    toml::from_str(&text).map_err(|error| SynthError::Registry { path, message: error.to_string() })
+}
+
+/// The blocks with these names, or all; an unknown name is an error that lists the known ones.
+pub fn select(registry: &Registry, names: &[String]) -> Result<Vec<Block>, SynthError> {
+    if names.is_empty() {
+        return Ok(registry.blocks.clone());
+    }
+    names
+        .iter()
+        .map(|name| {
+            registry.blocks.iter().find(|block| block.name == *name).cloned().ok_or_else(|| SynthError::UnknownBlock {
+                name: name.clone(),
+                known: registry.blocks.iter().map(|block| block.name.as_str()).collect::<Vec<_>>().join(", "),
+            })
+        })
+        .collect()
+}
+
+/// Replaces file lists by the files they name, in order and each once.
+fn expand(root: &Path, entries: &[PathBuf]) -> Result<Vec<PathBuf>, SynthError> {
+    let root = fs::canonicalize(root).map_err(io_error(root))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        collect(&root.join(entry), &mut files)?;
+    }
+    Ok(files.iter().map(|file| file.strip_prefix(&root).unwrap_or(file).to_path_buf()).collect())
+}
+
+/// A file list has one file a line, relative to itself; `-f` or `-F` includes another list, `//` and `#` start comments.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), SynthError> {
+    let path = &fs::canonicalize(path).map_err(io_error(path))?;
+    if path.extension().is_none_or(|extension| extension != "f") {
+        if !files.contains(path) {
+            files.push(path.clone());
+        }
+        return Ok(());
+    }
+    let text = fs::read_to_string(path).map_err(io_error(path))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or("").split('#').next().unwrap_or("").trim();
+        let entry = line.strip_prefix("-f").or_else(|| line.strip_prefix("-F")).unwrap_or(line).trim();
+        if !entry.is_empty() {
+            collect(&folder.join(entry), files)?;
+        }
+    }
+    Ok(())
+}

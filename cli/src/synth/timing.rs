@@ -1,0 +1,191 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Fmax of a block on ECP5, the median of three placements, and its critical path.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::registry::{Form, Sources};
+use super::tools::{Tools, read_commands, used_files};
+use super::{SynthError, cache, harness, io_error};
+
+/// Seeds of the three placements.
+pub const SEEDS: [u32; 3] = [1, 2, 3];
+
+/// Speed of a block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Placements, slowest first.
+    pub runs: Vec<Placement>,
+}
+
+/// One placement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    pub seed: u32,
+    pub fmax_mhz: f64,
+    /// The path that limits Fmax.
+    pub path: CriticalPath,
+}
+
+/// A path from register to register.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CriticalPath {
+    pub start: String,
+    pub end: String,
+    pub delay_ns: f64,
+    /// Cells between the two registers.
+    pub levels: usize,
+    /// Delay and net of each step, in order.
+    pub steps: Vec<(f64, String)>,
+}
+
+impl Timing {
+    /// The median placement.
+    pub fn median(&self) -> &Placement {
+        &self.runs[self.runs.len() / 2]
+    }
+}
+
+/// Measures `sources`, or takes the kept result; works in `folder`, relative to the repository.
+pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing, SynthError> {
+    let top = &sources.top;
+    let file = |name: &str| folder.join(name).display().to_string();
+    let read = read_commands(sources, folder);
+    let (elaborate, harness_file, placed) = match sources.form {
+        Form::Block => (
+            format!("{read}; blackbox {top}; write_json {}", file("ports.json")),
+            format!("read_verilog {}; ", file("harness.v")),
+            "harness",
+        ),
+        Form::Bare => (read, String::new(), top.as_str()),
+    };
+    // The ECP5 has no large memories: what asks for them gets block memories.
+    let synthesize = format!(
+        "read_rtlil {}; {harness_file}setattr -set ram_style \"block\" a:ram_style=ultra; \
+         synth_ecp5 -top {placed} -json {}",
+        file("block.il"),
+        file("netlist.json"),
+    );
+    let place = |seed: u32| {
+        format!(
+            "--85k --package CABGA756 --lpf-allow-unconstrained --timing-allow-fail --quiet \
+             --json {} --seed {seed} --report {}",
+            file("netlist.json"),
+            file(&format!("report{seed}.json")),
+        )
+    };
+    let harness_form = harness::verilog("top", &[]);
+    let places = SEEDS.map(place).join("\n");
+    let recipe = format!("{}\n{elaborate}\n{synthesize}\n{places}\n{harness_form}", tools.versions);
+    let kept = folder.join("timing.json");
+    if let Some(timing) = cache::load(&tools.root, &kept, &recipe) {
+        return Ok(timing);
+    }
+    let absolute = tools.root.join(folder);
+    fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
+    tools.yosys(&folder.join("elaborate.log"), &elaborate)?;
+    if sources.form == Form::Block {
+        write_harness(&absolute, top)?;
+    }
+    let used = used_files(&tools.root, folder, sources)?;
+    tools.yosys(&folder.join("yosys.log"), &synthesize)?;
+
+    let mut runs = Vec::new();
+    for seed in SEEDS {
+        let arguments = place(seed);
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        tools.nextpnr(&folder.join(format!("nextpnr{seed}.log")), &arguments)?;
+        let path = absolute.join(format!("report{seed}.json"));
+        let text = fs::read_to_string(&path).map_err(io_error(&path))?;
+        runs.push(placement(seed, &text).map_err(|message| SynthError::Output { path, message })?);
+    }
+    runs.sort_by(|a, b| a.fmax_mhz.total_cmp(&b.fmax_mhz));
+    let timing = Timing { runs };
+    cache::store(&tools.root, &kept, &recipe, used, &timing)?;
+    Ok(timing)
+}
+
+/// Writes `harness.v` around the block whose ports are in `ports.json`.
+fn write_harness(folder: &Path, top: &str) -> Result<(), SynthError> {
+    let json = folder.join("ports.json");
+    let text = fs::read_to_string(&json).map_err(io_error(&json))?;
+    let ports = harness::ports(&text, top).map_err(|message| SynthError::Output { path: json, message })?;
+    let verilog = folder.join("harness.v");
+    fs::write(&verilog, harness::verilog(top, &ports)).map_err(io_error(&verilog))
+}
+
+/// Reads nextpnr's report.
+fn placement(seed: u32, report: &str) -> Result<Placement, String> {
+    let report: Value = serde_json::from_str(report).map_err(|error| error.to_string())?;
+    let clocks = report["fmax"].as_object().ok_or("no fmax in it")?;
+    let fmax_mhz = clocks
+        .values()
+        .filter_map(|clock| clock["achieved"].as_f64())
+        .min_by(f64::total_cmp)
+        .ok_or("no clock in it: has the block a port clk?")?;
+    let inside = |path: &&Value| ["from", "to"].iter().all(|end| path[end].as_str().is_some_and(|e| e.starts_with("posedge")));
+    let paths = report["critical_paths"].as_array().ok_or("no critical paths in it")?;
+    let path = paths.iter().find(inside).map(|path| critical_path(&path["path"])).unwrap_or_default();
+    Ok(Placement { seed, fmax_mhz, path })
+}
+
+fn critical_path(path: &Value) -> CriticalPath {
+    let steps = path.as_array().map(Vec::as_slice).unwrap_or_default();
+    let cell = |step: Option<&Value>, end: &str| step.and_then(|s| s[end]["cell"].as_str()).map(signal_of).unwrap_or_default();
+    let delay = |step: &Value| step["delay"].as_f64().unwrap_or(0.0);
+    CriticalPath {
+        start: cell(steps.first(), "from"),
+        end: cell(steps.last(), "to"),
+        delay_ns: steps.iter().map(delay).sum(),
+        levels: steps.iter().filter(|step| step["type"] == "logic").count(),
+        steps: steps
+            .iter()
+            .map(|step| {
+                let what = match step["type"].as_str() {
+                    Some("routing") => format!("net {}", step["net"].as_str().unwrap_or("?")),
+                    other => format!("{} {}", other.unwrap_or("?"), step["to"]["cell"].as_str().unwrap_or("?")),
+                };
+                (delay(step), what)
+            })
+            .collect(),
+    }
+}
+
+/// The name that a cell had in the source: what technology mapping appended is cut off.
+fn signal_of(cell: &str) -> String {
+    let mapped = ["_TRELLIS_FF_", "_LUT4_", "_PFUMX_", "_L6MUX21_", "_CCU2C_", "_DPR16X4_", "_TRELLIS_DPR16X4_", "_DP16KD_"];
+    let end = mapped.iter().filter_map(|suffix| cell.find(suffix)).min().unwrap_or(cell.len());
+    cell[..end].trim_start_matches("dut.").to_string()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = r#"{"fmax": {"clk": {"achieved": 87.5, "constraint": 12}}, "critical_paths": [
+        {"from": "async", "to": "posedge clk", "path": []},
+        {"from": "posedge clk", "to": "posedge clk", "path": [
+          {"type": "clk-to-q", "delay": 0.5, "from": {"cell": "dut.a_q_TRELLIS_FF_Q_3"}, "to": {"cell": "dut.a_q_TRELLIS_FF_Q_3"}},
+          {"type": "routing", "delay": 1.0, "net": "dut.a_q[3]", "from": {"cell": "x"}, "to": {"cell": "y"}},
+          {"type": "logic", "delay": 0.25, "from": {"cell": "y"}, "to": {"cell": "y"}},
+          {"type": "routing", "delay": 1.0, "net": "n", "from": {"cell": "y"}, "to": {"cell": "dut.b_q_LUT4_D"}}]}]}"#;
+
+    #[test]
+    fn reads_the_path_between_registers() {
+        let placement = placement(2, REPORT).unwrap();
+        assert_eq!((placement.seed, placement.fmax_mhz), (2, 87.5));
+        let path = placement.path;
+        assert_eq!((path.start.as_str(), path.end.as_str(), path.levels), ("a_q", "b_q", 1));
+        assert_eq!(path.delay_ns, 2.75);
+        assert_eq!(path.steps[1], (1.0, "net dut.a_q[3]".to_string()));
+    }
+
+    #[test]
+    fn report_without_a_clock_is_an_error() {
+        assert!(placement(1, r#"{"fmax": {}, "critical_paths": []}"#).is_err());
+    }
+}

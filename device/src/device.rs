@@ -1,0 +1,160 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A design at work.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::design::Design;
+use crate::image::Image;
+use crate::outcome::{Counters, Drops};
+use crate::root::Root;
+use crate::rtl::{BuildError, RtlDevice};
+use crate::soft::SoftDevice;
+use crate::traffic::{Departure, Traffic};
+
+/// What carries a design out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// Native code.
+    Soft,
+    /// The card's SystemVerilog through Verilator, cycle for cycle.
+    Rtl,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Soft => "soft",
+            Self::Rtl => "rtl",
+        })
+    }
+}
+
+/// How fast frames enter. `soft` takes them as fast as it can whatever this says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// Line rate, but no frame starts while its port is paused: nothing overflows.
+    Lossless,
+    /// 100 Gb/s a port, preamble, gap and FCS included, whatever the card says.
+    Line,
+    /// So many Gb/s a port, preamble, gap and FCS included, whatever the card says.
+    Gbps(f64),
+}
+
+impl Rate {
+    /// Parses `lossless`, `line` or a number of Gb/s.
+    pub fn parse(word: &str) -> Result<Self, String> {
+        match word {
+            "lossless" => Ok(Self::Lossless),
+            "line" => Ok(Self::Line),
+            _ => match word.parse() {
+                Ok(gbps) if (0.001..=100.0).contains(&gbps) => Ok(Self::Gbps(gbps)),
+                _ => Err(format!("`{word}` is no rate: give `lossless`, `line`, or Gb/s between 0.001 and 100")),
+            },
+        }
+    }
+}
+
+/// How far a device has come.
+#[derive(Debug, Clone)]
+pub enum Progress {
+    /// The model is being compiled: `done` of `total` steps.
+    Building {
+        /// Steps done.
+        done: u64,
+        /// Steps there are.
+        total: u64,
+    },
+    /// Programs and tables are being written.
+    Loading,
+    /// Frames are on their way.
+    Running {
+        /// Frames that entered.
+        entered: u64,
+        /// Frames that left.
+        left: u64,
+        /// Frames there are.
+        total: u64,
+        /// Cycles so far; 0 on `soft`.
+        cycles: u64,
+    },
+}
+
+/// What came of the frames that were sent.
+#[derive(Debug, Clone, Default)]
+pub struct Run {
+    /// Frames that left, in the order in which their last beats did, port by port.
+    pub departures: Vec<Departure>,
+    /// Frames that did not, by reason.
+    pub drops: Drops,
+    /// Cycles from the first beat in to the last beat that moved; none on `soft`.
+    pub cycles: Option<u64>,
+    /// Wall-clock seconds that the frames took.
+    pub seconds: f64,
+    /// Counters at the end.
+    pub counters: Counters,
+    /// What went wrong, in sentences, while everything else was still delivered.
+    pub faults: Vec<String>,
+}
+
+impl Run {
+    /// Says so when frames are lost.
+    pub(crate) fn note_lost(&mut self) {
+        if self.drops.lost > 0 {
+            self.faults.push(format!("{} frames are lost: they entered and neither left nor were dropped", self.drops.lost));
+        }
+    }
+}
+
+/// A device that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The model could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The card did not come up, or broke a contract of its own.
+    #[error("{0}")]
+    Card(String),
+    /// The target cannot do this.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+/// A card at work. The same frames in give the same frames out on every target.
+pub trait Device {
+    /// Which target it is.
+    fn target(&self) -> Target;
+
+    /// Resets the units, writes programs and tables, and brings the card up.
+    fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
+
+    /// Queues frames; [`Device::run`] carries them.
+    fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
+
+    /// Runs until every queued frame has come out, was dropped and counted, or is lost.
+    fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
+
+    /// All counters now.
+    fn counters(&mut self) -> Result<Counters, DeviceError>;
+
+    /// Reads a register of the host address space (shell/regs/card.rdl).
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError>;
+
+    /// Writes a register of the host address space.
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
+}
+
+/// Opens a design on a target. On `rtl` the first time builds the model, which `progress` shows.
+pub fn open(
+    root: &Root,
+    design: &Design,
+    target: Target,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Box<dyn Device>, DeviceError> {
+    Ok(match target {
+        Target::Soft => Box::new(SoftDevice::open(design)),
+        Target::Rtl => Box::new(RtlDevice::open(root, design, None, progress)?),
+    })
+}

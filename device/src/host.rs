@@ -1,0 +1,202 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl),
+//! the same on every target.
+
+use penstock_rpu_sdk::Firmware;
+
+use crate::design::Design;
+use crate::device::DeviceError;
+use crate::image::Image;
+use crate::outcome::{Counters, PortCounters, UnitCounters};
+use crate::regs;
+
+/// Host address of the unit window, and places in it (docs/architecture.md, "RPU address map").
+const UNIT_WINDOW: u32 = 0x4000_0000;
+const UNIT_DMEM: u32 = 0x080_0000;
+const UNIT_IMEM: u32 = 0x200_0000;
+const UNIT_TABLES: u32 = 0x300_0000;
+
+/// Streams of the register map behind the Ethernet ports.
+const HOST_STREAM: u32 = 4;
+const LOOPBACK_STREAM: u32 = 5;
+
+/// Cycles that firmware may take to declare its slots.
+const BOOT_LIMIT: u64 = 100_000;
+/// Cycles between two looks at whether it has.
+const BOOT_LOOK: u64 = 100;
+
+/// Bits of a unit's ERRORS register (engines/rpu/regs/rpu.rdl) in words.
+const ERRORS: [(u32, &str); 5] = [
+    (8, "wild address"),
+    (9, "descriptor of a slot that it does not hold"),
+    (10, "destination that does not exist"),
+    (11, "bad slot set-up"),
+    (12, "accelerator error"),
+];
+const WILD_ADDRESS: u32 = 8;
+
+/// How a target reaches the host address space.
+pub trait Bus {
+    /// Reads a register.
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError>;
+
+    /// Writes a register.
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
+
+    /// Lets the card work for about so many cycles.
+    fn pass(&mut self, cycles: u64) -> Result<(), DeviceError>;
+}
+
+/// What the host knows about a card.
+pub struct Host {
+    pub ports: u32,
+    pub units: u32,
+    policy: u32,
+    /// Units that take frames, one bit each.
+    pub enabled: u32,
+    firmware: Option<Firmware>,
+}
+
+impl Host {
+    pub fn new(design: &Design) -> Self {
+        Self { ports: design.ports, units: design.units, policy: design.policy.code(), enabled: 0, firmware: None }
+    }
+
+    /// Loads every unit alike, sets the dispatcher up, and opens the ports once every unit has declared its slots.
+    pub fn load(&mut self, bus: &mut impl Bus, image: &Image) -> Result<(), DeviceError> {
+        let all = u32::MAX >> (32 - self.units);
+        bus.write(regs::CARD_PORT_ENABLE, 0)?;
+        bus.write(regs::CARD_UNIT_ENABLE, 0)?;
+        bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
+        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
+        bus.write(regs::CARD_UNIT_FLUSH, all)?;
+        for (base, memory) in [(UNIT_IMEM, &image.firmware.imem), (UNIT_DMEM, &image.firmware.dmem)] {
+            for (index, bytes) in memory.chunks(4).enumerate() {
+                let mut word = [0; 4];
+                word[..bytes.len()].copy_from_slice(bytes);
+                bus.write(UNIT_WINDOW + base + 4 * index as u32, u32::from_le_bytes(word))?;
+            }
+        }
+        for (offset, word) in &image.table {
+            bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word)?;
+        }
+        self.firmware = Some(image.firmware.clone());
+        bus.write(regs::CARD_POLICY, self.policy)?;
+        self.enable(bus, all)?;
+        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0)?;
+        self.await_slots(bus)?;
+        bus.write(regs::CARD_PORT_ENABLE, (1 << self.ports) - 1)
+    }
+
+    fn await_slots(&self, bus: &mut impl Bus) -> Result<(), DeviceError> {
+        let mut waited = 0;
+        for unit in 0..self.units {
+            bus.write(regs::CARD_SLOTS_UNIT, unit)?;
+            while bus.read(regs::CARD_SLOTS_TOTAL)? == 0 {
+                if waited >= BOOT_LIMIT {
+                    let pc = self.read_unit(bus, unit, regs::RPU_HOST_PC)?;
+                    return Err(DeviceError::Card(format!(
+                        "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
+                         its program must set slots up before it waits for frames",
+                        self.place(pc)
+                    )));
+                }
+                bus.pass(BOOT_LOOK)?;
+                waited += BOOT_LOOK;
+            }
+        }
+        Ok(())
+    }
+
+    /// Names the units that take frames, in the flow table and in the dispatcher.
+    pub fn enable(&mut self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
+        let list: Vec<u32> = (0..self.units).filter(|unit| units >> unit & 1 == 1).collect();
+        for (entry, unit) in (0..regs::CARD_RETA_COUNT).zip(list.iter().cycle()) {
+            bus.write(regs::CARD_RETA + 4 * entry, *unit)?;
+        }
+        bus.write(regs::CARD_UNIT_ENABLE, units)?;
+        self.enabled = units;
+        Ok(())
+    }
+
+    /// Reads from the window of one unit.
+    pub fn read_unit(&self, bus: &mut impl Bus, unit: u32, address: u32) -> Result<u32, DeviceError> {
+        bus.write(regs::CARD_UNIT_READ, unit)?;
+        bus.read(UNIT_WINDOW + address)
+    }
+
+    /// A program counter in words: `pc=0x1c (forward.c:12 (main))`.
+    pub fn place(&self, pc: u32) -> String {
+        match self.firmware.as_ref().and_then(|firmware| firmware.locate(pc)) {
+            Some(place) => format!("pc=0x{pc:x} ({place})"),
+            None => format!("pc=0x{pc:x}"),
+        }
+    }
+
+    /// What is said about a unit that hangs.
+    pub fn hangs(&self, unit: u32, pc: u32) -> String {
+        format!("unit {unit} has not released a slot for 10,000 cycles, {}", self.place(pc))
+    }
+
+    /// What the error flags of all units say.
+    pub fn unit_errors(&self, bus: &mut impl Bus) -> Result<Vec<String>, DeviceError> {
+        let mut texts = Vec::new();
+        for unit in 0..self.units {
+            let flags = self.read_unit(bus, unit, regs::RPU_HOST_ERRORS)?;
+            for (bit, name) in ERRORS.iter().filter(|(bit, _)| flags >> bit & 1 == 1) {
+                let mut text = format!("unit {unit}: {name}");
+                if *bit == WILD_ADDRESS {
+                    text += &format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?);
+                }
+                texts.push(text);
+            }
+        }
+        Ok(texts)
+    }
+
+    /// All counters of the card.
+    pub fn counters(&self, bus: &mut impl Bus) -> Result<Counters, DeviceError> {
+        Ok(Counters {
+            ports: (0..self.ports).map(|port| stream_counters(bus, port)).collect::<Result<_, _>>()?,
+            host: stream_counters(bus, HOST_STREAM)?,
+            loopback: stream_counters(bus, LOOPBACK_STREAM)?,
+            units: (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn stream_counters(bus: &mut impl Bus, stream: u32) -> Result<PortCounters, DeviceError> {
+    let base = regs::CARD_STREAM_BASE + stream * regs::CARD_STREAM_STRIDE;
+    let mut read = |register: u32| bus.read(base + register).map(u64::from);
+    Ok(PortCounters {
+        rx_frames: read(regs::CARD_STREAM_RX_FRAMES)?,
+        rx_bytes: read(regs::CARD_STREAM_RX_BYTES)?,
+        rx_stalls: read(regs::CARD_STREAM_RX_STALLS)?,
+        tx_frames: read(regs::CARD_STREAM_TX_FRAMES)?,
+        tx_bytes: read(regs::CARD_STREAM_TX_BYTES)?,
+        tx_stalls: read(regs::CARD_STREAM_TX_STALLS)?,
+        drop_overflow: read(regs::CARD_STREAM_DROP_OVERFLOW)?,
+        drop_oversize: read(regs::CARD_STREAM_DROP_OVERSIZE)?,
+        drop_runt: read(regs::CARD_STREAM_DROP_RUNT)?,
+        drop_damaged: read(regs::CARD_STREAM_DROP_DAMAGED)?,
+        drop_disabled: read(regs::CARD_STREAM_DROP_DISABLED)?,
+        drop_policy: read(regs::CARD_STREAM_DROP_POLICY)?,
+    })
+}
+
+fn unit_counters(bus: &mut impl Bus, unit: u32) -> Result<UnitCounters, DeviceError> {
+    bus.write(regs::CARD_UNIT_READ, unit)?;
+    let errors = bus.read(UNIT_WINDOW + regs::RPU_HOST_ERRORS)?;
+    let mut read = |register: u32| bus.read(UNIT_WINDOW + register).map(u64::from);
+    Ok(UnitCounters {
+        rx_frames: read(regs::RPU_HOST_RX_FRAMES)?,
+        rx_bytes: read(regs::RPU_HOST_RX_BYTES)?,
+        rx_stalls: read(regs::RPU_HOST_RX_STALLS)?,
+        tx_frames: read(regs::RPU_HOST_TX_FRAMES)?,
+        tx_bytes: read(regs::RPU_HOST_TX_BYTES)?,
+        tx_stalls: read(regs::RPU_HOST_TX_STALLS)?,
+        blocked: read(regs::RPU_HOST_BLOCKED)?,
+        refused: read(regs::RPU_HOST_REFUSED)?,
+        errors,
+    })
+}

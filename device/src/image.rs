@@ -1,0 +1,52 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What the units of a card run: firmware and accelerator tables.
+
+use std::path::PathBuf;
+
+use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
+use penstock_shell::prefix_table::{self, TableError};
+
+use crate::design::{Accelerator, Design};
+use crate::root::Root;
+
+/// A program or a table that cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// The program.
+    #[error("{}: {source}", path.display())]
+    Program {
+        /// The source or ELF.
+        path: PathBuf,
+        /// Why.
+        source: CompileError,
+    },
+    /// The block list.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
+/// What a unit is loaded with; the same for all units of a card.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// The linked program.
+    pub firmware: Firmware,
+    /// Host writes that fill the accelerator's tables: offset from the table base, word.
+    pub table: Vec<(u32, u32)>,
+}
+
+impl Image {
+    /// Compiles the program of a design and its tables.
+    pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
+        let firmware = compile(std::slice::from_ref(&design.program), &Options::new(root.path()))
+            .map_err(|source| ImageError::Program { path: design.program.clone(), source })?;
+        let table = match (design.accelerator, design.tables.get("ip_prefix")) {
+            (Accelerator::None, _) => Vec::new(),
+            (Accelerator::IpPrefix, Some(path)) => {
+                prefix_table::compile(&path.display().to_string(), &prefix_table::read(path)?)?
+            }
+            // The memories of a card come up with anything in them.
+            (Accelerator::IpPrefix, None) => prefix_table::compile("no list", &[])?,
+        };
+        Ok(Self { firmware, table })
+    }
+}

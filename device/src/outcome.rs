@@ -1,0 +1,321 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What a run did: the numbers behind result.json and the report.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use crate::design::Design;
+use crate::device::{Run, Target};
+use crate::traffic::Traffic;
+
+/// Bytes that a frame without FCS costs on the wire beside its own: preamble 8, FCS 4, gap 12.
+pub const WIRE_OVERHEAD: u64 = 24;
+
+/// Frames that did not come out, by reason (docs/architecture.md, "Drop reasons"). In JSON only the reasons that happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Drops {
+    /// Shorter than an Ethernet header.
+    pub runt: u64,
+    /// Longer than the card or the slot holds.
+    pub oversize: u64,
+    /// The ingress buffer was full.
+    pub overflow: u64,
+    /// The MAC said so.
+    pub damaged: u64,
+    /// The port was disabled.
+    pub disabled: u64,
+    /// The hash policy that drops.
+    pub policy: u64,
+    /// The program dropped it.
+    pub blocked: u64,
+    /// Descriptor with a destination that does not exist.
+    pub refused: u64,
+    /// Held by a unit that died.
+    pub lost: u64,
+}
+
+impl Drops {
+    /// Reason words and numbers, in the order of the documentation.
+    pub fn list(&self) -> [(&'static str, u64); 9] {
+        [
+            ("runt", self.runt),
+            ("oversize", self.oversize),
+            ("overflow", self.overflow),
+            ("damaged", self.damaged),
+            ("disabled", self.disabled),
+            ("policy", self.policy),
+            ("blocked", self.blocked),
+            ("refused", self.refused),
+            ("lost", self.lost),
+        ]
+    }
+
+    /// Frames dropped for any reason.
+    pub fn total(&self) -> u64 {
+        self.list().iter().map(|(_, count)| count).sum()
+    }
+
+    /// Drops that came after `earlier` was read; each counter is 32 bits wide in the card.
+    pub(crate) fn since(&self, earlier: Self) -> Self {
+        let diff = |now: u64, then: u64| now.wrapping_sub(then) & 0xFFFF_FFFF;
+        Self {
+            runt: diff(self.runt, earlier.runt),
+            oversize: diff(self.oversize, earlier.oversize),
+            overflow: diff(self.overflow, earlier.overflow),
+            damaged: diff(self.damaged, earlier.damaged),
+            disabled: diff(self.disabled, earlier.disabled),
+            policy: diff(self.policy, earlier.policy),
+            blocked: diff(self.blocked, earlier.blocked),
+            refused: diff(self.refused, earlier.refused),
+            lost: self.lost - earlier.lost,
+        }
+    }
+
+    pub(crate) fn add_port(&mut self, port: &PortCounters) {
+        self.runt += port.drop_runt;
+        self.oversize += port.drop_oversize;
+        self.overflow += port.drop_overflow;
+        self.damaged += port.drop_damaged;
+        self.disabled += port.drop_disabled;
+        self.policy += port.drop_policy;
+    }
+
+    pub(crate) fn add_unit(&mut self, unit: &UnitCounters) {
+        self.blocked += unit.blocked;
+        self.refused += unit.refused;
+    }
+}
+
+impl Serialize for Drops {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.list().into_iter().filter(|(_, count)| *count > 0))
+    }
+}
+
+/// Counters of one stream: an Ethernet port, the host or the loopback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct PortCounters {
+    /// Frames that entered whole.
+    pub rx_frames: u64,
+    /// Their bytes.
+    pub rx_bytes: u64,
+    /// Cycles in which a frame waited for a slot; 0 on `soft`.
+    pub rx_stalls: u64,
+    /// Frames that left.
+    pub tx_frames: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+    /// Cycles in which the receiver was not ready; 0 on `soft`.
+    pub tx_stalls: u64,
+    /// Dropped: ingress buffer full.
+    pub drop_overflow: u64,
+    /// Dropped: too long.
+    pub drop_oversize: u64,
+    /// Dropped: too short.
+    pub drop_runt: u64,
+    /// Dropped: arrived damaged.
+    pub drop_damaged: u64,
+    /// Dropped: port disabled.
+    pub drop_disabled: u64,
+    /// Dropped: by the hash policy that drops.
+    pub drop_policy: u64,
+}
+
+/// Counters of one unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct UnitCounters {
+    /// Frames received.
+    pub rx_frames: u64,
+    /// Their bytes.
+    pub rx_bytes: u64,
+    /// Cycles in which an arriving beat had to wait; 0 on `soft`.
+    pub rx_stalls: u64,
+    /// Frames sent.
+    pub tx_frames: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+    /// Cycles in which a departing beat had to wait; 0 on `soft`.
+    pub tx_stalls: u64,
+    /// Frames the program dropped.
+    pub blocked: u64,
+    /// Descriptors refused.
+    pub refused: u64,
+    /// Error flags, bits as in INTERRUPT_FLAGS.
+    pub errors: u32,
+}
+
+/// All counters of a card.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Counters {
+    /// Ethernet ports.
+    pub ports: Vec<PortCounters>,
+    /// The host.
+    pub host: PortCounters,
+    /// The loopback.
+    pub loopback: PortCounters,
+    /// Units.
+    pub units: Vec<UnitCounters>,
+}
+
+impl Counters {
+    /// Frames dropped, by the reasons that the card counts.
+    pub fn drops(&self) -> Drops {
+        let mut drops = Drops::default();
+        for port in self.ports.iter().chain([&self.host, &self.loopback]) {
+            drops.add_port(port);
+        }
+        self.units.iter().for_each(|unit| drops.add_unit(unit));
+        drops
+    }
+}
+
+/// Time from the first beat of a frame in to its last beat out, ns.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Latency {
+    /// Median.
+    pub p50: f64,
+    /// 99 % are at or below it.
+    pub p99: f64,
+    /// The slowest.
+    pub max: f64,
+}
+
+impl Latency {
+    /// Of a set of latencies in cycles.
+    pub fn of(mut cycles: Vec<u64>, clock_mhz: u32) -> Self {
+        cycles.sort_unstable();
+        let ns = |share: f64| match cycles.len() {
+            0 => 0.0,
+            count => {
+                let rank = ((count as f64 * share).ceil() as usize).clamp(1, count);
+                cycles[rank - 1] as f64 * 1000.0 / f64::from(clock_mhz)
+            }
+        };
+        Self { p50: ns(0.5), p99: ns(0.99), max: ns(1.0) }
+    }
+}
+
+/// How long a run took, in the time of its target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Timing {
+    /// Simulated time.
+    Rtl {
+        /// Cycles from the first beat in to the last beat that moved.
+        cycles: u64,
+        /// Clock, MHz.
+        clock_mhz: u32,
+        /// Frame latencies, ns.
+        latency_ns: Latency,
+    },
+    /// Wall-clock time.
+    Soft {
+        /// Seconds from the first frame in to the last one out.
+        seconds: f64,
+    },
+}
+
+/// What a run did. Serialises to result.json (docs/architecture.md).
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// Target.
+    pub target: Target,
+    /// Name of the design.
+    pub design: String,
+    /// Frames offered to the card.
+    pub frames_in: u64,
+    /// Frames that left, by destination.
+    pub frames_out: BTreeMap<String, u64>,
+    /// Frames that did not, by reason.
+    pub drops: Drops,
+    /// Bytes offered, without FCS.
+    pub bytes_in: u64,
+    /// Bytes that left, without FCS.
+    pub bytes_out: u64,
+    /// How long it took.
+    #[serde(flatten)]
+    pub timing: Timing,
+    /// Frames a microsecond that entered whole, from the first beat in to the last beat moved.
+    pub mpps: f64,
+    /// The same in wire terms, with preamble, gap and FCS.
+    pub gbps: f64,
+    /// Counters of ports and units.
+    pub counters: Counters,
+    /// What went wrong, in sentences; empty when all went well.
+    pub faults: Vec<String>,
+}
+
+impl Outcome {
+    /// Sums a run up.
+    pub fn new(design: &Design, target: Target, traffic: &Traffic, run: &Run) -> Self {
+        let mut frames_out = BTreeMap::new();
+        for port in 0..design.ports {
+            frames_out.insert(format!("port{port}"), 0);
+        }
+        frames_out.insert("host".to_string(), 0);
+        let mut bytes_out = 0;
+        for departure in &run.departures {
+            *frames_out.entry(departure.to.to_string()).or_insert(0) += 1;
+            bytes_out += departure.bytes.len() as u64;
+        }
+        let frames_in = traffic.frames.len() as u64;
+        let bytes_in = traffic.total_bytes();
+        let (timing, micros) = match run.cycles {
+            Some(cycles) => {
+                let latencies = run.departures.iter().map(|d| d.latency()).collect();
+                let latency_ns = Latency::of(latencies, design.clock_mhz);
+                let micros = cycles as f64 / f64::from(design.clock_mhz);
+                (Timing::Rtl { cycles, clock_mhz: design.clock_mhz, latency_ns }, micros)
+            }
+            None => (Timing::Soft { seconds: run.seconds }, run.seconds * 1e6),
+        };
+        let edges = || run.counters.ports.iter().chain([&run.counters.host]);
+        let taken: u64 = edges().map(|port| port.rx_frames).sum();
+        let taken_bytes: u64 = edges().map(|port| port.rx_bytes).sum();
+        let wire_bits = (taken_bytes + WIRE_OVERHEAD * taken) as f64 * 8.0;
+        let rate = |amount: f64| if micros > 0.0 { amount / micros } else { 0.0 };
+        Self {
+            target,
+            design: design.name.clone(),
+            frames_in,
+            frames_out,
+            drops: run.drops,
+            bytes_in,
+            bytes_out,
+            timing,
+            mpps: rate(taken as f64),
+            gbps: rate(wire_bits) / 1000.0,
+            counters: run.counters.clone(),
+            faults: run.faults.clone(),
+        }
+    }
+
+    /// Frames that left, to any destination.
+    pub fn total_out(&self) -> u64 {
+        self.frames_out.values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latency_percentiles() {
+        let latency = Latency::of((1..=100).rev().collect(), 250);
+        assert_eq!(latency, Latency { p50: 200.0, p99: 396.0, max: 400.0 });
+        assert_eq!(Latency::of(vec![7], 250), Latency { p50: 28.0, p99: 28.0, max: 28.0 });
+        assert_eq!(Latency::of(vec![], 250), Latency::default());
+    }
+
+    #[test]
+    fn drops_add_up() {
+        let port = PortCounters { drop_runt: 1, drop_policy: 2, drop_oversize: 3, ..PortCounters::default() };
+        let unit = UnitCounters { blocked: 5, refused: 7, ..UnitCounters::default() };
+        let counters = Counters { ports: vec![port; 2], host: port, loopback: port, units: vec![unit; 3] };
+        let drops = counters.drops();
+        assert_eq!((drops.runt, drops.policy, drops.oversize, drops.blocked, drops.refused), (4, 8, 12, 15, 21));
+        assert_eq!(drops.total(), 60);
+    }
+}

@@ -1,0 +1,384 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Builds the Verilator model of a card, once for each set of sources, parameters and tools.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sha2::{Digest, Sha256};
+
+use crate::device::Progress;
+use crate::root::Root;
+
+/// The clock loop.
+const DRIVER: &str = include_str!("../../rtl/driver.cpp");
+/// Stand-ins for the compression libraries that Verilator's FST writer asks for.
+const STORED: [(&str, &str); 2] =
+    [("lz4.h", include_str!("../../rtl/stored/lz4.h")), ("zlib.h", include_str!("../../rtl/stored/zlib.h"))];
+
+/// File lists of the card, packages first, and the registry of engines.
+const LISTS: [&str; 3] = ["lib/rtl/rtl.f", "shell/rtl/rtl.f", "engines/rpu/rtl/rtl.f"];
+const ENGINES: &str = "engines/units.sv";
+
+/// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
+const VERILATOR: [&str; 12] = [
+    "--cc",
+    "--prefix",
+    "Vcard",
+    "--top-module",
+    "card_top",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "--no-timing",
+    "--assert",
+];
+/// What the C++ compiler is told for all files.
+const CXX: [&str; 8] = [
+    "-std=c++20",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-gnu-unique",
+    "-DVL_USER_STOP",
+    "-DVL_USER_FINISH",
+    "-DVL_USER_FATAL",
+    "-w",
+];
+/// Compilers at work at a time.
+const JOBS: usize = 2;
+/// Lines of a tool's complaint that are passed on.
+const COMPLAINT_LINES: usize = 20;
+
+/// The model cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A source or the cache cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A tool is not there.
+    #[error("cannot start {tool}: {source}; {help}")]
+    Tool {
+        /// The tool.
+        tool: String,
+        /// Why.
+        source: std::io::Error,
+        /// How to get it.
+        help: &'static str,
+    },
+    /// A tool refused the sources.
+    #[error("{tool} refused the card's sources:\n{output}")]
+    Refused {
+        /// The tool.
+        tool: &'static str,
+        /// Its first lines.
+        output: String,
+    },
+    /// The built library does not load.
+    #[error("{}: {source}; delete it and run again", path.display())]
+    Load {
+        /// The library.
+        path: PathBuf,
+        /// Why.
+        source: libloading::Error,
+    },
+}
+
+/// Parameters of card_top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameters {
+    /// Ethernet ports.
+    pub ports: u32,
+    /// Units.
+    pub units: u32,
+    /// Accelerator code.
+    pub accelerator: u32,
+    /// Beats of the ingress buffer of a port.
+    pub ingress_depth: u32,
+    /// Whether waves can be recorded; such a model is slower.
+    pub waves: bool,
+}
+
+/// Builds the model, or finds it in the cache; gives the path of the library.
+pub fn library(root: &Root, parameters: Parameters, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, BuildError> {
+    let sources = sources(root)?;
+    let verilator = Verilator::of(root);
+    let key = key(root, &sources, parameters, &verilator)?;
+    let folder = root.join("build/rtl").join(&key);
+    let library = folder.join("card.so");
+    if library.exists() {
+        return Ok(library);
+    }
+    // Built beside its place and renamed into it, so that a broken or a second build leaves nothing half done.
+    let work = root.join("build/rtl").join(format!("{key}.{}", std::process::id()));
+    fs::create_dir_all(&work).map_err(|source| BuildError::File { path: work.clone(), source })?;
+    let built = build(&work, &sources, parameters, &verilator, progress);
+    if built.is_ok() {
+        fs::create_dir_all(&folder).map_err(|source| BuildError::File { path: folder.clone(), source })?;
+        fs::rename(work.join("card.so"), &library)
+            .map_err(|source| BuildError::File { path: library.clone(), source })?;
+    }
+    // Nothing depends on the rest; a folder that stays behind does no harm.
+    let _ = fs::remove_dir_all(&work);
+    built.map(|()| library)
+}
+
+struct Verilator {
+    package: PathBuf,
+}
+
+impl Verilator {
+    fn of(root: &Root) -> Self {
+        let lib = root.join("build/venv/lib");
+        let package = fs::read_dir(&lib)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|python| python.path().join("site-packages/verilator"))
+            .find(|package| package.exists())
+            .unwrap_or_else(|| lib.join("python3/site-packages/verilator"));
+        Self { package }
+    }
+
+    fn include(&self) -> PathBuf {
+        self.package.join("include")
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.package.join("bin/verilator_bin"));
+        command.env("VERILATOR_ROOT", &self.package);
+        command
+    }
+}
+
+/// All sources of the card, each once, in the order of the file lists.
+fn sources(root: &Root) -> Result<Vec<PathBuf>, BuildError> {
+    let mut files = Vec::new();
+    let mut seen = BTreeSet::new();
+    for list in LISTS {
+        read_list(&root.join(list), &mut files, &mut seen)?;
+    }
+    // The registry instantiates the engines and the card instantiates units: the order of modules does not matter.
+    let engines = root.join(ENGINES);
+    if seen.insert(normal(&engines)?) {
+        files.push(engines);
+    }
+    Ok(files)
+}
+
+/// A file list: one path a line, relative to the list; `-f LIST` includes another; `//` and `#` start comments.
+fn read_list(list: &Path, files: &mut Vec<PathBuf>, seen: &mut BTreeSet<PathBuf>) -> Result<(), BuildError> {
+    let text = fs::read_to_string(list).map_err(|source| BuildError::File { path: list.to_path_buf(), source })?;
+    let folder = list.parent().unwrap_or(Path::new(""));
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or("").split('#').next().unwrap_or("").trim();
+        let (nested, path) = match line.strip_prefix("-f ").or_else(|| line.strip_prefix("-F ")) {
+            Some(rest) => (true, folder.join(rest.trim())),
+            None if line.is_empty() => continue,
+            None => (false, folder.join(line)),
+        };
+        let path = normal(&path)?;
+        if seen.insert(path.clone()) {
+            if nested {
+                read_list(&path, files, seen)?;
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn normal(path: &Path) -> Result<PathBuf, BuildError> {
+    fs::canonicalize(path).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
+}
+
+/// Hash of all that the library depends on.
+fn key(root: &Root, sources: &[PathBuf], parameters: Parameters, verilator: &Verilator) -> Result<String, BuildError> {
+    let mut hash = Sha256::new();
+    let top = normal(root.path())?;
+    for path in sources {
+        let text = fs::read(path).map_err(|source| BuildError::File { path: path.clone(), source })?;
+        hash.update(path.strip_prefix(&top).unwrap_or(path).as_os_str().as_encoded_bytes());
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    let version = run("Verilator", verilator.command().arg("--version"))?;
+    let compiler = run("g++", Command::new("g++").arg("-dumpfullversion"))?;
+    hash.update(version.stdout);
+    hash.update(compiler.stdout);
+    hash.update(format!("{parameters:?}{VERILATOR:?}{CXX:?}{STORED:?}{}", optimise("")));
+    hash.update(DRIVER);
+    Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Code that runs once is compiled for size, which saves most of the build time.
+fn optimise(file: &str) -> &'static str {
+    if file.contains("__Slow") || file.contains("Trace") { "-O0" } else { "-O2" }
+}
+
+fn build(
+    work: &Path,
+    sources: &[PathBuf],
+    parameters: Parameters,
+    verilator: &Verilator,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), BuildError> {
+    let write = |name: &str, text: &str| {
+        let path = work.join(name);
+        fs::write(&path, text).map_err(|source| BuildError::File { path, source })
+    };
+    write("driver.cpp", DRIVER)?;
+    for (name, text) in STORED {
+        write(name, text)?;
+    }
+    progress(Progress::Building { done: 0, total: 1 });
+
+    let mut command = verilator.command();
+    command
+        .args(VERILATOR)
+        .args(["-Wno-fatal", "--output-split", "10000", "--Mdir"])
+        .arg(work)
+        .args(parameters.waves.then_some("--trace-fst"))
+        .arg(format!("-GPorts={}", parameters.ports))
+        .arg(format!("-GUnits={}", parameters.units))
+        .arg(format!("-GAccel={}", parameters.accelerator))
+        .arg(format!("-GIngressDepth={}", parameters.ingress_depth))
+        .args(sources);
+    check("Verilator", run("Verilator", &mut command)?)?;
+
+    let mut files: Vec<PathBuf> = fs::read_dir(work)
+        .map_err(|source| BuildError::File { path: work.to_path_buf(), source })?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
+        .collect();
+    files.extend(["verilated.cpp", "verilated_threads.cpp"].map(|name| verilator.include().join(name)));
+    if parameters.waves {
+        files.push(verilator.include().join("verilated_fst_c.cpp"));
+    }
+    // The largest first, so that no job is left alone with a long one at the end.
+    files.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).map_or(0, |m| m.len())));
+    compile(work, &files, parameters, verilator, progress)?;
+
+    let mut link = Command::new("g++");
+    link.args(["-shared", "-Wl,-Bsymbolic", "-o"]).arg(work.join("card.so"));
+    link.args(files.iter().map(|file| object(work, file))).arg("-pthread");
+    check("g++", run("g++", &mut link)?)
+}
+
+/// Compiles every file, JOBS at a time.
+fn compile(
+    work: &Path,
+    files: &[PathBuf],
+    parameters: Parameters,
+    verilator: &Verilator,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), BuildError> {
+    let total = files.len() as u64 + 2;
+    let next = AtomicUsize::new(0);
+    let error: Mutex<Option<BuildError>> = Mutex::new(None);
+    let keep_error = |e| {
+        next.store(files.len(), Ordering::Relaxed);
+        error.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(e);
+    };
+    std::thread::scope(|scope| {
+        let (done, finished) = std::sync::mpsc::channel();
+        for _ in 0..JOBS {
+            let done = done.clone();
+            scope.spawn(|| {
+                let done = done;
+                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut command = Command::new("g++");
+                    command
+                        .args(CXX)
+                        .arg(optimise(&file.to_string_lossy()))
+                        .arg(format!("-DPENSTOCK_PORTS={}", parameters.ports))
+                        .args(parameters.waves.then_some("-DPENSTOCK_WAVE"))
+                        .arg("-I")
+                        .arg(work)
+                        .arg("-I")
+                        .arg(verilator.include())
+                        .arg("-I")
+                        .arg(verilator.include().join("vltstd"))
+                        .arg("-c")
+                        .arg(file)
+                        .arg("-o")
+                        .arg(object(work, file));
+                    if let Err(e) = run("g++", &mut command).and_then(|output| check("g++", output)) {
+                        keep_error(e);
+                    }
+                    // The receiver lives until the scope ends.
+                    let _ = done.send(());
+                }
+            });
+        }
+        drop(done);
+        progress(Progress::Building { done: 1, total });
+        for (compiled, ()) in finished.iter().enumerate() {
+            progress(Progress::Building { done: compiled as u64 + 2, total });
+        }
+    });
+    error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
+}
+
+fn object(work: &Path, file: &Path) -> PathBuf {
+    work.join(file.file_stem().unwrap_or_default()).with_extension("o")
+}
+
+fn run(tool: &'static str, command: &mut Command) -> Result<Output, BuildError> {
+    command.output().map_err(|source| {
+        let help = if tool == "g++" {
+            "install g++ (any that knows C++20)"
+        } else {
+            "run ./penstock once, it installs it"
+        };
+        BuildError::Tool { tool: command.get_program().to_string_lossy().into_owned(), source, help }
+    })
+}
+
+fn check(tool: &'static str, output: Output) -> Result<(), BuildError> {
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let output = text.lines().take(COMPLAINT_LINES).collect::<Vec<_>>().join("\n");
+    Err(BuildError::Refused { tool, output })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_lists_include_each_other() {
+        let top = std::env::temp_dir().join(format!("penstock-lists-{}", std::process::id()));
+        fs::create_dir_all(top.join("sub")).unwrap();
+        for (name, text) in [
+            ("a.sv", ""),
+            ("sub/b.sv", ""),
+            ("top.f", "// comment\n-f sub/sub.f\na.sv # twice\na.sv\n\n"),
+            ("sub/sub.f", "b.sv\n../a.sv\n"),
+        ] {
+            fs::write(top.join(name), text).unwrap();
+        }
+        let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
+        read_list(&top.join("top.f"), &mut files, &mut seen).unwrap();
+        let names: Vec<_> = files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, ["b.sv", "a.sv"]);
+        fs::write(top.join("top.f"), "none.sv").unwrap();
+        let error = read_list(&top.join("top.f"), &mut files, &mut seen).unwrap_err();
+        assert!(error.to_string().contains("none.sv"));
+        fs::remove_dir_all(top).unwrap();
+    }
+}

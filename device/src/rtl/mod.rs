@@ -1,0 +1,411 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The `rtl` target: the card's SystemVerilog, cycle for cycle, through Verilator.
+//!
+//! The clock loop, the MACs and the register master run in compiled code (device/rtl/driver.cpp); this module brings the
+//! card up, feeds it, watches over its units and takes the frames that leave.
+//!
+//! How it measures: a frame's latency runs from the cycle of its first beat in to that of its last beat out, as the card's
+//! own timestamp gives it. The throughput of [`RtlDevice::measure`] is counted over a window of cycles after a warm-up, by
+//! last beats that left; the throughput of a run is what entered whole, from the first beat in to the last beat moved.
+
+mod build;
+mod model;
+mod pace;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Instant;
+
+pub use build::BuildError;
+pub use pace::LINE_GBPS;
+
+use crate::design::Design;
+use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
+use crate::host::{Bus, Host};
+use crate::image::Image;
+use crate::outcome::{Counters, Drops};
+use crate::regs;
+use crate::root::Root;
+use crate::traffic::{Departure, Port, Traffic};
+use build::Parameters;
+use model::{Exit, Frame, Model, Step};
+use pace::Pace;
+
+/// Beats of the ingress buffer of a port: 256 KiB.
+const INGRESS_DEPTH: u32 = 4096;
+/// Cycles between two looks at the units.
+const LOOK: u64 = 5_000;
+/// Cycles without a beat after which the end of a run is looked for.
+const QUIET: u64 = 300;
+/// Cycles a unit may hold a slot without releasing any.
+const HELD_LIMIT: u32 = 10_000;
+/// Cycles without any movement after which what is missing counts as lost: enough for the watchdog to speak first.
+const STILL: u64 = 25_000;
+
+/// Cycles of a run to record.
+#[derive(Debug, Clone, Copy)]
+pub struct Wave<'a> {
+    /// FST file to write.
+    pub file: &'a Path,
+    /// First cycle.
+    pub from: u64,
+    /// How many.
+    pub cycles: u64,
+}
+
+/// What a card did in a window of cycles, under traffic that never ends.
+#[derive(Debug, Clone, Default)]
+pub struct Window {
+    /// Length of the window.
+    pub cycles: u64,
+    /// Frames whose last beat left within it, and their bytes, by Ethernet port.
+    pub left: Vec<(u64, u64)>,
+    /// Frames whose first beat entered within it.
+    pub entered: u64,
+    /// Cycles from first beat in to last beat out of the frames that left within it.
+    pub latencies: Vec<u64>,
+    /// Frames dropped from the start of the warm-up until the card was empty again.
+    pub drops: Drops,
+}
+
+/// A design on its own RTL.
+pub struct RtlDevice {
+    model: Model,
+    host: Host,
+    frames: Vec<Frame>,
+    /// Index, in what was sent, of each of `frames`.
+    indices: Vec<usize>,
+    bytes: Vec<u8>,
+    sent: usize,
+    empty: u64,
+    rate: Rate,
+}
+
+impl RtlDevice {
+    /// Builds or finds the model of a design and takes it through reset.
+    pub fn open(
+        root: &Root,
+        design: &Design,
+        wave: Option<Wave<'_>>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, DeviceError> {
+        let parameters = Parameters {
+            ports: design.ports,
+            units: design.units,
+            accelerator: design.accelerator.code(),
+            ingress_depth: INGRESS_DEPTH,
+            waves: wave.is_some(),
+        };
+        let library = build::library(root, parameters, progress)?;
+        let mut model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
+        if let Some(wave) = wave
+            && !model.wave(wave.file, wave.from, wave.cycles)
+        {
+            return Err(DeviceError::Card(format!("{}: cannot record waves there", wave.file.display())));
+        }
+        Ok(Self {
+            model,
+            host: Host::new(design),
+            frames: Vec::new(),
+            indices: Vec::new(),
+            bytes: Vec::new(),
+            sent: 0,
+            empty: 0,
+            rate: Rate::Lossless,
+        })
+    }
+
+    /// Cycles since reset.
+    pub fn cycle(&self) -> u64 {
+        self.model.cycle()
+    }
+
+    /// Repeats the frames of `traffic` endlessly, lets the card warm up, and counts what it does in a window.
+    /// Ends with the card empty, and fails when frames got lost on the way.
+    pub fn measure(&mut self, traffic: &Traffic, rate: Rate, warmup: u64, window: u64) -> Result<Window, DeviceError> {
+        let before = self.counters()?.drops();
+        self.send(traffic, rate)?;
+        self.start(true);
+        self.model.keep_bytes(false);
+        self.model.step(warmup, u64::MAX);
+        let from = self.model.cycle();
+        let (mut entered_total, mut left_total) = (self.model.entries().len() as u64, self.model.exits().0.len() as u64);
+        self.model.clear();
+        let mut result = Window { cycles: window, left: vec![(0, 0); self.host.ports as usize], ..Window::default() };
+        while self.model.cycle() < from + window {
+            self.model.step(LOOK.min(from + window - self.model.cycle()), u64::MAX);
+            check(&self.model)?;
+            result.entered += self.model.entries().len() as u64;
+            for exit in self.model.exits().0 {
+                left_total += 1;
+                result.latencies.push(exit.last - exit.entered());
+                if let Some((frames, bytes)) = result.left.get_mut(usize::from(exit.stream)) {
+                    *frames += 1;
+                    *bytes += u64::from(exit.length);
+                }
+            }
+            self.model.clear();
+        }
+        entered_total += result.entered;
+        self.set_pace(false);
+        self.model.queue(&[], &[]);
+        for _ in 0..STILL / QUIET {
+            self.model.step(LOOK, QUIET);
+            entered_total += self.model.entries().len() as u64;
+            left_total += self.model.exits().0.len() as u64;
+            self.model.clear();
+            result.drops = self.counters()?.drops().since(before);
+            if left_total + result.drops.total() >= entered_total {
+                break;
+            }
+        }
+        self.model.keep_bytes(true);
+        check(&self.model)?;
+        let missing = entered_total.saturating_sub(left_total + result.drops.total());
+        if missing > 0 {
+            return Err(DeviceError::Card(format!("{missing} of {entered_total} frames neither left nor were counted")));
+        }
+        Ok(result)
+    }
+
+    fn set_pace(&mut self, repeat: bool) {
+        for port in 0..self.host.ports {
+            self.model.pace(port, Pace::of(self.rate, repeat), Pace::of(Rate::Line, false));
+        }
+        self.model.pace(self.host.ports, Pace::unlimited(repeat), Pace::unlimited(false));
+    }
+
+    /// Hands what was sent to the model.
+    fn start(&mut self, repeat: bool) {
+        self.model.clear();
+        self.set_pace(repeat);
+        self.model.queue(&self.frames, &self.bytes);
+        self.frames.clear();
+        self.bytes.clear();
+    }
+
+    /// Reads from the window of one unit.
+    pub fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError> {
+        self.host.read_unit(&mut self.model, unit, address)
+    }
+
+    /// Looks at every unit, and takes those that hang out of the dispatch.
+    fn watch(&mut self, faults: &mut Vec<String>) -> Result<(), DeviceError> {
+        let enabled = self.host.enabled;
+        let mut alive = enabled;
+        for unit in (0..self.host.units).filter(|unit| enabled >> unit & 1 == 1) {
+            if self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)? > HELD_LIMIT {
+                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
+                faults.push(self.host.hangs(unit, pc));
+                alive &= !(1 << unit);
+            }
+        }
+        if alive != enabled {
+            self.host.enable(&mut self.model, alive)?;
+        }
+        Ok(())
+    }
+}
+
+impl Device for RtlDevice {
+    fn target(&self) -> Target {
+        Target::Rtl
+    }
+
+    fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
+        self.host.load(&mut self.model, image)
+    }
+
+    fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
+        traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
+        if self.frames.is_empty() {
+            self.indices.clear();
+            self.sent = 0;
+            self.empty = 0;
+        }
+        let base = self.bytes.len();
+        self.bytes.extend_from_slice(&traffic.bytes);
+        for frame in &traffic.frames {
+            let index = self.sent;
+            self.sent += 1;
+            if frame.range.is_empty() {
+                // No bus can carry it: what a MAC would drop is counted here.
+                self.empty += 1;
+                continue;
+            }
+            self.indices.push(index);
+            self.frames.push(Frame {
+                offset: (base + frame.range.start) as u64,
+                length: frame.range.len() as u32,
+                stream: frame.port.model_stream(self.host.ports),
+                ..Frame::default()
+            });
+        }
+        self.rate = rate;
+        Ok(())
+    }
+
+    fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
+        let clock = Instant::now();
+        let before = self.counters()?.drops();
+        let mut streams = vec![Vec::new(); self.host.ports as usize + 1];
+        for (frame, index) in self.frames.iter().zip(&self.indices) {
+            streams[usize::from(frame.stream)].push(*index);
+        }
+        let queued = self.frames.len() as u64;
+        self.start(false);
+        let mut matcher = Matcher::new(streams, self.host.ports);
+        let mut run = Run::default();
+        let (mut first, mut last) = (None, 0);
+        let mut moved = self.model.cycle();
+        let mut watched = moved;
+        let mut stride = LOOK;
+        loop {
+            let step = self.model.step(stride, QUIET);
+            let (entries, (exits, bytes)) = (self.model.entries(), self.model.exits());
+            first = first.or(entries.first().map(|entry| entry.cycle));
+            if !entries.is_empty() || !exits.is_empty() {
+                moved = self.model.cycle();
+            }
+            last = last.max(entries.last().map_or(0, |e| e.cycle)).max(exits.last().map_or(0, |e| e.last));
+            matcher.enter(entries);
+            for exit in exits {
+                let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
+                run.departures.push(matcher.depart(exit, bytes[range].to_vec()));
+            }
+            self.model.clear();
+            progress(Progress::Running {
+                entered: matcher.entered,
+                left: run.departures.len() as u64,
+                total: queued,
+                cycles: self.model.cycle(),
+            });
+            if step == Step::Failed {
+                run.faults.push(format!("the card broke a contract: {}", self.model.failure().unwrap_or_default()));
+                break;
+            }
+            if self.model.cycle() - watched >= LOOK {
+                watched = self.model.cycle();
+                self.watch(&mut run.faults)?;
+            }
+            if step == Step::Idle || self.model.cycle() - moved > LOOK {
+                let drops = self.counters()?.drops().since(before);
+                if drops != run.drops {
+                    run.drops = drops;
+                    moved = self.model.cycle();
+                }
+                let accounted = run.departures.len() as u64 + drops.total();
+                if (matcher.entered == queued && accounted >= queued) || self.model.cycle() - moved > STILL {
+                    break;
+                }
+                // The model is quiet already: go on in small steps until the counters tell.
+                stride = QUIET;
+            } else {
+                stride = LOOK;
+            }
+        }
+        run.cycles = Some(first.map_or(0, |first| last + 1 - first));
+        run.seconds = clock.elapsed().as_secs_f64();
+        if self.model.failure().is_none() {
+            run.counters = self.counters()?;
+            run.drops = run.counters.drops().since(before);
+            run.faults.append(&mut self.host.unit_errors(&mut self.model)?);
+        }
+        let accounted = run.departures.len() as u64 + run.drops.total();
+        run.drops.lost = queued.saturating_sub(accounted);
+        run.drops.runt += self.empty;
+        run.note_lost();
+        Ok(run)
+    }
+
+    fn counters(&mut self) -> Result<Counters, DeviceError> {
+        self.host.counters(&mut self.model)
+    }
+
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        Bus::read(&mut self.model, address)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        Bus::write(&mut self.model, address, value)
+    }
+}
+
+impl Bus for Model {
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        let (response, value) = Model::read(self, address);
+        access("read", address, response).map(|()| value)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        let response = Model::write(self, address, value);
+        access("write", address, response)
+    }
+
+    fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {
+        self.step(cycles, u64::MAX);
+        check(self)
+    }
+}
+
+/// The contract that the card broke, if it did.
+fn check(model: &Model) -> Result<(), DeviceError> {
+    model.failure().map_or(Ok(()), |text| Err(DeviceError::Card(format!("the card broke a contract: {text}"))))
+}
+
+fn access(what: &str, address: u32, response: u32) -> Result<(), DeviceError> {
+    match response {
+        0 => Ok(()),
+        4 => Err(DeviceError::Card(format!("the card did not answer a {what} of register 0x{address:08x}"))),
+        _ => Err(DeviceError::Card(format!("the card refused a {what} of register 0x{address:08x}"))),
+    }
+}
+
+/// Tells which frame of the traffic a leaving frame was, by where and when it entered.
+struct Matcher {
+    ports: u32,
+    /// Indices of the frames of each stream, in order, and how many of them have entered.
+    streams: Vec<(Vec<usize>, usize)>,
+    inside: HashMap<(u32, u64), usize>,
+    entered: u64,
+}
+
+impl Matcher {
+    fn new(streams: Vec<Vec<usize>>, ports: u32) -> Self {
+        Self { ports, streams: streams.into_iter().map(|s| (s, 0)).collect(), inside: HashMap::new(), entered: 0 }
+    }
+
+    fn enter(&mut self, entries: &[model::Entry]) {
+        for entry in entries {
+            let (indices, next) = &mut self.streams[entry.stream as usize];
+            if let Some(index) = indices.get(*next) {
+                self.inside.insert((entry.stream, entry.cycle), *index);
+            }
+            *next += 1;
+            self.entered += 1;
+        }
+    }
+
+    fn depart(&mut self, exit: &Exit, bytes: Vec<u8>) -> Departure {
+        let entered = exit.entered();
+        let stream = match exit.source {
+            0x00 | 0x01 => Some(u32::from(exit.source)),
+            0x02 => Some(self.ports),
+            0x08..=0x0B => Some(u32::from(exit.source) - 8),
+            _ => None,
+        };
+        let input = match stream {
+            Some(stream) => self.inside.remove(&(stream, entered)),
+            // A frame that went round over loopback no longer says where it entered; the cycle does, unless two entered in it.
+            None => {
+                let mut there = (0..=self.ports).filter(|stream| self.inside.contains_key(&(*stream, entered)));
+                match (there.next(), there.next()) {
+                    (Some(stream), None) => self.inside.remove(&(stream, entered)),
+                    _ => None,
+                }
+            }
+        };
+        let to = Port::from_model_stream(exit.stream, self.ports);
+        Departure { to, input, entered, first: exit.first, last: exit.last, bytes }
+    }
+}

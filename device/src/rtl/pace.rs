@@ -1,0 +1,58 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! How fast frames move at the card's edges, in the fixed point of the clock loop.
+
+use crate::design::CLOCK_MHZ;
+use crate::device::Rate;
+
+/// A byte in the fixed point of rtl/driver.cpp.
+const BYTE: f64 = (1u64 << 20) as f64;
+
+/// Rate of one Ethernet port, Gb/s, preamble, gap and FCS included.
+pub const LINE_GBPS: f64 = 100.0;
+
+/// `struct Pace` of rtl/driver.cpp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct Pace {
+    /// Bytes a cycle on the wire, 2^20 is one; 0 is as fast as the bus goes.
+    pub rate: u64,
+    /// 1: no frame starts while the card raises rx_pause.
+    pub honour_pause: u32,
+    /// 1: the queued frames are sent again and again.
+    pub repeat: u32,
+}
+
+impl Pace {
+    /// The pace of an Ethernet port at `rate`.
+    pub fn of(rate: Rate, repeat: bool) -> Self {
+        let (gbps, pause) = match rate {
+            Rate::Lossless => (LINE_GBPS, true),
+            Rate::Line => (LINE_GBPS, false),
+            Rate::Gbps(gbps) => (gbps, false),
+        };
+        Self { rate: bytes_a_cycle(gbps), honour_pause: pause.into(), repeat: repeat.into() }
+    }
+
+    /// As fast as the other side takes beats: the host queues.
+    pub fn unlimited(repeat: bool) -> Self {
+        Self { repeat: repeat.into(), ..Self::default() }
+    }
+}
+
+/// Wire bytes a clock cycle at `gbps`, in fixed point.
+fn bytes_a_cycle(gbps: f64) -> u64 {
+    (gbps * 1000.0 / 8.0 / f64::from(CLOCK_MHZ) * BYTE).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_rate_is_fifty_bytes_a_cycle() {
+        assert_eq!(Pace::of(Rate::Line, false), Pace { rate: 50 << 20, honour_pause: 0, repeat: 0 });
+        assert_eq!(Pace::of(Rate::Lossless, true), Pace { rate: 50 << 20, honour_pause: 1, repeat: 1 });
+        assert_eq!(Pace::of(Rate::Gbps(10.0), false).rate, 5 << 20);
+        assert_eq!(Pace::of(Rate::Gbps(1.0), false).rate, 1 << 19);
+    }
+}

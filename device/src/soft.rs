@@ -1,0 +1,159 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The `soft` target: the card in native code.
+
+use std::time::Instant;
+
+use penstock_shell::{Card, Config, Exit, Source};
+
+use crate::design::{Accelerator, Design};
+use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
+use crate::host::{Bus, Host};
+use crate::image::Image;
+use crate::outcome::Counters;
+use crate::traffic::{Departure, Port, Traffic};
+
+/// Frames pushed between two polls: enough to keep every unit at work, few enough to stay in the cache.
+const BATCH: usize = 256;
+/// Frames between two looks at the progress.
+const SHOW: usize = 64 * BATCH;
+
+/// Streams that frames enter at: Ethernet 0..=3, host; the loopback last, where none does.
+const STREAMS: usize = 6;
+
+/// A design in native code.
+pub struct SoftDevice {
+    card: Card,
+    host: Host,
+    waiting: Traffic,
+    /// Frames pushed so far, by stream.
+    pushed: [u64; STREAMS],
+}
+
+impl SoftDevice {
+    /// Opens a design.
+    pub fn open(design: &Design) -> Self {
+        let accelerator = match design.accelerator {
+            Accelerator::None => penstock_shell::Accelerator::None,
+            Accelerator::IpPrefix => penstock_shell::Accelerator::IpPrefix,
+        };
+        // The manifest keeps both within a byte.
+        let config = Config { ports: design.ports as u8, units: design.units as u8, accelerator };
+        Self { card: Card::new(config), host: Host::new(design), waiting: Traffic::default(), pushed: [0; STREAMS] }
+    }
+
+    fn take(&mut self, indices: &[Vec<usize>], base: &[u64], departures: &mut Vec<Departure>) {
+        for frame in self.card.poll().iter() {
+            let stream = stream_of(frame.source);
+            let input = frame.index.checked_sub(base[stream]).and_then(|n| indices[stream].get(n as usize)).copied();
+            let to = match frame.destination {
+                Exit::Ethernet(port) => Port::Ethernet(port),
+                Exit::Host => Port::Host,
+            };
+            departures.push(Departure { to, input, entered: 0, first: 0, last: 0, bytes: frame.bytes.to_vec() });
+        }
+    }
+}
+
+fn stream_of(source: Source) -> usize {
+    match source {
+        Source::Ethernet(port) => usize::from(port),
+        Source::Host => 4,
+        Source::Loopback => 5,
+    }
+}
+
+impl Bus for Card {
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        Ok(Card::read(self, address))
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        Card::write(self, address, value);
+        Ok(())
+    }
+
+    fn pass(&mut self, _cycles: u64) -> Result<(), DeviceError> {
+        self.poll();
+        Ok(())
+    }
+}
+
+impl Device for SoftDevice {
+    fn target(&self) -> Target {
+        Target::Soft
+    }
+
+    fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
+        self.host.load(&mut self.card, image)
+    }
+
+    fn send(&mut self, traffic: &Traffic, _rate: Rate) -> Result<(), DeviceError> {
+        traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
+        self.waiting.append(traffic);
+        Ok(())
+    }
+
+    fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
+        let before = self.host.counters(&mut self.card)?.drops();
+        let lost_before = self.card.lost();
+        let faults_before = self.card.faults().len();
+        let traffic = std::mem::take(&mut self.waiting);
+        let mut indices: [Vec<usize>; STREAMS] = Default::default();
+        let base = self.pushed;
+        let mut run = Run::default();
+        let clock = Instant::now();
+        for (index, frame) in traffic.frames.iter().enumerate() {
+            let source = match frame.port {
+                Port::Ethernet(port) => Source::Ethernet(port),
+                Port::Host => Source::Host,
+            };
+            let stream = stream_of(source);
+            indices[stream].push(index);
+            self.pushed[stream] += 1;
+            self.card.push(source, traffic.frame(index));
+            if index % BATCH == BATCH - 1 {
+                self.take(&indices, &base, &mut run.departures);
+            }
+            if index % SHOW == SHOW - 1 {
+                let (entered, left) = (index as u64 + 1, run.departures.len() as u64);
+                progress(Progress::Running { entered, left, total: traffic.frames.len() as u64, cycles: 0 });
+            }
+        }
+        self.take(&indices, &base, &mut run.departures);
+        while self.card.busy() {
+            self.take(&indices, &base, &mut run.departures);
+        }
+        self.card.finish();
+        self.take(&indices, &base, &mut run.departures);
+        run.seconds = clock.elapsed().as_secs_f64();
+
+        for fault in &self.card.faults()[faults_before..] {
+            let unit = u32::from(fault.unit);
+            run.faults.push(if fault.waits {
+                let held = fault.slots.count_ones();
+                let place = self.host.place(fault.pc);
+                format!("unit {unit} waits for frames and has not released {held} that it holds, {place}")
+            } else {
+                self.host.hangs(unit, fault.pc)
+            });
+        }
+        run.faults.append(&mut self.host.unit_errors(&mut self.card)?);
+        run.counters = self.host.counters(&mut self.card)?;
+        run.drops = run.counters.drops().since(before);
+        run.drops.lost = self.card.lost() - lost_before;
+        run.note_lost();
+        Ok(run)
+    }
+
+    fn counters(&mut self) -> Result<Counters, DeviceError> {
+        self.host.counters(&mut self.card)
+    }
+
+    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        Bus::read(&mut self.card, address)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        Bus::write(&mut self.card, address, value)
+    }
+}

@@ -1,0 +1,154 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Frames on their way into a card and out of it.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+
+use crate::capture::Capture;
+
+/// An edge of the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Port {
+    /// Ethernet port, from 0.
+    Ethernet(u8),
+    /// Host queue.
+    Host,
+}
+
+impl Port {
+    /// Number of the stream in the register map and in the model, on a card of `ports` Ethernet ports.
+    pub(crate) fn model_stream(self, ports: u32) -> u8 {
+        match self {
+            Self::Ethernet(n) => n,
+            Self::Host => ports as u8,
+        }
+    }
+
+    pub(crate) fn from_model_stream(stream: u8, ports: u32) -> Self {
+        if u32::from(stream) == ports { Self::Host } else { Self::Ethernet(stream) }
+    }
+
+    /// Parses `0`, `1`, ... or `host`.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "host" => Some(Self::Host),
+            _ => word.parse().ok().map(Self::Ethernet),
+        }
+    }
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ethernet(n) => write!(f, "port{n}"),
+            Self::Host => write!(f, "host"),
+        }
+    }
+}
+
+impl Serialize for Port {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A frame that enters the card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Where it enters.
+    pub port: Port,
+    /// Its bytes in [`Traffic::bytes`].
+    pub range: Range<usize>,
+    /// When it was captured, ns; 0 when it was not.
+    pub time_ns: u64,
+}
+
+/// Frames in the order in which they enter, port by port, their bytes in one buffer.
+#[derive(Debug, Clone, Default)]
+pub struct Traffic {
+    /// The frames.
+    pub frames: Vec<Frame>,
+    /// Their bytes, without FCS.
+    pub bytes: Vec<u8>,
+}
+
+impl Traffic {
+    /// All frames of a capture, entering at `port`.
+    pub fn from_capture(capture: &Capture, port: Port) -> Self {
+        let mut traffic = Self::default();
+        traffic.extend(capture, port);
+        traffic
+    }
+
+    /// Adds all frames of a capture, entering at `port`.
+    pub fn extend(&mut self, capture: &Capture, port: Port) {
+        for (time_ns, bytes) in capture.frames() {
+            self.push(port, bytes, time_ns);
+        }
+    }
+
+    /// Adds all frames of other traffic behind these.
+    pub fn append(&mut self, other: &Self) {
+        let base = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.frames.extend(other.frames.iter().cloned().map(|mut frame| {
+            frame.range = frame.range.start + base..frame.range.end + base;
+            frame
+        }));
+    }
+
+    /// Adds one frame.
+    pub fn push(&mut self, port: Port, bytes: &[u8], time_ns: u64) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.frames.push(Frame { port, range: start..self.bytes.len(), time_ns });
+    }
+
+    /// The first frame, if any, for a port that a card of `ports` Ethernet ports does not have; as an error text.
+    pub(crate) fn check_ports(&self, ports: u32) -> Result<(), String> {
+        let wrong = self.frames.iter().find_map(|frame| match frame.port {
+            Port::Ethernet(port) if u32::from(port) >= ports => Some(port),
+            _ => None,
+        });
+        match wrong {
+            Some(port) => Err(format!("there are frames for port {port}, and the card has ports 0..{}", ports - 1)),
+            None => Ok(()),
+        }
+    }
+
+    /// Bytes of one frame.
+    pub fn frame(&self, index: usize) -> &[u8] {
+        &self.bytes[self.frames[index].range.clone()]
+    }
+
+    /// Bytes of all frames.
+    pub fn total_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
+
+/// A frame that left the card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Departure {
+    /// Where it left.
+    pub to: Port,
+    /// Which frame of the traffic it was; none when a program made it or the match is not clear.
+    pub input: Option<usize>,
+    /// Cycle in which its first beat entered; on `soft` 0.
+    pub entered: u64,
+    /// Cycle in which its first beat left; on `soft` 0.
+    pub first: u64,
+    /// Cycle in which its last beat left; on `soft` 0.
+    pub last: u64,
+    /// Its bytes, without FCS.
+    pub bytes: Vec<u8>,
+}
+
+impl Departure {
+    /// Cycles from its first beat in to its last beat out.
+    pub fn latency(&self) -> u64 {
+        self.last - self.entered
+    }
+}

@@ -1,0 +1,213 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Longest prefix match (docs/architecture.md, longest prefix table): a search tree of three levels over up to 8,192 interval
+// starts. Each level counts the keys of one node that are not above the address.
+//
+//   cycle 0           cycle 1                        cycle 2                         cycle 3
+//   ADDR written ─> ‖ inner node (distributed RAM) ‖ leaf node and classes        ‖ CLASS, PASS_MASK
+//   32 root keys    ‖ 15 compares ─> leaf row      ‖ (block RAM) ─> 15 compares   ‖ may be read
+//
+// CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles, one in
+// cycle 3 for none. A write to ADDR is always taken; one that comes before the answer starts the search anew.
+//
+// Key 0 of an inner or leaf node is the key that led to it and is not compared again. What an address below all keys
+// finds in cycles 1 and 2 is count 0, whatever the node, so that only its class has to come from elsewhere.
+//
+// The host writes a word a cycle at any time; look-ups meanwhile answer in time, but with any class. Its reads use the block
+// RAM in a cycle in which no look-up does; firmware cannot take all of them, because it has at most 16,384 stores in a row.
+module ip_prefix (
+    input wire logic clk,
+    input wire logic rst,
+    accel_if.accel   bus
+);
+  localparam int unsigned Roots = 32;
+  localparam int unsigned Fan = 16;  // keys of an inner or leaf node
+  localparam int unsigned Rows = Roots * Fan;  // leaf nodes
+  localparam int unsigned ClassW = 4;
+  localparam int unsigned Planes = ClassW + 1;  // bits of a class, and "is not 0"
+
+  typedef logic [Fan-1:1] above_t;  // bit k: key k is not above the address; ones from bit 1 on
+  typedef logic [Planes-1:0][Fan-1:0] planes_t;  // per plane and interval: whether the bit differs from the interval before
+
+  function automatic above_t compare(logic [Fan-1:1][31:0] keys, logic [31:0] address);
+    for (int unsigned k = 1; k < Fan; k++) compare[k] = address >= keys[k];
+  endfunction
+
+  function automatic logic [Roots-1:1] compare_roots(logic [Roots-1:0][31:0] keys, logic [31:0] address);
+    for (int unsigned k = 1; k < Roots; k++) compare_roots[k] = address >= keys[k];
+  endfunction
+
+  // Number of ones, which stand together from bit 1 on: the steps from 0 to that number, added without carries.
+  function automatic logic [4:0] count_roots(logic [Roots-1:1] ge);
+    logic [4:0] n;
+    n = '0;
+    for (int unsigned k = 1; k < Roots; k++) if (ge[k]) n ^= 5'(k ^ (k - 1));
+    return n;
+  endfunction
+
+  function automatic logic [3:0] count(above_t ge);
+    return 4'(count_roots((Roots - 1)'(ge)));
+  endfunction
+
+  // An interval's bit is the parity of the differences up to it: cheaper behind the compares than a selector.
+  function automatic planes_t steps_of(logic under, logic [ClassW-1:0] below, logic [Fan-1:0][7:0] classes);
+    logic [Planes-1:0] bits, last;
+    last = '0;
+    for (int unsigned k = 0; k < Fan; k++) begin
+      bits[ClassW-1:0] = (k == 0 && under) ? below : classes[k][ClassW-1:0];
+      bits[ClassW]     = bits[ClassW-1:0] != 0;
+      for (int unsigned p = 0; p < Planes; p++) steps_of[p][k] = bits[p] ^ last[p];
+      last = bits;
+    end
+  endfunction
+
+  // --- Tables -------------------------------------------------------------------------------------------------------
+
+  logic [Roots-1:0][31:0] root_keys_q;
+  (* ram_style = "distributed" *) logic [Fan-1:1][31:0] inner_mem[Roots];
+  (* ram_style = "block" *) logic [Fan-1:0][31:0] leaf_mem[Rows];
+  // A byte for each class of four bits: block RAM is written in bytes.
+  (* ram_style = "block" *) logic [Fan-1:0][7:0] class_mem[Rows];
+  logic [ClassW-1:0] below_q;
+
+  // An empty table: no address has a class.
+  initial begin
+    root_keys_q = '1;
+    below_q     = '0;
+    for (int unsigned i = 0; i < Roots; i++) inner_mem[i] = '1;
+    for (int unsigned i = 0; i < Rows; i++) begin
+      leaf_mem[i]  = '1;
+      class_mem[i] = '0;
+    end
+  end
+
+  // --- Host ---------------------------------------------------------------------------------------------------------
+
+  logic ld_wr_q, ld_rd_q, peek_q, ld_rvalid_q;
+  logic [23:2] ld_addr_q;
+  logic [31:0] ld_wdata_q, ld_rdata_q;
+  logic ld_key, ld_class, ld_below;
+  logic [8:0] ld_row;
+  logic [3:0] ld_lane;
+
+  assign ld_key   = ld_addr_q[23:15] == 9'd0;
+  assign ld_class = ld_addr_q[23:15] == 9'd1;
+  assign ld_below = ld_addr_q == 22'h4000;
+  assign ld_row   = ld_addr_q[14:6];
+  assign ld_lane  = ld_addr_q[5:2];
+
+  always_ff @(posedge clk) begin
+    if (bus.ld_wr || bus.ld_rd) begin
+      ld_addr_q  <= bus.ld_addr[23:2];
+      ld_wdata_q <= bus.ld_wdata;
+    end
+    if (ld_wr_q) begin
+      if (ld_key) begin
+        leaf_mem[ld_row][ld_lane] <= ld_wdata_q;
+        if (ld_lane == 0) begin
+          if (ld_row[3:0] == 0) root_keys_q[ld_row[8:4]] <= ld_wdata_q;
+          else inner_mem[ld_row[8:4]][ld_row[3:0]] <= ld_wdata_q;
+        end
+      end
+      if (ld_class) class_mem[ld_row][ld_lane] <= 8'(ld_wdata_q[ClassW-1:0]);
+      if (ld_below) below_q <= ld_wdata_q[ClassW-1:0];
+    end
+  end
+
+  // --- Look-up ------------------------------------------------------------------------------------------------------
+
+  logic start;
+  logic inner_q, leaf_q;  // cycles 1 and 2 of a look-up
+  logic [31:0] address, address_q;
+  logic under_q;  // the address is below all keys
+  logic [4:0] root_q;
+  logic [8:0] row;
+  logic [Fan-1:0][31:0] keys_q;
+  logic [Fan-1:0][7:0] classes_q;
+  above_t ge_q;
+  planes_t steps_q;
+  logic [Planes-1:0] answer;
+
+  assign address = {bus.wdata[7:0], bus.wdata[15:8], bus.wdata[23:16], bus.wdata[31:24]};
+  assign start   = bus.wr_en && bus.addr == 22'(regs_pkg::IP_PREFIX_ADDR);
+
+  always_comb begin
+    row = ld_row;
+    if (inner_q) row = {root_q, count(compare(inner_mem[root_q], address_q))};
+  end
+
+  always_ff @(posedge clk) begin
+    if (start) begin
+      address_q <= address;
+      under_q   <= address < root_keys_q[0];
+      root_q    <= count_roots(compare_roots(root_keys_q, address));
+    end
+    if (inner_q || ld_rd_q) begin
+      keys_q    <= leaf_mem[row];
+      classes_q <= class_mem[row];
+    end
+    if (leaf_q) begin
+      ge_q    <= compare(keys_q[Fan-1:1], address_q);
+      steps_q <= steps_of(under_q, below_q, classes_q);
+    end
+    // Firmware may read the answer before it has asked.
+    if (rst) steps_q <= '0;
+  end
+
+  always_ff @(posedge clk) begin
+    inner_q <= start;
+    leaf_q  <= inner_q;
+    if (rst) begin
+      inner_q <= 1'b0;
+      leaf_q  <= 1'b0;
+    end
+  end
+
+  always_comb begin
+    for (int unsigned p = 0; p < Planes; p++) answer[p] = ^(steps_q[p] & {ge_q, 1'b1});
+    bus.rdata = '0;
+    if (bus.addr == 22'(regs_pkg::IP_PREFIX_CLASS)) bus.rdata = 32'(answer[ClassW-1:0]);
+    if (bus.addr == 22'(regs_pkg::IP_PREFIX_PASS_MASK)) bus.rdata = {{16{!answer[ClassW]}}, 16'hFFFF};
+  end
+  assign bus.rd_valid = bus.rd_en && !inner_q && !leaf_q;
+
+  // --- Host reads ---------------------------------------------------------------------------------------------------
+
+  always_ff @(posedge clk) begin
+    if (peek_q) begin
+      ld_rdata_q <= '0;
+      if (ld_key) ld_rdata_q <= keys_q[ld_lane];
+      if (ld_class) ld_rdata_q <= 32'(classes_q[ld_lane]);
+      if (ld_below) ld_rdata_q <= 32'(below_q);
+    end
+    ld_wr_q     <= bus.ld_wr;
+    ld_rd_q     <= bus.ld_rd || (ld_rd_q && inner_q);
+    peek_q      <= ld_rd_q && !inner_q;
+    ld_rvalid_q <= peek_q;
+    if (rst) begin
+      ld_wr_q     <= 1'b0;
+      ld_rd_q     <= 1'b0;
+      peek_q      <= 1'b0;
+      ld_rvalid_q <= 1'b0;
+    end
+  end
+  assign bus.ld_rdata  = ld_rdata_q;
+  assign bus.ld_rvalid = ld_rvalid_q;
+
+  assign bus.error    = 1'b0;
+  assign bus.pm_en    = '0;
+  assign bus.pm_we    = '0;
+  assign bus.pm_row   = '0;
+  assign bus.pm_wstrb = '0;
+  assign bus.pm_wdata = '0;
+
+  wire unused = &{1'b0, bus.wstrb, bus.ld_addr[1:0], bus.pm_ready, bus.pm_rdata, bus.pm_rvalid};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) assert (!bus.ld_rd || !(ld_rd_q || peek_q)) else $error("%m: a host read before the last one was answered");
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,387 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""ip_prefix against longest match in plain Python, on random and adversarial tables; and the unit without an accelerator.
+
+The tables are compiled here, from docs/architecture.md alone. PENSTOCK_SEED changes the random ones.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, RisingEdge
+
+from penstock.hdl import ROOT, simulate
+
+HERE = Path(__file__).resolve().parent
+SOURCES = [
+    "lib/regs/regs_pkg.sv",
+    "engines/rpu/rtl/accel_if.sv",
+    "engines/rpu/accelerators/ip_prefix/ip_prefix.sv",
+    "engines/rpu/rtl/accel_none.sv",
+    "engines/rpu/rtl/accel.sv",
+    "engines/rpu/accelerators/ip_prefix/accel_bench.sv",
+]
+SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
+
+ADDR, CLASS, PASS_MASK = 0x00, 0x04, 0x08  # ip_prefix.rdl
+KEYS, CLASSES, BELOW = 0x00000, 0x08000, 0x10000  # docs/architecture.md
+INTERVALS = 8192
+TOP = 0xFFFFFFFF
+
+
+# --- Longest match, and tables for it ---------------------------------------------------------------------------------
+
+
+class Prefixes:
+    """Prefixes with their classes; of equal prefixes the last one counts."""
+
+    def __init__(self, entries: list[tuple[IPv4Network, int]]) -> None:
+        self.by_network = dict(entries)
+        self.lengths = sorted({network.prefixlen for network in self.by_network}, reverse=True)
+        self.by_length: dict[int, dict[int, int]] = {length: {} for length in self.lengths}
+        for network, number in self.by_network.items():
+            self.by_length[network.prefixlen][int(network.network_address)] = number
+
+    def class_of(self, address: int) -> int:
+        for length in self.lengths:
+            found = self.by_length[length].get(address >> (32 - length) << (32 - length))
+            if found is not None:
+                return found
+        return 0
+
+    def edges(self) -> set[int]:
+        """First and last address of each prefix, and their neighbours."""
+        ends = {int(a) for network in self.by_network for a in (network.network_address, network.broadcast_address)}
+        return {a + d for a in ends for d in (-1, 0, 1) if 0 <= a + d <= TOP}
+
+
+@dataclass
+class Table:
+    """What the host writes: interval starts, their classes, the class below the first start."""
+
+    keys: list[int]
+    classes: list[int]
+    below: int = 0
+
+    def words(self) -> Iterator[tuple[int, int]]:
+        assert len(self.keys) == len(self.classes) <= INTERVALS
+        unused = INTERVALS - len(self.keys)
+        last = self.classes[-1] if self.classes else self.below
+        yield from ((KEYS + 4 * i, key) for i, key in enumerate(self.keys + [TOP] * unused))
+        yield from ((CLASSES + 4 * i, number) for i, number in enumerate(self.classes + [last] * unused))
+        yield BELOW, self.below
+
+    def class_of(self, address: int) -> int:
+        """Class of the last interval that starts at or below `address`."""
+        starts = bisect.bisect_right(self.keys, address)
+        return self.classes[starts - 1] if starts else self.below
+
+
+def compiled(prefixes: Prefixes, *, key_at_zero: bool) -> Table:
+    """The table of `prefixes`; an interval from address 0 on is a key or, with `key_at_zero` false, the class below the keys."""
+    starts = {int(network.network_address) for network in prefixes.by_network}
+    starts |= {int(network.broadcast_address) + 1 for network in prefixes.by_network}
+    table = Table([], [])
+    for start in sorted(starts - {TOP + 1}):
+        number = prefixes.class_of(start)
+        if start == 0 and not key_at_zero:
+            table.below = number
+        elif number != (table.classes[-1] if table.classes else table.below):
+            table.keys.append(start)
+            table.classes.append(number)
+    return table
+
+
+def net(text: str) -> IPv4Network:
+    return IPv4Network(text)
+
+
+def random_prefixes(rng: random.Random, count: int) -> Prefixes:
+    """Prefixes of all lengths; half of them inside or beside an earlier one."""
+    entries: list[tuple[IPv4Network, int]] = []
+    for _ in range(count):
+        address, length = rng.getrandbits(32), min(32, rng.choice([0, 8, 12, 16, 20, 24, 24, 28, 32]) + rng.randrange(4))
+        if entries and rng.random() < 0.5:
+            near = rng.choice(entries)[0]
+            address = (int(near.network_address) + rng.choice([0, 1, -1]) * near.num_addresses) % 2**32
+            length = min(32, near.prefixlen + rng.randrange(6))
+        entries.append((IPv4Network((address, length), strict=False), rng.randrange(16)))
+    return Prefixes(entries)
+
+
+def adversarial() -> Iterator[Prefixes]:
+    """Tables that stand on the edges of the search tree or of the address space."""
+    yield Prefixes([(net("0.0.0.0/0"), 9)])
+    yield Prefixes([(net("255.255.255.255/32"), 3)])
+    yield Prefixes([(net("0.0.0.0/32"), 3)])
+    yield Prefixes([(net("0.0.0.0/0"), 1), (net("255.255.255.255/32"), 15), (net("0.0.0.0/32"), 7), (net("128.0.0.0/1"), 0)])
+    # Nested from /0 to /32, towards both ends and into the middle.
+    for inner in ("0.0.0.0", "255.255.255.255", "170.85.170.85"):
+        yield Prefixes([(IPv4Network((inner, length), strict=False), 1 + length % 15) for length in range(33)])
+    # Adjacent: 4,096 neighbours that fill a /16.
+    yield Prefixes([(subnet, 1 + n % 15) for n, subnet in enumerate(net("10.20.0.0/16").subnets(new_prefix=28))])
+    # 4,096 prefixes in a /16 with a gap behind each: all 8,192 intervals.
+    gaps = list(net("203.0.0.0/16").subnets(new_prefix=29))[::2]
+    yield Prefixes([(subnet, 1 + n % 15) for n, subnet in enumerate(gaps)])
+    # The same at the end of the address space, its last addresses among them.
+    gaps = list(net("255.255.0.0/16").subnets(new_prefix=29))[1::2]
+    yield Prefixes([(subnet, 1 + n % 14) for n, subnet in enumerate(gaps)])
+
+
+# --- Driver -----------------------------------------------------------------------------------------------------------
+
+
+class Bus:
+    """The unit's side of an accelerator. Inputs change behind the rising edge; outputs are read at the falling one."""
+
+    def __init__(self, dut: Any) -> None:
+        self.dut = dut
+        self.rng = random.Random(SEED)
+
+    async def start(self) -> None:
+        dut = self.dut
+        for signal in (dut.addr, dut.wr_en, dut.rd_en, dut.wdata, dut.ld_wr, dut.ld_rd, dut.ld_addr, dut.ld_wdata):
+            signal.value = 0
+        dut.rst.value = 1
+        Clock(dut.clk, 2, "ns").start()
+        await self.wait(3)
+        dut.rst.value = 0
+        await self.wait(1)
+
+    async def wait(self, cycles: int) -> None:
+        for _ in range(cycles):
+            await RisingEdge(self.dut.clk)
+
+    async def write(self, offset: int, value: int) -> None:
+        """A store; returns in the cycle after it."""
+        self.dut.addr.value = offset
+        self.dut.wdata.value = value
+        self.dut.wr_en.value = 1
+        await RisingEdge(self.dut.clk)
+        self.dut.wr_en.value = 0
+
+    async def read(self, offset: int) -> tuple[int, int]:
+        """A load: value and cycles for which it held the core; returns in the cycle after the answer."""
+        self.dut.addr.value = offset
+        self.dut.rd_en.value = 1
+        for held in range(10):
+            await FallingEdge(self.dut.clk)
+            if self.dut.rd_valid.value == 1:
+                value = int(self.dut.rdata.value)
+                await RisingEdge(self.dut.clk)
+                self.dut.rd_en.value = 0
+                return value, held
+            await RisingEdge(self.dut.clk)
+        raise AssertionError(f"no answer from register {offset:#x}")
+
+    async def ask(self, address: int) -> None:
+        """Writes ADDR as firmware does: the address as a little-endian load gives it."""
+        await self.write(ADDR, int.from_bytes(address.to_bytes(4, "big"), "little"))
+
+    async def class_of(self, address: int) -> int:
+        """A look-up that is read after a random number of cycles, checked in both registers."""
+        await self.ask(address)
+        await self.wait(self.rng.choice([0, 0, 0, 1, 2, 3, 5]))
+        registers = [CLASS, PASS_MASK]
+        self.rng.shuffle(registers)
+        answers = {register: (await self.read(register))[0] for register in registers}
+        assert answers[PASS_MASK] == (0xFFFF0000 if answers[CLASS] else TOP), f"PASS_MASK of {address:#x}"
+        return answers[CLASS]
+
+    async def load(self, table: Table) -> None:
+        """Writes a table, a word a cycle."""
+        self.dut.ld_wr.value = 1
+        for offset, word in table.words():
+            self.dut.ld_addr.value = offset
+            self.dut.ld_wdata.value = word
+            await RisingEdge(self.dut.clk)
+        self.dut.ld_wr.value = 0
+        await self.wait(2)
+
+    async def table_word(self, offset: int) -> int:
+        """Reads a table word back."""
+        self.dut.ld_addr.value = offset
+        self.dut.ld_rd.value = 1
+        await RisingEdge(self.dut.clk)
+        self.dut.ld_rd.value = 0
+        for _ in range(100):
+            await FallingEdge(self.dut.clk)
+            if self.dut.ld_rvalid.value == 1:
+                value = int(self.dut.ld_rdata.value)
+                await RisingEdge(self.dut.clk)
+                return value
+        raise AssertionError(f"no answer from table word {offset:#x}")
+
+
+async def check(bus: Bus, prefixes: Prefixes, table: Table, most: int = 1500) -> None:
+    """Loads the table; compares the edges of all prefixes (at most `most` of them) and some random addresses."""
+    await bus.load(table)
+    edges = sorted(prefixes.edges())
+    addresses = edges if len(edges) <= most else bus.rng.sample(edges, most)
+    for address in [*addresses, *(bus.rng.getrandbits(32) for _ in range(100)), 0, TOP]:
+        got, expected = await bus.class_of(address), prefixes.class_of(address)
+        assert got == expected, f"class of {address:#010x}: {got}, expected {expected}; {len(table.keys)} keys"
+
+
+# --- Tests in the simulator -------------------------------------------------------------------------------------------
+
+
+@cocotb.test()
+async def empty_table(dut: Any) -> None:
+    """Before the host has loaded anything: class 0, also for who reads before asking."""
+    bus = Bus(dut)
+    await bus.start()
+    assert await bus.read(CLASS) == (0, 0)
+    assert await bus.read(PASS_MASK) == (TOP, 0)
+    for address in (0, 1, 0x0A000001, TOP):
+        assert await bus.class_of(address) == 0
+    assert await bus.table_word(KEYS + 4 * 777) == TOP
+    assert await bus.table_word(CLASSES) == 0
+
+
+@cocotb.test()
+async def adversarial_tables(dut: Any) -> None:
+    """Edges of the tree and of the address space."""
+    bus = Bus(dut)
+    await bus.start()
+    for n, prefixes in enumerate(adversarial()):
+        await check(bus, prefixes, compiled(prefixes, key_at_zero=n % 2 == 0))
+
+
+@cocotb.test()
+async def random_tables(dut: Any) -> None:
+    """Prefixes of all lengths, nested and adjacent."""
+    bus = Bus(dut)
+    await bus.start()
+    for n, count in enumerate((5, 100, 1000, 3500)):
+        prefixes = random_prefixes(bus.rng, count)
+        await check(bus, prefixes, compiled(prefixes, key_at_zero=n % 2 == 1))
+
+
+@cocotb.test()
+async def every_key(dut: Any) -> None:
+    """8,192 keys, some of them equal: the address before, at and behind each, and every table word read back."""
+    bus = Bus(dut)
+    await bus.start()
+    distinct = bus.rng.sample(range(1, TOP), INTERVALS - 200)
+    keys = sorted([*distinct, *bus.rng.sample(distinct, 200)])
+    table = Table(keys, [bus.rng.randrange(16) for _ in keys], below=11)
+    await bus.load(table)
+    for key in keys:
+        address = key + bus.rng.choice([-1, 0, 1])
+        assert await bus.class_of(address) == table.class_of(address), f"class of {address:#010x}"
+    for offset, word in table.words():
+        assert await bus.table_word(offset) == word, f"table word {offset:#x}"
+
+
+@cocotb.test()
+async def cycles_to_the_answer(dut: Any) -> None:
+    """The answer is there two cycles after the address register: three after the store began."""
+    bus = Bus(dut)
+    await bus.start()
+    for later, held in ((0, 2), (1, 1), (2, 0), (3, 0)):
+        for register in (CLASS, PASS_MASK):
+            await bus.ask(0x01020304)
+            await bus.wait(later)
+            assert (await bus.read(register))[1] == held, f"read {later} cycles after the store's"
+
+
+@cocotb.test()
+async def last_question_counts(dut: Any) -> None:
+    """A store to ADDR at any time, also in each cycle, starts anew; stores elsewhere do not."""
+    bus = Bus(dut)
+    await bus.start()
+    table = Table([n << 20 for n in range(4096)], [bus.rng.randrange(16) for _ in range(4096)])
+    await bus.load(table)
+    for _ in range(1000):
+        for _ in range(bus.rng.randrange(1, 5)):
+            address = bus.rng.getrandbits(32)
+            await bus.ask(address)
+            await bus.wait(bus.rng.choice([0, 0, 1, 2]))
+        if bus.rng.random() < 0.5:
+            await bus.write(bus.rng.choice([CLASS, PASS_MASK, 0x10, 0x200000]), bus.rng.getrandbits(32))
+        assert (await bus.read(CLASS))[0] == table.class_of(address)
+    for offset in (ADDR, 0x0C, 0x200004):
+        assert (await bus.read(offset))[0] == 0
+
+
+@cocotb.test()
+async def host_reads_under_load(dut: Any) -> None:
+    """The host reads table words while firmware looks up as fast as it can; neither disturbs the other."""
+    bus = Bus(dut)
+    await bus.start()
+    prefixes = random_prefixes(bus.rng, 2000)
+    table = compiled(prefixes, key_at_zero=True)
+    table.below = 5
+    await bus.load(table)
+    words = dict(table.words())
+    words |= {0x10004: 0, 0x18000: 0, 0x800000: 0, 0xFFFFFC: 0}
+    done = False
+
+    async def firmware() -> None:
+        while not done:
+            address = bus.rng.choice(table.keys) + bus.rng.choice([-1, 0, 1])
+            for _ in range(bus.rng.choice([1, 1, 2, 6])):
+                await bus.ask(address % 2**32)
+            await bus.wait(bus.rng.choice([0, 0, 1, 2, 3]))
+            assert (await bus.read(CLASS))[0] == table.class_of(address % 2**32)
+
+    running = cocotb.start_soon(firmware())
+    for offset in [*bus.rng.sample(sorted(words), 1500), BELOW, 0x10004, 0x18000, 0x800000, 0xFFFFFC]:
+        assert await bus.table_word(offset) == words[offset], f"table word {offset:#x}"
+        await bus.wait(bus.rng.randrange(3))
+    done = True
+    await running
+
+
+@cocotb.test()
+async def new_table_under_load(dut: Any) -> None:
+    """While the host writes, look-ups go on in their time; afterwards they follow the new table."""
+    bus = Bus(dut)
+    await bus.start()
+    old, new = random_prefixes(bus.rng, 1000), random_prefixes(bus.rng, 1000)
+    await bus.load(compiled(old, key_at_zero=True))
+    loading = cocotb.start_soon(bus.load(compiled(new, key_at_zero=False)))
+    while not loading.done():
+        await bus.ask(bus.rng.getrandbits(32))
+        value, held = await bus.read(CLASS)
+        assert value < 16
+        assert held == 2
+    for address in bus.rng.sample(sorted(new.edges()), 500):
+        assert await bus.class_of(address) == new.class_of(address)
+
+
+@cocotb.test(skip=cocotb.simulator.is_running() and "none" not in os.environ.get("BENCH", ""))
+async def no_accelerator(dut: Any) -> None:
+    """Each access is an error and answers 0 at once; tables are empty."""
+    bus = Bus(dut)
+    await bus.start()
+    assert dut.error.value == 0
+    dut.rd_en.value = 1
+    await FallingEdge(dut.clk)
+    assert (dut.rd_valid.value, dut.rdata.value, dut.error.value) == (1, 0, 1)
+    await RisingEdge(dut.clk)
+    dut.rd_en.value = 0
+    dut.wr_en.value = 1
+    await FallingEdge(dut.clk)
+    assert dut.error.value == 1
+    await RisingEdge(dut.clk)
+    dut.wr_en.value = 0
+    await FallingEdge(dut.clk)
+    assert dut.error.value == 0
+    await bus.load(Table([1], [1]))
+    assert await bus.table_word(KEYS) == 0
+
+
+# --- Tests in pytest --------------------------------------------------------------------------------------------------

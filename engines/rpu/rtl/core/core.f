@@ -1,0 +1,9 @@
+core_pkg.sv
+core_decode.sv
+core_regfile.sv
+core_btb.sv
+core_alu.sv
+core_mul.sv
+core_div.sv
+core_csr.sv
+core.sv

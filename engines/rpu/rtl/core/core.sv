@@ -1,0 +1,423 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// RISC-V core of a packet unit: RV32IM, Zbb, Zicsr, machine mode, in order, one instruction a cycle.
+//
+//   FETCH ─────> WAIT ──────> DECODE ─────> EX ──────────> MEM ─────────> WB
+//   address to   word comes   registers,    ALU, address   load data,     register
+//   memory, BTB  from memory  forwarding,   to data bus,   sum of         file
+//                             pc + imm      branch, trap   products
+//
+// FETCH, WAIT and DECODE move together. They stop for one cycle when DECODE needs the result of a load, a bit count, a
+// minimum or maximum or a CSR read in EX, for two when it needs a product; a division stops them and stays in EX.
+// `dbus_wait` stops everything. A branch or jump is resolved in EX: nothing when FETCH had predicted it, else 3 cycles.
+// An instruction in EX is never speculative: all that could cancel it has passed EX. So the address phase needs no undo,
+// and exceptions and interrupts are taken there.
+//
+// PCs have 16 bits: jumps and mepc are taken modulo 64 KiB, the size of the instruction memory.
+module core
+  import core_pkg::*;
+(
+    input  wire         clk,
+    input  wire         rst,
+    input  wire  [4:0]  hart_id,
+    // instruction memory: word comes the cycle after its address, and stays while `imem_en` is low
+    output logic        imem_en,
+    output logic [15:2] imem_addr,
+    input  wire  [31:0] imem_rdata,
+    // data bus, address phase: taken in a cycle with !dbus_wait, and never speculative
+    output logic        dbus_req,
+    output logic        dbus_we,
+    output logic [3:0]  dbus_be,
+    output logic [31:0] dbus_addr,
+    output logic [31:0] dbus_wdata,
+    // data bus, response phase: the cycle after, or later while `dbus_wait` holds the core
+    input  wire         dbus_wait,
+    input  wire  [31:0] dbus_rdata,
+    // interrupt: level, masked by its source
+    input  wire         irq,
+    output logic        irq_active,  // a trap was taken and mret has not come
+    output logic [31:0] pc_o         // address of the instruction in EX, or of the next to come there
+);
+
+  localparam pc_t TrapPc = 14'd1;
+
+  // ---- flow of the pipeline
+  logic redirect;           // EX sends FETCH elsewhere and cancels what is behind it
+  pc_t  redirect_pc;
+  logic d_stall;            // DECODE waits for an operand
+  logic e_busy;             // a division is under way
+  wire e_go = !dbus_wait && !e_busy;
+  wire d_go = e_go && !d_stall;
+
+  // ---- FETCH
+  pc_t f_pc_q, btb_target;
+  counter_t btb_counter;
+
+  assign imem_en = d_go;
+  assign imem_addr = f_pc_q;
+
+  always_ff @(posedge clk) begin
+    if (rst) f_pc_q <= '0;
+    else if (e_go && redirect) f_pc_q <= redirect_pc;
+    else if (d_go) f_pc_q <= btb_counter[1] ? btb_target : f_pc_q + 14'd1;
+  end
+
+  // ---- WAIT and the registers of DECODE
+  logic i_valid_q, d_valid_q;
+  pc_t i_pc_q, d_pc_q;
+  counter_t i_counter_q, d_counter_q;
+  logic [31:0] d_instr_q;
+
+  always_ff @(posedge clk) begin
+    if (d_go) begin
+      i_valid_q   <= 1'b1;
+      i_pc_q      <= f_pc_q;
+      i_counter_q <= btb_counter;
+      d_valid_q   <= i_valid_q;
+      d_pc_q      <= i_pc_q;
+      d_counter_q <= i_counter_q;
+      d_instr_q   <= imem_rdata;
+    end
+    if (rst || (e_go && redirect)) begin
+      i_valid_q <= 1'b0;
+      d_valid_q <= 1'b0;
+    end
+  end
+
+  // ---- DECODE
+  ctl_t d_ctl;
+  logic d_use_rs1, d_use_rs2, d_b_is_rs2, d_b_is_pc_imm, d_b_is_link;
+  logic [31:0] d_imm, d_pc_imm, d_const, rf_rs1, rf_rs2;
+  logic [11:0] d_offset;
+
+  core_decode decode (
+      .instr(d_instr_q),
+      .ctl(d_ctl),
+      .use_rs1(d_use_rs1),
+      .use_rs2(d_use_rs2),
+      .b_is_rs2(d_b_is_rs2),
+      .b_is_pc_imm(d_b_is_pc_imm),
+      .b_is_link(d_b_is_link),
+      .imm(d_imm),
+      .offset(d_offset)
+  );
+
+  assign d_pc_imm = {16'd0, d_pc_q, 2'd0} + d_imm;
+  always_comb begin
+    d_const = d_imm;
+    if (d_b_is_pc_imm) d_const = d_pc_imm;
+    if (d_b_is_link) d_const = {16'd0, d_pc_q + 14'd1, 2'd0};
+  end
+
+  // Results on their way. Each `_wb_q` is only set for a valid instruction that writes a register other than x0.
+  ctl_t e_ctl_q;
+  logic e_valid_q, m_wb_q, m_late_q, w_wb_q;
+  logic [4:0] e_rd_q, m_rd_q, w_rd_q;
+  logic [31:0] e_fast, m_value_q, w_value;
+
+  core_regfile regfile (
+      .clk,
+      .we(w_wb_q && !rst),
+      .waddr(w_rd_q),
+      .wdata(w_value),
+      .raddr1(d_instr_q[19:15]),
+      .rdata1(rf_rs1),
+      .raddr2(d_instr_q[24:20]),
+      .rdata2(rf_rs2)
+  );
+
+  wire e_hit1 = e_ctl_q.wb && e_rd_q == d_instr_q[19:15];
+  wire e_hit2 = e_ctl_q.wb && e_rd_q == d_instr_q[24:20];
+  wire m_hit1 = m_wb_q && m_rd_q == d_instr_q[19:15];
+  wire m_hit2 = m_wb_q && m_rd_q == d_instr_q[24:20];
+  wire w_hit1 = w_wb_q && w_rd_q == d_instr_q[19:15];
+  wire w_hit2 = w_wb_q && w_rd_q == d_instr_q[24:20];
+
+  assign d_stall = d_valid_q && ((d_use_rs1 && ((e_hit1 && e_ctl_q.late) || (m_hit1 && m_late_q)))
+                              || (d_use_rs2 && ((e_hit2 && e_ctl_q.late) || (m_hit2 && m_late_q))));
+
+  // The result of EX comes last, so it enters at the last level.
+  logic [1:0] d_from1, d_from2;
+  logic [31:0] d_early1, d_early2, d_a, d_b;
+  always_comb begin
+    d_from1 = m_hit1 ? 2'd1 : w_hit1 ? 2'd2 : 2'd0;
+    d_from2 = !d_b_is_rs2 ? 2'd3 : m_hit2 ? 2'd1 : w_hit2 ? 2'd2 : 2'd0;
+    unique case (d_from1)
+      2'd0:    d_early1 = rf_rs1;
+      2'd1:    d_early1 = m_value_q;
+      default: d_early1 = w_value;
+    endcase
+    unique case (d_from2)
+      2'd0: d_early2 = rf_rs2;
+      2'd1: d_early2 = m_value_q;
+      2'd2: d_early2 = w_value;
+      2'd3: d_early2 = d_const;
+    endcase
+    d_a = e_hit1 ? e_fast : d_early1;
+    d_b = e_hit2 && d_b_is_rs2 ? e_fast : d_early2;
+  end
+
+  // ---- registers of EX
+  pc_t e_pc_q, e_target_q;
+  counter_t e_counter_q;
+  logic e_target_ok_q;      // the instruction that follows in DECODE is that at e_target_q
+  logic e_target_odd_q;     // the target lies between two words
+  logic [31:0] e_a_q, e_b_q;
+  logic [11:0] e_offset_q;
+
+  always_ff @(posedge clk) begin
+    if (e_go) begin
+      e_valid_q <= d_valid_q && !d_stall && !redirect;
+      e_ctl_q <= d_ctl;
+      if (!d_valid_q || d_stall || redirect) begin
+        e_ctl_q.wb     <= 1'b0;
+        e_ctl_q.load   <= 1'b0;
+        e_ctl_q.store  <= 1'b0;
+        e_ctl_q.branch <= 1'b0;
+        e_ctl_q.jal    <= 1'b0;
+        e_ctl_q.jalr   <= 1'b0;
+        e_ctl_q.mul    <= 1'b0;
+        e_ctl_q.div    <= 1'b0;
+        e_ctl_q.csr_we <= 1'b0;
+        e_ctl_q.mret   <= 1'b0;
+        e_ctl_q.exc    <= 1'b0;
+      end
+      e_pc_q         <= d_pc_q;
+      e_counter_q    <= d_counter_q;
+      e_rd_q         <= d_instr_q[11:7];
+      e_target_q     <= d_pc_imm[15:2];
+      e_target_ok_q  <= d_pc_imm[15:2] == i_pc_q;
+      e_target_odd_q <= d_pc_imm[1];
+      e_a_q          <= d_a;
+      e_b_q          <= d_b;
+      e_offset_q     <= d_offset;
+    end
+    if (rst) begin
+      e_valid_q <= 1'b0;
+      e_ctl_q   <= '0;
+      e_pc_q    <= '0;
+    end
+  end
+
+  // ---- EX
+  logic [31:0] e_minmax, e_unary, e_csr, e_quotient, e_value;
+  logic [5:0] e_count;
+  logic e_equal, e_less;
+
+  core_alu alu (
+      .ctl(e_ctl_q.alu),
+      .a(e_a_q),
+      .b(e_b_q),
+      .fast(e_fast),
+      .minmax(e_minmax),
+      .unary(e_unary),
+      .count(e_count),
+      .equal(e_equal),
+      .less(e_less)
+  );
+
+  // Addresses: data, and jalr.
+  wire [31:0] e_addr = e_a_q + {{20{e_offset_q[11]}}, e_offset_q};
+  wire e_misaligned = e_ctl_q.f3[1] ? e_addr[1:0] != 2'd0 : e_ctl_q.f3[0] && e_addr[0];
+
+  // Branches. The instruction after this one is in DECODE, so what FETCH had predicted is d_pc_q.
+  wire e_condition = (e_ctl_q.f3[2] ? e_less : e_equal) ^ e_ctl_q.f3[0];
+  wire e_branch_taken = e_ctl_q.branch && e_condition;
+  wire e_taken = e_branch_taken || e_ctl_q.jal || e_ctl_q.jalr;
+  logic e_wrong;
+  always_comb begin
+    if (e_ctl_q.jalr) e_wrong = e_addr[15:2] != d_pc_q;
+    else if (e_branch_taken || e_ctl_q.jal) e_wrong = !e_target_ok_q;
+    else e_wrong = e_counter_q[1];
+  end
+
+  // Traps.
+  logic irq_pending;
+  pc_t epc;
+  wire e_irq = e_valid_q && irq_pending;
+  wire e_mem_fault = (e_ctl_q.load || e_ctl_q.store) && e_misaligned;
+  wire e_fetch_fault = (e_branch_taken && e_target_odd_q) || (e_ctl_q.jalr && e_addr[1]);
+  wire e_trap = e_irq || e_ctl_q.exc || e_mem_fault || e_fetch_fault;
+  wire e_done = e_go && e_valid_q && !e_trap;  // the instruction leaves EX and will be completed
+
+  assign redirect = e_trap || e_ctl_q.mret || (e_valid_q && e_wrong);
+  always_comb begin
+    if (e_trap) redirect_pc = TrapPc;
+    else if (e_ctl_q.mret) redirect_pc = epc;
+    else if (e_ctl_q.jalr) redirect_pc = e_addr[15:2];
+    else if (e_taken) redirect_pc = e_target_q;
+    else redirect_pc = e_pc_q + 14'd1;
+  end
+
+  core_csr csr (
+      .clk,
+      .rst,
+      .hart_id,
+      .irq,
+      .sel(e_ctl_q.csr),
+      .we(e_done && e_ctl_q.csr_we),
+      .op(e_ctl_q.f3[1:0]),
+      .operand(e_ctl_q.f3[2] ? e_b_q : e_a_q),
+      .rdata(e_csr),
+      .trap(e_go && e_trap),
+      .irq_taken(e_irq),
+      .cause(e_fetch_fault ? ExcFetchMisaligned : e_ctl_q.cause),
+      .pc(e_pc_q),
+      .tval(!e_irq && e_mem_fault ? e_addr : 32'd0),
+      .mret(e_done && e_ctl_q.mret),
+      .retire(e_done),
+      .irq_pending,
+      .irq_active,
+      .epc
+  );
+
+  counter_t new_counter;
+  always_comb begin
+    unique case ({e_taken, e_counter_q})
+      3'b100:  new_counter = 2'd2;
+      3'b101:  new_counter = 2'd2;
+      3'b110, 3'b111: new_counter = 2'd3;
+      3'b011:  new_counter = 2'd2;
+      3'b010:  new_counter = 2'd1;
+      default: new_counter = 2'd0;
+    endcase
+  end
+
+  core_btb btb (
+      .clk,
+      .pc(f_pc_q),
+      .counter(btb_counter),
+      .target(btb_target),
+      .we(e_done && (e_taken || e_counter_q != 2'd0)),
+      .wpc(e_pc_q),
+      .wtarget(e_ctl_q.jalr ? e_addr[15:2] : e_target_q),
+      .wcounter(new_counter)
+  );
+
+  logic div_done;
+  assign e_busy = e_ctl_q.div && !div_done && !e_irq;
+
+  core_div div (
+      .clk,
+      .rst,
+      .start(e_ctl_q.div),
+      .leave(e_go),
+      .f3(e_ctl_q.f3[1:0]),
+      .a(e_a_q),
+      .b(e_b_q),
+      .done(div_done),
+      .res(e_quotient)
+  );
+
+  always_comb begin
+    e_value = e_fast;
+    if (e_ctl_q.is_slow) begin
+      unique case (e_ctl_q.slow)
+        SlowMinMax: e_value = e_minmax;
+        SlowUnary:  e_value = e_unary;
+        SlowCsr:    e_value = e_csr;
+        SlowDiv:    e_value = e_quotient;
+        default:    e_value = {26'd0, e_count};
+      endcase
+    end
+  end
+
+  // Data bus, address phase.
+  assign dbus_req = (e_ctl_q.load || e_ctl_q.store) && !e_trap;
+  assign dbus_we = e_ctl_q.store;
+  assign dbus_addr = e_addr;
+  always_comb begin
+    unique case (e_ctl_q.f3[1:0])
+      2'd0: begin
+        dbus_be = 4'b0001 << e_addr[1:0];
+        dbus_wdata = {4{e_b_q[7:0]}};
+      end
+      2'd1: begin
+        dbus_be = e_addr[1] ? 4'b1100 : 4'b0011;
+        dbus_wdata = {2{e_b_q[15:0]}};
+      end
+      default: begin
+        dbus_be = 4'b1111;
+        dbus_wdata = e_b_q;
+      end
+    endcase
+  end
+
+  assign pc_o = {16'd0, e_pc_q, 2'd0};
+
+  // ---- MEM
+  logic m_load_q, m_mul_q;
+  logic [2:0] m_f3_q;
+  logic [1:0] m_byte_q;
+  logic [31:0] m_product;
+
+  always_ff @(posedge clk) begin
+    if (!dbus_wait) begin
+      m_wb_q    <= e_ctl_q.wb && e_go && !e_trap;
+      m_rd_q    <= e_rd_q;
+      m_late_q  <= e_ctl_q.load || e_ctl_q.mul;
+      m_load_q  <= e_ctl_q.load;
+      m_mul_q   <= e_ctl_q.mul;
+      m_f3_q    <= e_ctl_q.f3;
+      m_byte_q  <= e_addr[1:0];
+      m_value_q <= e_value;
+    end
+    if (rst) m_wb_q <= 1'b0;
+  end
+
+  core_mul mul (
+      .clk,
+      .en(!dbus_wait && e_ctl_q.mul),
+      .f3(e_ctl_q.f3[1:0]),
+      .a(e_a_q),
+      .b(e_b_q),
+      .res(m_product)
+  );
+
+  // ---- WB: what memory gave is a register here, so that its long way does not meet the forwarding.
+  logic w_load_q;
+  logic [2:0] w_f3_q;
+  logic [1:0] w_byte_q;
+  logic [31:0] w_value_q, w_data_q;
+
+  always_ff @(posedge clk) begin
+    if (!dbus_wait) begin
+      w_wb_q    <= m_wb_q;
+      w_rd_q    <= m_rd_q;
+      w_load_q  <= m_load_q;
+      w_f3_q    <= m_f3_q;
+      w_byte_q  <= m_byte_q;
+      w_value_q <= m_mul_q ? m_product : m_value_q;
+      w_data_q  <= dbus_rdata;
+    end
+    if (rst) w_wb_q <= 1'b0;
+  end
+
+  logic [7:0] w_load_byte;
+  logic [15:0] w_load_half;
+  always_comb begin
+    w_load_half = w_byte_q[1] ? w_data_q[31:16] : w_data_q[15:0];
+    w_load_byte = w_byte_q[0] ? w_load_half[15:8] : w_load_half[7:0];
+    w_value = w_value_q;
+    if (w_load_q) begin
+      unique case (w_f3_q[1:0])
+        2'd0:    w_value = {{24{w_load_byte[7] & !w_f3_q[2]}}, w_load_byte};
+        2'd1:    w_value = {{16{w_load_half[15] & !w_f3_q[2]}}, w_load_half};
+        default: w_value = w_data_q;
+      endcase
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst && dbus_req) begin
+      assert (e_valid_q) else $error("request of a cancelled instruction");
+      assert (dbus_be != 4'b0000) else $error("request without bytes");
+    end
+  end
+`endif
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,358 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Registers that firmware sees (engines/rpu/regs/rpu.rdl, rpu_core), and what stands behind them: receive queue, checks of what
+// the firmware sends, slot set-up, interrupts, timer, debug words.
+//
+//   receive   done ─> queue of slots (32) ─> descriptor register ─> RECV / RECV_DESC
+//   send      store ─> register ─> checked against the slots held ─> transmit engine       2 cycles, one a cycle
+//   set-up    store ─> register ─> checked ─> slot table / dispatcher                      2 cycles, one a cycle
+//
+// An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only a read
+// of RECV waits (`hold`) until a descriptor is there.
+module core_regs
+  import penstock_pkg::*;
+  import rpu_pkg::*;
+  import regs_pkg::*;
+#(
+    parameter int unsigned Ports = 2,
+    parameter int unsigned Units = 16,
+    parameter int unsigned PmemBytes = 1 << 20
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+    input wire logic [63:0] timer,
+
+    input  wire logic        rd,
+    input  wire logic        wr,
+    input  wire logic [8:2]  addr,
+    input  wire logic [31:0] wdata,
+    output logic      [31:0] rdata,
+    output logic             hold,
+    output logic             irq,
+
+    // errors and events
+    input wire logic wild,
+    input wire logic accel_error,
+    input wire logic poke,
+    input wire logic evict,
+
+    // receive engine
+    input wire logic        done,
+    input wire slot_index_t done_slot,
+
+    // slot table
+    output logic        place_we,
+    output logic        header_we,
+    output slot_index_t place_slot,
+    output half_t       place_data,
+    output slot_index_t head_slot,
+    input  wire half_t  head_place,
+    input  wire len_t   head_len,
+    input  wire port_t  head_src,
+    output slot_index_t taken_slot,
+    input  wire half_t  taken_place,
+    input  wire header_row_t taken_header,
+    input  wire logic [31:0] taken_hash,
+    input  wire time_t  taken_timestamp,
+    output slot_index_t send_slot,
+    input  wire half_t  send_place,
+
+    // transmit engine
+    output logic        send,
+    output send_t       send_data,
+    input  wire logic        free,
+    input  wire slot_index_t free_slot,
+
+    // dispatcher
+    output logic  setup_valid,
+    output slot_t setup_count,
+    output len_t  setup_size,
+
+    // host
+    input  wire logic [63:0] debug_in,
+    output logic      [63:0] debug_out,
+    output logic             ready_to_evict,
+    output logic      [31:0] active,
+    output logic      [31:0] held_cycles,
+    output logic      [15:0] errors,
+    output logic             refused  // a descriptor was refused: one cycle
+);
+  function automatic logic at(logic [8:2] a, logic [31:0] register);
+    return a == register[8:2];
+  endfunction
+
+  // ---- receive queue
+  logic queue_valid, head_valid_q, pop;
+  slot_index_t queue_slot, head_slot_q, taken_slot_q;
+  logic [31:0] head_desc_q;
+
+  fifo_dist #(
+      .Width($bits(slot_index_t))
+  ) queue (
+      .clk,
+      .rst,
+      .push (done),
+      .din  (done_slot),
+      .ready(),
+      .valid(queue_valid),
+      .pop  (!head_valid_q || pop),
+      .dout (queue_slot),
+      .level()
+  );
+
+  // The table looks up the slot that comes into the descriptor register, and between two of them the one that is there.
+  wire head_load = queue_valid && (!head_valid_q || pop);
+  assign head_slot = queue_slot;
+  assign hold = rd && at(addr, RPU_CORE_RECV) && !head_valid_q;
+  assign pop = head_valid_q && ((rd && at(addr, RPU_CORE_RECV)) || (wr && at(addr, RPU_CORE_RECV_DESC_RELEASE)));
+
+  half_t head_place_q;
+
+  always_ff @(posedge clk) begin
+    if (head_load) head_valid_q <= 1'b1;
+    else if (pop) head_valid_q <= 1'b0;
+    if (rst) head_valid_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk) begin
+    if (head_load) begin
+      head_slot_q  <= queue_slot;
+      head_desc_q  <= {head_src, 8'(queue_slot) + 8'd1, head_len};
+      head_place_q <= head_place;
+    end
+    if (pop) taken_slot_q <= head_slot_q;
+  end
+
+  assign taken_slot = taken_slot_q;
+
+  // ---- stores that send
+  typedef enum logic [2:0] {
+    SendFrame   = 3'd0,
+    SendRelease = 3'd1,
+    SendToUnit  = 3'd2,
+    SendSlots   = 3'd3
+  } send_type_e;
+
+  logic [2:0] type_q;
+  logic [31:0] desc_low_q;
+  logic s_valid_q, s_pointer_q;
+  logic [2:0] s_type_q;
+  logic [31:0] s_desc_q, s_data_q;
+
+  wire store_send = wr && at(addr, RPU_CORE_SEND);
+  wire store_high = wr && at(addr, RPU_CORE_SEND_DESC_HIGH);
+
+  always_ff @(posedge clk) begin
+    if (wr && at(addr, RPU_CORE_SEND_DESC_LOW)) desc_low_q <= wdata;
+    if (wr && at(addr, RPU_CORE_SEND_DESC_TYPE)) type_q <= wdata[2:0];
+    if (store_send || store_high) begin
+      s_pointer_q <= store_high;
+      s_type_q <= store_send ? SendFrame : type_q;
+      s_desc_q <= store_send ? wdata : desc_low_q;
+      s_data_q <= wdata;
+    end
+    s_valid_q <= store_send || store_high;
+    if (rst) begin
+      s_valid_q <= 1'b0;
+      type_q <= SendFrame;
+    end
+  end
+
+  wire len_t s_len = s_desc_q[15:0];
+  wire [7:0] s_number = s_desc_q[23:16];
+  wire port_t s_port = s_desc_q[31:24];
+  wire slot_index_t s_slot = slot_index(s_number[5:0]);
+
+  logic [31:0] held_q, held_d;
+  wire s_held = s_number >= 8'd1 && s_number <= 8'(MaxSlots) && held_q[s_slot];
+
+  // Where the frame goes, and whether there is such a place.
+  port_t dst;
+  logic dst_exists;
+
+  always_comb begin
+    dst = s_port;
+    dst_exists = 1'b0;
+    if (s_type_q == SendToUnit) begin
+      dst = PortUnit + s_port;
+      dst_exists = s_port < 8'(Units);
+    end else if (s_port < 8'd2) begin
+      dst = PortEthHigh + s_port;
+      dst_exists = s_port < 8'(Ports);
+    end else if (s_port == PortHost || s_port == PortLoopback) begin
+      dst_exists = 1'b1;
+    end else if (s_port >= PortEthHigh && s_port < PortEthHigh + 8'(MaxPorts)) begin
+      dst_exists = s_port < PortEthHigh + 8'(Ports);
+    end else if (s_port >= PortUnit) begin
+      dst_exists = s_port < PortUnit + 8'(Units);
+    end
+  end
+
+  // A pointer must name a place in packet memory from which the transmit engine can rotate back.
+  wire pointer_fits = s_data_q[31:20] == 12'h010 && 32'(s_data_q[19:0]) < PmemBytes && s_data_q[5:4] == 0 && !s_data_q[0];
+  wire frame_fits = s_len <= 16'(MaxFrame) && (!s_pointer_q || pointer_fits);
+
+  wire s_sends = s_valid_q && s_type_q <= SendToUnit;
+  wire release_only = s_type_q == SendRelease;
+  wire drop = s_len == 0;
+  wire refuse_slot = s_sends && !s_held;
+  wire refuse_frame = s_sends && s_held && !release_only && !drop && !frame_fits;
+  wire refuse_dst = s_sends && s_held && !release_only && !drop && frame_fits && !dst_exists;
+
+  assign send_slot = s_slot;
+  assign send = s_sends && s_held;
+  assign send_data = '{
+      slot: s_slot,
+      discard: release_only || drop || refuse_frame || refuse_dst,
+      blocked: drop && !release_only,
+      len: s_len,
+      dst: dst,
+      start: s_pointer_q ? s_data_q[19:1] : send_place
+  };
+
+  always_ff @(posedge clk) begin
+    refused <= refuse_slot || refuse_frame || refuse_dst || (s_valid_q && s_type_q > SendSlots);
+    if (rst) refused <= 1'b0;
+  end
+
+  // ---- slots held by the firmware, and slots that hold a frame
+  always_comb begin
+    held_d = held_q;
+    if (send) held_d[s_slot] = 1'b0;
+    if (done) held_d[done_slot] = 1'b1;
+  end
+
+  always_ff @(posedge clk) begin
+    held_q <= held_d;
+    if (free) active[free_slot] <= 1'b0;
+    if (done) active[done_slot] <= 1'b1;
+    held_cycles <= (send || held_q == 0) ? 32'd0 : held_cycles + 32'd1;
+    if (rst) begin
+      held_q <= '0;
+      active <= '0;
+      held_cycles <= '0;
+    end
+  end
+
+  // ---- slot set-up
+  logic u_valid_q;
+  logic [8:0] u_slot_q;
+  logic [31:0] slot_addr_q;
+
+  always_ff @(posedge clk) begin
+    if (wr && at(addr, RPU_CORE_SLOT_ADDR)) slot_addr_q <= wdata;
+    u_valid_q <= wr && at(addr, RPU_CORE_UPDATE_SLOT);
+    u_slot_q <= wdata[8:0];
+    if (rst) u_valid_q <= 1'b0;
+  end
+
+  wire u_exists = u_slot_q[7:0] >= 8'd1 && u_slot_q[7:0] <= 8'(MaxSlots);
+  wire u_header_fits = slot_addr_q[31:15] == 17'h00100 && slot_addr_q[4:0] == 0;
+  wire u_place_fits = slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
+  wire setup = s_valid_q && s_type_q == SendSlots;
+  wire setup_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots);
+
+  assign header_we = u_valid_q && u_slot_q[8] && u_exists && u_header_fits;
+  assign place_we = u_valid_q && !u_slot_q[8] && u_exists && u_place_fits;
+  assign place_slot = slot_index(u_slot_q[5:0]);
+  assign place_data = slot_addr_q[19:1];
+
+  always_ff @(posedge clk) begin
+    setup_valid <= setup && setup_fits;
+    setup_count <= s_number[5:0];
+    setup_size  <= s_len;
+    if (rst) setup_valid <= 1'b0;
+  end
+
+  // ---- interrupts
+  logic [15:0] flags_q, flags_d, mask_q;
+  logic [31:0] interval_q, countdown_q;
+  wire timer_due = interval_q != 0 && countdown_q == 32'd1;
+
+  always_comb begin
+    flags_d = flags_q;
+    if (wr && at(addr, RPU_CORE_INTERRUPT_ACK)) flags_d &= ~wdata[15:0];
+    flags_d[IntTimer] |= timer_due;
+    flags_d[IntPacket] |= head_load;
+    flags_d[IntPoke] |= poke;
+    flags_d[IntEvict] |= evict;
+    flags_d[IntWild] |= wild;
+    flags_d[IntDescriptor] |= refuse_slot || refuse_frame || (s_valid_q && s_type_q > SendSlots);
+    flags_d[IntDestination] |= refuse_dst;
+    flags_d[IntSlot] |= (u_valid_q && !header_we && !place_we) || (setup && !setup_fits);
+    flags_d[IntAccelerator] |= accel_error;
+  end
+
+  always_ff @(posedge clk) begin
+    flags_q <= flags_d;
+    irq <= (flags_d & (mask_q | IntErrors)) != 0;
+    errors <= errors | (flags_q & IntErrors);
+    if (wr && at(addr, RPU_CORE_MASK_WRITE)) mask_q <= wdata[15:0];
+    if (wr && at(addr, RPU_CORE_TIMER_INTERVAL)) begin
+      interval_q  <= wdata;
+      countdown_q <= wdata;
+    end else if (interval_q != 0) countdown_q <= timer_due ? interval_q : countdown_q - 32'd1;
+    if (rst) begin
+      flags_q <= '0;
+      irq <= 1'b0;
+      errors <= '0;
+      mask_q <= '0;
+      interval_q <= '0;
+    end
+  end
+
+  // ---- words
+  logic [31:0] timer_high_q;
+
+  always_ff @(posedge clk) begin
+    if (wr && at(addr, RPU_CORE_DEBUG_OUT_L)) debug_out[31:0] <= wdata;
+    if (wr && at(addr, RPU_CORE_DEBUG_OUT_H)) debug_out[63:32] <= wdata;
+    if (wr && at(addr, RPU_CORE_READY_TO_EVICT)) ready_to_evict <= wdata[0];
+    if (rd && at(addr, RPU_CORE_TIMER_L)) timer_high_q <= timer[63:32];
+    if (rst) begin
+      debug_out <= '0;
+      ready_to_evict <= 1'b0;
+    end
+  end
+
+  // ---- reads
+  wire [3:0] taken_offset = {taken_place[2:0], 1'b0};
+
+  always_comb begin
+    unique case (addr)
+      RPU_CORE_RECV_DESC_LOW[8:2]: rdata = head_valid_q ? head_desc_q : 32'd0;
+      RPU_CORE_RECV_DESC_HIGH[8:2]: rdata = {12'h010, head_place_q, 1'b0};
+      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 8'd1, 7'd0, head_valid_q};
+      RPU_CORE_CORE_ID[8:2]: rdata = 32'(unit_id);
+      RPU_CORE_TIMER_L[8:2]: rdata = timer[31:0];
+      RPU_CORE_TIMER_H[8:2]: rdata = timer_high_q;
+      RPU_CORE_INTERRUPT_FLAGS[8:2]: rdata = 32'(flags_q);
+      RPU_CORE_MASK_READ[8:2]: rdata = 32'(mask_q);
+      RPU_CORE_IMEM_SIZE[8:2]: rdata = ImemBytes;
+      RPU_CORE_DMEM_SIZE[8:2]: rdata = DmemBytes;
+      RPU_CORE_PMEM_SIZE[8:2]: rdata = PmemBytes;
+      RPU_CORE_SEG_SIZE[8:2]: rdata = PmemBytes;
+      RPU_CORE_SEG_COUNT[8:2]: rdata = 32'd1;
+      RPU_CORE_BC_SIZE[8:2]: rdata = 32'd8192;
+      RPU_CORE_MAX_SLOTS[8:2]: rdata = MaxSlots;
+      RPU_CORE_DEBUG_IN_L[8:2]: rdata = debug_in[31:0];
+      RPU_CORE_DEBUG_IN_H[8:2]: rdata = debug_in[63:32];
+      RPU_CORE_ACTIVE_SLOTS[8:2]: rdata = active;
+      RPU_CORE_RECV[8:2]: rdata = head_desc_q;
+      RPU_CORE_RECV_HDR[8:2]: rdata = {17'h00100, taken_header, 1'b0, taken_offset};
+      RPU_CORE_RECV_DATA[8:2]: rdata = {12'h010, taken_place, 1'b0};
+      RPU_CORE_RECV_HASH[8:2]: rdata = taken_hash;
+      RPU_CORE_RECV_TIME[8:2]: rdata = taken_timestamp;
+      default: rdata = 32'd0;
+    endcase
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst && done) assert (!held_q[done_slot]) else $error("%m: a frame came into a slot that is in use");
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,237 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The host's window into a unit (cfg_if): registers (rpu.rdl, rpu_host), memories, accelerator tables.
+//
+//   request ─> register ─> access ─> 0 to 3 cycles by region ─> answer register ─> ack
+//
+// The host wins every port it asks for, in the cycle it asks: accesses are rare, and each is answered in at most 24 cycles
+// whatever the core and the accelerator do.
+module host_window
+  import penstock_pkg::*;
+  import rpu_pkg::*;
+  import regs_pkg::*;
+#(
+    parameter int unsigned PmemBytes = 1 << 20,
+    parameter int unsigned Accel = 0
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+    cfg_if.snk        cfg,
+
+    // memories
+    output logic         imem_en,
+    output logic         dmem_en,
+    output logic         pmem_en,
+    output logic         we,
+    output logic [19:2]  addr,
+    output logic [31:0]  wdata,
+    input  wire logic [31:0]      imem_rdata,
+    input  wire logic [255:0]     dmem_rdata,
+    input  wire logic [DataW-1:0] pmem_rdata,
+
+    // accelerator tables
+    output logic              ld_wr,
+    output logic              ld_rd,
+    output logic       [23:0] ld_addr,
+    input  wire logic  [31:0] ld_rdata,
+    input  wire logic         ld_rvalid,
+
+    // control
+    output logic        core_reset,
+    output logic        poke,
+    output logic        evict,
+    output logic [63:0] debug_in,
+
+    // status
+    input wire logic        irq_active,
+    input wire logic        ready_to_evict,
+    input wire logic [15:0] errors,
+    input wire logic [31:0] error_addr,
+    input wire logic [31:0] pc,
+    input wire logic [31:0] active,
+    input wire logic [31:0] held_cycles,
+    input wire logic [63:0] debug_out,
+
+    // events to count
+    input wire logic rx_frame,
+    input wire len_t rx_bytes,
+    input wire logic rx_stall,
+    input wire logic tx_frame,
+    input wire len_t tx_bytes,
+    input wire logic tx_stall,
+    input wire logic blocked,
+    input wire logic refused
+);
+  typedef enum logic [2:0] {
+    Registers,
+    Imem,
+    Dmem,
+    Pmem,
+    Tables,
+    Nothing
+  } region_e;
+
+  // ---- counters
+  typedef logic [31:0] count_t;
+  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q, blocked_q, refused_q;
+
+  always_ff @(posedge clk) begin
+    if (rx_frame) begin
+      rx_frames_q <= rx_frames_q + 1;
+      rx_bytes_q  <= rx_bytes_q + 32'(rx_bytes);
+    end
+    if (tx_frame) begin
+      tx_frames_q <= tx_frames_q + 1;
+      tx_bytes_q  <= tx_bytes_q + 32'(tx_bytes);
+    end
+    if (rx_stall) rx_stalls_q <= rx_stalls_q + 1;
+    if (tx_stall) tx_stalls_q <= tx_stalls_q + 1;
+    if (blocked) blocked_q <= blocked_q + 1;
+    if (refused) refused_q <= refused_q + 1;
+    if (rst) begin
+      rx_frames_q <= '0;
+      rx_bytes_q  <= '0;
+      rx_stalls_q <= '0;
+      tx_frames_q <= '0;
+      tx_bytes_q  <= '0;
+      tx_stalls_q <= '0;
+      blocked_q   <= '0;
+      refused_q   <= '0;
+    end
+  end
+
+  // ---- access
+  region_e region_q;
+  logic busy_q, served_q;
+  logic [4:0] step_q;
+  logic [25:0] addr_q;
+
+  function automatic region_e region_of(logic [25:0] a);
+    if (a[25:8] == 0) return Registers;
+    if (a[25:15] == 11'h100) return Dmem;
+    if (a[25:20] == 6'h10 && 32'(a[19:0]) < PmemBytes) return Pmem;
+    if (a[25:16] == 10'h200) return Imem;
+    if (a[25:24] == 2'd3) return Tables;
+    return Nothing;
+  endfunction
+
+  wire start = cfg.req && !busy_q && !served_q;
+  wire first = busy_q && step_q == 0;
+
+  assign imem_en = first && region_q == Imem;
+  assign dmem_en = first && region_q == Dmem;
+  assign pmem_en = first && region_q == Pmem;
+  assign ld_wr = first && region_q == Tables && we;
+  assign ld_rd = first && region_q == Tables && !we;
+  assign ld_addr = addr_q[23:0];
+  assign addr = addr_q[19:2];
+
+  logic finish, fails;
+
+  always_comb begin
+    fails = 1'b0;
+    unique case (region_q)
+      Registers: finish = 1'b1;
+      Imem, Dmem: finish = we || step_q == 5'd1;
+      Pmem: finish = we || step_q == 5'd2;
+      Tables: begin
+        finish = we || ld_rvalid || step_q == 5'd20;
+        fails = !we && !ld_rvalid;
+      end
+      default: begin
+        finish = 1'b1;
+        fails = 1'b1;
+      end
+    endcase
+  end
+
+  logic [31:0] register;
+
+  always_ff @(posedge clk) begin
+    cfg.ack <= busy_q && finish;
+    cfg.err <= fails;
+    if (start) begin
+      busy_q <= 1'b1;
+      step_q <= '0;
+    end else if (busy_q) begin
+      step_q <= step_q + 1;
+      if (finish) busy_q <= 1'b0;
+    end
+    served_q <= cfg.req && (served_q || (busy_q && finish));
+    if (rst) begin
+      busy_q <= 1'b0;
+      served_q <= 1'b0;
+      cfg.ack <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk) begin
+    if (start) begin
+      addr_q <= cfg.addr;
+      we <= cfg.we;
+      wdata <= cfg.wdata;
+      region_q <= region_of(cfg.addr);
+    end
+    unique case (region_q)
+      Registers: cfg.rdata <= register;
+      Imem: cfg.rdata <= imem_rdata;
+      Dmem: cfg.rdata <= dmem_rdata[addr_q[4:2]*32+:32];
+      Pmem: cfg.rdata <= pmem_rdata[addr_q[5:2]*32+:32];
+      Tables: cfg.rdata <= ld_rdata;
+      default: cfg.rdata <= '0;
+    endcase
+  end
+
+  // ---- registers
+  wire write = first && we && region_q == Registers;
+
+  function automatic logic at(logic [7:2] a, logic [31:0] value);
+    return a == value[7:2];
+  endfunction
+
+  always_ff @(posedge clk) begin
+    poke  <= write && at(addr_q[7:2], RPU_HOST_POKE);
+    evict <= write && at(addr_q[7:2], RPU_HOST_EVICT);
+    if (write && at(addr_q[7:2], RPU_HOST_RESET)) core_reset <= wdata[0];
+    if (write && at(addr_q[7:2], RPU_HOST_DEBUG_IN_L)) debug_in[31:0] <= wdata;
+    if (write && at(addr_q[7:2], RPU_HOST_DEBUG_IN_H)) debug_in[63:32] <= wdata;
+    if (rst) begin
+      poke <= 1'b0;
+      evict <= 1'b0;
+      core_reset <= 1'b1;
+      debug_in <= '0;
+    end
+  end
+
+  always_comb begin
+    unique case (addr_q[7:2])
+      RPU_HOST_RESET[7:2]: register = 32'(core_reset);
+      RPU_HOST_DEBUG_IN_L[7:2]: register = debug_in[31:0];
+      RPU_HOST_DEBUG_IN_H[7:2]: register = debug_in[63:32];
+      RPU_HOST_ENGINE[7:2]: register = 32'h0075_7072;
+      RPU_HOST_UNIT_ID[7:2]: register = 32'(unit_id);
+      RPU_HOST_STATUS[7:2]: register = {29'd0, irq_active, ready_to_evict, core_reset};
+      RPU_HOST_ERRORS[7:2]: register = 32'(errors);
+      RPU_HOST_ERROR_ADDR[7:2]: register = error_addr;
+      RPU_HOST_PC[7:2]: register = pc;
+      RPU_HOST_ACTIVE_SLOTS[7:2]: register = active;
+      RPU_HOST_HELD_CYCLES[7:2]: register = held_cycles;
+      RPU_HOST_DEBUG_OUT_L[7:2]: register = debug_out[31:0];
+      RPU_HOST_DEBUG_OUT_H[7:2]: register = debug_out[63:32];
+      RPU_HOST_RX_FRAMES[7:2]: register = rx_frames_q;
+      RPU_HOST_RX_BYTES[7:2]: register = rx_bytes_q;
+      RPU_HOST_RX_STALLS[7:2]: register = rx_stalls_q;
+      RPU_HOST_TX_FRAMES[7:2]: register = tx_frames_q;
+      RPU_HOST_TX_BYTES[7:2]: register = tx_bytes_q;
+      RPU_HOST_TX_STALLS[7:2]: register = tx_stalls_q;
+      RPU_HOST_BLOCKED[7:2]: register = blocked_q;
+      RPU_HOST_REFUSED[7:2]: register = refused_q;
+      RPU_HOST_ACCEL[7:2]: register = Accel;
+      default: register = 32'd0;
+    endcase
+  end
+endmodule
+
+`default_nettype wire

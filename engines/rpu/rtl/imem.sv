@@ -1,0 +1,31 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Instruction memory: one port for fetches, one for the host. Both answer in the next cycle; the output holds while the
+// port is not enabled.
+module imem #(
+    parameter int unsigned Bytes = 65536
+) (
+    input  wire logic                       clk,
+    input  wire logic                       fetch_en,
+    input  wire logic [$clog2(Bytes)-1:2]   fetch_addr,
+    output logic      [31:0]                fetch_data,
+    input  wire logic                       host_en,
+    input  wire logic                       host_we,
+    input  wire logic [$clog2(Bytes)-1:2]   host_addr,
+    input  wire logic [31:0]                host_wdata,
+    output logic      [31:0]                host_rdata
+);
+  (* ram_style = "block" *) logic [31:0] mem[Bytes/4];
+
+  always_ff @(posedge clk) if (fetch_en) fetch_data <= mem[fetch_addr];
+
+  always_ff @(posedge clk) begin
+    if (host_en) begin
+      if (host_we) mem[host_addr] <= host_wdata;
+      else host_rdata <= mem[host_addr];
+    end
+  end
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,432 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The packet unit: a RISC-V core with single-cycle memories, packet memory that it shares with an accelerator, and the engines
+// that move frames in and out. (Rosebud, section 4.1.)
+//
+//            ┌─> header copy ──> dmem <──┐                         ┌── imem
+//   rx ─> rx_dma ─> pmem A <─ core_regs, data bus <──── core <─────┘
+//                   pmem B <─ accelerator <──┘   └─> send ─> tx_dma ─> tx
+//                                                     pmem A ─┘
+//
+// Data bus, by region: data memory and registers answer in the first MEM cycle (RECV when a frame is there), packet memory takes
+// stores in the first and answers loads in the third, the accelerator when it is ready. Port A of packet memory serves the core first, then
+// rx_dma, then tx_dma; port B the host, then the accelerator's two ports.
+module rpu
+  import penstock_pkg::*;
+  import rpu_pkg::*;
+#(
+    parameter int unsigned Accel = 1,            // accelerator: 0 none, 1 ip_prefix
+    parameter int unsigned Ports = 2,            // Ethernet ports and units of the card: which destinations exist
+    parameter int unsigned Units = 16,
+    parameter int unsigned PmemBytes = 1 << 20
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+    frame_if.snk      rx,
+    frame_if.src      tx,
+    output slot_msg_t slots,
+    cfg_if.snk        cfg
+);
+  localparam int unsigned RowW = $clog2(PmemBytes / BeatBytes);
+
+  logic core_reset;
+  logic core_rst_q;
+  always_ff @(posedge clk) core_rst_q <= rst || core_reset;
+
+  logic [63:0] timer_q;
+  always_ff @(posedge clk) timer_q <= rst ? 64'd0 : timer_q + 64'd1;
+
+  // ---- core and its data bus
+  logic imem_en, dbus_req, dbus_we, dbus_wait, irq, irq_active;
+  logic [15:2] imem_addr;
+  logic [31:0] imem_rdata, dbus_addr, dbus_wdata, dbus_rdata, pc;
+  logic [3:0] dbus_be;
+
+  core core (
+      .clk,
+      .rst(core_rst_q),
+      .hart_id(unit_id),
+      .imem_en,
+      .imem_addr,
+      .imem_rdata,
+      .dbus_req,
+      .dbus_we,
+      .dbus_be,
+      .dbus_addr,
+      .dbus_wdata,
+      .dbus_wait,
+      .dbus_rdata,
+      .irq,
+      .irq_active,
+      .pc_o(pc)
+  );
+
+  wire issue = dbus_req && !dbus_wait;
+  wire issue_dmem = dbus_addr[31:15] == 17'h00100;
+
+  // The request in MEM, by region.
+  logic m_dmem_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
+  logic [3:0] m_be_q;
+  logic [31:0] m_addr_q, m_wdata_q;
+
+  wire ex_regs = dbus_addr[31:9] == 0;
+  wire ex_accel = dbus_addr[31:22] == 10'd1;
+  wire ex_pmem = dbus_addr[31:20] == 12'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
+
+  always_ff @(posedge clk) begin
+    if (!dbus_wait) begin
+      m_dmem_q  <= dbus_req && issue_dmem;
+      m_regs_q  <= dbus_req && ex_regs;
+      m_accel_q <= dbus_req && ex_accel;
+      m_pmem_q  <= dbus_req && ex_pmem;
+      m_wild_q  <= dbus_req && !issue_dmem && !ex_regs && !ex_accel && !ex_pmem;
+    end
+    if (core_rst_q) begin
+      m_dmem_q  <= 1'b0;
+      m_regs_q  <= 1'b0;
+      m_accel_q <= 1'b0;
+      m_pmem_q  <= 1'b0;
+      m_wild_q  <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk) begin
+    if (issue) begin
+      m_we_q <= dbus_we;
+      m_be_q <= dbus_be;
+      m_addr_q <= dbus_addr;
+      m_wdata_q <= dbus_wdata;
+    end
+  end
+
+  logic regs_hold, accel_hold, pmem_hold;
+  logic [31:0] dmem_rdata, regs_rdata, pmem_word;
+
+  accel_if accel_bus ();
+
+  assign dbus_wait = regs_hold || accel_hold || pmem_hold;
+  assign dbus_rdata = (dmem_rdata & {32{m_dmem_q}}) | (regs_rdata & {32{m_regs_q}}) |
+      (accel_bus.rdata & {32{m_accel_q}}) | (pmem_word & {32{m_pmem_q}});
+
+  logic [31:0] error_addr_q;
+  always_ff @(posedge clk) if (m_wild_q) error_addr_q <= m_addr_q;
+
+  // ---- host
+  logic host_imem_en, host_dmem_en, host_pmem_en, host_we, poke, evict;
+  logic [19:2] host_addr;
+  logic [31:0] host_wdata, host_imem_rdata;
+  logic [255:0] wide_rdata;
+  logic [1:0][DataW-1:0] pmem_rdata;
+  logic [63:0] debug_in, debug_out;
+  logic ready_to_evict, refused, blocked, done, tx_free;
+  logic [15:0] errors;
+  logic [31:0] active, held_cycles;
+  slot_index_t done_slot, tx_free_slot;
+  len_t done_len;
+
+  host_window #(
+      .PmemBytes(PmemBytes),
+      .Accel(Accel)
+  ) host_window (
+      .clk,
+      .rst,
+      .unit_id,
+      .cfg,
+      .imem_en(host_imem_en),
+      .dmem_en(host_dmem_en),
+      .pmem_en(host_pmem_en),
+      .we(host_we),
+      .addr(host_addr),
+      .wdata(host_wdata),
+      .imem_rdata(host_imem_rdata),
+      .dmem_rdata(wide_rdata),
+      .pmem_rdata(pmem_rdata[1]),
+      .ld_wr(accel_bus.ld_wr),
+      .ld_rd(accel_bus.ld_rd),
+      .ld_addr(accel_bus.ld_addr),
+      .ld_rdata(accel_bus.ld_rdata),
+      .ld_rvalid(accel_bus.ld_rvalid),
+      .core_reset,
+      .poke,
+      .evict,
+      .debug_in,
+      .irq_active,
+      .ready_to_evict,
+      .errors,
+      .error_addr(error_addr_q),
+      .pc,
+      .active,
+      .held_cycles,
+      .debug_out,
+      .rx_frame(done),
+      .rx_bytes(done_len),
+      .rx_stall(rx.valid && !rx.ready),
+      .tx_frame(tx.valid && tx.ready && tx.last),
+      .tx_bytes(tx.meta.len),
+      .tx_stall(tx.valid && !tx.ready),
+      .blocked,
+      .refused
+  );
+
+  // ---- instruction and data memory
+  imem #(
+      .Bytes(ImemBytes)
+  ) imem (
+      .clk,
+      .fetch_en(imem_en),
+      .fetch_addr(imem_addr),
+      .fetch_data(imem_rdata),
+      .host_en(host_imem_en),
+      .host_we,
+      .host_addr(host_addr[15:2]),
+      .host_wdata,
+      .host_rdata(host_imem_rdata)
+  );
+
+  logic head_valid;
+  logic [31:0] head_be;
+  header_row_t head_row;
+  logic [255:0] head_data;
+
+  dmem #(
+      .Bytes(DmemBytes)
+  ) dmem (
+      .clk,
+      .core_en(issue && issue_dmem),
+      .core_we(dbus_we),
+      .core_be(dbus_be),
+      .core_addr(dbus_addr[14:2]),
+      .core_wdata(dbus_wdata),
+      .core_rdata(dmem_rdata),
+      .wide_en(host_dmem_en || head_valid),
+      .wide_we(host_dmem_en ? host_we : 1'b1),
+      .wide_be(host_dmem_en ? 32'hF << {host_addr[4:2], 2'b0} : head_be),
+      .wide_row(host_dmem_en ? host_addr[14:5] : head_row),
+      .wide_wdata(host_dmem_en ? {8{host_wdata}} : head_data),
+      .wide_rdata
+  );
+
+  // ---- packet memory, port A: core, then rx_dma, then tx_dma
+  logic rx_row_valid, tx_row_valid;
+  logic [13:0] rx_row, tx_row;
+  logic [DataW-1:0] rx_row_data;
+  logic [1:0] load_step_q;  // cycles that a load of the core has been in MEM
+
+  wire core_takes_a = m_pmem_q && load_step_q == 0;
+
+  assign pmem_hold = m_pmem_q && !m_we_q && load_step_q != 2'd2;
+  assign pmem_word = pmem_rdata[0][m_addr_q[5:2]*32+:32];
+
+  always_ff @(posedge clk) begin
+    load_step_q <= pmem_hold ? load_step_q + 2'd1 : 2'd0;
+    if (core_rst_q) load_step_q <= 2'd0;
+  end
+
+  // ---- packet memory, port B: host, then the accelerator's ports
+  wire [1:0] accel_takes_b = {
+    accel_bus.pm_en[1] && !accel_bus.pm_en[0] && !host_pmem_en, accel_bus.pm_en[0] && !host_pmem_en
+  };
+  wire accel_port = !accel_takes_b[0];
+  logic [1:0] reads_q[2];
+
+  assign accel_bus.pm_ready = {!accel_bus.pm_en[0] && !host_pmem_en, !host_pmem_en};
+  assign accel_bus.pm_rdata = pmem_rdata[1];
+  assign accel_bus.pm_rvalid = reads_q[1];
+
+  always_ff @(posedge clk) begin
+    reads_q[0] <= accel_takes_b & ~accel_bus.pm_we;
+    reads_q[1] <= reads_q[0];
+    if (rst) reads_q <= '{default: '0};
+  end
+
+  pmem #(
+      .Bytes(PmemBytes)
+  ) pmem (
+      .clk,
+      .en({host_pmem_en || accel_takes_b != 0, core_takes_a || rx_row_valid || tx_row_valid}),
+      .we({host_pmem_en ? host_we : accel_bus.pm_we[accel_port], core_takes_a ? m_we_q : rx_row_valid}),
+      .be({
+        host_pmem_en ? 64'hF << {host_addr[5:2], 2'b0} : accel_bus.pm_wstrb[accel_port],
+        core_takes_a ? 64'(m_be_q) << {m_addr_q[5:2], 2'b0} : {BeatBytes{1'b1}}
+      }),
+      .row({
+        host_pmem_en ? host_addr[RowW+5:6] : accel_bus.pm_row[accel_port][RowW-1:0],
+        core_takes_a ? m_addr_q[RowW+5:6] : rx_row_valid ? rx_row[RowW-1:0] : tx_row[RowW-1:0]
+      }),
+      .wdata({
+        host_pmem_en ? {16{host_wdata}} : accel_bus.pm_wdata[accel_port],
+        core_takes_a ? {16{m_wdata_q}} : rx_row_data
+      }),
+      .rdata(pmem_rdata)
+  );
+
+  // ---- accelerator
+  logic accel_error_q;
+
+  assign accel_bus.addr = m_addr_q[21:0];
+  assign accel_bus.wr_en = m_accel_q && m_we_q;
+  assign accel_bus.rd_en = m_accel_q && !m_we_q;
+  assign accel_bus.wdata = m_wdata_q;
+  assign accel_bus.wstrb = m_be_q;
+  assign accel_bus.ld_wdata = host_wdata;
+  assign accel_hold = accel_bus.rd_en && !accel_bus.rd_valid;
+
+  always_ff @(posedge clk) accel_error_q <= !core_rst_q && accel_bus.error;
+
+  accel #(
+      .Accel(Accel)
+  ) accel (
+      .clk,
+      .rst(core_rst_q),
+      .bus(accel_bus)
+  );
+
+  // ---- frames
+  logic info_we, place_we, header_we, send;
+  slot_index_t info_slot, rx_slot, place_slot, head_slot, taken_slot, send_slot, tx_slot;
+  slot_info_t info_data;
+  half_t place_data, rx_place, head_place, taken_place, send_place;
+  header_row_t rx_header, taken_header;
+  len_t head_len, setup_size;
+  port_t head_src, tx_src;
+  logic [31:0] taken_hash;
+  time_t taken_timestamp, tx_timestamp;
+  send_t send_data;
+  logic setup_valid;
+  slot_t setup_count;
+
+  slot_table slot_table (
+      .clk,
+      .place_we,
+      .header_we,
+      .place_slot,
+      .place_data,
+      .info_we,
+      .info_slot,
+      .info_data,
+      .rx_slot,
+      .rx_place,
+      .rx_header,
+      .head_slot,
+      .head_place,
+      .head_len,
+      .head_src,
+      .taken_slot,
+      .taken_place,
+      .taken_header,
+      .taken_hash,
+      .taken_timestamp,
+      .send_slot,
+      .send_place,
+      .tx_slot,
+      .tx_src,
+      .tx_timestamp
+  );
+
+  rx_dma rx_dma (
+      .clk,
+      .rst,
+      .rx,
+      .info_we,
+      .info_slot,
+      .info_data,
+      .table_slot(rx_slot),
+      .table_place(rx_place),
+      .table_header(rx_header),
+      .row_valid(rx_row_valid),
+      .row_ready(!core_takes_a),
+      .row_addr(rx_row),
+      .head_valid,
+      .head_ready(!host_dmem_en),
+      .head_be,
+      .head_row,
+      .head_data,
+      .row_data(rx_row_data),
+      .done,
+      .done_slot,
+      .done_len
+  );
+
+  tx_dma tx_dma (
+      .clk,
+      .rst,
+      .send,
+      .send_data,
+      .table_slot(tx_slot),
+      .table_src(tx_src),
+      .table_timestamp(tx_timestamp),
+      .row_valid(tx_row_valid),
+      .row_ready(!core_takes_a && !rx_row_valid),
+      .row_addr(tx_row),
+      .row_data(pmem_rdata[0]),
+      .tx,
+      .free(tx_free),
+      .free_slot(tx_free_slot),
+      .blocked
+  );
+
+  core_regs #(
+      .Ports(Ports),
+      .Units(Units),
+      .PmemBytes(PmemBytes)
+  ) core_regs (
+      .clk,
+      .rst(core_rst_q),
+      .unit_id,
+      .timer(timer_q),
+      .rd(m_regs_q && !m_we_q),
+      .wr(m_regs_q && m_we_q),
+      .addr(m_addr_q[8:2]),
+      .wdata(m_wdata_q),
+      .rdata(regs_rdata),
+      .hold(regs_hold),
+      .irq,
+      .wild(m_wild_q),
+      .accel_error(accel_error_q),
+      .poke,
+      .evict,
+      .done,
+      .done_slot,
+      .place_we,
+      .header_we,
+      .place_slot,
+      .place_data,
+      .head_slot,
+      .head_place,
+      .head_len,
+      .head_src,
+      .taken_slot,
+      .taken_place,
+      .taken_header,
+      .taken_hash,
+      .taken_timestamp,
+      .send_slot,
+      .send_place,
+      .send,
+      .send_data,
+      .free(tx_free),
+      .free_slot(tx_free_slot),
+      .setup_valid,
+      .setup_count,
+      .setup_size,
+      .debug_in,
+      .debug_out,
+      .ready_to_evict,
+      .active,
+      .held_cycles,
+      .errors,
+      .refused
+  );
+
+  assign slots = '{
+      free_valid: tx_free,
+      free_slot: slot_t'(tx_free_slot) + 6'd1,
+      setup_valid: setup_valid,
+      setup_count: setup_count,
+      setup_size: setup_size
+  };
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,49 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// Types and bounds of the packet unit.
+package rpu_pkg;
+  import penstock_pkg::*;
+
+  localparam int unsigned ImemBytes = 64 * 1024;
+  localparam int unsigned DmemBytes = 32 * 1024;
+  localparam int unsigned HeaderBytes = 128;  // what a header slot receives of a frame
+
+  // Bits of the interrupt flags (engines/rpu/regs/rpu.rdl, INTERRUPT_FLAGS).
+  localparam int unsigned IntTimer = 0;
+  localparam int unsigned IntPacket = 1;
+  localparam int unsigned IntPoke = 4;
+  localparam int unsigned IntEvict = 5;
+  localparam int unsigned IntWild = 8;
+  localparam int unsigned IntDescriptor = 9;
+  localparam int unsigned IntDestination = 10;
+  localparam int unsigned IntSlot = 11;
+  localparam int unsigned IntAccelerator = 12;
+  localparam logic [15:0] IntErrors = 16'h1F00;  // the mask cannot hide these
+
+  typedef logic [4:0] slot_index_t;   // slot number less one
+  typedef logic [2:0] offset_t;       // packet offset in half words: address mod 64, halved
+  typedef logic [18:0] half_t;        // half word of packet memory
+  typedef logic [9:0] header_row_t;   // 32-byte row of data memory
+
+  // What a unit remembers of the frame in a slot.
+  typedef struct packed {
+    len_t len;
+    port_t src;
+    time_t timestamp;
+    logic [31:0] hash;
+  } slot_info_t;
+
+  // A request to give a slot back, with its frame sent or not.
+  typedef struct packed {
+    slot_index_t slot;
+    logic  discard;  // do not send
+    logic  blocked;  // the program dropped it: count it
+    len_t  len;
+    port_t dst;
+    half_t start;    // first byte of the frame, in half words
+  } send_t;
+
+  function automatic slot_index_t slot_index(slot_t slot);
+    return slot_index_t'(slot - 6'd1);
+  endfunction
+endpackage

@@ -1,0 +1,214 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Receive engine: writes frames into packet memory and their first 128 bytes into data memory.
+//
+//   rx ─> queue ─> rotate by the packet offset ─> row register ─┬─> packet memory, port A (waits for the core)
+//         (32)     place and header looked up                   ├─> data memory, wide port: two half rows (waits for the host)
+//                                                               └─> with the last row: slot to the receive queue
+//
+// A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle, or two while its
+// half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat.
+// Latency from rx to the descriptor: 4 cycles and the rows. `rx.ready` is registered and falls when the queue is nearly full.
+module rx_dma
+  import penstock_pkg::*;
+  import rpu_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+    frame_if.snk     rx,
+
+    output logic             info_we,
+    output slot_index_t      info_slot,
+    output slot_info_t       info_data,
+
+    output slot_index_t      table_slot,
+    input  wire half_t       table_place,
+    input  wire header_row_t table_header,
+
+    // packet memory
+    output logic              row_valid,
+    input  wire logic         row_ready,
+    output logic [13:0]       row_addr,
+    // data memory
+    output logic              head_valid,
+    input  wire logic         head_ready,
+    output logic [31:0]       head_be,
+    output header_row_t       head_row,
+    output logic [255:0]      head_data,
+    output logic [DataW-1:0]  row_data,
+
+    // the frame is in: one cycle
+    output logic              done,
+    output slot_index_t       done_slot,
+    output len_t              done_len
+);
+  // ---- queue
+  typedef struct packed {
+    logic first;
+    logic last;
+    slot_index_t slot;
+    len_t len;
+    logic [DataW-1:0] data;
+  } entry_t;
+
+  logic first_q;
+  slot_index_t slot_q;
+  len_t len_q;
+  entry_t in, head;
+  logic head_avail, pop;
+  wire take = rx.valid && rx.ready;
+
+  assign in = '{
+      first: first_q,
+      last: rx.last,
+      slot: first_q ? slot_index(rx.meta.slot) : slot_q,
+      len: first_q ? rx.meta.len : len_q,
+      data: rx.data
+  };
+
+  always_ff @(posedge clk) begin
+    if (take) begin
+      first_q <= rx.last;
+      slot_q  <= in.slot;
+      len_q   <= in.len;
+    end
+    if (rst) first_q <= 1'b1;
+  end
+
+  assign info_we = take && first_q;
+  assign info_slot = in.slot;
+  assign info_data = '{len: rx.meta.len, src: rx.meta.src, timestamp: rx.meta.timestamp, hash: rx.meta.hash};
+
+  fifo_dist #(
+      .Width($bits(entry_t))
+  ) queue (
+      .clk,
+      .rst,
+      .push (take),
+      .din  (in),
+      .ready(rx.ready),
+      .valid(head_avail),
+      .pop,
+      .dout (head),
+      .level()
+  );
+
+  // ---- rotation
+  assign table_slot = head.slot;
+
+  offset_t off;
+  logic [DataW-1:0] rotated;
+  logic [111:0] carry_q;  // the top 14 bytes of the beat before
+  logic spill_q;          // the row after the last beat is due
+  logic [3:0] head_start_q;  // first byte of the frame in row 0
+
+  assign off = spill_q ? head_start_q[3:1] : table_place[2:0];
+
+  always_comb begin
+    unique case (off)
+      3'd0: rotated = head.data;
+      3'd1: rotated = {head.data[DataW-17:0], carry_q[111-:16]};
+      3'd2: rotated = {head.data[DataW-33:0], carry_q[111-:32]};
+      3'd3: rotated = {head.data[DataW-49:0], carry_q[111-:48]};
+      3'd4: rotated = {head.data[DataW-65:0], carry_q[111-:64]};
+      3'd5: rotated = {head.data[DataW-81:0], carry_q[111-:80]};
+      3'd6: rotated = {head.data[DataW-97:0], carry_q[111-:96]};
+      3'd7: rotated = {head.data[DataW-113:0], carry_q[111-:112]};
+    endcase
+  end
+
+  // Bytes of the last beat (1..64) and whether the rotation pushes some of them into a row of their own.
+  wire [6:0] tail = {head.len[5:0] == 0, head.len[5:0]};
+  wire spills = tail + {3'b0, off, 1'b0} > 7'd64;
+
+  // ---- row register
+  logic row_q, head_q;          // the row still has to go to packet memory, to data memory
+  logic last_q, half_q;
+  logic [13:0] addr_q, next_addr_q;
+  logic [1:0] index_q;          // 0, 1, 2, then 3 for all others
+  header_row_t header_q;
+  logic [7:0] head_end_q;       // byte after the last that data memory gets, counted from the start of row 0
+  slot_index_t done_slot_q;
+  len_t done_len_q;
+
+  wire [7:0] copied = head.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : head.len[7:0];
+  wire [7:0] head_end = copied + {4'b0, off, 1'b0};
+  // Byte of row 0 at which the half row begins that data memory gets now.
+  wire [7:0] half_base = {index_q, half_q, 5'b0};
+  // The second half of this row is due as well.
+  wire more_halves = !half_q && half_base + 8'd32 < head_end_q && index_q != 2'd3;
+
+  wire row_done = !row_q || row_ready;
+  wire head_done = !head_q || (head_ready && !more_halves);
+  wire empty = row_done && head_done;
+  wire load = empty && (spill_q || head_avail);
+
+  assign pop = empty && !spill_q;
+
+  assign row_valid = row_q;
+  assign row_addr = addr_q;
+  assign head_valid = head_q;
+  assign head_row = header_q + header_row_t'({index_q, half_q});
+  assign head_data = half_q ? row_data[511:256] : row_data[255:0];
+  assign done = last_q && (row_q || head_q) && empty;
+  assign done_slot = done_slot_q;
+  assign done_len = done_len_q;
+
+  always_comb begin
+    for (int unsigned b = 0; b < 32; b++) begin
+      head_be[b] = half_base + 8'(b) >= {4'b0, head_start_q} && half_base + 8'(b) < head_end_q;
+    end
+  end
+
+  logic [1:0] index_d;
+  assign index_d = (!spill_q && head.first) ? 2'd0 : (index_q == 2'd3) ? 2'd3 : index_q + 2'd1;
+  wire [7:0] head_end_d = (!spill_q && head.first) ? head_end : head_end_q;
+
+  always_ff @(posedge clk) begin
+    if (row_q && row_ready) row_q <= 1'b0;
+    if (head_q && head_ready) begin
+      head_q <= more_halves;
+      half_q <= 1'b1;
+    end
+    if (load) begin
+      row_q  <= 1'b1;
+      head_q <= index_d != 2'd3 && {index_d, 6'b0} < head_end_d;
+      half_q <= 1'b0;
+      last_q <= spill_q || (head.last && !spills);
+      spill_q <= !spill_q && head.last && spills;
+      index_q <= index_d;
+    end
+    if (rst) begin
+      row_q   <= 1'b0;
+      head_q  <= 1'b0;
+      spill_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk) begin
+    if (load) begin
+      row_data <= rotated;
+      if (!spill_q && head.first) begin
+        addr_q <= table_place[18:5];
+        next_addr_q <= table_place[18:5] + 14'd1;
+        header_q <= table_header;
+        head_start_q <= {off, 1'b0};
+        head_end_q <= head_end;
+        done_slot_q <= head.slot;
+        done_len_q <= head.len;
+      end else begin
+        addr_q <= next_addr_q;
+        next_addr_q <= next_addr_q + 14'd1;
+      end
+      carry_q <= head.data[DataW-1-:112];
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst && take && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots)) else $error("%m: no such slot");
+`endif
+endmodule
+
+`default_nettype wire

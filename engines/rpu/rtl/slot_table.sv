@@ -1,0 +1,69 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// What the unit knows of each slot, in distributed RAM: where its frame lies in packet memory, where its header copy lies in data
+// memory, and the metadata of the frame it holds. Writes take effect in the next cycle, reads are combinational.
+// The firmware writes places (UPDATE_SLOT), the receive engine writes metadata.
+module slot_table
+  import penstock_pkg::*;
+  import rpu_pkg::*;
+(
+    input wire logic clk,
+
+    input wire logic        place_we,   // place_data is the place of the frame
+    input wire logic        header_we,  // place_data is the place of the header copy, as an offset in data memory
+    input wire slot_index_t place_slot,
+    input wire half_t       place_data,
+
+    input wire logic        info_we,
+    input wire slot_index_t info_slot,
+    input wire slot_info_t  info_data,
+
+    // receive engine: place of the frame that arrives, and of its header copy
+    input  wire slot_index_t rx_slot,
+    output half_t            rx_place,
+    output header_row_t      rx_header,
+    // frame at the head of the receive queue
+    input  wire slot_index_t head_slot,
+    output half_t            head_place,
+    output len_t             head_len,
+    output port_t            head_src,
+    // frame that the firmware took last
+    input  wire slot_index_t taken_slot,
+    output half_t            taken_place,
+    output header_row_t      taken_header,
+    output logic [31:0]      taken_hash,
+    output time_t            taken_timestamp,
+    // frame that the firmware sends
+    input  wire slot_index_t send_slot,
+    output half_t            send_place,
+    // frame that the transmit engine starts
+    input  wire slot_index_t tx_slot,
+    output port_t            tx_src,
+    output time_t            tx_timestamp
+);
+  (* ram_style = "distributed" *) half_t       place[MaxSlots];
+  (* ram_style = "distributed" *) header_row_t header[MaxSlots];
+  (* ram_style = "distributed" *) slot_info_t  info[MaxSlots];
+
+  always_ff @(posedge clk) begin
+    if (place_we) place[place_slot] <= place_data;
+    if (header_we) header[place_slot] <= place_data[13:4];
+    if (info_we) info[info_slot] <= info_data;
+  end
+
+  assign rx_place = place[rx_slot];
+  assign rx_header = header[rx_slot];
+  assign head_place = place[head_slot];
+  assign head_len = info[head_slot].len;
+  assign head_src = info[head_slot].src;
+  assign taken_place = place[taken_slot];
+  assign taken_header = header[taken_slot];
+  assign taken_hash = info[taken_slot].hash;
+  assign taken_timestamp = info[taken_slot].timestamp;
+  assign send_place = place[send_slot];
+  assign tx_src = info[tx_slot].src;
+  assign tx_timestamp = info[tx_slot].timestamp;
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,216 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A program as the host loads it into a unit: what goes into instruction and data memory.
+
+use std::{fmt, path::Path};
+
+use addr2line::gimli;
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
+
+/// Bytes of a unit's instruction memory, which starts at address 0.
+pub const IMEM_BYTES: usize = 64 * 1024;
+/// Address of data memory on the core's data bus.
+pub const DMEM_BASE: u32 = 0x0080_0000;
+/// Bytes of data memory that a program may use; header copies and the broadcast region follow.
+pub const DMEM_DATA_BYTES: usize = 16 * 1024;
+
+/// Why a file is not firmware.
+#[derive(Debug, thiserror::Error)]
+pub enum FirmwareError {
+    #[error("not an ELF file ({0}); give a .c file, or an .elf that `penstock compile rpu` wrote")]
+    NotElf(#[from] object::Error),
+    #[error(
+        "ELF for {0}, but a unit's core is a 32-bit RISC-V; compile with `penstock compile rpu`"
+    )]
+    OtherMachine(String),
+    #[error(
+        "{bytes} bytes at {address:#x} lie outside a unit's memories (instructions 0..{:#x}, data {DMEM_BASE:#x}..{:#x}); \
+         link with engines/rpu/sdk/start/link.ld",
+        IMEM_BYTES,
+        DMEM_BASE as usize + DMEM_DATA_BYTES
+    )]
+    Outside { address: u64, bytes: u64 },
+    #[error("starts at {0:#x}, but a core starts at 0; link with engines/rpu/sdk/start/link.ld")]
+    Entry(u64),
+}
+
+/// A function of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Address of its first instruction.
+    pub address: u32,
+    /// Bytes; 0 when the ELF does not say.
+    pub size: u32,
+    /// Name as in the source.
+    pub name: String,
+}
+
+/// Bytes that a program takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Instructions.
+    pub text: usize,
+    /// Initialised and constant data.
+    pub data: usize,
+    /// Zeroed data.
+    pub bss: usize,
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "instructions {} of {IMEM_BYTES} bytes, data {} of {DMEM_DATA_BYTES} bytes ({} initialised, {} zeroed; the rest is stack)",
+            self.text,
+            self.data + self.bss,
+            self.data,
+            self.bss
+        )
+    }
+}
+
+/// A linked program.
+#[derive(Debug, Clone)]
+pub struct Firmware {
+    /// Contents of instruction memory from address 0 on; a multiple of 4 bytes.
+    pub imem: Vec<u8>,
+    /// Contents of data memory from [`DMEM_BASE`] on; a multiple of 4 bytes.
+    pub dmem: Vec<u8>,
+    /// Where the core starts: always 0.
+    pub entry: u32,
+    /// Functions, by address.
+    pub symbols: Vec<Symbol>,
+    /// What it takes of the memories.
+    pub sizes: Sizes,
+    /// What the compiler said without refusing: warnings, as it wrote them.
+    pub messages: String,
+    /// The ELF file itself.
+    pub elf: Vec<u8>,
+}
+
+impl Firmware {
+    /// Takes a linked ELF apart.
+    ///
+    /// # Errors
+    /// When it is no ELF, for another machine, or reaches outside a unit's memories.
+    pub fn from_elf(elf: Vec<u8>) -> Result<Self, FirmwareError> {
+        let file = object::File::parse(&*elf)?;
+        if file.architecture() != object::Architecture::Riscv32 {
+            return Err(FirmwareError::OtherMachine(format!(
+                "{:?}",
+                file.architecture()
+            )));
+        }
+        if file.entry() != 0 {
+            return Err(FirmwareError::Entry(file.entry()));
+        }
+        let (mut imem, mut dmem) = (Vec::new(), Vec::new());
+        let mut sizes = Sizes::default();
+        for segment in file.segments() {
+            let (address, bytes, data) = (segment.address(), segment.size(), segment.data()?);
+            if bytes == 0 {
+                continue;
+            }
+            let dmem_base = u64::from(DMEM_BASE);
+            let end = address.saturating_add(bytes);
+            let (memory, offset) = if end <= IMEM_BYTES as u64 {
+                sizes.text += data.len();
+                (&mut imem, address as usize)
+            } else if address >= dmem_base && end <= dmem_base + DMEM_DATA_BYTES as u64 {
+                sizes.data += data.len();
+                sizes.bss += bytes as usize - data.len();
+                (&mut dmem, (address - dmem_base) as usize)
+            } else {
+                return Err(FirmwareError::Outside { address, bytes });
+            };
+            place(memory, offset, data);
+        }
+        let mut symbols: Vec<Symbol> = file
+            .symbols()
+            .filter(|s| {
+                s.is_definition()
+                    && s.kind() == object::SymbolKind::Text
+                    && s.address() < IMEM_BYTES as u64
+            })
+            .filter_map(|s| {
+                let name = s.name().ok().filter(|n| !n.is_empty())?;
+                Some(Symbol {
+                    address: s.address() as u32,
+                    size: s.size() as u32,
+                    name: name.to_owned(),
+                })
+            })
+            .collect();
+        symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+        drop(file);
+        Ok(Self {
+            imem,
+            dmem,
+            entry: 0,
+            symbols,
+            sizes,
+            messages: String::new(),
+            elf,
+        })
+    }
+
+    /// Where in the source the instruction at `pc` comes from: `file:line (function)`, as far as the ELF knows.
+    #[must_use]
+    pub fn locate(&self, pc: u32) -> Option<String> {
+        let function = self.function_at(pc).map(|s| s.name.as_str());
+        match (self.line_at(pc), function) {
+            (Some(line), Some(function)) => Some(format!("{line} ({function})")),
+            (Some(line), None) => Some(line),
+            (None, function) => function.map(str::to_owned),
+        }
+    }
+
+    fn function_at(&self, pc: u32) -> Option<&Symbol> {
+        self.symbols
+            .iter()
+            .rev()
+            .filter(|s| !s.name.starts_with(['.', '$']))
+            .find(|s| s.address <= pc && (s.size == 0 || pc < s.address + s.size))
+    }
+
+    fn line_at(&self, pc: u32) -> Option<String> {
+        let file = object::File::parse(&*self.elf).ok()?;
+        let endian = gimli::RunTimeEndian::Little;
+        let load = |id: gimli::SectionId| -> Result<_, gimli::Error> {
+            let data = file
+                .section_by_name(id.name())
+                .and_then(|s| s.data().ok())
+                .unwrap_or(&[]);
+            Ok(gimli::EndianSlice::new(data, endian))
+        };
+        let context = addr2line::Context::from_dwarf(gimli::Dwarf::load(load).ok()?).ok()?;
+        // The frame of the program itself, when the instruction comes from a function of the kit that was put into it.
+        let mut frames = context.find_frames(u64::from(pc)).skip_all_loads().ok()?;
+        let mut place = None;
+        while let Ok(Some(frame)) = frames.next() {
+            let Some(location) = frame.location else {
+                continue;
+            };
+            let (Some(file), Some(line)) = (location.file, location.line) else {
+                continue;
+            };
+            let name = Path::new(file).file_name()?.to_str()?;
+            let is_kit = file.contains("sdk/include/") || file.contains("sdk/compat/");
+            if place.is_none() || !is_kit {
+                place = Some(format!("{name}:{line}"));
+            }
+            if !is_kit {
+                break;
+            }
+        }
+        place
+    }
+}
+
+/// Copies `data` to `offset`, growing `memory` with zeros to whole words.
+fn place(memory: &mut Vec<u8>, offset: usize, data: &[u8]) {
+    let end = offset + data.len();
+    if memory.len() < end {
+        memory.resize(end.next_multiple_of(4), 0);
+    }
+    memory[offset..end].copy_from_slice(data);
+}

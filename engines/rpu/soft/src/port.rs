@@ -1,0 +1,55 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Where frames come from and go to, and how the port byte of a descriptor names it (docs/architecture.md, contracts).
+
+/// Where a frame entered a unit from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Ethernet port, from 0.
+    Ethernet(u8),
+    /// The host's queue.
+    Host,
+    /// Another unit.
+    Loopback,
+}
+
+impl Source {
+    /// The port byte of an arriving frame.
+    #[must_use]
+    pub fn byte(self) -> u8 {
+        match self {
+            Self::Ethernet(port @ 0..=1) => port,
+            Self::Ethernet(port) => 8 + port,
+            Self::Host => 2,
+            Self::Loopback => 3,
+        }
+    }
+}
+
+/// Where a unit sends a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Destination {
+    /// Ethernet port, from 0.
+    Ethernet(u8),
+    /// The host's queue.
+    Host,
+    /// A unit of the dispatcher's choice.
+    Loopback,
+    /// This unit.
+    Unit(u8),
+}
+
+impl Destination {
+    /// What `byte` names on a card of so many Ethernet ports and units; None when that does not exist.
+    #[must_use]
+    pub fn from_byte(byte: u8, ports: u8, units: u8) -> Option<Self> {
+        let ethernet = |port| (port < ports).then_some(Self::Ethernet(port));
+        match byte {
+            0 | 1 => ethernet(byte),
+            2 => Some(Self::Host),
+            3 => Some(Self::Loopback),
+            8..=0x3F => ethernet(byte - 8),
+            0x40.. if byte - 0x40 < units => Some(Self::Unit(byte - 0x40)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,488 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! All that the core's data bus reaches: data and packet memory, slots and descriptors, interrupts, the accelerator.
+
+use std::collections::VecDeque;
+
+use crate::{
+    accelerator::Accelerator,
+    core::IMEM_BYTES,
+    port::Destination,
+    regs,
+    unit::{Counters, Identity},
+};
+
+pub(crate) const DMEM_BASE: u32 = 0x0080_0000;
+pub(crate) const DMEM_BYTES: u32 = 32 * 1024;
+pub(crate) const PMEM_BASE: u32 = 0x0100_0000;
+pub(crate) const PMEM_BYTES: u32 = 1024 * 1024;
+pub(crate) const ACCEL_BASE: u32 = 0x0040_0000;
+/// Bytes of a row of packet memory, to which the packet offset is relative.
+const ROW: u32 = 64;
+const MAX_PACKET_OFFSET: u32 = 14;
+/// Bytes of the broadcast region, the last of data memory.
+const BROADCAST_BYTES: u32 = 8 * 1024;
+const MAX_SLOTS: usize = 32;
+/// Bytes of a frame that the header copy takes.
+const HEADER_BYTES: usize = 128;
+
+/// Bits of INTERRUPT_FLAGS.
+pub(crate) mod flag {
+    pub const TIMER: u16 = 1 << 0;
+    pub const PACKET: u16 = 1 << 1;
+    pub const POKE: u16 = 1 << 4;
+    pub const EVICT: u16 = 1 << 5;
+    pub const WILD: u16 = 1 << 8;
+    pub const BAD_DESCRIPTOR: u16 = 1 << 9;
+    pub const BAD_DESTINATION: u16 = 1 << 10;
+    pub const BAD_SLOT: u16 = 1 << 11;
+    /// What no mask hides.
+    pub const ERRORS: u16 = 0x1F00;
+}
+
+/// Values of SEND_DESC_TYPE.
+mod kind {
+    pub const SEND: u32 = 0;
+    pub const RELEASE: u32 = 1;
+    pub const TO_UNIT: u32 = 2;
+    pub const SLOTS: u32 = 3;
+}
+
+/// What comes with a frame into a unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// Port byte of where it comes from.
+    pub port: u8,
+    /// Flow hash.
+    pub hash: u32,
+    /// What RECV_TIME shows.
+    pub time: u32,
+    /// Whatever the card wants to find again when the frame leaves.
+    pub tag: u64,
+}
+
+/// What goes with a frame out of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// Where the program sends it.
+    pub destination: Destination,
+    /// How it came.
+    pub arrival: Arrival,
+}
+
+/// The card around a unit, as the unit sees it.
+pub trait Outside {
+    /// The unit sends a frame.
+    fn send(&mut self, departure: Departure, bytes: &[u8]);
+    /// A slot is free again.
+    fn free(&mut self, slot: u8);
+    /// The program has declared slots 1..=`count`, for frames of up to `bytes` bytes.
+    fn declare(&mut self, count: u8, bytes: u16);
+}
+
+/// What a load from a register gives.
+pub(crate) enum Loaded {
+    Value(u32),
+    /// A poll found nothing.
+    Nothing(u32),
+    /// Not yet.
+    Wait,
+}
+
+/// What a store into a register did.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Stored {
+    Done,
+    /// An interrupt may be due.
+    Interrupts,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// Offset of the frame in packet memory.
+    frame: u32,
+    /// Offset in data memory where the header copy goes, packet offset included; none before it is declared.
+    header: Option<u32>,
+    len: u16,
+    arrival: Arrival,
+}
+
+pub(crate) struct System {
+    identity: Identity,
+    pub dmem: Box<[[u8; 4]]>,
+    pub pmem: Box<[[u8; 4]]>,
+    pub accelerator: Box<dyn Accelerator>,
+    pub counters: Counters,
+    /// Instructions since reset.
+    pub now: u64,
+
+    slots: [Slot; MAX_SLOTS + 1],
+    /// Bases of header slots as declared: the packet offset is known when the frame slot is.
+    header_bases: [Option<u32>; MAX_SLOTS + 1],
+    pub active: u32,
+    queue: VecDeque<u8>,
+    /// Slot that RECV returned last.
+    received: u8,
+    /// When a slot was released last, or the first was taken.
+    held_since: u64,
+
+    send_low: u32,
+    send_type: u32,
+    slot_addr: u32,
+    timer_interval: u32,
+    timer_due: u64,
+    timer_high: u32,
+    flags: u16,
+    mask: u16,
+    pub errors: u16,
+    pub error_addr: u32,
+    pub ready_to_evict: bool,
+    pub debug_in: [u32; 2],
+    pub debug_out: [u32; 2],
+}
+
+impl System {
+    pub fn new(identity: Identity, accelerator: Box<dyn Accelerator>) -> Self {
+        Self {
+            identity,
+            dmem: vec![[0; 4]; DMEM_BYTES as usize / 4].into(),
+            pmem: vec![[0; 4]; PMEM_BYTES as usize / 4].into(),
+            accelerator,
+            counters: Counters::default(),
+            now: 0,
+            slots: [Slot::default(); MAX_SLOTS + 1],
+            header_bases: [None; MAX_SLOTS + 1],
+            active: 0,
+            queue: VecDeque::with_capacity(MAX_SLOTS),
+            received: 0,
+            held_since: 0,
+            send_low: 0,
+            send_type: 0,
+            slot_addr: 0,
+            timer_interval: 0,
+            timer_due: 0,
+            timer_high: 0,
+            flags: 0,
+            mask: 0,
+            errors: 0,
+            error_addr: 0,
+            ready_to_evict: false,
+            debug_in: [0; 2],
+            debug_out: [0; 2],
+        }
+    }
+
+    /// Forgets frames, slots and settings; memories, counters and tables stay.
+    pub fn reset(&mut self) {
+        self.now = 0;
+        self.slots = [Slot::default(); MAX_SLOTS + 1];
+        self.header_bases = [None; MAX_SLOTS + 1];
+        self.active = 0;
+        self.queue.clear();
+        self.received = 0;
+        self.held_since = 0;
+        (self.send_low, self.send_type, self.slot_addr) = (0, 0, 0);
+        (self.timer_interval, self.timer_due, self.timer_high) = (0, 0, 0);
+        (self.flags, self.mask, self.errors, self.error_addr) = (0, 0, 0, 0);
+        self.ready_to_evict = false;
+        self.debug_out = [0; 2];
+    }
+
+    /// Takes a frame into a slot that the program has declared.
+    pub fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
+        let Some(place) = self.slots.get_mut(usize::from(slot)) else {
+            return;
+        };
+        place.arrival = arrival;
+        place.len = bytes.len() as u16;
+        let (frame, header) = (place.frame as usize, place.header);
+        copy(self.pmem.as_flattened_mut(), frame, bytes);
+        if let Some(header) = header {
+            copy(
+                self.dmem.as_flattened_mut(),
+                header as usize,
+                &bytes[..bytes.len().min(HEADER_BYTES)],
+            );
+        }
+        if self.active == 0 {
+            self.held_since = self.now;
+        }
+        self.active |= 1 << (slot - 1);
+        self.queue.push_back(slot);
+        self.flags |= flag::PACKET;
+        self.counters.rx_frames += 1;
+        self.counters.rx_bytes += bytes.len() as u64;
+    }
+
+    /// Instructions since a slot was released while one was held; 0 when none is.
+    pub fn held(&self) -> u64 {
+        if self.active == 0 {
+            0
+        } else {
+            self.now - self.held_since
+        }
+    }
+
+    /// The memory word that holds `address`, if memory is there.
+    #[inline(always)]
+    pub fn memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
+        let dmem = address.wrapping_sub(DMEM_BASE);
+        if dmem < DMEM_BYTES {
+            return self.dmem.get_mut((dmem >> 2) as usize);
+        }
+        self.pmem
+            .get_mut((address.wrapping_sub(PMEM_BASE) >> 2) as usize)
+    }
+
+    pub fn raise(&mut self, flags: u16) {
+        self.flags |= flags;
+        self.errors |= flags & flag::ERRORS;
+    }
+
+    /// An interrupt is due.
+    pub fn interrupt(&self) -> bool {
+        self.flags & (self.mask | flag::ERRORS) != 0
+    }
+
+    pub fn tick_timer(&mut self) {
+        if self.timer_interval != 0 && self.now >= self.timer_due {
+            let interval = u64::from(self.timer_interval);
+            self.timer_due += (self.now - self.timer_due) / interval * interval + interval;
+            self.flags |= flag::TIMER;
+        }
+    }
+
+    /// Instructions until the timer's next interrupt.
+    pub fn until_timer(&self) -> u64 {
+        if self.timer_interval == 0 {
+            u64::MAX
+        } else {
+            self.timer_due - self.now
+        }
+    }
+
+    fn wild(&mut self, address: u32) {
+        self.error_addr = address;
+        self.raise(flag::WILD);
+    }
+
+    fn oldest(&self) -> Option<(u8, Slot)> {
+        self.queue
+            .front()
+            .map(|&slot| (slot, self.slots[usize::from(slot)]))
+    }
+
+    fn descriptor(slot: u8, place: &Slot) -> u32 {
+        u32::from(place.len) | u32::from(slot) << 16 | u32::from(place.arrival.port) << 24
+    }
+
+    /// Loads the register that holds `address`, where no memory is.
+    pub fn load_register(&mut self, address: u32) -> Loaded {
+        let last = &self.slots[usize::from(self.received)];
+        let value = match address & !3 {
+            regs::RPU_CORE_RECV => {
+                let Some(slot) = self.queue.pop_front() else {
+                    return Loaded::Wait;
+                };
+                self.received = slot;
+                Self::descriptor(slot, &self.slots[usize::from(slot)])
+            }
+            regs::RPU_CORE_RECV_HDR => last.header.map_or(0, |offset| DMEM_BASE + offset),
+            regs::RPU_CORE_RECV_DATA => PMEM_BASE + last.frame,
+            regs::RPU_CORE_RECV_HASH => last.arrival.hash,
+            regs::RPU_CORE_RECV_TIME => last.arrival.time,
+            regs::RPU_CORE_RECV_DESC_LOW => match self.oldest() {
+                Some((slot, place)) => Self::descriptor(slot, &place),
+                None => return Loaded::Nothing(0),
+            },
+            regs::RPU_CORE_RECV_DESC_HIGH => self
+                .oldest()
+                .map_or(0, |(_, place)| PMEM_BASE + place.frame),
+            // Only who asks for a frame has nothing to do without one.
+            regs::RPU_CORE_READY if self.queue.is_empty() && address & 3 == 0 => {
+                return Loaded::Nothing(0x0101_0100);
+            }
+            regs::RPU_CORE_READY => 0x0101_0100 | u32::from(!self.queue.is_empty()),
+            regs::RPU_CORE_CORE_ID => u32::from(self.identity.unit),
+            regs::RPU_CORE_TIMER_L => {
+                self.timer_high = (self.now >> 32) as u32;
+                self.now as u32
+            }
+            regs::RPU_CORE_TIMER_H => self.timer_high,
+            regs::RPU_CORE_INTERRUPT_FLAGS => u32::from(self.flags),
+            regs::RPU_CORE_MASK_READ => u32::from(self.mask),
+            regs::RPU_CORE_IMEM_SIZE => IMEM_BYTES as u32,
+            regs::RPU_CORE_DMEM_SIZE => DMEM_BYTES,
+            regs::RPU_CORE_PMEM_SIZE => PMEM_BYTES,
+            // Packet memory is one segment.
+            regs::RPU_CORE_SEG_SIZE => PMEM_BYTES,
+            regs::RPU_CORE_SEG_COUNT => 1,
+            regs::RPU_CORE_BC_SIZE => BROADCAST_BYTES,
+            regs::RPU_CORE_MAX_SLOTS => MAX_SLOTS as u32,
+            regs::RPU_CORE_DEBUG_IN_L => self.debug_in[0],
+            regs::RPU_CORE_DEBUG_IN_H => self.debug_in[1],
+            regs::RPU_CORE_ACTIVE_SLOTS => self.active,
+            register if register < ACCEL_BASE => 0,
+            register if register < DMEM_BASE => self.accelerator.read(register - ACCEL_BASE),
+            _ => {
+                self.wild(address);
+                0
+            }
+        };
+        Loaded::Value(value)
+    }
+
+    /// Stores into the register that holds `address`, where no memory is; `value` is in the address's byte lanes.
+    pub fn store_register(
+        &mut self,
+        address: u32,
+        value: u32,
+        outside: &mut impl Outside,
+    ) -> Stored {
+        match address & !3 {
+            regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
+            regs::RPU_CORE_SEND_DESC_LOW => self.send_low = value,
+            regs::RPU_CORE_SEND_DESC_HIGH => {
+                self.send(self.send_low, Some(value), self.send_type, outside)
+            }
+            regs::RPU_CORE_SEND_DESC_TYPE => self.send_type = value & 7,
+            regs::RPU_CORE_RECV_DESC_RELEASE => {
+                if let Some(slot) = self.queue.pop_front() {
+                    self.received = slot;
+                }
+            }
+            regs::RPU_CORE_SLOT_ADDR => self.slot_addr = value,
+            regs::RPU_CORE_UPDATE_SLOT => self.update_slot(value),
+            regs::RPU_CORE_TIMER_INTERVAL => {
+                self.timer_interval = value;
+                self.timer_due = self.now + u64::from(value);
+                return Stored::Interrupts;
+            }
+            regs::RPU_CORE_READY_TO_EVICT => self.ready_to_evict = value & 1 != 0,
+            regs::RPU_CORE_MASK_WRITE => {
+                self.mask = value as u16;
+                return Stored::Interrupts;
+            }
+            regs::RPU_CORE_INTERRUPT_ACK => self.flags &= !(value as u16),
+            regs::RPU_CORE_DEBUG_OUT_L => self.debug_out[0] = value,
+            regs::RPU_CORE_DEBUG_OUT_H => self.debug_out[1] = value,
+            register if register < ACCEL_BASE => {}
+            register if register < DMEM_BASE => {
+                self.accelerator.write(register - ACCEL_BASE, value)
+            }
+            _ => self.wild(address),
+        }
+        if self.flags & flag::ERRORS == 0 {
+            Stored::Done
+        } else {
+            Stored::Interrupts
+        }
+    }
+
+    /// Does what a descriptor says. `address` is its high word, when it has one.
+    fn send(&mut self, low: u32, address: Option<u32>, kind: u32, outside: &mut impl Outside) {
+        let (len, slot, port) = (low as u16, (low >> 16) as u8, (low >> 24) as u8);
+        if kind == kind::SLOTS {
+            if (1..=MAX_SLOTS as u8).contains(&slot) {
+                outside.declare(slot, len);
+            } else {
+                self.raise(flag::BAD_SLOT);
+            }
+            return;
+        }
+        let held =
+            slot != 0 && usize::from(slot) <= MAX_SLOTS && self.active & 1 << (slot - 1) != 0;
+        if !held {
+            self.counters.refused += 1;
+            self.raise(flag::BAD_DESCRIPTOR);
+            return;
+        }
+        if len == 0 && kind != kind::RELEASE {
+            self.counters.blocked += 1;
+        } else if kind != kind::RELEASE {
+            self.send_frame(len, slot, port, address, kind, outside);
+        }
+        self.active &= !(1 << (slot - 1));
+        self.held_since = self.now;
+        outside.free(slot);
+    }
+
+    fn send_frame(
+        &mut self,
+        len: u16,
+        slot: u8,
+        port: u8,
+        address: Option<u32>,
+        kind: u32,
+        outside: &mut impl Outside,
+    ) {
+        let destination = match kind {
+            kind::SEND => Destination::from_byte(port, self.identity.ports, self.identity.units),
+            kind::TO_UNIT if port < self.identity.units => Some(Destination::Unit(port)),
+            _ => None,
+        };
+        let Some(destination) = destination else {
+            self.counters.refused += 1;
+            self.raise(flag::BAD_DESTINATION);
+            return;
+        };
+        let place = &self.slots[usize::from(slot)];
+        let given = address
+            .map(|address| address.wrapping_sub(PMEM_BASE))
+            .filter(|&offset| offset < PMEM_BYTES);
+        let start = given.unwrap_or(place.frame) as usize;
+        let Some(bytes) = self
+            .pmem
+            .as_flattened()
+            .get(start..start + usize::from(len))
+        else {
+            self.counters.refused += 1;
+            self.raise(flag::BAD_DESCRIPTOR);
+            return;
+        };
+        outside.send(
+            Departure {
+                destination,
+                arrival: place.arrival,
+            },
+            bytes,
+        );
+        self.counters.tx_frames += 1;
+        self.counters.tx_bytes += u64::from(len);
+    }
+
+    /// UPDATE_SLOT: gives SLOT_ADDR to a slot, as the place of its frame or of its header copy.
+    fn update_slot(&mut self, value: u32) {
+        let number = (value & 0x3F) as usize;
+        let is_header = value & 0x100 != 0;
+        let (dmem, pmem) = (
+            self.slot_addr.wrapping_sub(DMEM_BASE),
+            self.slot_addr.wrapping_sub(PMEM_BASE),
+        );
+        let packet_offset = pmem % ROW;
+        let fits = if is_header {
+            dmem < DMEM_BYTES
+        } else {
+            pmem < PMEM_BYTES
+                && packet_offset & 1 == 0
+                && packet_offset <= MAX_PACKET_OFFSET
+        };
+        if !(1..=MAX_SLOTS).contains(&number) || !fits {
+            self.raise(flag::BAD_SLOT);
+            return;
+        }
+        if is_header {
+            self.header_bases[number] = Some(dmem);
+        } else {
+            self.slots[number].frame = pmem;
+        }
+        let slot = &mut self.slots[number];
+        slot.header = self.header_bases[number].map(|base| base + slot.frame % ROW);
+    }
+}
+
+/// Copies as much of `bytes` as fits from `offset` on.
+fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
+    let end = (offset + bytes.len()).min(memory.len());
+    let offset = offset.min(end);
+    memory[offset..end].copy_from_slice(&bytes[..end - offset]);
+}

@@ -1,0 +1,219 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A unit: core, memories and accelerator, with the window through which the host sees them.
+
+use crate::{
+    accelerator::Kind,
+    core::{Core, IMEM_BYTES, Pause},
+    regs,
+    system::{
+        ACCEL_BASE, Arrival, DMEM_BASE, DMEM_BYTES, Outside, PMEM_BASE, PMEM_BYTES, System, flag,
+    },
+};
+
+/// Instructions after which a unit that holds a frame and releases none is taken to hang.
+pub const HELD_LIMIT: u64 = 10_000;
+
+/// "rpu", first letter in the lowest byte.
+const ENGINE: u32 = 0x0075_7072;
+const IMEM_BASE: u32 = 0x0200_0000;
+const TABLE_BASE: u32 = 0x0300_0000;
+
+/// Which unit of what card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its number, from 0.
+    pub unit: u8,
+    /// Units of the card.
+    pub units: u8,
+    /// Ethernet ports of the card.
+    pub ports: u8,
+}
+
+/// What a unit counts. The registers show the lower 32 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames received.
+    pub rx_frames: u64,
+    /// Their bytes.
+    pub rx_bytes: u64,
+    /// Frames sent.
+    pub tx_frames: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+    /// Frames that the program dropped.
+    pub blocked: u64,
+    /// Descriptors refused.
+    pub refused: u64,
+}
+
+/// One unit. It starts with its core in reset, as the card does.
+pub struct Unit {
+    identity: Identity,
+    core: Core,
+    system: System,
+    imem: Vec<u8>,
+    reset: bool,
+    accelerator: u32,
+}
+
+impl Unit {
+    /// A unit with empty memories.
+    #[must_use]
+    pub fn new(identity: Identity, accelerator: Kind) -> Self {
+        let accelerator = accelerator.build();
+        Self {
+            identity,
+            core: Core::new(identity.unit),
+            imem: vec![0; IMEM_BYTES],
+            reset: true,
+            accelerator: accelerator.id(),
+            system: System::new(identity, accelerator),
+        }
+    }
+
+    /// The core is held in reset.
+    #[must_use]
+    pub fn in_reset(&self) -> bool {
+        self.reset
+    }
+
+    /// Address of the instruction that comes next.
+    #[must_use]
+    pub fn pc(&self) -> u32 {
+        self.core.pc
+    }
+
+    /// Slots that hold a frame: bit n - 1 is slot n.
+    #[must_use]
+    pub fn active_slots(&self) -> u32 {
+        self.system.active
+    }
+
+    /// Instructions since a slot was released while one was held; 0 when none is.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.system.held()
+    }
+
+    /// What it has counted so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.system.counters
+    }
+
+    /// Instructions executed since reset.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.system.now
+    }
+
+    /// Gives a frame to a free slot of those that the program has declared.
+    #[inline]
+    pub fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
+        self.system.receive(slot, arrival, bytes);
+    }
+
+    /// Executes until the core would wait for a frame, at most `limit` instructions. In reset it waits.
+    pub fn run(&mut self, outside: &mut impl Outside, limit: u64) -> Pause {
+        if self.reset {
+            Pause::Waiting
+        } else {
+            self.core.run(&mut self.system, outside, limit)
+        }
+    }
+
+    /// Reads the word at `offset` of the unit's window, as the host does.
+    #[must_use]
+    pub fn host_read(&mut self, offset: u32) -> u32 {
+        let offset = offset & !3;
+        let word = |memory: &[[u8; 4]], at: u32| {
+            memory
+                .get((at >> 2) as usize)
+                .map_or(0, |w| u32::from_le_bytes(*w))
+        };
+        match offset {
+            TABLE_BASE.. => self.system.accelerator.table(offset - TABLE_BASE),
+            IMEM_BASE.. => {
+                let bytes = self
+                    .imem
+                    .get((offset - IMEM_BASE) as usize..)
+                    .and_then(|rest| rest.first_chunk());
+                bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+            }
+            PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
+            DMEM_BASE.. => word(&self.system.dmem, offset - DMEM_BASE),
+            ACCEL_BASE.. => self.system.accelerator.read(offset - ACCEL_BASE),
+            _ => self.host_register(offset),
+        }
+    }
+
+    fn host_register(&self, offset: u32) -> u32 {
+        let system = &self.system;
+        let counters = &system.counters;
+        match offset {
+            regs::RPU_HOST_RESET => u32::from(self.reset),
+            regs::RPU_HOST_DEBUG_IN_L => system.debug_in[0],
+            regs::RPU_HOST_DEBUG_IN_H => system.debug_in[1],
+            regs::RPU_HOST_ENGINE => ENGINE,
+            regs::RPU_HOST_UNIT_ID => u32::from(self.identity.unit),
+            regs::RPU_HOST_STATUS => {
+                u32::from(self.reset)
+                    | u32::from(system.ready_to_evict) << 1
+                    | u32::from(self.core.in_trap) << 2
+            }
+            regs::RPU_HOST_ERRORS => u32::from(system.errors),
+            regs::RPU_HOST_ERROR_ADDR => system.error_addr,
+            regs::RPU_HOST_PC => self.core.pc,
+            regs::RPU_HOST_ACTIVE_SLOTS => system.active,
+            regs::RPU_HOST_HELD_CYCLES => system.held() as u32,
+            regs::RPU_HOST_DEBUG_OUT_L => system.debug_out[0],
+            regs::RPU_HOST_DEBUG_OUT_H => system.debug_out[1],
+            regs::RPU_HOST_RX_FRAMES => counters.rx_frames as u32,
+            regs::RPU_HOST_RX_BYTES => counters.rx_bytes as u32,
+            regs::RPU_HOST_TX_FRAMES => counters.tx_frames as u32,
+            regs::RPU_HOST_TX_BYTES => counters.tx_bytes as u32,
+            regs::RPU_HOST_BLOCKED => counters.blocked as u32,
+            regs::RPU_HOST_REFUSED => counters.refused as u32,
+            regs::RPU_HOST_ACCEL => self.accelerator,
+            // RX_STALLS and TX_STALLS among them: nothing ever stalls here.
+            _ => 0,
+        }
+    }
+
+    /// Writes the word at `offset` of the unit's window, as the host does.
+    pub fn host_write(&mut self, offset: u32, value: u32) {
+        let offset = offset & !3;
+        match offset {
+            TABLE_BASE.. => self.system.accelerator.load(offset - TABLE_BASE, value),
+            IMEM_BASE.. => {
+                let at = (offset - IMEM_BASE) as usize;
+                if let Some(word) = self.imem.get_mut(at..at + 4) {
+                    word.copy_from_slice(&value.to_le_bytes());
+                    self.core.load(offset - IMEM_BASE, value);
+                }
+            }
+            DMEM_BASE..
+                if offset < DMEM_BASE + DMEM_BYTES
+                    || (PMEM_BASE..PMEM_BASE + PMEM_BYTES).contains(&offset) =>
+            {
+                if let Some(word) = self.system.memory(offset) {
+                    *word = value.to_le_bytes();
+                }
+            }
+            ACCEL_BASE..DMEM_BASE => self.system.accelerator.write(offset - ACCEL_BASE, value),
+            regs::RPU_HOST_RESET => {
+                let reset = value & 1 != 0;
+                if reset && !self.reset {
+                    self.core.reset();
+                    self.system.reset();
+                }
+                self.reset = reset;
+            }
+            regs::RPU_HOST_POKE => self.system.raise(flag::POKE),
+            regs::RPU_HOST_EVICT => self.system.raise(flag::EVICT),
+            regs::RPU_HOST_DEBUG_IN_L => self.system.debug_in[0] = value,
+            regs::RPU_HOST_DEBUG_IN_H => self.system.debug_in[1] = value,
+            _ => {}
+        }
+    }
+}

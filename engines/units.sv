@@ -1,0 +1,39 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The registry of engines: what a unit of the card is. Whoever adds an engine adds it here.
+//
+// A unit takes frames on `rx` into the slot that their metadata names, sends frames on `tx`, declares and frees slots on `slots` (one message
+// a cycle at most, always accepted), and answers every access on `cfg` in bounded time. It must take a frame for any of its free slots; holding
+// `rx` for longer than a frame takes holds the link that it shares with three others.
+module unit
+  import penstock_pkg::*;
+#(
+    parameter int          Accel = 1,   // accelerator of the rpu: 0 none, 1 ip_prefix
+    parameter int unsigned Ports = 2,   // of the card
+    parameter int unsigned Units = 16
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+    frame_if.snk      rx,
+    frame_if.src      tx,
+    output slot_msg_t slots,
+    cfg_if.snk        cfg
+);
+  rpu #(
+      .Accel(Accel),
+      .Ports(Ports),
+      .Units(Units)
+  ) i_rpu (
+      .clk,
+      .rst,
+      .unit_id,
+      .rx,
+      .tx,
+      .slots,
+      .cfg
+  );
+endmodule
+
+`default_nettype wire

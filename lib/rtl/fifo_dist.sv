@@ -1,0 +1,73 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// A queue in distributed RAM with a registered output.
+//
+//   push ─> RAM (Depth words) ─> output register ─> pop
+//
+// Latency 2 cycles, one word a cycle. `ready` is registered and means that at least `Room` words are free, so that a
+// writer with a pipeline of Room - 1 stages may push what is on its way after `ready` has fallen.
+module fifo_dist #(
+    parameter int unsigned Width = 8,
+    parameter int unsigned Depth = 32,  // a power of two
+    parameter int unsigned Room  = 1
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    input  wire logic             push,
+    input  wire logic [Width-1:0] din,
+    output logic                  ready,
+
+    output logic                  valid,
+    input  wire logic             pop,    // ignored while !valid
+    output logic      [Width-1:0] dout,
+
+    output logic [$clog2(Depth):0] level  // words in the RAM; the output register is not among them
+);
+  localparam int unsigned AddrW = $clog2(Depth);
+
+  (* ram_style = "distributed" *) logic [Width-1:0] mem[Depth];
+
+  logic [AddrW-1:0] wr_q, rd_q;
+  logic [AddrW:0] level_q, level_d;
+  logic some_q, ready_q, valid_q, load;
+  logic [Width-1:0] dout_q;
+
+  assign load = some_q && (!valid_q || pop);
+  assign level_d = level_q + (AddrW + 1)'(push) - (AddrW + 1)'(load);
+
+  always_ff @(posedge clk) begin
+    if (push) mem[wr_q] <= din;
+    if (load) dout_q <= mem[rd_q];
+  end
+
+  always_ff @(posedge clk) begin
+    if (push) wr_q <= wr_q + 1'b1;
+    if (load) rd_q <= rd_q + 1'b1;
+    level_q <= level_d;
+    some_q  <= level_d != 0;
+    ready_q <= level_d <= (AddrW + 1)'(Depth - Room);
+    valid_q <= load || (valid_q && !pop);
+    if (rst) begin
+      wr_q    <= '0;
+      rd_q    <= '0;
+      level_q <= '0;
+      some_q  <= 1'b0;
+      ready_q <= 1'b0;
+      valid_q <= 1'b0;
+    end
+  end
+
+  assign ready = ready_q;
+  assign valid = valid_q;
+  assign dout  = dout_q;
+  assign level = level_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) assert (!push || level_q < (AddrW + 1)'(Depth) || load) else $error("%m: push into a full queue");
+`endif
+endmodule
+
+`default_nettype wire

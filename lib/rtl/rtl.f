@@ -1,0 +1,10 @@
+penstock_pkg.sv
+../regs/regs_pkg.sv
+axis_if.sv
+cfg_if.sv
+frame_if.sv
+frame_check.sv
+fifo_dist.sv
+ram_sdp.sv
+fifo_block.sv
+rr_arbiter.sv

@@ -1,0 +1,315 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The card: everything around the units, and the units.
+//
+//   rx ─> ingress ─┐                                                               ┌─> egress ─> tx
+//   host ─> ingress ┼─> dispatcher ─> switch_in ─> units ─> switch_out ─> buffers ─┼─> egress ─> host
+//   ┌─> loopback ──┘                                                               └─┐
+//   └────────────────────────────────────────────────────────────────────────────────┘
+//
+// Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
+module card
+  import penstock_pkg::*, shell_pkg::*;
+#(
+    parameter int unsigned Ports        = 2,    // 1..4
+    parameter int unsigned Units        = 16,   // 1..32
+    parameter int          Accel        = 1,    // accelerator of the units, see engines/units.sv
+    parameter int unsigned IngressDepth = 4096  // beats of a port's ring, a power of two from 1024
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    axis_if.snk              rx[Ports],
+    output logic [Ports-1:0] rx_pause,
+    axis_if.src              tx[Ports],
+    output port_t            tx_src[Ports],
+    output time_t            tx_timestamp[Ports],
+
+    axis_if.snk   host_rx,
+    axis_if.src   host_tx,
+    output port_t host_tx_src,
+    output time_t host_tx_timestamp,
+
+    input  wire logic [31:0] axil_awaddr,
+    input  wire logic        axil_awvalid,
+    output logic             axil_awready,
+    input  wire logic [31:0] axil_wdata,
+    input  wire logic [ 3:0] axil_wstrb,
+    input  wire logic        axil_wvalid,
+    output logic             axil_wready,
+    output logic      [ 1:0] axil_bresp,
+    output logic             axil_bvalid,
+    input  wire logic        axil_bready,
+    input  wire logic [31:0] axil_araddr,
+    input  wire logic        axil_arvalid,
+    output logic             axil_arready,
+    output logic      [31:0] axil_rdata,
+    output logic      [ 1:0] axil_rresp,
+    output logic             axil_rvalid,
+    input  wire logic        axil_rready
+);
+  localparam int unsigned Sources = Ports + 2;
+  localparam int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster;
+  localparam int unsigned Host = Ports;
+  localparam int unsigned Loopback = Ports + 1;
+  localparam int unsigned HostDepth = 1024;
+
+  if (Ports < 1 || Ports > MaxPorts) begin : gen_ports
+    $error("card: Ports must be 1 to %0d", MaxPorts);
+  end
+  if (Units < 1 || Units > MaxUnits) begin : gen_units
+    $error("card: Units must be 1 to %0d", MaxUnits);
+  end
+
+  // Where frames of Ethernet port p enter the card
+  function automatic port_t port_code(int unsigned p);
+    return p < 2 ? port_t'(p) : PortEthHigh + port_t'(p);
+  endfunction
+
+  time_t now;
+  logic [MaxUnits-1:0] unit_write_mask, unit_enable, unit_flush, units_idle;
+  unit_t unit_read, reta_wdata, reta_rdata, show_unit;
+  logic [MaxPorts-1:0] port_enable;
+  policy_e policy;
+  logic reta_we;
+  logic [6:0] reta_addr;
+  slot_t show_free, show_total;
+  len_t show_size;
+  rx_event_t rx_events[Sources];
+  dispatch_event_t dispatch_events[Sources];
+  tx_event_t tx_events[Sources];
+
+  // Configuration
+  cfg_if #(.ADDR_W(12)) card_cfg ();
+  cfg_if #(.ADDR_W(26)) unit_cfg[Units] ();
+  cfg_front #(
+      .Units(Units)
+  ) i_cfg (
+      .clk,
+      .rst,
+      .awaddr(axil_awaddr),
+      .awvalid(axil_awvalid),
+      .awready(axil_awready),
+      .wdata(axil_wdata),
+      .wstrb(axil_wstrb),
+      .wvalid(axil_wvalid),
+      .wready(axil_wready),
+      .bresp(axil_bresp),
+      .bvalid(axil_bvalid),
+      .bready(axil_bready),
+      .araddr(axil_araddr),
+      .arvalid(axil_arvalid),
+      .arready(axil_arready),
+      .rdata(axil_rdata),
+      .rresp(axil_rresp),
+      .rvalid(axil_rvalid),
+      .rready(axil_rready),
+      .write_mask(unit_write_mask),
+      .read_unit(unit_read),
+      .card(card_cfg),
+      .units(unit_cfg)
+  );
+  card_regs #(
+      .Ports(Ports),
+      .Units(Units),
+      .IngressDepth(IngressDepth)
+  ) i_regs (
+      .clk,
+      .rst,
+      .cfg(card_cfg),
+      .now,
+      .unit_write_mask,
+      .unit_read,
+      .port_enable,
+      .policy,
+      .unit_enable,
+      .unit_flush,
+      .reta_we,
+      .reta_addr,
+      .reta_wdata,
+      .reta_rdata,
+      .show_unit,
+      .show_free,
+      .show_total,
+      .show_size,
+      .units_idle,
+      .rx_events,
+      .dispatch_events,
+      .tx_events
+  );
+
+  // In
+  frame_if sources[Sources] ();
+  for (genvar p = 0; p < Ports; p++) begin : gen_rx
+    ingress #(
+        .Source(port_code(p)),
+        .Depth (IngressDepth)
+    ) i_ingress (
+        .clk,
+        .rst,
+        .now,
+        .enable(port_enable[p]),
+        .rx(rx[p]),
+        .pause(rx_pause[p]),
+        .frames(sources[p]),
+        .events(rx_events[p])
+    );
+  end
+  ingress #(
+      .Source(PortHost),
+      .Depth(HostDepth),
+      .Lossless(1'b1)
+  ) i_host_ingress (
+      .clk,
+      .rst,
+      .now,
+      .enable(1'b1),
+      .rx(host_rx),
+      .pause(),
+      .frames(sources[Host]),
+      .events(rx_events[Host])
+  );
+
+  // To the units
+  logic [Clusters-1:0] in_valid[Sources];
+  beat_t in_beat[Sources];
+  logic [Clusters-1:0] start_room[Sources];
+  logic [Clusters-1:0] beat_room[Sources];
+  slot_msg_t slots[Units];
+  frame_if to_units[Units] ();
+  dispatcher #(
+      .Ports(Ports),
+      .Units(Units)
+  ) i_dispatcher (
+      .clk,
+      .rst,
+      .sources(sources),
+      .out_valid(in_valid),
+      .out_beat(in_beat),
+      .start_room,
+      .beat_room,
+      .slots,
+      .policy,
+      .unit_enable,
+      .unit_flush,
+      .reta_we,
+      .reta_addr,
+      .reta_wdata,
+      .reta_rdata,
+      .show_unit,
+      .show_free,
+      .show_total,
+      .show_size,
+      .units_idle,
+      .events(dispatch_events)
+  );
+  switch_in #(
+      .Sources(Sources),
+      .Units  (Units)
+  ) i_switch_in (
+      .clk,
+      .rst,
+      .in_valid,
+      .in_beat,
+      .start_room,
+      .beat_room,
+      .units(to_units)
+  );
+
+  frame_if from_units[Units] ();
+  for (genvar u = 0; u < Units; u++) begin : gen_unit
+    unit #(
+        .Accel(Accel),
+        .Ports(Ports),
+        .Units(Units)
+    ) i_unit (
+        .clk,
+        .rst,
+        .unit_id(5'(u)),
+        .rx(to_units[u]),
+        .tx(from_units[u]),
+        .slots(slots[u]),
+        .cfg(unit_cfg[u])
+    );
+  end
+
+  // Out
+  logic [Clusters-1:0] out_valid[Sources];
+  beat_t out_beat[Clusters];
+  logic [Clusters-1:0] room[Sources];
+  switch_out #(
+      .Ports(Ports),
+      .Units(Units)
+  ) i_switch_out (
+      .clk,
+      .rst,
+      .units(from_units),
+      .out_valid,
+      .out_beat,
+      .room
+  );
+  for (genvar p = 0; p < Ports; p++) begin : gen_tx
+    egress #(
+        .Clusters(Clusters)
+    ) i_egress (
+        .clk,
+        .rst,
+        .in_valid(out_valid[p]),
+        .in_beat(out_beat),
+        .room(room[p]),
+        .tx(tx[p]),
+        .tx_src(tx_src[p]),
+        .tx_timestamp(tx_timestamp[p]),
+        .events(tx_events[p])
+    );
+  end
+  egress #(
+      .Clusters(Clusters)
+  ) i_host_egress (
+      .clk,
+      .rst,
+      .in_valid(out_valid[Host]),
+      .in_beat(out_beat),
+      .room(room[Host]),
+      .tx(host_tx),
+      .tx_src(host_tx_src),
+      .tx_timestamp(host_tx_timestamp),
+      .events(tx_events[Host])
+  );
+  loopback #(
+      .Clusters(Clusters)
+  ) i_loopback (
+      .clk,
+      .rst,
+      .in_valid(out_valid[Loopback]),
+      .in_beat(out_beat),
+      .room(room[Loopback]),
+      .frames(sources[Loopback]),
+      .rx_events(rx_events[Loopback]),
+      .tx_events(tx_events[Loopback])
+  );
+
+  // Checkers of the stream contract
+  for (genvar s = 0; s < Sources; s++) begin : gen_check_source
+    frame_check i_check (
+        .clk,
+        .rst,
+        .link(sources[s])
+    );
+  end
+  for (genvar u = 0; u < Units; u++) begin : gen_check_unit
+    frame_check i_to (
+        .clk,
+        .rst,
+        .link(to_units[u])
+    );
+    frame_check i_from (
+        .clk,
+        .rst,
+        .link(from_units[u])
+    );
+  end
+endmodule
+
+`default_nettype wire

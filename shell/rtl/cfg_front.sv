@@ -1,0 +1,164 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The host's way in: AXI4-Lite to the card's registers and to the unit window, one access at a time.
+//
+//   AXI4-Lite ─> request register ─┬─> card registers
+//                                  └─> units: a write to all of UNIT_WRITE_MASK, a read to UNIT_READ
+//
+// SLVERR: nothing is mapped there, a unit says so, no unit is addressed (an empty mask, a unit that the card does not have), or the
+// write strobes do not cover the word.
+module cfg_front
+  import penstock_pkg::*;
+#(
+    parameter int unsigned Units = 16
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    input  wire logic [31:0] awaddr,
+    input  wire logic        awvalid,
+    output logic             awready,
+    input  wire logic [31:0] wdata,
+    input  wire logic [ 3:0] wstrb,
+    input  wire logic        wvalid,
+    output logic             wready,
+    output logic      [ 1:0] bresp,
+    output logic             bvalid,
+    input  wire logic        bready,
+    input  wire logic [31:0] araddr,
+    input  wire logic        arvalid,
+    output logic             arready,
+    output logic      [31:0] rdata,
+    output logic      [ 1:0] rresp,
+    output logic             rvalid,
+    input  wire logic        rready,
+
+    input wire logic [MaxUnits-1:0] write_mask,
+    input wire unit_t               read_unit,
+
+    cfg_if.src card,         // 12 address bits
+    cfg_if.src units[Units]  // 26 address bits
+);
+  localparam logic [1:0] Okay = 2'b00;
+  localparam logic [1:0] SlvErr = 2'b10;
+  localparam logic [5:0] UnitWindow = 6'b010000;  // bits 31:26 of 0x40000000
+
+  typedef enum logic [2:0] {
+    Idle,
+    Decode,
+    Card,
+    Unit,
+    Respond
+  } state_e;
+  state_e state_q;
+
+  logic we_q, err_q, strobes_q;
+  logic [31:0] addr_q, data_q;
+
+  // Units that have not answered yet
+  logic [Units-1:0] waiting_q, ack, ack_err;
+  logic [31:0] unit_rdata[Units];
+  logic card_req_q;
+  for (genvar u = 0; u < Units; u++) begin : gen_unit
+    assign units[u].req = waiting_q[u];
+    assign units[u].we = we_q;
+    assign units[u].addr = addr_q[25:0];
+    assign units[u].wdata = data_q;
+    assign ack[u] = waiting_q[u] && units[u].ack;
+    assign ack_err[u] = ack[u] && units[u].err;
+    assign unit_rdata[u] = units[u].rdata;
+  end
+  assign card.req = card_req_q;
+  assign card.we = we_q;
+  assign card.addr = addr_q[11:0];
+  assign card.wdata = data_q;
+
+  // Answer of the one unit that was read, a cycle later
+  logic [31:0] answer_q;
+  logic [Units-1:0] ack_q;
+  always_ff @(posedge clk) begin
+    ack_q <= ack;
+    if (ack != 0) begin
+      automatic logic [31:0] data;
+      data = '0;
+      for (int unsigned u = 0; u < Units; u++) if (ack[u]) data |= unit_rdata[u];
+      answer_q <= data;
+    end
+  end
+
+  logic [Units-1:0] targets;
+  always_comb begin
+    targets = '0;
+    for (int unsigned u = 0; u < Units; u++) targets[u] = we_q ? write_mask[u] : 32'(read_unit) == u;
+  end
+
+  assign awready = state_q == Idle && awvalid && wvalid;
+  assign wready  = awready;
+  assign arready = state_q == Idle && !(awvalid && wvalid);
+
+  always_ff @(posedge clk) begin
+    case (state_q)
+      Idle: begin
+        err_q <= 1'b0;
+        if (awready) begin
+          we_q <= 1'b1;
+          addr_q <= awaddr;
+          data_q <= wdata;
+          strobes_q <= &wstrb;
+          state_q <= Decode;
+        end else if (arvalid) begin
+          we_q <= 1'b0;
+          addr_q <= araddr;
+          strobes_q <= 1'b1;
+          state_q <= Decode;
+        end
+      end
+      Decode: begin
+        rdata <= '0;
+        if (!strobes_q || addr_q[1:0] != 0) begin
+          err_q   <= 1'b1;
+          state_q <= Respond;
+        end else if (addr_q[31:12] == 0) begin
+          card_req_q <= 1'b1;
+          state_q <= Card;
+        end else if (addr_q[31:26] == UnitWindow && targets != 0) begin
+          waiting_q <= targets;
+          state_q   <= Unit;
+        end else begin
+          err_q   <= 1'b1;
+          state_q <= Respond;
+        end
+      end
+      Card:
+      if (card.ack) begin
+        card_req_q <= 1'b0;
+        err_q <= card.err;
+        rdata <= card.rdata;
+        state_q <= Respond;
+      end
+      Unit: begin
+        waiting_q <= waiting_q & ~ack;
+        if (ack_err != 0) err_q <= 1'b1;
+        if (waiting_q == 0) begin
+          if (ack_q != 0) rdata <= answer_q;
+          state_q <= Respond;
+        end
+      end
+      Respond: if (we_q ? bready : rready) state_q <= Idle;
+      default: state_q <= Idle;
+    endcase
+    if (rst) begin
+      state_q <= Idle;
+      card_req_q <= 1'b0;
+      waiting_q <= '0;
+    end
+  end
+
+  assign bvalid = state_q == Respond && we_q;
+  assign rvalid = state_q == Respond && !we_q;
+  assign bresp  = err_q ? SlvErr : Okay;
+  assign rresp  = err_q ? SlvErr : Okay;
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,60 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// Types of the shell's own: dispatch policies and the events that its blocks report to the counters.
+package shell_pkg;
+  import penstock_pkg::*;
+
+  // Values of the register POLICY (shell/regs/card.rdl).
+  typedef enum logic [1:0] {
+    PolicyRoundRobin   = 2'd0,
+    PolicyLeastLoaded  = 2'd1,
+    PolicyFlowHash     = 2'd2,  // waits while the unit is full
+    PolicyFlowHashDrop = 2'd3   // drops while the unit is full
+  } policy_e;
+
+  // What a stream's entry reports, each for one cycle.
+  typedef struct packed {
+    logic frame;      // a frame entered whole,
+    len_t bytes;      // of so many bytes
+    logic overflow;   // a frame was dropped, and why
+    logic oversize;
+    logic runt;
+    logic damaged;
+    logic disabled;
+    logic [15:0] level;  // beats that wait now
+  } rx_event_t;
+
+  // What the dispatcher reports for a source.
+  typedef struct packed {
+    logic oversize;  // a frame was dropped because it was longer than a slot
+    logic policy;    // a frame was dropped by policy
+    logic stall;     // a frame waits for a slot
+  } dispatch_event_t;
+
+  // What a stream's exit reports.
+  typedef struct packed {
+    logic frame;  // a frame left,
+    len_t bytes;  // of so many bytes
+    logic stall;  // the receiver was not ready
+  } tx_event_t;
+
+  // Number of bytes that a contiguous `tkeep` stands for.
+  function automatic logic [6:0] keep_bytes(logic [BeatBytes-1:0] keep);
+    logic [3:0] groups;
+    logic [7:0] rest;
+    logic [3:0] ones;
+    groups = '0;
+    for (int unsigned g = 0; g < 8; g++) groups += 4'(keep[g*8+7]);
+    rest = groups[3] ? 8'b0 : keep[{groups[2:0], 3'b0}+:8];
+    ones = '0;
+    for (int unsigned i = 0; i < 8; i++) ones += 4'(rest[i]);
+    return {groups, 3'b0} + 7'(ones);
+  endfunction
+
+  // The `tkeep` of `bytes` bytes (1..64, the low 6 bits of the length; 0 is 64).
+  function automatic logic [BeatBytes-1:0] bytes_keep(logic [5:0] bytes);
+    logic [BeatBytes-1:0] keep;
+    for (int unsigned i = 0; i < BeatBytes; i++) keep[i] = bytes == 0 || i < 32'(bytes);
+    return keep;
+  endfunction
+endpackage

@@ -1,0 +1,490 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The card: takes frames, gives them to units, lets the units run, and hands out what they send.
+
+use std::{collections::VecDeque, fmt};
+
+use penstock_rpu::{
+    Arrival, Departure, HELD_LIMIT, Identity, Outside, Pause, Unit,
+    accelerator::Kind,
+    port::{Destination, Source},
+};
+
+use crate::{
+    dispatch::{Dispatcher, Policy},
+    flow_hash::flow_hash,
+    output::{Frame, Frames},
+};
+
+/// Shortest and longest frame, bytes without FCS.
+const MIN_FRAME: usize = 14;
+pub(crate) const MAX_FRAME: usize = 16_384;
+
+/// Streams of the register map: Ethernet 0..=3, host, loopback.
+pub(crate) const STREAMS: usize = 6;
+const HOST: usize = 4;
+const LOOPBACK: usize = 5;
+
+/// Turns of HELD_LIMIT instructions that a unit may take before it has declared its slots: what start-up code may need.
+const START_UP_TURNS: u32 = 1_000;
+
+/// Frames that go over loopback in one [`Card::poll`], so that it ends even if they circle.
+const LOOPBACK_LIMIT: usize = 100_000;
+
+/// What a card is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Config {
+    /// Ethernet ports, 1..=4.
+    pub ports: u8,
+    /// Units, 1..=32.
+    pub units: u8,
+    /// Accelerator of each unit.
+    pub accelerator: Kind,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            ports: 2,
+            units: 16,
+            accelerator: Kind::None,
+        }
+    }
+}
+
+/// Where a frame leaves the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Exit {
+    /// Ethernet port, from 0.
+    Ethernet(u8),
+    /// The host's queue.
+    Host,
+}
+
+/// What a stream counts. The registers show the lower 32 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamCounters {
+    /// Frames that entered whole.
+    pub rx_frames: u64,
+    /// Their bytes.
+    pub rx_bytes: u64,
+    /// Longer than the card or the slot takes.
+    pub oversize: u64,
+    /// Shorter than an Ethernet header.
+    pub runt: u64,
+    /// At a disabled port.
+    pub disabled: u64,
+    /// By the policy flow hash that drops, or over loopback to a unit without slots.
+    pub policy: u64,
+    /// Frames that left.
+    pub tx_frames: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+}
+
+/// A unit that holds frames and does not go on. Everything else is still delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// The unit.
+    pub unit: u8,
+    /// Address of the instruction it is at.
+    pub pc: u32,
+    /// Slots that it holds: bit n - 1 is slot n.
+    pub slots: u32,
+    /// It waits for another frame, instead of executing.
+    pub waits: bool,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            unit,
+            pc,
+            slots,
+            waits,
+        } = self;
+        let frames = slots.count_ones();
+        if *waits {
+            write!(
+                f,
+                "unit {unit} waits for another frame but has not released {frames} it holds, pc={pc:#x}"
+            )
+        } else {
+            write!(
+                f,
+                "unit {unit} has not released a slot for {HELD_LIMIT} instructions, pc={pc:#x}, {frames} frames held"
+            )
+        }
+    }
+}
+
+/// A frame on its way from one unit to another.
+struct Looped {
+    to: Option<u8>,
+    tag: u64,
+    bytes: Vec<u8>,
+}
+
+/// A card at work.
+pub struct Card {
+    pub(crate) config: Config,
+    pub(crate) units: Vec<Unit>,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) streams: [StreamCounters; STREAMS],
+    pub(crate) host: crate::registers::HostState,
+    outside: Yard,
+    taken: Frames,
+    pushed: [u64; STREAMS],
+    /// Units that may have something to do.
+    ready: u32,
+    /// Units that execute without a frame: they go on at the next poll.
+    spinning: u32,
+    /// Units given up.
+    dead: u32,
+    faults: Vec<Fault>,
+    lost: u64,
+}
+
+/// What the units send, until the card deals with it.
+#[derive(Default)]
+struct Yard {
+    left: Frames,
+    looped: VecDeque<Looped>,
+    /// Memory of frames that have been over loopback.
+    spare: Vec<Vec<u8>>,
+}
+
+/// The card as one of its units sees it while it runs.
+struct View<'a> {
+    unit: u8,
+    dispatcher: &'a mut Dispatcher,
+    streams: &'a mut [StreamCounters; STREAMS],
+    yard: &'a mut Yard,
+}
+
+impl View<'_> {
+    fn leave(&mut self, stream: usize, destination: Exit, tag: u64, bytes: &[u8]) {
+        let counters = &mut self.streams[stream];
+        counters.tx_frames += 1;
+        counters.tx_bytes += bytes.len() as u64;
+        let (source, index) = from_tag(tag);
+        self.yard.left.push(Frame {
+            destination,
+            source,
+            index,
+            unit: self.unit,
+            bytes,
+        });
+    }
+
+    fn loop_back(&mut self, to: Option<u8>, tag: u64, bytes: &[u8]) {
+        let counters = &mut self.streams[LOOPBACK];
+        counters.tx_frames += 1;
+        counters.tx_bytes += bytes.len() as u64;
+        let mut copy = self.yard.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        self.yard.looped.push_back(Looped {
+            to,
+            tag,
+            bytes: copy,
+        });
+    }
+}
+
+impl Outside for View<'_> {
+    fn send(&mut self, departure: Departure, bytes: &[u8]) {
+        let tag = departure.arrival.tag;
+        match departure.destination {
+            Destination::Ethernet(port) => {
+                self.leave(usize::from(port), Exit::Ethernet(port), tag, bytes)
+            }
+            Destination::Host => self.leave(HOST, Exit::Host, tag, bytes),
+            Destination::Loopback => self.loop_back(None, tag, bytes),
+            Destination::Unit(unit) => self.loop_back(Some(unit), tag, bytes),
+        }
+    }
+
+    fn free(&mut self, slot: u8) {
+        self.dispatcher.free(self.unit, slot);
+    }
+
+    fn declare(&mut self, count: u8, bytes: u16) {
+        self.dispatcher.declare(self.unit, count, bytes);
+    }
+}
+
+/// A frame's origin and number in one word, to travel with it.
+fn to_tag(stream: usize, index: u64) -> u64 {
+    (stream as u64) << 56 | index
+}
+
+fn from_tag(tag: u64) -> (Source, u64) {
+    let source = match (tag >> 56) as usize {
+        HOST => Source::Host,
+        LOOPBACK => Source::Loopback,
+        port => Source::Ethernet(port as u8),
+    };
+    (source, tag & (u64::MAX >> 8))
+}
+
+impl Card {
+    /// A card after power-up: ports off, units in reset, memories empty.
+    ///
+    /// # Panics
+    /// When `config` has no port or unit, or more than the card can have.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        assert!(
+            (1..=4).contains(&config.ports),
+            "a card has 1 to 4 ports, not {}",
+            config.ports
+        );
+        assert!(
+            (1..=32).contains(&config.units),
+            "a card has 1 to 32 units, not {}",
+            config.units
+        );
+        let identity = |unit| Identity {
+            unit,
+            units: config.units,
+            ports: config.ports,
+        };
+        Self {
+            config,
+            units: (0..config.units)
+                .map(|unit| Unit::new(identity(unit), config.accelerator))
+                .collect(),
+            dispatcher: Dispatcher::new(config.units.into()),
+            streams: Default::default(),
+            host: Default::default(),
+            outside: Yard::default(),
+            taken: Frames::default(),
+            pushed: [0; STREAMS],
+            ready: 0,
+            spinning: 0,
+            dead: 0,
+            faults: Vec::new(),
+            lost: 0,
+        }
+    }
+
+    /// Gives a frame (without FCS) to an Ethernet port or to the host's queue. It goes on until units are full; [`Card::poll`]
+    /// carries it further. What does not fit the card is dropped and counted.
+    pub fn push(&mut self, source: Source, bytes: &[u8]) {
+        let stream = match source {
+            Source::Ethernet(port) => usize::from(port),
+            Source::Host => HOST,
+            Source::Loopback => LOOPBACK,
+        };
+        let index = self.pushed[stream];
+        self.pushed[stream] += 1;
+        let counters = &mut self.streams[stream];
+        if let Source::Ethernet(port) = source
+            && (port >= self.config.ports || self.host.port_enable >> port & 1 == 0)
+        {
+            counters.disabled += 1;
+        } else if bytes.len() > MAX_FRAME {
+            counters.oversize += 1;
+        } else if bytes.len() < MIN_FRAME {
+            counters.runt += 1;
+        } else {
+            counters.rx_frames += 1;
+            counters.rx_bytes += bytes.len() as u64;
+            self.dispatch(stream, source, None, to_tag(stream, index), bytes);
+        }
+    }
+
+    /// Lets all units run until none has anything to do, and hands out what has left since the last call.
+    pub fn poll(&mut self) -> &Frames {
+        self.ready |= std::mem::take(&mut self.spinning);
+        self.work();
+        self.taken.clear();
+        std::mem::swap(&mut self.taken, &mut self.outside.left);
+        &self.taken
+    }
+
+    /// Frames go on circling over loopback: [`Card::poll`] again.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        !self.outside.looped.is_empty()
+    }
+
+    /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost.
+    pub fn finish(&mut self) {
+        self.work();
+        for unit in 0..self.config.units {
+            let slots = self.units[usize::from(unit)].active_slots();
+            if slots != 0 && self.dead >> unit & 1 == 0 {
+                self.give_up(unit, true);
+            }
+        }
+    }
+
+    /// Units that hold frames and do not go on.
+    #[must_use]
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Frames that no counter of a port or unit has: held by units that died, or without a unit that could take them.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Counters of an Ethernet port (0..=3), the host (4) or the loopback (5).
+    #[must_use]
+    pub fn stream(&self, stream: usize) -> StreamCounters {
+        self.streams[stream]
+    }
+
+    /// Counters of a unit.
+    #[must_use]
+    pub fn unit(&self, unit: u8) -> penstock_rpu::Counters {
+        self.units[usize::from(unit)].counters()
+    }
+
+    /// Instructions that all units have executed since their reset.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.units.iter().map(Unit::instructions).sum()
+    }
+
+    /// The host has done something to a unit: let it run.
+    pub(crate) fn wake(&mut self, unit: u8) {
+        self.run(unit);
+    }
+
+    /// The host has started a unit anew.
+    pub(crate) fn revive(&mut self, unit: u8) {
+        self.dead &= !(1 << unit);
+    }
+
+    /// The host flushes a unit's slots.
+    pub(crate) fn forget_slots(&mut self, unit: u8) {
+        let held = self.dispatcher.forget(unit);
+        if self.dead >> unit & 1 == 0 {
+            self.lost += held;
+        }
+    }
+
+    /// Puts a frame into a unit's slot, or counts why not.
+    fn dispatch(&mut self, stream: usize, source: Source, to: Option<u8>, tag: u64, bytes: &[u8]) {
+        let hash = flow_hash(bytes);
+        let named = to.or_else(|| self.dispatcher.named(hash));
+        let mut chosen = self.dispatcher.choose(named);
+        if chosen.is_none() {
+            match named {
+                Some(unit) if unit < self.config.units => self.run(unit),
+                Some(_) => {}
+                None => self.run_ready(),
+            }
+            chosen = self.dispatcher.choose(named);
+        }
+        let Some(unit) = chosen else {
+            let drops = if let Some(unit) = to {
+                !self.dispatcher.is_open(unit)
+            } else {
+                self.dispatcher.policy == Policy::FlowHashDrop
+            };
+            if drops {
+                self.streams[stream].policy += 1;
+            } else {
+                self.lost += 1;
+            }
+            return;
+        };
+        if bytes.len() > usize::from(self.dispatcher.slots[usize::from(unit)].bytes) {
+            self.streams[stream].oversize += 1;
+            return;
+        }
+        let Some(slot) = self.dispatcher.take(unit) else {
+            return;
+        };
+        let to_unit = &mut self.units[usize::from(unit)];
+        let time = to_unit.instructions() as u32;
+        to_unit.receive(
+            slot,
+            Arrival {
+                port: source.byte(),
+                hash,
+                time,
+                tag,
+            },
+            bytes,
+        );
+        self.ready |= 1 << unit;
+    }
+
+    /// Runs all units until none has anything to do, loopback included.
+    fn work(&mut self) {
+        self.run_ready();
+        for _ in 0..LOOPBACK_LIMIT {
+            let Some(Looped { to, tag, bytes }) = self.outside.looped.pop_front() else {
+                break;
+            };
+            let counters = &mut self.streams[LOOPBACK];
+            counters.rx_frames += 1;
+            counters.rx_bytes += bytes.len() as u64;
+            self.dispatch(LOOPBACK, Source::Loopback, to, tag, &bytes);
+            self.outside.spare.push(bytes);
+            if self.outside.looped.is_empty() {
+                self.run_ready();
+            }
+        }
+    }
+
+    fn run_ready(&mut self) {
+        while self.ready != 0 {
+            self.run(self.ready.trailing_zeros() as u8);
+        }
+    }
+
+    /// Runs a unit until it waits for a frame; gives it up when it holds frames and does not go on.
+    fn run(&mut self, number: u8) {
+        self.ready &= !(1 << number);
+        if self.dead >> number & 1 != 0 {
+            return;
+        }
+        let unit = &mut self.units[usize::from(number)];
+        let mut view = View {
+            unit: number,
+            dispatcher: &mut self.dispatcher,
+            streams: &mut self.streams,
+            yard: &mut self.outside,
+        };
+        let mut turns = 0;
+        loop {
+            let pause = unit.run(&mut view, HELD_LIMIT);
+            if unit.held() >= HELD_LIMIT {
+                self.give_up(number, false);
+                return;
+            }
+            let starts =
+                view.dispatcher.slots[usize::from(number)].total == 0 && turns < START_UP_TURNS;
+            match pause {
+                Pause::Waiting => return,
+                Pause::Polling if unit.active_slots() == 0 => return,
+                Pause::Limit if unit.active_slots() == 0 && !starts => {
+                    self.spinning |= 1 << number;
+                    return;
+                }
+                Pause::Polling | Pause::Limit => turns += 1,
+            }
+        }
+    }
+
+    fn give_up(&mut self, number: u8, waits: bool) {
+        let unit = &self.units[usize::from(number)];
+        let slots = unit.active_slots();
+        self.faults.push(Fault {
+            unit: number,
+            pc: unit.pc(),
+            slots,
+            waits,
+        });
+        self.lost += u64::from(slots.count_ones());
+        self.dead |= 1 << number;
+        self.dispatcher.close(number);
+    }
+}

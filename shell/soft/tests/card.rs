@@ -1,0 +1,458 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The card as a whole: the project's programs on it, frames in, frames and counters out.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::HashMap;
+
+use common::*;
+use penstock_shell::{Card, Exit, Source, regs};
+
+/// What left, owned: destination, source, index, bytes.
+fn collect(card: &mut Card) -> Vec<(Exit, Source, u64, Vec<u8>)> {
+    card.poll()
+        .iter()
+        .map(|f| (f.destination, f.source, f.index, f.bytes.to_vec()))
+        .collect()
+}
+
+/// An IPv4 UDP frame of `length` bytes.
+fn ipv4(source: [u8; 4], flow: u16, length: usize) -> Vec<u8> {
+    let mut frame = vec![
+        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0,
+    ];
+    frame.extend(source);
+    frame.extend([192, 0, 2, 1]);
+    frame.extend(flow.to_be_bytes());
+    frame.extend([0, 53]);
+    frame.resize(length, 0xA5);
+    frame
+}
+
+#[test]
+fn a_forwarder_swaps_ports_and_keeps_every_byte() {
+    let mut random = Random::new(1);
+    for (policy, program_name) in [
+        (ROUND_ROBIN, "forward.c"),
+        (LEAST_LOADED, "forward.c"),
+        (FLOW_HASH, "forward_compat.c"),
+        (FLOW_HASH_DROP, "forward.c"),
+    ] {
+        let mut card = card(4, 16, policy, &program(program_name));
+        let mut sent: HashMap<(Source, u64), Vec<u8>> = HashMap::new();
+        let mut counts = [0u64; 4];
+        let mut left = Vec::new();
+        for round in 0..3000u64 {
+            let port = random.below(4) as u8;
+            let length = if round % 50 == 0 {
+                16_374
+            } else {
+                14 + random.below(300) as usize
+            };
+            let frame = random.bytes(length);
+            card.push(Source::Ethernet(port), &frame);
+            sent.insert((Source::Ethernet(port), counts[usize::from(port)]), frame);
+            counts[usize::from(port)] += 1;
+            if random.below(100) == 0 {
+                left.extend(collect(&mut card));
+            }
+        }
+        left.extend(collect(&mut card));
+        card.finish();
+        assert!(card.faults().is_empty() && card.lost() == 0);
+        assert_eq!(left.len(), sent.len());
+        for (exit, source, index, bytes) in left {
+            let Source::Ethernet(port) = source else {
+                panic!("from {source:?}")
+            };
+            assert_eq!(exit, Exit::Ethernet(port ^ 1));
+            assert_eq!(sent.remove(&(source, index)), Some(bytes));
+        }
+        for (port, &frames) in counts.iter().enumerate() {
+            let (rx, tx) = (regs::CARD_STREAM_RX_FRAMES, regs::CARD_STREAM_TX_FRAMES);
+            assert_eq!(u64::from(stream_read(&mut card, port as u32, rx)), frames);
+            assert_eq!(
+                u64::from(stream_read(&mut card, port as u32 ^ 1, tx)),
+                frames
+            );
+        }
+    }
+}
+
+#[test]
+fn frames_of_a_flow_stay_in_order_and_on_one_unit() {
+    let mut card = card(2, 16, FLOW_HASH, &program("forward.c"));
+    for number in 0..4000u64 {
+        let mut frame = ipv4([10, 0, 0, 1], (number % 97) as u16, 70);
+        frame[60..68].copy_from_slice(&number.to_be_bytes());
+        card.push(Source::Ethernet(0), &frame);
+    }
+    let mut last: HashMap<u16, (u64, u8)> = HashMap::new();
+    let mut units = std::collections::HashSet::new();
+    for frame in card.poll().iter() {
+        let flow = u16::from_be_bytes([frame.bytes[34], frame.bytes[35]]);
+        if let Some((index, unit)) = last.insert(flow, (frame.index, frame.unit)) {
+            assert!(index < frame.index && unit == frame.unit, "flow {flow}");
+        }
+        units.insert(frame.unit);
+    }
+    assert_eq!(last.len(), 97);
+    assert!(
+        units.len() > 8,
+        "97 flows spread over {} units",
+        units.len()
+    );
+}
+
+#[test]
+fn round_robin_serves_all_units_alike() {
+    for policy in [ROUND_ROBIN, LEAST_LOADED] {
+        let mut card = card(1, 8, policy, &program("forward.c"));
+        for _ in 0..800 {
+            card.push(Source::Ethernet(0), &[0; 60]);
+        }
+        card.poll();
+        for unit in 0..8 {
+            assert_eq!(card.unit(unit).rx_frames, 100, "unit {unit}");
+        }
+    }
+}
+
+#[test]
+fn bad_frames_are_dropped_with_their_reason() {
+    let mut card = card(2, 2, ROUND_ROBIN, &program("forward_compat.c"));
+    for length in [0, 13, 14, 16_374, 16_375, 16_384, 16_385, 65_536] {
+        card.push(Source::Ethernet(0), &vec![1; length]);
+    }
+    card.write(regs::CARD_PORT_ENABLE, 1);
+    card.push(Source::Ethernet(1), &[0; 60]);
+    card.push(Source::Ethernet(3), &[0; 60]);
+    // A slot of the compatible programs holds 16,384 bytes less the packet offset.
+    assert_eq!(
+        collect(&mut card)
+            .iter()
+            .map(|f| f.3.len())
+            .collect::<Vec<_>>(),
+        [14, 16_374]
+    );
+    assert_eq!(stream_read(&mut card, 0, regs::CARD_STREAM_DROP_RUNT), 2);
+    assert_eq!(
+        stream_read(&mut card, 0, regs::CARD_STREAM_DROP_OVERSIZE),
+        4
+    );
+    assert_eq!(stream_read(&mut card, 0, regs::CARD_STREAM_RX_FRAMES), 4);
+    assert_eq!(
+        stream_read(&mut card, 1, regs::CARD_STREAM_DROP_DISABLED),
+        1
+    );
+}
+
+#[test]
+fn all_frames_that_the_card_stores_fit_the_kits_slots() {
+    let mut card = card(2, 2, ROUND_ROBIN, &program("forward.c"));
+    let frame = Random::new(4).bytes(16_384);
+    card.push(Source::Ethernet(1), &frame);
+    assert_eq!(
+        collect(&mut card),
+        [(Exit::Ethernet(0), Source::Ethernet(1), 0, frame)]
+    );
+    card.write(regs::CARD_SLOTS_UNIT, 1);
+    assert_eq!(card.read(regs::CARD_SLOTS_TOTAL), 32);
+    assert_eq!(card.read(regs::CARD_SLOTS_FREE), 32);
+    assert_eq!(card.read(regs::CARD_SLOTS_SIZE), 32_758);
+    assert_eq!(card.read(regs::CARD_UNITS_IDLE), 3);
+}
+
+#[test]
+fn the_host_sends_and_receives() {
+    let mut card = card(2, 4, ROUND_ROBIN, &program("to_host.c"));
+    card.push(Source::Ethernet(1), &[1; 64]);
+    card.push(Source::Host, &[2; 64]);
+    let left = collect(&mut card);
+    assert!(left.contains(&(Exit::Host, Source::Ethernet(1), 0, vec![1; 64])));
+    assert!(left.contains(&(Exit::Ethernet(0), Source::Host, 0, vec![2; 64])));
+    assert_eq!(stream_read(&mut card, 4, regs::CARD_STREAM_RX_FRAMES), 1);
+    assert_eq!(stream_read(&mut card, 4, regs::CARD_STREAM_TX_FRAMES), 1);
+}
+
+#[test]
+fn frames_go_over_loopback_to_the_neighbour() {
+    let mut card = card(2, 6, ROUND_ROBIN, &program("loopback.c"));
+    for number in 0..500u16 {
+        let mut frame = vec![7; 100];
+        frame[1..3].copy_from_slice(&number.to_be_bytes());
+        card.push(Source::Ethernet((number % 2) as u8), &frame);
+    }
+    let left = collect(&mut card);
+    assert_eq!(left.len(), 500);
+    for (exit, source, index, bytes) in left {
+        let Source::Ethernet(port) = source else {
+            panic!("from {source:?}")
+        };
+        assert_eq!((exit, bytes[0]), (Exit::Ethernet(port ^ 1), port ^ 1));
+        assert_eq!(
+            u64::from(u16::from_be_bytes([bytes[1], bytes[2]])),
+            2 * index + u64::from(port)
+        );
+        assert_eq!(bytes[3..], [7; 97]);
+    }
+    assert_eq!(stream_read(&mut card, 5, regs::CARD_STREAM_RX_FRAMES), 500);
+    assert_eq!(stream_read(&mut card, 5, regs::CARD_STREAM_TX_FRAMES), 500);
+    for unit in 0..6 {
+        let counters = card.unit(unit);
+        assert_eq!(counters.rx_frames, counters.tx_frames);
+    }
+}
+
+/// Is `address` in the list? A plain loop over prefixes; the longest wins.
+fn class_of(list: &str, address: [u8; 4]) -> u8 {
+    let address = u32::from_be_bytes(address);
+    let mut best = (-1, 0);
+    for line in list.lines() {
+        let (network, length) = line.split_once('/').unwrap_or((line, "32"));
+        let network = u32::from(network.parse::<std::net::Ipv4Addr>().unwrap());
+        let length: i32 = length.parse().unwrap();
+        let same = length == 0 || (network ^ address) >> (32 - length) == 0;
+        if same && length >= best.0 {
+            best = (length, 1);
+        }
+    }
+    best.1
+}
+
+const LIST: &str = "10.0.0.0/8\n192.168.7.0/24\n203.0.113.5\n255.255.255.255/32\n0.0.0.0/32\n";
+
+#[test]
+fn both_firewalls_drop_what_the_list_says() {
+    for name in ["firewall.c", "firewall_compat.c"] {
+        let mut card = card_with_table(2, 16, FLOW_HASH, &program(name), LIST);
+        let mut random = Random::new(7);
+        let interesting = [
+            [10, 0, 0, 0],
+            [9, 255, 255, 255],
+            [11, 0, 0, 0],
+            [203, 0, 113, 5],
+            [203, 0, 113, 6],
+            [255; 4],
+            [0; 4],
+            [0, 0, 0, 1],
+        ];
+        let mut expected = Vec::new();
+        for number in 0..2000u64 {
+            let source: [u8; 4] = match random.below(3) {
+                0 => interesting[random.below(8) as usize],
+                1 => [192, 168, 5 + random.below(4) as u8, 1],
+                _ => random.bytes(4).try_into().unwrap(),
+            };
+            let mut frame = ipv4(source, number as u16, 34 + random.below(60) as usize);
+            match random.below(10) {
+                0 => frame[12..14].copy_from_slice(&[0x86, 0xDD]),
+                1 => frame.truncate(33),
+                _ if class_of(LIST, source) == 0 => expected.push(number),
+                _ => {}
+            }
+            card.push(Source::Ethernet(0), &frame);
+        }
+        let mut passed: Vec<u64> = collect(&mut card)
+            .into_iter()
+            .map(|(exit, _, index, _)| {
+                assert_eq!(exit, Exit::Ethernet(1));
+                index
+            })
+            .collect();
+        passed.sort_unstable();
+        assert_eq!(passed, expected, "{name}");
+        let blocked: u32 = (0..16)
+            .map(|unit| unit_read(&mut card, unit, regs::RPU_HOST_BLOCKED))
+            .sum();
+        assert_eq!(blocked as usize, 2000 - expected.len());
+    }
+}
+
+/// An independent check of this capture against this list finds 2,100 sources inside and 4 outside.
+#[test]
+fn the_papers_listing_drops_the_papers_capture() {
+    let shared = root().join("../shared");
+    let listing = shared.join("papers/rosebud-appendix-c.c");
+    if !listing.is_file() {
+        eprintln!("skipped: {} is not here", listing.display());
+        return;
+    }
+    let list = std::fs::read_to_string(shared.join("data/blocklist-1050.txt")).unwrap();
+    let frames = capture(&shared.join("data/traffic/firewall-2104.pcap"));
+    assert_eq!(frames.len(), 2104);
+    for firmware in [
+        build(&listing),
+        program("firewall.c"),
+        program("firewall_compat.c"),
+    ] {
+        let mut card = card_with_table(2, 16, FLOW_HASH, &firmware, &list);
+        for frame in &frames {
+            card.push(Source::Ethernet(0), frame);
+        }
+        let passed = collect(&mut card);
+        let inside = |frame: &[u8]| class_of(&list, frame[26..30].try_into().unwrap()) != 0;
+        assert!(passed.iter().all(|(_, _, _, bytes)| !inside(bytes)));
+        assert_eq!(passed.len(), 4);
+        let blocked: u64 = (0..16).map(|unit| card.unit(unit).blocked).sum();
+        assert_eq!(blocked, 2100);
+        card.finish();
+        assert!(card.faults().is_empty());
+    }
+}
+
+#[test]
+fn a_unit_that_hangs_is_named_and_the_others_deliver() {
+    let firmware = program("bad/hang.c");
+    let mut card = card(2, 4, ROUND_ROBIN, &firmware);
+    for number in 0..400u32 {
+        let first = if number == 42 { 0xEE } else { 0 };
+        card.push(Source::Ethernet(0), &[first; 60]);
+        if number == 50 {
+            card.poll();
+        }
+    }
+    card.poll();
+    card.finish();
+    let [fault] = card.faults() else {
+        panic!("{:?}", card.faults())
+    };
+    assert_eq!(fault.unit, 42 % 4);
+    assert!(
+        fault
+            .to_string()
+            .starts_with("unit 2 has not released a slot for 10000 instructions, pc=0x")
+    );
+    assert!(
+        firmware.locate(fault.pc).unwrap().starts_with("hang.c:"),
+        "{:?}",
+        firmware.locate(fault.pc)
+    );
+    let sent: u64 = (0..2).map(|port| card.stream(port).tx_frames).sum();
+    assert!(card.lost() >= 1 && card.lost() < 20);
+    assert_eq!(sent + card.lost(), 400);
+}
+
+#[test]
+fn a_unit_starts_anew_after_reset_and_flush() {
+    let mut card = card(2, 1, ROUND_ROBIN, &program("bad/hang.c"));
+    card.push(Source::Ethernet(0), &[0xEE; 60]);
+    assert!(card.poll().is_empty());
+    assert_eq!(card.lost(), 1);
+    card.push(Source::Ethernet(0), &[1; 60]);
+    assert!(card.poll().is_empty());
+    assert_eq!(card.lost(), 2);
+    card.write(WINDOW + regs::RPU_HOST_RESET, 1);
+    card.write(regs::CARD_UNIT_FLUSH, 1);
+    card.write(WINDOW + regs::RPU_HOST_RESET, 0);
+    card.push(Source::Ethernet(0), &[1; 60]);
+    assert_eq!(card.poll().len(), 1);
+    assert_eq!(card.lost(), 2);
+}
+
+#[test]
+fn wrong_programs_are_caught_and_go_on() {
+    let cases = [
+        ("bad/wild.c", 100, 0, 1 << 8),
+        ("bad/double_release.c", 100, 100, 1 << 9),
+        ("bad/nowhere.c", 0, 100, 1 << 10),
+    ];
+    for (name, sent, refused, error) in cases {
+        let mut card = card(2, 1, ROUND_ROBIN, &program(name));
+        for _ in 0..100 {
+            card.push(Source::Ethernet(0), &[0; 60]);
+        }
+        assert_eq!(card.poll().len(), sent, "{name}");
+        assert_eq!(
+            unit_read(&mut card, 0, regs::RPU_HOST_REFUSED),
+            refused,
+            "{name}"
+        );
+        assert_eq!(
+            unit_read(&mut card, 0, regs::RPU_HOST_ERRORS),
+            error,
+            "{name}"
+        );
+        card.finish();
+        assert!(card.faults().is_empty(), "{name}");
+        if name == "bad/wild.c" {
+            assert_eq!(
+                unit_read(&mut card, 0, regs::RPU_HOST_ERROR_ADDR),
+                0x0F00_0040
+            );
+        }
+    }
+}
+
+#[test]
+fn an_illegal_instruction_stops_the_unit_and_says_where() {
+    let firmware = program("bad/illegal.c");
+    let mut card = card(2, 1, ROUND_ROBIN, &firmware);
+    card.push(Source::Ethernet(0), &[0; 60]);
+    card.poll();
+    assert_eq!(card.faults().len(), 1);
+    let pc = unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_L);
+    assert!(
+        firmware.locate(pc).unwrap().starts_with("illegal.c:9"),
+        "{:?}",
+        firmware.locate(pc)
+    );
+    assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_H), 2);
+}
+
+#[test]
+fn flow_hash_that_drops_counts_what_a_full_unit_misses() {
+    let mut card = card(2, 2, FLOW_HASH_DROP, &program("bad/hang.c"));
+    let mut frame = ipv4([10, 1, 1, 1], 1, 60);
+    frame[0] = 0xEE;
+    for _ in 0..100 {
+        card.push(Source::Ethernet(0), &frame);
+    }
+    card.poll();
+    assert_eq!(card.faults().len(), 1);
+    assert_eq!(
+        card.lost() + u64::from(stream_read(&mut card, 0, regs::CARD_STREAM_DROP_POLICY)),
+        100
+    );
+    assert!(card.lost() <= 32);
+}
+
+#[test]
+fn a_drained_unit_gets_nothing() {
+    let mut card = card(2, 4, ROUND_ROBIN, &program("forward.c"));
+    card.write(regs::CARD_UNIT_ENABLE, 0b1011);
+    for _ in 0..90 {
+        card.push(Source::Ethernet(0), &[0; 60]);
+    }
+    assert_eq!(card.poll().len(), 90);
+    assert_eq!(
+        [0, 1, 2, 3].map(|unit| card.unit(unit).rx_frames),
+        [30, 30, 0, 30]
+    );
+}
+
+#[test]
+fn registers_say_what_the_card_is() {
+    let mut card = card(3, 5, LEAST_LOADED, &program("forward.c"));
+    assert_eq!(card.read(regs::CARD_MAGIC), u32::from_be_bytes(*b"PENS"));
+    assert_eq!(
+        (card.read(regs::CARD_PORTS), card.read(regs::CARD_UNITS)),
+        (3, 5)
+    );
+    assert_eq!(card.read(regs::CARD_MAX_FRAME), 16_384);
+    assert_eq!(card.read(regs::CARD_POLICY), LEAST_LOADED);
+    assert_eq!(card.read(regs::CARD_UNIT_ENABLE), 0b11111);
+    assert_eq!(card.read(regs::CARD_RETA + 4 * 7), 2);
+    assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_UNIT_ID), 4);
+    assert_eq!(
+        unit_read(&mut card, 4, regs::RPU_HOST_ENGINE),
+        u32::from_le_bytes(*b"rpu\0")
+    );
+    assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_ACCEL), 1);
+    assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_STATUS), 0);
+    // The other way round than it was written: first instruction of the program, table word.
+    assert_eq!(unit_read(&mut card, 3, 0x0200_0000) & 0x7F, 0x6F);
+    assert_eq!(unit_read(&mut card, 3, 0x0300_0000), u32::MAX);
+    assert_eq!(unit_read(&mut card, 20, regs::RPU_HOST_ENGINE), 0);
+}

@@ -1,0 +1,115 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Brings a card up as a host does: through its registers.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use penstock_rpu_sdk::{Firmware, Options, compile};
+use penstock_shell::{Accelerator, Card, Config, prefix_table, regs};
+
+pub const WINDOW: u32 = 0x4000_0000;
+const IMEM: u32 = WINDOW + 0x0200_0000;
+const DMEM: u32 = WINDOW + 0x0080_0000;
+const TABLE: u32 = WINDOW + 0x0300_0000;
+
+pub const ROUND_ROBIN: u32 = 0;
+pub const LEAST_LOADED: u32 = 1;
+pub const FLOW_HASH: u32 = 2;
+pub const FLOW_HASH_DROP: u32 = 3;
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .to_owned()
+}
+
+/// A program of the project, by its name in engines/rpu/programs.
+pub fn program(name: &str) -> Firmware {
+    build(&root().join("engines/rpu/programs").join(name))
+}
+
+pub fn build(path: &Path) -> Firmware {
+    compile(&[path.to_owned()], &Options::new(&root())).unwrap()
+}
+
+pub fn card(ports: u8, units: u8, policy: u32, firmware: &Firmware) -> Card {
+    card_with_table(ports, units, policy, firmware, "")
+}
+
+/// `list` is the text of a block list.
+pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, list: &str) -> Card {
+    let mut card = Card::new(Config {
+        ports,
+        units,
+        accelerator: Accelerator::IpPrefix,
+    });
+    let all = u32::MAX >> (32 - units);
+    card.write(regs::CARD_UNIT_WRITE_MASK, all);
+    for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {
+        for (word, offset) in bytes.chunks_exact(4).zip((0..).step_by(4)) {
+            card.write(base + offset, u32::from_le_bytes(word.try_into().unwrap()));
+        }
+    }
+    let prefixes = prefix_table::parse("list", list).unwrap();
+    for (offset, word) in prefix_table::compile("list", &prefixes).unwrap() {
+        card.write(TABLE + offset, word);
+    }
+    for entry in 0..regs::CARD_RETA_COUNT {
+        card.write(regs::CARD_RETA + 4 * entry, entry % u32::from(units));
+    }
+    card.write(regs::CARD_POLICY, policy);
+    card.write(regs::CARD_UNIT_ENABLE, all);
+    card.write(regs::CARD_PORT_ENABLE, 0xF);
+    card.write(WINDOW + regs::RPU_HOST_RESET, 0);
+    card
+}
+
+/// Reads a register of a unit.
+pub fn unit_read(card: &mut Card, unit: u8, register: u32) -> u32 {
+    card.write(regs::CARD_UNIT_READ, unit.into());
+    card.read(WINDOW + register)
+}
+
+/// Reads a register of a stream.
+pub fn stream_read(card: &mut Card, stream: u32, register: u32) -> u32 {
+    card.read(regs::CARD_STREAM_BASE + stream * regs::CARD_STREAM_STRIDE + register)
+}
+
+/// Frames of a capture file in the classic format, little endian.
+pub fn capture(path: &Path) -> Vec<Vec<u8>> {
+    let bytes = std::fs::read(path).unwrap();
+    let mut frames = Vec::new();
+    let mut rest = &bytes[24..];
+    while rest.len() >= 16 {
+        let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
+        frames.push(rest[16..16 + length].to_vec());
+        rest = &rest[16 + length..];
+    }
+    frames
+}
+
+/// Numbers without a pattern, the same in every run (xorshift, Marsaglia 2003).
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed ^ 0x9E37_79B9_7F4A_7C15)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.next() as u8).collect()
+    }
+}

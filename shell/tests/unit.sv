@@ -1,0 +1,155 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// A unit for the tests of the shell: keeps each frame for a number of cycles, then sends it, in order, where it was told to.
+//
+// Configuration, word offsets: 0 cycles to hold a frame; 4 slots to declare; 8 bytes of a slot; C mode: 0 to the neighbour port (port ^ 1),
+// 1 to the destination in the frame's first byte, 2 drop; 10 a write declares the slots; 14 frames received; 18 number of this unit. Others: error.
+module unit
+  import penstock_pkg::*;
+#(
+    parameter int          Accel = 0,
+    parameter int unsigned Ports = 2,
+    parameter int unsigned Units = 16
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+    frame_if.snk      rx,
+    frame_if.src      tx,
+    output slot_msg_t slots,
+    cfg_if.snk        cfg
+);
+  localparam int unsigned Depth = 4096;  // beats
+  typedef struct packed {
+    frame_meta_t meta;
+    time_t since;
+  } held_t;
+
+  logic [15:0] hold_q;
+  slot_t count_q;
+  len_t size_q;
+  logic [1:0] mode_q;
+  logic declare_q;
+  logic [31:0] frames_q;
+
+  logic [DataW-1:0] beats[Depth];
+  held_t frames[MaxSlots];
+  logic [12:0] wr_q, rd_q;
+  logic [5:0] frame_wr_q, frame_rd_q;
+  time_t now_q;
+
+  // In
+  logic first_q;
+  frame_meta_t meta_q;
+  slot_t held_q;
+  assign rx.ready = 1'b1;
+  always_ff @(posedge clk) begin
+    now_q <= now_q + 1;
+    if (rx.valid) begin
+      first_q <= rx.last;
+      beats[wr_q[11:0]] <= rx.data;
+      wr_q <= wr_q + 1'b1;
+      if (first_q) meta_q <= rx.meta;
+      if (rx.last) begin
+        frames[frame_wr_q[4:0]] <= '{meta: first_q ? rx.meta : meta_q, since: now_q};
+        frame_wr_q <= frame_wr_q + 1'b1;
+        frames_q <= frames_q + 1;
+      end
+    end
+    if (rst) begin
+      now_q <= '0;
+      first_q <= 1'b1;
+      wr_q <= '0;
+      frame_wr_q <= '0;
+      frames_q <= '0;
+    end
+  end
+
+  // Out
+  held_t head;
+  logic due, drop, step, busy_q;
+  logic [10:0] left_q;
+  port_t dst;
+  assign head = frames[frame_rd_q[4:0]];
+  assign due = frame_wr_q != frame_rd_q && now_q - head.since >= 32'(hold_q);
+  assign drop = mode_q == 2'd2;
+  assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : head.meta.src ^ 8'h01;
+  assign step = !tx.valid || tx.ready;
+  assign held_q = slot_t'(frame_wr_q - frame_rd_q);
+  always_ff @(posedge clk) begin
+    slots.free_valid <= 1'b0;
+    if (step) begin
+      tx.valid <= 1'b0;
+      if (busy_q || (due && !drop)) begin
+        tx.valid <= 1'b1;
+        tx.data <= beats[rd_q[11:0]];
+        rd_q <= rd_q + 1'b1;
+        tx.last <= busy_q ? left_q == 1 : beats_of(head.meta.len) == 1;
+        left_q <= (busy_q ? left_q : beats_of(head.meta.len)) - 1'b1;
+        busy_q <= busy_q ? left_q != 1 : beats_of(head.meta.len) != 1;
+        tx.meta <= head.meta;
+        tx.meta.dst <= busy_q ? tx.meta.dst : dst;
+      end
+      if (busy_q ? left_q == 1 : (due && (drop || beats_of(head.meta.len) == 1))) begin
+        slots.free_valid <= 1'b1;
+        slots.free_slot <= head.meta.slot;
+        frame_rd_q <= frame_rd_q + 1'b1;
+        if (drop && !busy_q) rd_q <= rd_q + 13'(beats_of(head.meta.len));
+      end
+    end
+    if (rst) begin
+      tx.valid <= 1'b0;
+      busy_q <= 1'b0;
+      rd_q <= '0;
+      frame_rd_q <= '0;
+      slots.free_valid <= 1'b0;
+    end
+  end
+
+  assign slots.setup_valid = declare_q;
+  assign slots.setup_count = count_q;
+  assign slots.setup_size  = size_q;
+
+  // Configuration
+  always_ff @(posedge clk) begin
+    cfg.ack   <= cfg.req && !cfg.ack;
+    cfg.err   <= 1'b0;
+    cfg.rdata <= '0;
+    declare_q <= 1'b0;
+    if (cfg.req && !cfg.ack)
+      case (cfg.addr)
+        26'h00: if (cfg.we) hold_q <= cfg.wdata[15:0]; else cfg.rdata <= 32'(hold_q);
+        26'h04: if (cfg.we) count_q <= cfg.wdata[5:0]; else cfg.rdata <= 32'(count_q);
+        26'h08: if (cfg.we) size_q <= cfg.wdata[15:0]; else cfg.rdata <= 32'(size_q);
+        26'h0C: if (cfg.we) mode_q <= cfg.wdata[1:0]; else cfg.rdata <= 32'(mode_q);
+        26'h10: declare_q <= cfg.we;
+        26'h14: cfg.rdata <= frames_q;
+        26'h18: cfg.rdata <= 32'(unit_id);
+        default: cfg.err <= 1'b1;
+      endcase
+    if (rst) begin
+      cfg.ack <= 1'b0;
+      hold_q <= '0;
+      count_q <= 6'd16;
+      size_q <= len_t'(MaxFrame);
+      mode_q <= '0;
+      declare_q <= 1'b0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (held_q <= slot_t'(MaxSlots)) else $error("%m: more frames than slots");
+      assert (13'(wr_q - rd_q) <= 13'(Depth)) else $error("%m: out of memory");
+      if (rx.valid && first_q) begin
+        assert (rx.meta.unit_id == unit_id) else $error("%m: frame of unit %0d", rx.meta.unit_id);
+        assert (rx.meta.slot != 0 && rx.meta.slot <= count_q) else $error("%m: slot %0d", rx.meta.slot);
+        assert (rx.meta.len <= size_q) else $error("%m: frame of %0d bytes is longer than a slot", rx.meta.len);
+      end
+    end
+`endif
+endmodule
+
+`default_nettype wire
