@@ -2,6 +2,7 @@
 //! `penstock`: the command line. One file per command in `cmd/`.
 
 mod cmd;
+mod report;
 mod show;
 
 use std::error::Error;
@@ -20,6 +21,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(cmd::demo::Args),
     Run(cmd::run::Args),
     Compile(cmd::compile::Args),
     Gen(cmd::generate::Args),
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
 fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
     let root = Root::find()?;
     match &cli.command {
+        Command::Demo(args) => cmd::demo::run(args, &root)?,
         Command::Run(args) => cmd::run::run(args, &root)?,
         Command::Compile(args) => cmd::compile::run(args, &root)?,
         Command::Gen(args) => cmd::generate::run(args)?,

@@ -24,18 +24,18 @@ module flow_hash
   localparam logic [319:0] Key = 320'h6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa;
   localparam int unsigned FieldBytes = 36;  // two IPv6 addresses, two ports
   localparam int unsigned Parts = 8;
-  localparam int unsigned PartBits = FieldBytes * 8 / Parts;
+  localparam int unsigned PartBytes = 5;  // the last part has one
   localparam int unsigned L3Bytes = 44;  // fixed IPv6 header and ports
 
   function automatic logic is_vlan(logic [15:0] ethertype);
     return ethertype == 16'h8100 || ethertype == 16'h88A8;
   endfunction
 
-  // Hash of one part of the fields; bit 0 of `bits` is the first on the wire.
-  function automatic logic [31:0] toeplitz(logic [PartBits-1:0] bits, int unsigned part);
+  // What one byte of the fields adds to the hash; its bit 7 is the first on the wire and has the key's bits from 8 * place.
+  function automatic logic [31:0] toeplitz(logic [7:0] octet, int unsigned place);
     logic [31:0] sum;
     sum = '0;
-    for (int unsigned i = 0; i < PartBits; i++) if (bits[i]) sum ^= Key[319-(part*PartBits+i)-:32];
+    for (int unsigned b = 0; b < 8; b++) sum ^= {32{octet[7-b]}} & Key[319-(8*place+b)-:32];
     return sum;
   endfunction
 
@@ -100,7 +100,7 @@ module flow_hash
 
   // 4: fields, in the order of the wire, times the key
   logic [31:0] part_q[Parts];
-  logic [FieldBytes*8-1:0] fields, bits;
+  logic [FieldBytes*8-1:0] fields;
   always_comb begin
     fields = '0;
     if (v4_q) begin
@@ -110,11 +110,16 @@ module flow_hash
       fields[0+:256] = l3b_q[8*8+:256];
       if (v6_ports_q) fields[256+:32] = l3b_q[40*8+:32];
     end
-    for (int unsigned i = 0; i < FieldBytes; i++)
-      for (int unsigned b = 0; b < 8; b++) bits[i*8+b] = fields[i*8+7-b];
   end
-  always_ff @(posedge clk)
-    if (valid_q[2]) for (int unsigned p = 0; p < Parts; p++) part_q[p] <= toeplitz(bits[p*PartBits+:PartBits], p);
+  for (genvar p = 0; p < Parts; p++) begin : gen_part
+    always_ff @(posedge clk)
+      if (valid_q[2]) begin
+        automatic logic [31:0] sum;
+        sum = '0;
+        for (int unsigned i = p * PartBytes; i < (p + 1) * PartBytes && i < FieldBytes; i++) sum ^= toeplitz(fields[8*i+:8], i);
+        part_q[p] <= sum;
+      end
+  end
 
   // 5
   always_ff @(posedge clk)

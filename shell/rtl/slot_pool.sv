@@ -38,6 +38,8 @@ module slot_pool
     output slot_t        total[N],
     output logic [N-1:0] idle
 );
+  localparam int unsigned BestW = N > 1 ? $clog2(N) : 1;
+
   function automatic logic [MaxSlots-1:0] slot_bit(slot_t slot);
     return MaxSlots'(1) << 5'(slot - 6'd1);
   endfunction
@@ -121,10 +123,10 @@ module slot_pool
     next_round = preferred != 0 ? preferred & (~preferred + 1'b1) : eligible & (~eligible + 1'b1);
   end
   always_comb begin
-    automatic logic [1:0] best;
+    automatic logic [BestW-1:0] best;
     best = '0;
     for (int unsigned u = 1; u < N; u++)
-      if (eligible[u] && (!eligible[best] || free[u] > free[best])) best = 2'(u);
+      if (eligible[u] && (!eligible[best] || free[u] > free[best])) best = BestW'(u);
     most = eligible & (N'(1) << best);
   end
   always_ff @(posedge clk) begin

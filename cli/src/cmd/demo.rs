@@ -44,6 +44,8 @@ pub enum DemoError {
     /// The demo's own reading of the block list.
     #[error("{}:{message}", path.display())]
     List { path: PathBuf, message: String },
+    #[error("{0}; bring designs/traffic back with `git checkout designs/traffic`")]
+    Captures(String),
     #[error("{}: {source}; check the folder, and that it may be written", path.display())]
     File { path: PathBuf, source: std::io::Error },
     #[error("the demo did not give what it must; the report shows more")]
@@ -58,6 +60,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
         std::fs::read_to_string(&list_path).map_err(|source| DemoError::File { path: list_path.clone(), source })?;
     let rules = list::parse(&text).map_err(|message| DemoError::List { path: list_path.clone(), message })?;
     let mix = traffic::mix(root, &rules)?;
+    if !mix.faults.is_empty() {
+        return Err(DemoError::Captures(mix.faults.join("; ")));
+    }
     let change = Override { tables: [("ip_prefix".to_owned(), list_path)].into(), ..Override::default() };
     let design = Design::read(&root.join(DESIGN))?.with(change)?;
     let image = Image::of(root, &design)?;

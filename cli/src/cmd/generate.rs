@@ -142,12 +142,12 @@ fn read_prefixes(path: &PathBuf) -> Result<Vec<(u32, u32)>, GenError> {
 }
 
 /// A five-tuple.
-pub(super) struct Flow {
-    pub(super) tcp: bool,
-    pub(super) source: u32,
-    pub(super) destination: u32,
-    pub(super) source_port: u16,
-    pub(super) destination_port: u16,
+pub(crate) struct Flow {
+    pub(crate) tcp: bool,
+    pub(crate) source: u32,
+    pub(crate) destination: u32,
+    pub(crate) source_port: u16,
+    pub(crate) destination_port: u16,
 }
 
 impl Flow {
@@ -173,7 +173,7 @@ impl Flow {
     }
 
     /// Appends a frame of `size` bytes, with right checksums; `index` fills the payload, so that no two are alike.
-    pub(super) fn write(&self, bytes: &mut Vec<u8>, size: usize, index: u64) {
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>, size: usize, index: u64) {
         let start = bytes.len();
         bytes.extend([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
         let protocol = if self.tcp { 6 } else { 17 };
@@ -219,10 +219,10 @@ fn checksum(bytes: &[u8], mut sum: u32) -> u16 {
 }
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(super) u64);
 
 impl Random {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -231,7 +231,7 @@ impl Random {
     }
 
     /// A number below `bound`.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }

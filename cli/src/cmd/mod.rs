@@ -2,5 +2,6 @@
 //! The commands: each file gives `Args` and `run`.
 
 pub mod compile;
+pub mod demo;
 pub mod generate;
 pub mod run;

@@ -13,6 +13,7 @@ use penstock_device::{
     Run, Target, Timing, Traffic, open,
 };
 
+use crate::report::{self, RunData};
 use crate::show::{Bar, grouped};
 
 /// Sends captures through a card and writes what comes out.
@@ -35,6 +36,9 @@ pub struct Args {
     /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write the report, an HTML page that opens offline.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Use this program instead of the design's.
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
@@ -133,6 +137,11 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&outcome).map_err(|e| failed(path, &e))?;
         fs::write(path, text + "\n").map_err(|e| failed(path, &e))?;
+    }
+    if let Some(path) = &args.report {
+        let mut data = report::design(&design);
+        data.runs.push(RunData::new(&traffic, &run, &outcome));
+        report::write(path, &data).map_err(|e| failed(path, &e))?;
     }
     print!("{}", summary(&outcome));
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }

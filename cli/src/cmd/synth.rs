@@ -7,11 +7,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use penstock_device::Root;
 use serde_json::Map;
 
 use crate::bench::row::{self, Row};
 use crate::synth::area::{self, Area};
-use crate::synth::registry::{self, Block, Figures, Sources};
+use crate::synth::registry::{self, Block, Figures, Sources, Sum};
 use crate::synth::timing::{self, Timing};
 use crate::synth::tools::Tools;
 use crate::synth::{SynthError, io_error};
@@ -33,6 +34,9 @@ pub struct Args {
     /// Runs of the tools at a time.
     #[arg(long, default_value_t = 2, value_name = "N")]
     pub jobs: usize,
+    /// Measures only this.
+    #[arg(long, value_enum)]
+    pub only: Option<Kind>,
     /// Also writes bench/results/synth.json.
     #[arg(long)]
     pub save: bool,
@@ -54,9 +58,12 @@ struct Job {
     kind: Kind,
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Area on UltraScale+.
     Area,
+    /// Speed on ECP5 against the reference core.
     Timing,
 }
 
@@ -70,7 +77,8 @@ struct Measured {
 
 /// Measures the blocks, prints the table and writes the rows. An error names the blocks that are slower than
 /// 0.9 of the reference core or could not be measured; everything else is printed and written all the same.
-pub fn run(args: &Args, root: &Path) -> Result<(), SynthError> {
+pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
+    let root = root.path();
     let registry = registry::load(root)?;
     let blocks = registry::select(&registry, &args.blocks)?;
     let tools = Tools::find(root)?;
@@ -87,16 +95,17 @@ pub fn run(args: &Args, root: &Path) -> Result<(), SynthError> {
         jobs.push(job(index + 1, &block.name, block.timing_sources(root)?, &build, Kind::Timing));
         jobs.push(job(index + 1, &block.name, block.area_sources(root)?, &build, Kind::Area));
     }
+    jobs.retain(|job| args.only.is_none_or(|only| job.kind == only));
     let measured = work_off(&tools, &jobs, args.jobs, blocks.len() + 1);
 
     let base = measured[0].timing.as_ref().map(|timing| timing.median().fmax_mhz);
-    let rows = rows(&blocks, &measured[1..], base);
-    print!("{}", table(&reference.name, &blocks, &measured, base));
+    let lines = lines(&blocks, &registry.sums, &measured[1..], base);
+    print!("{}", table(&reference.name, measured[0].area, base, &lines));
     for failure in &measured[0].failures {
         println!("{failure}");
     }
     print!("{}", remarks(&blocks, &measured[1..], base, args.paths));
-    let text = row::to_json(&rows).map_err(|e| SynthError::Output { path: "synth".into(), message: e.to_string() })?;
+    let text = row::to_json(&rows(&lines)).map_err(|e| SynthError::Output { path: "synth".into(), message: e.to_string() })?;
     let saved = args.save.then(|| root.join("bench/results/synth.json"));
     for path in args.json.iter().chain(&saved) {
         fs::write(path, &text).map_err(io_error(path))?;
@@ -155,56 +164,124 @@ fn ratio(measured: &Measured, base: Option<f64>) -> Option<f64> {
     Some(measured.timing.as_ref()?.median().fmax_mhz / base?)
 }
 
-/// Metric, unit, paper, goal and value of a block.
-fn figures(block: &Block, measured: &Measured, base: Option<f64>) -> Vec<(&'static str, &'static str, Option<f64>, Option<f64>, Option<f64>)> {
-    let (paper, goal, area): (&Figures, &Figures, _) = (&block.paper, &block.goal, measured.area);
-    vec![
-        ("lut", "LUT", paper.lut, goal.lut, area.map(|a| a.lut)),
-        ("ff", "FF", paper.ff, goal.ff, area.map(|a| a.ff)),
-        ("bram", "36 Kbit blocks", paper.bram, goal.bram, area.map(|a| a.bram)),
-        ("uram", "288 Kbit blocks", paper.uram, goal.uram, area.map(|a| a.uram)),
-        ("dsp", "DSP", paper.dsp, goal.dsp, area.map(|a| a.dsp)),
-        ("fmax_ratio", "of the reference core", paper.fmax_ratio, goal.fmax_ratio, ratio(measured, base)),
-    ]
+/// A line of the table: a block, or a part of the card that is made of several.
+struct Line<'a> {
+    name: &'a str,
+    about: &'a str,
+    paper: Figures,
+    goal: Figures,
+    value: Figures,
+    fmax_mhz: Option<f64>,
 }
 
-fn rows(blocks: &[Block], measured: &[Measured], base: Option<f64>) -> Vec<Row> {
+/// The figures of the blocks, then those of the sums whose blocks were all measured.
+fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: Option<f64>) -> Vec<Line<'a>> {
+    let mut lines: Vec<Line> = blocks
+        .iter()
+        .zip(measured)
+        .map(|(block, measured)| Line {
+            name: &block.name,
+            about: &block.about,
+            paper: block.paper,
+            goal: block.goal,
+            value: figures(measured.area, ratio(measured, base)),
+            fmax_mhz: measured.timing.as_ref().map(|timing| timing.median().fmax_mhz),
+        })
+        .collect();
+    let blocks = lines.len();
+    for sum in sums {
+        let parts: Option<Vec<(&Line, f64)>> = sum
+            .of
+            .iter()
+            .map(|(name, count)| Some((lines[..blocks].iter().find(|line| line.name == name)?, *count)))
+            .collect();
+        let Some(parts) = parts else { continue };
+        let total = |of: fn(&Figures) -> Option<f64>| parts.iter().map(|(line, count)| Some(of(&line.value)? * count)).sum();
+        let slowest = |values: Vec<Option<f64>>| {
+            values.into_iter().collect::<Option<Vec<f64>>>().map(|values| values.into_iter().fold(f64::INFINITY, f64::min))
+        };
+        let value = Figures {
+            lut: total(|f| f.lut),
+            ff: total(|f| f.ff),
+            bram: total(|f| f.bram),
+            uram: total(|f| f.uram),
+            dsp: total(|f| f.dsp),
+            fmax_ratio: slowest(parts.iter().map(|(line, _)| line.value.fmax_ratio).collect()),
+        };
+        let fmax_mhz = slowest(parts.iter().map(|(line, _)| line.fmax_mhz).collect());
+        lines.push(Line { name: &sum.name, about: &sum.about, paper: sum.paper, goal: sum.goal, value, fmax_mhz });
+    }
+    lines
+}
+
+fn figures(area: Option<Area>, fmax_ratio: Option<f64>) -> Figures {
+    Figures {
+        lut: area.map(|a| a.lut),
+        ff: area.map(|a| a.ff),
+        bram: area.map(|a| a.bram),
+        uram: area.map(|a| a.uram),
+        dsp: area.map(|a| a.dsp),
+        fmax_ratio,
+    }
+}
+
+fn rows(lines: &[Line]) -> Vec<Row> {
+    /// Metric, its unit, and where it is found.
+    type Metric = (&'static str, &'static str, fn(&Figures) -> Option<f64>);
+    const METRICS: [Metric; 6] = [
+        ("lut", "LUT", |f| f.lut),
+        ("ff", "FF", |f| f.ff),
+        ("bram", "36 Kbit blocks", |f| f.bram),
+        ("uram", "288 Kbit blocks", |f| f.uram),
+        ("dsp", "DSP", |f| f.dsp),
+        ("fmax_ratio", "of the reference core", |f| f.fmax_ratio),
+    ];
     let mut rows = Vec::new();
-    for (block, measured) in blocks.iter().zip(measured) {
-        for (metric, unit, paper, goal, value) in figures(block, measured, base) {
-            let Some(value) = value else { continue };
-            let case = Map::from_iter([("block".to_string(), block.name.clone().into())]);
-            rows.push(Row { bench: "synth".into(), case, metric: metric.into(), unit: unit.into(), paper, goal, value });
+    for line in lines {
+        for (metric, unit, of) in METRICS {
+            let Some(value) = of(&line.value) else { continue };
+            rows.push(Row {
+                bench: "synth".into(),
+                case: Map::from_iter([("block".to_string(), line.name.into())]),
+                metric: metric.into(),
+                unit: unit.into(),
+                paper: of(&line.paper),
+                goal: of(&line.goal),
+                value,
+            });
         }
     }
     rows
 }
 
 /// The table: ours, and the paper's below it where there is one.
-fn table(reference: &str, blocks: &[Block], measured: &[Measured], base: Option<f64>) -> String {
+fn table(reference: &str, area: Option<Area>, base: Option<f64>, lines: &[Line]) -> String {
     let cell = |value: Option<f64>, digits: usize| value.map_or("-".to_string(), |value| format!("{value:.digits$}"));
-    let line = |name: &str, area: [Option<f64>; 5], fmax: Option<f64>, ratio: Option<f64>, about: &str| {
-        let [lut, ff, bram, uram, dsp] = area;
-        let half = |value: Option<f64>| cell(value, usize::from(value.is_some_and(|v| v.fract() != 0.0)));
+    let row = |name: &str, figures: &Figures, fmax: Option<f64>, about: &str| {
+        let halves = usize::from(figures.bram.is_some_and(|bram| bram.fract() != 0.0));
         format!(
-            "{name:<20}{:>9}{:>9}{:>8}{:>7}{:>6}{:>9}{:>8}  {about}\n",
-            cell(lut, 0), cell(ff, 0), half(bram), cell(uram, 0), cell(dsp, 0), cell(fmax, 1), cell(ratio, 2)
+            "{name:<18}{:>8}{:>8}{:>7}{:>6}{:>5}{:>10}{:>7}  {about}",
+            cell(figures.lut, 0),
+            cell(figures.ff, 0),
+            cell(figures.bram, halves),
+            cell(figures.uram, 0),
+            cell(figures.dsp, 0),
+            cell(fmax, 1),
+            cell(figures.fmax_ratio, 2),
         )
-    };
-    let ours = |area: Option<Area>| {
-        [area.map(|a| a.lut), area.map(|a| a.ff), area.map(|a| a.bram), area.map(|a| a.uram), area.map(|a| a.dsp)]
+        .trim_end()
+        .to_string()
+            + "\n"
     };
     let mut text = format!(
-        "{:<20}{:>9}{:>9}{:>8}{:>7}{:>6}{:>9}{:>8}\n",
+        "{:<18}{:>8}{:>8}{:>7}{:>6}{:>5}{:>10}{:>7}\n",
         "block", "LUT", "FF", "BRAM", "URAM", "DSP", "MHz ECP5", "ratio"
     );
-    text += &line(reference, ours(measured[0].area), base, base.map(|_| 1.0), "reference core");
-    for (block, measured) in blocks.iter().zip(&measured[1..]) {
-        let fmax = measured.timing.as_ref().map(|timing| timing.median().fmax_mhz);
-        text += &line(&block.name, ours(measured.area), fmax, ratio(measured, base), &block.about);
-        let paper = &block.paper;
-        if paper.lut.is_some() {
-            text += &line("  paper", [paper.lut, paper.ff, paper.bram, paper.uram, paper.dsp], None, None, "");
+    text += &row(reference, &figures(area, base.map(|_| 1.0)), base, "reference core");
+    for line in lines {
+        text += &row(line.name, &line.value, line.fmax_mhz, line.about);
+        if line.paper.lut.is_some() {
+            text += &row("  paper", &line.paper, None, "");
         }
     }
     text

@@ -51,7 +51,7 @@ impl RunData {
             host: (&run.counters.host).into(),
             loopback: (&run.counters.loopback).into(),
             units: run.counters.units.iter().map(UnitCounters::from).collect(),
-            faults: run.faults.clone(),
+            faults: outcome.faults.clone(),
             exits: clock_mhz.map_or_else(Vec::new, |clock| exits(traffic, &run.departures, clock)),
         }
     }

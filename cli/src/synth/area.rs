@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::registry::Sources;
-use super::tools::{Tools, read_commands, used_files};
+use super::tools::{Tools, inside, read_commands, used_files};
 use super::{SynthError, cache, io_error};
 
 /// What a block takes of the device.
@@ -32,7 +32,7 @@ pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Area, 
         "{}; synth_xilinx -family xcup -uram -flatten -noiopad -noclkbuf -top {}; tee -o {} stat -json",
         read_commands(sources, folder),
         sources.top,
-        folder.join("stat.json").display(),
+        inside(&folder.join("stat.json")),
     );
     let recipe = format!("{}\n{script}", tools.versions);
     let kept = folder.join("area.json");

@@ -2,11 +2,17 @@
 //! A frame around a block, so that one with thousands of ports fits a package of 365 pins and nothing but the block is slow:
 //!
 //! ```text
-//!  pin ─> shift register ──> inputs │ block │ outputs ─> registers ─> folding shift register ─> pin
-//!         (one bit an input)                             (one bit an output; one XOR each)
+//!  pins ─> shift registers ──> inputs │ block │ outputs ─> registers ─> folding shift registers ─> pins
+//!          (one bit an input)                              (one bit an output; one XOR each)
 //! ```
+//!
+//! There are [`CHAINS`] shift registers on each side, not one long one: yosys follows chains of registers by recursion,
+//! and thousands of bits exhaust its stack.
 
 use serde_json::Value;
+
+/// Shift registers on each side, with a pin each.
+const CHAINS: usize = 128;
 
 /// A port of the block, as yosys names it (`rx.data` for the member of an interface).
 #[derive(Debug, PartialEq)]
@@ -32,7 +38,7 @@ pub fn ports(json: &str, top: &str) -> Result<Vec<Port>, String> {
 /// Verilog of module `harness` around module `top`, whose clock is the port `clk`.
 pub fn verilog(top: &str, ports: &[Port]) -> String {
     let total = |output| ports.iter().filter(|p| p.output == output && p.name != "clk").map(|p| p.width).sum::<usize>();
-    let (inputs, outputs) = (total(false).max(2), total(true).max(2));
+    let (inputs, outputs) = (total(false), total(true));
     let (mut next_input, mut next_output) = (0, 0);
     let connections: Vec<String> = ports
         .iter()
@@ -48,22 +54,24 @@ pub fn verilog(top: &str, ports: &[Port]) -> String {
         })
         .collect();
     format!(
-        "module harness (input clk, input si, output so);
-  reg [{inputs}-1:0] in_q;
+        "module harness (input clk, input [{chains}-1:0] si, output [{chains}-1:0] so);
+  reg [{chains}+{inputs}-1:0] in_q;
   wire [{outputs}-1:0] out;
-  reg [{outputs}-1:0] out_q, fold_q;
+  reg [{outputs}-1:0] out_q;
+  reg [{chains}+{outputs}-1:0] fold_q;
   always @(posedge clk) begin
-    in_q <= {{in_q[{inputs}-2:0], si}};
+    in_q <= {{in_q, si}};
     out_q <= out;
-    fold_q <= {{fold_q[{outputs}-2:0], 1'b0}} ^ out_q;
+    fold_q <= {{fold_q, {chains}'b0}} ^ out_q;
   end
-  assign so = fold_q[{outputs}-1];
+  assign so = fold_q[{outputs}+:{chains}];
   {top} dut (
 {}
   );
 endmodule
 ",
-        connections.join(",\n")
+        connections.join(",\n"),
+        chains = CHAINS,
     )
 }
 
@@ -87,7 +95,7 @@ mod tests {
             ".\\unit_id (in_q[4:3])",
             ".\\rx.ready (out[0:0])",
             ".\\tx (out[2:1])",
-            "reg [5-1:0] in_q",
+            "reg [128+5-1:0] in_q",
             "reg [3-1:0] out_q",
         ] {
             assert!(text.contains(expected), "{expected} is not in\n{text}");

@@ -17,6 +17,23 @@ pub struct Registry {
     pub reference: Reference,
     #[serde(rename = "block", default)]
     pub blocks: Vec<Block>,
+    /// Parts of the card that are made of several blocks.
+    #[serde(rename = "sum", default)]
+    pub sums: Vec<Sum>,
+}
+
+/// A part of the card made of blocks: its area is theirs, its speed that of the slowest.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sum {
+    pub name: String,
+    pub about: String,
+    /// How many there are of each block.
+    pub of: BTreeMap<String, f64>,
+    #[serde(default)]
+    pub paper: Figures,
+    #[serde(default)]
+    pub goal: Figures,
 }
 
 /// The core that stands for 250 MHz, from a Python package.
@@ -41,6 +58,9 @@ pub struct Block {
     pub files: Vec<PathBuf>,
     #[serde(default)]
     pub params: BTreeMap<String, i64>,
+    /// Modules inside it that do not count: their pins become ports of the block.
+    #[serde(default)]
+    pub without: Vec<String>,
     /// What differs when the block is placed on the ECP5.
     #[serde(default)]
     pub timing: TimingView,
@@ -82,6 +102,8 @@ pub struct Sources {
     pub top: String,
     pub files: Vec<PathBuf>,
     pub params: BTreeMap<String, i64>,
+    /// Modules that are left out.
+    pub without: Vec<String>,
     pub form: Form,
 }
 
@@ -98,14 +120,15 @@ impl Reference {
     /// The core as its package brings it.
     pub fn sources(&self, site_packages: &Path) -> Sources {
         let files = vec![site_packages.join(&self.file)];
-        Sources { top: self.top.clone(), files, params: BTreeMap::new(), form: Form::Bare }
+        Sources { top: self.top.clone(), files, params: BTreeMap::new(), without: Vec::new(), form: Form::Bare }
     }
 }
 
 impl Block {
     /// The block as it is built on the card.
     pub fn area_sources(&self, root: &Path) -> Result<Sources, SynthError> {
-        Ok(Sources { top: self.top.clone(), files: expand(root, &self.files)?, params: self.params.clone(), form: Form::Block })
+        let files = expand(root, &self.files)?;
+        Ok(self.sources(self.top.clone(), files, self.params.clone()))
     }
 
     /// The block as it is placed on the ECP5.
@@ -114,7 +137,11 @@ impl Block {
         files.extend(expand(root, &self.timing.files)?);
         let mut params = if self.timing.top.is_some() { BTreeMap::new() } else { self.params.clone() };
         params.extend(self.timing.params.clone());
-        Ok(Sources { top: self.timing.top.clone().unwrap_or_else(|| self.top.clone()), files, params, form: Form::Block })
+        Ok(self.sources(self.timing.top.clone().unwrap_or_else(|| self.top.clone()), files, params))
+    }
+
+    fn sources(&self, top: String, files: Vec<PathBuf>, params: BTreeMap<String, i64>) -> Sources {
+        Sources { top, files, params, without: self.without.clone(), form: Form::Block }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::registry::{Form, Sources};
-use super::tools::{Tools, read_commands, used_files};
+use super::tools::{Tools, inside, read_commands, used_files};
 use super::{SynthError, cache, harness, io_error};
 
 /// Seeds of the three placements.
@@ -52,7 +52,7 @@ impl Timing {
 /// Measures `sources`, or takes the kept result; works in `folder`, relative to the repository.
 pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing, SynthError> {
     let top = &sources.top;
-    let file = |name: &str| folder.join(name).display().to_string();
+    let file = |name: &str| inside(&folder.join(name));
     let read = read_commands(sources, folder);
     let (elaborate, harness_file, placed) = match sources.form {
         Form::Block => (

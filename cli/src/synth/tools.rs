@@ -8,10 +8,19 @@ use std::process::{Command, Stdio};
 use super::registry::{Form, Sources};
 use super::{SynthError, io_error};
 
+/// Where the tools' sandbox shows them the repository, wherever it is: paths of the machine itself would collide with
+/// folders that the sandbox has of its own.
+const MOUNT: &str = "/penstock";
+
+/// A path relative to the repository as the tools see it.
+pub fn inside(path: &Path) -> String {
+    format!("{MOUNT}/{}", path.display())
+}
+
 /// Where the tools are, and which versions.
 #[derive(Debug)]
 pub struct Tools {
-    /// The repository. The tools run there and are given paths relative to it: their sandbox has a /tmp of its own.
+    /// The repository.
     pub root: PathBuf,
     bin: PathBuf,
     /// Folder of the installed Python packages, relative to the repository.
@@ -61,7 +70,7 @@ impl Tools {
             .args(["-n", "5"])
             .arg(self.bin.join(tool))
             .args(arguments)
-            .current_dir(&self.root)
+            .env("YOWASP_MOUNT", format!("{MOUNT}={}", self.root.display()))
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors)
@@ -81,15 +90,20 @@ impl Tools {
 /// The yosys commands that elaborate `sources` and keep the netlist, with its source locations, in `folder`.
 pub fn read_commands(sources: &Sources, folder: &Path) -> String {
     let params: Vec<String> = sources.params.iter().map(|(name, value)| format!("-G {name}={value} ")).collect();
-    let files: Vec<String> = sources.files.iter().map(|path| path.display().to_string()).collect();
+    let files: Vec<String> = sources.files.iter().map(|path| inside(path)).collect();
     let (top, params, files) = (&sources.top, params.concat(), files.join(" "));
     let read = match sources.form {
         Form::Bare => format!("read_verilog {files}"),
         Form::Block => {
-            format!("read_slang --threads 1 --top {top} --allow-toplevel-iface-ports --ignore-assertions {params}{files}")
+            let without: Vec<String> = sources.without.iter().map(|name| format!("--blackboxed-module {name} ")).collect();
+            let evert = if without.is_empty() { "" } else { "; expose -evert" };
+            format!(
+                "read_slang --threads 1 --top {top} --allow-toplevel-iface-ports --ignore-assertions {}{params}{files}{evert}",
+                without.concat()
+            )
         }
     };
-    format!("{read}; hierarchy -top {top}; write_rtlil {}", folder.join("block.il").display())
+    format!("{read}; hierarchy -top {top}; write_rtlil {}", inside(&folder.join("block.il")))
 }
 
 /// The files that the last run of [`read_commands`] for `folder` used: those that the netlist came from, and all packages,

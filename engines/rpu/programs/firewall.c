@@ -1,8 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
  * Firewall (Rosebud, section 7.2): IPv4 frames leave at the other port of the pair unless their source is in the table; all
- * others are dropped. The look-up starts before it is known to be needed, and its answer is a mask for the descriptor:
- * twelve instructions a frame.
+ * others are dropped. The look-up starts before it is known to be needed, and its answer is a mask for the descriptor. Twelve instructions
+ * a frame, in an order in which none waits.
  */
 #include <ip_prefix.h>
 #include <packet_headers.h>
@@ -15,10 +15,12 @@ static inline void filter(void) {
   const uint8_t *header = pn_hdr();
   const struct eth_header *eth = (const struct eth_header *)header;
   const struct ipv4_header *ip = (const struct ipv4_header *)(header + ETH_HEADER_SIZE);
-  int is_ipv4 = eth->type == ETHERTYPE_IPV4;
+  uint32_t length = pn_now(pn_len(desc)); /* while the header's address comes */
   uint32_t source = ip->src_ip;
-  if (__builtin_expect(pn_len(desc) >= ETH_HEADER_SIZE + IPV4_HEADER_SIZE, 1)) {
-    ip_prefix_start(source);
+  pn_barrier();
+  int is_ipv4 = eth->type == ETHERTYPE_IPV4; /* while the source comes */
+  ip_prefix_start(source);
+  if (__builtin_expect(length >= ETH_HEADER_SIZE + IPV4_HEADER_SIZE, 1)) {
     if (__builtin_expect(is_ipv4, 1)) {
       pn_send((desc ^ pn_port(1)) & ip_prefix_pass_mask());
       return;

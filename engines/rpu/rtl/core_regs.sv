@@ -217,18 +217,18 @@ module core_regs
     if (rst) refused <= 1'b0;
   end
 
-  // ---- slots held by the firmware, and slots that hold a frame
+  // ---- slots held by the firmware, from taking the descriptor to giving it back, and slots that hold a frame
   always_comb begin
     held_d = held_q;
     if (send) held_d[s_slot] = 1'b0;
-    if (done) held_d[done_slot] = 1'b1;
+    if (pop) held_d[head_slot_q] = 1'b1;
   end
 
   always_ff @(posedge clk) begin
     held_q <= held_d;
     if (free) active[free_slot] <= 1'b0;
     if (done) active[done_slot] <= 1'b1;
-    held_cycles <= (send || held_q == 0) ? 32'd0 : held_cycles + 32'd1;
+    held_cycles <= (send || (held_q == 0 && !head_valid_q)) ? 32'd0 : held_cycles + 32'd1;
     if (rst) begin
       held_q <= '0;
       active <= '0;
@@ -351,7 +351,7 @@ module core_regs
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst && done) assert (!held_q[done_slot]) else $error("%m: a frame came into a slot that is in use");
+    if (!rst && done) assert (!active[done_slot]) else $error("%m: a frame came into a slot that is in use");
 `endif
 endmodule
 

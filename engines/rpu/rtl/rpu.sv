@@ -279,7 +279,7 @@ module rpu
       .Accel(Accel)
   ) accel (
       .clk,
-      .rst(core_rst_q),
+      .rst,  // not core_rst_q: the host loads tables while it holds the core
       .bus(accel_bus)
   );
 

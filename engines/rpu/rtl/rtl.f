@@ -9,15 +9,7 @@ rx_dma.sv
 tx_dma.sv
 core_regs.sv
 host_window.sv
-core/core_pkg.sv
-core/core.sv
-core/core_alu.sv
-core/core_btb.sv
-core/core_csr.sv
-core/core_decode.sv
-core/core_div.sv
-core/core_mul.sv
-core/core_regfile.sv
+-f core/core.f
 accel_if.sv
 ../accelerators/ip_prefix/ip_prefix.sv
 accel_none.sv

@@ -7,9 +7,9 @@
 //           (32)     one row a cycle  (core and rx    2 cycles           against the     (32)
 //                                      come first)                       row before
 //
-// Throughput one row a cycle; a frame takes one cycle beside its rows. Latency from send to the first beat on tx: 9 cycles when
-// nobody disturbs. Rows are only read while the queue has room for all that are on their way, so memory never has to stop.
-// A slot comes back when its frame's last beat has left, or at once when the frame is not to be sent.
+// Throughput one row a cycle, also from frame to frame. Latency from send to the first beat on tx: 8 cycles when nobody disturbs.
+// Rows are only read while the queue has room for all that are on their way, so memory never has to stop.
+// A slot comes back when its frame's last beat has left; when the frame is not to be sent, as soon as its turn in the queue comes.
 module tx_dma
   import penstock_pkg::*;
   import rpu_pkg::*;

@@ -111,7 +111,8 @@ impl fmt::Display for Fault {
         } else {
             write!(
                 f,
-                "unit {unit} has not released a slot for {HELD_LIMIT} instructions, pc={pc:#x}, {frames} frames held"
+                "unit {unit} has not released a slot for {},000 instructions, pc={pc:#x}, {frames} frames held",
+                HELD_LIMIT / 1000
             )
         }
     }

@@ -115,7 +115,7 @@ mod tests {
     /// The verification suite of Microsoft's RSS documentation: destination and source, hash with ports, hash without.
     #[test]
     fn verification_suite() {
-        let ipv4_rows: [([u8; 4], u16, [u8; 4], u16, u32, u32); 5] = [
+        let ipv4_rows = [
             (
                 [161, 142, 100, 80],
                 1766,
@@ -159,6 +159,7 @@ mod tests {
         ];
         for (destination, destination_port, source, source_port, with_ports, without) in ipv4_rows {
             let mut input = ipv4(source, destination);
+            let (source_port, destination_port): (u16, u16) = (source_port, destination_port);
             assert_eq!(toeplitz(&input), without);
             input.extend(source_port.to_be_bytes());
             input.extend(destination_port.to_be_bytes());
@@ -233,7 +234,8 @@ mod tests {
 
     #[test]
     fn ports_count_only_where_they_are() {
-        let changes: [(&str, fn(&mut [u8]), u32); 8] = [
+        type Change = fn(&mut [u8]);
+        let changes: [(&str, Change, u32); 8] = [
             ("don't fragment alone", |ip| ip[6] = 0x40, WITH_PORTS),
             ("UDP", |ip| ip[9] = 17, WITH_PORTS),
             ("first fragment", |ip| ip[6] = 0x20, WITHOUT),

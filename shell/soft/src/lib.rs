@@ -23,6 +23,6 @@ pub use crate::{
     card::{Card, Config, Exit, Fault, StreamCounters},
     dispatch::Policy,
     flow_hash::{flow_hash, toeplitz},
-    output::{Frame, Frames},
+    output::{Frame, Frames, Iter},
 };
 pub use penstock_rpu::{accelerator::Kind as Accelerator, port::Source, prefix_table, regs};

@@ -49,26 +49,13 @@ impl Frames {
     }
 
     /// All of them, first left first.
-    pub fn iter(&self) -> impl Iterator<Item = Frame<'_>> {
-        let mut start = 0;
-        self.records.iter().map(move |record| {
-            let bytes = &self.bytes[start..record.end];
-            start = record.end;
-            let &Record {
-                destination,
-                source,
-                index,
-                unit,
-                ..
-            } = record;
-            Frame {
-                destination,
-                source,
-                index,
-                unit,
-                bytes,
-            }
-        })
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_> {
+        Iter {
+            frames: self,
+            next: 0,
+            start: 0,
+        }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -92,5 +79,46 @@ impl Frames {
             unit,
             end: self.bytes.len(),
         });
+    }
+}
+
+/// Walks over [`Frames`].
+pub struct Iter<'a> {
+    frames: &'a Frames,
+    next: usize,
+    /// First byte of the next frame.
+    start: usize,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = Frame<'a>;
+
+    fn next(&mut self) -> Option<Frame<'a>> {
+        let &Record {
+            destination,
+            source,
+            index,
+            unit,
+            end,
+        } = self.frames.records.get(self.next)?;
+        let bytes = &self.frames.bytes[self.start..end];
+        self.next += 1;
+        self.start = end;
+        Some(Frame {
+            destination,
+            source,
+            index,
+            unit,
+            bytes,
+        })
+    }
+}
+
+impl<'a> IntoIterator for &'a Frames {
+    type Item = Frame<'a>;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
     }
 }

@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn every_difference_is_found() {
-        let spoils: [(&str, fn(&mut Run)); 7] = [
+        type Spoil = fn(&mut Run);
+        let spoils: [(&str, Spoil); 7] = [
             ("1 flows are in another order", |run| run.departures.swap(0, 2)),
             ("1 frames are missing, 0 are too many", |run| drop(run.departures.pop())),
             ("0 frames are missing, 1 are too many", |run| run.departures.push(run.departures[0].clone())),
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_both_ways_see_is_counted_as_often_as_it_occurs() {
+    fn frames_are_counted_as_often_as_they_occur() {
         let (a, b) = ([1u8], [2u8]);
         assert_eq!(without(&[&a, &a, &b], &[&a]), 2);
         assert_eq!(without(&[&a], &[&a, &a, &b]), 0);

@@ -22,22 +22,26 @@ pub struct Mix {
     pub traffic: Traffic,
     pub captured: u64,
     pub made: u64,
+    /// What was wrong with the captures.
+    pub faults: Vec<String>,
 }
 
 /// Reads the captures and mixes them with frames from addresses inside, at the edges of, and beside the prefixes of `list`.
 pub fn mix(root: &Root, list: &[Rule]) -> Result<Mix, CaptureError> {
     let mut captured: Vec<(Port, Vec<u8>)> = Vec::new();
+    let mut faults = Vec::new();
     for program in PROGRAMS {
         let mut both: Vec<(u64, Port, Vec<u8>)> = Vec::new();
         for (side, port) in [("outside", Port::Ethernet(0)), ("inside", Port::Ethernet(1))] {
-            let read = capture::read(&root.join(format!("designs/traffic/{program}.{side}.pcap")))?;
+            let mut read = capture::read(&root.join(format!("designs/traffic/{program}.{side}.pcap")))?;
             both.extend(read.frames().map(|(time, bytes)| (time, port, bytes.to_vec())));
+            faults.append(&mut read.faults);
         }
         both.sort_by_key(|(time, ..)| *time);
         captured.extend(both.into_iter().map(|(_, port, bytes)| (port, bytes)));
     }
     let mut random = Random(0x70656e73746f636b);
-    let mut mix = Mix { traffic: Traffic::default(), captured: captured.len() as u64, made: 0 };
+    let mut mix = Mix { traffic: Traffic::default(), captured: captured.len() as u64, made: 0, faults };
     for (port, bytes) in captured {
         for _ in 0..HOSTILE_PER_FRAME {
             let frame = hostile(&mut random, list, mix.made);
@@ -54,7 +58,7 @@ fn hostile(random: &mut Random, list: &[Rule], number: u64) -> Vec<u8> {
     let tcp = random.below(2) == 0;
     let flow = Flow {
         tcp,
-        source: address(random, list).into(),
+        source: address(random, list),
         destination: SERVERS[random.below(SERVERS.len() as u64) as usize].into(),
         source_port: 1024 + random.below(64_000) as u16,
         destination_port: if tcp { 80 } else { 53 },
@@ -66,25 +70,19 @@ fn hostile(random: &mut Random, list: &[Rule], number: u64) -> Vec<u8> {
     frame
 }
 
-/// A source address: one in two inside a prefix of the list, one in four its first or last or the one before or after it,
-/// else anything.
-fn address(random: &mut Random, list: &[Rule]) -> Ipv4Addr {
+/// A source address: of nine, four lie inside a prefix of the list, four are at its edges, one is anything.
+fn address(random: &mut Random, list: &[Rule]) -> u32 {
     let anything = random.next() as u32;
-    let Some(rule) = list.get(random.below(list.len().max(1) as u64) as usize) else { return anything.into() };
+    let Some(rule) = list.get(random.below(list.len().max(1) as u64) as usize) else { return anything };
     let (first, last) = (rule.first(), rule.last());
-    Ipv4Addr::from(match random.below(8) {
-        0..4 => first + (u64::from(anything) % (u64::from(last - first) + 1)) as u32,
+    match random.below(9) {
+        0..=3 => first + (u64::from(anything) % (u64::from(last - first) + 1)) as u32,
         4 => first,
         5 => last,
-        6 => {
-            if anything & 1 == 0 {
-                first.wrapping_sub(1)
-            } else {
-                last.wrapping_add(1)
-            }
-        }
+        6 => first.wrapping_sub(1),
+        7 => last.wrapping_add(1),
         _ => anything,
-    })
+    }
 }
 
 #[cfg(test)]

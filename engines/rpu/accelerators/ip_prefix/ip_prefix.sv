@@ -4,15 +4,17 @@
 // Longest prefix match (docs/architecture.md, longest prefix table): a search tree of three levels over up to 8,192 interval
 // starts. Each level counts the keys of one node that are not above the address.
 //
-//   cycle 0           cycle 1                        cycle 2                         cycle 3
-//   ADDR written ─> ‖ inner node (distributed RAM) ‖ leaf node and classes        ‖ CLASS, PASS_MASK
-//   32 root keys    ‖ 15 compares ─> leaf row      ‖ (block RAM) ─> 15 compares   ‖ may be read
+//   cycle 0                  cycle 1                 cycle 2                       cycle 3
+//   ADDR written ─>        ‖ 15 compares ─>        ‖ leaf node and classes       ‖ CLASS, PASS_MASK
+//   32 compares ─> inner   ‖ leaf row              ‖ (block RAM) ─>              ‖ may be read
+//   node (distributed RAM) ‖                       ‖ 15 compares                 ‖
 //
 // CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles, one in
 // cycle 3 for none. A write to ADDR is always taken; one that comes before the answer starts the search anew.
 //
 // Key 0 of an inner or leaf node is the key that led to it and is not compared again. What an address below all keys
-// finds in cycles 1 and 2 is count 0, whatever the node, so that only its class has to come from elsewhere.
+// finds in cycles 1 and 2 is count 0, whatever the node, so that only its class has to come from elsewhere. Nodes stand in
+// the memories in the order of the Gray code, which takes half as many compares a bit as binary.
 //
 // The host writes a word a cycle at any time; look-ups meanwhile answer in time, but with any class. Its reads use the block
 // RAM in a cycle in which no look-up does; firmware cannot take all of them, because it has at most 16,384 stores in a row.
@@ -38,16 +40,14 @@ module ip_prefix (
     for (int unsigned k = 1; k < Roots; k++) compare_roots[k] = address >= keys[k];
   endfunction
 
-  // Number of ones, which stand together from bit 1 on: the steps from 0 to that number, added without carries.
-  function automatic logic [4:0] count_roots(logic [Roots-1:1] ge);
-    logic [4:0] n;
-    n = '0;
-    for (int unsigned k = 1; k < Roots; k++) if (ge[k]) n ^= 5'(k ^ (k - 1));
-    return n;
+  function automatic logic [4:0] gray(logic [4:0] n);
+    return n ^ (n >> 1);
   endfunction
 
-  function automatic logic [3:0] count(above_t ge);
-    return 4'(count_roots((Roots - 1)'(ge)));
+  // Number of ones, which stand together from bit 1 on, in Gray code: from k - 1 to k it changes in the lowest one of k.
+  function automatic logic [4:0] gray_count(logic [Roots-1:1] ge);
+    gray_count = '0;
+    for (int unsigned k = 1; k < Roots; k++) if (ge[k]) gray_count ^= 5'(k & -k);
   endfunction
 
   // An interval's bit is the parity of the differences up to it: cheaper behind the compares than a selector.
@@ -88,14 +88,17 @@ module ip_prefix (
   logic [23:2] ld_addr_q;
   logic [31:0] ld_wdata_q, ld_rdata_q;
   logic ld_key, ld_class, ld_below;
+  logic [4:0] ld_root;
+  logic [3:0] ld_inner, ld_lane;
   logic [8:0] ld_row;
-  logic [3:0] ld_lane;
 
   assign ld_key   = ld_addr_q[23:15] == 9'd0;
   assign ld_class = ld_addr_q[23:15] == 9'd1;
   assign ld_below = ld_addr_q == 22'h4000;
-  assign ld_row   = ld_addr_q[14:6];
+  assign ld_root  = ld_addr_q[14:10];
+  assign ld_inner = ld_addr_q[9:6];
   assign ld_lane  = ld_addr_q[5:2];
+  assign ld_row   = {gray(ld_root), 4'(gray(5'(ld_inner)))};
 
   always_ff @(posedge clk) begin
     if (bus.ld_wr || bus.ld_rd) begin
@@ -106,8 +109,8 @@ module ip_prefix (
       if (ld_key) begin
         leaf_mem[ld_row][ld_lane] <= ld_wdata_q;
         if (ld_lane == 0) begin
-          if (ld_row[3:0] == 0) root_keys_q[ld_row[8:4]] <= ld_wdata_q;
-          else inner_mem[ld_row[8:4]][ld_row[3:0]] <= ld_wdata_q;
+          if (ld_inner == 0) root_keys_q[ld_root] <= ld_wdata_q;
+          else inner_mem[gray(ld_root)][ld_inner] <= ld_wdata_q;
         end
       end
       if (ld_class) class_mem[ld_row][ld_lane] <= 8'(ld_wdata_q[ClassW-1:0]);
@@ -122,6 +125,7 @@ module ip_prefix (
   logic [31:0] address, address_q;
   logic under_q;  // the address is below all keys
   logic [4:0] root_q;
+  logic [Fan-1:1][31:0] node_q;
   logic [8:0] row;
   logic [Fan-1:0][31:0] keys_q;
   logic [Fan-1:0][7:0] classes_q;
@@ -134,14 +138,16 @@ module ip_prefix (
 
   always_comb begin
     row = ld_row;
-    if (inner_q) row = {root_q, count(compare(inner_mem[root_q], address_q))};
+    if (inner_q) row = {root_q, 4'(gray_count((Roots - 1)'(compare(node_q, address_q))))};
   end
 
   always_ff @(posedge clk) begin
     if (start) begin
+      automatic logic [4:0] root = gray_count(compare_roots(root_keys_q, address));
       address_q <= address;
       under_q   <= address < root_keys_q[0];
-      root_q    <= count_roots(compare_roots(root_keys_q, address));
+      root_q    <= root;
+      node_q    <= inner_mem[root];
     end
     if (inner_q || ld_rd_q) begin
       keys_q    <= leaf_mem[row];
@@ -168,7 +174,7 @@ module ip_prefix (
     for (int unsigned p = 0; p < Planes; p++) answer[p] = ^(steps_q[p] & {ge_q, 1'b1});
     bus.rdata = '0;
     if (bus.addr == 22'(regs_pkg::IP_PREFIX_CLASS)) bus.rdata = 32'(answer[ClassW-1:0]);
-    if (bus.addr == 22'(regs_pkg::IP_PREFIX_PASS_MASK)) bus.rdata = {{16{!answer[ClassW]}}, 16'hFFFF};
+    if (bus.addr == 22'(regs_pkg::IP_PREFIX_PASS_MASK)) bus.rdata = {16'hFFFF, {16{!answer[ClassW]}}};
   end
   assign bus.rd_valid = bus.rd_en && !inner_q && !leaf_q;
 

@@ -92,15 +92,16 @@ fn parse_line(content: &str) -> Result<Prefix, String> {
         return Err(format!("`{rest}` after prefix and class"));
     }
     let (address, length) = match network.split_once('/') {
-        Some((address, length)) => (
-            address,
-            decimal(length, 32).ok_or(format!("`{length}` is no prefix length 0..32"))?,
-        ),
-        None => (network, 32),
+        Some((address, length)) => (address, Some(length)),
+        None => (network, None),
     };
     let address: Ipv4Addr = address
         .parse()
         .map_err(|_| format!("`{address}` is no IPv4 address"))?;
+    let length = match length {
+        Some(word) => decimal(word, 32).ok_or(format!("`{word}` is no prefix length 0..32"))?,
+        None => 32,
+    };
     let class = match class {
         Some(word) => decimal(word, 15).ok_or(format!("`{word}` is no class 0..15"))?,
         None => 1,

@@ -3,6 +3,7 @@ core_decode.sv
 core_regfile.sv
 core_btb.sv
 core_alu.sv
+core_count.sv
 core_mul.sv
 core_div.sv
 core_csr.sv

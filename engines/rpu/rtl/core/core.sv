@@ -87,7 +87,7 @@ module core
 
   // ---- DECODE
   ctl_t d_ctl;
-  logic d_use_rs1, d_use_rs2, d_b_is_rs2, d_b_is_pc_imm, d_b_is_link;
+  logic d_use_rs1, d_use_rs2, d_b_is_rs2, d_b_is_pc_imm, d_b_is_link, d_is_csr;
   logic [31:0] d_imm, d_pc_imm, d_const, rf_rs1, rf_rs2;
   logic [11:0] d_offset;
 
@@ -99,6 +99,7 @@ module core
       .b_is_rs2(d_b_is_rs2),
       .b_is_pc_imm(d_b_is_pc_imm),
       .b_is_link(d_b_is_link),
+      .is_csr(d_is_csr),
       .imm(d_imm),
       .offset(d_offset)
   );
@@ -114,7 +115,7 @@ module core
   ctl_t e_ctl_q;
   logic e_valid_q, m_wb_q, m_late_q, w_wb_q;
   logic [4:0] e_rd_q, m_rd_q, w_rd_q;
-  logic [31:0] e_fast, m_value_q, w_value;
+  logic [31:0] e_fast, m_value, w_value;
 
   core_regfile regfile (
       .clk,
@@ -134,7 +135,9 @@ module core
   wire w_hit1 = w_wb_q && w_rd_q == d_instr_q[19:15];
   wire w_hit2 = w_wb_q && w_rd_q == d_instr_q[24:20];
 
-  assign d_stall = d_valid_q && ((d_use_rs1 && ((e_hit1 && e_ctl_q.late) || (m_hit1 && m_late_q)))
+  // A CSR instruction enters EX alone, so that minstret has counted what went before.
+  assign d_stall = d_valid_q && ((d_is_csr && e_valid_q) ||
+                                 (d_use_rs1 && ((e_hit1 && e_ctl_q.late) || (m_hit1 && m_late_q)))
                               || (d_use_rs2 && ((e_hit2 && e_ctl_q.late) || (m_hit2 && m_late_q))));
 
   // The result of EX comes last, so it enters at the last level.
@@ -145,24 +148,24 @@ module core
     d_from2 = !d_b_is_rs2 ? 2'd3 : m_hit2 ? 2'd1 : w_hit2 ? 2'd2 : 2'd0;
     unique case (d_from1)
       2'd0:    d_early1 = rf_rs1;
-      2'd1:    d_early1 = m_value_q;
+      2'd1:    d_early1 = m_value;
       default: d_early1 = w_value;
     endcase
     unique case (d_from2)
       2'd0: d_early2 = rf_rs2;
-      2'd1: d_early2 = m_value_q;
+      2'd1: d_early2 = m_value;
       2'd2: d_early2 = w_value;
       2'd3: d_early2 = d_const;
     endcase
     d_a = e_hit1 ? e_fast : d_early1;
-    d_b = e_hit2 && d_b_is_rs2 ? e_fast : d_early2;
+    d_b = (e_hit2 && d_b_is_rs2 ? e_fast : d_early2) ^ {32{d_ctl.alu.inv_b}};
   end
 
   // ---- registers of EX
   pc_t e_pc_q, e_target_q;
   counter_t e_counter_q;
   logic e_target_ok_q;      // the instruction that follows in DECODE is that at e_target_q
-  logic e_target_odd_q;     // the target lies between two words
+  logic e_target_odd_q;     // the target would lie between two words
   logic [31:0] e_a_q, e_b_q;
   logic [11:0] e_offset_q;
 
@@ -178,6 +181,7 @@ module core
         e_ctl_q.jal    <= 1'b0;
         e_ctl_q.jalr   <= 1'b0;
         e_ctl_q.mul    <= 1'b0;
+        e_ctl_q.count  <= 1'b0;
         e_ctl_q.div    <= 1'b0;
         e_ctl_q.csr_we <= 1'b0;
         e_ctl_q.mret   <= 1'b0;
@@ -186,8 +190,8 @@ module core
       e_pc_q         <= d_pc_q;
       e_counter_q    <= d_counter_q;
       e_rd_q         <= d_instr_q[11:7];
-      e_target_q     <= d_pc_imm[15:2];
-      e_target_ok_q  <= d_pc_imm[15:2] == i_pc_q;
+      e_target_q     <= d_pc_imm[1] ? TrapPc : d_pc_imm[15:2];
+      e_target_ok_q  <= d_pc_imm[15:1] == {i_pc_q, 1'b0};
       e_target_odd_q <= d_pc_imm[1];
       e_a_q          <= d_a;
       e_b_q          <= d_b;
@@ -201,8 +205,7 @@ module core
   end
 
   // ---- EX
-  logic [31:0] e_minmax, e_unary, e_csr, e_quotient, e_value;
-  logic [5:0] e_count;
+  logic [31:0] e_minmax, e_unary, e_csr, e_quotient, e_slow;
   logic e_equal, e_less;
 
   core_alu alu (
@@ -212,7 +215,6 @@ module core
       .fast(e_fast),
       .minmax(e_minmax),
       .unary(e_unary),
-      .count(e_count),
       .equal(e_equal),
       .less(e_less)
   );
@@ -225,29 +227,31 @@ module core
   wire e_condition = (e_ctl_q.f3[2] ? e_less : e_equal) ^ e_ctl_q.f3[0];
   wire e_branch_taken = e_ctl_q.branch && e_condition;
   wire e_taken = e_branch_taken || e_ctl_q.jal || e_ctl_q.jalr;
-  logic e_wrong;
-  always_comb begin
-    if (e_ctl_q.jalr) e_wrong = e_addr[15:2] != d_pc_q;
-    else if (e_branch_taken || e_ctl_q.jal) e_wrong = !e_target_ok_q;
-    else e_wrong = e_counter_q[1];
-  end
 
-  // Traps.
+  // Traps. A branch to the middle of a word has the trap handler as its target: its condition comes late.
   logic irq_pending;
   pc_t epc;
   wire e_irq = e_valid_q && irq_pending;
   wire e_mem_fault = (e_ctl_q.load || e_ctl_q.store) && e_misaligned;
-  wire e_fetch_fault = (e_branch_taken && e_target_odd_q) || (e_ctl_q.jalr && e_addr[1]);
-  wire e_trap = e_irq || e_ctl_q.exc || e_mem_fault || e_fetch_fault;
+  wire e_jalr_fault = e_ctl_q.jalr && e_addr[1];
+  wire e_branch_fault = e_branch_taken && e_target_odd_q;
+  wire e_early_trap = e_irq || e_ctl_q.exc || e_mem_fault || e_jalr_fault;
+  wire e_trap = e_early_trap || e_branch_fault;
   wire e_done = e_go && e_valid_q && !e_trap;  // the instruction leaves EX and will be completed
 
-  assign redirect = e_trap || e_ctl_q.mret || (e_valid_q && e_wrong);
+  pc_t e_other_pc;
   always_comb begin
-    if (e_trap) redirect_pc = TrapPc;
-    else if (e_ctl_q.mret) redirect_pc = epc;
-    else if (e_ctl_q.jalr) redirect_pc = e_addr[15:2];
-    else if (e_taken) redirect_pc = e_target_q;
-    else redirect_pc = e_pc_q + 14'd1;
+    if (e_early_trap) e_other_pc = TrapPc;
+    else if (e_ctl_q.mret) e_other_pc = epc;
+    else if (e_ctl_q.jalr) e_other_pc = e_addr[15:2];
+    else if (e_ctl_q.jal) e_other_pc = e_target_q;
+    else e_other_pc = e_pc_q + 14'd1;
+    redirect_pc = e_branch_taken && !e_irq ? e_target_q : e_other_pc;
+
+    if (e_early_trap || e_ctl_q.mret) redirect = 1'b1;
+    else if (e_ctl_q.jalr) redirect = e_addr[15:2] != d_pc_q;
+    else if (e_ctl_q.jal) redirect = !e_target_ok_q;
+    else redirect = e_branch_taken ? !e_target_ok_q : e_valid_q && e_counter_q[1];
   end
 
   core_csr csr (
@@ -256,16 +260,16 @@ module core
       .hart_id,
       .irq,
       .sel(e_ctl_q.csr),
-      .we(e_done && e_ctl_q.csr_we),
+      .we(e_go && e_ctl_q.csr_we && !e_irq),
       .op(e_ctl_q.f3[1:0]),
       .operand(e_ctl_q.f3[2] ? e_b_q : e_a_q),
       .rdata(e_csr),
       .trap(e_go && e_trap),
       .irq_taken(e_irq),
-      .cause(e_fetch_fault ? ExcFetchMisaligned : e_ctl_q.cause),
+      .cause(e_jalr_fault || e_ctl_q.branch ? ExcFetchMisaligned : e_ctl_q.cause),
       .pc(e_pc_q),
       .tval(!e_irq && e_mem_fault ? e_addr : 32'd0),
-      .mret(e_done && e_ctl_q.mret),
+      .mret(e_go && e_ctl_q.mret && !e_irq),
       .retire(e_done),
       .irq_pending,
       .irq_active,
@@ -289,7 +293,7 @@ module core
       .pc(f_pc_q),
       .counter(btb_counter),
       .target(btb_target),
-      .we(e_done && (e_taken || e_counter_q != 2'd0)),
+      .we(e_go && e_valid_q && (e_taken || e_counter_q != 2'd0)),
       .wpc(e_pc_q),
       .wtarget(e_ctl_q.jalr ? e_addr[15:2] : e_target_q),
       .wcounter(new_counter)
@@ -311,20 +315,16 @@ module core
   );
 
   always_comb begin
-    e_value = e_fast;
-    if (e_ctl_q.is_slow) begin
-      unique case (e_ctl_q.slow)
-        SlowMinMax: e_value = e_minmax;
-        SlowUnary:  e_value = e_unary;
-        SlowCsr:    e_value = e_csr;
-        SlowDiv:    e_value = e_quotient;
-        default:    e_value = {26'd0, e_count};
-      endcase
-    end
+    unique case (e_ctl_q.slow)
+      SlowMinMax: e_slow = e_minmax;
+      SlowUnary:  e_slow = e_unary;
+      SlowCsr:    e_slow = e_csr;
+      SlowDiv:    e_slow = e_quotient;
+    endcase
   end
 
   // Data bus, address phase.
-  assign dbus_req = (e_ctl_q.load || e_ctl_q.store) && !e_trap;
+  assign dbus_req = (e_ctl_q.load || e_ctl_q.store) && !e_irq && !e_misaligned;
   assign dbus_we = e_ctl_q.store;
   assign dbus_addr = e_addr;
   always_comb begin
@@ -347,21 +347,25 @@ module core
   assign pc_o = {16'd0, e_pc_q, 2'd0};
 
   // ---- MEM
-  logic m_load_q, m_mul_q;
+  logic m_is_slow_q, m_load_q, m_mul_q, m_count_q;
+  logic [5:0] m_count;
   logic [2:0] m_f3_q;
   logic [1:0] m_byte_q;
-  logic [31:0] m_product;
+  logic [31:0] m_fast_q, m_slow_q, m_product;
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
-      m_wb_q    <= e_ctl_q.wb && e_go && !e_trap;
+      m_wb_q    <= e_ctl_q.wb && e_go && !e_early_trap;  // a branch writes nothing
       m_rd_q    <= e_rd_q;
-      m_late_q  <= e_ctl_q.load || e_ctl_q.mul;
+      m_late_q  <= e_ctl_q.load || e_ctl_q.mul || e_ctl_q.count;
+      m_is_slow_q <= e_ctl_q.is_slow;
       m_load_q  <= e_ctl_q.load;
       m_mul_q   <= e_ctl_q.mul;
+      m_count_q <= e_ctl_q.count;
       m_f3_q    <= e_ctl_q.f3;
       m_byte_q  <= e_addr[1:0];
-      m_value_q <= e_value;
+      m_slow_q  <= e_slow;
+      m_fast_q  <= e_fast;
     end
     if (rst) m_wb_q <= 1'b0;
   end
@@ -374,6 +378,16 @@ module core
       .b(e_b_q),
       .res(m_product)
   );
+
+  core_count count (
+      .clk,
+      .en(!dbus_wait && e_ctl_q.count),
+      .which(e_b_q[1:0]),
+      .a(e_a_q),
+      .res(m_count)
+  );
+
+  assign m_value = m_is_slow_q ? m_slow_q : m_fast_q;
 
   // ---- WB: what memory gave is a register here, so that its long way does not meet the forwarding.
   logic w_load_q;
@@ -388,7 +402,7 @@ module core
       w_load_q  <= m_load_q;
       w_f3_q    <= m_f3_q;
       w_byte_q  <= m_byte_q;
-      w_value_q <= m_mul_q ? m_product : m_value_q;
+      w_value_q <= m_mul_q ? m_product : m_count_q ? {26'd0, m_count} : m_value;
       w_data_q  <= dbus_rdata;
     end
     if (rst) w_wb_q <= 1'b0;

@@ -30,7 +30,7 @@ module core_csr
 
   localparam logic [3:0] CauseExternal = 4'd11;
 
-  logic mie_q, mpie_q, irq_q, cause_irq_q;
+  logic mie_q, mpie_q, irq_q, cause_irq_q, retire_q;
   logic [3:0] cause_q;
   logic [31:0] scratch_q, tval_q;
   logic [63:0] cycle_q, instret_q;
@@ -67,10 +67,11 @@ module core_csr
   wire we_instreth = we && sel == CsrMinstreth;
 
   always_ff @(posedge clk) begin
-    irq_q   <= irq;
+    irq_q     <= irq;
+    retire_q  <= retire && !we_instret;  // late by one cycle: no CSR instruction follows so closely
     cycle_q   <= {we_cycleh ? wdata : cycle_q[63:32], we_cycle ? wdata : cycle_q[31:0]} + 64'(!we_cycle);
     instret_q <= {we_instreth ? wdata : instret_q[63:32], we_instret ? wdata : instret_q[31:0]}
-                 + 64'(retire && !we_instret);
+                 + 64'(retire_q);
 
     if (we) begin
       unique case (sel)
@@ -96,7 +97,7 @@ module core_csr
     end
 
     if (rst) begin
-      {mpie_q, mie_q, irq_q, irq_active} <= '0;
+      {mpie_q, mie_q, irq_q, irq_active, retire_q} <= '0;
       {cause_irq_q, cause_q} <= '0;
       // firmware that reads them before it writes them does the same in each run
       epc       <= '0;

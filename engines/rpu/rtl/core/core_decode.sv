@@ -12,6 +12,7 @@ module core_decode
     output logic        b_is_rs2,   // operand b is rs2, otherwise `imm`
     output logic        b_is_pc_imm,// operand b is pc + imm (auipc)
     output logic        b_is_link,  // operand b is pc + 4
+    output logic        is_csr,
     output logic [31:0] imm,        // operand b or, for jal, auipc and branches, what is added to pc
     output logic [11:0] offset      // what loads, stores and jalr add to rs1
 );
@@ -94,7 +95,7 @@ module core_decode
   wire is_minmax = is_reg && f7 == 7'h05;
   wire is_unary_left = is_imm && f3 == 3'd1 && f7[5];             // clz, ctz, cpop, sext.b, sext.h
   wire is_unary_right = is_imm && f3 == 3'd5 && f7[2];            // orc.b, rev8
-  wire is_csr = opcode == OpSystem && f3[1:0] != 2'd0;
+  assign is_csr = opcode == OpSystem && f3[1:0] != 2'd0;
   wire is_count = is_unary_left && !rs2[2];
 
   logic legal, writes;
@@ -103,9 +104,9 @@ module core_decode
     ctl.f3 = f3;
     ctl.csr = csr;
     ctl.alu.uns = opcode == OpBranch ? f3[1] : f3[0];
-    ctl.alu.sub = opcode == OpBranch || is_minmax || f3[1] || (is_reg && f7[5]);
     ctl.alu.max = f3[1];
-    ctl.alu.inv_b = is_reg && f7[5];
+    ctl.alu.inv_b = opcode == OpBranch || is_minmax || ((is_reg || is_imm) && !is_muldiv && f3[2:1] == 2'b01)
+                    || (is_reg && f7[5] && f3[1:0] != 2'b01);
     ctl.alu.left = !f3[2];
     ctl.alu.rotate = f7[5] && f7[4];
     ctl.alu.arith = f7[5];
@@ -134,9 +135,9 @@ module core_decode
     if (is_csr) ctl.slow = SlowCsr;
     else if (is_muldiv) ctl.slow = SlowDiv;
     else if (is_minmax) ctl.slow = SlowMinMax;
-    else if (is_count) ctl.slow = SlowCount;
     else ctl.slow = SlowUnary;
     ctl.is_slow = is_csr || (is_muldiv && f3[2]) || is_minmax || is_unary_left || is_unary_right;
+    ctl.count = is_count && legal_imm;
 
     legal = instr[1:0] == 2'b11;
     writes = 1'b0;

@@ -43,8 +43,8 @@ module core_div (
         lead_q    <= b != 32'd0;
         negate_q  <= is_rem ? a_neg : (a_neg ^ b_neg) && b != 32'd0;
         rem_q     <= '0;
-        quo_q     <= a_neg ? -a : a;
-        divisor_q <= b_neg ? -b : b;
+        quo_q     <= (a ^ {32{a_neg}}) + 32'(a_neg);
+        divisor_q <= (b ^ {32{b_neg}}) + 32'(b_neg);
         if (start) state_q <= Step;
       end
       Step: begin
@@ -67,7 +67,7 @@ module core_div (
 
   assign done = state_q == Done;
   wire [31:0] raw = is_rem ? rem_q : quo_q;
-  assign res = negate_q ? -raw : raw;
+  assign res = (raw ^ {32{negate_q}}) + 32'(negate_q);
 
 endmodule
 

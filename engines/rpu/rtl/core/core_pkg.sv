@@ -31,12 +31,11 @@ package core_pkg;
   } unary_e;
 
   // Results that leave EX with the instruction but are forwarded from MEM only.
-  typedef enum logic [2:0] {
+  typedef enum logic [1:0] {
     SlowMinMax,
     SlowUnary,
     SlowCsr,
-    SlowDiv,
-    SlowCount
+    SlowDiv
   } slow_e;
 
   // The order makes multiplexers of four.
@@ -68,10 +67,9 @@ package core_pkg;
     fast_e  fast;
     logic_e lop;
     unary_e unary;
-    logic   sub;     // adder: a - b
+    logic   inv_b;   // operand b comes complemented: a - b, comparisons, andn, orn, xnor
     logic   uns;     // comparison is unsigned
     logic   max;     // maximum, otherwise minimum
-    logic   inv_b;   // logic unit: complement b
     logic   left;    // shifter
     logic   rotate;
     logic   arith;
@@ -92,6 +90,7 @@ package core_pkg;
     logic       jal;
     logic       jalr;
     logic       mul;
+    logic       count;
     logic       div;
     logic       csr_we;
     logic       mret;

@@ -106,7 +106,8 @@ impl Firmware {
         let (mut imem, mut dmem) = (Vec::new(), Vec::new());
         let mut sizes = Sizes::default();
         for segment in file.segments() {
-            let (address, bytes, data) = (segment.address(), segment.size(), segment.data()?);
+            let (address, data) = (segment.address(), segment.data()?);
+            let bytes = segment.size().max(data.len() as u64);
             if bytes == 0 {
                 continue;
             }
@@ -169,7 +170,7 @@ impl Firmware {
             .iter()
             .rev()
             .filter(|s| !s.name.starts_with(['.', '$']))
-            .find(|s| s.address <= pc && (s.size == 0 || pc < s.address + s.size))
+            .find(|s| s.address <= pc && (s.size == 0 || pc - s.address < s.size))
     }
 
     fn line_at(&self, pc: u32) -> Option<String> {

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use penstock_rpu_sdk::{CompileError, Options, compile};
+use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -141,6 +141,40 @@ fn an_elf_is_taken_as_it_is() {
             "{cut}: {error}"
         );
     }
+}
+
+/// Numbers without a pattern (xorshift, Marsaglia 2003).
+fn random(state: &mut u64) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state >> 8) as usize
+}
+
+#[test]
+fn a_damaged_elf_is_refused_or_loads_within_the_memories() {
+    let whole = compile(&[root().join("engines/rpu/programs/forward.c")], &options())
+        .unwrap()
+        .elf;
+    let mut state = 5;
+    let mut refused = 0;
+    for round in 0..4_000 {
+        let mut elf = whole.clone();
+        // Most of what a loader believes stands in the first bytes.
+        for _ in 0..1 + round % 4 {
+            let reach = if round % 2 == 0 { 200 } else { elf.len() };
+            let at = random(&mut state) % reach;
+            elf[at] = [0, 1, 0x7F, 0x80, 0xFF, random(&mut state) as u8][random(&mut state) % 6];
+        }
+        match Firmware::from_elf(elf) {
+            Ok(firmware) => {
+                assert!(firmware.imem.len() <= 64 * 1024 && firmware.dmem.len() <= 16 * 1024);
+                let _ = firmware.locate(random(&mut state) as u32 % 0x500);
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 200 && refused < 3_800, "{refused}");
 }
 
 #[test]

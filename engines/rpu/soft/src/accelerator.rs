@@ -7,27 +7,29 @@ use crate::ip_prefix::IpPrefix;
 pub trait Accelerator: Send {
     /// Number in the unit's ACCEL register.
     fn id(&self) -> u32;
-    /// Firmware reads the register at `offset`, a multiple of 4.
-    fn read(&mut self, offset: u32) -> u32;
-    /// Firmware writes it.
-    fn write(&mut self, offset: u32, value: u32);
+    /// Firmware reads the register at `offset`, a multiple of 4; None when that is an error of the firmware.
+    fn read(&mut self, offset: u32) -> Option<u32>;
+    /// Firmware writes it; false when that is an error.
+    fn write(&mut self, offset: u32, value: u32) -> bool;
     /// The host reads the table word at `offset`, a multiple of 4.
     fn table(&self, offset: u32) -> u32;
     /// The host writes it.
     fn load(&mut self, offset: u32, value: u32);
 }
 
-/// No accelerator: all reads give 0.
-struct None;
+/// No accelerator: no registers.
+struct Absent;
 
-impl Accelerator for None {
+impl Accelerator for Absent {
     fn id(&self) -> u32 {
         0
     }
-    fn read(&mut self, _offset: u32) -> u32 {
-        0
+    fn read(&mut self, _offset: u32) -> Option<u32> {
+        None
     }
-    fn write(&mut self, _offset: u32, _value: u32) {}
+    fn write(&mut self, _offset: u32, _value: u32) -> bool {
+        false
+    }
     fn table(&self, _offset: u32) -> u32 {
         0
     }
@@ -49,7 +51,7 @@ impl Kind {
     #[must_use]
     pub fn build(self) -> Box<dyn Accelerator> {
         match self {
-            Self::None => Box::new(None),
+            Self::None => Box::new(Absent),
             Self::IpPrefix => Box::new(IpPrefix::new()),
         }
     }

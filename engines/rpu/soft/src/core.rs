@@ -194,6 +194,7 @@ impl Core {
         let mut now = start;
         let mut pc = self.pc;
         let mut pause = None;
+        let mut is_attention = false;
 
         macro_rules! reg {
             ($index:expr) => {
@@ -249,6 +250,10 @@ impl Core {
                             system.now = now;
                             match system.load_register(address) {
                                 Loaded::Value(word) => word,
+                                Loaded::Interrupts(word) => {
+                                    is_attention = true;
+                                    word
+                                }
                                 Loaded::Nothing(word) => {
                                     pause = Some(Pause::Polling);
                                     word
@@ -263,7 +268,7 @@ impl Core {
                         }
                     };
                     set!($extend(word >> (8 * (address & 3))));
-                    if pause.is_some() {
+                    if is_attention || pause.is_some() {
                         pc += 4;
                         break;
                     }
@@ -281,7 +286,9 @@ impl Core {
                         word[at..at + BYTES as usize].copy_from_slice(&(b as $type).to_le_bytes());
                     } else {
                         system.now = now;
-                        let value = u32::from(b as $type) << (8 * (address & 3));
+                        // Registers see the value in every lane.
+                        let value =
+                            u32::from(b as $type).wrapping_mul(u32::MAX / <$type>::MAX as u32);
                         if system.store_register(address, value, outside) == Stored::Interrupts {
                             pc += 4;
                             break;

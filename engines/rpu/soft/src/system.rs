@@ -19,6 +19,12 @@ pub(crate) const ACCEL_BASE: u32 = 0x0040_0000;
 /// Bytes of a row of packet memory, to which the packet offset is relative.
 const ROW: u32 = 64;
 const MAX_PACKET_OFFSET: u32 = 14;
+/// Header slots start on rows of data memory.
+const HEADER_ROW: u32 = 32;
+/// Registers end here.
+const REGISTER_BYTES: u32 = 0x200;
+/// Longest frame that a unit sends.
+const MAX_FRAME: u16 = 16_384;
 /// Bytes of the broadcast region, the last of data memory.
 const BROADCAST_BYTES: u32 = 8 * 1024;
 const MAX_SLOTS: usize = 32;
@@ -35,6 +41,7 @@ pub(crate) mod flag {
     pub const BAD_DESCRIPTOR: u16 = 1 << 9;
     pub const BAD_DESTINATION: u16 = 1 << 10;
     pub const BAD_SLOT: u16 = 1 << 11;
+    pub const ACCELERATOR: u16 = 1 << 12;
     /// What no mask hides.
     pub const ERRORS: u16 = 0x1F00;
 }
@@ -82,6 +89,8 @@ pub trait Outside {
 /// What a load from a register gives.
 pub(crate) enum Loaded {
     Value(u32),
+    /// The same, and an interrupt may be due.
+    Interrupts(u32),
     /// A poll found nothing.
     Nothing(u32),
     /// Not yet.
@@ -207,8 +216,10 @@ impl System {
             self.held_since = self.now;
         }
         self.active |= 1 << (slot - 1);
+        if self.queue.is_empty() {
+            self.flags |= flag::PACKET;
+        }
         self.queue.push_back(slot);
-        self.flags |= flag::PACKET;
         self.counters.rx_frames += 1;
         self.counters.rx_bytes += bytes.len() as u64;
     }
@@ -260,6 +271,16 @@ impl System {
         }
     }
 
+    /// Takes the oldest frame off the receive queue; the next one raises the packet interrupt anew.
+    fn pop(&mut self) -> Option<u8> {
+        let slot = self.queue.pop_front()?;
+        self.received = slot;
+        if !self.queue.is_empty() {
+            self.flags |= flag::PACKET;
+        }
+        Some(slot)
+    }
+
     fn wild(&mut self, address: u32) {
         self.error_addr = address;
         self.raise(flag::WILD);
@@ -280,11 +301,15 @@ impl System {
         let last = &self.slots[usize::from(self.received)];
         let value = match address & !3 {
             regs::RPU_CORE_RECV => {
-                let Some(slot) = self.queue.pop_front() else {
+                let Some(slot) = self.pop() else {
                     return Loaded::Wait;
                 };
-                self.received = slot;
-                Self::descriptor(slot, &self.slots[usize::from(slot)])
+                let descriptor = Self::descriptor(slot, &self.slots[usize::from(slot)]);
+                return if self.interrupt() {
+                    Loaded::Interrupts(descriptor)
+                } else {
+                    Loaded::Value(descriptor)
+                };
             }
             regs::RPU_CORE_RECV_HDR => last.header.map_or(0, |offset| DMEM_BASE + offset),
             regs::RPU_CORE_RECV_DATA => PMEM_BASE + last.frame,
@@ -321,11 +346,19 @@ impl System {
             regs::RPU_CORE_DEBUG_IN_L => self.debug_in[0],
             regs::RPU_CORE_DEBUG_IN_H => self.debug_in[1],
             regs::RPU_CORE_ACTIVE_SLOTS => self.active,
-            register if register < ACCEL_BASE => 0,
-            register if register < DMEM_BASE => self.accelerator.read(register - ACCEL_BASE),
+            0..REGISTER_BYTES => 0,
+            register @ ACCEL_BASE..DMEM_BASE => {
+                match self.accelerator.read(register - ACCEL_BASE) {
+                    Some(value) => value,
+                    None => {
+                        self.raise(flag::ACCELERATOR);
+                        return Loaded::Interrupts(0);
+                    }
+                }
+            }
             _ => {
                 self.wild(address);
-                0
+                return Loaded::Interrupts(0);
             }
         };
         Loaded::Value(value)
@@ -346,9 +379,7 @@ impl System {
             }
             regs::RPU_CORE_SEND_DESC_TYPE => self.send_type = value & 7,
             regs::RPU_CORE_RECV_DESC_RELEASE => {
-                if let Some(slot) = self.queue.pop_front() {
-                    self.received = slot;
-                }
+                self.pop();
             }
             regs::RPU_CORE_SLOT_ADDR => self.slot_addr = value,
             regs::RPU_CORE_UPDATE_SLOT => self.update_slot(value),
@@ -365,47 +396,55 @@ impl System {
             regs::RPU_CORE_INTERRUPT_ACK => self.flags &= !(value as u16),
             regs::RPU_CORE_DEBUG_OUT_L => self.debug_out[0] = value,
             regs::RPU_CORE_DEBUG_OUT_H => self.debug_out[1] = value,
-            register if register < ACCEL_BASE => {}
-            register if register < DMEM_BASE => {
-                self.accelerator.write(register - ACCEL_BASE, value)
+            0..REGISTER_BYTES => {}
+            register @ ACCEL_BASE..DMEM_BASE => {
+                if !self.accelerator.write(register - ACCEL_BASE, value) {
+                    self.raise(flag::ACCELERATOR);
+                }
             }
             _ => self.wild(address),
         }
-        if self.flags & flag::ERRORS == 0 {
-            Stored::Done
-        } else {
+        if self.interrupt() {
             Stored::Interrupts
+        } else {
+            Stored::Done
         }
     }
 
     /// Does what a descriptor says. `address` is its high word, when it has one.
     fn send(&mut self, low: u32, address: Option<u32>, kind: u32, outside: &mut impl Outside) {
         let (len, slot, port) = (low as u16, (low >> 16) as u8, (low >> 24) as u8);
+        let exists = (1..=MAX_SLOTS as u8).contains(&slot);
         if kind == kind::SLOTS {
-            if (1..=MAX_SLOTS as u8).contains(&slot) {
+            if exists {
                 outside.declare(slot, len);
             } else {
                 self.raise(flag::BAD_SLOT);
             }
             return;
         }
-        let held =
-            slot != 0 && usize::from(slot) <= MAX_SLOTS && self.active & 1 << (slot - 1) != 0;
-        if !held {
-            self.counters.refused += 1;
-            self.raise(flag::BAD_DESCRIPTOR);
+        if kind > kind::SLOTS || !exists || self.active & 1 << (slot - 1) == 0 {
+            self.refuse(flag::BAD_DESCRIPTOR);
             return;
         }
-        if len == 0 && kind != kind::RELEASE {
-            self.counters.blocked += 1;
-        } else if kind != kind::RELEASE {
-            self.send_frame(len, slot, port, address, kind, outside);
+        if kind != kind::RELEASE {
+            if len == 0 {
+                self.counters.blocked += 1;
+            } else if let Err(error) = self.send_frame(len, slot, port, address, kind, outside) {
+                self.refuse(error);
+            }
         }
         self.active &= !(1 << (slot - 1));
         self.held_since = self.now;
         outside.free(slot);
     }
 
+    fn refuse(&mut self, error: u16) {
+        self.counters.refused += 1;
+        self.raise(error);
+    }
+
+    /// Gives a frame to the card; fails with the error flag to raise.
     fn send_frame(
         &mut self,
         len: u16,
@@ -414,31 +453,26 @@ impl System {
         address: Option<u32>,
         kind: u32,
         outside: &mut impl Outside,
-    ) {
-        let destination = match kind {
-            kind::SEND => Destination::from_byte(port, self.identity.ports, self.identity.units),
-            kind::TO_UNIT if port < self.identity.units => Some(Destination::Unit(port)),
-            _ => None,
-        };
-        let Some(destination) = destination else {
-            self.counters.refused += 1;
-            self.raise(flag::BAD_DESTINATION);
-            return;
-        };
+    ) -> Result<(), u16> {
         let place = &self.slots[usize::from(slot)];
-        let given = address
-            .map(|address| address.wrapping_sub(PMEM_BASE))
-            .filter(|&offset| offset < PMEM_BYTES);
-        let start = given.unwrap_or(place.frame) as usize;
-        let Some(bytes) = self
+        let start = match address {
+            Some(address) => packet_offset(address).ok_or(flag::BAD_DESCRIPTOR)?,
+            None => place.frame,
+        } as usize;
+        let bytes = self
             .pmem
             .as_flattened()
-            .get(start..start + usize::from(len))
-        else {
-            self.counters.refused += 1;
-            self.raise(flag::BAD_DESCRIPTOR);
-            return;
+            .get(start..start + usize::from(len));
+        let bytes = bytes
+            .filter(|_| len <= MAX_FRAME)
+            .ok_or(flag::BAD_DESCRIPTOR)?;
+        let Identity { ports, units, .. } = self.identity;
+        let destination = if kind == kind::TO_UNIT {
+            (port < units).then_some(Destination::Unit(port))
+        } else {
+            Destination::from_byte(port, ports, units)
         };
+        let destination = destination.ok_or(flag::BAD_DESTINATION)?;
         outside.send(
             Departure {
                 destination,
@@ -448,36 +482,37 @@ impl System {
         );
         self.counters.tx_frames += 1;
         self.counters.tx_bytes += u64::from(len);
+        Ok(())
     }
 
     /// UPDATE_SLOT: gives SLOT_ADDR to a slot, as the place of its frame or of its header copy.
     fn update_slot(&mut self, value: u32) {
-        let number = (value & 0x3F) as usize;
-        let is_header = value & 0x100 != 0;
-        let (dmem, pmem) = (
-            self.slot_addr.wrapping_sub(DMEM_BASE),
-            self.slot_addr.wrapping_sub(PMEM_BASE),
-        );
-        let packet_offset = pmem % ROW;
-        let fits = if is_header {
-            dmem < DMEM_BYTES
-        } else {
-            pmem < PMEM_BYTES
-                && packet_offset & 1 == 0
-                && packet_offset <= MAX_PACKET_OFFSET
-        };
-        if !(1..=MAX_SLOTS).contains(&number) || !fits {
-            self.raise(flag::BAD_SLOT);
-            return;
+        let number = (value & 0xFF) as usize;
+        if !(1..=MAX_SLOTS).contains(&number) {
+            return self.raise(flag::BAD_SLOT);
         }
-        if is_header {
-            self.header_bases[number] = Some(dmem);
+        if value & 0x100 != 0 {
+            let base = self.slot_addr.wrapping_sub(DMEM_BASE);
+            if base >= DMEM_BYTES || base % HEADER_ROW != 0 {
+                return self.raise(flag::BAD_SLOT);
+            }
+            self.header_bases[number] = Some(base);
         } else {
-            self.slots[number].frame = pmem;
+            let Some(frame) = packet_offset(self.slot_addr) else {
+                return self.raise(flag::BAD_SLOT);
+            };
+            self.slots[number].frame = frame;
         }
         let slot = &mut self.slots[number];
         slot.header = self.header_bases[number].map(|base| base + slot.frame % ROW);
     }
+}
+
+/// Offset in packet memory of a place where a frame may start: within its row even and at most 14, so that little rotation is needed.
+fn packet_offset(address: u32) -> Option<u32> {
+    let offset = address.wrapping_sub(PMEM_BASE);
+    let in_row = offset % ROW;
+    (offset < PMEM_BYTES && in_row <= MAX_PACKET_OFFSET && in_row & 1 == 0).then_some(offset)
 }
 
 /// Copies as much of `bytes` as fits from `offset` on.

@@ -5,9 +5,7 @@ use crate::{
     accelerator::Kind,
     core::{Core, IMEM_BYTES, Pause},
     regs,
-    system::{
-        ACCEL_BASE, Arrival, DMEM_BASE, DMEM_BYTES, Outside, PMEM_BASE, PMEM_BYTES, System, flag,
-    },
+    system::{Arrival, DMEM_BASE, DMEM_BYTES, Outside, PMEM_BASE, PMEM_BYTES, System, flag},
 };
 
 /// Instructions after which a unit that holds a frame and releases none is taken to hang.
@@ -124,7 +122,7 @@ impl Unit {
 
     /// Reads the word at `offset` of the unit's window, as the host does.
     #[must_use]
-    pub fn host_read(&mut self, offset: u32) -> u32 {
+    pub fn host_read(&self, offset: u32) -> u32 {
         let offset = offset & !3;
         let word = |memory: &[[u8; 4]], at: u32| {
             memory
@@ -142,7 +140,6 @@ impl Unit {
             }
             PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
             DMEM_BASE.. => word(&self.system.dmem, offset - DMEM_BASE),
-            ACCEL_BASE.. => self.system.accelerator.read(offset - ACCEL_BASE),
             _ => self.host_register(offset),
         }
     }
@@ -200,7 +197,6 @@ impl Unit {
                     *word = value.to_le_bytes();
                 }
             }
-            ACCEL_BASE..DMEM_BASE => self.system.accelerator.write(offset - ACCEL_BASE, value),
             regs::RPU_HOST_RESET => {
                 let reset = value & 1 != 0;
                 if reset && !self.reset {

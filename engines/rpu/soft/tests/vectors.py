@@ -1,8 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """What instructions and programs must do, for the simulator's test: from the specification's formulas, and from Unicorn.
 
-Prints lines `i WORD A B RESULT` (one instruction, x3 = WORD(x1 = A, x2 = B)) and `p WORDS REGISTERS MEMORY` (a program, the registers
-x1..x15 after it, and the 256 bytes of data memory that it used). RV32I and M results are checked against Unicorn before they are printed.
+Prints lines `i WORD A B RESULT` (one instruction, x3 = WORD(x1 = A, x2 = B)) and `p WORDS REGISTERS MEMORY REGISTERS MEMORY` (a program
+at CODE; the registers x1..x15 and the first 256 bytes of data memory before and after it). RV32I and M results are checked against
+Unicorn before they are printed.
 """
 
 import random
@@ -15,6 +16,7 @@ from unicorn.riscv_const import UC_RISCV_REG_X0
 MASK = 0xFFFFFFFF
 CORNERS = [0, 1, 2, 31, 32, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFF0000, MASK - 1, MASK]
 DATA = 0x00800000
+CODE = 0x400
 
 
 def signed(value: int) -> int:
@@ -157,15 +159,15 @@ def instructions(rng: random.Random, each: int) -> list[tuple[bool, int, int, in
 
 
 def unicorn(words: list[int], registers: dict[int, int], memory: bytes) -> tuple[list[int], bytes]:
-    """Runs `words` from address 0 to their end: registers x0..x31 and data memory then."""
+    """Runs `words` from CODE to their end: registers x0..x31 and data memory then."""
     machine = Uc(UC_ARCH_RISCV, UC_MODE_RISCV32)
     machine.mem_map(0, 0x10000)
     machine.mem_map(DATA, 0x8000)
-    machine.mem_write(0, b"".join(word.to_bytes(4, "little") for word in words))
+    machine.mem_write(CODE, b"".join(word.to_bytes(4, "little") for word in words))
     machine.mem_write(DATA, memory)
     for register, value in registers.items():
         machine.reg_write(UC_RISCV_REG_X0 + register, value)
-    machine.emu_start(0, 4 * len(words), count=100_000)
+    machine.emu_start(CODE, CODE + 4 * len(words), count=100_000)
     after = [machine.reg_read(UC_RISCV_REG_X0 + register) & MASK for register in range(32)]
     return after, bytes(machine.mem_read(DATA, len(memory)))
 

@@ -1,0 +1,108 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The benches: one module per published figure or table, all on the `rtl` target.
+//!
+//! Throughput is counted over a window of cycles after a warm-up, by last beats that left; the window is a whole number
+//! of frame times at line rate, so that line rate counts as exactly 1. Cycles become seconds at 250 MHz.
+
+pub mod firewall;
+pub mod forward;
+pub mod latency;
+pub mod rates;
+pub mod row;
+pub mod sim_speed;
+pub mod traffic;
+
+use std::path::PathBuf;
+
+use penstock_device::rtl::RtlDevice;
+use penstock_device::{Design, DesignError, Device, DeviceError, Image, ImageError, Override, Policy, Root};
+use row::Row;
+use serde_json::{Map, Value, json};
+
+use crate::show::Bar;
+
+/// Frame sizes, in bytes without FCS.
+pub const SIZES: [usize; 12] = [60, 64, 65, 128, 256, 512, 800, 1024, 1500, 2048, 4096, 9000];
+
+/// Ethernet ports of the card. One port alone is measured on the same card, as in the paper.
+pub const PORTS: u32 = 2;
+
+/// Part of a published figure that a measured one may miss by counting whole frames.
+pub const TOLERANCE: f64 = 0.01;
+
+/// Why a bench has no figures, or which are not as they should be.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error("{}: {source}", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+    #[error("the rows cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("{0}: the card does not do what is measured: {1}")]
+    Wrong(&'static str, String),
+    #[error("worse than the published figure: {}", .0.join("; "))]
+    Worse(Vec<String>),
+}
+
+/// Which cases to measure.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    pub sizes: Vec<usize>,
+    pub units: Vec<u32>,
+}
+
+impl Selection {
+    /// The sizes of `from` that are selected.
+    pub fn sizes<'a>(&'a self, from: &'a [usize]) -> impl Iterator<Item = usize> + 'a {
+        from.iter().copied().filter(|size| self.sizes.is_empty() || self.sizes.contains(size))
+    }
+
+    /// The unit counts of `from` that are selected.
+    pub fn units<'a>(&'a self, from: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+        from.iter().copied().filter(|units| self.units.is_empty() || self.units.contains(units))
+    }
+}
+
+/// A card that is up, with units dispatched in turn as in the paper.
+pub fn card(root: &Root, manifest: &str, change: Override) -> Result<RtlDevice, BenchError> {
+    let change = Override { policy: Some(Policy::RoundRobin), ..change };
+    let design = Design::read(&root.path().join("designs").join(manifest))?.with(change)?;
+    let image = Image::of(root, &design)?;
+    let mut bar = Bar::new();
+    let mut device = RtlDevice::open(root, &design, None, &mut |progress| bar.show(progress))?;
+    device.load(&image)?;
+    bar.finish();
+    Ok(device)
+}
+
+/// The parameters of a case.
+pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> Map<String, Value> {
+    [("units", json!(units)), ("ports", json!(ports)), ("size", json!(size)), ("firmware", json!(firmware))]
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect()
+}
+
+/// The rows `mpps`, `gbps` and `share` (of line rate) of a throughput of `mpps`.
+pub fn throughput(bench: &str, case: &Map<String, Value>, line: f64, rates: [Option<f64>; 2], mpps: f64, size: usize) -> Vec<Row> {
+    let [paper, goal] = rates;
+    let row = |metric: &str, unit: &str, scale: f64| Row {
+        bench: bench.into(),
+        case: case.clone(),
+        metric: metric.into(),
+        unit: unit.into(),
+        paper: paper.map(|rate| rate * scale),
+        goal: goal.map(|rate| rate * scale),
+        value: mpps * scale,
+    };
+    vec![
+        row("mpps", "million frames/s", 1.0),
+        row("gbps", "Gb/s with FCS, preamble and gap", rates::wire_bits(size) / 1000.0),
+        row("share", "of line rate", 1.0 / line),
+    ]
+}

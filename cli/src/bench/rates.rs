@@ -1,0 +1,86 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Line rate, and what the Rosebud paper reached.
+
+/// Clock of the card, MHz.
+pub const CLOCK_MHZ: f64 = 250.0;
+
+/// Rate of a port, Gb/s.
+const PORT_GBPS: f64 = 100.0;
+
+/// Bits that a frame of `size` bytes takes on the wire: 4 bytes of FCS, 20 of preamble and gap.
+pub fn wire_bits(size: usize) -> f64 {
+    (size + 24) as f64 * 8.0
+}
+
+/// Line rate of `ports` ports, Mpps.
+pub fn line(ports: u32, size: usize) -> f64 {
+    f64::from(ports) * PORT_GBPS * 1000.0 / wire_bits(size)
+}
+
+/// Cycles of a port at line rate in which a whole number of frames passes, at least `cycles`.
+pub fn whole_frames(size: usize, cycles: u64) -> u64 {
+    // 50 bytes a cycle: 50 frames take as many cycles as one has bytes on the wire.
+    let period = size as u64 + 24;
+    cycles.div_ceil(period) * period
+}
+
+/// Forwarding rate of the paper, Mpps (section 6.1 and Figure 7), where it gives one: its units forward a frame every 16
+/// cycles, its ports take one every other cycle, and 8 units reach 200 Gb/s from 1,024 bytes.
+pub fn paper_forward(units: u32, ports: u32, size: usize) -> Option<f64> {
+    let line = line(ports, size);
+    let units_limit = f64::from(units) * CLOCK_MHZ / 16.0;
+    let limit = units_limit.min(f64::from(ports) * CLOCK_MHZ / 2.0);
+    let between = ports == 2 && units == 8 && limit > line && size < 1024;
+    (!between).then(|| line.min(limit))
+}
+
+/// Forwarding rate aimed at, Mpps: line rate; with 8 units on two ports from 128 bytes.
+pub fn goal_forward(units: u32, ports: u32, size: usize) -> Option<f64> {
+    (units >= 16 || ports == 1 || size >= 128).then(|| line(ports, size))
+}
+
+/// Forwarding latency of the paper, ns (Equation 1).
+pub fn paper_latency(size: usize) -> f64 {
+    size as f64 * 8.0 * (2.0 / 100.0 + 2.0 / 32.0) + 765.0
+}
+
+/// Firewall rate of the paper, Mpps (section 7.2): 200 Gb/s from 256 bytes; below, no number.
+pub fn paper_firewall(size: usize) -> Option<f64> {
+    (size >= 256).then(|| line(2, size))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_rate_of_the_known_sizes() {
+        // docs and papers give 148.8 Mpps for 60 bytes, 142.0 for 64, 8.2 for 1500, at 100 Gb/s.
+        for (size, mpps) in [(60, 148.8), (64, 142.0), (1500, 8.2)] {
+            assert!((line(1, size) - mpps).abs() < 0.05, "{size}");
+        }
+    }
+
+    #[test]
+    fn figure_7() {
+        assert_eq!(paper_forward(16, 2, 64), Some(250.0));
+        assert_eq!(paper_forward(16, 1, 64), Some(125.0));
+        assert_eq!(paper_forward(16, 2, 128), Some(line(2, 128)));
+        assert_eq!(paper_forward(8, 2, 64), Some(125.0));
+        assert_eq!(paper_forward(8, 2, 512), None);
+        assert_eq!(paper_forward(8, 2, 1024), Some(line(2, 1024)));
+        assert_eq!(paper_forward(8, 1, 256), Some(line(1, 256)));
+    }
+
+    #[test]
+    fn equation_1() {
+        assert!((paper_latency(64) - 807.24).abs() < 0.01);
+    }
+
+    #[test]
+    fn window_holds_whole_frames() {
+        assert_eq!(whole_frames(9000, 40_000), 45_120);
+        assert_eq!(whole_frames(60, 84), 84);
+    }
+}

@@ -1,0 +1,49 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `sim-speed`: clock cycles that the simulation does in a second, on one thread, under line rate at every port.
+//!
+//! The peer is Rosebud's public test bench (cocotb and Icarus), measured on a machine of the kind this was written on.
+
+use std::time::Instant;
+
+use penstock_device::{Override, Rate, Root};
+use serde_json::json;
+
+use super::row::Row;
+use super::{BenchError, PORTS, Selection, card, traffic};
+
+/// Units, cycles a second of Rosebud's bench, goal, and cycles of one run (about a second).
+const CASES: [(u32, f64, f64, u64); 2] = [(16, 109.0, 30_000.0, 30_000), (1, 1_600.0, 400_000.0, 300_000)];
+
+/// Small frames keep the units busy, large ones the links; the slower of the two counts.
+const FRAME_SIZES: [usize; 2] = [64, 1500];
+
+/// Runs of a case. The fastest counts: what else the machine does only ever slows it down.
+const RUNS: usize = 3;
+
+/// Measures 16 units and one.
+pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
+    for (units, paper, goal, cycles) in CASES.into_iter().filter(|case| selection.units(&[16, 1]).any(|units| units == case.0)) {
+        let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
+        let mut slowest = f64::INFINITY;
+        for size in FRAME_SIZES {
+            let frames = traffic::clean(PORTS, size);
+            let mut fastest: f64 = 0.0;
+            for _ in 0..RUNS {
+                let (from, clock) = (device.cycle(), Instant::now());
+                device.measure(&frames, Rate::Line, 0, cycles)?;
+                fastest = fastest.max((device.cycle() - from) as f64 / clock.elapsed().as_secs_f64());
+            }
+            slowest = slowest.min(fastest);
+        }
+        report(&[Row {
+            bench: "sim-speed".into(),
+            case: [("units".to_string(), json!(units))].into_iter().collect(),
+            metric: "cycles_per_s".into(),
+            unit: "cycles/s".into(),
+            paper: Some(paper),
+            goal: Some(goal),
+            value: slowest,
+        }]);
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The frames of the benches: UDP over IPv4, many flows, repeated endlessly.
+
+use penstock_device::{Port, Traffic};
+
+use crate::cmd::generate::Flow;
+
+/// Frames of a port's list. A prime, so that no unit always gets the same ones.
+const FRAMES: u32 = 61;
+
+/// Every so many frames of a firewall's list comes from a blocked source.
+const BLOCKED_EVERY: u32 = 16;
+
+/// Clean sources: 198.18.0.0/15 belongs to benchmarks (RFC 2544).
+const CLEAN: u32 = 0xC612_0000;
+
+/// A list of clean frames of `size` bytes for each of `ports` ports.
+pub fn clean(ports: u32, size: usize) -> Traffic {
+    mixed(ports, size, &[])
+}
+
+/// The same with some sources from `blocked`.
+pub fn mixed(ports: u32, size: usize, blocked: &[u32]) -> Traffic {
+    let mut traffic = Traffic::default();
+    let mut bytes = Vec::new();
+    for port in 0..ports {
+        for index in 0..FRAMES {
+            let number = port * FRAMES + index;
+            let source = match blocked.len() {
+                0 => CLEAN + number,
+                _ if index % BLOCKED_EVERY != 0 => CLEAN + number,
+                count => blocked[number as usize % count],
+            };
+            let flow = Flow {
+                tcp: false,
+                source,
+                destination: 0xC000_0200 + index % 256,
+                source_port: 1024 + number as u16,
+                destination_port: 53,
+            };
+            bytes.clear();
+            flow.write(&mut bytes, size, u64::from(number));
+            traffic.push(Port::Ethernet(port as u8), &bytes, 0);
+        }
+    }
+    traffic
+}
+
+/// Share of the frames of [`mixed`] that are clean.
+pub fn clean_share() -> f64 {
+    1.0 - f64::from(FRAMES.div_ceil(BLOCKED_EVERY)) / f64::from(FRAMES)
+}
+
+/// A block list of `count` prefixes of 16 to 32 bits, none of which holds a clean source, and an address in each.
+pub fn block_list(count: usize) -> (String, Vec<u32>) {
+    let mut state: u32 = 0x2545_F491;
+    let mut next = || {
+        // Marsaglia's xorshift: the same list every time.
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state
+    };
+    let mut text = String::from("# Generated for the firewall bench.\n");
+    let mut inside = Vec::new();
+    while inside.len() < count {
+        let (address, length) = (next(), 16 + next() % 17);
+        let first = address >> 24;
+        if !(1..=223).contains(&first) || address >> 17 == CLEAN >> 17 {
+            continue;
+        }
+        let network = address & (u32::MAX << (32 - length));
+        text += &format!("{}/{length}\n", std::net::Ipv4Addr::from(network));
+        inside.push(address);
+    }
+    (text, inside)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_share_is_that_of_the_list() {
+        let blocked = [0x0102_0304];
+        let traffic = mixed(2, 64, &blocked);
+        let clean = (0..traffic.frames.len()).filter(|i| traffic.frame(*i)[26..30] != [1, 2, 3, 4]).count();
+        assert_eq!(traffic.frames.len(), 122);
+        assert!((clean as f64 / 122.0 - clean_share()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn addresses_are_inside_their_prefixes_and_clean_sources_are_not() {
+        let (text, inside) = block_list(1050);
+        let prefixes: Vec<(u32, u32)> = text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| {
+                let (address, length) = line.split_once('/').unwrap();
+                (u32::from(address.parse::<std::net::Ipv4Addr>().unwrap()), length.parse().unwrap())
+            })
+            .collect();
+        let holds = |prefix: &(u32, u32), address: u32| (prefix.0 ^ address).leading_zeros() >= prefix.1;
+        assert_eq!((prefixes.len(), inside.len()), (1050, 1050));
+        assert!(prefixes.iter().zip(&inside).all(|(prefix, address)| holds(prefix, *address)));
+        assert!((CLEAN..CLEAN + 122).all(|source| !prefixes.iter().any(|prefix| holds(prefix, source))));
+    }
+}

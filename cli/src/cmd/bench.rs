@@ -1,0 +1,152 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock bench`: measures what the papers measured, and prints it beside their figures and the project's goals.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+use penstock_device::Root;
+use serde_json::Value;
+
+use crate::bench::row::{self, Row};
+use crate::bench::{BenchError, Selection, TOLERANCE, firewall, forward, latency, sim_speed};
+
+/// Measures the card and prints the result beside the published figures.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
+    #[arg(value_enum)]
+    pub name: Name,
+    /// Write the figures as a JSON list.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Also write them to bench/results/NAME.json.
+    #[arg(long)]
+    pub save: bool,
+    /// Only these frame sizes, in bytes without FCS.
+    #[arg(long = "size", value_name = "BYTES", value_delimiter = ',')]
+    pub sizes: Vec<usize>,
+    /// Only cards with so many units.
+    #[arg(long = "units", value_name = "N", value_delimiter = ',')]
+    pub units: Vec<u32>,
+}
+
+/// A bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Name {
+    /// Throughput of the smallest forwarder (Rosebud, Figure 7 a and b).
+    RpuForward,
+    /// Latency of the smallest forwarder (Figure 7 c, Equation 1).
+    RpuLatency,
+    /// Throughput of the firewall (section 7.2).
+    RpuFirewall,
+    /// Speed of the simulation.
+    SimSpeed,
+    /// All of them.
+    All,
+}
+
+impl Name {
+    const EACH: [Self; 4] = [Self::RpuForward, Self::RpuLatency, Self::RpuFirewall, Self::SimSpeed];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::RpuForward => "rpu-forward",
+            Self::RpuLatency => "rpu-latency",
+            Self::RpuFirewall => "rpu-firewall",
+            Self::SimSpeed => "sim-speed",
+            Self::All => "all",
+        }
+    }
+}
+
+/// Measures. An error names the cases that are worse than the published figure, after everything is printed and written.
+pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
+    let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone() };
+    let mut all = Vec::new();
+    for name in Name::EACH.into_iter().filter(|name| args.name == Name::All || args.name == *name) {
+        let mut rows = Vec::new();
+        println!("{}", heading(name));
+        let mut report = |new: &[Row]| {
+            print!("{}", line(new));
+            rows.extend_from_slice(new);
+        };
+        match name {
+            Name::RpuForward => forward::run(root, &selection, &mut report)?,
+            Name::RpuLatency => latency::run(root, &selection, &mut report)?,
+            Name::RpuFirewall => firewall::run(root, &selection, &mut report)?,
+            Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
+            Name::All => {}
+        }
+        if args.save {
+            write(root.path().join("bench/results").join(format!("{}.json", name.word())), &rows)?;
+        }
+        all.append(&mut rows);
+    }
+    if let Some(path) = &args.json {
+        write(path.clone(), &all)?;
+    }
+    let worse: Vec<String> = all.iter().filter(|row| worse_than_published(row)).map(|row| line(std::slice::from_ref(row)).trim().to_string()).collect();
+    if worse.is_empty() { Ok(()) } else { Err(BenchError::Worse(worse)) }
+}
+
+fn write(path: PathBuf, rows: &[Row]) -> Result<(), BenchError> {
+    fs::write(&path, row::to_json(rows)?).map_err(|source| BenchError::Write { path, source })
+}
+
+/// Whether a row misses the paper's figure by more than counting whole frames explains. `gbps` and `share` say the same as `mpps`.
+fn worse_than_published(row: &Row) -> bool {
+    let Some(paper) = row.paper else { return false };
+    match row.metric.as_str() {
+        "latency_ns" => row.value > paper,
+        "mpps" | "cycles_per_s" => row.value < paper * (1.0 - TOLERANCE),
+        _ => false,
+    }
+}
+
+fn heading(name: Name) -> String {
+    format!("\n{}\n{:<44}{:>12}{:>12}{:>12}", name.word(), "case", "ours", "paper", "goal")
+}
+
+/// One line for the rows of a case: the first in full, the others behind it.
+fn line(rows: &[Row]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let case: Vec<String> = first.case.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
+    let number = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.1}"));
+    let mut text = format!(
+        "{:<44}{:>12}{:>12}{:>12} {}",
+        case.join(" "),
+        number(Some(first.value)),
+        number(first.paper),
+        number(first.goal),
+        first.metric
+    );
+    for row in &rows[1..] {
+        text += &match row.metric.as_str() {
+            "share" => format!("  {:5.1} % of line rate", row.value * 100.0),
+            metric => format!("  {:6.1} {metric}", row.value),
+        };
+    }
+    text + "\n"
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(metric: &str, paper: Option<f64>, value: f64) -> Row {
+        Row { bench: "b".into(), case: Default::default(), metric: metric.into(), unit: "u".into(), paper, goal: None, value }
+    }
+
+    #[test]
+    fn less_is_worse_but_for_latency() {
+        assert!(worse_than_published(&row("mpps", Some(100.0), 98.0)));
+        assert!(!worse_than_published(&row("mpps", Some(100.0), 99.5)));
+        assert!(worse_than_published(&row("latency_ns", Some(800.0), 801.0)));
+        assert!(!worse_than_published(&row("latency_ns", Some(800.0), 400.0)));
+        assert!(!worse_than_published(&row("mpps", None, 1.0)));
+    }
+}

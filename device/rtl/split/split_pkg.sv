@@ -1,0 +1,35 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The wires between the card and one unit, as two bundles of whole 32-bit words that the clock loop copies.
+package split_pkg;
+  import penstock_pkg::*;
+
+  localparam int unsigned BundleW = 704;
+
+  typedef struct packed {
+    logic             rx_valid;
+    logic             rx_last;
+    frame_meta_t      rx_meta;
+    logic             tx_ready;
+    logic             cfg_req;
+    logic             cfg_we;
+    logic [25:0]      cfg_addr;
+    logic [31:0]      cfg_wdata;
+    logic [DataW-1:0] rx_data;
+  } to_unit_t;
+
+  typedef struct packed {
+    logic             tx_valid;
+    logic             tx_last;
+    frame_meta_t      tx_meta;
+    logic             rx_ready;
+    slot_msg_t        slots;
+    logic             cfg_ack;
+    logic             cfg_err;
+    logic [31:0]      cfg_rdata;
+    logic [DataW-1:0] tx_data;
+  } from_unit_t;
+endpackage
+
+`default_nettype wire

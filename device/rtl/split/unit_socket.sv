@@ -1,0 +1,50 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Stands where a unit stands in the card, and brings its wires out as two bundles; card_split.sv reaches for them.
+module unit
+  import penstock_pkg::*;
+  import split_pkg::*;
+#(
+    parameter int          Accel = 1,
+    parameter int unsigned Ports = 2,
+    parameter int unsigned Units = 16
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+    frame_if.snk      rx,
+    frame_if.src      tx,
+    output slot_msg_t slots,
+    cfg_if.snk        cfg
+);
+  logic [BundleW-1:0] to_unit;
+  logic [BundleW-1:0] from_unit;
+  to_unit_t in;
+  from_unit_t out;
+
+  assign to_unit = BundleW'(in);
+  assign out     = from_unit_t'(from_unit[$bits(from_unit_t)-1:0]);
+
+  assign in.rx_valid  = rx.valid;
+  assign in.rx_last   = rx.last;
+  assign in.rx_meta   = rx.meta;
+  assign in.rx_data   = rx.data;
+  assign in.tx_ready  = tx.ready;
+  assign in.cfg_req   = cfg.req;
+  assign in.cfg_we    = cfg.we;
+  assign in.cfg_addr  = cfg.addr;
+  assign in.cfg_wdata = cfg.wdata;
+
+  assign tx.valid  = out.tx_valid;
+  assign tx.last   = out.tx_last;
+  assign tx.meta   = out.tx_meta;
+  assign tx.data   = out.tx_data;
+  assign rx.ready  = out.rx_ready;
+  assign slots     = out.slots;
+  assign cfg.ack   = out.cfg_ack;
+  assign cfg.err   = out.cfg_err;
+  assign cfg.rdata = out.cfg_rdata;
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,62 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// One unit with its wires as two bundles: the model that the clock loop instantiates once for each unit of the card.
+module unit_top
+  import penstock_pkg::*;
+  import split_pkg::*;
+#(
+    parameter int          Accel = 1,
+    parameter int unsigned Ports = 2,
+    parameter int unsigned Units = 16
+) (
+    input  wire logic               clk,
+    input  wire logic               rst,
+    input  wire unit_t              unit_id,
+    input  wire logic [BundleW-1:0] to_unit,
+    output logic      [BundleW-1:0] from_unit
+);
+  frame_if rx ();
+  frame_if tx ();
+  cfg_if #(.ADDR_W(26)) cfg ();
+  to_unit_t in;
+  from_unit_t out;
+
+  assign in        = to_unit_t'(to_unit[$bits(to_unit_t)-1:0]);
+  assign from_unit = BundleW'(out);
+
+  assign rx.valid  = in.rx_valid;
+  assign rx.last   = in.rx_last;
+  assign rx.meta   = in.rx_meta;
+  assign rx.data   = in.rx_data;
+  assign tx.ready  = in.tx_ready;
+  assign cfg.req   = in.cfg_req;
+  assign cfg.we    = in.cfg_we;
+  assign cfg.addr  = in.cfg_addr;
+  assign cfg.wdata = in.cfg_wdata;
+
+  assign out.tx_valid  = tx.valid;
+  assign out.tx_last   = tx.last;
+  assign out.tx_meta   = tx.meta;
+  assign out.tx_data   = tx.data;
+  assign out.rx_ready  = rx.ready;
+  assign out.cfg_ack   = cfg.ack;
+  assign out.cfg_err   = cfg.err;
+  assign out.cfg_rdata = cfg.rdata;
+
+  unit #(
+      .Accel(Accel),
+      .Ports(Ports),
+      .Units(Units)
+  ) i_unit (
+      .clk,
+      .rst,
+      .unit_id,
+      .rx,
+      .tx,
+      .slots(out.slots),
+      .cfg
+  );
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,230 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A unit on its own: traps, interrupts, slots and memories, as firmware and host see them.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use penstock_rpu::{
+    Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kind, port::Destination, regs,
+};
+use penstock_rpu_sdk::{Options, compile};
+
+const IMEM: u32 = 0x0200_0000;
+const DMEM: u32 = 0x0080_0000;
+const PMEM: u32 = 0x0100_0000;
+/// Where the test programs leave their results.
+const RESULTS: u32 = 0x0080_6000;
+
+/// Notes what the unit does.
+#[derive(Default)]
+struct Notes {
+    sent: Vec<(Departure, Vec<u8>)>,
+    freed: Vec<u8>,
+    declared: Option<(u8, u16)>,
+}
+
+impl Outside for Notes {
+    fn send(&mut self, departure: Departure, bytes: &[u8]) {
+        self.sent.push((departure, bytes.to_vec()));
+    }
+    fn free(&mut self, slot: u8) {
+        self.freed.push(slot);
+    }
+    fn declare(&mut self, count: u8, bytes: u16) {
+        self.declared = Some((count, bytes));
+    }
+}
+
+/// Unit 5 of a card of 8 units and 2 ports with a program from `path` in engines/rpu.
+fn start(path: &str) -> Unit {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(3)
+        .unwrap();
+    let firmware = compile(&[root.join("engines/rpu").join(path)], &Options::new(root)).unwrap();
+    let mut unit = Unit::new(
+        Identity {
+            unit: 5,
+            units: 8,
+            ports: 2,
+        },
+        Kind::None,
+    );
+    for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {
+        for (word, offset) in bytes.chunks_exact(4).zip((0..).step_by(4)) {
+            unit.host_write(base + offset, u32::from_le_bytes(word.try_into().unwrap()));
+        }
+    }
+    unit.host_write(regs::RPU_HOST_RESET, 0);
+    unit
+}
+
+fn byte(unit: &mut Unit, address: u32) -> u8 {
+    (unit.host_read(address) >> (8 * (address & 3))) as u8
+}
+
+#[test]
+fn exceptions_and_csrs_are_as_the_specification_says() {
+    let mut unit = start("soft/tests/firmware/traps.c");
+    assert_eq!(unit.run(&mut Notes::default(), 100_000), Pause::Limit);
+    let mut at = RESULTS;
+    let mut next = || {
+        at += 4;
+        unit.host_read(at - 4)
+    };
+    // cause and mtval of each; mstatus shows interrupts off, and that they were on
+    let odd = DMEM + 0x3001;
+    for (cause, tval) in [
+        (11, 0),
+        (3, 0),
+        (2, 0),
+        (2, 0),
+        (4, odd + 1),
+        (4, odd),
+        (6, odd),
+        (6, odd),
+        (2, 0),
+        (2, 0),
+        (0, 0),
+    ] {
+        assert_eq!([next(), next(), next(), next()], [cause, tval, 0x1880, 5]);
+    }
+    assert_eq!(next(), 0xC5A5_C5A5);
+    assert_eq!([next(), next()], [4, 5], "mtvec, mhartid");
+    assert_eq!([next(), next()], [0xF0F0_F0EF, 7], "mscratch");
+    assert_eq!([next(), next()], [5, 1], "mcycleh, minstret");
+    let (dividend, divisor) = (0x0123_4567_89AB_CDEFu64, 0x100_0001u64);
+    let quotient = dividend / divisor;
+    assert_eq!(
+        [next(), next(), next()],
+        [
+            quotient as u32,
+            (quotient >> 32) as u32,
+            (dividend % divisor) as u32
+        ]
+    );
+    assert_eq!([next(), next()], [-100_000_000_000i64 as u32, -7i32 as u32]);
+    assert_eq!([next(), next(), next()], [11, 1, 1], "string functions");
+    assert_eq!(next(), 0xE4D);
+}
+
+#[test]
+fn interrupts_come_when_the_mask_lets_them() {
+    for mask in [0x0, 0x1, 0x2, 0x10, 0x33, 0xFFFF] {
+        let mut unit = start("soft/tests/firmware/interrupts.c");
+        let mut notes = Notes::default();
+        unit.host_write(regs::RPU_HOST_DEBUG_IN_L, mask);
+        while unit.run(&mut notes, 1000) == Pause::Limit {}
+        for round in 0..40 {
+            // The second one raises its interrupt when the first one is taken.
+            unit.receive(1 + 2 * (round % 16), Arrival::default(), &[0; 60]);
+            unit.receive(2 + 2 * (round % 16), Arrival::default(), &[0; 60]);
+            unit.host_write(regs::RPU_HOST_POKE, 1);
+            if round % 4 == 0 {
+                unit.host_write(regs::RPU_HOST_EVICT, 1);
+            }
+            while unit.run(&mut notes, 1000) == Pause::Polling && unit.active_slots() != 0 {}
+            for _ in 0..100 {
+                unit.run(&mut notes, 1000);
+            }
+        }
+        let count = |unit: &mut Unit, bit: u32| unit.host_read(RESULTS + 4 * bit);
+        assert_eq!(notes.sent.len(), 80);
+        assert_eq!(count(&mut unit, 16), 0, "registers changed by an interrupt");
+        let timers = count(&mut unit, 0);
+        let expected = unit.instructions() / 500;
+        if mask & 1 != 0 {
+            assert!(
+                u64::from(timers).abs_diff(expected) <= 1,
+                "{timers} of {expected} timer interrupts"
+            );
+        }
+        // Flags that are masked show, and are acknowledged, when another interrupt comes.
+        for (bit, times) in [(1, 80), (4, 40), (5, 10)] {
+            let counted = count(&mut unit, bit);
+            if mask & 0x3F == 0 {
+                assert_eq!(counted, 0);
+            } else if mask >> bit & 1 != 0 {
+                assert_eq!(counted, times, "mask {mask:#x}, bit {bit}");
+            }
+        }
+        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 0);
+        assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS), 0);
+    }
+}
+
+#[test]
+fn the_kits_handler_answers_an_evict() {
+    let mut unit = start("programs/forward_compat.c");
+    let mut notes = Notes::default();
+    unit.run(&mut notes, 10_000);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 0);
+    unit.host_write(regs::RPU_HOST_POKE, 1);
+    unit.run(&mut notes, 10_000);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 0);
+    unit.host_write(regs::RPU_HOST_EVICT, 1);
+    unit.run(&mut notes, 10_000);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 2);
+}
+
+#[test]
+fn frames_lie_where_the_program_has_declared() {
+    let mut unit = start("programs/forward.c");
+    let mut notes = Notes::default();
+    assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
+    assert_eq!(notes.declared, Some((32, 32 * 1024 - 10)));
+    for slot in 1..=32u8 {
+        for length in [14usize, 63, 64, 127, 128, 129, 200, 16_384] {
+            let header = 0x80_4000 + 128 * u32::from(slot - 1) + 10;
+            let around: Vec<u8> = (header - 4..header + 132)
+                .map(|at| byte(&mut unit, at))
+                .collect();
+            let frame: Vec<u8> = (0..length)
+                .map(|i| (i * 7 + usize::from(slot)) as u8)
+                .collect();
+            unit.receive(slot, Arrival::default(), &frame);
+            let frame_at = PMEM + 32 * 1024 * u32::from(slot - 1) + 10;
+            for (i, &expected) in frame.iter().enumerate() {
+                assert_eq!(byte(&mut unit, frame_at + i as u32), expected);
+            }
+            for (i, &before) in (0..136).zip(&around) {
+                let copied = i >= 4 && i < 4 + length.min(128);
+                assert_eq!(
+                    byte(&mut unit, header - 4 + i as u32),
+                    if copied { frame[i - 4] } else { before }
+                );
+            }
+            assert_eq!(unit.host_read(regs::RPU_HOST_ACTIVE_SLOTS), 1 << (slot - 1));
+            unit.run(&mut notes, 1000);
+            let (departure, bytes) = notes.sent.pop().unwrap();
+            assert_eq!(
+                (departure.destination, bytes),
+                (Destination::Ethernet(1), frame)
+            );
+            assert_eq!(notes.freed.pop(), Some(slot));
+        }
+    }
+    let counters = unit.counters();
+    assert_eq!((counters.rx_frames, counters.tx_frames), (256, 256));
+    assert_eq!(
+        counters.rx_bytes,
+        32 * (14 + 63 + 64 + 127 + 128 + 129 + 200 + 16_384)
+    );
+    assert_eq!(counters.tx_bytes, counters.rx_bytes);
+}
+
+#[test]
+fn a_unit_in_reset_does_nothing_and_forgets() {
+    let mut unit = start("programs/forward.c");
+    let mut notes = Notes::default();
+    unit.run(&mut notes, 10_000);
+    unit.receive(3, Arrival::default(), &[0; 60]);
+    unit.host_write(regs::RPU_HOST_RESET, 1);
+    assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
+    assert!(notes.sent.is_empty() && unit.active_slots() == 0);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 1);
+    unit.host_write(regs::RPU_HOST_RESET, 0);
+    notes.declared = None;
+    unit.run(&mut notes, 10_000);
+    assert!(notes.declared.is_some());
+}

@@ -1,0 +1,83 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Test firmware: changes frames of up to 256 bytes in packet memory with stores of all widths, and checks what loads of all widths
+ * give, there, in the header copy and in data memory. They leave with each byte increased by one; a wrong load is told by a debug
+ * word. Longer frames are forwarded as they are.
+ */
+#include <penstock.h>
+
+static uint8_t copy[PN_HEADER_BYTES] __attribute__((aligned(4)));
+
+static void wrong(uint32_t where, uint32_t desc) {
+  pn_debug(where, desc);
+  for (;;) pn_barrier();
+}
+
+/* The same bytes as loads of 8, 16 and 32 bits, with and without sign. `p` is even. */
+static void check_loads(const volatile uint8_t *p, uint32_t where, uint32_t desc) {
+  const volatile uint16_t *half = (const volatile uint16_t *)p;
+  uint32_t first = p[0], second = p[1];
+  if (*half != (first | second << 8)) wrong(where, desc);
+  if (*(const volatile int16_t *)p != (int16_t)(first | second << 8)) wrong(where + 1, desc);
+  if (*(const volatile int8_t *)p != (int8_t)first) wrong(where + 2, desc);
+  if (((uintptr_t)p & 3) == 0) {
+    uint32_t word = *(const volatile uint32_t *)p;
+    if (word != (first | second << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24)) wrong(where + 3, desc);
+  }
+}
+
+int main(void) {
+  pn_init();
+  for (;;) {
+    pn_desc_t desc = pn_recv();
+    uint32_t len = pn_len(desc);
+    volatile uint8_t *data = pn_data();
+    const volatile uint8_t *header = pn_hdr();
+    if (len > 256) {
+      pn_send(desc ^ pn_port(1));
+      continue;
+    }
+    uint32_t copied = len < PN_HEADER_BYTES ? len : PN_HEADER_BYTES;
+
+    for (uint32_t i = 0; i < copied; i++) {
+      if (header[i] != data[i]) wrong(0x10, desc);
+      copy[i] = header[i];
+    }
+    for (uint32_t i = 0; i + 4 <= copied; i += 6) {
+      check_loads(data + i, 0x20, desc);
+      check_loads(header + i, 0x30, desc);
+      check_loads(copy + i, 0x40, desc);
+    }
+    /* Stores of 32, 16 and 8 bits one behind the other, then loads behind stores. */
+    uint32_t i = 0;
+    while (i < len) {
+      volatile uint8_t *p = data + i;
+      uint32_t left = len - i;
+      if (((uintptr_t)p & 3) == 0 && left >= 8 && (i & 16)) {
+        uint32_t a = 0, b = 0;
+        for (uint32_t n = 0; n < 4; n++) {
+          a |= (uint32_t)(uint8_t)(p[n] + 1) << 8 * n;
+          b |= (uint32_t)(uint8_t)(p[n + 4] + 1) << 8 * n;
+        }
+        ((volatile uint32_t *)p)[0] = a;
+        ((volatile uint32_t *)p)[1] = b;
+        if (((volatile uint32_t *)p)[0] != a) wrong(0x50, desc);
+        i += 8;
+      } else if (((uintptr_t)p & 1) == 0 && left >= 2) {
+        uint16_t half = (uint16_t)((uint8_t)(p[0] + 1) | (uint8_t)(p[1] + 1) << 8);
+        *(volatile uint16_t *)p = half;
+        if (*(volatile uint16_t *)p != half) wrong(0x51, desc);
+        i += 2;
+      } else {
+        uint8_t byte = (uint8_t)(p[0] + 1);
+        *p = byte;
+        if (*p != byte) wrong(0x52, desc);
+        i += 1;
+      }
+    }
+    /* The copy in data memory is no part of what was changed. */
+    for (uint32_t n = 0; n < copied; n++)
+      if (header[n] != copy[n] || (uint8_t)(copy[n] + 1) != data[n]) wrong(0x60, desc);
+    pn_send(desc ^ pn_port(1));
+  }
+}

@@ -1,0 +1,58 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""How the test benches of the unit's parts build and run `parts_bench`, and what they share.
+
+As in unit.py all happens at the falling edge: outputs are those of the cycle, inputs driven there are taken at the rising edge.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, Timer
+
+from penstock import hdl
+
+HERE = Path(__file__).resolve().parent
+SOURCES = [
+    "lib/rtl/rtl.f",
+    "engines/rpu/rtl/rpu_pkg.sv",
+    "engines/rpu/rtl/slot_table.sv",
+    "engines/rpu/rtl/rx_dma.sv",
+    "engines/rpu/rtl/tx_dma.sv",
+    "engines/rpu/rtl/core_regs.sv",
+    "engines/rpu/tests/parts_bench.sv",
+]
+INPUTS = [
+    *("rx_valid", "rx_data", "rx_last", "rx_meta", "rx_table_place", "rx_table_header", "rx_row_ready", "rx_head_ready"),
+    *("tx_send", "tx_send_data", "tx_table_src", "tx_table_timestamp", "tx_row_ready", "tx_row_data", "tx_ready"),
+    *("unit_id", "timer", "rd", "wr", "addr", "wdata", "wild", "accel_error", "poke", "evict", "info_we", "info_slot"),
+    *("info_data", "done", "done_slot", "free", "free_slot", "debug_in"),
+]
+
+
+async def start(dut: Any) -> FallingEdge:
+    """Starts the clock and resets all; gives the edge to wait for."""
+    for name in INPUTS:
+        getattr(dut, name).value = 0
+    dut.rst.value = 1
+    Clock(dut.clk, 4, "ns").start()
+    edge = FallingEdge(dut.clk)
+    for _ in range(4):
+        await edge
+    dut.rst.value = 0
+    await edge
+    return edge
+
+
+def settled() -> Timer:
+    """Outputs that follow inputs of the same cycle: after the falling edge, before the rising one."""
+    return Timer(1, "ns")
+
+
+def run(module: str, case: str) -> None:
+    path = os.pathsep.join([str(HERE), str(hdl.ROOT / "python"), *sys.path])
+    hdl.simulate("parts_bench", SOURCES, module, testcase=case, env={"PYTHONPATH": path})

@@ -1,0 +1,253 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Receive engine, transmit engine and the firmware's registers of a packet unit side by side, each with its ports outside, so that
+// a test bench plays memories, slot table, core and links. (Together they compile once.) The registers keep their slot table.
+module parts_bench
+  import penstock_pkg::*;
+  import rpu_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+
+    // ---- receive engine
+    input  wire logic                           rx_valid,
+    output logic                                rx_ready,
+    input  wire logic [DataW-1:0]               rx_data,
+    input  wire logic                           rx_last,
+    input  wire logic [$bits(frame_meta_t)-1:0] rx_meta,
+    output logic                                rx_info_we,
+    output slot_index_t                         rx_info_slot,
+    output logic [$bits(slot_info_t)-1:0]       rx_info_data,
+    output slot_index_t                         rx_table_slot,
+    input  wire half_t                          rx_table_place,
+    input  wire header_row_t                    rx_table_header,
+    output logic                                rx_row_valid,
+    input  wire logic                           rx_row_ready,
+    output logic [13:0]                         rx_row_addr,
+    output logic [DataW-1:0]                    rx_row_data,
+    output logic                                rx_head_valid,
+    input  wire logic                           rx_head_ready,
+    output logic [31:0]                         rx_head_be,
+    output header_row_t                         rx_head_row,
+    output logic [255:0]                        rx_head_data,
+    output logic                                rx_done,
+    output slot_index_t                         rx_done_slot,
+    output len_t                                rx_done_len,
+
+    // ---- transmit engine
+    input  wire logic                           tx_send,
+    input  wire logic [$bits(send_t)-1:0]       tx_send_data,
+    output slot_index_t                         tx_table_slot,
+    input  wire port_t                          tx_table_src,
+    input  wire time_t                          tx_table_timestamp,
+    output logic                                tx_row_valid,
+    input  wire logic                           tx_row_ready,
+    output logic [13:0]                         tx_row_addr,
+    input  wire logic [DataW-1:0]               tx_row_data,
+    output logic                                tx_valid,
+    input  wire logic                           tx_ready,
+    output logic [DataW-1:0]                    tx_data,
+    output logic                                tx_last,
+    output logic [$bits(frame_meta_t)-1:0]      tx_meta,
+    output logic                                tx_free,
+    output slot_index_t                         tx_free_slot,
+    output logic                                tx_blocked,
+
+    // ---- registers
+    input  wire unit_t                          unit_id,
+    input  wire logic [63:0]                    timer,
+    input  wire logic                           rd,
+    input  wire logic                           wr,
+    input  wire logic [8:0]                     addr,
+    input  wire logic [31:0]                    wdata,
+    output logic [31:0]                         rdata,
+    output logic                                hold,
+    output logic                                irq,
+    input  wire logic                           wild,
+    input  wire logic                           accel_error,
+    input  wire logic                           poke,
+    input  wire logic                           evict,
+    input  wire logic                           info_we,
+    input  wire slot_index_t                    info_slot,
+    input  wire logic [$bits(slot_info_t)-1:0]  info_data,
+    input  wire logic                           done,
+    input  wire slot_index_t                    done_slot,
+    output logic                                place_we,
+    output logic                                header_we,
+    output slot_index_t                         place_slot,
+    output half_t                               place_data,
+    output logic                                send,
+    output logic [$bits(send_t)-1:0]            send_data,
+    input  wire logic                           free,
+    input  wire slot_index_t                    free_slot,
+    output logic                                setup_valid,
+    output slot_t                               setup_count,
+    output len_t                                setup_size,
+    input  wire logic [63:0]                    debug_in,
+    output logic [63:0]                         debug_out,
+    output logic                                ready_to_evict,
+    output logic [31:0]                         active,
+    output logic [31:0]                         held_cycles,
+    output logic [15:0]                         errors,
+    output logic                                refused
+);
+  frame_if rx ();
+  frame_if tx ();
+
+  assign rx.valid = rx_valid;
+  assign rx.data = rx_data;
+  assign rx.last = rx_last;
+  assign rx.meta = rx_meta;
+  assign rx_ready = rx.ready;
+
+  assign tx_valid = tx.valid;
+  assign tx_data = tx.data;
+  assign tx_last = tx.last;
+  assign tx_meta = tx.meta;
+  assign tx.ready = tx_ready;
+
+  slot_info_t info;
+  assign rx_info_data = info;
+
+  rx_dma rx_dma (
+      .clk,
+      .rst,
+      .rx,
+      .info_we(rx_info_we),
+      .info_slot(rx_info_slot),
+      .info_data(info),
+      .table_slot(rx_table_slot),
+      .table_place(rx_table_place),
+      .table_header(rx_table_header),
+      .row_valid(rx_row_valid),
+      .row_ready(rx_row_ready),
+      .row_addr(rx_row_addr),
+      .head_valid(rx_head_valid),
+      .head_ready(rx_head_ready),
+      .head_be(rx_head_be),
+      .head_row(rx_head_row),
+      .head_data(rx_head_data),
+      .row_data(rx_row_data),
+      .done(rx_done),
+      .done_slot(rx_done_slot),
+      .done_len(rx_done_len)
+  );
+
+  tx_dma tx_dma (
+      .clk,
+      .rst,
+      .send(tx_send),
+      .send_data(tx_send_data),
+      .table_slot(tx_table_slot),
+      .table_src(tx_table_src),
+      .table_timestamp(tx_table_timestamp),
+      .row_valid(tx_row_valid),
+      .row_ready(tx_row_ready),
+      .row_addr(tx_row_addr),
+      .row_data(tx_row_data),
+      .tx,
+      .free(tx_free),
+      .free_slot(tx_free_slot),
+      .blocked(tx_blocked)
+  );
+
+  frame_check tx_check (
+      .clk,
+      .rst,
+      .link(tx)
+  );
+
+  slot_index_t head_slot, taken_slot, send_slot;
+  half_t head_place, taken_place, send_place;
+  len_t head_len;
+  port_t head_src;
+  header_row_t taken_header;
+  logic [31:0] taken_hash;
+  time_t taken_timestamp;
+  send_t sent;
+  assign send_data = sent;
+
+  core_regs #(
+      .Ports(2),
+      .Units(16),
+      .PmemBytes(1 << 20)
+  ) core_regs (
+      .clk,
+      .rst,
+      .unit_id,
+      .timer,
+      .rd,
+      .wr,
+      .addr(addr[8:2]),
+      .wdata,
+      .rdata,
+      .hold,
+      .irq,
+      .wild,
+      .accel_error,
+      .poke,
+      .evict,
+      .done,
+      .done_slot,
+      .place_we,
+      .header_we,
+      .place_slot,
+      .place_data,
+      .head_slot,
+      .head_place,
+      .head_len,
+      .head_src,
+      .taken_slot,
+      .taken_place,
+      .taken_header,
+      .taken_hash,
+      .taken_timestamp,
+      .send_slot,
+      .send_place,
+      .send,
+      .send_data(sent),
+      .free,
+      .free_slot,
+      .setup_valid,
+      .setup_count,
+      .setup_size,
+      .debug_in,
+      .debug_out,
+      .ready_to_evict,
+      .active,
+      .held_cycles,
+      .errors,
+      .refused
+  );
+
+  slot_table slot_table (
+      .clk,
+      .place_we,
+      .header_we,
+      .place_slot,
+      .place_data,
+      .info_we,
+      .info_slot,
+      .info_data,
+      .rx_slot('0),
+      .rx_place(),
+      .rx_header(),
+      .head_slot,
+      .head_place,
+      .head_len,
+      .head_src,
+      .taken_slot,
+      .taken_place,
+      .taken_header,
+      .taken_hash,
+      .taken_timestamp,
+      .send_slot,
+      .send_place,
+      .tx_slot('0),
+      .tx_src(),
+      .tx_timestamp()
+  );
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,91 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// One packet unit with its interfaces as plain ports, for test benches.
+module rpu_bench
+  import penstock_pkg::*;
+#(
+    parameter int unsigned Accel = 1,
+    parameter int unsigned Ports = 2,
+    parameter int unsigned Units = 16,
+    parameter int unsigned PmemBytes = 1 << 20
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+
+    input  wire logic                           rx_valid,
+    output logic                                rx_ready,
+    input  wire logic [DataW-1:0]               rx_data,
+    input  wire logic                           rx_last,
+    input  wire logic [$bits(frame_meta_t)-1:0] rx_meta,
+
+    output logic                           tx_valid,
+    input  wire logic                      tx_ready,
+    output logic [DataW-1:0]               tx_data,
+    output logic                           tx_last,
+    output logic [$bits(frame_meta_t)-1:0] tx_meta,
+
+    output logic [$bits(slot_msg_t)-1:0] slots,
+
+    input  wire logic        cfg_req,
+    input  wire logic        cfg_we,
+    input  wire logic [25:0] cfg_addr,
+    input  wire logic [31:0] cfg_wdata,
+    output logic             cfg_ack,
+    output logic             cfg_err,
+    output logic      [31:0] cfg_rdata
+);
+  frame_if rx ();
+  frame_if tx ();
+  cfg_if #(.ADDR_W(26)) cfg ();
+
+  assign rx.valid = rx_valid;
+  assign rx.data = rx_data;
+  assign rx.last = rx_last;
+  assign rx.meta = rx_meta;
+  assign rx_ready = rx.ready;
+
+  assign tx_valid = tx.valid;
+  assign tx_data = tx.data;
+  assign tx_last = tx.last;
+  assign tx_meta = tx.meta;
+  assign tx.ready = tx_ready;
+
+  assign cfg.req = cfg_req;
+  assign cfg.we = cfg_we;
+  assign cfg.addr = cfg_addr;
+  assign cfg.wdata = cfg_wdata;
+  assign cfg_ack = cfg.ack;
+  assign cfg_err = cfg.err;
+  assign cfg_rdata = cfg.rdata;
+
+  rpu #(
+      .Accel(Accel),
+      .Ports(Ports),
+      .Units(Units),
+      .PmemBytes(PmemBytes)
+  ) unit (
+      .clk,
+      .rst,
+      .unit_id,
+      .rx,
+      .tx,
+      .slots,
+      .cfg
+  );
+
+  frame_check rx_check (
+      .clk,
+      .rst,
+      .link(rx)
+  );
+
+  frame_check tx_check (
+      .clk,
+      .rst,
+      .link(tx)
+  );
+endmodule
+
+`default_nettype wire

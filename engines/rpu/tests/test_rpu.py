@@ -1,0 +1,212 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The whole unit with real firmware, against a dispatcher, a host and a sink in plain Python.
+
+PENSTOCK_SEED changes what is random.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import unit as bench
+from unit import FIRMWARE, PROGRAMS, Frame, Unit, regs
+
+MAX_FRAME = 16384
+WILD, DESCRIPTOR, DESTINATION = 1 << 8, 1 << 9, 1 << 10  # bits of ERRORS
+
+
+async def running(dut: Any, firmware: str, unit_id: int = 0) -> Unit:
+    """A unit that runs `firmware` and has declared its slots."""
+    unit = Unit(dut)
+    await unit.start(unit_id)
+    await unit.boot(firmware)
+    return unit
+
+
+def random_lengths(rng: random.Random, count: int) -> list[int]:
+    """Many small frames, all lengths around multiples of a beat, a few of the longest."""
+    lengths = [rng.choice([14, 60, 64, 65, 127, 128, 129, 1514, rng.randint(14, 300)]) for _ in range(count)]
+    lengths += [64 * n + d for n in (1, 2, 3, 4) for d in range(-12, 3)]
+    lengths += [MAX_FRAME, MAX_FRAME - 1, MAX_FRAME - 10, MAX_FRAME - 9, 9001]
+    rng.shuffle(lengths)
+    return lengths
+
+
+async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors: int = 0) -> None:
+    def total(frames: list[Frame]) -> int:
+        return sum(len(frame.data) for frame in frames)
+
+    expected = {
+        regs.RPU_HOST_RX_FRAMES: len(unit.entered),
+        regs.RPU_HOST_RX_BYTES: total(unit.entered),
+        regs.RPU_HOST_RX_STALLS: unit.rx_stalls,
+        regs.RPU_HOST_TX_FRAMES: len(unit.sent),
+        regs.RPU_HOST_TX_BYTES: total(unit.sent),
+        regs.RPU_HOST_TX_STALLS: unit.tx_stalls,
+        regs.RPU_HOST_BLOCKED: blocked,
+        regs.RPU_HOST_REFUSED: refused,
+        regs.RPU_HOST_ERRORS: errors,
+        regs.RPU_HOST_ACTIVE_SLOTS: 0,
+        regs.RPU_HOST_HELD_CYCLES: 0,
+    }
+    for register, value in expected.items():
+        assert await unit.read(register) == value, hex(register)
+
+
+@cocotb.test()
+async def forwards_frames_of_all_sizes(dut: Any) -> None:
+    unit = await running(dut, "forward", unit_id=5)
+    assert await unit.read(regs.RPU_HOST_UNIT_ID) == 5
+    for pauses in ((0.0, 0.0), (0.3, 0.5), (0.8, 0.1), (0.0, 0.8)):
+        unit.rx_pause, unit.tx_pause = pauses
+        unit.to_send.extend(unit.random_frame(length) for length in random_lengths(unit.rng, 100))
+        await unit.drained(80000)
+    unit.check_forwarded()
+    await check_counters(unit)
+
+
+@cocotb.test()
+async def keeps_up_with_small_frames(dut: Any) -> None:
+    unit = await running(dut, "forward")
+    unit.to_send.extend(unit.random_frame(64) for _ in range(400))
+    await unit.drained()
+    unit.check_forwarded()
+    starts = unit.tx_first_cycles[100:-40]
+    cycles = (starts[-1] - starts[0]) / (len(starts) - 1)
+    dut._log.info("forward.c: %.2f cycles per 64-byte frame", cycles)
+    assert cycles <= 8
+
+
+@cocotb.test()
+async def answers_soon(dut: Any) -> None:
+    unit = await running(dut, "forward")
+    for length in (64, 1514):
+        unit.to_send.append(unit.random_frame(length))
+        await unit.drained()
+        latency = unit.tx_first_cycles[-1] - unit.rx_last_cycle
+        dut._log.info("forward.c: %d bytes leave %d cycles after their last beat came", length, latency)
+        assert latency <= 24
+        await unit.step(50)
+    unit.check_forwarded()
+
+
+@cocotb.test()
+async def loads_and_stores_while_frames_flow(dut: Any) -> None:
+    """memory.c changes and checks the small frames; the long ones it forwards keep packet memory busy meanwhile."""
+    unit = await running(dut, "memory")
+    lengths = [14, 15, 63, 64, 65, 117, 128, 129, 200]
+    for length in lengths:
+        unit.to_send.append(unit.random_frame(length))
+        unit.to_send.extend(unit.random_frame(unit.rng.choice([300, 1514, 5000, MAX_FRAME])) for _ in range(4))
+    await unit.until(lambda: not unit.to_send and not unit.in_unit or bool(int(dut.unit.debug_out.value)), 200000)
+    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == 0
+    unit.check_forwarded(
+        lambda frame: bytes((b + 1) % 256 for b in frame.data) if len(frame.data) <= 256 else frame.data
+    )
+    await check_counters(unit)
+
+
+@cocotb.test()
+async def sends_as_firmware_says(dut: Any) -> None:
+    """reframe.c: frames dropped, shortened, lengthened, to all kinds of ports, refused."""
+    unit = await running(dut, "reframe")
+    unit.rx_pause, unit.tx_pause = 0.2, 0.2
+    actions = [unit.rng.randrange(8) for _ in range(300)]
+    unit.to_send.extend(unit.random_frame(unit.rng.randint(18, 300), action) for action in actions)
+    await unit.drained()
+    data = {
+        2: lambda data: data[4:],
+        3: lambda data: bytes([0xA4, 0xA3, 0xA2, 0xA1]) + data,
+    }
+    port = {0: 8, 2: 8, 3: 9, 4: 2, 5: 0x43, 7: 9}
+    expected = [
+        (data.get(action, bytes)(frame.data), frame.src, port[action], frame.slot, frame.timestamp)
+        for action, frame in zip(actions, unit.entered, strict=True)
+        if action in port
+    ]
+    assert [(f.data, f.src, f.dst, f.slot, f.timestamp) for f in unit.sent] == expected
+    assert sorted(unit.freed) == sorted(frame.slot for frame in unit.entered)
+    refused = actions.count(6) + actions.count(7)
+    await check_counters(unit, actions.count(1), refused, DESCRIPTOR | DESTINATION)
+
+
+@cocotb.test()
+async def survives_bad_firmware(dut: Any) -> None:
+    """Wild addresses, slots given back twice, ports that do not exist: told to the host, and the unit goes on."""
+    unit = await running(dut, "wild")
+    unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 1514, 14))
+    await unit.drained()
+    unit.check_forwarded()
+    await check_counters(unit, errors=WILD)
+    assert await unit.read(regs.RPU_HOST_ERROR_ADDR) == 0x0F000040
+
+    await unit.stop()
+    assert await unit.read(regs.RPU_HOST_ERRORS) == 0
+    await unit.boot("double_release")
+    unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 64))
+    await unit.drained()
+    unit.check_forwarded()
+    await unit.step(100)
+    await check_counters(unit, refused=3, errors=DESCRIPTOR)
+
+    await unit.stop()
+    await unit.boot("nowhere")
+    unit.to_send.extend(unit.random_frame(64) for _ in range(50))
+    await unit.drained()
+    assert len(unit.sent) == 7 and len(unit.freed) == 57
+    await check_counters(unit, refused=53, errors=DESTINATION)
+
+
+@cocotb.test()
+async def dies_and_lives_again(dut: Any) -> None:
+    """A fault and an endless loop are seen from outside, where the host still reads and writes; a reset brings the unit back."""
+    unit = await running(dut, "illegal")
+    unit.to_send.append(unit.random_frame(64))
+    await unit.step(400)
+    assert not unit.sent
+    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_H) == 2
+    assert await unit.read(await unit.read(regs.RPU_HOST_DEBUG_OUT_L) + bench.IMEM) == 0xC0001073
+
+    await unit.stop()
+    await unit.boot("hang")
+    unit.to_send.extend([unit.random_frame(100, 1), *(unit.random_frame(100, 0xEE) for _ in range(4))])
+    await unit.until(lambda: len(unit.sent) == 1)
+    await unit.step(300)
+    slots = [frame.slot for frame in unit.entered[-4:]]
+    assert await unit.read(regs.RPU_HOST_ACTIVE_SLOTS) == sum(1 << (slot - 1) for slot in slots)
+    held = await unit.read(regs.RPU_HOST_HELD_CYCLES)
+    await unit.step(100)
+    assert 100 <= await unit.read(regs.RPU_HOST_HELD_CYCLES) - held <= 140
+    assert 4 <= await unit.read(regs.RPU_HOST_PC) < 4096
+    assert len(unit.sent) == 1
+    await unit.stop()
+    assert await unit.read(regs.RPU_HOST_ACTIVE_SLOTS) == 0
+    unit.entered, unit.sent, unit.freed = [], [], []
+    await unit.boot("hang")
+    unit.to_send.extend(unit.random_frame(length, 1) for length in (64, 65, 1514) * 20)
+    await unit.drained()
+    unit.check_forwarded()
+
+
+CASES = {
+    "forwards_frames_of_all_sizes": [PROGRAMS / "forward.c"],
+    "keeps_up_with_small_frames": [PROGRAMS / "forward.c"],
+    "answers_soon": [PROGRAMS / "forward.c"],
+    "loads_and_stores_while_frames_flow": [FIRMWARE / "memory.c"],
+    "sends_as_firmware_says": [FIRMWARE / "reframe.c"],
+    "survives_bad_firmware": [PROGRAMS / "bad" / f"{name}.c" for name in ("wild", "double_release", "nowhere")],
+    "dies_and_lives_again": [PROGRAMS / "bad" / f"{name}.c" for name in ("illegal", "hang")],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rpu(case: str) -> None:
+    bench.run("test_rpu", case, *CASES[case])

@@ -1,0 +1,207 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The receive engine against plain Python: what it must leave in packet memory and in data memory, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import parts
+
+BEAT = 64
+HALF = 32
+COPIED = 128
+SLOTS = 32
+SLOT_ROWS = 264  # more than the longest frame needs at the largest offset
+OFFSETS = range(0, 16, 2)
+SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
+
+
+@dataclass
+class Frame:
+    data: bytes
+    slot: int
+    place: int  # byte address in packet memory
+    header: int  # address in data memory, a multiple of 32
+    src: int
+    timestamp: int
+    hash: int
+
+
+class Bench:
+    """Sends frames into the engine and keeps what it writes."""
+
+    def __init__(self, dut: Any, rng: random.Random) -> None:
+        self.dut = dut
+        self.rng = rng
+        self.pause = self.row_stall = self.head_stall = 0.0
+        self.place = [0] * (SLOTS + 1)
+        self.header = [0] * (SLOTS + 1)
+        self.rows: dict[int, bytes] = {}
+        self.dmem: dict[int, int] = {}
+        self.infos: list[tuple[int, int]] = []
+        self.done: list[tuple[int, int]] = []
+        self.cycle = 0
+        self.done_cycles: list[int] = []
+        self._rx_ready = False
+
+    async def start(self) -> None:
+        self.edge = await parts.start(self.dut)
+
+    async def step(self) -> None:
+        """Drives the sides that are not rx, and takes what the engine gives in this cycle."""
+        dut, rng = self.dut, self.rng
+        row_ready, head_ready = rng.random() >= self.row_stall, rng.random() >= self.head_stall
+        dut.rx_row_ready.value = row_ready
+        dut.rx_head_ready.value = head_ready
+        slot = int(dut.rx_table_slot.value) + 1
+        dut.rx_table_place.value = self.place[slot] // 2
+        dut.rx_table_header.value = self.header[slot] // HALF
+        self._rx_ready = bool(dut.rx_ready.value)
+        if dut.rx_row_valid.value and row_ready:
+            self.rows[int(dut.rx_row_addr.value)] = int(dut.rx_row_data.value).to_bytes(BEAT, "little")
+        if dut.rx_head_valid.value and head_ready:
+            base, strobes = int(dut.rx_head_row.value) * HALF, int(dut.rx_head_be.value)
+            data = int(dut.rx_head_data.value).to_bytes(HALF, "little")
+            self.dmem.update({base + i: data[i] for i in range(HALF) if strobes >> i & 1})
+        # `done` and `info_we` follow inputs of this cycle, so they are looked at just before the edge that takes them.
+        await parts.settled()
+        if dut.rx_done.value:
+            self.done.append((int(dut.rx_done_slot.value) + 1, int(dut.rx_done_len.value)))
+            self.done_cycles.append(self.cycle)
+        if dut.rx_info_we.value:
+            self.infos.append((int(dut.rx_info_slot.value) + 1, int(dut.rx_info_data.value)))
+        await self.edge
+        self.cycle += 1
+
+    async def send(self, frame: Frame) -> None:
+        dut = self.dut
+        self.place[frame.slot], self.header[frame.slot] = frame.place, frame.header
+        meta = len(frame.data)
+        fields = ((8, frame.src), (8, 0), (5, 0), (6, frame.slot), (32, frame.timestamp), (32, frame.hash))
+        for bits, value in fields:
+            meta = meta << bits | value
+        for start in range(0, len(frame.data), BEAT):
+            while self.rng.random() < self.pause:
+                await self.step()
+            chunk = frame.data[start : start + BEAT]
+            # What lies behind the end of a frame is nobody's.
+            chunk += self.rng.randbytes(BEAT - len(chunk))
+            dut.rx_valid.value = 1
+            dut.rx_data.value = int.from_bytes(chunk, "little")
+            dut.rx_last.value = start + BEAT >= len(frame.data)
+            dut.rx_meta.value = meta if start == 0 else self.rng.getrandbits(107)
+            while True:
+                await self.step()
+                if self._rx_ready:
+                    break
+            dut.rx_valid.value = 0
+
+    async def drain(self, frames: int) -> None:
+        limit = self.cycle + 5000
+        while len(self.done) < frames:
+            assert self.cycle < limit, "the engine stands still"
+            await self.step()
+        for _ in range(8):
+            await self.step()
+
+    def check(self, frame: Frame) -> None:
+        """The frame's rows, no row beyond them, and exactly the bytes of its header copy."""
+        what = f"{len(frame.data)} bytes at offset {frame.place % BEAT}"
+        first, end = frame.place // BEAT, (frame.place + len(frame.data) + BEAT - 1) // BEAT
+        memory = b"".join(self.rows.pop(row) for row in range(first, end))
+        start = frame.place % BEAT
+        assert memory[start : start + len(frame.data)] == frame.data, f"{what}: packet memory"
+        begin = frame.header + start
+        copied = frame.data[:COPIED]
+        assert bytes(self.dmem.pop(begin + i) for i in range(len(copied))) == copied, f"{what}: header copy"
+
+    def check_all(self, frames: list[Frame]) -> None:
+        assert self.done == [(frame.slot, len(frame.data)) for frame in frames]
+        assert self.infos == [
+            (f.slot, len(f.data) << 72 | f.src << 64 | f.timestamp << 32 | f.hash) for f in frames
+        ]
+        for frame in frames:
+            self.check(frame)
+        assert not self.rows, f"rows nobody asked for: {list(self.rows)}"
+        assert not self.dmem, f"data memory nobody asked for: {[hex(a) for a in self.dmem]}"
+        self.done.clear()
+        self.infos.clear()
+
+
+def lengths_of_interest(rng: random.Random) -> list[int]:
+    near = [64 * n + d for n in (1, 2, 3, 4) for d in (-15, -14, -11, -10, -9, -2, -1, 0, 1, 2)]
+    return [*range(14, 24), *near, rng.randint(257, 2000)]
+
+
+def frame_of(rng: random.Random, slot: int, length: int, offset: int) -> Frame:
+    place = (slot - 1) * SLOT_ROWS * BEAT + offset
+    header = 0x4000 + (slot - 1) * 160
+    bits = rng.getrandbits
+    return Frame(rng.randbytes(length), slot, place, header, bits(8), bits(32), bits(32))
+
+
+async def batch(bench: Bench, lengths: list[int], offset: int) -> None:
+    """Sends a frame of each length, 32 at a time: one a slot."""
+    for start in range(0, len(lengths), SLOTS):
+        part = lengths[start : start + SLOTS]
+        slots = bench.rng.sample(range(1, SLOTS + 1), len(part))
+        frames = [frame_of(bench.rng, slot, length, offset) for slot, length in zip(slots, part, strict=True)]
+        for frame in frames:
+            await bench.send(frame)
+        await bench.drain(len(frames))
+        bench.check_all(frames)
+
+
+@cocotb.test()
+async def every_offset_and_length(dut: Any) -> None:
+    """All offsets with all lengths around the edges of beats, half rows and the copy; nobody disturbs."""
+    bench = Bench(dut, random.Random(SEED))
+    await bench.start()
+    for offset in OFFSETS:
+        await batch(bench, lengths_of_interest(bench.rng), offset)
+
+
+@cocotb.test()
+async def stalls_everywhere(dut: Any) -> None:
+    """Random offsets, lengths and stalls of the link and both memories."""
+    bench = Bench(dut, random.Random(SEED + 1))
+    await bench.start()
+    for pause, row_stall, head_stall in ((0.5, 0, 0), (0, 0.6, 0), (0, 0, 0.6), (0.1, 0.3, 0.3), (0, 0.8, 0.8)):
+        bench.pause, bench.row_stall, bench.head_stall = pause, row_stall, head_stall
+        frames = []
+        for slot in bench.rng.sample(range(1, SLOTS + 1), SLOTS):
+            length = bench.rng.choice([14, 64, 128, 1514, bench.rng.randint(14, 400)])
+            frames.append(frame_of(bench.rng, slot, length, bench.rng.choice(OFFSETS)))
+            await bench.send(frames[-1])
+        await bench.drain(len(frames))
+        bench.check_all(frames)
+    bench.pause = bench.row_stall = bench.head_stall = 0
+    await batch(bench, [16384, 16383, 14, 16370], 14)
+
+
+@cocotb.test()
+async def cycles_per_frame(dut: Any) -> None:
+    """64 bytes at the kit's offset take 3 cycles, 128 bytes 5, longer frames one more for each beat."""
+    bench = Bench(dut, random.Random(SEED + 2))
+    await bench.start()
+    for length, cycles in ((64, 3), (128, 5), (192, 6), (512, 11)):
+        bench.done_cycles.clear()
+        await batch(bench, [length] * 20, 10)
+        took = (bench.done_cycles[19] - bench.done_cycles[4]) / 15
+        dut._log.info("rx_dma: %.2f cycles per frame of %d bytes", took, length)
+        assert took == cycles
+
+
+@pytest.mark.parametrize("case", ["every_offset_and_length", "stalls_everywhere", "cycles_per_frame"])
+def test_rx_dma(case: str) -> None:
+    parts.run("test_rx_dma", case)

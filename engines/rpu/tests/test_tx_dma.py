@@ -1,0 +1,258 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The transmit engine against plain Python: frames out of a model of packet memory, and the slots that come back."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import parts
+
+BEAT = 64
+SLOTS = 32
+ROWS = 1 << 14
+OFFSETS = range(0, 16, 2)
+SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
+
+
+@dataclass(frozen=True)
+class Send:
+    """A frame of `length` bytes at `start`; without a destination its slot only comes back."""
+
+    slot: int
+    start: int
+    length: int
+    dst: int = 0
+    discard: bool = False
+    blocked: bool = False
+
+    def word(self) -> int:
+        """send_t: slot, discard, blocked, len, dst, start from the top."""
+        value = self.slot - 1
+        fields = ((1, self.discard), (1, self.blocked), (16, self.length), (8, self.dst), (19, self.start // 2))
+        for bits, item in fields:
+            value = value << bits | int(item)
+        return value
+
+
+class Bench:
+    """Gives the engine frames to send, serves its reads and takes what comes out."""
+
+    def __init__(self, dut: Any, rng: random.Random) -> None:
+        self.dut = dut
+        self.rng = rng
+        self.row_stall = self.tx_stall = self.send_pause = 0.0
+        self.memory = rng.randbytes(ROWS * BEAT)
+        self.src = [rng.getrandbits(8) for _ in range(SLOTS + 1)]
+        self.timestamp = [rng.getrandbits(32) for _ in range(SLOTS + 1)]
+        self.to_send: deque[Send] = deque()
+        self.frames: list[tuple[int, bytes]] = []  # metadata, beats
+        self.freed: list[int] = []
+        self.blocked = 0
+        self.cycle = 0
+        self.first_cycles: list[int] = []
+        self.granted: list[int] = []
+        self._reads: deque[int | None] = deque([None, None])
+        self._beats = b""
+        self._meta = 0
+        self._on_tx: Send | None = None
+
+    async def start(self) -> None:
+        self.edge = await parts.start(self.dut)
+
+    async def step(self) -> None:
+        dut, rng = self.dut, self.rng
+        # what the memory was asked for two cycles ago
+        row = self._reads.popleft()
+        data = rng.getrandbits(512) if row is None else int.from_bytes(self.memory[row * BEAT : (row + 1) * BEAT], "little")
+        dut.tx_row_data.value = data
+        row_ready = rng.random() >= self.row_stall
+        dut.tx_row_ready.value = row_ready
+        granted = bool(dut.tx_row_valid.value) and row_ready
+        self._reads.append(int(dut.tx_row_addr.value) if granted else None)
+        if granted:
+            self.granted.append(int(dut.tx_row_addr.value))
+        slot = int(dut.tx_table_slot.value) + 1
+        dut.tx_table_src.value = self.src[slot]
+        dut.tx_table_timestamp.value = self.timestamp[slot]
+        # slots that come back, and what was counted
+        if dut.tx_free.value:
+            self.freed.append(int(dut.tx_free_slot.value) + 1)
+        self.blocked += int(dut.tx_blocked.value)
+        # link
+        tx_ready = rng.random() >= self.tx_stall
+        dut.tx_ready.value = tx_ready
+        if tx_ready and dut.tx_valid.value:
+            if not self._beats:
+                self._meta = int(dut.tx_meta.value)
+                self.first_cycles.append(self.cycle)
+            self._beats += int(dut.tx_data.value).to_bytes(BEAT, "little")
+            if dut.tx_last.value:
+                self.frames.append((self._meta, self._beats))
+                self._beats = b""
+        # firmware
+        send = bool(self.to_send) and rng.random() >= self.send_pause
+        dut.tx_send.value = send
+        if send:
+            dut.tx_send_data.value = self.to_send.popleft().word()
+        await self.edge
+        self.cycle += 1
+
+    async def run(self, sends: list[Send]) -> None:
+        """Sends all of them, in order, each slot once; checks what comes out."""
+        assert len({send.slot for send in sends}) == len(sends) <= SLOTS
+        self.to_send.extend(sends)
+        limit = self.cycle + 30000
+        while len(self.freed) < len(sends):
+            assert self.cycle < limit, "the engine stands still"
+            await self.step()
+        for _ in range(8):
+            await self.step()
+        frames = [send for send in sends if not send.discard]
+        assert len(self.frames) == len(frames)
+        for send, (meta, beats) in zip(frames, self.frames, strict=True):
+            what = f"{send.length} bytes from {send.start:#x}"
+            assert len(beats) == -(-send.length // BEAT) * BEAT, what
+            assert beats[: send.length] == self.memory[send.start : send.start + send.length], what
+            assert meta >> 91 == send.length, what
+            assert meta >> 83 & 0xFF == self.src[send.slot], what
+            assert meta >> 75 & 0xFF == send.dst, what
+            assert meta >> 64 & 0x3F == send.slot, what
+            assert meta >> 32 & 0xFFFFFFFF == self.timestamp[send.slot], what
+        # Frames come back in their order, what is not sent at any time.
+        kept = {send.slot for send in frames}
+        assert sorted(self.freed) == sorted(send.slot for send in sends)
+        assert [slot for slot in self.freed if slot in kept] == [send.slot for send in frames]
+        assert self.blocked == sum(send.blocked for send in sends)
+        rows = [row for s in frames for row in range(s.start // BEAT, (s.start + s.length + BEAT - 1) // BEAT)]
+        assert self.granted == rows, "rows read"
+        self.frames.clear()
+        self.freed.clear()
+        self.granted.clear()
+        self.blocked = 0
+
+
+def random_send(rng: random.Random, slot: int, length: int, offset: int) -> Send:
+    start = rng.randrange(ROWS - 260) * BEAT + offset
+    return Send(slot, start, length, rng.getrandbits(8))
+
+
+def batches(rng: random.Random, pairs: list[tuple[int, int]]) -> list[list[Send]]:
+    """Sends of (length, offset), a slot each, 32 at a time."""
+    result = []
+    for start in range(0, len(pairs), SLOTS):
+        part = pairs[start : start + SLOTS]
+        slots = rng.sample(range(1, SLOTS + 1), len(part))
+        result.append([random_send(rng, slot, *pair) for slot, pair in zip(slots, part, strict=True)])
+    return result
+
+
+def pairs_of_interest() -> list[tuple[int, int]]:
+    lengths = [1, 2, 13, 14, *(64 * n + d for n in (1, 2, 3) for d in (-15, -14, -11, -10, -9, -1, 0, 1))]
+    return [(length, offset) for length in lengths for offset in OFFSETS]
+
+
+@cocotb.test()
+async def every_offset_and_length(dut: Any) -> None:
+    """All offsets with all lengths around the edges of beats; nobody disturbs."""
+    bench = Bench(dut, random.Random(SEED))
+    await bench.start()
+    for sends in batches(bench.rng, pairs_of_interest()):
+        await bench.run(sends)
+
+
+@cocotb.test()
+async def stalls_everywhere(dut: Any) -> None:
+    """Random lengths, offsets, drops and stalls of memory, link and firmware."""
+    bench = Bench(dut, random.Random(SEED + 1))
+    rng = bench.rng
+    await bench.start()
+    for stalls in ((0.6, 0, 0), (0, 0.6, 0), (0, 0, 0.7), (0.3, 0.3, 0.3), (0.8, 0.1, 0), (0.1, 0.9, 0), (0, 0, 0)):
+        bench.row_stall, bench.tx_stall, bench.send_pause = stalls
+        sends = []
+        for slot in rng.sample(range(1, SLOTS + 1), SLOTS):
+            kind = rng.random()
+            if kind < 0.6:
+                length = rng.choice([14, 64, 128, 1514, rng.randint(14, 400)])
+                sends.append(random_send(rng, slot, length, rng.choice(OFFSETS)))
+            else:
+                sends.append(Send(slot, 0, 0, discard=True, blocked=kind < 0.8))
+        await bench.run(sends)
+
+
+@cocotb.test()
+async def only_drops(dut: Any) -> None:
+    """Slots of frames that are not sent come back at once, one a cycle."""
+    bench = Bench(dut, random.Random(SEED + 2))
+    await bench.start()
+    sends = [Send(slot, 0, 0, discard=True, blocked=True) for slot in range(1, SLOTS + 1)]
+    begin = bench.cycle
+    await bench.run(sends)
+    assert bench.cycle - begin <= SLOTS + 16
+
+
+@cocotb.test()
+async def drops_while_the_link_stands(dut: Any) -> None:
+    """A drop behind frames that wait for the link does not wait for them to leave; one in front lets them pass."""
+    bench = Bench(dut, random.Random(SEED + 3))
+    await bench.start()
+    bench.tx_stall = 1.0
+    first = [random_send(bench.rng, slot, 64, 10) for slot in (3, 4)]
+    drop = Send(7, 0, 0, discard=True, blocked=True)
+    bench.to_send.extend([*first, drop])
+    for _ in range(40):
+        await bench.step()
+    assert bench.freed == [7] and bench.blocked == 1 and not bench.frames
+    bench.tx_stall = 0.0
+    for _ in range(20):
+        await bench.step()
+    assert bench.freed == [7, 3, 4] and len(bench.frames) == 2
+
+
+@cocotb.test()
+async def longest_frames(dut: Any) -> None:
+    bench = Bench(dut, random.Random(SEED + 4))
+    await bench.start()
+    bench.row_stall = 0.1
+    bench.tx_stall = 0.1
+    longest = [(16384, 14), (16384, 0), (16383, 10), (16371, 14), (16370, 14), (16369, 14)]
+    for sends in batches(bench.rng, longest):
+        await bench.run(sends)
+
+
+@cocotb.test()
+async def cycles_per_frame(dut: Any) -> None:
+    """A row a cycle, back to back, and soon after the send."""
+    bench = Bench(dut, random.Random(SEED + 5))
+    await bench.start()
+    for length, offset, cycles in ((64, 0, 1), (64, 10, 2), (128, 10, 3), (1514, 10, 24)):
+        sends = batches(bench.rng, [(length, offset)] * SLOTS)[0]
+        bench.first_cycles.clear()
+        begin = bench.cycle
+        await bench.run(sends)
+        took = (bench.first_cycles[-1] - bench.first_cycles[4]) / (len(bench.first_cycles) - 5)
+        latency = bench.first_cycles[0] - begin
+        dut._log.info("tx_dma: %.2f cycles per frame of %d bytes, latency %d", took, length, latency)
+        assert took <= cycles
+        assert latency <= 10
+
+
+CASES = [
+    *("every_offset_and_length", "stalls_everywhere", "only_drops", "drops_while_the_link_stands"),
+    *("longest_frames", "cycles_per_frame"),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_tx_dma(case: str) -> None:
+    parts.run("test_tx_dma", case)
