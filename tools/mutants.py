@@ -71,7 +71,8 @@ def make_copy() -> None:
         if name and source.is_file():
             target = COPY / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+            # Not copy2: cargo rebuilds what is newer, and a copy must not look older than the last planted bug.
+            shutil.copy(source, target)
     (COPY / "build").mkdir(exist_ok=True)
     (COPY / "build" / "venv").symlink_to(ROOT / "build" / "venv")
 

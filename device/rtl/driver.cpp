@@ -4,14 +4,20 @@
 // that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
 //
 // One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
+//
+// With PENSTOCK_UNITS the units are instances of a model of their own (split/), and their wires are carried here.
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "Vcard.h"
+#ifdef PENSTOCK_UNITS
+#include "Vunit.h"
+#endif
 #include "verilated.h"
 #ifdef PENSTOCK_WAVE
 #include "verilated_fst_c.h"
@@ -140,6 +146,9 @@ struct Sink {
 struct Card {
     VerilatedContext context;
     Vcard top{&context};
+#ifdef PENSTOCK_UNITS
+    std::vector<std::unique_ptr<Vunit>> units;
+#endif
     std::string failure;
     uint64_t cycle = 0;
     uint64_t last_move = 0;
@@ -161,6 +170,12 @@ struct Card {
 
     Card() {
         failure_sink = &failure;
+#ifdef PENSTOCK_UNITS
+        for (int u = 0; u < PENSTOCK_UNITS; u++) {
+            units.push_back(std::make_unique<Vunit>(&context, ("unit" + std::to_string(u)).c_str()));
+            units.back()->unit_id = static_cast<uint8_t>(u);
+        }
+#endif
 #ifdef PENSTOCK_WAVE
         context.traceEverOn(true);
         top.trace(&wave, 99);
@@ -174,6 +189,9 @@ struct Card {
 
     ~Card() {
         failure_sink = &failure;
+#ifdef PENSTOCK_UNITS
+        for (auto& unit : units) unit->final();
+#endif
         top.final();
         failure_sink = nullptr;
     }
@@ -288,15 +306,51 @@ struct Card {
 
     void settle() {
         top.clk = 0;
+#ifdef PENSTOCK_UNITS
+        for (int u = 0; u < PENSTOCK_UNITS; u++) {
+            top.from_unit[u] = units[u]->from_unit;
+            units[u]->clk = 0;
+            units[u]->rst = top.rst;
+        }
+        // Registers stand on both sides of the wires, so that one pass settles them; a path through asks for more.
+        for (int pass = 0; pass == 0 || !settled(); pass++) {
+            if (pass == 8) return fail("card_split: the wires between card and units do not settle");
+            top.eval();
+            for (int u = 0; u < PENSTOCK_UNITS; u++) {
+                units[u]->to_unit = top.to_unit[u];
+                units[u]->eval();
+            }
+        }
+#else
         top.eval();
+#endif
 #ifdef PENSTOCK_WAVE
         if (wave.isOpen()) wave.dump(2 * cycle);
 #endif
     }
 
+#ifdef PENSTOCK_UNITS
+    // Whether the card sees what the units give; if not, hands it on.
+    bool settled() {
+        bool same = true;
+        for (int u = 0; u < PENSTOCK_UNITS; u++) {
+            if (std::memcmp(&top.from_unit[u], &units[u]->from_unit, sizeof units[u]->from_unit) == 0) continue;
+            top.from_unit[u] = units[u]->from_unit;
+            same = false;
+        }
+        return same;
+    }
+#endif
+
     void edge() {
         top.clk = 1;
         top.eval();
+#ifdef PENSTOCK_UNITS
+        for (auto& unit : units) {
+            unit->clk = 1;
+            unit->eval();
+        }
+#endif
 #ifdef PENSTOCK_WAVE
         if (wave.isOpen()) wave.dump(2 * cycle + 1);
 #endif

@@ -138,11 +138,15 @@ fn work_off(tools: &Tools, jobs: &[Job], threads: usize, blocks: usize) -> Vec<M
     let measured = Mutex::new((0..blocks).map(|_| Measured::default()).collect::<Vec<_>>());
     let work = || {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            eprintln!("synth: {}", job.label);
             let outcome = match job.kind {
                 Kind::Area => area::measure(tools, &job.sources, &job.folder).map(Outcome::Area),
                 Kind::Timing => timing::measure(tools, &job.sources, &job.folder).map(Outcome::Timing),
             };
+            match &outcome {
+                Ok(Outcome::Area(area)) => eprintln!("synth: {}: {:.0} LUT, {:.0} FF", job.label, area.lut, area.ff),
+                Ok(Outcome::Timing(timing)) => eprintln!("synth: {}: {:.1} MHz", job.label, timing.median().fmax_mhz),
+                Err(_) => eprintln!("synth: {}: failed", job.label),
+            }
             let mut all = measured.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             match outcome {
                 Ok(Outcome::Area(area)) => all[job.block].area = Some(area),

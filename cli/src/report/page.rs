@@ -187,10 +187,12 @@ fn latency_over_time(out: &mut String, run: &RunData) {
     }
     within.iter_mut().for_each(|l| l.sort_by(f64::total_cmp));
     let full = || within.iter().enumerate().filter(|(_, l)| !l.is_empty());
+    let highest = within.iter().filter_map(|l| l.last()).copied().fold(0.0, f64::max);
+    let (unit, name) = unit_of(highest);
     let line = |name: &str, class, p| Line {
         name: name.to_owned(),
         class,
-        points: full().map(|(i, l)| (time.middle(i), percentile(l, p))).collect(),
+        points: full().map(|(i, l)| (time.middle(i), percentile(l, p) / unit)).collect(),
         area: false,
     };
     let words = |l: &[f64]| {
@@ -199,7 +201,7 @@ fn latency_over_time(out: &mut String, run: &RunData) {
     };
     let plot = Plot {
         x: time.axis(),
-        y: Axis::from_zero("ns", within.iter().filter_map(|l| l.last()).copied().fold(0.0, f64::max)),
+        y: Axis::from_zero(name, highest / unit),
         columns: Vec::new(),
         lines: vec![line("longest", "quiet", 1.0), line("p99", "drop", 0.99), line("median", "flow", 0.5)],
         tips: full().map(|(i, l)| time.tip(i, words(l))).collect(),
@@ -208,50 +210,73 @@ fn latency_over_time(out: &mut String, run: &RunData) {
     section(out, "Latency over time", "Of the frames that left in each interval.", &plot.svg());
 }
 
-fn latency_histogram(out: &mut String, run: &RunData) {
-    let latencies = run.latencies();
-    let axis = latency_axis(&latencies);
-    let edge = |i: usize| axis.low * (axis.high / axis.low).powf(i as f64 / COLUMNS as f64);
-    let mut counts = [0u64; COLUMNS];
-    for latency in &latencies {
-        counts[((axis.place(*latency) * COLUMNS as f64) as usize).min(COLUMNS - 1)] += 1;
+/// The latencies of a run on a logarithmic axis, and the edges of [`COLUMNS`] columns of equal ratio.
+struct Spread {
+    /// Ascending, in the unit of the axis.
+    values: Vec<f64>,
+    axis: Axis,
+    /// The unit, ns.
+    unit: f64,
+}
+
+impl Spread {
+    fn of(run: &RunData) -> Self {
+        let mut values = run.latencies();
+        let low = values.first().copied().unwrap_or(1.0);
+        let high = values.last().copied().unwrap_or(10.0);
+        let (unit, name) = unit_of(high);
+        values.iter_mut().for_each(|v| *v /= unit);
+        Self { values, axis: Axis::log(name, low * 0.95 / unit, high * 1.05 / unit), unit }
     }
-    let bars = counts.iter().enumerate();
+
+    fn edge(&self, i: usize) -> f64 {
+        self.axis.low * (self.axis.high / self.axis.low).powf(i as f64 / COLUMNS as f64)
+    }
+
+    /// An edge in words.
+    fn words(&self, i: usize) -> String {
+        duration(self.edge(i) * self.unit)
+    }
+
+    fn tip(&self, i: usize, text: String) -> Tip {
+        Tip { low: self.edge(i), high: self.edge(i + 1), text }
+    }
+}
+
+fn latency_histogram(out: &mut String, run: &RunData) {
+    let spread = Spread::of(run);
+    let mut counts = [0u64; COLUMNS];
+    for value in &spread.values {
+        counts[((spread.axis.place(*value) * COLUMNS as f64) as usize).min(COLUMNS - 1)] += 1;
+    }
+    let words = |i: usize, n: u64| format!("{} to {}\n{}", spread.words(i), spread.words(i + 1), plural(n, "frame"));
+    let columns = counts.iter().enumerate();
     let plot = Plot {
+        x: spread.axis.clone(),
         y: Axis::from_zero("frames", counts.iter().copied().max().unwrap_or(0) as f64),
-        columns: bars.clone().map(|(i, n)| Column { low: edge(i), high: edge(i + 1), height: *n as f64 }).collect(),
-        lines: Vec::new(),
-        tips: bars
-            .map(|(i, n)| Tip {
-                low: edge(i),
-                high: edge(i + 1),
-                text: format!("{} to {}\n{}", duration(edge(i)), duration(edge(i + 1)), plural(*n, "frame")),
-            })
+        tips: columns.clone().map(|(i, n)| spread.tip(i, words(i, *n))).collect(),
+        columns: columns
+            .map(|(i, n)| Column { low: spread.edge(i), high: spread.edge(i + 1), height: *n as f64 })
             .collect(),
+        lines: Vec::new(),
         level: None,
-        x: axis,
     };
     section(out, "Latency, how many frames", "Columns of equal ratio.", &plot.svg());
 }
 
 fn latency_shares(out: &mut String, run: &RunData) {
-    let latencies = run.latencies();
-    let axis = latency_axis(&latencies);
-    let total = latencies.len();
-    let stride = (total / 240).max(1);
-    let mut points: Vec<(f64, f64)> =
-        (0..total).step_by(stride).map(|i| (latencies[i], 100.0 * (i + 1) as f64 / total as f64)).collect();
-    points.extend(latencies.last().map(|last| (*last, 100.0)));
-    let edge = |i: usize| axis.low * (axis.high / axis.low).powf(i as f64 / COLUMNS as f64);
-    let tips = (0..COLUMNS).map(|i| {
-        let below = latencies.partition_point(|l| *l <= edge(i + 1));
-        let share = 100.0 * below as f64 / total.max(1) as f64;
-        Tip { low: edge(i), high: edge(i + 1), text: format!("{} % within {}", short(share), duration(edge(i + 1))) }
-    });
+    let spread = Spread::of(run);
+    let values = &spread.values;
+    let share = |n: usize| 100.0 * n as f64 / values.len().max(1) as f64;
+    let ranks = (0..values.len()).step_by((values.len() / 240).max(1));
+    let mut points: Vec<(f64, f64)> = ranks.map(|i| (values[i], share(i + 1))).collect();
+    points.extend(values.last().map(|last| (*last, 100.0)));
+    let within = |i: usize| share(values.partition_point(|v| *v <= spread.edge(i + 1)));
+    let words = |i: usize| format!("{} % within {}", short(within(i)), spread.words(i + 1));
     let plot = Plot {
-        tips: tips.collect(),
-        x: axis.clone(),
+        x: spread.axis.clone(),
         y: Axis::exact("% of frames", 100.0),
+        tips: (0..COLUMNS).map(|i| spread.tip(i, words(i))).collect(),
         columns: Vec::new(),
         lines: vec![Line { name: "within".to_owned(), class: "flow", points, area: true }],
         level: None,
@@ -259,10 +284,9 @@ fn latency_shares(out: &mut String, run: &RunData) {
     section(out, "Latency, share of frames", "How many frames were through within a time.", &plot.svg());
 }
 
-fn latency_axis(ascending: &[f64]) -> Axis {
-    let low = ascending.first().copied().unwrap_or(1.0);
-    let high = ascending.last().copied().unwrap_or(10.0);
-    Axis::log("ns", low * 0.95, high * 1.05)
+/// The unit in which times up to `highest` ns read well: in ns, and its name.
+fn unit_of(highest: f64) -> (f64, &'static str) {
+    if highest < 10_000.0 { (1.0, "ns") } else { (1e3, "µs") }
 }
 
 fn section(out: &mut String, title: &str, note: &str, body: &str) {
@@ -375,11 +399,11 @@ fn side_by_side(out: &mut String, data: &ReportData) {
     section(out, "Both targets", note, &body);
 }
 
-/// Names that any run has, in order of appearance.
+/// Names that count anything in any run, in order of appearance.
 fn union(data: &ReportData, list: fn(&RunData) -> &Vec<(String, u64)>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (name, _) in data.runs.iter().flat_map(list) {
-        if !names.contains(name) {
+    for (name, n) in data.runs.iter().flat_map(list) {
+        if *n > 0 && !names.contains(name) {
             names.push(name.clone());
         }
     }

@@ -1,5 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Builds the Verilator model of a card, once for each set of sources, parameters and tools.
+//!
+//! Usually the card and its unit are two models (device/rtl/split): the clock loop makes an instance of the second for each
+//! unit, which keeps the code to build and to run small. A model that records waves is one whole, so that its signals have
+//! their places in the card.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,17 +23,22 @@ const DRIVER: &str = include_str!("../../rtl/driver.cpp");
 const STORED: [(&str, &str); 2] =
     [("lz4.h", include_str!("../../rtl/stored/lz4.h")), ("zlib.h", include_str!("../../rtl/stored/zlib.h"))];
 
-/// File lists of the card, packages first, and the registry of engines.
-const LISTS: [&str; 3] = ["lib/rtl/rtl.f", "shell/rtl/rtl.f", "engines/rpu/rtl/rtl.f"];
+/// What splits the card from its units.
+const SPLIT: [(&str, &str); 4] = [
+    ("split_pkg.sv", include_str!("../../rtl/split/split_pkg.sv")),
+    ("unit_top.sv", include_str!("../../rtl/split/unit_top.sv")),
+    ("unit_socket.sv", include_str!("../../rtl/split/unit_socket.sv")),
+    ("card_split.sv", include_str!("../../rtl/split/card_split.sv")),
+];
+
+/// File lists of the card and of its engines, and the registry of engines.
+const CARD_LIST: &str = "shell/rtl/rtl.f";
+const ENGINE_LISTS: [&str; 1] = ["engines/rpu/rtl/rtl.f"];
 const ENGINES: &str = "engines/units.sv";
 
 /// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
-const VERILATOR: [&str; 12] = [
+const VERILATOR: [&str; 11] = [
     "--cc",
-    "--prefix",
-    "Vcard",
-    "--top-module",
-    "card_top",
     "-O3",
     "--x-assign",
     "fast",
@@ -37,6 +46,9 @@ const VERILATOR: [&str; 12] = [
     "fast",
     "--no-timing",
     "--assert",
+    "-Wno-fatal",
+    "--output-split",
+    "10000",
 ];
 /// What the C++ compiler is told for all files.
 const CXX: [&str; 8] = [
@@ -110,9 +122,9 @@ pub struct Parameters {
 
 /// Builds the model, or finds it in the cache; gives the path of the library.
 pub fn library(root: &Root, parameters: Parameters, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, BuildError> {
-    let sources = sources(root)?;
+    let sources = Sources::of(root)?;
     let verilator = Verilator::of(root);
-    let key = key(root, &sources, parameters, &verilator)?;
+    let key = key(root, &sources.whole(), parameters, &verilator)?;
     let folder = root.join("build/rtl").join(&key);
     let library = folder.join("card.so");
     if library.exists() {
@@ -160,19 +172,30 @@ impl Verilator {
     }
 }
 
-/// All sources of the card, each once, in the order of the file lists.
-fn sources(root: &Root) -> Result<Vec<PathBuf>, BuildError> {
-    let mut files = Vec::new();
-    let mut seen = BTreeSet::new();
-    for list in LISTS {
-        read_list(&root.join(list), &mut files, &mut seen)?;
+/// Source files, in the order of the file lists.
+struct Sources {
+    card: Vec<PathBuf>,
+    units: Vec<PathBuf>,
+}
+
+impl Sources {
+    fn of(root: &Root) -> Result<Self, BuildError> {
+        let mut card = Vec::new();
+        read_list(&root.join(CARD_LIST), &mut card, &mut BTreeSet::new())?;
+        let mut units = Vec::new();
+        let mut seen = BTreeSet::new();
+        for list in ENGINE_LISTS {
+            read_list(&root.join(list), &mut units, &mut seen)?;
+        }
+        units.push(normal(&root.join(ENGINES))?);
+        Ok(Self { card, units })
     }
-    // The registry instantiates the engines and the card instantiates units: the order of modules does not matter.
-    let engines = root.join(ENGINES);
-    if seen.insert(normal(&engines)?) {
-        files.push(engines);
+
+    /// Those of card and units, each once.
+    fn whole(&self) -> Vec<PathBuf> {
+        let mut seen = BTreeSet::new();
+        self.card.iter().chain(&self.units).filter(|path| seen.insert(*path)).cloned().collect()
     }
-    Ok(files)
 }
 
 /// A file list: one path a line, relative to the list; `-f LIST` includes another; `//` and `#` start comments.
@@ -216,7 +239,7 @@ fn key(root: &Root, sources: &[PathBuf], parameters: Parameters, verilator: &Ver
     let compiler = run("g++", Command::new("g++").arg("-dumpfullversion"))?;
     hash.update(version.stdout);
     hash.update(compiler.stdout);
-    hash.update(format!("{parameters:?}{VERILATOR:?}{CXX:?}{STORED:?}{}", optimise("")));
+    hash.update(format!("{parameters:?}{VERILATOR:?}{CXX:?}{STORED:?}{SPLIT:?}{}", optimise("")));
     hash.update(DRIVER);
     Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -228,33 +251,25 @@ fn optimise(file: &str) -> &'static str {
 
 fn build(
     work: &Path,
-    sources: &[PathBuf],
+    sources: &Sources,
     parameters: Parameters,
     verilator: &Verilator,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), BuildError> {
-    let write = |name: &str, text: &str| {
+    for (name, text) in STORED.iter().chain(&SPLIT).chain(&[("driver.cpp", DRIVER)]) {
         let path = work.join(name);
-        fs::write(&path, text).map_err(|source| BuildError::File { path, source })
-    };
-    write("driver.cpp", DRIVER)?;
-    for (name, text) in STORED {
-        write(name, text)?;
+        fs::write(&path, text).map_err(|source| BuildError::File { path, source })?;
     }
     progress(Progress::Building { done: 0, total: 1 });
-
-    let mut command = verilator.command();
-    command
-        .args(VERILATOR)
-        .args(["-Wno-fatal", "--output-split", "10000", "--Mdir"])
-        .arg(work)
-        .args(parameters.waves.then_some("--trace-fst"))
-        .arg(format!("-GPorts={}", parameters.ports))
-        .arg(format!("-GUnits={}", parameters.units))
-        .arg(format!("-GAccel={}", parameters.accelerator))
-        .arg(format!("-GIngressDepth={}", parameters.ingress_depth))
-        .args(sources);
-    check("Verilator", run("Verilator", &mut command)?)?;
+    let split = |names: &[&str]| names.iter().map(|name| work.join(name)).collect::<Vec<_>>();
+    if parameters.waves {
+        verilate(work, "Vcard", "card_top", &sources.whole(), parameters, verilator)?;
+    } else {
+        let card = [sources.card.clone(), split(&["split_pkg.sv", "unit_socket.sv", "card_split.sv"])].concat();
+        verilate(work, "Vcard", "card_split", &card, parameters, verilator)?;
+        let unit = [sources.units.clone(), split(&["split_pkg.sv", "unit_top.sv"])].concat();
+        verilate(work, "Vunit", "unit_top", &unit, parameters, verilator)?;
+    }
 
     let mut files: Vec<PathBuf> = fs::read_dir(work)
         .map_err(|source| BuildError::File { path: work.to_path_buf(), source })?
@@ -274,6 +289,29 @@ fn build(
     link.args(["-shared", "-Wl,-Bsymbolic", "-o"]).arg(work.join("card.so"));
     link.args(files.iter().map(|file| object(work, file))).arg("-pthread");
     check("g++", run("g++", &mut link)?)
+}
+
+/// Has Verilator write the C++ of the module `top`.
+fn verilate(
+    work: &Path,
+    prefix: &str,
+    top: &str,
+    sources: &[PathBuf],
+    parameters: Parameters,
+    verilator: &Verilator,
+) -> Result<(), BuildError> {
+    let mut command = verilator.command();
+    command
+        .args(VERILATOR)
+        .args(["--prefix", prefix, "--top-module", top, "--Mdir"])
+        .arg(work)
+        .args(parameters.waves.then_some("--trace-fst"))
+        .arg(format!("-GPorts={}", parameters.ports))
+        .arg(format!("-GUnits={}", parameters.units))
+        .arg(format!("-GAccel={}", parameters.accelerator))
+        .args((top != "unit_top").then(|| format!("-GIngressDepth={}", parameters.ingress_depth)))
+        .args(sources);
+    check("Verilator", run("Verilator", &mut command)?)
 }
 
 /// Compiles every file, JOBS at a time.
@@ -303,7 +341,10 @@ fn compile(
                         .args(CXX)
                         .arg(optimise(&file.to_string_lossy()))
                         .arg(format!("-DPENSTOCK_PORTS={}", parameters.ports))
-                        .args(parameters.waves.then_some("-DPENSTOCK_WAVE"))
+                        .arg(match parameters.waves {
+                            true => "-DPENSTOCK_WAVE".to_string(),
+                            false => format!("-DPENSTOCK_UNITS={}", parameters.units),
+                        })
                         .arg("-I")
                         .arg(work)
                         .arg("-I")

@@ -175,7 +175,9 @@ module core_regs
   always_comb begin
     dst = s_port;
     dst_exists = 1'b0;
-    if (s_type_q == SendToUnit) begin
+    if (s_type_q > SendSlots) begin
+      dst_exists = 1'b0;  // host memory
+    end else if (s_type_q == SendToUnit) begin
       dst = PortUnit + s_port;
       dst_exists = s_port < 8'(Units);
     end else if (s_port < 8'd2) begin
@@ -190,16 +192,16 @@ module core_regs
     end
   end
 
-  // A pointer must name a place in packet memory from which the transmit engine can rotate back.
-  wire pointer_fits = s_data_q[31:20] == 12'h010 && 32'(s_data_q[19:0]) < PmemBytes && s_data_q[5:4] == 0 && !s_data_q[0];
-  wire frame_fits = s_len <= 16'(MaxFrame) && (!s_pointer_q || pointer_fits);
+  // A pointer into packet memory must name a place from which the transmit engine can rotate back; any other means the slot's place.
+  wire moved = s_pointer_q && s_data_q[31:20] == 12'h010 && 32'(s_data_q[19:0]) < PmemBytes;
+  wire frame_fits = s_len <= 16'(MaxFrame) && (!moved || (s_data_q[5:4] == 0 && !s_data_q[0]));
 
-  wire s_sends = s_valid_q && s_type_q <= SendToUnit;
+  wire s_sends = s_valid_q && s_type_q != SendSlots;
   wire release_only = s_type_q == SendRelease;
   wire drop = s_len == 0;
   wire refuse_slot = s_sends && !s_held;
-  wire refuse_frame = s_sends && s_held && !release_only && !drop && !frame_fits;
-  wire refuse_dst = s_sends && s_held && !release_only && !drop && frame_fits && !dst_exists;
+  wire refuse_dst = s_sends && s_held && !release_only && !drop && !dst_exists;
+  wire refuse_frame = s_sends && s_held && !release_only && !drop && dst_exists && !frame_fits;
 
   assign send_slot = s_slot;
   assign send = s_sends && s_held;
@@ -209,11 +211,11 @@ module core_regs
       blocked: drop && !release_only,
       len: s_len,
       dst: dst,
-      start: s_pointer_q ? s_data_q[19:1] : send_place
+      start: moved ? s_data_q[19:1] : send_place
   };
 
   always_ff @(posedge clk) begin
-    refused <= refuse_slot || refuse_frame || refuse_dst || (s_valid_q && s_type_q > SendSlots);
+    refused <= refuse_slot || refuse_frame || refuse_dst;
     if (rst) refused <= 1'b0;
   end
 
@@ -238,25 +240,27 @@ module core_regs
 
   // ---- slot set-up
   logic u_valid_q;
-  logic [8:0] u_slot_q;
+  logic u_header_q;
+  logic [5:0] u_slot_q;
   logic [31:0] slot_addr_q;
 
   always_ff @(posedge clk) begin
     if (wr && at(addr, RPU_CORE_SLOT_ADDR)) slot_addr_q <= wdata;
     u_valid_q <= wr && at(addr, RPU_CORE_UPDATE_SLOT);
-    u_slot_q <= wdata[8:0];
+    u_header_q <= wdata[8];
+    u_slot_q <= wdata[5:0];
     if (rst) u_valid_q <= 1'b0;
   end
 
-  wire u_exists = u_slot_q[7:0] >= 8'd1 && u_slot_q[7:0] <= 8'(MaxSlots);
+  wire u_exists = u_slot_q >= 6'd1 && u_slot_q <= 6'(MaxSlots);
   wire u_header_fits = slot_addr_q[31:15] == 17'h00100 && slot_addr_q[4:0] == 0;
   wire u_place_fits = slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
   wire setup = s_valid_q && s_type_q == SendSlots;
   wire setup_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots);
 
-  assign header_we = u_valid_q && u_slot_q[8] && u_exists && u_header_fits;
-  assign place_we = u_valid_q && !u_slot_q[8] && u_exists && u_place_fits;
-  assign place_slot = slot_index(u_slot_q[5:0]);
+  assign header_we = u_valid_q && u_header_q && u_exists && u_header_fits;
+  assign place_we = u_valid_q && !u_header_q && u_exists && u_place_fits;
+  assign place_slot = slot_index(u_slot_q);
   assign place_data = slot_addr_q[19:1];
 
   always_ff @(posedge clk) begin
@@ -279,7 +283,7 @@ module core_regs
     flags_d[IntPoke] |= poke;
     flags_d[IntEvict] |= evict;
     flags_d[IntWild] |= wild;
-    flags_d[IntDescriptor] |= refuse_slot || refuse_frame || (s_valid_q && s_type_q > SendSlots);
+    flags_d[IntDescriptor] |= refuse_slot || refuse_frame;
     flags_d[IntDestination] |= refuse_dst;
     flags_d[IntSlot] |= (u_valid_q && !header_we && !place_we) || (setup && !setup_fits);
     flags_d[IntAccelerator] |= accel_error;

@@ -262,7 +262,7 @@ module rpu
       .rdata(pmem_rdata)
   );
 
-  // ---- accelerator
+  // ---- accelerator: it keeps running while the core is in reset, so that the host can load its tables
   logic accel_error_q;
 
   assign accel_bus.addr = m_addr_q[21:0];
@@ -289,6 +289,7 @@ module rpu
   slot_info_t info_data;
   half_t place_data, rx_place, head_place, taken_place, send_place;
   header_row_t rx_header, taken_header;
+  logic rx_copies;
   len_t head_len, setup_size;
   port_t head_src, tx_src;
   logic [31:0] taken_hash;
@@ -299,6 +300,7 @@ module rpu
 
   slot_table slot_table (
       .clk,
+      .rst(core_rst_q),
       .place_we,
       .header_we,
       .place_slot,
@@ -309,6 +311,7 @@ module rpu
       .rx_slot,
       .rx_place,
       .rx_header,
+      .rx_copies,
       .head_slot,
       .head_place,
       .head_len,
@@ -335,6 +338,7 @@ module rpu
       .table_slot(rx_slot),
       .table_place(rx_place),
       .table_header(rx_header),
+      .table_copies(rx_copies),
       .row_valid(rx_row_valid),
       .row_ready(!core_takes_a),
       .row_addr(rx_row),

@@ -25,6 +25,7 @@ module rx_dma
     output slot_index_t      table_slot,
     input  wire half_t       table_place,
     input  wire header_row_t table_header,
+    input  wire logic        table_copies,  // the slot has a place for a header copy
 
     // packet memory
     output logic              row_valid,
@@ -133,7 +134,7 @@ module rx_dma
   len_t done_len_q;
 
   wire [7:0] copied = head.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : head.len[7:0];
-  wire [7:0] head_end = copied + {4'b0, off, 1'b0};
+  wire [7:0] head_end = table_copies ? copied + {4'b0, off, 1'b0} : 8'd0;
   // Byte of row 0 at which the half row begins that data memory gets now.
   wire [7:0] half_base = {index_q, half_q, 5'b0};
   // The second half of this row is due as well.

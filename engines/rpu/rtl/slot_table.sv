@@ -3,12 +3,13 @@
 
 // What the unit knows of each slot, in distributed RAM: where its frame lies in packet memory, where its header copy lies in data
 // memory, and the metadata of the frame it holds. Writes take effect in the next cycle, reads are combinational.
-// The firmware writes places (UPDATE_SLOT), the receive engine writes metadata.
+// The firmware writes places (UPDATE_SLOT), the receive engine writes metadata. A reset forgets which slots have a header copy.
 module slot_table
   import penstock_pkg::*;
   import rpu_pkg::*;
 (
     input wire logic clk,
+    input wire logic rst,
 
     input wire logic        place_we,   // place_data is the place of the frame
     input wire logic        header_we,  // place_data is the place of the header copy, as an offset in data memory
@@ -23,6 +24,7 @@ module slot_table
     input  wire slot_index_t rx_slot,
     output half_t            rx_place,
     output header_row_t      rx_header,
+    output logic             rx_copies,  // there is a place for the header copy
     // frame at the head of the receive queue
     input  wire slot_index_t head_slot,
     output half_t            head_place,
@@ -52,8 +54,16 @@ module slot_table
     if (info_we) info[info_slot] <= info_data;
   end
 
+  logic [MaxSlots-1:0] copies_q;
+
+  always_ff @(posedge clk) begin
+    if (header_we) copies_q[place_slot] <= 1'b1;
+    if (rst) copies_q <= '0;
+  end
+
   assign rx_place = place[rx_slot];
   assign rx_header = header[rx_slot];
+  assign rx_copies = copies_q[rx_slot];
   assign head_place = place[head_slot];
   assign head_len = info[head_slot].len;
   assign head_src = info[head_slot].src;

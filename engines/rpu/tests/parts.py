@@ -13,7 +13,6 @@ from typing import Any
 
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
-
 from penstock import hdl
 
 HERE = Path(__file__).resolve().parent
@@ -27,7 +26,17 @@ SOURCES = [
     "engines/rpu/tests/parts_bench.sv",
 ]
 INPUTS = [
-    *("rx_valid", "rx_data", "rx_last", "rx_meta", "rx_table_place", "rx_table_header", "rx_row_ready", "rx_head_ready"),
+    *(
+        "rx_valid",
+        "rx_data",
+        "rx_last",
+        "rx_meta",
+        "rx_table_place",
+        "rx_table_header",
+        "rx_table_copies",
+        "rx_row_ready",
+        "rx_head_ready",
+    ),
     *("tx_send", "tx_send_data", "tx_table_src", "tx_table_timestamp", "tx_row_ready", "tx_row_data", "tx_ready"),
     *("unit_id", "timer", "rd", "wr", "addr", "wdata", "wild", "accel_error", "poke", "evict", "info_we", "info_slot"),
     *("info_data", "done", "done_slot", "free", "free_slot", "debug_in"),

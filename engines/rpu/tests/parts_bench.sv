@@ -22,6 +22,7 @@ module parts_bench
     output slot_index_t                         rx_table_slot,
     input  wire half_t                          rx_table_place,
     input  wire header_row_t                    rx_table_header,
+    input  wire logic                           rx_table_copies,
     output logic                                rx_row_valid,
     input  wire logic                           rx_row_ready,
     output logic [13:0]                         rx_row_addr,
@@ -120,6 +121,7 @@ module parts_bench
       .table_slot(rx_table_slot),
       .table_place(rx_table_place),
       .table_header(rx_table_header),
+      .table_copies(rx_table_copies),
       .row_valid(rx_row_valid),
       .row_ready(rx_row_ready),
       .row_addr(rx_row_addr),
@@ -223,6 +225,7 @@ module parts_bench
 
   slot_table slot_table (
       .clk,
+      .rst,
       .place_we,
       .header_we,
       .place_slot,
@@ -233,6 +236,7 @@ module parts_bench
       .rx_slot('0),
       .rx_place(),
       .rx_header(),
+      .rx_copies(),
       .head_slot,
       .head_place,
       .head_len,

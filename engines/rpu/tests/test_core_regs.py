@@ -17,7 +17,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import parts
-
 from penstock import hdl
 
 sys.path.insert(0, str(hdl.ROOT / "lib" / "regs"))
@@ -36,6 +35,8 @@ ERRORS = 0x1F00
 
 def destination(port: int, kind: int) -> int | None:
     """The port byte in its one form, or None when there is no such place."""
+    if kind > DECLARE:
+        return None
     if kind == TO_UNIT:
         return 0x40 + port if port < UNITS else None
     ethernet = {0: 0, 1: 1, **{8 + n: n for n in range(4)}}
@@ -80,7 +81,7 @@ class Model:
         return []
 
     def update_slot(self, data: int) -> None:
-        slot, address = data & 0xFF, self.slot_addr
+        slot, address = data & 0x3F, self.slot_addr
         if 1 <= slot <= SLOTS and data & 0x100 and DMEM <= address < DMEM + 0x8000 and address % 32 == 0:
             self.header[slot] = address
         elif 1 <= slot <= SLOTS and not data & 0x100 and in_packet_memory(address):
@@ -95,21 +96,23 @@ class Model:
                 return [("setup", slot, length)]
             self.flags |= SLOT
             return []
-        if kind > DECLARE or slot not in self.held:
+        if slot not in self.held:
             self.flags |= DESCRIPTOR
             return [("refused",)]
         self.held.remove(slot)
-        start = self.place[slot] if pointer is None else pointer
+        start = self.place[slot]
+        if pointer is not None and PMEM <= pointer < PMEM + PMEM_BYTES:
+            start = pointer
         dst = destination(port, kind)
         if kind == RELEASE:
             return [("release", slot, False)]
         if length == 0:
             return [("release", slot, True)]
-        if length > MAX_FRAME or not in_packet_memory(start):
-            self.flags |= DESCRIPTOR
-            return [("release", slot, False), ("refused",)]
         if dst is None:
             self.flags |= DESTINATION
+            return [("release", slot, False), ("refused",)]
+        if length > MAX_FRAME or not in_packet_memory(start):
+            self.flags |= DESCRIPTOR
             return [("release", slot, False), ("refused",)]
         return [("send", slot, length, dst, start - PMEM)]
 
@@ -173,7 +176,12 @@ class Bench:
     async def arrive(self, slot: int) -> None:
         """A frame is complete in `slot`."""
         bits = self.rng.getrandbits
-        self.frames[slot] = frame = (self.rng.randint(14, MAX_FRAME), self.rng.choice([0, 1, 2, 3, 10]), bits(32), bits(32))
+        self.frames[slot] = frame = (
+            self.rng.randint(14, MAX_FRAME),
+            self.rng.choice([0, 1, 2, 3, 10]),
+            bits(32),
+            bits(32),
+        )
         word = frame[0] << 72 | frame[1] << 64 | frame[2] << 32 | frame[3]
         await self.step(done=1, done_slot=slot - 1, info_we=1, info_slot=slot - 1, info_data=word)
 
@@ -329,7 +337,9 @@ async def sends(dut: Any) -> None:
         await check(regs.RPU_CORE_SEND_DESC_HIGH, pointer)
     for kind in (4, 5, 6, 7):
         await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
-        await check(regs.RPU_CORE_SEND_DESC_HIGH, PMEM)
+        await check(regs.RPU_CORE_SEND_DESC_HIGH, base)
+        await give(5)
+        await check(regs.RPU_CORE_SEND_DESC_HIGH, base)
 
 
 @cocotb.test()
@@ -338,7 +348,17 @@ async def sets_slots_up(dut: Any) -> None:
     bench = Bench(dut, random.Random(SEED))
     await bench.start()
     model = Model(place={slot: 0 for slot in range(1, SLOTS + 1)})
-    places = [PMEM, PMEM + 10, PMEM + 14, PMEM + 15, PMEM + 16, PMEM + 62, PMEM + PMEM_BYTES - 50, PMEM + PMEM_BYTES, 10]
+    places = [
+        PMEM,
+        PMEM + 10,
+        PMEM + 14,
+        PMEM + 15,
+        PMEM + 16,
+        PMEM + 62,
+        PMEM + PMEM_BYTES - 50,
+        PMEM + PMEM_BYTES,
+        10,
+    ]
     headers = [DMEM, DMEM + 0x7FE0, DMEM + 0x8000, DMEM + 16, DMEM + 4, DMEM - 32, 32, PMEM + 64]
     for address in [*places, *headers]:
         await bench.store(regs.RPU_CORE_SLOT_ADDR, address)

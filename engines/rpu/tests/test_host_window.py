@@ -41,7 +41,12 @@ async def regions_read_back(dut: Any) -> None:
             await unit.write(place, words[place])
     for place in unit.rng.sample(sorted(words), len(words)):
         assert await unit.read(place) == words[place], hex(place)
-    for place, value in ((TABLES, 0x01020304), (TABLES + 4 * 8191, 0xFFFF0000), (TABLES + 0x8000, 11), (TABLES + 0x10000, 9)):
+    for place, value in (
+        (TABLES, 0x01020304),
+        (TABLES + 4 * 8191, 0xFFFF0000),
+        (TABLES + 0x8000, 11),
+        (TABLES + 0x10000, 9),
+    ):
         await unit.write(place, value)
     for place, value in ((TABLES, 0x01020304), (TABLES + 4 * 8191, 0xFFFF0000), (TABLES + 0x8000, 11)):
         assert await unit.read(place) == value, hex(place)
@@ -154,8 +159,8 @@ async def poke_evict_and_debug(dut: Any) -> None:
     assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == 0
     assert await unit.read(regs.RPU_HOST_STATUS) == 0
     await unit.write(regs.RPU_HOST_POKE, 1)
-    taken = [await unit.read(regs.RPU_HOST_STATUS) for _ in range(12)]
-    assert 4 in taken and taken[-1] == 0, "the interrupt is not seen to come and go"
+    taken = [await unit.read(regs.RPU_HOST_STATUS) for _ in range(60)]
+    assert set(taken) == {0, 4} and taken[-1] == 0, "the interrupt is not seen to come and go"
     assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == POKE
     assert await unit.read(regs.RPU_HOST_DEBUG_OUT_H) == 0xBEEF
     await unit.write(regs.RPU_HOST_EVICT, 1)
@@ -172,7 +177,10 @@ CASES = {
     "registers": [PROGRAMS / "forward.c"],
     "nothing_there": [PROGRAMS / "forward.c"],
     "answers_under_traffic": [PROGRAMS / "forward.c"],
-    "answers_while_the_core_hangs": [PROGRAMS / "forward.c", *(PROGRAMS / "bad" / f"{n}.c" for n in ("hang", "illegal"))],
+    "answers_while_the_core_hangs": [
+        PROGRAMS / "forward.c",
+        *(PROGRAMS / "bad" / f"{n}.c" for n in ("hang", "illegal")),
+    ],
     "poke_evict_and_debug": [FIRMWARE / "events.c"],
 }
 

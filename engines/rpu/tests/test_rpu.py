@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import unit as bench
-from unit import FIRMWARE, PROGRAMS, Frame, Unit, regs
+from unit import FIRMWARE, PROGRAMS, Access, Frame, Unit, regs
 
 MAX_FRAME = 16384
 WILD, DESCRIPTOR, DESTINATION = 1 << 8, 1 << 9, 1 << 10  # bits of ERRORS
@@ -106,7 +106,7 @@ async def loads_and_stores_while_frames_flow(dut: Any) -> None:
     for length in lengths:
         unit.to_send.append(unit.random_frame(length))
         unit.to_send.extend(unit.random_frame(unit.rng.choice([300, 1514, 5000, MAX_FRAME])) for _ in range(4))
-    await unit.until(lambda: not unit.to_send and not unit.in_unit or bool(int(dut.unit.debug_out.value)), 200000)
+    await unit.until(lambda: (not unit.to_send and not unit.in_unit) or bool(int(dut.unit.debug_out.value)), 200000)
     assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == 0
     unit.check_forwarded(
         lambda frame: bytes((b + 1) % 256 for b in frame.data) if len(frame.data) <= 256 else frame.data
@@ -196,11 +196,41 @@ async def dies_and_lives_again(dut: Any) -> None:
     unit.check_forwarded()
 
 
+@cocotb.test()
+async def copies_headers_where_told(dut: Any) -> None:
+    """forward.c gets header copies and nothing beside them in data memory; bare.c, which declares no place for them, gets none."""
+    unit = await running(dut, "forward")
+    for place in range(bench.HEADERS, bench.DMEM + 0x6000, 4):
+        await unit.write(place, 0x5A5A5A5A)
+    unit.to_send.extend(unit.random_frame(length) for length in (14, 64, 128, 1514, 63, 127) * 5)
+    # The host wins the port through which the copies go.
+    unit.accesses.extend(Access(bench.DMEM + 0x3000) for _ in range(100))
+    await unit.until(lambda: not unit.accesses)
+    await unit.drained()
+    memory = bytearray(b"\x5a" * 0x2000)
+    for frame in unit.entered:
+        start = (frame.slot - 1) * bench.HEADER_BYTES + bench.OFFSET
+        memory[start : start + len(frame.data[:128])] = frame.data[:128]
+
+    async def dump() -> bytes:
+        words = [await unit.read(place) for place in range(bench.HEADERS, bench.DMEM + 0x6000, 4)]
+        return b"".join(word.to_bytes(4, "little") for word in words)
+
+    assert await dump() == memory
+    await unit.stop()
+    await unit.boot("bare")
+    unit.to_send.extend(unit.random_frame(64) for _ in range(40))
+    await unit.drained()
+    unit.check_forwarded()
+    assert await dump() == memory
+
+
 CASES = {
     "forwards_frames_of_all_sizes": [PROGRAMS / "forward.c"],
     "keeps_up_with_small_frames": [PROGRAMS / "forward.c"],
     "answers_soon": [PROGRAMS / "forward.c"],
     "loads_and_stores_while_frames_flow": [FIRMWARE / "memory.c"],
+    "copies_headers_where_told": [PROGRAMS / "forward.c", FIRMWARE / "bare.c"],
     "sends_as_firmware_says": [FIRMWARE / "reframe.c"],
     "survives_bad_firmware": [PROGRAMS / "bad" / f"{name}.c" for name in ("wild", "double_release", "nowhere")],
     "dies_and_lives_again": [PROGRAMS / "bad" / f"{name}.c" for name in ("illegal", "hang")],

@@ -74,7 +74,11 @@ class Bench:
         dut, rng = self.dut, self.rng
         # what the memory was asked for two cycles ago
         row = self._reads.popleft()
-        data = rng.getrandbits(512) if row is None else int.from_bytes(self.memory[row * BEAT : (row + 1) * BEAT], "little")
+        data = (
+            rng.getrandbits(512)
+            if row is None
+            else int.from_bytes(self.memory[row * BEAT : (row + 1) * BEAT], "little")
+        )
         dut.tx_row_data.value = data
         row_ready = rng.random() >= self.row_stall
         dut.tx_row_ready.value = row_ready

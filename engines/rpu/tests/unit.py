@@ -21,7 +21,6 @@ from typing import Any
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from elftools.elf.elffile import ELFFile
-
 from penstock import hdl
 from penstock.hdl import ROOT
 
@@ -57,7 +56,13 @@ def compile_firmware(source: Path) -> Path:
             *("-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-sanitize=all"),
             *("-fomit-frame-pointer", "-mno-relax", "-nostdlib", "-fno-unwind-tables"),
             *("-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"),
-            *(f"-I{KIT / 'include'}", f"-I{ROOT / 'lib' / 'regs'}", "-Wl,--gc-sections", "-T", str(KIT / "start/link.ld")),
+            *(
+                f"-I{KIT / 'include'}",
+                f"-I{ROOT / 'lib' / 'regs'}",
+                "-Wl,--gc-sections",
+                "-T",
+                str(KIT / "start/link.ld"),
+            ),
             *map(str, [*start, source]),
             *("-o", str(elf)),
         ],
@@ -158,7 +163,17 @@ class Unit:
 
     async def start(self, unit_id: int = 0) -> None:
         dut = self.dut
-        for name in ("rx_valid", "rx_data", "rx_last", "rx_meta", "tx_ready", "cfg_req", "cfg_we", "cfg_addr", "cfg_wdata"):
+        for name in (
+            "rx_valid",
+            "rx_data",
+            "rx_last",
+            "rx_meta",
+            "tx_ready",
+            "cfg_req",
+            "cfg_we",
+            "cfg_addr",
+            "cfg_wdata",
+        ):
             getattr(dut, name).value = 0
         dut.unit_id.value = unit_id
         dut.rst.value = 1

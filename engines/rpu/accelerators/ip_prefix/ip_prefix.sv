@@ -84,7 +84,7 @@ module ip_prefix (
 
   // --- Host ---------------------------------------------------------------------------------------------------------
 
-  logic ld_wr_q, ld_rd_q, peek_q, ld_rvalid_q;
+  logic ld_wr_q, ld_rd_q, peek_q, pick_q, ld_rvalid_q;
   logic [23:2] ld_addr_q;
   logic [31:0] ld_wdata_q, ld_rdata_q;
   logic ld_key, ld_class, ld_below;
@@ -180,21 +180,33 @@ module ip_prefix (
 
   // --- Host reads ---------------------------------------------------------------------------------------------------
 
+  // One of sixteen words, in two steps: block RAM leaves no time for more.
+  logic [3:0][31:0] key_of_four_q;
+  logic [3:0][ClassW-1:0] class_of_four_q;
+
   always_ff @(posedge clk) begin
     if (peek_q) begin
+      for (int unsigned i = 0; i < 4; i++) begin
+        key_of_four_q[i]   <= keys_q[{2'(i), ld_lane[1:0]}];
+        class_of_four_q[i] <= classes_q[{2'(i), ld_lane[1:0]}][ClassW-1:0];
+      end
+    end
+    if (pick_q) begin
       ld_rdata_q <= '0;
-      if (ld_key) ld_rdata_q <= keys_q[ld_lane];
-      if (ld_class) ld_rdata_q <= 32'(classes_q[ld_lane]);
+      if (ld_key) ld_rdata_q <= key_of_four_q[ld_lane[3:2]];
+      if (ld_class) ld_rdata_q <= 32'(class_of_four_q[ld_lane[3:2]]);
       if (ld_below) ld_rdata_q <= 32'(below_q);
     end
     ld_wr_q     <= bus.ld_wr;
     ld_rd_q     <= bus.ld_rd || (ld_rd_q && inner_q);
     peek_q      <= ld_rd_q && !inner_q;
-    ld_rvalid_q <= peek_q;
+    pick_q      <= peek_q;
+    ld_rvalid_q <= pick_q;
     if (rst) begin
       ld_wr_q     <= 1'b0;
       ld_rd_q     <= 1'b0;
       peek_q      <= 1'b0;
+      pick_q      <= 1'b0;
       ld_rvalid_q <= 1'b0;
     end
   end
@@ -212,7 +224,7 @@ module ip_prefix (
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!bus.ld_rd || !(ld_rd_q || peek_q)) else $error("%m: a host read before the last one was answered");
+    if (!rst) assert (!bus.ld_rd || !(ld_rd_q || peek_q || pick_q)) else $error("%m: a host read before the last one was answered");
 `endif
 endmodule
 

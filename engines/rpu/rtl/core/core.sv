@@ -4,13 +4,18 @@
 // RISC-V core of a packet unit: RV32IM, Zbb, Zicsr, machine mode, in order, one instruction a cycle.
 //
 //   FETCH ─────> WAIT ──────> DECODE ─────> EX ──────────> MEM ─────────> WB
-//   address to   word comes   registers,    ALU, address   load data,     register
-//   memory, BTB  from memory  forwarding,   to data bus,   sum of         file
-//                             pc + imm      branch, trap   products
+//   address to   word comes   registers,    ALU, address   load data,     align a load,
+//   memory, BTB  from memory  forwarding,   to data bus,   sum of         register file
+//                             pc + offset   branch, trap   products
 //
-// FETCH, WAIT and DECODE move together. They stop for one cycle when DECODE needs the result of a load, a bit count, a
-// minimum or maximum or a CSR read in EX, for two when it needs a product; a division stops them and stays in EX.
-// `dbus_wait` stops everything. A branch or jump is resolved in EX: nothing when FETCH had predicted it, else 3 cycles.
+// FETCH, WAIT and DECODE move together. They stop while DECODE needs an operand that is on its way:
+//   result of                                          instruction after it waits
+//   add, logic, shift, comparison                      0 cycles
+//   min, max, sext, rev8, orc.b, CSR read              1
+//   load, multiply, clz, ctz, cpop                     2: memory and adders have the whole of MEM
+//   divide                                             stays in EX: 3 to 33, see core_div.sv
+// A CSR instruction enters EX alone (1 cycle). `dbus_wait` stops everything.
+// A branch or jump is resolved in EX: 0 cycles when FETCH had predicted it, else 3; so do a trap and mret cost 3.
 // An instruction in EX is never speculative: all that could cancel it has passed EX. So the address phase needs no undo,
 // and exceptions and interrupts are taken there.
 //
@@ -87,9 +92,10 @@ module core
 
   // ---- DECODE
   ctl_t d_ctl;
-  logic d_use_rs1, d_use_rs2, d_b_is_rs2, d_b_is_pc_imm, d_b_is_link, d_is_csr;
-  logic [31:0] d_imm, d_pc_imm, d_const, rf_rs1, rf_rs2;
+  logic d_use_rs1, d_use_rs2, d_b_is_rs2, d_b_is_auipc, d_b_is_link, d_is_csr;
+  logic [31:0] d_imm, d_const, rf_rs1, rf_rs2;
   logic [11:0] d_offset;
+  logic [15:1] d_jump;
 
   core_decode decode (
       .instr(d_instr_q),
@@ -97,17 +103,19 @@ module core
       .use_rs1(d_use_rs1),
       .use_rs2(d_use_rs2),
       .b_is_rs2(d_b_is_rs2),
-      .b_is_pc_imm(d_b_is_pc_imm),
+      .b_is_auipc(d_b_is_auipc),
       .b_is_link(d_b_is_link),
       .is_csr(d_is_csr),
       .imm(d_imm),
+      .jump(d_jump),
       .offset(d_offset)
   );
 
-  assign d_pc_imm = {16'd0, d_pc_q, 2'd0} + d_imm;
+  wire [15:1] d_target = {d_pc_q, 1'b0} + d_jump;
+  wire [31:12] d_auipc = d_instr_q[31:12] + 20'(d_pc_q[13:10]);
   always_comb begin
     d_const = d_imm;
-    if (d_b_is_pc_imm) d_const = d_pc_imm;
+    if (d_b_is_auipc) d_const = {d_auipc, d_pc_q[9:0], 2'd0};
     if (d_b_is_link) d_const = {16'd0, d_pc_q + 14'd1, 2'd0};
   end
 
@@ -190,9 +198,9 @@ module core
       e_pc_q         <= d_pc_q;
       e_counter_q    <= d_counter_q;
       e_rd_q         <= d_instr_q[11:7];
-      e_target_q     <= d_pc_imm[1] ? TrapPc : d_pc_imm[15:2];
-      e_target_ok_q  <= d_pc_imm[15:1] == {i_pc_q, 1'b0};
-      e_target_odd_q <= d_pc_imm[1];
+      e_target_q     <= d_target[1] ? TrapPc : d_target[15:2];
+      e_target_ok_q  <= d_target[15:1] == {i_pc_q, 1'b0};
+      e_target_odd_q <= d_target[1];
       e_a_q          <= d_a;
       e_b_q          <= d_b;
       e_offset_q     <= d_offset;
@@ -355,17 +363,17 @@ module core
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
-      m_wb_q    <= e_ctl_q.wb && e_go && !e_early_trap;  // a branch writes nothing
-      m_rd_q    <= e_rd_q;
-      m_late_q  <= e_ctl_q.load || e_ctl_q.mul || e_ctl_q.count;
+      m_wb_q      <= e_ctl_q.wb && e_go && !e_early_trap;  // a branch writes nothing
+      m_rd_q      <= e_rd_q;
+      m_late_q    <= e_ctl_q.load || e_ctl_q.mul || e_ctl_q.count;
       m_is_slow_q <= e_ctl_q.is_slow;
-      m_load_q  <= e_ctl_q.load;
-      m_mul_q   <= e_ctl_q.mul;
-      m_count_q <= e_ctl_q.count;
-      m_f3_q    <= e_ctl_q.f3;
-      m_byte_q  <= e_addr[1:0];
-      m_slow_q  <= e_slow;
-      m_fast_q  <= e_fast;
+      m_load_q    <= e_ctl_q.load;
+      m_mul_q     <= e_ctl_q.mul;
+      m_count_q   <= e_ctl_q.count;
+      m_f3_q      <= e_ctl_q.f3;
+      m_byte_q    <= e_addr[1:0];
+      m_slow_q    <= e_slow;
+      m_fast_q    <= e_fast;
     end
     if (rst) m_wb_q <= 1'b0;
   end

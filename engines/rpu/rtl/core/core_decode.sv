@@ -10,10 +10,11 @@ module core_decode
     output logic        use_rs1,
     output logic        use_rs2,
     output logic        b_is_rs2,   // operand b is rs2, otherwise `imm`
-    output logic        b_is_pc_imm,// operand b is pc + imm (auipc)
+    output logic        b_is_auipc, // operand b is pc + upper immediate
     output logic        b_is_link,  // operand b is pc + 4
     output logic        is_csr,
-    output logic [31:0] imm,        // operand b or, for jal, auipc and branches, what is added to pc
+    output logic [31:0] imm,        // otherwise operand b
+    output logic [15:1] jump,       // what jal and branches add to pc, modulo 64 KiB
     output logic [11:0] offset      // what loads, stores and jalr add to rs1
 );
 
@@ -29,23 +30,21 @@ module core_decode
   wire is_zext = is_reg && f7 == 7'h04;
   wire [31:0] imm_u = {instr[31:12], 12'd0};
   wire [31:0] imm_i = {{20{instr[31]}}, instr[31:20]};
-  wire [31:0] imm_b = {{20{instr[31]}}, instr[7], instr[30:25], instr[11:8], 1'b0};
-  wire [31:0] imm_j = {{12{instr[31]}}, instr[19:12], instr[20], instr[30:21], 1'b0};
 
   always_comb begin
     unique case (opcode)
-      OpLui, OpAuipc: imm = imm_u;
-      OpBranch:       imm = imm_b;
-      OpJal:          imm = imm_j;
-      OpSystem:       imm = {27'd0, instr[19:15]};
-      OpReg:          imm = 32'h0000_FFFF;  // zext.h is an AND with this
-      default:        imm = imm_i;
+      OpLui:    imm = imm_u;
+      OpSystem: imm = {27'd0, instr[19:15]};
+      OpReg:    imm = 32'h0000_FFFF;  // zext.h is an AND with this
+      default:  imm = imm_i;
     endcase
   end
 
+  // Bit 3 tells jal from a branch.
+  assign jump = instr[3] ? {instr[15:12], instr[20], instr[30:21]} : {{4{instr[31]}}, instr[7], instr[30:25], instr[11:8]};
   assign offset = opcode == OpStore ? {instr[31:25], instr[11:7]} : instr[31:20];
   assign b_is_rs2 = opcode inside {OpStore, OpBranch} || (is_reg && !is_zext);
-  assign b_is_pc_imm = opcode == OpAuipc;
+  assign b_is_auipc = opcode == OpAuipc;
   assign b_is_link = opcode inside {OpJal, OpJalr};
   assign use_rs1 = opcode inside {OpLoad, OpImm, OpStore, OpReg, OpBranch, OpJalr}
                    || (opcode == OpSystem && !f3[2] && f3 != 0);

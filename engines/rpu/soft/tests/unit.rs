@@ -228,3 +228,72 @@ fn a_unit_in_reset_does_nothing_and_forgets() {
     unit.run(&mut notes, 10_000);
     assert!(notes.declared.is_some());
 }
+
+#[test]
+fn rosebuds_functions_do_what_their_names_say() {
+    let mut unit = start("soft/tests/firmware/compat.c");
+    let mut notes = Notes::default();
+    unit.host_write(regs::RPU_HOST_DEBUG_IN_L, 77);
+    unit.run(&mut notes, 10_000);
+    assert_eq!(notes.declared, Some((16, 16_374)));
+    let values: Vec<u32> = (0..12).map(|i| unit.host_read(RESULTS + 4 * i)).collect();
+    let (mib, kib) = (1 << 20, 1 << 10);
+    assert_eq!(
+        values,
+        [5, 64 * kib, 32 * kib, mib, 8 * kib, 32, 1, mib, 0, 0, 0, 77]
+    );
+    assert_eq!(unit.host_read(regs::RPU_HOST_DEBUG_OUT_L), 0x0D0E_0B06);
+
+    // Order of the frame's first byte, where it goes, and what of it.
+    let frame: Vec<u8> = (0..60).collect();
+    let prepended = [&[0x12, 0x34], &frame[..]].concat();
+    let ethernet = Destination::Ethernet(1);
+    let cases = [
+        (0, Some((ethernet, frame.clone())), 0),
+        (1, Some((ethernet, frame.clone())), 0),
+        (2, None, 0),
+        (3, Some((Destination::Unit(6), frame.clone())), 0),
+        (4, Some((ethernet, frame[4..].to_vec())), 0),
+        (5, Some((ethernet, prepended)), 0),
+        (6, None, 1),
+        (7, None, 2),
+    ];
+    for (slot, (order, mut expected, refused)) in (1..).zip(cases) {
+        let mut bytes = frame.clone();
+        bytes[0] = order;
+        if let Some((_, expected)) = &mut expected {
+            match order {
+                4 => {}
+                5 => expected[2] = order,
+                _ => expected[0] = order,
+            }
+        }
+        unit.receive(
+            slot,
+            Arrival {
+                port: 1,
+                ..Arrival::default()
+            },
+            &bytes,
+        );
+        unit.run(&mut notes, 10_000);
+        let sent = notes
+            .sent
+            .pop()
+            .map(|(departure, bytes)| (departure.destination, bytes));
+        assert_eq!(sent, expected, "order {order}");
+        assert_eq!(notes.freed.pop(), Some(slot));
+        assert_eq!(
+            unit.host_read(RESULTS + 64),
+            60 | u32::from(slot) << 16 | 1 << 24
+        );
+        assert_eq!(
+            unit.host_read(RESULTS + 68),
+            PMEM + 0xC_000A + 0x4000 * u32::from(slot - 1)
+        );
+        assert_eq!(unit.host_read(RESULTS + 72), 1 << (slot - 1));
+        assert_eq!(unit.counters().refused, refused);
+    }
+    assert_eq!(unit.counters().blocked, 0);
+    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS), 1 << 9 | 1 << 10);
+}

@@ -14,7 +14,25 @@ from unicorn import UC_ARCH_RISCV, UC_MODE_RISCV32, Uc
 from unicorn.riscv_const import UC_RISCV_REG_X0
 
 MASK = 0xFFFFFFFF
-CORNERS = [0, 1, 2, 31, 32, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFF0000, MASK - 1, MASK]
+CORNERS = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    0x7F,
+    0x80,
+    0xFF,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x7FFFFFFF,
+    0x80000000,
+    0x80000001,
+    0xFFFF0000,
+    MASK - 1,
+    MASK,
+]
 DATA = 0x00800000
 CODE = 0x400
 
@@ -214,8 +232,10 @@ def main() -> None:
         memory = rng.randbytes(256)
         after, data = unicorn(words, {**registers, 31: DATA}, memory)
         before = ",".join(f"{registers[register]:x}" for register in range(1, 16))
-        print(f"p {','.join(f'{w:x}' for w in words)} {before} {memory.hex()} "
-              f"{','.join(f'{value:x}' for value in after[1:16])} {data.hex()}")
+        print(
+            f"p {','.join(f'{w:x}' for w in words)} {before} {memory.hex()} "
+            f"{','.join(f'{value:x}' for value in after[1:16])} {data.hex()}"
+        )
 
 
 main()

@@ -61,7 +61,10 @@ bool run(const std::string &line) {
   top->irq = 0;
   top->stall = 0;
   top->eval();
-  for (int i = 0; i < 3; i++) clock();
+  for (int i = 0; i < 64; i++) {
+    top->noise = seed != 0 ? random() : 0;
+    clock();
+  }
   if (!load(program, imem.m_storage, 16384) || !load(data, dmem.m_storage, 262144)) {
     std::cout << "cannot read " << program << " or " << data << std::endl;
     return false;

@@ -105,7 +105,9 @@ def run(jobs: list[Job], folder: Path, may_time_out: bool = False) -> list[Outco
         files = [folder / f"{n}.text", folder / f"{n}.data"]
         out = [folder / f"{n}.trace", folder / f"{n}.memory"]
         lines.append(" ".join(map(str, [*files, job.seed, job.stall, job.irq, job.cycles, *out])))
-    done = subprocess.run([str(build())], input="\n".join(lines), capture_output=True, text=True, check=False, timeout=1800)
+    done = subprocess.run(
+        [str(build())], input="\n".join(lines), capture_output=True, text=True, check=False, timeout=1800
+    )
     answers = done.stdout.split("\n")[:-1]
     if done.returncode or len(answers) != len(jobs):
         raise AssertionError(f"bench failed after {len(answers)} programs: {done.stdout[-500:]} {done.stderr[-2000:]}")
@@ -115,7 +117,9 @@ def run(jobs: list[Job], folder: Path, may_time_out: bool = False) -> list[Outco
         if status != "ok" and not may_time_out:
             raise AssertionError(f"program {n} (seed {jobs[n].seed}) has not ended: pc {figure}")
         trace = _records((folder / f"{n}.trace").read_bytes())
-        outcomes.append(Outcome(int(figure) if status == "ok" else jobs[n].cycles, trace, (folder / f"{n}.memory").read_bytes()))
+        outcomes.append(
+            Outcome(int(figure) if status == "ok" else jobs[n].cycles, trace, (folder / f"{n}.memory").read_bytes())
+        )
         for suffix in ("text", "data", "trace", "memory"):
             (folder / f"{n}.{suffix}").unlink()
     return outcomes

@@ -108,7 +108,12 @@ UNARY: dict[str, tuple[int, int, int, Callable[[int], int]]] = {
     "sext.h": (0x605, 1, 0x13, lambda a: sext(a, 16)),
     "zext.h": (0x080, 4, 0x33, lambda a: a % 65536),
     "rev8": (0x698, 5, 0x13, lambda a: int.from_bytes(a.to_bytes(4, "little"), "big")),
-    "orc.b": (0x287, 5, 0x13, lambda a: int.from_bytes(bytes(255 if x else 0 for x in a.to_bytes(4, "little")), "little")),
+    "orc.b": (
+        0x287,
+        5,
+        0x13,
+        lambda a: int.from_bytes(bytes(255 if x else 0 for x in a.to_bytes(4, "little")), "little"),
+    ),
 }
 ZBB = {"andn", "orn", "xnor", "min", "minu", "max", "maxu", "rol", "ror", "rori", *UNARY}
 

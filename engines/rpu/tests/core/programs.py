@@ -80,7 +80,9 @@ class Generator:
         a, b = self.source(), self.source()
         match kind:
             case 0:
-                names = [n for n in isa.REG if (self.zbb or n not in isa.ZBB) and (isa.REG[n][0] != 1 or rng.random() < 0.5)]
+                names = [
+                    n for n in isa.REG if (self.zbb or n not in isa.ZBB) and (isa.REG[n][0] != 1 or rng.random() < 0.5)
+                ]
                 return [isa.reg(rng.choice(names), self.target(), a, b)]
             case 1:
                 return [isa.imm(rng.choice(list(isa.IMM)), self.target(), a, rng.randrange(-2048, 2048))]
@@ -106,7 +108,9 @@ class Generator:
         if not self.system or rng.random() < 0.95:
             offset -= offset % size
         pointer = rng.choice([28, 29])
-        return [isa.load(name, self.target(), pointer, offset) if load else isa.store(name, self.source(), pointer, offset)]
+        return [
+            isa.load(name, self.target(), pointer, offset) if load else isa.store(name, self.source(), pointer, offset)
+        ]
 
     def privileged(self) -> list[int]:
         """CSR accesses, calls of the environment, and what is illegal."""
@@ -119,7 +123,9 @@ class Generator:
                 return [rng.choice([isa.ECALL, isa.EBREAK, isa.WFI, isa.FENCE])]
             case 1:
                 illegal = [0, isa.MASK, 0x0000007F, 0x02000013 | 1 << 12, 0x0A001033, isa.csr("csrrw", 3, 0xF14, 4)]
-                return [rng.choice([*illegal, rng.getrandbits(25) << 7 | 0x0B, isa.csr("csrrs", 3, 0x7C0, 0), 0x00003003])]
+                return [
+                    rng.choice([*illegal, rng.getrandbits(25) << 7 | 0x0B, isa.csr("csrrs", 3, 0x7C0, 0), 0x00003003])
+                ]
             case 2:  # interrupts off and on again
                 return [isa.csr(rng.choice(["csrrci", "csrrsi"]), self.target(), isa.CSRS["mstatus"], 8)]
             case _:
@@ -146,7 +152,11 @@ class Generator:
                 code += [isa.branch(rng.choice(list(isa.BRANCH)), self.source(), self.source(), skip), *inner]
             elif kind < 0.92:  # loop with its test at the end
                 counter = LOOPS[depth - 1]
-                code += [isa.imm("addi", counter, 0, rng.randrange(1, 7)), *inner, isa.imm("addi", counter, counter, -1)]
+                code += [
+                    isa.imm("addi", counter, 0, rng.randrange(1, 7)),
+                    *inner,
+                    isa.imm("addi", counter, counter, -1),
+                ]
                 test = rng.choice([isa.branch("bne", counter, 0, -skip), isa.branch("blt", 0, counter, -skip)])
                 code += [test]
             elif kind < 0.96 and depth in LINKS:  # a function that two places call, so that it returns to two
