@@ -73,9 +73,9 @@ pub fn read(path: &Path) -> Result<Capture, CaptureError> {
     let mut capture = Capture::default();
     match data.get(..4) {
         Some([0x0A, 0x0D, 0x0D, 0x0A]) => read_pcapng(path, &data, &mut capture)?,
-        Some([0xA1, 0xB2, 0xC3, 0xD4] | [0xD4, 0xC3, 0xB2, 0xA1] | [0xA1, 0xB2, 0x3C, 0x4D] | [0x4D, 0x3C, 0xB2, 0xA1]) => {
-            read_pcap(path, &data, &mut capture)?
-        }
+        Some(
+            [0xA1, 0xB2, 0xC3, 0xD4] | [0xD4, 0xC3, 0xB2, 0xA1] | [0xA1, 0xB2, 0x3C, 0x4D] | [0x4D, 0x3C, 0xB2, 0xA1],
+        ) => read_pcap(path, &data, &mut capture)?,
         _ => return Err(CaptureError::NotACapture { path: path.to_path_buf() }),
     }
     Ok(capture)
@@ -138,11 +138,7 @@ fn read_pcapng(path: &Path, data: &[u8], capture: &mut Capture) -> Result<(), Ca
 }
 
 fn check_link(path: &Path, link: DataLink) -> Result<(), CaptureError> {
-    if link == DataLink::ETHERNET {
-        Ok(())
-    } else {
-        Err(CaptureError::NotEthernet { path: path.to_path_buf(), link })
-    }
+    if link == DataLink::ETHERNET { Ok(()) } else { Err(CaptureError::NotEthernet { path: path.to_path_buf(), link }) }
 }
 
 fn broken(path: &Path, frames: usize, error: &PcapError) -> String {

@@ -204,7 +204,8 @@ impl<const LOW: i64, const HIGH: i64> TryFrom<i64> for Within<LOW, HIGH> {
 impl Design {
     /// Reads a manifest. Paths inside it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, DesignError> {
-        let text = std::fs::read_to_string(path).map_err(|source| DesignError::Read { path: path.to_path_buf(), source })?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| DesignError::Read { path: path.to_path_buf(), source })?;
         Self::parse(path, &text)
     }
 
@@ -222,7 +223,8 @@ impl Design {
         if let Some(clock) = &card.clock_mhz
             && *clock.get_ref() != i64::from(CLOCK_MHZ)
         {
-            let message = format!("clock_mhz is {}, and the card runs at {CLOCK_MHZ} only; drop the line", clock.get_ref());
+            let message =
+                format!("clock_mhz is {}, and the card runs at {CLOCK_MHZ} only; drop the line", clock.get_ref());
             return Err(fail(clock.span(), message));
         }
         let groups = manifest.units.get_ref();
@@ -345,9 +347,17 @@ ip_prefix = "list.txt"
 
     #[test]
     fn values_out_of_range_name_their_line() {
-        assert_eq!(error(&GOOD.replace("ports = 2", "ports = 5")), "src/card.toml:4: 5 is out of range: 1..4\n    ports = 5");
-        assert_eq!(error(&GOOD.replace("count = 16", "count = 33")), "src/card.toml:9: 33 is out of range: 1..32\n    count = 33");
-        assert!(error(&GOOD.replace("ports = 2", "ports = 2\nclock_mhz = 300")).starts_with("src/card.toml:5: clock_mhz"));
+        assert_eq!(
+            error(&GOOD.replace("ports = 2", "ports = 5")),
+            "src/card.toml:4: 5 is out of range: 1..4\n    ports = 5"
+        );
+        assert_eq!(
+            error(&GOOD.replace("count = 16", "count = 33")),
+            "src/card.toml:9: 33 is out of range: 1..32\n    count = 33"
+        );
+        assert!(
+            error(&GOOD.replace("ports = 2", "ports = 2\nclock_mhz = 300")).starts_with("src/card.toml:5: clock_mhz")
+        );
         let text = error(&GOOD.replace("round-robin", "random"));
         assert!(text.starts_with("src/card.toml:6: ") && text.contains("`flow-hash-drop`"), "{text}");
         let text = error(&GOOD.replace("design.rs", "none.c"));

@@ -103,7 +103,8 @@ impl Run {
     /// Says so when frames are lost.
     pub(crate) fn note_lost(&mut self) {
         if self.drops.lost > 0 {
-            self.faults.push(format!("{} frames are lost: they entered and neither left nor were dropped", self.drops.lost));
+            self.faults
+                .push(format!("{} frames are lost: they entered and neither left nor were dropped", self.drops.lost));
         }
     }
 }

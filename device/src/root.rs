@@ -12,7 +12,9 @@ pub struct Root(PathBuf);
 
 /// No repository was found.
 #[derive(Debug, thiserror::Error)]
-#[error("the Penstock repository was not found {tried}; start penstock through ./penstock, or set PENSTOCK_ROOT to the checkout")]
+#[error(
+    "the Penstock repository was not found {tried}; start penstock through ./penstock, or set PENSTOCK_ROOT to the checkout"
+)]
 pub struct RootError {
     tried: String,
 }

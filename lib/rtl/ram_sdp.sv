@@ -2,7 +2,8 @@
 `default_nettype none
 
 // A memory with one write port and one read port, both synchronous. `rdata` follows `raddr` by one cycle and holds while !re.
-// A read of the word that is written in the same cycle returns either value; users keep away from it.
+// A read of the word that is written in the same cycle returns either value; users keep away from it,
+// and `no_rw_check` tells yosys so.
 module ram_sdp #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 512,
@@ -19,13 +20,13 @@ module ram_sdp #(
     output logic      [        Width-1:0] rdata
 );
   if (Ultra) begin : gen_ultra
-    (* ram_style = "ultra" *) logic [Width-1:0] mem[Depth];
+    (* ram_style = "ultra", no_rw_check *) logic [Width-1:0] mem[Depth];
     always_ff @(posedge clk) begin
       if (we) mem[waddr] <= wdata;
       if (re) rdata <= mem[raddr];
     end
   end else begin : gen_block
-    (* ram_style = "block" *) logic [Width-1:0] mem[Depth];
+    (* ram_style = "block", no_rw_check *) logic [Width-1:0] mem[Depth];
     always_ff @(posedge clk) begin
       if (we) mem[waddr] <= wdata;
       if (re) rdata <= mem[raddr];

@@ -3,8 +3,9 @@
 
 // A unit for the tests of the shell: keeps each frame for a number of cycles, then sends it, in order, where it was told to.
 //
-// Configuration, word offsets: 0 cycles to hold a frame; 4 slots to declare; 8 bytes of a slot; C mode: 0 to the neighbour port (port ^ 1),
-// 1 to the destination in the frame's first byte, 2 drop; 10 a write declares the slots; 14 frames received; 18 number of this unit. Others: error.
+// Configuration, word offsets: 0 cycles to hold a frame; 4 slots to declare; 8 bytes of a slot; C mode: 0 to the neighbour port (port ^ 1;
+// port 0 if it is the only one), 1 to the destination in the frame's first byte, 2 drop; 10 a write declares the slots; 14 frames received;
+// 18 number of this unit. Others: error.
 module unit
   import penstock_pkg::*;
 #(
@@ -74,7 +75,7 @@ module unit
   assign head = frames[frame_rd_q[4:0]];
   assign due = frame_wr_q != frame_rd_q && now_q - head.since >= 32'(hold_q);
   assign drop = mode_q == 2'd2;
-  assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : head.meta.src ^ 8'h01;
+  assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : Ports == 1 && head.meta.src == 0 ? 8'h00 : head.meta.src ^ 8'h01;
   assign step = !tx.valid || tx.ready;
   assign held_q = slot_t'(frame_wr_q - frame_rd_q);
   always_ff @(posedge clk) begin

@@ -48,7 +48,7 @@ fn alone(device: &mut RtlDevice, frames: &Traffic, index: usize) -> Result<Vec<u
         few.push(Port::Ethernet(port as u8), frames.frame(number), 0);
     }
     device.send(&few, Rate::Lossless)?;
-    let run = device.run(&mut |_| {})?;
+    let run = device.run(&mut |p| eprintln!("{p:?}"))?;
     if run.departures.len() != few.frames.len() {
         let text = format!("{} of {} frames left", run.departures.len(), few.frames.len());
         return Err(BenchError::Wrong("rpu-latency", text));

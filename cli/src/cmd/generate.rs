@@ -63,7 +63,9 @@ impl Sizes {
         let sizes: Result<Vec<usize>, _> = text.split(',').map(|word| word.trim().parse()).collect();
         match sizes {
             Ok(sizes) if sizes.iter().all(|size| (MIN_UDP..=MAX_SIZE).contains(size)) => Ok(Self(sizes)),
-            _ => Err(format!("`{text}`: give `imix` or sizes between {MIN_UDP} and {MAX_SIZE}, for example 64 or 60,64,1500")),
+            _ => Err(format!(
+                "`{text}`: give `imix` or sizes between {MIN_UDP} and {MAX_SIZE}, for example 64 or 60,64,1500"
+            )),
         }
     }
 }
@@ -97,7 +99,9 @@ pub enum GenError {
 /// Makes the frames and writes them.
 pub fn run(args: &Args) -> Result<(), GenError> {
     if args.proto != Protocol::Udp && args.size.0.iter().any(|size| *size < MIN_TCP) {
-        return Err(GenError::Option(format!("TCP frames have at least {MIN_TCP} bytes; raise --size or use --proto udp")));
+        return Err(GenError::Option(format!(
+            "TCP frames have at least {MIN_TCP} bytes; raise --size or use --proto udp"
+        )));
     }
     if !(0.0..=1.0).contains(&args.share) || args.rate <= 0.0 {
         return Err(GenError::Option("--share must be 0..1, and --rate above 0".to_string()));

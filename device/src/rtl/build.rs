@@ -378,11 +378,8 @@ fn object(work: &Path, file: &Path) -> PathBuf {
 
 fn run(tool: &'static str, command: &mut Command) -> Result<Output, BuildError> {
     command.output().map_err(|source| {
-        let help = if tool == "g++" {
-            "install g++ (any that knows C++20)"
-        } else {
-            "run ./penstock once, it installs it"
-        };
+        let help =
+            if tool == "g++" { "install g++ (any that knows C++20)" } else { "run ./penstock once, it installs it" };
         BuildError::Tool { tool: command.get_program().to_string_lossy().into_owned(), source, help }
     })
 }

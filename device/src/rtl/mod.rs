@@ -129,7 +129,8 @@ impl RtlDevice {
         self.model.keep_bytes(false);
         self.model.step(warmup, u64::MAX);
         let from = self.model.cycle();
-        let (mut entered_total, mut left_total) = (self.model.entries().len() as u64, self.model.exits().0.len() as u64);
+        let (mut entered_total, mut left_total) =
+            (self.model.entries().len() as u64, self.model.exits().0.len() as u64);
         self.model.clear();
         let mut result = Window { cycles: window, left: vec![(0, 0); self.host.ports as usize], ..Window::default() };
         while self.model.cycle() < from + window {
@@ -163,7 +164,9 @@ impl RtlDevice {
         check(&self.model)?;
         let missing = entered_total.saturating_sub(left_total + result.drops.total());
         if missing > 0 {
-            return Err(DeviceError::Card(format!("{missing} of {entered_total} frames neither left nor were counted")));
+            return Err(DeviceError::Card(format!(
+                "{missing} of {entered_total} frames neither left nor were counted"
+            )));
         }
         Ok(result)
     }
