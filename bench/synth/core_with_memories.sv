@@ -10,6 +10,8 @@ module core_with_memories (
     input  wire         dbus_wait,
     input  wire  [31:0] io_rdata,
     input  wire         irq,
+    input  wire         dbus_retry,
+    output logic        irq_ready,
     input  wire         imem_we,
     input  wire  [13:0] imem_waddr,
     input  wire  [31:0] imem_wdata,

@@ -11,7 +11,6 @@ import cocotb
 import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
-
 from penstock.hdl import simulate
 
 
@@ -32,7 +31,14 @@ async def keeps_order(dut: Any) -> None:
     held: deque[int] = deque()
     late: deque[bool] = deque([False] * (room - 1))
     passed = filled = 0
-    for push_rate, pop_rate, cycles in ((1.0, 1.0, 200), (0.5, 0.5, 1000), (1.0, 0.2, 400), (0.2, 1.0, 400), (1.0, 1.0, 200), (0.0, 1.0, 100)):
+    for push_rate, pop_rate, cycles in (
+        (1.0, 1.0, 200),
+        (0.5, 0.5, 1000),
+        (1.0, 0.2, 400),
+        (0.2, 1.0, 400),
+        (1.0, 1.0, 200),
+        (0.0, 1.0, 100),
+    ):
         start = passed
         for _ in range(cycles):
             # The block RAM queue leaves counting to its writer
@@ -65,4 +71,6 @@ def test_fifo_dist(width: int, room: int) -> None:
 
 @pytest.mark.parametrize("depth", [16, 64])
 def test_fifo_block(depth: int) -> None:
-    simulate("fifo_block", ["lib/rtl/ram_sdp.sv", "lib/rtl/fifo_block.sv"], "test_queues", {"Width": 40, "Depth": depth})
+    simulate(
+        "fifo_block", ["lib/rtl/ram_sdp.sv", "lib/rtl/fifo_block.sv"], "test_queues", {"Width": 40, "Depth": depth}
+    )

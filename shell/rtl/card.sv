@@ -108,7 +108,7 @@ module card
       .write_mask(unit_write_mask),
       .read_unit(unit_read),
       .card(card_cfg),
-      .units(unit_cfg)
+      .unit_cfg(unit_cfg)
   );
   card_regs #(
       .Ports(Ports),
@@ -214,7 +214,7 @@ module card
       .in_beat,
       .start_room,
       .beat_room,
-      .units(to_units)
+      .to_units(to_units)
   );
 
   frame_if from_units[Units] ();
@@ -244,7 +244,7 @@ module card
   ) i_switch_out (
       .clk,
       .rst,
-      .units(from_units),
+      .from_units(from_units),
       .out_valid,
       .out_beat,
       .room

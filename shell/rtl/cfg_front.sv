@@ -38,7 +38,7 @@ module cfg_front
     input wire unit_t               read_unit,
 
     cfg_if.src card,         // 12 address bits
-    cfg_if.src units[Units]  // 26 address bits
+    cfg_if.src unit_cfg[Units]  // 26 address bits
 );
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
@@ -61,13 +61,13 @@ module cfg_front
   logic [31:0] unit_rdata[Units];
   logic card_req_q;
   for (genvar u = 0; u < Units; u++) begin : gen_unit
-    assign units[u].req = waiting_q[u];
-    assign units[u].we = we_q;
-    assign units[u].addr = addr_q[25:0];
-    assign units[u].wdata = data_q;
-    assign ack[u] = waiting_q[u] && units[u].ack;
-    assign ack_err[u] = ack[u] && units[u].err;
-    assign unit_rdata[u] = units[u].rdata;
+    assign unit_cfg[u].req = waiting_q[u];
+    assign unit_cfg[u].we = we_q;
+    assign unit_cfg[u].addr = addr_q[25:0];
+    assign unit_cfg[u].wdata = data_q;
+    assign ack[u] = waiting_q[u] && unit_cfg[u].ack;
+    assign ack_err[u] = ack[u] && unit_cfg[u].err;
+    assign unit_rdata[u] = unit_cfg[u].rdata;
   end
   assign card.req = card_req_q;
   assign card.we = we_q;
@@ -75,15 +75,16 @@ module cfg_front
   assign card.wdata = data_q;
 
   // Answer of the one unit that was read, a cycle later
-  logic [31:0] answer_q;
+  logic [31:0] answer, answer_q;
+  always_comb begin
+    answer = '0;
+    for (int unsigned u = 0; u < Units; u++) if (ack[u]) answer |= unit_rdata[u];
+  end
   logic [Units-1:0] ack_q;
   always_ff @(posedge clk) begin
     ack_q <= ack;
     if (ack != 0) begin
-      automatic logic [31:0] data;
-      data = '0;
-      for (int unsigned u = 0; u < Units; u++) if (ack[u]) data |= unit_rdata[u];
-      answer_q <= data;
+      answer_q <= answer;
     end
   end
 

@@ -9,8 +9,8 @@
 // Latency 3 cycles; single-beat frames at one a cycle and source. A frame waits in B (and its source behind it) until its decision is there
 // and its queue in the switch has room; from then on nothing holds it: `start_room` and `beat_room` leave space for what is on its way.
 //
-// Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so that ports never collide;
-// within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the source asks the cluster of that unit.
+// Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so that ports never
+// collide; within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the source asks the cluster of that unit.
 // In each cluster Ethernet ports come before host and loopback, except in one cycle of 17.
 module dispatcher
   import penstock_pkg::*, shell_pkg::*;

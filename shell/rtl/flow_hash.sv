@@ -60,19 +60,19 @@ module flow_hash
   logic [L3Bytes*8-1:0] l3_q;
   logic [15:0] ethertype_q;
   logic has20_q, has24_q, has40_q, has44_q;
+  logic [1:0] tags;
+  logic [6:0] start;
+  assign tags = vlan1_q ? (vlan2_q ? 2'd2 : 2'd1) : 2'd0;
+  assign start = 7'd14 + {3'b0, tags, 2'b0};
   always_ff @(posedge clk)
     if (valid_q[0]) begin
-      automatic logic [6:0] start;
-      if (vlan1_q && vlan2_q) begin
-        start = 7'd22;
+      if (tags == 2) begin
         l3_q <= {16'b0, data1_q[DataW-1:22*8]};
         ethertype_q <= {data1_q[20*8+:8], data1_q[21*8+:8]};
-      end else if (vlan1_q) begin
-        start = 7'd18;
+      end else if (tags == 1) begin
         l3_q <= data1_q[18*8+:L3Bytes*8];
         ethertype_q <= {data1_q[16*8+:8], data1_q[17*8+:8]};
       end else begin
-        start = 7'd14;
         l3_q <= data1_q[14*8+:L3Bytes*8];
         ethertype_q <= {data1_q[12*8+:8], data1_q[13*8+:8]};
       end
@@ -112,23 +112,21 @@ module flow_hash
     end
   end
   for (genvar p = 0; p < Parts; p++) begin : gen_part
-    always_ff @(posedge clk)
-      if (valid_q[2]) begin
-        automatic logic [31:0] sum;
-        sum = '0;
-        for (int unsigned i = p * PartBytes; i < (p + 1) * PartBytes && i < FieldBytes; i++) sum ^= toeplitz(fields[8*i+:8], i);
-        part_q[p] <= sum;
-      end
+    logic [31:0] sum;
+    always_comb begin
+      sum = '0;
+      for (int unsigned i = p * PartBytes; i < (p + 1) * PartBytes && i < FieldBytes; i++) sum ^= toeplitz(fields[8*i+:8], i);
+    end
+    always_ff @(posedge clk) if (valid_q[2]) part_q[p] <= sum;
   end
 
   // 5
-  always_ff @(posedge clk)
-    if (valid_q[3]) begin
-      automatic logic [31:0] sum;
-      sum = '0;
-      for (int unsigned p = 0; p < Parts; p++) sum ^= part_q[p];
-      hash <= sum;
-    end
+  logic [31:0] whole;
+  always_comb begin
+    whole = '0;
+    for (int unsigned p = 0; p < Parts; p++) whole ^= part_q[p];
+  end
+  always_ff @(posedge clk) if (valid_q[3]) hash <= whole;
 endmodule
 
 `default_nettype wire

@@ -247,9 +247,9 @@ module ingress
       };
 
   // Counters
+  logic ended;
+  assign ended = v0_q && last0_q;
   always_ff @(posedge clk) begin
-    automatic logic ended;
-    ended = v0_q && last0_q;
     events.frame <= end_q[2];
     if (end_q[2]) events.bytes <= len_q[2];
     events.disabled <= ended && disabled;

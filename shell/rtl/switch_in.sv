@@ -24,7 +24,7 @@ module switch_in
     output logic [Clusters-1:0] start_room[Sources],  // half of the queue is free
     output logic [Clusters-1:0] beat_room[Sources],  // room for a beat and what is on its way
 
-    frame_if.src units[Units]
+    frame_if.src to_units[Units]
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
@@ -115,14 +115,14 @@ module switch_in
             .push (link_valid_q[u]),
             .din  (link_q),
             .ready(unit_room[u]),
-            .valid(units[First+u].valid),
-            .pop  (units[First+u].ready),
+            .valid(to_units[First+u].valid),
+            .pop  (to_units[First+u].ready),
             .dout (beat),
             .level()
         );
-        assign units[First+u].data = beat.data;
-        assign units[First+u].last = beat.last;
-        assign units[First+u].meta = beat.meta;
+        assign to_units[First+u].data = beat.data;
+        assign to_units[First+u].last = beat.last;
+        assign to_units[First+u].meta = beat.meta;
       end else begin : gen_absent
         assign unit_room[u] = 1'b1;
       end

@@ -21,7 +21,7 @@ module switch_out
     input wire logic clk,
     input wire logic rst,
 
-    frame_if.snk units[Units],
+    frame_if.snk from_units[Units],
 
     output logic [Clusters-1:0] out_valid[Dests],    // from these clusters
     output beat_t               out_beat [Clusters], // `meta` with all beats of a frame
@@ -65,10 +65,10 @@ module switch_out
         entry_t entry;
         logic [LevelW-1:0] level, frames_q;  // frames: complete ones in the queue and at its head
         logic push, half_q;
-        assign push = units[First+u].valid && units[First+u].ready;
+        assign push = from_units[First+u].valid && from_units[First+u].ready;
         assign entry = '{
-                dest: dest_of(units[First+u].meta.dst),
-                beat: '{meta: units[First+u].meta, last: units[First+u].last, data: units[First+u].data}
+                dest: dest_of(from_units[First+u].meta.dst),
+                beat: '{meta: from_units[First+u].meta, last: from_units[First+u].last, data: from_units[First+u].data}
             };
         fifo_dist #(
             .Width($bits(entry_t)),
@@ -78,7 +78,7 @@ module switch_out
             .rst,
             .push,
             .din  (entry),
-            .ready(units[First+u].ready),
+            .ready(from_units[First+u].ready),
             .valid(head_valid[u]),
             .pop  (head_pop[u]),
             .dout (head[u]),
@@ -86,7 +86,7 @@ module switch_out
         );
         always_ff @(posedge clk) begin
           half_q   <= level >= LevelW'(Depth / 2);
-          frames_q <= frames_q + LevelW'(push && units[First+u].last) - LevelW'(head_pop[u] && head[u].beat.last);
+          frames_q <= frames_q + LevelW'(push && from_units[First+u].last) - LevelW'(head_pop[u] && head[u].beat.last);
           if (rst) begin
             half_q   <= 1'b0;
             frames_q <= '0;

@@ -18,7 +18,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib" / "regs"))
-import regs  # noqa: E402
+import regs
 
 HOST = 4
 LOOPBACK = 5

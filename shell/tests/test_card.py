@@ -8,11 +8,9 @@ from typing import Any
 
 import cocotb
 import pytest
-
 from card_bench import HOST, LOOPBACK, AxiError, CardBench, regs
-from toeplitz import flow_hash
-
 from penstock.hdl import simulate
+from toeplitz import flow_hash
 
 PORT_LOOPBACK, PORT_HOST, PORT_UNIT = 3, 2, 0x40
 TO_NEIGHBOUR, TO_FIRST_BYTE, DROP = 0, 1, 2  # modes of the echo unit
@@ -72,7 +70,9 @@ async def forwards(dut: Any) -> None:
         for frame in bench.out[to]:
             assert frame.src == (p if p < 2 else 8 + p)
         octets = sum(map(len, sent[p]))
-        await expect_counters(bench, p, RX_FRAMES=len(sent[p]), RX_BYTES=octets, RX_LEVEL=0, **dict.fromkeys(RX_DROPS, 0))
+        await expect_counters(
+            bench, p, RX_FRAMES=len(sent[p]), RX_BYTES=octets, RX_LEVEL=0, **dict.fromkeys(RX_DROPS, 0)
+        )
         await expect_counters(bench, to, TX_FRAMES=len(sent[p]), TX_BYTES=octets)
         # Time of arrival: the cycle that the bench counted, up to the constant between the two clocks
         entry = [bench.entry[p][int.from_bytes(f.data[1:5], "big")] - f.timestamp for f in bench.out[to]]
@@ -136,7 +136,9 @@ async def drops_have_reasons(dut: Any) -> None:
     sent = []
     for i in range(120):
         kind = rng.choice(["good", "good", "DROP_RUNT", "DROP_DAMAGED", "DROP_OVERSIZE" if i % 15 == 0 else "good"])
-        size = {"DROP_RUNT": rng.randrange(1, 14), "DROP_OVERSIZE": rng.choice([16385, 65536, 16448])}.get(kind, rng.randrange(14, 300))
+        size = {"DROP_RUNT": rng.randrange(1, 14), "DROP_OVERSIZE": rng.choice([16385, 65536, 16448])}.get(
+            kind, rng.randrange(14, 300)
+        )
         if i == 60:
             size, kind = 16384, "good"
         frame = rng.randbytes(size) if size < 14 else numbered(bench, 0, i, size)
@@ -146,7 +148,9 @@ async def drops_have_reasons(dut: Any) -> None:
             sent.append(frame)
     await bench.drained(len(sent), timeout=40_000)
     assert Counter(f.data for frames in bench.out.values() for f in frames) == Counter(sent)
-    await expect_counters(bench, 0, **{**dict.fromkeys(RX_DROPS, 0), **{k: v for k, v in expected.items() if k != "good"}})
+    await expect_counters(
+        bench, 0, **{**dict.fromkeys(RX_DROPS, 0), **{k: v for k, v in expected.items() if k != "good"}}
+    )
     await expect_counters(bench, 0, RX_FRAMES=len(sent), RX_BYTES=sum(map(len, sent)))
     await bench.write(regs.CARD_PORT_ENABLE, 0)
     for i in range(10):
@@ -174,12 +178,13 @@ async def overflow(dut: Any) -> None:
     assert 0 < dropped < 140 and bench.total() == 0
     assert await bench.counter(0, "RX_LEVEL") > 900
     bench.pause = True
-    for i in range(50):
-        bench.send(0, numbered(bench, 0, 1000 + i, 1000))
+    later = [numbered(bench, 0, 1000 + i, 1000) for i in range(50)]
+    for frame in later:
+        bench.send(0, frame)
     await bench.write(regs.CARD_UNIT_ENABLE, (1 << bench.units) - 1)
     await bench.drained(200 - dropped)
     names = Counter(f.data for frames in bench.out.values() for f in frames)
-    assert max(names.values()) == 1 and not set(names) - set(sent) - {f for f in names if f[1:4] == b"\0\0\x03" or f[1:4] == b"\0\0\x04"}
+    assert max(names.values()) == 1 and set(later) <= set(names) <= set(sent) | set(later)
     await expect_counters(bench, 0, DROP_OVERFLOW=dropped, RX_FRAMES=200 - dropped)
 
 
@@ -352,8 +357,14 @@ async def registers(dut: Any) -> None:
     assert await bench.read(regs.CARD_MAGIC) == 0x50454E53
     assert await bench.read(regs.CARD_PORTS) == bench.ports and await bench.read(regs.CARD_UNITS) == bench.units
     assert await bench.read(regs.CARD_MAX_FRAME) == 16384 and await bench.read(regs.CARD_INGRESS_BYTES) == 1024 * 64
-    for addr, mask in ((regs.CARD_UNIT_WRITE_MASK, 0xFFFFFFFF), (regs.CARD_UNIT_READ, 31), (regs.CARD_PORT_ENABLE, 15),
-                       (regs.CARD_POLICY, 3), (regs.CARD_UNIT_ENABLE, 0xFFFFFFFF), (regs.CARD_SLOTS_UNIT, 31)):
+    for addr, mask in (
+        (regs.CARD_UNIT_WRITE_MASK, 0xFFFFFFFF),
+        (regs.CARD_UNIT_READ, 31),
+        (regs.CARD_PORT_ENABLE, 15),
+        (regs.CARD_POLICY, 3),
+        (regs.CARD_UNIT_ENABLE, 0xFFFFFFFF),
+        (regs.CARD_SLOTS_UNIT, 31),
+    ):
         for value in (0xA5A5A5A5, 0x5A5A5A5A, 0xFFFFFFFF):
             await bench.write(addr, value)
             assert await bench.read(addr) == value & mask

@@ -9,9 +9,8 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
-from toeplitz import VERIFICATION, address, flow_hash, toeplitz
-
 from penstock.hdl import simulate
+from toeplitz import VERIFICATION, address, flow_hash, toeplitz
 
 
 def verification_frames() -> list[tuple[bytes, int]]:
@@ -20,7 +19,9 @@ def verification_frames() -> list[tuple[bytes, int]]:
     frames = []
     for dst, src, dport, sport, plain, ports in VERIFICATION:
         ip = IPv6(dst=dst, src=src) if ":" in dst else IP(dst=dst, src=src)
-        frames.append((bytes(Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / ip / TCP(dport=dport, sport=sport)), ports))
+        frames.append(
+            (bytes(Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / ip / TCP(dport=dport, sport=sport)), ports)
+        )
         other = IPv6(dst=dst, src=src, nh=59) if ":" in dst else IP(dst=dst, src=src, proto=89)
         frames.append((bytes(Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / other) + bytes(30), plain))
     return frames
@@ -29,7 +30,8 @@ def verification_frames() -> list[tuple[bytes, int]]:
 def random_frame(rng: random.Random) -> bytes:
     """Anything between an ordinary packet and noise; headers that are nearly right are the interesting ones."""
     tags = b"".join(
-        rng.choice([b"\x81\x00", b"\x88\xa8", b"\x91\x00"]) + rng.randbytes(2) for _ in range(rng.choice([0, 0, 1, 2, 3]))
+        rng.choice([b"\x81\x00", b"\x88\xa8", b"\x91\x00"]) + rng.randbytes(2)
+        for _ in range(rng.choice([0, 0, 1, 2, 3]))
     )
     ethertype = rng.choice([b"\x08\x00", b"\x08\x00", b"\x86\xdd", b"\x86\xdd", b"\x08\x06", rng.randbytes(2)])
     layer3 = bytearray(rng.randbytes(80))

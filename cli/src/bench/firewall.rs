@@ -20,7 +20,8 @@ const PREFIXES: usize = 1050;
 const WINDOW: u64 = 40_000;
 
 /// Firmware: name in the case, manifest, smallest size at which line rate is the goal.
-const FIRMWARE: [(&str, &str, usize); 2] = [("firewall", "firewall.toml", 64), ("firewall_compat", "firewall-compat.toml", 128)];
+const FIRMWARE: [(&str, &str, usize); 2] =
+    [("firewall", "firewall.toml", 64), ("firewall_compat", "firewall-compat.toml", 128)];
 
 /// Measures every size from 64 bytes on 16 units and two ports, with our firmware and with Rosebud's interface.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {

@@ -89,7 +89,14 @@ pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> Map<String, 
 }
 
 /// The rows `mpps`, `gbps` and `share` (of line rate) of a throughput of `mpps`.
-pub fn throughput(bench: &str, case: &Map<String, Value>, line: f64, rates: [Option<f64>; 2], mpps: f64, size: usize) -> Vec<Row> {
+pub fn throughput(
+    bench: &str,
+    case: &Map<String, Value>,
+    line: f64,
+    rates: [Option<f64>; 2],
+    mpps: f64,
+    size: usize,
+) -> Vec<Row> {
     let [paper, goal] = rates;
     let row = |metric: &str, unit: &str, scale: f64| Row {
         bench: bench.into(),

@@ -22,7 +22,9 @@ const RUNS: usize = 3;
 
 /// Measures 16 units and one.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
-    for (units, paper, goal, cycles) in CASES.into_iter().filter(|case| selection.units(&[16, 1]).any(|units| units == case.0)) {
+    for (units, paper, goal, cycles) in
+        CASES.into_iter().filter(|case| selection.units(&[16, 1]).any(|units| units == case.0))
+    {
         let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
         let mut slowest = f64::INFINITY;
         for size in FRAME_SIZES {

@@ -85,7 +85,11 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     if let Some(path) = &args.json {
         write(path.clone(), &all)?;
     }
-    let worse: Vec<String> = all.iter().filter(|row| worse_than_published(row)).map(|row| line(std::slice::from_ref(row)).trim().to_string()).collect();
+    let worse: Vec<String> = all
+        .iter()
+        .filter(|row| worse_than_published(row))
+        .map(|row| line(std::slice::from_ref(row)).trim().to_string())
+        .collect();
     if worse.is_empty() { Ok(()) } else { Err(BenchError::Worse(worse)) }
 }
 
@@ -138,7 +142,15 @@ mod tests {
     use super::*;
 
     fn row(metric: &str, paper: Option<f64>, value: f64) -> Row {
-        Row { bench: "b".into(), case: Default::default(), metric: metric.into(), unit: "u".into(), paper, goal: None, value }
+        Row {
+            bench: "b".into(),
+            case: Default::default(),
+            metric: metric.into(),
+            unit: "u".into(),
+            paper,
+            goal: None,
+            value,
+        }
     }
 
     #[test]

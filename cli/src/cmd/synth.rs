@@ -105,7 +105,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         println!("{failure}");
     }
     print!("{}", remarks(&blocks, &measured[1..], base, args.paths));
-    let text = row::to_json(&rows(&lines)).map_err(|e| SynthError::Output { path: "synth".into(), message: e.to_string() })?;
+    let text =
+        row::to_json(&rows(&lines)).map_err(|e| SynthError::Output { path: "synth".into(), message: e.to_string() })?;
     let saved = args.save.then(|| root.join("bench/results/synth.json"));
     for path in args.json.iter().chain(&saved) {
         fs::write(path, &text).map_err(io_error(path))?;
@@ -200,9 +201,13 @@ fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: 
             .map(|(name, count)| Some((lines[..blocks].iter().find(|line| line.name == name)?, *count)))
             .collect();
         let Some(parts) = parts else { continue };
-        let total = |of: fn(&Figures) -> Option<f64>| parts.iter().map(|(line, count)| Some(of(&line.value)? * count)).sum();
+        let total =
+            |of: fn(&Figures) -> Option<f64>| parts.iter().map(|(line, count)| Some(of(&line.value)? * count)).sum();
         let slowest = |values: Vec<Option<f64>>| {
-            values.into_iter().collect::<Option<Vec<f64>>>().map(|values| values.into_iter().fold(f64::INFINITY, f64::min))
+            values
+                .into_iter()
+                .collect::<Option<Vec<f64>>>()
+                .map(|values| values.into_iter().fold(f64::INFINITY, f64::min))
         };
         let value = Figures {
             lut: total(|f| f.lut),

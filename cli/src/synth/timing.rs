@@ -126,7 +126,8 @@ fn placement(seed: u32, report: &str) -> Result<Placement, String> {
         .filter_map(|clock| clock["achieved"].as_f64())
         .min_by(f64::total_cmp)
         .ok_or("no clock in it: has the block a port clk?")?;
-    let inside = |path: &&Value| ["from", "to"].iter().all(|end| path[end].as_str().is_some_and(|e| e.starts_with("posedge")));
+    let inside =
+        |path: &&Value| ["from", "to"].iter().all(|end| path[end].as_str().is_some_and(|e| e.starts_with("posedge")));
     let paths = report["critical_paths"].as_array().ok_or("no critical paths in it")?;
     let path = paths.iter().find(inside).map(|path| critical_path(&path["path"])).unwrap_or_default();
     Ok(Placement { seed, fmax_mhz, path })
@@ -134,7 +135,8 @@ fn placement(seed: u32, report: &str) -> Result<Placement, String> {
 
 fn critical_path(path: &Value) -> CriticalPath {
     let steps = path.as_array().map(Vec::as_slice).unwrap_or_default();
-    let cell = |step: Option<&Value>, end: &str| step.and_then(|s| s[end]["cell"].as_str()).map(signal_of).unwrap_or_default();
+    let cell =
+        |step: Option<&Value>, end: &str| step.and_then(|s| s[end]["cell"].as_str()).map(signal_of).unwrap_or_default();
     let delay = |step: &Value| step["delay"].as_f64().unwrap_or(0.0);
     CriticalPath {
         start: cell(steps.first(), "from"),
@@ -156,7 +158,8 @@ fn critical_path(path: &Value) -> CriticalPath {
 
 /// The name that a cell had in the source: what technology mapping appended is cut off.
 fn signal_of(cell: &str) -> String {
-    let mapped = ["_TRELLIS_FF_", "_LUT4_", "_PFUMX_", "_L6MUX21_", "_CCU2C_", "_DPR16X4_", "_TRELLIS_DPR16X4_", "_DP16KD_"];
+    let mapped =
+        ["_TRELLIS_FF_", "_LUT4_", "_PFUMX_", "_L6MUX21_", "_CCU2C_", "_DPR16X4_", "_TRELLIS_DPR16X4_", "_DP16KD_"];
     let end = mapped.iter().filter_map(|suffix| cell.find(suffix)).min().unwrap_or(cell.len());
     cell[..end].trim_start_matches("dut.").to_string()
 }

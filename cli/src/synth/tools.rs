@@ -95,11 +95,12 @@ pub fn read_commands(sources: &Sources, folder: &Path) -> String {
     let read = match sources.form {
         Form::Bare => format!("read_verilog {files}"),
         Form::Block => {
-            let without: Vec<String> = sources.without.iter().map(|name| format!("--blackboxed-module {name} ")).collect();
-            let evert = if without.is_empty() { "" } else { "; expose -evert" };
+            let without: String = sources.without.iter().map(|name| format!("--blackboxed-module {name} ")).collect();
+            // A module with parameters has a name with a $ behind.
+            let cells: String = sources.without.iter().map(|name| format!(" t:{name} t:{name}$*")).collect();
+            let evert = if cells.is_empty() { String::new() } else { format!("; expose -evert{cells}") };
             format!(
-                "read_slang --threads 1 --top {top} --allow-toplevel-iface-ports --ignore-assertions {}{params}{files}{evert}",
-                without.concat()
+                "read_slang --threads 1 --top {top} --allow-toplevel-iface-ports --ignore-assertions {without}{params}{files}{evert}"
             )
         }
     };

@@ -9,7 +9,7 @@
 //   set-up    store ─> register ─> checked ─> slot table / dispatcher                      2 cycles, one a cycle
 //
 // An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only a read
-// of RECV waits (`hold`) until a descriptor is there.
+// of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to it.
 module core_regs
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -30,7 +30,9 @@ module core_regs
     input  wire logic [31:0] wdata,
     output logic      [31:0] rdata,
     output logic             hold,
+    output logic             retry,
     output logic             irq,
+    input  wire logic        irq_ready,  // the core would take an interrupt
 
     // errors and events
     input wire logic wild,
@@ -105,15 +107,20 @@ module core_regs
   // The table looks up the slot that comes into the descriptor register, and between two of them the one that is there.
   wire head_load = queue_valid && (!head_valid_q || pop);
   assign head_slot = queue_slot;
-  assign hold = rd && at(addr, RPU_CORE_RECV) && !head_valid_q;
-  assign pop = head_valid_q && ((rd && at(addr, RPU_CORE_RECV)) || (wr && at(addr, RPU_CORE_RECV_DESC_RELEASE)));
+  wire recv = rd && at(addr, RPU_CORE_RECV) && !retry;
+  assign hold = recv && !head_valid_q;
+  assign pop = head_valid_q && (recv || (wr && at(addr, RPU_CORE_RECV_DESC_RELEASE)));
 
   half_t head_place_q;
 
   always_ff @(posedge clk) begin
     if (head_load) head_valid_q <= 1'b1;
     else if (pop) head_valid_q <= 1'b0;
-    if (rst) head_valid_q <= 1'b0;
+    retry <= hold && irq_ready;
+    if (rst) begin
+      head_valid_q <= 1'b0;
+      retry <= 1'b0;
+    end
   end
 
   always_ff @(posedge clk) begin

@@ -39,7 +39,7 @@ module rpu
   always_ff @(posedge clk) timer_q <= rst ? 64'd0 : timer_q + 64'd1;
 
   // ---- core and its data bus
-  logic imem_en, dbus_req, dbus_we, dbus_wait, irq, irq_active;
+  logic imem_en, dbus_req, dbus_we, dbus_wait, dbus_retry, irq, irq_ready, irq_active;
   logic [15:2] imem_addr;
   logic [31:0] imem_rdata, dbus_addr, dbus_wdata, dbus_rdata, pc;
   logic [3:0] dbus_be;
@@ -58,7 +58,9 @@ module rpu
       .dbus_wdata,
       .dbus_wait,
       .dbus_rdata,
+      .dbus_retry,
       .irq,
+      .irq_ready,
       .irq_active,
       .pc_o(pc)
   );
@@ -386,7 +388,9 @@ module rpu
       .wdata(m_wdata_q),
       .rdata(regs_rdata),
       .hold(regs_hold),
+      .retry(dbus_retry),
       .irq,
+      .irq_ready,
       .wild(m_wild_q),
       .accel_error(accel_error_q),
       .poke,

@@ -186,6 +186,8 @@ module parts_bench
       .rdata,
       .hold,
       .irq,
+      .irq_ready(1'b0),
+      .retry(),
       .wild,
       .accel_error,
       .poke,

@@ -17,7 +17,8 @@
 // A CSR instruction enters EX alone (1 cycle). `dbus_wait` stops everything.
 // A branch or jump is resolved in EX: 0 cycles when FETCH had predicted it, else 3; so do a trap and mret cost 3.
 // An instruction in EX is never speculative: all that could cancel it has passed EX. So the address phase needs no undo,
-// and exceptions and interrupts are taken there.
+// and exceptions and interrupts are taken there. Only a load that waits in MEM may give up (`dbus_retry`): then the interrupt
+// returns to it. minstret has counted it by then, and counts it again.
 //
 // PCs have 16 bits: jumps and mepc are taken modulo 64 KiB, the size of the instruction memory.
 module core
@@ -39,8 +40,10 @@ module core
     // data bus, response phase: the cycle after, or later while `dbus_wait` holds the core
     input  wire         dbus_wait,
     input  wire  [31:0] dbus_rdata,
+    input  wire         dbus_retry,  // the load in MEM gives up, without an effect, to the interrupt that `irq_ready` announced
     // interrupt: level, masked by its source
     input  wire         irq,
+    output logic        irq_ready,   // an interrupt would be taken now
     output logic        irq_active,  // a trap was taken and mret has not come
     output logic [31:0] pc_o         // address of the instruction in EX, or of the next to come there
 );
@@ -238,8 +241,9 @@ module core
 
   // Traps. A branch to the middle of a word has the trap handler as its target: its condition comes late.
   logic irq_pending;
-  pc_t epc;
-  wire e_irq = e_valid_q && irq_pending;
+  pc_t epc, m_pc_q;
+  assign irq_ready = irq_pending;
+  wire e_irq = (e_valid_q || dbus_retry) && irq_pending;
   wire e_mem_fault = (e_ctl_q.load || e_ctl_q.store) && e_misaligned;
   wire e_jalr_fault = e_ctl_q.jalr && e_addr[1];
   wire e_branch_fault = e_branch_taken && e_target_odd_q;
@@ -275,7 +279,7 @@ module core
       .trap(e_go && e_trap),
       .irq_taken(e_irq),
       .cause(e_jalr_fault || e_ctl_q.branch ? ExcFetchMisaligned : e_ctl_q.cause),
-      .pc(e_pc_q),
+      .pc(dbus_retry ? m_pc_q : e_pc_q),
       .tval(!e_irq && e_mem_fault ? e_addr : 32'd0),
       .mret(e_go && e_ctl_q.mret && !e_irq),
       .retire(e_done),
@@ -365,6 +369,7 @@ module core
     if (!dbus_wait) begin
       m_wb_q      <= e_ctl_q.wb && e_go && !e_early_trap;  // a branch writes nothing
       m_rd_q      <= e_rd_q;
+      m_pc_q      <= e_pc_q;
       m_late_q    <= e_ctl_q.load || e_ctl_q.mul || e_ctl_q.count;
       m_is_slow_q <= e_ctl_q.is_slow;
       m_load_q    <= e_ctl_q.load;
@@ -405,7 +410,7 @@ module core
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
-      w_wb_q    <= m_wb_q;
+      w_wb_q    <= m_wb_q && !dbus_retry;
       w_rd_q    <= m_rd_q;
       w_load_q  <= m_load_q;
       w_f3_q    <= m_f3_q;
@@ -437,6 +442,7 @@ module core
       assert (e_valid_q) else $error("request of a cancelled instruction");
       assert (dbus_be != 4'b0000) else $error("request without bytes");
     end
+    if (!rst && dbus_retry) assert (irq_pending && !dbus_wait) else $error("retry without an interrupt");
   end
 `endif
 

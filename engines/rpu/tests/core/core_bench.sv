@@ -34,7 +34,11 @@ module core_bench (
   logic [31:0] dbus_addr, dbus_wdata, dbus_rdata;
   logic dbus_wait;
 
-  core dut (.*);
+  core dut (
+      .dbus_retry(1'b0),
+      .irq_ready(),
+      .*
+  );
 
   logic [31:0] imem[16384]  /* verilator public */;
   logic [31:0] dmem[262144]  /* verilator public */;
