@@ -1,33 +1,13 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What the system tests share: the command line as a function, designs on the fly, the real captures when they are there."""
+"""Fixtures of the system tests: the command line, built; designs on the fly; the real captures when they are there."""
 
 from __future__ import annotations
 
-import json
-import os
-import struct
 import subprocess
-from collections import defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import Ether
-from scapy.utils import RawPcapReader
-
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared"
-TARGETS = ("soft", "rtl")
-
-
-def binary() -> Path:
-    """The command line under test: the one of this tree, also when the tree is a copy with a planted bug."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "release" / "penstock"
+from system import ROOT, SHARED, DesignMaker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,81 +15,6 @@ def built() -> None:
     """Builds the command line of this tree once a session."""
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock"]
     subprocess.run(command, cwd=ROOT, check=True)
-
-
-@dataclass
-class Run:
-    """What one call of the command line left behind."""
-
-    status: int
-    stdout: str
-    stderr: str
-    result: dict[str, Any]
-    frames: dict[str, list[bytes]]  # by destination, in order: port0, port1, host
-
-
-def call(*args: str | Path, timeout: float = 900) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(binary()), *map(str, args)],
-        cwd=ROOT,
-        env={**os.environ, "PENSTOCK_ROOT": str(ROOT)},
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-
-
-def run_design(design: Path, inputs: Iterable[str | Path], out: Path, target: str, *options: str | Path) -> Run:
-    out.mkdir(parents=True, exist_ok=True)
-    result = out / "result.json"
-    ins: list[str | Path] = [word for item in inputs for word in ("--in", item)]
-    done = call("run", design, *ins, "--out", out, "--target", target, "--json", result, *options)
-    frames = {}
-    for path in sorted(out.glob("*.pcap")):
-        frames[path.stem] = [bytes(data) for data, _ in RawPcapReader(str(path))]
-    return Run(
-        done.returncode, done.stdout, done.stderr, json.loads(result.read_text()) if result.exists() else {}, frames
-    )
-
-
-def write_capture(path: Path, frames: Iterable[bytes]) -> Path:
-    """A classic pcap, one frame a microsecond."""
-    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 1 << 18, 1)
-    for index, frame in enumerate(frames):
-        data += struct.pack("<IIII", index // 1_000_000, index % 1_000_000, len(frame), len(frame)) + frame
-    path.write_bytes(data)
-    return path
-
-
-def flow_of(frame: bytes) -> tuple[object, ...]:
-    """The five-tuple as Scapy sees it; frames without one are a flow of their own kind."""
-    packet = Ether(frame)
-    network = packet.getlayer(IP) or packet.getlayer(IPv6)
-    if network is None:
-        return ("other",)
-    transport = network.getlayer(TCP) or network.getlayer(UDP)
-    ports = (transport.sport, transport.dport) if transport is not None else ()
-    return (network.src, network.dst, *ports)
-
-
-def by_flow(frames: Iterable[bytes]) -> dict[tuple[object, ...], list[bytes]]:
-    flows: dict[tuple[object, ...], list[bytes]] = defaultdict(list)
-    for frame in frames:
-        flows[flow_of(frame)].append(frame)
-    return dict(flows)
-
-
-def assert_twins(soft: Run, rtl: Run) -> None:
-    """The same frames at every destination, per flow in the same order, and the same counts."""
-    assert {k: sorted(v) for k, v in soft.frames.items()} == {k: sorted(v) for k, v in rtl.frames.items()}
-    for port, frames in soft.frames.items():
-        assert by_flow(frames) == by_flow(rtl.frames[port]), f"order within a flow differs at {port}"
-    for key in ("frames_in", "frames_out", "drops", "bytes_in", "bytes_out"):
-        assert soft.result[key] == rtl.result[key], key
-
-
-DesignMaker = Callable[..., Path]
 
 
 @pytest.fixture

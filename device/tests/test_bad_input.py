@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TARGETS, DesignMaker, call, run_design, write_capture
+from system import ROOT, TARGETS, DesignMaker, call, run_design, write_capture
 
 FORWARD = ROOT / "engines/rpu/programs/forward.c"
 FRAMES = [bytes([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xB5]) + bytes([n]) * (46 + n) for n in range(40)]
@@ -46,14 +46,14 @@ def test_port_that_the_card_does_not_have(tmp_path: Path, make_design: DesignMak
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_odd_lengths(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
-    """Runts and frames over the slot are counted drops; their neighbours cross."""
+    """Runts and frames that the card cannot store are counted drops; their neighbours cross."""
     sizes = [60, 1, 13, 14, 16373, 16374, 16375, 16384, 16385, 65535, 65, 128, 40000, 59, 64]
     frames = [bytes([index]) * size for index, size in enumerate(sizes)]
     capture = write_capture(tmp_path / "odd.pcap", frames)
     run = run_design(make_design(FORWARD, policy="round-robin"), [capture], tmp_path / "out", target)
     assert run.status == 0, run.stderr
-    assert sorted(run.frames["port1"]) == sorted(f for f in frames if 14 <= len(f) <= 16374)
-    assert run.result["drops"] == {"runt": 2, "oversize": 5}
+    assert sorted(run.frames["port1"]) == sorted(f for f in frames if 14 <= len(f) <= 16384)
+    assert run.result["drops"] == {"runt": 2, "oversize": 3}
 
 
 @pytest.mark.parametrize(
@@ -164,6 +164,32 @@ def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMak
     assert 1 <= lost <= 1 + len(frames) // 4
 
 
+SMALL_SLOTS = """
+#include <penstock.h>
+int main(void) {
+    pn_set_interrupts(0);
+    pn_init_headers(8, PN_HEADERS_BASE, PN_HEADER_BYTES);
+    pn_init_slots(8, PN_PMEM_BASE + 6, 512);
+    for (;;) pn_send(pn_recv() ^ pn_port(1));
+}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_frames_over_the_slot(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    """A slot of 512 bytes at offset 6 holds 506 bytes of frame."""
+    program = tmp_path / "small.c"
+    program.write_text(SMALL_SLOTS)
+    frames = [
+        bytes([index % 251]) * size for index, size in enumerate([505, 506, 507, 64, 1500, 300, 512, 60, 9000, 506])
+    ]
+    capture = write_capture(tmp_path / "a.pcap", frames)
+    run = run_design(make_design(program, policy="least-loaded"), [capture], tmp_path / "out", target)
+    assert run.status == 0, run.stderr
+    assert sorted(run.frames["port1"]) == sorted(f for f in frames if len(f) <= 506)
+    assert run.result["drops"] == {"oversize": 4}
+
+
 REFUSED = """
 #include <penstock.h>
 int main(void) {
@@ -173,7 +199,7 @@ int main(void) {
         uint32_t len = desc & 0xFFFF;
         if (len == 61) pn_send((desc & 0x00FFFFFFu) | 0x07000000u); /* no such port */
         else if (len == 62) { pn_send(desc ^ (1u << 24)); pn_send(desc ^ (1u << 24)); } /* released twice */
-        else if (len == 63) { *(volatile uint32_t *)0x700000 = 1; *(volatile uint32_t *)0x5000000 = 1; pn_send(desc ^ (1u << 24)); } /* wild */
+        else if (len == 63) { *(volatile uint32_t *)0x810000 = 1; *(volatile uint32_t *)0x6000000 = 1; pn_send(desc ^ (1u << 24)); } /* wild */
         else pn_send(desc ^ (1u << 24));
     }
 }

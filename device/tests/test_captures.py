@@ -7,11 +7,11 @@ import struct
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SHARED, TARGETS, assert_twins, run_design
+from system import ROOT, SHARED, TARGETS, assert_twins, run_design
 
 CAPTURES = sorted((SHARED / "data" / "traffic").glob("*.pcap"))
-# A slot of the forwarding firmware holds 16,384 bytes less the packet offset.
-SLOT = 16384 - 10
+# The forwarding firmware declares slots that hold the longest frame the card stores.
+SLOT = 16384
 
 
 def read(path: Path) -> tuple[list[bytes], bool]:

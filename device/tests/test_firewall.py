@@ -8,11 +8,11 @@ import random
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SHARED, TARGETS, DesignMaker, assert_twins, run_design, write_capture
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.utils import RawPcapReader
+from system import ROOT, SHARED, TARGETS, DesignMaker, assert_twins, run_design, write_capture
 
 LISTING = SHARED / "papers" / "rosebud-appendix-c.c"
 PROGRAMS = {

@@ -9,7 +9,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from conftest import DesignMaker, assert_twins, run_design, write_capture
+from system import DesignMaker, assert_twins, run_design, write_capture
 
 MASK = 0xFFFFFFFF
 PROGRAMS = int(os.environ.get("PENSTOCK_TWIN_PROGRAMS", "6"))
