@@ -412,7 +412,8 @@ async def random_traffic(dut: Any) -> None:
         act = rng.random()
         inputs |= {"rd": 0}
         sent: list[tuple] = []
-        if waits or act < 0.35:
+        # Who waits for a frame while holding all slots waits for ever.
+        if waits or (act < 0.35 and len(known) < SLOTS - 1):
             inputs |= {"rd": 1, "addr": regs.RPU_CORE_RECV}
         elif act < 0.75 and known:
             slot = known.pop(rng.randrange(len(known))) if rng.random() < 0.95 else rng.randint(0, 40)

@@ -206,11 +206,7 @@ impl System {
         let (frame, header) = (place.frame as usize, place.header);
         copy(self.pmem.as_flattened_mut(), frame, bytes);
         if let Some(header) = header {
-            copy(
-                self.dmem.as_flattened_mut(),
-                header as usize,
-                &bytes[..bytes.len().min(HEADER_BYTES)],
-            );
+            copy(self.dmem.as_flattened_mut(), header as usize, &bytes[..bytes.len().min(HEADER_BYTES)]);
         }
         if self.active == 0 {
             self.held_since = self.now;
@@ -226,11 +222,7 @@ impl System {
 
     /// Instructions since a slot was released while one was held; 0 when none is.
     pub fn held(&self) -> u64 {
-        if self.active == 0 {
-            0
-        } else {
-            self.now - self.held_since
-        }
+        if self.active == 0 { 0 } else { self.now - self.held_since }
     }
 
     /// The memory word that holds `address`, if memory is there.
@@ -240,8 +232,7 @@ impl System {
         if dmem < DMEM_BYTES {
             return self.dmem.get_mut((dmem >> 2) as usize);
         }
-        self.pmem
-            .get_mut((address.wrapping_sub(PMEM_BASE) >> 2) as usize)
+        self.pmem.get_mut((address.wrapping_sub(PMEM_BASE) >> 2) as usize)
     }
 
     pub fn raise(&mut self, flags: u16) {
@@ -264,11 +255,7 @@ impl System {
 
     /// Instructions until the timer's next interrupt.
     pub fn until_timer(&self) -> u64 {
-        if self.timer_interval == 0 {
-            u64::MAX
-        } else {
-            self.timer_due - self.now
-        }
+        if self.timer_interval == 0 { u64::MAX } else { self.timer_due - self.now }
     }
 
     /// Takes the oldest frame off the receive queue; the next one raises the packet interrupt anew.
@@ -287,9 +274,7 @@ impl System {
     }
 
     fn oldest(&self) -> Option<(u8, Slot)> {
-        self.queue
-            .front()
-            .map(|&slot| (slot, self.slots[usize::from(slot)]))
+        self.queue.front().map(|&slot| (slot, self.slots[usize::from(slot)]))
     }
 
     fn descriptor(slot: u8, place: &Slot) -> u32 {
@@ -305,11 +290,7 @@ impl System {
                     return Loaded::Wait;
                 };
                 let descriptor = Self::descriptor(slot, &self.slots[usize::from(slot)]);
-                return if self.interrupt() {
-                    Loaded::Interrupts(descriptor)
-                } else {
-                    Loaded::Value(descriptor)
-                };
+                return if self.interrupt() { Loaded::Interrupts(descriptor) } else { Loaded::Value(descriptor) };
             }
             regs::RPU_CORE_RECV_HDR => last.header.map_or(0, |offset| DMEM_BASE + offset),
             regs::RPU_CORE_RECV_DATA => PMEM_BASE + last.frame,
@@ -319,9 +300,7 @@ impl System {
                 Some((slot, place)) => Self::descriptor(slot, &place),
                 None => return Loaded::Nothing(0),
             },
-            regs::RPU_CORE_RECV_DESC_HIGH => self
-                .oldest()
-                .map_or(0, |(_, place)| PMEM_BASE + place.frame),
+            regs::RPU_CORE_RECV_DESC_HIGH => self.oldest().map_or(0, |(_, place)| PMEM_BASE + place.frame),
             // Only who asks for a frame has nothing to do without one.
             regs::RPU_CORE_READY if self.queue.is_empty() && address & 3 == 0 => {
                 return Loaded::Nothing(0x0101_0100);
@@ -347,15 +326,13 @@ impl System {
             regs::RPU_CORE_DEBUG_IN_H => self.debug_in[1],
             regs::RPU_CORE_ACTIVE_SLOTS => self.active,
             0..REGISTER_BYTES => 0,
-            register @ ACCEL_BASE..DMEM_BASE => {
-                match self.accelerator.read(register - ACCEL_BASE) {
-                    Some(value) => value,
-                    None => {
-                        self.raise(flag::ACCELERATOR);
-                        return Loaded::Interrupts(0);
-                    }
+            register @ ACCEL_BASE..DMEM_BASE => match self.accelerator.read(register - ACCEL_BASE) {
+                Some(value) => value,
+                None => {
+                    self.raise(flag::ACCELERATOR);
+                    return Loaded::Interrupts(0);
                 }
-            }
+            },
             _ => {
                 self.wild(address);
                 return Loaded::Interrupts(0);
@@ -365,18 +342,11 @@ impl System {
     }
 
     /// Stores into the register that holds `address`, where no memory is; `value` is in the address's byte lanes.
-    pub fn store_register(
-        &mut self,
-        address: u32,
-        value: u32,
-        outside: &mut impl Outside,
-    ) -> Stored {
+    pub fn store_register(&mut self, address: u32, value: u32, outside: &mut impl Outside) -> Stored {
         match address & !3 {
             regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
             regs::RPU_CORE_SEND_DESC_LOW => self.send_low = value,
-            regs::RPU_CORE_SEND_DESC_HIGH => {
-                self.send(self.send_low, Some(value), self.send_type, outside)
-            }
+            regs::RPU_CORE_SEND_DESC_HIGH => self.send(self.send_low, Some(value), self.send_type, outside),
             regs::RPU_CORE_SEND_DESC_TYPE => self.send_type = value & 7,
             regs::RPU_CORE_RECV_DESC_RELEASE => {
                 self.pop();
@@ -404,11 +374,7 @@ impl System {
             }
             _ => self.wild(address),
         }
-        if self.interrupt() {
-            Stored::Interrupts
-        } else {
-            Stored::Done
-        }
+        if self.interrupt() { Stored::Interrupts } else { Stored::Done }
     }
 
     /// Does what a descriptor says. `address` is its high word, when it has one.
@@ -459,13 +425,8 @@ impl System {
             Some(address) => packet_offset(address).ok_or(flag::BAD_DESCRIPTOR)?,
             None => place.frame,
         } as usize;
-        let bytes = self
-            .pmem
-            .as_flattened()
-            .get(start..start + usize::from(len));
-        let bytes = bytes
-            .filter(|_| len <= MAX_FRAME)
-            .ok_or(flag::BAD_DESCRIPTOR)?;
+        let bytes = self.pmem.as_flattened().get(start..start + usize::from(len));
+        let bytes = bytes.filter(|_| len <= MAX_FRAME).ok_or(flag::BAD_DESCRIPTOR)?;
         let Identity { ports, units, .. } = self.identity;
         let destination = if kind == kind::TO_UNIT {
             (port < units).then_some(Destination::Unit(port))
@@ -473,13 +434,7 @@ impl System {
             Destination::from_byte(port, ports, units)
         };
         let destination = destination.ok_or(flag::BAD_DESTINATION)?;
-        outside.send(
-            Departure {
-                destination,
-                arrival: place.arrival,
-            },
-            bytes,
-        );
+        outside.send(Departure { destination, arrival: place.arrival }, bytes);
         self.counters.tx_frames += 1;
         self.counters.tx_bytes += u64::from(len);
         Ok(())
