@@ -139,7 +139,7 @@ pub struct UnitCounters {
     pub tx_stalls: u64,
     /// Frames the program dropped.
     pub blocked: u64,
-    /// Descriptors refused.
+    /// Frames dropped because their descriptor was refused.
     pub refused: u64,
     /// Error flags, bits as in INTERRUPT_FLAGS.
     pub errors: u32,

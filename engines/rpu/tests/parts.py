@@ -38,7 +38,21 @@ INPUTS = [
         "rx_head_ready",
     ),
     *("tx_send", "tx_send_data", "tx_table_src", "tx_table_timestamp", "tx_row_ready", "tx_row_data", "tx_ready"),
-    *("unit_id", "timer", "rd", "wr", "addr", "wdata", "wild", "accel_error", "poke", "evict", "info_we", "info_slot"),
+    *(
+        "irq_ready",
+        "unit_id",
+        "timer",
+        "rd",
+        "wr",
+        "addr",
+        "wdata",
+        "wild",
+        "accel_error",
+        "poke",
+        "evict",
+        "info_we",
+        "info_slot",
+    ),
     *("info_data", "done", "done_slot", "free", "free_slot", "debug_in"),
 ]
 

@@ -304,11 +304,8 @@ fn a_unit_starts_anew_after_reset_and_flush() {
 
 #[test]
 fn wrong_programs_are_caught_and_go_on() {
-    let cases = [
-        ("bad/wild.c", 100, 0, 1 << 8),
-        ("bad/double_release.c", 100, 100, 1 << 9),
-        ("bad/nowhere.c", 0, 100, 1 << 10),
-    ];
+    let cases =
+        [("bad/wild.c", 100, 0, 1 << 8), ("bad/double_release.c", 100, 0, 1 << 9), ("bad/nowhere.c", 0, 100, 1 << 10)];
     for (name, sent, refused, error) in cases {
         let mut card = card(2, 1, ROUND_ROBIN, &program(name));
         for _ in 0..100 {

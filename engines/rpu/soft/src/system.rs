@@ -390,24 +390,18 @@ impl System {
             return;
         }
         if kind > kind::SLOTS || !exists || self.active & 1 << (slot - 1) == 0 {
-            self.refuse(flag::BAD_DESCRIPTOR);
+            self.raise(flag::BAD_DESCRIPTOR);
             return;
         }
-        if kind != kind::RELEASE {
-            if len == 0 {
-                self.counters.blocked += 1;
-            } else if let Err(error) = self.send_frame(len, slot, port, address, kind, outside) {
-                self.refuse(error);
-            }
+        if kind == kind::RELEASE || len == 0 {
+            self.counters.blocked += 1;
+        } else if let Err(error) = self.send_frame(len, slot, port, address, kind, outside) {
+            self.counters.refused += 1;
+            self.raise(error);
         }
         self.active &= !(1 << (slot - 1));
         self.held_since = self.now;
         outside.free(slot);
-    }
-
-    fn refuse(&mut self, error: u16) {
-        self.counters.refused += 1;
-        self.raise(error);
     }
 
     /// Gives a frame to the card; fails with the error flag to raise.

@@ -40,7 +40,7 @@ pub struct Counters {
     pub tx_bytes: u64,
     /// Frames that the program dropped.
     pub blocked: u64,
-    /// Descriptors refused.
+    /// Frames dropped because their descriptor was refused.
     pub refused: u64,
 }
 
