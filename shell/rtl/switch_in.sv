@@ -8,7 +8,7 @@
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits for one
 // cluster's link from holding another source; the queue of a unit takes what a unit cannot take at once, so that its neighbours
-// on the link go on. A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
+// on the link go on (a unit that stops for long inside a frame longer than that holds its link). A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
 module switch_in
   import penstock_pkg::*;
 #(

@@ -30,7 +30,7 @@ module switch_in_bench
   beat_t beat[Sources];
   logic [Clusters-1:0] starts[Sources];
   logic [Clusters-1:0] beats[Sources];
-  frame_if units[Units] ();
+  frame_if links[Units] ();
 
   for (genvar s = 0; s < Sources; s++) begin : gen_source
     assign valid[s] = in_valid[s];
@@ -41,15 +41,15 @@ module switch_in_bench
     assign beat_room[s] = beats[s];
   end
   for (genvar u = 0; u < Units; u++) begin : gen_unit
-    assign out_valid[u] = units[u].valid;
-    assign units[u].ready = out_ready[u];
-    assign out_last[u] = units[u].last;
-    assign out_tag[u] = units[u].data[31:0];
-    assign out_unit[u] = units[u].meta.unit_id;
+    assign out_valid[u] = links[u].valid;
+    assign links[u].ready = out_ready[u];
+    assign out_last[u] = links[u].last;
+    assign out_tag[u] = links[u].data[31:0];
+    assign out_unit[u] = links[u].meta.unit_id;
     frame_check i_check (
         .clk,
         .rst,
-        .link(units[u])
+        .link(links[u])
     );
   end
 
@@ -63,7 +63,7 @@ module switch_in_bench
       .in_beat(beat),
       .start_room(starts),
       .beat_room(beats),
-      .to_units(units)
+      .to_units(links)
   );
 endmodule
 

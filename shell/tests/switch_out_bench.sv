@@ -26,22 +26,22 @@ module switch_out_bench
     output logic      [Dests-1:0][31:0] out_tag,
     output logic      [Dests-1:0][ 7:0] out_dst    // with a frame's first beat
 );
-  frame_if units[Units] ();
+  frame_if links[Units] ();
   frame_if frames[Dests] ();
   logic [Clusters-1:0] valid[Dests];
   beat_t beat[Clusters];
   logic [Clusters-1:0] room[Dests];
 
   for (genvar u = 0; u < Units; u++) begin : gen_unit
-    assign units[u].valid = in_valid[u];
-    assign in_ready[u] = units[u].ready;
-    assign units[u].last = in_last[u];
-    assign units[u].data = DataW'(in_tag[u]);
-    assign units[u].meta = '{len: in_len[u], dst: in_dst[u], default: '0};
+    assign links[u].valid = in_valid[u];
+    assign in_ready[u] = links[u].ready;
+    assign links[u].last = in_last[u];
+    assign links[u].data = DataW'(in_tag[u]);
+    assign links[u].meta = '{len: in_len[u], dst: in_dst[u], default: '0};
     frame_check i_check (
         .clk,
         .rst,
-        .link(units[u])
+        .link(links[u])
     );
   end
 
@@ -51,7 +51,7 @@ module switch_out_bench
   ) i_switch (
       .clk,
       .rst,
-      .from_units(units),
+      .from_units(links),
       .out_valid(valid),
       .out_beat(beat),
       .room

@@ -61,7 +61,9 @@ class Bench:
         self.numbers = 0
         self.rate = 1.0  # probability that a source offers a beat
         self.room = 1.0  # probability that a queue of the switch has room
-        self.hold: Callable[[int], int | None] = lambda unit: 20  # cycles a unit keeps a frame; None: until told otherwise
+        self.hold: Callable[[int], int | None] = lambda unit: (
+            20
+        )  # cycles a unit keeps a frame; None: until told otherwise
         self.waiting: list[deque[Frame]] = [deque() for _ in range(SOURCES)]
         self.beat = [0] * SOURCES  # of the frame at the head of `waiting`
         self.offered = [False] * SOURCES
@@ -77,7 +79,17 @@ class Bench:
     async def start(self, counts: list[int], sizes: list[int] | None = None, policy: int = ROUND_ROBIN) -> None:
         """Reset; then all units declare their slots in the same cycle."""
         d = self.dut
-        for name in ("in_valid", "in_last", "in_tag", "in_len", "in_hash", "in_dst", "start_room", "beat_room", "reta_we"):
+        for name in (
+            "in_valid",
+            "in_last",
+            "in_tag",
+            "in_len",
+            "in_hash",
+            "in_dst",
+            "start_room",
+            "beat_room",
+            "reta_we",
+        ):
             getattr(d, name).value = 0
         for name in ("free_valid", "free_slot", "setup_valid", "unit_enable", "unit_flush", "reta_addr", "reta_wdata"):
             getattr(d, name).value = 0
@@ -155,7 +167,9 @@ class Bench:
         valid = last = freed = 0
         tag, size, flow, dst, slots = ([0] * UNITS for _ in range(5))
         for s in range(SOURCES):
-            self.offered[s] = self.offered[s] or (bool(self.waiting[s]) and (self.rate == 1 or rng.random() < self.rate))
+            self.offered[s] = self.offered[s] or (
+                bool(self.waiting[s]) and (self.rate == 1 or rng.random() < self.rate)
+            )
             if self.offered[s]:
                 frame = self.waiting[s][0]
                 valid |= 1 << s
@@ -449,7 +463,9 @@ async def anything_goes(dut: Any) -> None:
         bench.rate, bench.room = bench.rng.choice([0.3, 0.8, 1.0]), bench.rng.choice([0.4, 0.8, 1.0])
         for _ in range(40):
             for source in range(SOURCES):
-                dst = TO_UNIT + bench.rng.randrange(UNITS) if source == LOOPBACK and bench.rng.random() < 0.5 else TO_ANY
+                dst = (
+                    TO_UNIT + bench.rng.randrange(UNITS) if source == LOOPBACK and bench.rng.random() < 0.5 else TO_ANY
+                )
                 size = bench.rng.choice([14, 64, 65, 128, 500, 1500])
                 bench.send(source, size=size, flow=bench.rng.randrange(128), dst=dst)
                 sent += 1

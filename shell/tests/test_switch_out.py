@@ -7,6 +7,7 @@ import random
 import sys
 from collections import defaultdict, deque
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,9 @@ class Bench:
         valid = last = ready = 0
         tag, size, dst = [0] * UNITS, [0] * UNITS, [0] * UNITS
         for u in range(UNITS):
-            self.offered[u] = self.offered[u] or (bool(self.waiting[u]) and (self.rate == 1 or rng.random() < self.rate))
+            self.offered[u] = self.offered[u] or (
+                bool(self.waiting[u]) and (self.rate == 1 or rng.random() < self.rate)
+            )
             if self.offered[u]:
                 frame = self.waiting[u][0]
                 valid |= 1 << u
@@ -234,7 +237,7 @@ async def sizes_take_turns(dut: Any) -> None:
         bench.send(7, 0, 64)
     await bench.drain()
     small = [i for i, frame in enumerate(bench.out[PORT_0]) if frame.unit == 7]
-    assert all(later - earlier <= 10 for earlier, later in zip(small, small[1:], strict=False)), small
+    assert all(later - earlier <= 10 for earlier, later in pairwise(small)), small
     per_unit = [sum(f.unit == u for f in bench.out[PORT_0][:24]) for u in range(UNITS)]
     assert min(per_unit) >= 2, per_unit
 
