@@ -8,7 +8,7 @@
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits for one
 // cluster's link from holding another source; the queue of a unit takes what a unit cannot take at once, so that its neighbours
-// on the link go on. A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
+// on the link go on. Answers of host memory come to the arbiters as they are, without a queue. A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
 module switch_in
   import penstock_pkg::*;
 #(
@@ -24,19 +24,25 @@ module switch_in
     output logic [Clusters-1:0] start_room[Sources],  // half of the queue is free
     output logic [Clusters-1:0] beat_room[Sources],  // room for a beat and what is on its way
 
+    frame_if.snk answers,  // of host memory: `meta` with all beats of a frame
+
     frame_if.src to_units[Units]
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
-  localparam int unsigned SourceW = $clog2(Sources);
+  localparam int unsigned Takers = Sources + 1;  // of the link: the sources, then the answers
+  localparam int unsigned TakerW = $clog2(Takers);
+
+  logic [Clusters-1:0] answers_pop;
+  assign answers.ready = answers_pop != 0;
 
   for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
     localparam int unsigned First = c * UnitsPerCluster;
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
     // Heads of the sources' queues
-    beat_t head[Sources];
-    logic [Sources-1:0] head_valid, head_pop;
+    beat_t head[Takers];
+    logic [Takers-1:0] head_valid, head_pop;
     for (genvar s = 0; s < Sources; s++) begin : gen_queue
       logic [$clog2(Depth):0] level;
       fifo_dist #(
@@ -57,15 +63,19 @@ module switch_in
       always_ff @(posedge clk) start_room[s][c] <= !rst && level <= ($clog2(Depth) + 1)'(Depth / 2);
     end
 
+    assign head[Sources] = '{meta: answers.meta, last: answers.last, data: answers.data};
+    assign head_valid[Sources] = answers.valid && 32'(answers.meta.unit_id[4:2]) == c;
+    assign answers_pop[c] = head_valid[Sources] && head_pop[Sources];
+
     // One frame after another onto the link
     logic [UnitsPerCluster-1:0] unit_room;
-    logic [Sources-1:0] ready, grant;
-    logic [SourceW-1:0] chosen, owner_q;
+    logic [Takers-1:0] ready, grant;
+    logic [TakerW-1:0] chosen, owner_q;
     logic busy_q, go;
     always_comb
-      for (int unsigned s = 0; s < Sources; s++) ready[s] = head_valid[s] && unit_room[head[s].meta.unit_id[1:0]];
+      for (int unsigned s = 0; s < Takers; s++) ready[s] = head_valid[s] && unit_room[head[s].meta.unit_id[1:0]];
     rr_arbiter #(
-        .N(Sources)
+        .N(Takers)
     ) i_arbiter (
         .clk,
         .rst,
@@ -77,7 +87,7 @@ module switch_in
       chosen = owner_q;
       if (!busy_q) begin
         chosen = '0;
-        for (int unsigned s = 0; s < Sources; s++) if (grant[s]) chosen |= SourceW'(s);
+        for (int unsigned s = 0; s < Takers; s++) if (grant[s]) chosen |= TakerW'(s);
       end
     end
     assign go = busy_q ? ready[owner_q] : ready != 0;

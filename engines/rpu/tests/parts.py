@@ -40,6 +40,8 @@ INPUTS = [
     *("tx_send", "tx_send_data", "tx_table_src", "tx_table_timestamp", "tx_row_ready", "tx_row_data", "tx_ready"),
     *("unit_id", "timer", "rd", "wr", "addr", "wdata", "wild", "accel_error", "poke", "evict", "info_we", "info_slot"),
     *("info_data", "done", "done_slot", "free", "free_slot", "debug_in"),
+    *("tx_mem_addr", "tx_mem_read", "was_read", "was_read_tag", "was_read_error", "wrote", "wrote_tag", "wrote_error"),
+    "mem_busy",
 ]
 
 
