@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock`: the command line. One file per command in `cmd/`.
 
+mod bench;
 mod cmd;
 mod report;
 mod show;
+mod synth;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -25,6 +27,9 @@ enum Command {
     Run(cmd::run::Args),
     Compile(cmd::compile::Args),
     Gen(cmd::generate::Args),
+    Bench(cmd::bench::Args),
+    Synth(cmd::synth::Args),
+    Test(cmd::test::Args),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +49,9 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
         Command::Run(args) => cmd::run::run(args, &root)?,
         Command::Compile(args) => cmd::compile::run(args, &root)?,
         Command::Gen(args) => cmd::generate::run(args)?,
+        Command::Bench(args) => cmd::bench::run(args, &root)?,
+        Command::Synth(args) => cmd::synth::run(args, &root)?,
+        Command::Test(args) => cmd::test::run(args, &root)?,
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ pub struct UnitCounters {
     pub tx_stalls: u64,
     /// Frames the program dropped.
     pub blocked: u64,
-    /// Descriptors refused.
+    /// Frames dropped because their descriptor was refused.
     pub refused: u64,
     /// Error flags, bits as in INTERRUPT_FLAGS.
     pub errors: u32,
@@ -330,7 +330,8 @@ mod tests {
     fn drops_add_up() {
         let port = PortCounters { drop_runt: 1, drop_policy: 2, drop_oversize: 3, ..PortCounters::default() };
         let unit = UnitCounters { blocked: 5, refused: 7, ..UnitCounters::default() };
-        let counters = Counters { ports: vec![port; 2], host: port, loopback: port, units: vec![unit; 3], ..Counters::default() };
+        let counters =
+            Counters { ports: vec![port; 2], host: port, loopback: port, units: vec![unit; 3], ..Counters::default() };
         let drops = counters.drops();
         assert_eq!((drops.runt, drops.policy, drops.oversize, drops.blocked, drops.refused), (4, 8, 12, 15, 21));
         assert_eq!(drops.total(), 60);

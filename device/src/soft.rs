@@ -41,6 +41,15 @@ impl SoftDevice {
         Self { card: Card::new(config), host: Host::new(design), waiting: Traffic::default(), pushed: [0; STREAMS] }
     }
 
+    /// Takes units that were given up out of the dispatch, so that the others get their flows.
+    fn drop_dead(&mut self) -> Result<(), DeviceError> {
+        let dead = self.card.faults().iter().fold(0, |mask, fault| mask | 1 << fault.unit);
+        if self.host.enabled & dead != 0 {
+            self.host.enable(&mut self.card, self.host.enabled & !dead)?;
+        }
+        Ok(())
+    }
+
     fn take(&mut self, indices: &[Vec<usize>], base: &[u64], departures: &mut Vec<Departure>) {
         for frame in self.card.poll().iter() {
             let stream = stream_of(frame.source);
@@ -111,6 +120,7 @@ impl Device for SoftDevice {
             indices[stream].push(index);
             self.pushed[stream] += 1;
             self.card.push(source, traffic.frame(index));
+            self.drop_dead()?;
             if index % BATCH == BATCH - 1 {
                 self.take(&indices, &base, &mut run.departures);
             }

@@ -112,8 +112,8 @@
 #define RPU_HOST_TX_FRAMES 0x5Cu /* Frames sent. */
 #define RPU_HOST_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
 #define RPU_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
-#define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped (length 0). */
-#define RPU_HOST_REFUSED 0x6Cu /* Descriptors refused: slot not held, or destination that does not exist. The frame, if there was one, is dropped. */
+#define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped: length 0, or slot released without sending. */
+#define RPU_HOST_REFUSED 0x6Cu /* Frames dropped because the program's descriptor was refused: destination that does not exist, too long, or a pointer outside packet memory. */
 #define RPU_HOST_ACCEL 0x70u /* Accelerator in this unit: 0 none, 1 ip_prefix. */
 
 /* engines/rpu/accelerators/ip_prefix/ip_prefix.rdl */

@@ -214,9 +214,9 @@ pub const RPU_HOST_TX_FRAMES: u32 = 0x5C;
 pub const RPU_HOST_TX_BYTES: u32 = 0x60;
 /// Cycles in which a departing beat had to wait.
 pub const RPU_HOST_TX_STALLS: u32 = 0x64;
-/// Frames that the program dropped (length 0).
+/// Frames that the program dropped: length 0, or slot released without sending.
 pub const RPU_HOST_BLOCKED: u32 = 0x68;
-/// Descriptors refused: slot not held, or destination that does not exist. The frame, if there was one, is dropped.
+/// Frames dropped because the program's descriptor was refused: destination that does not exist, too long, or a pointer outside packet memory.
 pub const RPU_HOST_REFUSED: u32 = 0x6C;
 /// Accelerator in this unit: 0 none, 1 ip_prefix.
 pub const RPU_HOST_ACCEL: u32 = 0x70;

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -12,6 +14,8 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge
 from penstock.hdl import simulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
 @cocotb.test()
@@ -64,13 +68,10 @@ async def keeps_order(dut: Any) -> None:
     assert not held and filled >= depth - room + 1
 
 
-@pytest.mark.parametrize(("width", "room"), [(8, 1), (70, 4), (625, 8)])
+@pytest.mark.parametrize(("width", "room"), [(8, 1), (70, 4)])
 def test_fifo_dist(width: int, room: int) -> None:
     simulate("fifo_dist", ["lib/rtl/fifo_dist.sv"], "test_queues", {"Width": width, "Room": room})
 
 
-@pytest.mark.parametrize("depth", [16, 64])
-def test_fifo_block(depth: int) -> None:
-    simulate(
-        "fifo_block", ["lib/rtl/ram_sdp.sv", "lib/rtl/fifo_block.sv"], "test_queues", {"Width": 40, "Depth": depth}
-    )
+def test_fifo_block() -> None:
+    simulate("fifo_block", ["lib/rtl/ram_sdp.sv", "lib/rtl/fifo_block.sv"], "test_queues", {"Width": 40, "Depth": 16})

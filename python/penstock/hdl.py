@@ -42,7 +42,7 @@ def card_sources() -> list[Path]:
     """Every source of the card, packages first."""
     lists = ["lib/rtl/rtl.f", "engines/rpu/rtl/rtl.f"]
     files = [file for name in lists for file in filelist(name)]
-    files += [RTL_ROOT / "engines" / "units.sv", *filelist("shell/rtl/rtl.f")]
+    files += [RTL_ROOT / "engines" / "unit.sv", *filelist("shell/rtl/rtl.f")]
     return list(dict.fromkeys(files))
 
 

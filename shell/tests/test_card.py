@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import Any
 
 import cocotb
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 from card_bench import HOST, LOOPBACK, AxiError, CardBench, regs
 from penstock.hdl import simulate
 from toeplitz import flow_hash

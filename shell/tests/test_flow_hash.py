@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import random
+import sys
+from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
 from penstock.hdl import simulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 from toeplitz import VERIFICATION, address, flow_hash, toeplitz
 
 

@@ -1,7 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The commands: each file gives `Args` and `run`.
 
+pub mod bench;
 pub mod compile;
 pub mod demo;
 pub mod generate;
 pub mod run;
+pub mod synth;
+pub mod test;

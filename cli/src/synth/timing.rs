@@ -14,6 +14,10 @@ use super::{SynthError, cache, harness, io_error};
 /// Seeds of the three placements.
 pub const SEEDS: [u32; 3] = [1, 2, 3];
 
+/// The ECP5 has no large memories: what asks for them gets block memories. And its block memories differ from
+/// UltraScale's in what a port reads while the other writes: no logic is built to make up for it.
+const MEMORIES: &str = "setattr -set ram_style \"block\" a:ram_style=ultra; setattr -set no_rw_check 1 m:*; ";
+
 /// Speed of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
@@ -57,14 +61,13 @@ pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing
     let (elaborate, harness_file, placed) = match sources.form {
         Form::Block => (
             format!("{read}; blackbox {top}; write_json {}", file("ports.json")),
-            format!("read_verilog {}; ", file("harness.v")),
+            format!("read_verilog {}; {MEMORIES}", file("harness.v")),
             "harness",
         ),
         Form::Bare => (read, String::new(), top.as_str()),
     };
-    // The ECP5 has no large memories: what asks for them gets block memories.
     let synthesize = format!(
-        "read_rtlil {}; {harness_file}setattr -set ram_style \"block\" a:ram_style=ultra; \
+        "read_rtlil {}; {harness_file}\
          synth_ecp5 -top {placed} -json {}",
         file("block.il"),
         file("netlist.json"),

@@ -34,7 +34,7 @@ const SPLIT: [(&str, &str); 4] = [
 /// File lists of the card and of its engines, and the registry of engines.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
 const ENGINE_LISTS: [&str; 1] = ["engines/rpu/rtl/rtl.f"];
-const ENGINES: &str = "engines/units.sv";
+const ENGINES: &str = "engines/unit.sv";
 
 /// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
 const VERILATOR: [&str; 11] = [

@@ -91,7 +91,7 @@ module core_regs
     output logic      [31:0] active,
     output logic      [31:0] held_cycles,
     output logic      [15:0] errors,
-    output logic             refused  // a descriptor was refused: one cycle
+    output logic             refused  // a frame was dropped because its descriptor was refused: one cycle
 );
   function automatic logic at(logic [8:2] a, logic [31:0] register);
     return a == register[8:2];
@@ -249,14 +249,14 @@ module core_regs
   assign send_data = '{
       slot: s_slot,
       discard: release_only || drop || refuse_frame || refuse_dst,
-      blocked: drop && !release_only,
+      blocked: drop || release_only,
       len: s_host && s_type_q == SendHostRead ? len_t'(HostReadBytes) : s_len,
       dst: dst,
       start: moved ? s_data_q[19:1] : send_place
   };
 
   always_ff @(posedge clk) begin
-    refused <= refuse_slot || refuse_frame || refuse_dst || refuse_host;
+    refused <= refuse_frame || refuse_dst;
     if (rst) refused <= 1'b0;
   end
 

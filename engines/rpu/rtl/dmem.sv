@@ -39,7 +39,7 @@ module dmem #(
     logic [31:0] core_q, wide_q;
     // Two ports write one array: that is what a true dual port RAM is.
     /* verilator lint_off MULTIDRIVEN */
-    (* ram_style = "block" *) logic [31:0] mem[Bytes/32];
+    (* ram_style = "block", no_rw_check *) logic [31:0] mem[Bytes/32];
     /* verilator lint_on MULTIDRIVEN */
 
     always @(posedge clk) begin

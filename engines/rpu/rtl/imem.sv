@@ -16,7 +16,7 @@ module imem #(
     input  wire logic [31:0]                host_wdata,
     output logic      [31:0]                host_rdata
 );
-  (* ram_style = "block" *) logic [31:0] mem[Bytes/4];
+  (* ram_style = "block", no_rw_check *) logic [31:0] mem[Bytes/4];
 
   always_ff @(posedge clk) if (fetch_en) fetch_data <= mem[fetch_addr];
 

@@ -21,7 +21,7 @@ module pmem
 );
   // Two ports write one array: that is what a true dual port RAM is.
   /* verilator lint_off MULTIDRIVEN */
-  (* ram_style = "ultra" *) logic [DataW-1:0] mem[Bytes/BeatBytes];
+  (* ram_style = "ultra", no_rw_check *) logic [DataW-1:0] mem[Bytes/BeatBytes];
   /* verilator lint_on MULTIDRIVEN */
 
   for (genvar p = 0; p < 2; p++) begin : gen_port

@@ -65,7 +65,7 @@ module tx_dma
   );
 
   // ---- current frame
-  logic busy_q, room;
+  logic busy_q, room, meta_room;
   logic [13:0] addr_q;
   logic [8:0] rows_left_q, beats_left_q;  // rows to ask for; beats that begin in them
   offset_t off_q;
@@ -94,8 +94,6 @@ module tx_dma
   assign next_pop = start || discard;
   assign row_valid = busy_q && room;
   assign row_addr = addr_q;
-
-  logic meta_room;
 
   always_ff @(posedge clk) begin
     if (ends) busy_q <= 1'b0;

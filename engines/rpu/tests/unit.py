@@ -12,6 +12,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -44,11 +45,16 @@ OFFSET = 10  # packet offset of the kit
 
 
 @functools.cache
+def firmware_folder() -> tempfile.TemporaryDirectory[str]:
+    """Where this process keeps compiled firmware while it lives."""
+    return tempfile.TemporaryDirectory(prefix="penstock-firmware-")
+
+
+@functools.cache
 def compile_firmware(source: Path) -> Path:
     """Compiles a C file against the kit; gives the ELF. The compiler keeps what it made under build/zig."""
     cache = ROOT / "build" / "zig"
-    elf = ROOT / "build" / "firmware" / f"tests-{os.getpid()}" / f"{source.stem}.elf"
-    elf.parent.mkdir(parents=True, exist_ok=True)
+    elf = Path(firmware_folder().name) / f"{source.stem}.elf"
     start = [KIT / "start" / name for name in ("crt0.S", "handlers.c", "string.c", "div64.c")]
     subprocess.run(
         [
@@ -74,9 +80,12 @@ def compile_firmware(source: Path) -> Path:
 
 def run(module: str, case: str, *firmware: Path) -> None:
     """Runs a coroutine of `module` on `rpu_bench`; it finds the compiled firmware by name (see `Unit.load`)."""
-    folders = {compile_firmware(source).parent for source in firmware}
+    for source in firmware:
+        compile_firmware(source)
     env = {"PYTHONPATH": os.pathsep.join([str(HERE), str(ROOT / "python"), *sys.path])}
-    hdl.simulate("rpu_bench", SOURCES, module, testcase=case, env={**env, "PENSTOCK_TEST_FIRMWARE": str(*folders)})
+    hdl.simulate(
+        "rpu_bench", SOURCES, module, testcase=case, env={**env, "PENSTOCK_TEST_FIRMWARE": firmware_folder().name}
+    )
 
 
 def load_words(elf: Path) -> dict[int, int]:

@@ -11,9 +11,7 @@ use penstock_shell::Source;
 
 /// An IPv4 UDP frame of `length` bytes from 198.51.100.1, one of many flows.
 fn frame(flow: u16, length: usize) -> Vec<u8> {
-    let mut frame = vec![
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0,
-    ];
+    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0];
     frame.extend([198, 51, 100, 1, 192, 0, 2, 1]);
     frame.extend(flow.to_be_bytes());
     frame.resize(length, 0);
@@ -27,9 +25,7 @@ fn seconds() -> f64 {
 }
 
 fn main() {
-    let list: String = (0..2000u32)
-        .map(|i| format!("10.{}.{}.0/25\n", i / 200, i % 200))
-        .collect();
+    let list: String = (0..2000u32).map(|i| format!("10.{}.{}.0/25\n", i / 200, i % 200)).collect();
     for (name, policy) in [
         ("forward.c", ROUND_ROBIN),
         ("forward.c", FLOW_HASH),

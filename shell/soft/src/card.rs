@@ -44,11 +44,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            ports: 2,
-            units: 16,
-            accelerator: Kind::None,
-        }
+        Self { ports: 2, units: 16, accelerator: Kind::None }
     }
 }
 
@@ -112,18 +108,10 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            unit,
-            pc,
-            slots,
-            waits,
-        } = self;
+        let Self { unit, pc, slots, waits } = self;
         let frames = slots.count_ones();
         if *waits {
-            write!(
-                f,
-                "unit {unit} waits for another frame but has not released {frames} it holds, pc={pc:#x}"
-            )
+            write!(f, "unit {unit} waits for another frame but has not released {frames} it holds, pc={pc:#x}")
         } else {
             write!(
                 f,
@@ -186,13 +174,7 @@ impl View<'_> {
         counters.tx_frames += 1;
         counters.tx_bytes += bytes.len() as u64;
         let (source, index) = from_tag(tag);
-        self.yard.left.push(Frame {
-            destination,
-            source,
-            index,
-            unit: self.unit,
-            bytes,
-        });
+        self.yard.left.push(Frame { destination, source, index, unit: self.unit, bytes });
     }
 
     fn loop_back(&mut self, to: Option<u8>, tag: u64, bytes: &[u8]) {
@@ -202,11 +184,7 @@ impl View<'_> {
         let mut copy = self.yard.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(bytes);
-        self.yard.looped.push_back(Looped {
-            to,
-            tag,
-            bytes: copy,
-        });
+        self.yard.looped.push_back(Looped { to, tag, bytes: copy });
     }
 }
 
@@ -214,9 +192,7 @@ impl Outside for View<'_> {
     fn send(&mut self, departure: Departure, bytes: &[u8]) {
         let tag = departure.arrival.tag;
         match departure.destination {
-            Destination::Ethernet(port) => {
-                self.leave(usize::from(port), Exit::Ethernet(port), tag, bytes)
-            }
+            Destination::Ethernet(port) => self.leave(usize::from(port), Exit::Ethernet(port), tag, bytes),
             Destination::Host => self.leave(HOST, Exit::Host, tag, bytes),
             Destination::Loopback => self.loop_back(None, tag, bytes),
             Destination::Unit(unit) => self.loop_back(Some(unit), tag, bytes),
@@ -271,26 +247,12 @@ impl Card {
     /// When `config` has no port or unit, or more than the card can have.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        assert!(
-            (1..=4).contains(&config.ports),
-            "a card has 1 to 4 ports, not {}",
-            config.ports
-        );
-        assert!(
-            (1..=32).contains(&config.units),
-            "a card has 1 to 32 units, not {}",
-            config.units
-        );
-        let identity = |unit| Identity {
-            unit,
-            units: config.units,
-            ports: config.ports,
-        };
+        assert!((1..=4).contains(&config.ports), "a card has 1 to 4 ports, not {}", config.ports);
+        assert!((1..=32).contains(&config.units), "a card has 1 to 32 units, not {}", config.units);
+        let identity = |unit| Identity { unit, units: config.units, ports: config.ports };
         Self {
             config,
-            units: (0..config.units)
-                .map(|unit| Unit::new(identity(unit), config.accelerator))
-                .collect(),
+            units: (0..config.units).map(|unit| Unit::new(identity(unit), config.accelerator)).collect(),
             dispatcher: Dispatcher::new(config.units.into()),
             streams: Default::default(),
             host: Default::default(),
@@ -457,16 +419,7 @@ impl Card {
         };
         let to_unit = &mut self.units[usize::from(unit)];
         let time = to_unit.instructions() as u32;
-        to_unit.receive(
-            slot,
-            Arrival {
-                port: source.byte(),
-                hash,
-                time,
-                tag,
-            },
-            bytes,
-        );
+        to_unit.receive(slot, Arrival { port: source.byte(), hash, time, tag }, bytes);
         self.ready |= 1 << unit;
     }
 
@@ -514,8 +467,7 @@ impl Card {
                 self.give_up(number, false);
                 return;
             }
-            let starts =
-                view.dispatcher.slots[usize::from(number)].total == 0 && turns < START_UP_TURNS;
+            let starts = view.dispatcher.slots[usize::from(number)].total == 0 && turns < START_UP_TURNS;
             match pause {
                 Pause::Waiting => return,
                 Pause::Polling if unit.active_slots() == 0 => return,
@@ -531,12 +483,7 @@ impl Card {
     fn give_up(&mut self, number: u8, waits: bool) {
         let unit = &self.units[usize::from(number)];
         let slots = unit.active_slots();
-        self.faults.push(Fault {
-            unit: number,
-            pc: unit.pc(),
-            slots,
-            waits,
-        });
+        self.faults.push(Fault { unit: number, pc: unit.pc(), slots, waits });
         self.lost += u64::from(slots.count_ones());
         self.dead |= 1 << number;
         self.dispatcher.close(number);

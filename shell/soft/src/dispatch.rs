@@ -89,16 +89,9 @@ impl Dispatcher {
         let unit = match self.policy {
             Policy::LeastLoaded => {
                 // Of equals the first after whoever came last.
-                let key = |unit: &u32| {
-                    (
-                        self.slots[*unit as usize].free.len(),
-                        *unit >= self.next,
-                        std::cmp::Reverse(*unit),
-                    )
-                };
-                (0..self.slots.len() as u32)
-                    .filter(|unit| available >> unit & 1 != 0)
-                    .max_by_key(key)?
+                let key =
+                    |unit: &u32| (self.slots[*unit as usize].free.len(), *unit >= self.next, std::cmp::Reverse(*unit));
+                (0..self.slots.len() as u32).filter(|unit| available >> unit & 1 != 0).max_by_key(key)?
             }
             _ => {
                 let later = available & u32::MAX.checked_shl(self.next).unwrap_or(0);
@@ -111,11 +104,7 @@ impl Dispatcher {
 
     /// The unit may get frames and has declared slots, free or not.
     pub fn is_open(&self, unit: u8) -> bool {
-        self.enabled >> (unit & 31) & 1 != 0
-            && self
-                .slots
-                .get(usize::from(unit))
-                .is_some_and(|slots| slots.total != 0)
+        self.enabled >> (unit & 31) & 1 != 0 && self.slots.get(usize::from(unit)).is_some_and(|slots| slots.total != 0)
     }
 
     /// Gives a unit no more frames, though it has free slots.
@@ -141,11 +130,7 @@ impl Dispatcher {
 
     /// A unit has declared its slots.
     pub fn declare(&mut self, unit: u8, count: u8, bytes: u16) {
-        self.slots[usize::from(unit)] = Slots {
-            free: (1..=count).rev().collect(),
-            total: count,
-            bytes,
-        };
+        self.slots[usize::from(unit)] = Slots { free: (1..=count).rev().collect(), total: count, bytes };
         self.with_free |= 1 << unit;
     }
 

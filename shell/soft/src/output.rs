@@ -51,11 +51,7 @@ impl Frames {
     /// All of them, first left first.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
-        Iter {
-            frames: self,
-            next: 0,
-            start: 0,
-        }
+        Iter { frames: self, next: 0, start: 0 }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -65,20 +61,8 @@ impl Frames {
 
     pub(crate) fn push(&mut self, frame: Frame<'_>) {
         self.bytes.extend_from_slice(frame.bytes);
-        let Frame {
-            destination,
-            source,
-            index,
-            unit,
-            ..
-        } = frame;
-        self.records.push(Record {
-            destination,
-            source,
-            index,
-            unit,
-            end: self.bytes.len(),
-        });
+        let Frame { destination, source, index, unit, .. } = frame;
+        self.records.push(Record { destination, source, index, unit, end: self.bytes.len() });
     }
 }
 
@@ -94,23 +78,11 @@ impl<'a> Iterator for Iter<'a> {
     type Item = Frame<'a>;
 
     fn next(&mut self) -> Option<Frame<'a>> {
-        let &Record {
-            destination,
-            source,
-            index,
-            unit,
-            end,
-        } = self.frames.records.get(self.next)?;
+        let &Record { destination, source, index, unit, end } = self.frames.records.get(self.next)?;
         let bytes = &self.frames.bytes[self.start..end];
         self.next += 1;
         self.start = end;
-        Some(Frame {
-            destination,
-            source,
-            index,
-            unit,
-            bytes,
-        })
+        Some(Frame { destination, source, index, unit, bytes })
     }
 }
 

@@ -30,10 +30,7 @@ impl Card {
         if address >= WINDOW {
             let unit = self.host.unit_read as usize;
             return match address - WINDOW {
-                offset @ 0..WINDOW_BYTES => self
-                    .units
-                    .get_mut(unit)
-                    .map_or(0, |unit| unit.host_read(offset)),
+                offset @ 0..WINDOW_BYTES => self.units.get_mut(unit).map_or(0, |unit| unit.host_read(offset)),
                 _ => 0,
             };
         }
@@ -70,18 +67,10 @@ impl Card {
             regs::CARD_SLOTS_TOTAL => slots.map_or(0, |slots| slots.total.into()),
             regs::CARD_SLOTS_SIZE => slots.map_or(0, |slots| slots.bytes.into()),
             regs::CARD_UNITS_IDLE => {
-                let idle = self
-                    .dispatcher
-                    .slots
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, slots)| slots.held() == 0);
+                let idle = self.dispatcher.slots.iter().enumerate().filter(|(_, slots)| slots.held() == 0);
                 idle.fold(0, |mask, (unit, _)| mask | 1 << unit)
             }
-            _ => match (
-                indexed(address, regs::CARD_RETA, 4, RETA),
-                stream_of(address),
-            ) {
+            _ => match (indexed(address, regs::CARD_RETA, 4, RETA), stream_of(address)) {
                 (Some(entry), _) => self.dispatcher.reta[entry].into(),
                 (None, Some((stream, register))) => self.stream_register(stream, register),
                 _ => 0,
@@ -151,16 +140,8 @@ fn indexed(address: u32, base: u32, stride: u32, count: usize) -> Option<usize> 
 
 /// Stream, and register in its block.
 fn stream_of(address: u32) -> Option<(usize, u32)> {
-    let stream = indexed(
-        address,
-        regs::CARD_STREAM_BASE,
-        regs::CARD_STREAM_STRIDE,
-        STREAMS,
-    )?;
-    Some((
-        stream,
-        (address - regs::CARD_STREAM_BASE) % regs::CARD_STREAM_STRIDE,
-    ))
+    let stream = indexed(address, regs::CARD_STREAM_BASE, regs::CARD_STREAM_STRIDE, STREAMS)?;
+    Some((stream, (address - regs::CARD_STREAM_BASE) % regs::CARD_STREAM_STRIDE))
 }
 
 /// Numbers of the bits that are set.

@@ -11,17 +11,12 @@ use penstock_shell::{Card, Exit, Source, regs};
 
 /// What left, owned: destination, source, index, bytes.
 fn collect(card: &mut Card) -> Vec<(Exit, Source, u64, Vec<u8>)> {
-    card.poll()
-        .iter()
-        .map(|f| (f.destination, f.source, f.index, f.bytes.to_vec()))
-        .collect()
+    card.poll().iter().map(|f| (f.destination, f.source, f.index, f.bytes.to_vec())).collect()
 }
 
 /// An IPv4 UDP frame of `length` bytes.
 fn ipv4(source: [u8; 4], flow: u16, length: usize) -> Vec<u8> {
-    let mut frame = vec![
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0,
-    ];
+    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0];
     frame.extend(source);
     frame.extend([192, 0, 2, 1]);
     frame.extend(flow.to_be_bytes());
@@ -45,11 +40,7 @@ fn a_forwarder_swaps_ports_and_keeps_every_byte() {
         let mut left = Vec::new();
         for round in 0..3000u64 {
             let port = random.below(4) as u8;
-            let length = if round % 50 == 0 {
-                16_374
-            } else {
-                14 + random.below(300) as usize
-            };
+            let length = if round % 50 == 0 { 16_374 } else { 14 + random.below(300) as usize };
             let frame = random.bytes(length);
             card.push(Source::Ethernet(port), &frame);
             sent.insert((Source::Ethernet(port), counts[usize::from(port)]), frame);
@@ -63,19 +54,14 @@ fn a_forwarder_swaps_ports_and_keeps_every_byte() {
         assert!(card.faults().is_empty() && card.lost() == 0);
         assert_eq!(left.len(), sent.len());
         for (exit, source, index, bytes) in left {
-            let Source::Ethernet(port) = source else {
-                panic!("from {source:?}")
-            };
+            let Source::Ethernet(port) = source else { panic!("from {source:?}") };
             assert_eq!(exit, Exit::Ethernet(port ^ 1));
             assert_eq!(sent.remove(&(source, index)), Some(bytes));
         }
         for (port, &frames) in counts.iter().enumerate() {
             let (rx, tx) = (regs::CARD_STREAM_RX_FRAMES, regs::CARD_STREAM_TX_FRAMES);
             assert_eq!(u64::from(stream_read(&mut card, port as u32, rx)), frames);
-            assert_eq!(
-                u64::from(stream_read(&mut card, port as u32 ^ 1, tx)),
-                frames
-            );
+            assert_eq!(u64::from(stream_read(&mut card, port as u32 ^ 1, tx)), frames);
         }
     }
 }
@@ -103,11 +89,7 @@ fn frames_of_a_flow_stay_in_order_and_on_one_unit() {
         let entry = penstock_shell::flow_hash(&ipv4([10, 0, 0, 1], flow, 70)) % 128;
         assert_eq!(u32::from(unit), entry % 16, "flow {flow}");
     }
-    assert!(
-        units.len() > 8,
-        "97 flows spread over {} units",
-        units.len()
-    );
+    assert!(units.len() > 8, "97 flows spread over {} units", units.len());
 }
 
 #[test]
@@ -134,23 +116,11 @@ fn bad_frames_are_dropped_with_their_reason() {
     card.push(Source::Ethernet(1), &[0; 60]);
     card.push(Source::Ethernet(3), &[0; 60]);
     // A slot of the compatible programs holds 16,384 bytes less the packet offset.
-    assert_eq!(
-        collect(&mut card)
-            .iter()
-            .map(|f| f.3.len())
-            .collect::<Vec<_>>(),
-        [14, 16_374]
-    );
+    assert_eq!(collect(&mut card).iter().map(|f| f.3.len()).collect::<Vec<_>>(), [14, 16_374]);
     assert_eq!(stream_read(&mut card, 0, regs::CARD_STREAM_DROP_RUNT), 2);
-    assert_eq!(
-        stream_read(&mut card, 0, regs::CARD_STREAM_DROP_OVERSIZE),
-        4
-    );
+    assert_eq!(stream_read(&mut card, 0, regs::CARD_STREAM_DROP_OVERSIZE), 4);
     assert_eq!(stream_read(&mut card, 0, regs::CARD_STREAM_RX_FRAMES), 4);
-    assert_eq!(
-        stream_read(&mut card, 1, regs::CARD_STREAM_DROP_DISABLED),
-        1
-    );
+    assert_eq!(stream_read(&mut card, 1, regs::CARD_STREAM_DROP_DISABLED), 1);
 }
 
 #[test]
@@ -158,10 +128,7 @@ fn all_frames_that_the_card_stores_fit_the_kits_slots() {
     let mut card = card(2, 2, ROUND_ROBIN, &program("forward.c"));
     let frame = Random::new(4).bytes(16_384);
     card.push(Source::Ethernet(1), &frame);
-    assert_eq!(
-        collect(&mut card),
-        [(Exit::Ethernet(0), Source::Ethernet(1), 0, frame)]
-    );
+    assert_eq!(collect(&mut card), [(Exit::Ethernet(0), Source::Ethernet(1), 0, frame)]);
     card.write(regs::CARD_SLOTS_UNIT, 1);
     assert_eq!(card.read(regs::CARD_SLOTS_TOTAL), 32);
     assert_eq!(card.read(regs::CARD_SLOTS_FREE), 32);
@@ -192,14 +159,9 @@ fn frames_go_over_loopback_to_the_neighbour() {
     let left = collect(&mut card);
     assert_eq!(left.len(), 500);
     for (exit, source, index, bytes) in left {
-        let Source::Ethernet(port) = source else {
-            panic!("from {source:?}")
-        };
+        let Source::Ethernet(port) = source else { panic!("from {source:?}") };
         assert_eq!((exit, bytes[0]), (Exit::Ethernet(port ^ 1), port ^ 1));
-        assert_eq!(
-            u64::from(u16::from_be_bytes([bytes[1], bytes[2]])),
-            2 * index + u64::from(port)
-        );
+        assert_eq!(u64::from(u16::from_be_bytes([bytes[1], bytes[2]])), 2 * index + u64::from(port));
         assert_eq!(bytes[3..], [7; 97]);
     }
     assert_eq!(stream_read(&mut card, 5, regs::CARD_STREAM_RX_FRAMES), 500);
@@ -268,9 +230,7 @@ fn both_firewalls_drop_what_the_list_says() {
             .collect();
         passed.sort_unstable();
         assert_eq!(passed, expected, "{name}");
-        let blocked: u32 = (0..16)
-            .map(|unit| unit_read(&mut card, unit, regs::RPU_HOST_BLOCKED))
-            .sum();
+        let blocked: u32 = (0..16).map(|unit| unit_read(&mut card, unit, regs::RPU_HOST_BLOCKED)).sum();
         assert_eq!(blocked as usize, 2000 - expected.len());
     }
 }
@@ -287,11 +247,7 @@ fn the_papers_listing_drops_the_papers_capture() {
     let list = std::fs::read_to_string(shared.join("data/blocklist-1050.txt")).unwrap();
     let frames = capture(&shared.join("data/traffic/firewall-2104.pcap"));
     assert_eq!(frames.len(), 2104);
-    for firmware in [
-        build(&listing),
-        program("firewall.c"),
-        program("firewall_compat.c"),
-    ] {
+    for firmware in [build(&listing), program("firewall.c"), program("firewall_compat.c")] {
         let mut card = card_with_table(2, 16, FLOW_HASH, &firmware, &list);
         for frame in &frames {
             card.push(Source::Ethernet(0), frame);
@@ -320,20 +276,10 @@ fn a_unit_that_hangs_is_named_and_the_others_deliver() {
     }
     card.poll();
     card.finish();
-    let [fault] = card.faults() else {
-        panic!("{:?}", card.faults())
-    };
+    let [fault] = card.faults() else { panic!("{:?}", card.faults()) };
     assert_eq!(fault.unit, 42 % 4);
-    assert!(
-        fault
-            .to_string()
-            .starts_with("unit 2 has not released a slot for 10,000 instructions, pc=0x")
-    );
-    assert!(
-        firmware.locate(fault.pc).unwrap().starts_with("hang.c:"),
-        "{:?}",
-        firmware.locate(fault.pc)
-    );
+    assert!(fault.to_string().starts_with("unit 2 has not released a slot for 10,000 instructions, pc=0x"));
+    assert!(firmware.locate(fault.pc).unwrap().starts_with("hang.c:"), "{:?}", firmware.locate(fault.pc));
     let sent: u64 = (0..2).map(|port| card.stream(port).tx_frames).sum();
     assert!(card.lost() >= 1 && card.lost() < 20);
     assert_eq!(sent + card.lost(), 400);
@@ -358,34 +304,20 @@ fn a_unit_starts_anew_after_reset_and_flush() {
 
 #[test]
 fn wrong_programs_are_caught_and_go_on() {
-    let cases = [
-        ("bad/wild.c", 100, 0, 1 << 8),
-        ("bad/double_release.c", 100, 100, 1 << 9),
-        ("bad/nowhere.c", 0, 100, 1 << 10),
-    ];
+    let cases =
+        [("bad/wild.c", 100, 0, 1 << 8), ("bad/double_release.c", 100, 0, 1 << 9), ("bad/nowhere.c", 0, 100, 1 << 10)];
     for (name, sent, refused, error) in cases {
         let mut card = card(2, 1, ROUND_ROBIN, &program(name));
         for _ in 0..100 {
             card.push(Source::Ethernet(0), &[0; 60]);
         }
         assert_eq!(card.poll().len(), sent, "{name}");
-        assert_eq!(
-            unit_read(&mut card, 0, regs::RPU_HOST_REFUSED),
-            refused,
-            "{name}"
-        );
-        assert_eq!(
-            unit_read(&mut card, 0, regs::RPU_HOST_ERRORS),
-            error,
-            "{name}"
-        );
+        assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_REFUSED), refused, "{name}");
+        assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_ERRORS), error, "{name}");
         card.finish();
         assert!(card.faults().is_empty(), "{name}");
         if name == "bad/wild.c" {
-            assert_eq!(
-                unit_read(&mut card, 0, regs::RPU_HOST_ERROR_ADDR),
-                0x0F00_0040
-            );
+            assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_ERROR_ADDR), 0x0F00_0040);
         }
     }
 }
@@ -398,11 +330,7 @@ fn an_illegal_instruction_stops_the_unit_and_says_where() {
     card.poll();
     assert_eq!(card.faults().len(), 1);
     let pc = unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_L);
-    assert!(
-        firmware.locate(pc).unwrap().starts_with("illegal.c:9"),
-        "{:?}",
-        firmware.locate(pc)
-    );
+    assert!(firmware.locate(pc).unwrap().starts_with("illegal.c:9"), "{:?}", firmware.locate(pc));
     assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_H), 2);
 }
 
@@ -416,10 +344,7 @@ fn flow_hash_that_drops_counts_what_a_full_unit_misses() {
     }
     card.poll();
     assert_eq!(card.faults().len(), 1);
-    assert_eq!(
-        card.lost() + u64::from(stream_read(&mut card, 0, regs::CARD_STREAM_DROP_POLICY)),
-        100
-    );
+    assert_eq!(card.lost() + u64::from(stream_read(&mut card, 0, regs::CARD_STREAM_DROP_POLICY)), 100);
     assert!(card.lost() <= 32);
 }
 
@@ -431,29 +356,20 @@ fn a_drained_unit_gets_nothing() {
         card.push(Source::Ethernet(0), &[0; 60]);
     }
     assert_eq!(card.poll().len(), 90);
-    assert_eq!(
-        [0, 1, 2, 3].map(|unit| card.unit(unit).rx_frames),
-        [30, 30, 0, 30]
-    );
+    assert_eq!([0, 1, 2, 3].map(|unit| card.unit(unit).rx_frames), [30, 30, 0, 30]);
 }
 
 #[test]
 fn registers_say_what_the_card_is() {
     let mut card = card(3, 5, LEAST_LOADED, &program("forward.c"));
     assert_eq!(card.read(regs::CARD_MAGIC), u32::from_be_bytes(*b"PENS"));
-    assert_eq!(
-        (card.read(regs::CARD_PORTS), card.read(regs::CARD_UNITS)),
-        (3, 5)
-    );
+    assert_eq!((card.read(regs::CARD_PORTS), card.read(regs::CARD_UNITS)), (3, 5));
     assert_eq!(card.read(regs::CARD_MAX_FRAME), 16_384);
     assert_eq!(card.read(regs::CARD_POLICY), LEAST_LOADED);
     assert_eq!(card.read(regs::CARD_UNIT_ENABLE), 0b11111);
     assert_eq!(card.read(regs::CARD_RETA + 4 * 7), 2);
     assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_UNIT_ID), 4);
-    assert_eq!(
-        unit_read(&mut card, 4, regs::RPU_HOST_ENGINE),
-        u32::from_le_bytes(*b"rpu\0")
-    );
+    assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_ENGINE), u32::from_le_bytes(*b"rpu\0"));
     assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_ACCEL), 1);
     assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_STATUS), 0);
     // The other way round than it was written: first instruction of the program, table word.

@@ -30,12 +30,7 @@ impl IpPrefix {
     /// With an empty table: no address matches.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            keys: Box::new([u32::MAX; INTERVALS]),
-            classes: Box::new([0; INTERVALS]),
-            below: 0,
-            class: 0,
-        }
+        Self { keys: Box::new([u32::MAX; INTERVALS]), classes: Box::new([0; INTERVALS]), below: 0, class: 0 }
     }
 
     /// Class of `address`, its first octet in the highest byte.

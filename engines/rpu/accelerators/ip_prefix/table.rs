@@ -13,19 +13,11 @@ pub enum TableError {
     #[error(
         "{path}:{line}: {what}; write `a.b.c.d/len` or `a.b.c.d`, optionally a class 0..15 after it, `#` before a comment"
     )]
-    Line {
-        path: String,
-        line: usize,
-        what: String,
-    },
+    Line { path: String, line: usize, what: String },
     #[error(
         "{path}: {prefixes} prefixes cut the address space into {intervals} intervals, but the table holds {INTERVALS}; merge prefixes or drop nested ones"
     )]
-    TooMany {
-        path: String,
-        prefixes: usize,
-        intervals: usize,
-    },
+    TooMany { path: String, prefixes: usize, intervals: usize },
 }
 
 /// A prefix and its class.
@@ -57,10 +49,7 @@ impl Prefix {
 /// File and line of what is wrong.
 pub fn read(path: &Path) -> Result<Vec<Prefix>, TableError> {
     let name = path.display().to_string();
-    let bytes = fs::read(path).map_err(|source| TableError::Read {
-        path: name.clone(),
-        source,
-    })?;
+    let bytes = fs::read(path).map_err(|source| TableError::Read { path: name.clone(), source })?;
     parse(&name, &String::from_utf8_lossy(&bytes))
 }
 
@@ -75,11 +64,8 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Prefix>, TableError> {
         if content.is_empty() {
             continue;
         }
-        let prefix = parse_line(content).map_err(|what| TableError::Line {
-            path: path.to_owned(),
-            line: index + 1,
-            what,
-        })?;
+        let prefix =
+            parse_line(content).map_err(|what| TableError::Line { path: path.to_owned(), line: index + 1, what })?;
         prefixes.push(prefix);
     }
     Ok(prefixes)
@@ -95,9 +81,7 @@ fn parse_line(content: &str) -> Result<Prefix, String> {
         Some((address, length)) => (address, Some(length)),
         None => (network, None),
     };
-    let address: Ipv4Addr = address
-        .parse()
-        .map_err(|_| format!("`{address}` is no IPv4 address"))?;
+    let address: Ipv4Addr = address.parse().map_err(|_| format!("`{address}` is no IPv4 address"))?;
     let length = match length {
         Some(word) => decimal(word, 32).ok_or(format!("`{word}` is no prefix length 0..32"))?,
         None => 32,
@@ -106,16 +90,10 @@ fn parse_line(content: &str) -> Result<Prefix, String> {
         Some(word) => decimal(word, 15).ok_or(format!("`{word}` is no class 0..15"))?,
         None => 1,
     };
-    let prefix = Prefix {
-        address: address.to_bits(),
-        length,
-        class,
-    };
+    let prefix = Prefix { address: address.to_bits(), length, class };
     if prefix.address & prefix.host_bits() != 0 {
         let network = Ipv4Addr::from_bits(prefix.address & !prefix.host_bits());
-        return Err(format!(
-            "{address}/{length} has bits set beyond its length (the network is {network}/{length})"
-        ));
+        return Err(format!("{address}/{length} has bits set beyond its length (the network is {network}/{length})"));
     }
     Ok(prefix)
 }
@@ -123,9 +101,7 @@ fn parse_line(content: &str) -> Result<Prefix, String> {
 /// Plain digits only: no sign, no blanks.
 fn decimal(word: &str, most: u8) -> Option<u8> {
     let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
-    digits
-        .then(|| word.parse().ok())?
-        .filter(|&number| number <= most)
+    digits.then(|| word.parse().ok())?.filter(|&number| number <= most)
 }
 
 /// A part of the address space in which all addresses have the same longest prefix: from `start` to the next one's.
@@ -143,25 +119,16 @@ fn intervals(prefixes: &[Prefix]) -> Vec<Interval> {
     // Prefixes around the present address, outermost first: they nest, never cross.
     let mut open: Vec<&Prefix> = Vec::new();
     let close_before = |open: &mut Vec<&Prefix>, cuts: &mut Vec<Interval>, limit: Option<u32>| {
-        while let Some(&inner) = open
-            .last()
-            .filter(|p| limit.is_none_or(|limit| p.last() < limit))
-        {
+        while let Some(&inner) = open.last().filter(|p| limit.is_none_or(|limit| p.last() < limit)) {
             open.pop();
             if let Some(start) = inner.last().checked_add(1) {
-                cuts.push(Interval {
-                    start,
-                    class: open.last().map_or(0, |outer| outer.class),
-                });
+                cuts.push(Interval { start, class: open.last().map_or(0, |outer| outer.class) });
             }
         }
     };
     for prefix in sorted {
         close_before(&mut open, &mut cuts, Some(prefix.address));
-        cuts.push(Interval {
-            start: prefix.address,
-            class: prefix.class,
-        });
+        cuts.push(Interval { start: prefix.address, class: prefix.class });
         open.push(prefix);
     }
     close_before(&mut open, &mut cuts, None);
@@ -198,22 +165,9 @@ pub fn compile(path: &str, prefixes: &[Prefix]) -> Result<Vec<(u32, u32)>, Table
             intervals: intervals.len(),
         });
     }
-    let unused = Interval {
-        start: u32::MAX,
-        class: intervals.last().map_or(below, |last| last.class),
-    };
-    let all = || {
-        intervals
-            .iter()
-            .copied()
-            .chain(std::iter::repeat(unused))
-            .take(INTERVALS)
-            .zip(0u32..)
-    };
+    let unused = Interval { start: u32::MAX, class: intervals.last().map_or(below, |last| last.class) };
+    let all = || intervals.iter().copied().chain(std::iter::repeat(unused)).take(INTERVALS).zip(0u32..);
     let keys = all().map(|(interval, i)| (KEYS + 4 * i, interval.start));
     let classes = all().map(|(interval, i)| (CLASSES + 4 * i, u32::from(interval.class)));
-    Ok(keys
-        .chain(classes)
-        .chain([(BELOW, u32::from(below))])
-        .collect())
+    Ok(keys.chain(classes).chain([(BELOW, u32::from(below))]).collect())
 }

@@ -26,17 +26,10 @@ pub enum CompileError {
     #[error("cannot write {path}: {source}")]
     Write { path: PathBuf, source: io::Error },
     #[error("{path}: {source}")]
-    Firmware {
-        path: PathBuf,
-        source: FirmwareError,
-    },
-    #[error(
-        "Penstock's folder not found from {0}; run `./penstock`, or set PENSTOCK_ROOT to the checkout"
-    )]
+    Firmware { path: PathBuf, source: FirmwareError },
+    #[error("Penstock's folder not found from {0}; run `./penstock`, or set PENSTOCK_ROOT to the checkout")]
     NoRoot(PathBuf),
-    #[error(
-        "cannot start the C compiler ({python} -m ziglang cc): {source}; run `./penstock` once, it installs it"
-    )]
+    #[error("cannot start the C compiler ({python} -m ziglang cc): {source}; run `./penstock` once, it installs it")]
     NoCompiler { python: PathBuf, source: io::Error },
     /// The compiler's own messages, file and line included.
     #[error("firmware does not compile:\n{0}")]
@@ -61,11 +54,7 @@ impl Options {
     /// The kit of the checkout at `root`.
     #[must_use]
     pub fn new(root: &Path) -> Self {
-        Self {
-            root: root.to_owned(),
-            python: root.join("build/venv/bin/python"),
-            flags: Vec::new(),
-        }
+        Self { root: root.to_owned(), python: root.join("build/venv/bin/python"), flags: Vec::new() }
     }
 
     /// The kit of the checkout that the environment variable PENSTOCK_ROOT names, else of the one that holds this executable.
@@ -75,16 +64,11 @@ impl Options {
     pub fn discover() -> Result<Self, CompileError> {
         let is_root = |path: &&Path| path.join("engines/rpu/sdk/start/link.ld").is_file();
         if let Some(root) = env::var_os("PENSTOCK_ROOT").map(PathBuf::from) {
-            return if is_root(&root.as_path()) {
-                Ok(Self::new(&root))
-            } else {
-                Err(CompileError::NoRoot(root))
-            };
+            return if is_root(&root.as_path()) { Ok(Self::new(&root)) } else { Err(CompileError::NoRoot(root)) };
         }
         let executable = env::current_exe().unwrap_or_default();
         let root = executable.ancestors().find(is_root).map(Path::to_owned);
-        root.map(|root| Self::new(&root))
-            .ok_or(CompileError::NoRoot(executable))
+        root.map(|root| Self::new(&root)).ok_or(CompileError::NoRoot(executable))
     }
 }
 
@@ -97,19 +81,13 @@ impl Options {
 pub fn compile(sources: &[PathBuf], options: &Options) -> Result<Firmware, CompileError> {
     let first = sources.first().ok_or(CompileError::NoSource)?;
     for path in sources {
-        fs::metadata(path).map_err(|source| CompileError::Read {
-            path: path.clone(),
-            source,
-        })?;
+        fs::metadata(path).map_err(|source| CompileError::Read { path: path.clone(), source })?;
     }
     if sources.len() == 1 && first.extension().is_some_and(|e| e == "elf") {
         return load(first);
     }
     let folder = options.root.join("build/firmware");
-    fs::create_dir_all(&folder).map_err(|source| CompileError::Write {
-        path: folder.clone(),
-        source,
-    })?;
+    fs::create_dir_all(&folder).map_err(|source| CompileError::Write { path: folder.clone(), source })?;
     let elf = Scratch::new(&folder);
     let messages = link(sources, options, &elf.0)?;
     let mut firmware = load(&elf.0)?;
@@ -138,24 +116,9 @@ fn link(sources: &[PathBuf], options: &Options, elf: &Path) -> Result<String, Co
             "-Wall",
             "-Wextra",
         ])
-        .args([
-            "-ffreestanding",
-            "-fno-sanitize=all",
-            "-fomit-frame-pointer",
-            "-mno-relax",
-            "-nostdlib",
-        ])
-        .args([
-            "-fno-unwind-tables",
-            "-fno-asynchronous-unwind-tables",
-            "-ffunction-sections",
-            "-fdata-sections",
-        ])
-        .args([
-            include(&kit.join("include")),
-            include(&kit.join("compat")),
-            include(&options.root.join("lib/regs")),
-        ])
+        .args(["-ffreestanding", "-fno-sanitize=all", "-fomit-frame-pointer", "-mno-relax", "-nostdlib"])
+        .args(["-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"])
+        .args([include(&kit.join("include")), include(&kit.join("compat")), include(&options.root.join("lib/regs"))])
         .args(&options.flags)
         .arg("-Wl,--gc-sections")
         .arg("-T")
@@ -164,18 +127,10 @@ fn link(sources: &[PathBuf], options: &Options, elf: &Path) -> Result<String, Co
         .args(sources)
         .arg("-o")
         .arg(elf);
-    let output = command
-        .output()
-        .map_err(|source| CompileError::NoCompiler {
-            python: options.python.clone(),
-            source,
-        })?;
+    let output =
+        command.output().map_err(|source| CompileError::NoCompiler { python: options.python.clone(), source })?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() {
-        Ok(messages)
-    } else {
-        Err(refusal(messages))
-    }
+    if output.status.success() { Ok(messages) } else { Err(refusal(messages)) }
 }
 
 /// Tells a program that is too big from one that is wrong.
@@ -188,21 +143,13 @@ fn refusal(messages: String) -> CompileError {
     if too_big.is_empty() {
         CompileError::Refused(messages.trim_end().to_owned())
     } else {
-        CompileError::DoesNotFit {
-            what: too_big.join("; "),
-        }
+        CompileError::DoesNotFit { what: too_big.join("; ") }
     }
 }
 
 fn load(path: &Path) -> Result<Firmware, CompileError> {
-    let bytes = fs::read(path).map_err(|source| CompileError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    Firmware::from_elf(bytes).map_err(|source| CompileError::Firmware {
-        path: path.to_owned(),
-        source,
-    })
+    let bytes = fs::read(path).map_err(|source| CompileError::Read { path: path.to_owned(), source })?;
+    Firmware::from_elf(bytes).map_err(|source| CompileError::Firmware { path: path.to_owned(), source })
 }
 
 fn include(folder: &Path) -> String {

@@ -18,9 +18,7 @@ pub const DMEM_DATA_BYTES: usize = 16 * 1024;
 pub enum FirmwareError {
     #[error("not an ELF file ({0}); give a .c file, or an .elf that `penstock compile rpu` wrote")]
     NotElf(#[from] object::Error),
-    #[error(
-        "ELF for {0}, but a unit's core is a 32-bit RISC-V; compile with `penstock compile rpu`"
-    )]
+    #[error("ELF for {0}, but a unit's core is a 32-bit RISC-V; compile with `penstock compile rpu`")]
     OtherMachine(String),
     #[error(
         "{bytes} bytes at {address:#x} lie outside a unit's memories (instructions 0..{:#x}, data {DMEM_BASE:#x}..{:#x}); \
@@ -95,10 +93,7 @@ impl Firmware {
     pub fn from_elf(elf: Vec<u8>) -> Result<Self, FirmwareError> {
         let file = object::File::parse(&*elf)?;
         if file.architecture() != object::Architecture::Riscv32 {
-            return Err(FirmwareError::OtherMachine(format!(
-                "{:?}",
-                file.architecture()
-            )));
+            return Err(FirmwareError::OtherMachine(format!("{:?}", file.architecture())));
         }
         if file.entry() != 0 {
             return Err(FirmwareError::Entry(file.entry()));
@@ -127,31 +122,15 @@ impl Firmware {
         }
         let mut symbols: Vec<Symbol> = file
             .symbols()
-            .filter(|s| {
-                s.is_definition()
-                    && s.kind() == object::SymbolKind::Text
-                    && s.address() < IMEM_BYTES as u64
-            })
+            .filter(|s| s.is_definition() && s.kind() == object::SymbolKind::Text && s.address() < IMEM_BYTES as u64)
             .filter_map(|s| {
                 let name = s.name().ok().filter(|n| !n.is_empty())?;
-                Some(Symbol {
-                    address: s.address() as u32,
-                    size: s.size() as u32,
-                    name: name.to_owned(),
-                })
+                Some(Symbol { address: s.address() as u32, size: s.size() as u32, name: name.to_owned() })
             })
             .collect();
         symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
         drop(file);
-        Ok(Self {
-            imem,
-            dmem,
-            entry: 0,
-            symbols,
-            sizes,
-            messages: String::new(),
-            elf,
-        })
+        Ok(Self { imem, dmem, entry: 0, symbols, sizes, messages: String::new(), elf })
     }
 
     /// Where in the source the instruction at `pc` comes from: `file:line (function)`, as far as the ELF knows.
@@ -177,10 +156,7 @@ impl Firmware {
         let file = object::File::parse(&*self.elf).ok()?;
         let endian = gimli::RunTimeEndian::Little;
         let load = |id: gimli::SectionId| -> Result<_, gimli::Error> {
-            let data = file
-                .section_by_name(id.name())
-                .and_then(|s| s.data().ok())
-                .unwrap_or(&[]);
+            let data = file.section_by_name(id.name()).and_then(|s| s.data().ok()).unwrap_or(&[]);
             Ok(gimli::EndianSlice::new(data, endian))
         };
         let context = addr2line::Context::from_dwarf(gimli::Dwarf::load(load).ok()?).ok()?;

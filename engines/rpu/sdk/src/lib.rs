@@ -14,6 +14,4 @@ mod compiler;
 mod firmware;
 
 pub use compiler::{CompileError, Options, compile};
-pub use firmware::{
-    DMEM_BASE, DMEM_DATA_BYTES, Firmware, FirmwareError, IMEM_BYTES, Sizes, Symbol,
-};
+pub use firmware::{DMEM_BASE, DMEM_DATA_BYTES, Firmware, FirmwareError, IMEM_BYTES, Sizes, Symbol};

@@ -10,11 +10,7 @@ use std::{
 use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(3)
-        .unwrap()
-        .to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap().to_owned()
 }
 
 fn options() -> Options {
@@ -32,10 +28,7 @@ fn write(name: &str, text: &str) -> PathBuf {
 }
 
 fn programs(folder: &str) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(root().join(folder))
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(root().join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "c"));
     paths.sort();
     paths
@@ -43,19 +36,13 @@ fn programs(folder: &str) -> Vec<PathBuf> {
 
 #[test]
 fn all_programs_compile_without_warnings() {
-    let paths: Vec<PathBuf> = ["engines/rpu/programs", "engines/rpu/programs/bad"]
-        .into_iter()
-        .flat_map(programs)
-        .collect();
+    let paths: Vec<PathBuf> =
+        ["engines/rpu/programs", "engines/rpu/programs/bad"].into_iter().flat_map(programs).collect();
     assert!(paths.len() >= 8);
     for path in paths {
         let firmware = compile(std::slice::from_ref(&path), &options()).unwrap();
         assert_eq!(firmware.messages, "", "{}", path.display());
-        assert!(
-            firmware.sizes.text > 100 && firmware.sizes.text < 4096,
-            "{}",
-            firmware.sizes
-        );
+        assert!(firmware.sizes.text > 100 && firmware.sizes.text < 4096, "{}", firmware.sizes);
         assert_eq!(firmware.imem.len() % 4, 0);
     }
 }
@@ -64,22 +51,12 @@ fn all_programs_compile_without_warnings() {
 #[test]
 fn the_forwarder_takes_three_instructions_a_frame() {
     let firmware = compile(&[root().join("engines/rpu/programs/forward.c")], &options()).unwrap();
-    let words: Vec<u32> = firmware
-        .imem
-        .chunks_exact(4)
-        .map(|w| u32::from_le_bytes(w.try_into().unwrap()))
-        .collect();
+    let words: Vec<u32> = firmware.imem.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
     // lw x, 0x100(zero) and sw x, 0x108(zero), without their registers
-    let receives: Vec<usize> = (0..words.len())
-        .filter(|&i| words[i] & !(0x1F << 7) == 0x1000_2003)
-        .collect();
+    let receives: Vec<usize> = (0..words.len()).filter(|&i| words[i] & !(0x1F << 7) == 0x1000_2003).collect();
     assert_eq!(receives.len(), 8);
     for at in receives {
-        assert_eq!(
-            words[at + 2] & !(0x1F << 20),
-            0x1000_2423,
-            "a send two instructions after each receive"
-        );
+        assert_eq!(words[at + 2] & !(0x1F << 20), 0x1000_2423, "a send two instructions after each receive");
     }
 }
 
@@ -104,20 +81,12 @@ fn data_lies_where_the_host_writes_it() {
     assert_eq!(firmware.sizes.data, 16);
     assert_eq!(firmware.sizes.bss, 20);
     assert_eq!(firmware.dmem.len(), 16);
-    assert!(
-        firmware
-            .dmem
-            .windows(4)
-            .any(|w| w == [0x44, 0x33, 0x22, 0x11])
-    );
+    assert!(firmware.dmem.windows(4).any(|w| w == [0x44, 0x33, 0x22, 0x11]));
 }
 
 #[test]
 fn a_pc_has_a_line_and_a_function() {
-    let path = write(
-        "where.c",
-        "#include <penstock.h>\nint main(void) {\n  for (;;)\n    pn_debug(1, 2);\n}\n",
-    );
+    let path = write("where.c", "#include <penstock.h>\nint main(void) {\n  for (;;)\n    pn_debug(1, 2);\n}\n");
     let firmware = compile(&[path], &options()).unwrap();
     let main = firmware.symbols.iter().find(|s| s.name == "main").unwrap();
     let place = firmware.locate(main.address).unwrap();
@@ -136,10 +105,7 @@ fn an_elf_is_taken_as_it_is() {
     for cut in [0, 3, 51, 80, first.elf.len() / 2] {
         fs::write(&path, &first.elf[..cut]).unwrap();
         let error = compile(std::slice::from_ref(&path), &options()).unwrap_err();
-        assert!(
-            matches!(error, CompileError::Firmware { .. }),
-            "{cut}: {error}"
-        );
+        assert!(matches!(error, CompileError::Firmware { .. }), "{cut}: {error}");
     }
 }
 
@@ -153,9 +119,7 @@ fn random(state: &mut u64) -> usize {
 
 #[test]
 fn a_damaged_elf_is_refused_or_loads_within_the_memories() {
-    let whole = compile(&[root().join("engines/rpu/programs/forward.c")], &options())
-        .unwrap()
-        .elf;
+    let whole = compile(&[root().join("engines/rpu/programs/forward.c")], &options()).unwrap().elf;
     let mut state = 5;
     let mut refused = 0;
     for round in 0..4_000 {
@@ -179,10 +143,7 @@ fn a_damaged_elf_is_refused_or_loads_within_the_memories() {
 
 #[test]
 fn wrong_source_is_refused_with_file_and_line() {
-    let path = write(
-        "wrong.c",
-        "#include <penstock.h>\nint main(void) {\n  pn_innit();\n}\n",
-    );
+    let path = write("wrong.c", "#include <penstock.h>\nint main(void) {\n  pn_innit();\n}\n");
     let error = compile(&[path], &options()).unwrap_err();
     assert!(matches!(error, CompileError::Refused(_)));
     assert!(error.to_string().contains("wrong.c:3:"), "{error}");
@@ -190,40 +151,21 @@ fn wrong_source_is_refused_with_file_and_line() {
 
 #[test]
 fn what_is_missing_is_named() {
-    let error = compile(&["/nowhere/x.c".into()], &options())
-        .unwrap_err()
-        .to_string();
+    let error = compile(&["/nowhere/x.c".into()], &options()).unwrap_err().to_string();
     assert!(error.contains("/nowhere/x.c"), "{error}");
     let error = compile(&[], &options()).unwrap_err().to_string();
     assert!(error.contains("name a .c file"), "{error}");
-    let elsewhere = Options {
-        python: "/nowhere/python".into(),
-        ..options()
-    };
-    let error = compile(&[root().join("engines/rpu/programs/forward.c")], &elsewhere)
-        .unwrap_err()
-        .to_string();
+    let elsewhere = Options { python: "/nowhere/python".into(), ..options() };
+    let error = compile(&[root().join("engines/rpu/programs/forward.c")], &elsewhere).unwrap_err().to_string();
     assert!(error.contains("run `./penstock` once"), "{error}");
 }
 
 #[test]
 fn what_does_not_fit_is_told_in_numbers() {
     let cases = [
-        (
-            "text.c",
-            "int main(void) { for (;;) __asm__ volatile(\".rept 20000\\nnop\\n.endr\"); }\n",
-            "overflowed by 1",
-        ),
-        (
-            "data.c",
-            "volatile char b[30000]; int main(void) { for (;;) b[(int)b[0]] = 1; }\n",
-            "overflowed by 1",
-        ),
-        (
-            "stack.c",
-            "volatile char b[16000]; int main(void) { for (;;) b[(int)b[0]] = 1; }\n",
-            "16 KiB of data memory",
-        ),
+        ("text.c", "int main(void) { for (;;) __asm__ volatile(\".rept 20000\\nnop\\n.endr\"); }\n", "overflowed by 1"),
+        ("data.c", "volatile char b[30000]; int main(void) { for (;;) b[(int)b[0]] = 1; }\n", "overflowed by 1"),
+        ("stack.c", "volatile char b[16000]; int main(void) { for (;;) b[(int)b[0]] = 1; }\n", "16 KiB of data memory"),
     ];
     for (name, text, expected) in cases {
         let error = compile(&[write(name, text)], &options()).unwrap_err();

@@ -110,11 +110,7 @@ impl Core {
         let low = |offset: u64| now.wrapping_add(offset) as u32;
         let high = |offset: u64| (now.wrapping_add(offset) >> 32) as u32;
         let old = match number {
-            0x300 => {
-                0x1800
-                    | u32::from(csrs.interrupts_on) << 3
-                    | u32::from(csrs.interrupts_were_on) << 7
-            }
+            0x300 => 0x1800 | u32::from(csrs.interrupts_on) << 3 | u32::from(csrs.interrupts_were_on) << 7,
             0x305 => TRAP,
             0x340 => csrs.scratch,
             0x341 => csrs.epc,
@@ -132,8 +128,7 @@ impl Core {
         };
         // A counter reads as `now` + its offset, so writing one half moves the offset.
         let with_half = |offset: u64, shift: u32| {
-            let value =
-                now.wrapping_add(offset) & !(0xFFFF_FFFF << shift) | u64::from(new) << shift;
+            let value = now.wrapping_add(offset) & !(0xFFFF_FFFF << shift) | u64::from(new) << shift;
             value.wrapping_sub(now)
         };
         match number {
@@ -169,11 +164,7 @@ impl Core {
             }
             let before = system.now;
             // A RECV that has waited is completed before an interrupt that came meanwhile.
-            let steps = if self.waiting {
-                1
-            } else {
-                left.min(system.until_timer())
-            };
+            let steps = if self.waiting { 1 } else { left.min(system.until_timer()) };
             let paused = self.steps(system, outside, steps);
             left -= system.now - before;
             if let Some(pause) = paused {
@@ -183,12 +174,7 @@ impl Core {
     }
 
     /// Executes at most `limit` instructions; None when something happened that may have raised an interrupt, or at the limit.
-    fn steps(
-        &mut self,
-        system: &mut System,
-        outside: &mut impl Outside,
-        limit: u64,
-    ) -> Option<Pause> {
+    fn steps(&mut self, system: &mut System, outside: &mut impl Outside, limit: u64) -> Option<Pause> {
         let start = system.now;
         let end = start + limit;
         let mut now = start;
@@ -287,8 +273,7 @@ impl Core {
                     } else {
                         system.now = now;
                         // Registers see the value in every lane.
-                        let value =
-                            u32::from(b as $type).wrapping_mul(u32::MAX / <$type>::MAX as u32);
+                        let value = u32::from(b as $type).wrapping_mul(u32::MAX / <$type>::MAX as u32);
                         if system.store_register(address, value, outside) == Stored::Interrupts {
                             pc += 4;
                             break;
@@ -358,17 +343,9 @@ impl Core {
                 Code::Mulh => set!(((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32),
                 Code::Mulhsu => set!(((i64::from(a as i32) * i64::from(b)) >> 32) as u32),
                 Code::Mulhu => set!(((u64::from(a) * u64::from(b)) >> 32) as u32),
-                Code::Div => set!(if b == 0 {
-                    u32::MAX
-                } else {
-                    (a as i32).wrapping_div(b as i32) as u32
-                }),
+                Code::Div => set!(if b == 0 { u32::MAX } else { (a as i32).wrapping_div(b as i32) as u32 }),
                 Code::Divu => set!(a.checked_div(b).unwrap_or(u32::MAX)),
-                Code::Rem => set!(if b == 0 {
-                    a
-                } else {
-                    (a as i32).wrapping_rem(b as i32) as u32
-                }),
+                Code::Rem => set!(if b == 0 { a } else { (a as i32).wrapping_rem(b as i32) as u32 }),
                 Code::Remu => set!(a.checked_rem(b).unwrap_or(a)),
                 Code::Andn => set!(a & !b),
                 Code::Orn => set!(a | !b),
@@ -386,9 +363,7 @@ impl Core {
                 Code::Rol => set!(a.rotate_left(b & 31)),
                 Code::Ror => set!(a.rotate_right(b & 31)),
                 Code::Rori => set!(a.rotate_right(imm)),
-                Code::OrcB => set!(u32::from_le_bytes(
-                    a.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xFF })
-                )),
+                Code::OrcB => set!(u32::from_le_bytes(a.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xFF }))),
                 Code::Rev8 => set!(a.swap_bytes()),
                 Code::Csrrw => csr!(|_| Some(a)),
                 Code::Csrrs => csr!(|old| (op.rs1 != 0).then_some(old | a)),

@@ -108,21 +108,11 @@ pub(crate) fn decode(word: u32, pc: u32) -> Op {
     let signed = word as i32;
     let imm_i = (signed >> 20) as u32;
     let imm_s = ((signed >> 25) << 5) as u32 | field(7, 5);
-    let imm_b =
-        ((signed >> 31) << 12) as u32 | field(7, 1) << 11 | field(25, 6) << 5 | field(8, 4) << 1;
+    let imm_b = ((signed >> 31) << 12) as u32 | field(7, 1) << 11 | field(25, 6) << 5 | field(8, 4) << 1;
     let imm_u = word & 0xFFFF_F000;
-    let imm_j = ((signed >> 31) << 20) as u32
-        | field(12, 8) << 12
-        | field(20, 1) << 11
-        | field(21, 10) << 1;
+    let imm_j = ((signed >> 31) << 20) as u32 | field(12, 8) << 12 | field(20, 1) << 11 | field(21, 10) << 1;
 
-    let op = |code: Code, imm: u32| Op {
-        code,
-        rd,
-        rs1,
-        rs2,
-        imm,
-    };
+    let op = |code: Code, imm: u32| Op { code, rd, rs1, rs2, imm };
     let illegal = op(Code::Illegal, word);
     match word & 0x7F {
         0x37 => op(Code::Constant, imm_u),
@@ -143,16 +133,8 @@ pub(crate) fn decode(word: u32, pc: u32) -> Op {
             codes[funct3 as usize].map_or(illegal, |code| op(code, pc.wrapping_add(imm_b)))
         }
         0x03 => {
-            let codes = [
-                Some(Code::Lb),
-                Some(Code::Lh),
-                Some(Code::Lw),
-                None,
-                Some(Code::Lbu),
-                Some(Code::Lhu),
-                None,
-                None,
-            ];
+            let codes =
+                [Some(Code::Lb), Some(Code::Lh), Some(Code::Lw), None, Some(Code::Lbu), Some(Code::Lhu), None, None];
             codes[funct3 as usize].map_or(illegal, |code| op(code, imm_i))
         }
         0x23 => match funct3 {
@@ -177,14 +159,7 @@ pub(crate) fn decode(word: u32, pc: u32) -> Op {
                 let codes = [Code::Csrrw, Code::Csrrs, Code::Csrrc];
                 let codes_i = [Code::Csrrwi, Code::Csrrsi, Code::Csrrci];
                 let which = (funct3 & 3) as usize - 1;
-                op(
-                    if funct3 < 4 {
-                        codes[which]
-                    } else {
-                        codes_i[which]
-                    },
-                    word >> 20,
-                )
+                op(if funct3 < 4 { codes[which] } else { codes_i[which] }, word >> 20)
             }
         },
         _ => illegal,

@@ -225,11 +225,7 @@ impl System {
         let (frame, header) = (place.frame as usize, place.header);
         copy(self.pmem.as_flattened_mut(), frame, bytes);
         if let Some(header) = header {
-            copy(
-                self.dmem.as_flattened_mut(),
-                header as usize,
-                &bytes[..bytes.len().min(HEADER_BYTES)],
-            );
+            copy(self.dmem.as_flattened_mut(), header as usize, &bytes[..bytes.len().min(HEADER_BYTES)]);
         }
         if self.active == 0 {
             self.held_since = self.now;
@@ -245,11 +241,7 @@ impl System {
 
     /// Instructions since a slot was released while one was held; 0 when none is.
     pub fn held(&self) -> u64 {
-        if self.active == 0 {
-            0
-        } else {
-            self.now - self.held_since
-        }
+        if self.active == 0 { 0 } else { self.now - self.held_since }
     }
 
     /// The memory word that holds `address`, if memory is there.
@@ -259,8 +251,7 @@ impl System {
         if dmem < DMEM_BYTES {
             return self.dmem.get_mut((dmem >> 2) as usize);
         }
-        self.pmem
-            .get_mut((address.wrapping_sub(PMEM_BASE) >> 2) as usize)
+        self.pmem.get_mut((address.wrapping_sub(PMEM_BASE) >> 2) as usize)
     }
 
     pub fn raise(&mut self, flags: u16) {
@@ -283,11 +274,7 @@ impl System {
 
     /// Instructions until the timer's next interrupt.
     pub fn until_timer(&self) -> u64 {
-        if self.timer_interval == 0 {
-            u64::MAX
-        } else {
-            self.timer_due - self.now
-        }
+        if self.timer_interval == 0 { u64::MAX } else { self.timer_due - self.now }
     }
 
     /// Takes the oldest frame off the receive queue; the next one raises the packet interrupt anew.
@@ -306,9 +293,7 @@ impl System {
     }
 
     fn oldest(&self) -> Option<(u8, Slot)> {
-        self.queue
-            .front()
-            .map(|&slot| (slot, self.slots[usize::from(slot)]))
+        self.queue.front().map(|&slot| (slot, self.slots[usize::from(slot)]))
     }
 
     fn descriptor(slot: u8, place: &Slot) -> u32 {
@@ -324,11 +309,7 @@ impl System {
                     return Loaded::Wait;
                 };
                 let descriptor = Self::descriptor(slot, &self.slots[usize::from(slot)]);
-                return if self.interrupt() {
-                    Loaded::Interrupts(descriptor)
-                } else {
-                    Loaded::Value(descriptor)
-                };
+                return if self.interrupt() { Loaded::Interrupts(descriptor) } else { Loaded::Value(descriptor) };
             }
             regs::RPU_CORE_RECV_HDR => last.header.map_or(0, |offset| DMEM_BASE + offset),
             regs::RPU_CORE_RECV_DATA => PMEM_BASE + last.frame,
@@ -339,9 +320,7 @@ impl System {
                 None => return Loaded::Nothing(0),
             },
             regs::RPU_CORE_DRAM_FLAGS => self.host_flags,
-            regs::RPU_CORE_RECV_DESC_HIGH => self
-                .oldest()
-                .map_or(0, |(_, place)| PMEM_BASE + place.frame),
+            regs::RPU_CORE_RECV_DESC_HIGH => self.oldest().map_or(0, |(_, place)| PMEM_BASE + place.frame),
             // Only who asks for a frame has nothing to do without one.
             regs::RPU_CORE_READY if self.queue.is_empty() && address & 3 == 0 => {
                 return Loaded::Nothing(0x0101_0100);
@@ -367,15 +346,13 @@ impl System {
             regs::RPU_CORE_DEBUG_IN_H => self.debug_in[1],
             regs::RPU_CORE_ACTIVE_SLOTS => self.active,
             0..REGISTER_BYTES => 0,
-            register @ ACCEL_BASE..DMEM_BASE => {
-                match self.accelerator.read(register - ACCEL_BASE) {
-                    Some(value) => value,
-                    None => {
-                        self.raise(flag::ACCELERATOR);
-                        return Loaded::Interrupts(0);
-                    }
+            register @ ACCEL_BASE..DMEM_BASE => match self.accelerator.read(register - ACCEL_BASE) {
+                Some(value) => value,
+                None => {
+                    self.raise(flag::ACCELERATOR);
+                    return Loaded::Interrupts(0);
                 }
-            }
+            },
             _ => {
                 self.wild(address);
                 return Loaded::Interrupts(0);
@@ -385,18 +362,11 @@ impl System {
     }
 
     /// Stores into the register that holds `address`, where no memory is; `value` is in the address's byte lanes.
-    pub fn store_register(
-        &mut self,
-        address: u32,
-        value: u32,
-        outside: &mut impl Outside,
-    ) -> Stored {
+    pub fn store_register(&mut self, address: u32, value: u32, outside: &mut impl Outside) -> Stored {
         match address & !3 {
             regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
             regs::RPU_CORE_SEND_DESC_LOW => self.send_low = value,
-            regs::RPU_CORE_SEND_DESC_HIGH => {
-                self.send(self.send_low, Some(value), self.send_type, outside)
-            }
+            regs::RPU_CORE_SEND_DESC_HIGH => self.send(self.send_low, Some(value), self.send_type, outside),
             regs::RPU_CORE_SEND_DESC_TYPE => self.send_type = value & 7,
             regs::RPU_CORE_DRAM_ADDR_LOW => self.host_address[0] = value,
             regs::RPU_CORE_DRAM_ADDR_HIGH => self.host_address[1] = value,
@@ -430,11 +400,7 @@ impl System {
             }
             _ => self.wild(address),
         }
-        if self.interrupt() {
-            Stored::Interrupts
-        } else {
-            Stored::Done
-        }
+        if self.interrupt() { Stored::Interrupts } else { Stored::Done }
     }
 
     /// Does what a descriptor says. `address` is its high word, when it has one.
@@ -451,20 +417,19 @@ impl System {
         }
         if matches!(kind, kind::HOST_WRITE | kind::HOST_READ) {
             if !exists || !self.reach_host(len, slot, address, kind, outside) {
-                self.refuse(flag::BAD_DESCRIPTOR);
+                self.raise(flag::BAD_DESCRIPTOR);
             }
             return;
         }
         if kind > kind::SLOTS || !exists || self.active & 1 << (slot - 1) == 0 {
-            self.refuse(flag::BAD_DESCRIPTOR);
+            self.raise(flag::BAD_DESCRIPTOR);
             return;
         }
-        if kind != kind::RELEASE {
-            if len == 0 {
-                self.counters.blocked += 1;
-            } else if let Err(error) = self.send_frame(len, slot, port, address, kind, outside) {
-                self.refuse(error);
-            }
+        if kind == kind::RELEASE || len == 0 {
+            self.counters.blocked += 1;
+        } else if let Err(error) = self.send_frame(len, slot, port, address, kind, outside) {
+            self.counters.refused += 1;
+            self.raise(error);
         }
         self.active &= !(1 << (slot - 1));
         self.held_since = self.now;
@@ -472,14 +437,7 @@ impl System {
     }
 
     /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is done at once.
-    fn reach_host(
-        &mut self,
-        len: u16,
-        tag: u8,
-        address: Option<u32>,
-        kind: u32,
-        outside: &mut impl Outside,
-    ) -> bool {
+    fn reach_host(&mut self, len: u16, tag: u8, address: Option<u32>, kind: u32, outside: &mut impl Outside) -> bool {
         let Some(start) = address.and_then(packet_offset) else {
             return false;
         };
@@ -504,11 +462,6 @@ impl System {
         true
     }
 
-    fn refuse(&mut self, error: u16) {
-        self.counters.refused += 1;
-        self.raise(error);
-    }
-
     /// Gives a frame to the card; fails with the error flag to raise.
     fn send_frame(
         &mut self,
@@ -524,13 +477,8 @@ impl System {
             Some(address) => packet_offset(address).ok_or(flag::BAD_DESCRIPTOR)?,
             None => place.frame,
         } as usize;
-        let bytes = self
-            .pmem
-            .as_flattened()
-            .get(start..start + usize::from(len));
-        let bytes = bytes
-            .filter(|_| len <= MAX_FRAME)
-            .ok_or(flag::BAD_DESCRIPTOR)?;
+        let bytes = self.pmem.as_flattened().get(start..start + usize::from(len));
+        let bytes = bytes.filter(|_| len <= MAX_FRAME).ok_or(flag::BAD_DESCRIPTOR)?;
         let Identity { ports, units, .. } = self.identity;
         let destination = if kind == kind::TO_UNIT {
             (port < units).then_some(Destination::Unit(port))
@@ -538,13 +486,7 @@ impl System {
             Destination::from_byte(port, ports, units)
         };
         let destination = destination.ok_or(flag::BAD_DESTINATION)?;
-        outside.send(
-            Departure {
-                destination,
-                arrival: place.arrival,
-            },
-            bytes,
-        );
+        outside.send(Departure { destination, arrival: place.arrival }, bytes);
         self.counters.tx_frames += 1;
         self.counters.tx_bytes += u64::from(len);
         Ok(())

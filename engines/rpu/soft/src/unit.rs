@@ -40,7 +40,7 @@ pub struct Counters {
     pub tx_bytes: u64,
     /// Frames that the program dropped.
     pub blocked: u64,
-    /// Descriptors refused.
+    /// Frames dropped because their descriptor was refused.
     pub refused: u64,
 }
 
@@ -113,29 +113,18 @@ impl Unit {
 
     /// Executes until the core would wait for a frame, at most `limit` instructions. In reset it waits.
     pub fn run(&mut self, outside: &mut impl Outside, limit: u64) -> Pause {
-        if self.reset {
-            Pause::Waiting
-        } else {
-            self.core.run(&mut self.system, outside, limit)
-        }
+        if self.reset { Pause::Waiting } else { self.core.run(&mut self.system, outside, limit) }
     }
 
     /// Reads the word at `offset` of the unit's window, as the host does.
     #[must_use]
     pub fn host_read(&self, offset: u32) -> u32 {
         let offset = offset & !3;
-        let word = |memory: &[[u8; 4]], at: u32| {
-            memory
-                .get((at >> 2) as usize)
-                .map_or(0, |w| u32::from_le_bytes(*w))
-        };
+        let word = |memory: &[[u8; 4]], at: u32| memory.get((at >> 2) as usize).map_or(0, |w| u32::from_le_bytes(*w));
         match offset {
             TABLE_BASE.. => self.system.accelerator.table(offset - TABLE_BASE),
             IMEM_BASE.. => {
-                let bytes = self
-                    .imem
-                    .get((offset - IMEM_BASE) as usize..)
-                    .and_then(|rest| rest.first_chunk());
+                let bytes = self.imem.get((offset - IMEM_BASE) as usize..).and_then(|rest| rest.first_chunk());
                 bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
             }
             PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
@@ -154,9 +143,7 @@ impl Unit {
             regs::RPU_HOST_ENGINE => ENGINE,
             regs::RPU_HOST_UNIT_ID => u32::from(self.identity.unit),
             regs::RPU_HOST_STATUS => {
-                u32::from(self.reset)
-                    | u32::from(system.ready_to_evict) << 1
-                    | u32::from(self.core.in_trap) << 2
+                u32::from(self.reset) | u32::from(system.ready_to_evict) << 1 | u32::from(self.core.in_trap) << 2
             }
             regs::RPU_HOST_ERRORS => u32::from(system.errors),
             regs::RPU_HOST_ERROR_ADDR => system.error_addr,
@@ -189,10 +176,7 @@ impl Unit {
                     self.core.load(offset - IMEM_BASE, value);
                 }
             }
-            DMEM_BASE..
-                if offset < DMEM_BASE + DMEM_BYTES
-                    || (PMEM_BASE..PMEM_BASE + PMEM_BYTES).contains(&offset) =>
-            {
+            DMEM_BASE.. if offset < DMEM_BASE + DMEM_BYTES || (PMEM_BASE..PMEM_BASE + PMEM_BYTES).contains(&offset) => {
                 if let Some(word) = self.system.memory(offset) {
                     *word = value.to_le_bytes();
                 }

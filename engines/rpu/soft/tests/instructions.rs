@@ -28,21 +28,10 @@ struct Machine(Unit);
 
 impl Machine {
     fn new() -> Self {
-        let mut unit = Unit::new(
-            Identity {
-                unit: 0,
-                units: 1,
-                ports: 1,
-            },
-            Kind::None,
-        );
+        let mut unit = Unit::new(Identity { unit: 0, units: 1, ports: 1 }, Kind::None);
         let jump = |from: u32, to: u32| {
             let offset = to.wrapping_sub(from);
-            (offset >> 20 & 1) << 31
-                | (offset >> 1 & 0x3FF) << 21
-                | (offset >> 11 & 1) << 20
-                | offset & 0xF_F000
-                | 0x6F
+            (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3FF) << 21 | (offset >> 11 & 1) << 20 | offset & 0xF_F000 | 0x6F
         };
         unit.host_write(IMEM, jump(0, LOAD));
         unit.host_write(IMEM + 4, jump(4, 4));
@@ -69,15 +58,7 @@ impl Machine {
         }
         for register in 1..16 {
             let offset = AFTER + 4 * register;
-            emit(
-                unit,
-                (offset >> 5) << 25
-                    | register << 20
-                    | 31 << 15
-                    | 2 << 12
-                    | (offset & 0x1F) << 7
-                    | 0x23,
-            );
+            emit(unit, (offset >> 5) << 25 | register << 20 | 31 << 15 | 2 << 12 | (offset & 0x1F) << 7 | 0x23);
         }
         emit(unit, 0x0000_006F);
         for (register, &value) in (1..).zip(before) {
@@ -85,9 +66,7 @@ impl Machine {
         }
         unit.host_write(regs::RPU_HOST_RESET, 0);
         unit.run(&mut Nothing, 1000);
-        (1..16)
-            .map(|register| unit.host_read(DMEM + AFTER + 4 * register))
-            .collect()
+        (1..16).map(|register| unit.host_read(DMEM + AFTER + 4 * register)).collect()
     }
 }
 
@@ -100,33 +79,16 @@ fn words(text: &str) -> Vec<u32> {
 }
 
 fn memory(text: &str) -> Vec<u32> {
-    let bytes: Vec<u32> = (0..text.len())
-        .step_by(2)
-        .map(|i| hex(&text[i..i + 2]))
-        .collect();
-    bytes
-        .chunks_exact(4)
-        .map(|b| b[0] | b[1] << 8 | b[2] << 16 | b[3] << 24)
-        .collect()
+    let bytes: Vec<u32> = (0..text.len()).step_by(2).map(|i| hex(&text[i..i + 2])).collect();
+    bytes.chunks_exact(4).map(|b| b[0] | b[1] << 8 | b[2] << 16 | b[3] << 24).collect()
 }
 
 #[test]
 fn instructions_and_programs_do_what_the_oracles_say() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(3)
-        .unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors.py");
-    let output = Command::new(root.join("build/venv/bin/python"))
-        .arg(script)
-        .arg("1")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output = Command::new(root.join("build/venv/bin/python")).arg(script).arg("1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut machine = Machine::new();
     let (mut instructions, mut programs) = (0, 0);
     for line in String::from_utf8(output.stdout).unwrap().lines() {
@@ -134,11 +96,7 @@ fn instructions_and_programs_do_what_the_oracles_say() {
         match fields[..] {
             ["i", word, a, b, result] => {
                 let after = machine.run(&[hex(word)], &[hex(a), hex(b)]);
-                assert_eq!(
-                    after[2],
-                    hex(result),
-                    "instruction {word}, a = {a}, b = {b}"
-                );
+                assert_eq!(after[2], hex(result), "instruction {word}, a = {a}, b = {b}");
                 assert_eq!(after[..2], [hex(a), hex(b)]);
                 instructions += 1;
             }
@@ -146,25 +104,14 @@ fn instructions_and_programs_do_what_the_oracles_say() {
                 for (word, offset) in memory(memory_before).into_iter().zip((0..).step_by(4)) {
                     machine.0.host_write(DMEM + offset, word);
                 }
-                assert_eq!(
-                    machine.run(&words(code), &words(before)),
-                    words(after),
-                    "program {code}, from {before}"
-                );
+                assert_eq!(machine.run(&words(code), &words(before)), words(after), "program {code}, from {before}");
                 for (word, offset) in memory(memory_after).into_iter().zip((0..).step_by(4)) {
-                    assert_eq!(
-                        machine.0.host_read(DMEM + offset),
-                        word,
-                        "program {code}, data at {offset:#x}"
-                    );
+                    assert_eq!(machine.0.host_read(DMEM + offset), word, "program {code}, data at {offset:#x}");
                 }
                 programs += 1;
             }
             _ => panic!("`{line}`"),
         }
     }
-    assert!(
-        instructions > 2000 && programs == 200,
-        "{instructions} instructions, {programs} programs"
-    );
+    assert!(instructions > 2000 && programs == 200, "{instructions} instructions, {programs} programs");
 }

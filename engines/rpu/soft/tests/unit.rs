@@ -4,9 +4,7 @@
 
 use std::path::Path;
 
-use penstock_rpu::{
-    Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kind, port::Destination, regs,
-};
+use penstock_rpu::{Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kind, port::Destination, regs};
 use penstock_rpu_sdk::{Options, compile};
 
 const IMEM: u32 = 0x0200_0000;
@@ -37,19 +35,9 @@ impl Outside for Notes {
 
 /// Unit 5 of a card of 8 units and 2 ports with a program from `path` in engines/rpu.
 fn start(path: &str) -> Unit {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(3)
-        .unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap();
     let firmware = compile(&[root.join("engines/rpu").join(path)], &Options::new(root)).unwrap();
-    let mut unit = Unit::new(
-        Identity {
-            unit: 5,
-            units: 8,
-            ports: 2,
-        },
-        Kind::None,
-    );
+    let mut unit = Unit::new(Identity { unit: 5, units: 8, ports: 2 }, Kind::None);
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {
         for (word, offset) in bytes.chunks_exact(4).zip((0..).step_by(4)) {
             unit.host_write(base + offset, u32::from_le_bytes(word.try_into().unwrap()));
@@ -74,19 +62,9 @@ fn exceptions_and_csrs_are_as_the_specification_says() {
     };
     // cause and mtval of each; mstatus shows interrupts off, and that they were on
     let odd = DMEM + 0x3001;
-    for (cause, tval) in [
-        (11, 0),
-        (3, 0),
-        (2, 0),
-        (2, 0),
-        (4, odd + 1),
-        (4, odd),
-        (6, odd),
-        (6, odd),
-        (2, 0),
-        (2, 0),
-        (0, 0),
-    ] {
+    for (cause, tval) in
+        [(11, 0), (3, 0), (2, 0), (2, 0), (4, odd + 1), (4, odd), (6, odd), (6, odd), (2, 0), (2, 0), (0, 0)]
+    {
         assert_eq!([next(), next(), next(), next()], [cause, tval, 0x1880, 5]);
     }
     assert_eq!(next(), 0xC5A5_C5A5);
@@ -95,14 +73,7 @@ fn exceptions_and_csrs_are_as_the_specification_says() {
     assert_eq!([next(), next()], [5, 1], "mcycleh, minstret");
     let (dividend, divisor) = (0x0123_4567_89AB_CDEFu64, 0x100_0001u64);
     let quotient = dividend / divisor;
-    assert_eq!(
-        [next(), next(), next()],
-        [
-            quotient as u32,
-            (quotient >> 32) as u32,
-            (dividend % divisor) as u32
-        ]
-    );
+    assert_eq!([next(), next(), next()], [quotient as u32, (quotient >> 32) as u32, (dividend % divisor) as u32]);
     assert_eq!([next(), next()], [-100_000_000_000i64 as u32, -7i32 as u32]);
     assert_eq!([next(), next(), next()], [11, 1, 1], "string functions");
     assert_eq!(next(), 0xE4D);
@@ -134,10 +105,7 @@ fn interrupts_come_when_the_mask_lets_them() {
         let timers = count(&mut unit, 0);
         let expected = unit.instructions() / 500;
         if mask & 1 != 0 {
-            assert!(
-                u64::from(timers).abs_diff(expected) <= 1,
-                "{timers} of {expected} timer interrupts"
-            );
+            assert!(u64::from(timers).abs_diff(expected) <= 1, "{timers} of {expected} timer interrupts");
         }
         // Flags that are masked show, and are acknowledged, when another interrupt comes.
         for (bit, times) in [(1, 80), (4, 40), (5, 10)] {
@@ -176,12 +144,8 @@ fn frames_lie_where_the_program_has_declared() {
     for slot in 1..=32u8 {
         for length in [14usize, 63, 64, 127, 128, 129, 200, 16_384] {
             let header = 0x80_4000 + 128 * u32::from(slot - 1) + 10;
-            let around: Vec<u8> = (header - 4..header + 132)
-                .map(|at| byte(&mut unit, at))
-                .collect();
-            let frame: Vec<u8> = (0..length)
-                .map(|i| (i * 7 + usize::from(slot)) as u8)
-                .collect();
+            let around: Vec<u8> = (header - 4..header + 132).map(|at| byte(&mut unit, at)).collect();
+            let frame: Vec<u8> = (0..length).map(|i| (i * 7 + usize::from(slot)) as u8).collect();
             unit.receive(slot, Arrival::default(), &frame);
             let frame_at = PMEM + 32 * 1024 * u32::from(slot - 1) + 10;
             for (i, &expected) in frame.iter().enumerate() {
@@ -189,27 +153,18 @@ fn frames_lie_where_the_program_has_declared() {
             }
             for (i, &before) in (0..136).zip(&around) {
                 let copied = i >= 4 && i < 4 + length.min(128);
-                assert_eq!(
-                    byte(&mut unit, header - 4 + i as u32),
-                    if copied { frame[i - 4] } else { before }
-                );
+                assert_eq!(byte(&mut unit, header - 4 + i as u32), if copied { frame[i - 4] } else { before });
             }
             assert_eq!(unit.host_read(regs::RPU_HOST_ACTIVE_SLOTS), 1 << (slot - 1));
             unit.run(&mut notes, 1000);
             let (departure, bytes) = notes.sent.pop().unwrap();
-            assert_eq!(
-                (departure.destination, bytes),
-                (Destination::Ethernet(1), frame)
-            );
+            assert_eq!((departure.destination, bytes), (Destination::Ethernet(1), frame));
             assert_eq!(notes.freed.pop(), Some(slot));
         }
     }
     let counters = unit.counters();
     assert_eq!((counters.rx_frames, counters.tx_frames), (256, 256));
-    assert_eq!(
-        counters.rx_bytes,
-        32 * (14 + 63 + 64 + 127 + 128 + 129 + 200 + 16_384)
-    );
+    assert_eq!(counters.rx_bytes, 32 * (14 + 63 + 64 + 127 + 128 + 129 + 200 + 16_384));
     assert_eq!(counters.tx_bytes, counters.rx_bytes);
 }
 
@@ -238,10 +193,7 @@ fn rosebuds_functions_do_what_their_names_say() {
     assert_eq!(notes.declared, Some((16, 16_374)));
     let values: Vec<u32> = (0..12).map(|i| unit.host_read(RESULTS + 4 * i)).collect();
     let (mib, kib) = (1 << 20, 1 << 10);
-    assert_eq!(
-        values,
-        [5, 64 * kib, 32 * kib, mib, 8 * kib, 32, 1, mib, 0, 0, 0, 77]
-    );
+    assert_eq!(values, [5, 64 * kib, 32 * kib, mib, 8 * kib, 32, 1, mib, 0, 0, 0, 77]);
     assert_eq!(unit.host_read(regs::RPU_HOST_DEBUG_OUT_L), 0x0D0E_0B06);
 
     // Order of the frame's first byte, where it goes, and what of it.
@@ -268,32 +220,16 @@ fn rosebuds_functions_do_what_their_names_say() {
                 _ => expected[0] = order,
             }
         }
-        unit.receive(
-            slot,
-            Arrival {
-                port: 1,
-                ..Arrival::default()
-            },
-            &bytes,
-        );
+        unit.receive(slot, Arrival { port: 1, ..Arrival::default() }, &bytes);
         unit.run(&mut notes, 10_000);
-        let sent = notes
-            .sent
-            .pop()
-            .map(|(departure, bytes)| (departure.destination, bytes));
+        let sent = notes.sent.pop().map(|(departure, bytes)| (departure.destination, bytes));
         assert_eq!(sent, expected, "order {order}");
         assert_eq!(notes.freed.pop(), Some(slot));
-        assert_eq!(
-            unit.host_read(RESULTS + 64),
-            60 | u32::from(slot) << 16 | 1 << 24
-        );
-        assert_eq!(
-            unit.host_read(RESULTS + 68),
-            PMEM + 0xC_000A + 0x4000 * u32::from(slot - 1)
-        );
+        assert_eq!(unit.host_read(RESULTS + 64), 60 | u32::from(slot) << 16 | 1 << 24);
+        assert_eq!(unit.host_read(RESULTS + 68), PMEM + 0xC_000A + 0x4000 * u32::from(slot - 1));
         assert_eq!(unit.host_read(RESULTS + 72), 1 << (slot - 1));
         assert_eq!(unit.counters().refused, refused);
     }
-    assert_eq!(unit.counters().blocked, 0);
+    assert_eq!(unit.counters().blocked, 1); // the one that pkt_done_msg gave back
     assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS), 1 << 9 | 1 << 10);
 }

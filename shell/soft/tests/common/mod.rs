@@ -18,11 +18,7 @@ pub const FLOW_HASH: u32 = 2;
 pub const FLOW_HASH_DROP: u32 = 3;
 
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .unwrap()
-        .to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
 /// A program of the project, by its name in engines/rpu/programs.
@@ -40,11 +36,7 @@ pub fn card(ports: u8, units: u8, policy: u32, firmware: &Firmware) -> Card {
 
 /// `list` is the text of a block list.
 pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, list: &str) -> Card {
-    let mut card = Card::new(Config {
-        ports,
-        units,
-        accelerator: Accelerator::IpPrefix,
-    });
+    let mut card = Card::new(Config { ports, units, accelerator: Accelerator::IpPrefix });
     let all = u32::MAX >> (32 - units);
     card.write(regs::CARD_UNIT_WRITE_MASK, all);
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {

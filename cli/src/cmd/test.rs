@@ -1,0 +1,50 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock test`: the test suite, and the suite's own test by planted bugs.
+
+use std::process::Command;
+
+use clap::Args as ClapArgs;
+use penstock_device::Root;
+
+/// Runs the test suite: formatting, lint, Rust tests, hardware and system tests.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
+    /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.
+    #[arg(long)]
+    pub mutants: bool,
+    /// Only the steps (with --mutants, the bugs) whose name contains WORD.
+    #[arg(long, value_name = "WORD")]
+    pub only: Option<String>,
+}
+
+/// Why the suite did not pass.
+#[derive(Debug, thiserror::Error)]
+pub enum TestError {
+    /// The runner did not start.
+    #[error("cannot run {python}: {source}; call ./penstock, which sets it up")]
+    Start {
+        /// The interpreter that was to run it.
+        python: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Some test failed: the runner has said which.
+    #[error("the suite failed")]
+    Failed,
+}
+
+/// Runs the suite in the tree `root`.
+pub fn run(args: &Args, root: &Root) -> Result<(), TestError> {
+    let python = root.join("build/venv/bin/python");
+    let mut command = Command::new(&python);
+    command.arg("tools/test.py").current_dir(root.path());
+    if args.mutants {
+        command.arg("--mutants");
+    }
+    if let Some(word) = &args.only {
+        command.args(["--only", word]);
+    }
+    let status =
+        command.status().map_err(|source| TestError::Start { python: python.display().to_string(), source })?;
+    if status.success() { Ok(()) } else { Err(TestError::Failed) }
+}

@@ -1,0 +1,497 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The dispatcher's policies, drops and fairness, against slots counted in plain Python: 2 ports, host, loopback, 8 units."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, ReadOnly
+from penstock.hdl import simulate
+
+SOURCES, UNITS, CLUSTERS, CLUSTER = 4, 8, 2, 4
+PORT_0, PORT_1, HOST, LOOPBACK = range(SOURCES)
+ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP = range(4)
+TO_ANY, TO_UNIT = 3, 0x40
+BEAT = 64
+EVENTS = ("oversize", "policy", "stall")
+
+
+def pack(values: list[int], width: int) -> int:
+    """Element i of a packed array stands at bit i * width."""
+    return sum(value << (i * width) for i, value in enumerate(values))
+
+
+def part(value: int, i: int, width: int) -> int:
+    return value >> (i * width) & ((1 << width) - 1)
+
+
+@dataclass
+class Frame:
+    """A frame that goes in, and what became of it: its unit, -1 when it was dropped, and the cycle in which its first beat left."""
+
+    number: int
+    size: int = BEAT
+    flow: int = 0
+    dst: int = TO_ANY
+    unit: int = -1
+    cycle: int = -1
+
+    def beats(self) -> int:
+        return (self.size + BEAT - 1) // BEAT
+
+
+class Bench:
+    """Feeds the sources, plays switch and units; checks that each frame leaves whole, in order, with a slot that was free."""
+
+    def __init__(self, dut: Any) -> None:
+        self.dut = dut
+        self.rng = random.Random(5)
+        self.cycle = 0
+        self.numbers = 0
+        self.rate = 1.0  # probability that a source offers a beat
+        self.room = 1.0  # probability that a queue of the switch has room
+        self.hold: Callable[[int], int | None] = lambda unit: 20  # cycles a unit keeps a frame; None: until told otherwise
+        self.waiting: list[deque[Frame]] = [deque() for _ in range(SOURCES)]
+        self.beat = [0] * SOURCES  # of the frame at the head of `waiting`
+        self.offered = [False] * SOURCES
+        self.inside: list[deque[Frame]] = [deque() for _ in range(SOURCES)]
+        self.leaving: list[Frame | None] = [None] * SOURCES
+        self.leaving_beat = [0] * SOURCES
+        self.out: list[list[Frame]] = [[] for _ in range(SOURCES)]
+        self.lost: list[list[Frame]] = [[] for _ in range(SOURCES)]
+        self.free: list[set[int]] = [set() for _ in range(UNITS)]
+        self.held: list[deque[tuple[float, int]]] = [deque() for _ in range(UNITS)]  # due cycle, slot
+        self.events = {name: [0] * SOURCES for name in EVENTS}
+
+    async def start(self, counts: list[int], sizes: list[int] | None = None, policy: int = ROUND_ROBIN) -> None:
+        """Reset; then all units declare their slots in the same cycle."""
+        d = self.dut
+        for name in ("in_valid", "in_last", "in_tag", "in_len", "in_hash", "in_dst", "start_room", "beat_room", "reta_we"):
+            getattr(d, name).value = 0
+        for name in ("free_valid", "free_slot", "setup_valid", "unit_enable", "unit_flush", "reta_addr", "reta_wdata"):
+            getattr(d, name).value = 0
+        d.show_unit.value = 0
+        d.policy.value = policy
+        d.setup_count.value = pack(counts, 6)
+        d.setup_size.value = pack(sizes or [16384] * UNITS, 16)
+        d.rst.value = 1
+        cocotb.start_soon(Clock(d.clk, 4, unit="ns").start())
+        for _ in range(4):
+            await FallingEdge(d.clk)
+        d.rst.value = 0
+        d.setup_valid.value = sum(1 << u for u in range(UNITS) if counts[u])
+        await FallingEdge(d.clk)
+        d.setup_valid.value = 0
+        self.free = [set(range(1, count + 1)) for count in counts]
+        await self.run(UNITS + 4)  # a set-up takes effect when its unit's turn comes
+        d.unit_enable.value = (1 << UNITS) - 1
+        await self.run(8)
+
+    async def reta(self, table: list[int]) -> None:
+        d = self.dut
+        d.reta_we.value = 1
+        for i, unit in enumerate(table):
+            d.reta_addr.value, d.reta_wdata.value = i, unit
+            await FallingEdge(d.clk)
+        d.reta_we.value = 0
+
+    def send(self, source: int, **fields: int) -> Frame:
+        self.numbers += 1
+        frame = Frame(self.numbers, **fields)
+        self.waiting[source].append(frame)
+        return frame
+
+    def release(self) -> None:
+        """All frames that the units hold may go."""
+        for unit in self.held:
+            for i, (_, slot) in enumerate(unit):
+                unit[i] = (self.cycle, slot)
+
+    async def run(self, cycles: int) -> None:
+        for _ in range(cycles):
+            await self.step()
+
+    async def drain(self, timeout: int = 10_000) -> None:
+        """Until nothing waits; what has not come out a little later was dropped."""
+        for _ in range(timeout):
+            if not any(self.waiting):
+                break
+            await self.step()
+        assert not any(self.waiting), f"frames still wait: {[len(w) for w in self.waiting]}"
+        await self.run(10)
+        for s in range(SOURCES):
+            self.lost[s] += self.inside[s]
+            self.inside[s].clear()
+
+    async def expect_all_slots(self) -> None:
+        """Every slot is back, in the dispatcher's own count as in ours."""
+        self.release()
+        await self.run(60)
+        for u in range(UNITS):
+            self.dut.show_unit.value = u
+            await self.run(2)
+            assert int(self.dut.show_free.value) == int(self.dut.show_total.value) == len(self.free[u]), f"unit {u}"
+        assert int(self.dut.idle.value) == (1 << UNITS) - 1
+
+    async def step(self) -> None:
+        """One cycle, from falling edge to falling edge: look at the registers, drive, look at `in_ready`."""
+        d, rng = self.dut, self.rng
+        self._outputs()
+        valid = last = freed = 0
+        tag, size, flow, dst, slots = ([0] * UNITS for _ in range(5))
+        for s in range(SOURCES):
+            self.offered[s] = self.offered[s] or (bool(self.waiting[s]) and (self.rate == 1 or rng.random() < self.rate))
+            if self.offered[s]:
+                frame = self.waiting[s][0]
+                valid |= 1 << s
+                last |= (self.beat[s] == frame.beats() - 1) << s
+                tag[s] = frame.number << 8 | self.beat[s]
+                size[s], flow[s], dst[s] = frame.size, frame.flow, frame.dst
+        d.in_valid.value, d.in_last.value = valid, last
+        d.in_tag.value, d.in_len.value, d.in_hash.value, d.in_dst.value = (
+            pack(tag[:SOURCES], 32),
+            pack(size[:SOURCES], 16),
+            pack(flow[:SOURCES], 7),
+            pack(dst[:SOURCES], 8),
+        )
+        starts = beats = (1 << SOURCES * CLUSTERS) - 1
+        if self.room < 1:
+            starts = sum((rng.random() < self.room) << i for i in range(SOURCES * CLUSTERS))
+            beats = starts | sum((rng.random() < self.room) << i for i in range(SOURCES * CLUSTERS))
+        d.start_room.value, d.beat_room.value = starts, beats
+        for u in range(UNITS):
+            if self.held[u] and self.held[u][0][0] <= self.cycle:
+                slots[u] = self.held[u].popleft()[1]
+                freed |= 1 << u
+                self.free[u].add(slots[u])
+        d.free_valid.value, d.free_slot.value = freed, pack(slots, 6)
+        await ReadOnly()
+        taken = valid & int(d.in_ready.value)
+        for s in range(SOURCES):
+            if taken >> s & 1:
+                self.offered[s] = False
+                self.beat[s] += 1
+                if self.beat[s] == 1:
+                    self.inside[s].append(self.waiting[s][0])
+                if last >> s & 1:
+                    self.waiting[s].popleft()
+                    self.beat[s] = 0
+        await FallingEdge(d.clk)
+        self.cycle += 1
+
+    def _outputs(self) -> None:
+        d = self.dut
+        for name in EVENTS:
+            happened = int(getattr(d, f"event_{name}").value)
+            for s in range(SOURCES):
+                self.events[name][s] += happened >> s & 1
+        valid = int(d.out_valid.value)
+        if not valid:
+            return
+        last, tag, size = int(d.out_last.value), int(d.out_tag.value), int(d.out_len.value)
+        unit, slot = int(d.out_unit.value), int(d.out_slot.value)
+        for s in range(SOURCES):
+            cluster = part(valid, s, CLUSTERS)
+            if cluster:
+                self._beat(s, cluster, part(tag, s, 32), part(size, s, 16), part(unit, s, 5), part(slot, s, 6))
+                frame = self.leaving[s]
+                assert frame and (last >> s & 1) == (self.leaving_beat[s] == frame.beats())
+                if last >> s & 1:
+                    self.leaving[s] = None
+
+    def _beat(self, s: int, cluster: int, tag: int, size: int, unit: int, slot: int) -> None:
+        frame = self.leaving[s]
+        if frame is None:
+            while self.inside[s] and self.inside[s][0].number != tag >> 8:
+                self.lost[s].append(self.inside[s].popleft())
+            assert self.inside[s], f"source {s}: frame {tag >> 8} came from nowhere, twice or out of order"
+            frame = self.inside[s].popleft()
+            assert slot in self.free[unit], f"slot {slot} of unit {unit} is not free"
+            self.free[unit].remove(slot)
+            due = self.hold(unit)
+            self.held[unit].append((float("inf") if due is None else self.cycle + due, slot))
+            frame.unit, frame.cycle = unit, self.cycle
+            self.out[s].append(frame)
+            self.leaving[s], self.leaving_beat[s] = frame, 0
+        assert cluster == 1 << frame.unit // CLUSTER and unit == frame.unit and size == frame.size
+        assert tag == frame.number << 8 | self.leaving_beat[s], "a beat is missing"
+        self.leaving_beat[s] += 1
+
+
+def span(frames: list[Frame]) -> int:
+    return frames[-1].cycle - frames[0].cycle + 1
+
+
+@cocotb.test()
+async def one_decision_a_cycle_and_port(dut: Any) -> None:
+    """Both ports send a single-beat frame in each cycle, with either spreading policy, and with hashes that keep to different clusters."""
+    bench = Bench(dut)
+    await bench.start([32] * UNITS)
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
+        dut.policy.value = policy
+        await bench.reta([i % UNITS for i in range(128)])
+        await bench.run(8)
+        first = [len(frames) for frames in bench.out]
+        for i in range(400):
+            for port in (PORT_0, PORT_1):
+                bench.send(port, flow=(i + port * CLUSTER) % UNITS)
+        await bench.drain()
+        for port in (PORT_0, PORT_1):
+            assert span(bench.out[port][first[port] :]) <= 402, f"policy {policy}"
+    assert not any(map(any, bench.lost)), "frames were dropped"
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def round_robin_is_fair(dut: Any) -> None:
+    """Each unit gets its share; units that are full, disabled or without slots are passed over and the others share."""
+    bench = Bench(dut)
+    await bench.start([32, 32, 32, 0, 32, 32, 32, 32])
+    for _ in range(600):
+        bench.send(PORT_0)
+        bench.send(PORT_1)
+    await bench.drain()
+    share = Counter(frame.unit for frame in bench.out[PORT_0] + bench.out[PORT_1])
+    assert share[3] == 0 and all(abs(share[u] - 200) <= 4 for u in range(3)), share
+    assert all(abs(share[u] - 150) <= 4 for u in range(4, 8)), share
+    # Unit 5 keeps what it has, unit 6 is taken out
+    bench.hold = lambda unit: None if unit == 5 else 20
+    dut.unit_enable.value = 0xBF
+    await bench.run(4)
+    first = bench.cycle
+    for _ in range(600):
+        bench.send(PORT_0)
+        bench.send(PORT_1)
+    await bench.drain()
+    late = Counter(frame.unit for frames in bench.out for frame in frames if frame.cycle > first)
+    assert late[6] == 0 and late[5] == 32 and abs(late[4] - late[7]) <= 4, late
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def least_loaded_takes_the_emptiest(dut: Any) -> None:
+    """One frame at a time, slots come back in between at random: of its cluster it gets a unit with the most free slots, exactly."""
+    bench = Bench(dut)
+    await bench.start([5, 9, 32, 17, 1, 2, 3, 2], policy=LEAST_LOADED)
+    bench.hold = lambda unit: None
+    chosen = Counter[int]()
+    for _ in range(250):
+        for unit in bench.held:
+            for _ in range(bench.rng.choice([0, 0, 0, 1, 2])):
+                if unit:
+                    slot = unit[bench.rng.randrange(len(unit))]
+                    unit.remove(slot)
+                    unit.appendleft((bench.cycle, slot[1]))
+            while sum(due <= bench.cycle for due, _ in unit) > 1:
+                unit.rotate(-1)
+                unit[-1] = (float("inf"), unit[-1][1])
+        await bench.run(8 + bench.rng.randrange(3))
+        before = [len(slots) for slots in bench.free]
+        frame = bench.send(bench.rng.randrange(2))
+        await bench.run(8)
+        if frame.unit < 0:
+            continue  # all of them are full
+        own = frame.unit // CLUSTER * CLUSTER
+        assert before[frame.unit] == max(before[own : own + CLUSTER]), f"unit {frame.unit} of {before}"
+        chosen[frame.unit] += 1
+    assert len(chosen) == UNITS and sum(chosen.values()) > 200, chosen
+    bench.release()
+    await bench.drain()
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def least_loaded_spares_the_slow(dut: Any) -> None:
+    """A slow unit in each cluster, both ports at full rate: nobody waits, and the slow ones get what they can do."""
+    bench = Bench(dut)
+    await bench.start([16] * UNITS, policy=LEAST_LOADED)
+    bench.hold = lambda unit: 400 if unit in (1, 6) else 8
+    for _ in range(1200):
+        bench.send(PORT_0)
+        bench.send(PORT_1)
+    await bench.drain()
+    assert span(bench.out[PORT_0]) <= 1202 and span(bench.out[PORT_1]) <= 1202
+    share = Counter(frame.unit for frames in bench.out for frame in frames)
+    assert all(share[u] <= 16 * 4 for u in (1, 6)) and all(share[u] > 300 for u in (0, 2, 3, 4, 5, 7)), share
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def hash_follows_reta(dut: Any) -> None:
+    """The low 7 bits of the hash pick the entry, the entry the unit; a full unit makes its frames wait and drops none."""
+    bench = Bench(dut)
+    await bench.start([3] * UNITS, policy=FLOW_HASH)
+    table = [bench.rng.randrange(UNITS) for _ in range(128)]
+    await bench.reta(table)
+    bench.rate, bench.room = 0.7, 0.7
+    bench.hold = lambda unit: bench.rng.randrange(5, 60)
+    frames = [
+        bench.send(source, flow=bench.rng.randrange(128), size=bench.rng.choice([60, 64, 65, 200]))
+        for _ in range(200)
+        for source in (PORT_0, PORT_1, HOST)
+    ]
+    await bench.drain()
+    assert all(frame.unit == table[frame.flow] for frame in frames)
+    assert not any(bench.events["policy"]) and sum(bench.events["stall"]) > 100
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def hash_drop_counts(dut: Any) -> None:
+    """Units that give nothing back: each takes as many frames as it has slots, everything else is dropped and counted at its source."""
+    bench = Bench(dut)
+    counts = [1, 2, 3, 4, 5, 6, 7, 0]
+    await bench.start(counts, policy=FLOW_HASH_DROP)
+    await bench.reta([i % UNITS for i in range(128)])
+    bench.hold = lambda unit: None
+    for _ in range(150):
+        for source in (PORT_0, PORT_1):
+            bench.send(source, flow=bench.rng.randrange(128), size=bench.rng.choice([64, 300]))
+    await bench.drain(1500)
+    assert [sum(f.unit == u for frames in bench.out for f in frames) for u in range(UNITS)] == counts
+    for source in (PORT_0, PORT_1):
+        assert bench.events["policy"][source] == 150 - len(bench.out[source]) == len(bench.lost[source])
+    bench.release()
+    await bench.run(60)
+    frame = bench.send(PORT_1, flow=4)
+    await bench.drain()
+    assert frame.unit == 4
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def oversize_gives_the_slot_back(dut: Any) -> None:
+    """Units with slots of different sizes: what does not fit its unit is dropped whole and counted; every slot comes back."""
+    bench = Bench(dut)
+    sizes = [64, 100, 128, 1000, 1024, 1500, 63, 16384]
+    await bench.start([1, 2, 1, 2, 1, 2, 1, 2], sizes, policy=FLOW_HASH)
+    await bench.reta([i % UNITS for i in range(128)])
+    bench.room = 0.8
+    frames: list[tuple[int, Frame]] = []
+    for _ in range(120):
+        for source in range(SOURCES):
+            size = bench.rng.choice([60, 63, 64, 65, 100, 101, 128, 129, 1000, 1001, 1024, 1025, 1500, 1501])
+            frames.append((source, bench.send(source, flow=bench.rng.randrange(128), size=size)))
+    await bench.drain()
+    for source in range(SOURCES):
+        long = sum(s == source and f.size > sizes[f.flow % UNITS] for s, f in frames)
+        assert bench.events["oversize"][source] == long == len(bench.lost[source])
+    assert all(f.unit == (f.flow % UNITS if f.size <= sizes[f.flow % UNITS] else -1) for _, f in frames)
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def host_and_loopback_are_not_starved(dut: Any) -> None:
+    """Both ports at full rate: host and loopback still get a frame every few dozen cycles each, and the ports keep nearly all of theirs."""
+    bench = Bench(dut)
+    await bench.start([32] * UNITS)
+    await bench.reta([i % UNITS for i in range(128)])
+    for policy in (ROUND_ROBIN, FLOW_HASH):
+        dut.policy.value = policy
+        await bench.run(8)
+        done = [len(frames) for frames in bench.out]
+        for i in range(1000):
+            for source in range(SOURCES):
+                # Whatever the ports do, the hashes of all sources want the same units
+                bench.send(source, flow=i % UNITS, dst=TO_UNIT + i % UNITS if source == LOOPBACK and i % 2 else TO_ANY)
+        await bench.run(1000)
+        got = [len(frames) - n for frames, n in zip(bench.out, done, strict=True)]
+        dut._log.info(f"policy {policy}: frames of each source in 1000 cycles: {got}")
+        assert min(got[HOST], got[LOOPBACK]) >= 20, got
+        assert policy == FLOW_HASH or min(got[PORT_0], got[PORT_1]) >= 900, got
+        assert got[PORT_0] + got[PORT_1] >= 850, got
+        await bench.drain()
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def loopback_to_one_unit(dut: Any) -> None:
+    """`dst` names the unit whatever the policy; a full one is waited for, one that is disabled, absent or without slots drops."""
+    bench = Bench(dut)
+    await bench.start([2] * 6 + [0, 2])
+    dut.unit_enable.value = 0xF7
+    await bench.run(4)
+    bench.hold = lambda unit: 30
+    frames = []
+    for i in range(200):
+        frames.append(bench.send(LOOPBACK, dst=TO_UNIT + bench.rng.choice([*range(UNITS), 9]), size=64 + i % 3 * 64))
+        bench.send(PORT_0)
+    await bench.drain()
+    dead = [f for f in frames if f.dst - TO_UNIT in (3, 6, 9)]
+    assert all(f.unit == f.dst - TO_UNIT for f in frames if f not in dead)
+    assert all(f.unit == -1 for f in dead) and bench.events["policy"] == [0, 0, 0, len(dead)]
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def anything_goes(dut: Any) -> None:
+    """Random sizes, policies, gaps and full queues: no frame is lost, doubled or cut, no slot is handed out twice."""
+    bench = Bench(dut)
+    await bench.start([bench.rng.randrange(1, 33) for _ in range(UNITS)])
+    await bench.reta([bench.rng.randrange(UNITS) for _ in range(128)])
+    bench.hold = lambda unit: bench.rng.randrange(2, 80)
+    sent = 0
+    for _ in range(12):
+        policy = bench.rng.randrange(3)
+        dut.policy.value = policy
+        bench.rate, bench.room = bench.rng.choice([0.3, 0.8, 1.0]), bench.rng.choice([0.4, 0.8, 1.0])
+        for _ in range(40):
+            for source in range(SOURCES):
+                dst = TO_UNIT + bench.rng.randrange(UNITS) if source == LOOPBACK and bench.rng.random() < 0.5 else TO_ANY
+                size = bench.rng.choice([14, 64, 65, 128, 500, 1500])
+                bench.send(source, size=size, flow=bench.rng.randrange(128), dst=dst)
+                sent += 1
+        await bench.drain()
+    assert sum(map(len, bench.out)) == sent
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def flushed_and_foolish_units(dut: Any) -> None:
+    """A flushed unit gets nothing until it declares anew; slots it never had, or has free already, change nothing when they come back."""
+    bench = Bench(dut)
+    await bench.start([4] * UNITS)
+    bench.hold = lambda unit: None
+    for slot in (0, 5, 33, 2, 63):
+        dut.free_slot.value, dut.free_valid.value = pack([slot] * UNITS, 6), (1 << UNITS) - 1
+        await FallingEdge(dut.clk)
+    dut.free_valid.value = 0
+    dut.unit_flush.value = 1 << 2
+    await FallingEdge(dut.clk)
+    dut.unit_flush.value = 0
+    bench.free[2].clear()
+    for _ in range(4 * (UNITS - 1)):
+        bench.send(PORT_0)
+    await bench.drain()
+    assert all(not slots for slots in bench.free) and len(bench.out[PORT_0]) == 28
+    waits = bench.send(PORT_0)
+    await bench.run(40)
+    assert waits.unit == -1
+    dut.setup_count.value, dut.setup_size.value = pack([40] * UNITS, 6), pack([64] * UNITS, 16)  # only 32 exist
+    dut.setup_valid.value = 1 << 2
+    await FallingEdge(dut.clk)
+    dut.setup_valid.value = 0
+    bench.free[2] = set(range(1, 33))
+    await bench.drain()
+    assert waits.unit == 2
+    await bench.expect_all_slots()
+
+
+def test_dispatch() -> None:
+    simulate(
+        "dispatch_bench",
+        [
+            "lib/rtl/rtl.f",
+            "shell/rtl/shell_pkg.sv",
+            "shell/rtl/slot_pool.sv",
+            "shell/rtl/dispatcher.sv",
+            "shell/tests/dispatch_bench.sv",
+        ],
+        "test_dispatch",
+    )
