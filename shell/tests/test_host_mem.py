@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import deque
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -13,6 +15,8 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from penstock.hdl import simulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 BEAT = 64
 PAGE = 4096
@@ -45,7 +49,9 @@ class Host:
 
     def burst(self, address: int, beats: int) -> None:
         assert address % BEAT == 0, hex(address)
-        assert address // PAGE == (address + BEAT * beats - 1) // PAGE, f"{beats} beats from {address:#x} leave the page"
+        assert address // PAGE == (address + BEAT * beats - 1) // PAGE, (
+            f"{beats} beats from {address:#x} leave the page"
+        )
         self.bursts += 1
         self.most_beats = max(self.most_beats, beats)
 
