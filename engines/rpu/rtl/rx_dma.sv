@@ -71,6 +71,7 @@ module rx_dma
   slot_index_t slot_q;
   len_t len_q;
   logic answer_q;
+  half_t place_q;
   host_answer_t answer;
   entry_t in, head;
   logic head_avail, pop;
@@ -86,7 +87,7 @@ module rx_dma
       len: first_q ? rx.meta.len : len_q,
       answer: first_q ? rx.meta.src == PortHostMem : answer_q,
       error: answer.error,
-      place: answer.place,
+      place: first_q ? answer.place : place_q,
       data: rx.data
   };
 
@@ -96,6 +97,7 @@ module rx_dma
       slot_q  <= in.slot;
       len_q   <= in.len;
       answer_q <= in.answer;
+      place_q <= in.place;
     end
     wrote <= take_wrote;
     wrote_tag <= in.slot;
