@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
-// The clock loop around the card's Verilator model: MACs, a host queue and an AXI4-Lite master, behind a C interface
+// The clock loop around the card's Verilator model: MACs, a host queue, an AXI4-Lite master and the host's memory, behind a C interface
 // that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
 //
 // One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
@@ -8,10 +8,13 @@
 // With PENSTOCK_UNITS the units are instances of a model of their own (split/), and their wires are carried here.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "Vcard.h"
@@ -33,6 +36,8 @@ constexpr int64_t WireOverhead = 24;  // bytes a frame costs on the wire beside 
 constexpr int Fraction = 20;          // a byte of credit is 1 << Fraction
 constexpr int64_t Byte = int64_t{1} << Fraction;
 constexpr int64_t Burst = 2 * BeatBytes * Byte;  // credit a stream may save up while it waits for the other side
+constexpr uint64_t HostMemoryBytes = uint64_t{1} << 30;  // beyond, the host refuses
+constexpr uint64_t PageBytes = 4096;
 constexpr uint64_t AccessTimeout = 100000;       // cycles after which a register access counts as hung
 
 // The byte image of a port of the model: little-endian, whatever integer or array type Verilator chose.
@@ -145,6 +150,122 @@ struct Sink {
     Credit credit;
 };
 
+// The memory of the host as the card reaches it: sparse, zero where nobody wrote. Carries bursts out in order, each after a while of its own.
+class HostMemory {
+public:
+    // The bytes from `address` on, `size` of them; beyond the end there are none.
+    bool read(uint64_t address, uint8_t* bytes, size_t size) const {
+        if (address > HostMemoryBytes || size > HostMemoryBytes - address) return false;
+        for (size_t done = 0; done < size;) {
+            const uint64_t offset = (address + done) % PageBytes;
+            const size_t count = std::min<size_t>(size - done, PageBytes - offset);
+            const auto page = pages.find((address + done) / PageBytes);
+            if (page == pages.end()) std::memset(bytes + done, 0, count);
+            else std::memcpy(bytes + done, page->second.data() + offset, count);
+            done += count;
+        }
+        return true;
+    }
+
+    bool write(uint64_t address, const uint8_t* bytes, size_t size) {
+        if (address > HostMemoryBytes || size > HostMemoryBytes - address) return false;
+        for (size_t done = 0; done < size;) {
+            const uint64_t offset = (address + done) % PageBytes;
+            const size_t count = std::min<size_t>(size - done, PageBytes - offset);
+            std::memcpy(pages[(address + done) / PageBytes].data() + offset, bytes + done, count);
+            done += count;
+        }
+        return true;
+    }
+
+    // Offers answers to the card.
+    void drive(Vcard& top, uint64_t cycle) {
+        top.m_axi_bvalid = !written.empty() && written.front().due <= cycle;
+        if (top.m_axi_bvalid) top.m_axi_bresp = written.front().refused ? DecErr : Okay;
+        top.m_axi_rvalid = !reads.empty() && reads.front().due <= cycle;
+        if (top.m_axi_rvalid) {
+            const Burst& burst = reads.front();
+            top.m_axi_rresp = read(burst.address, bytes_of(top.m_axi_rdata), BeatBytes) ? Okay : DecErr;
+            top.m_axi_rlast = burst.beats == 1;
+        }
+    }
+
+    // Takes note of what the coming edge moves, and says whether anything is on its way.
+    bool sample(Vcard& top, uint64_t cycle) {
+        if (top.m_axi_bvalid && top.m_axi_bready) written.pop_front();
+        if (top.m_axi_rvalid && top.m_axi_rready) {
+            reads.front().address += BeatBytes;
+            if (--reads.front().beats == 0) reads.pop_front();
+        }
+        if (top.m_axi_arvalid) reads.push_back(burst(top.m_axi_araddr, top.m_axi_arlen, top.m_axi_arsize, top.m_axi_arburst, cycle));
+        if (top.m_axi_awvalid) writes.push_back(burst(top.m_axi_awaddr, top.m_axi_awlen, top.m_axi_awsize, top.m_axi_awburst, cycle));
+        if (top.m_axi_wvalid) {
+            Beat beat{{}, top.m_axi_wstrb, top.m_axi_wlast != 0};
+            std::memcpy(beat.data, bytes_of(top.m_axi_wdata), BeatBytes);
+            beats.push_back(beat);
+        }
+        while (!writes.empty() && !beats.empty()) store(cycle);
+        return !(written.empty() && reads.empty() && writes.empty() && beats.empty());
+    }
+
+private:
+    static constexpr uint8_t Okay = 0;
+    static constexpr uint8_t DecErr = 3;
+
+    struct Burst {
+        uint64_t due;
+        uint64_t address;
+        uint32_t beats;
+        bool refused;
+    };
+    struct Beat {
+        uint8_t data[BeatBytes];
+        uint64_t strobes;
+        bool last;
+    };
+
+    Burst burst(uint64_t address, uint32_t len, uint32_t size, uint32_t type, uint64_t cycle) {
+        const uint64_t end = address + BeatBytes * (uint64_t{len} + 1) - 1;
+        if (address % BeatBytes || size != 6 || type != 1) fail("card_top: m_axi starts a burst that is not of whole beats");
+        if (address / PageBytes != end / PageBytes) fail("card_top: m_axi starts a burst that leaves its page");
+        return {cycle + latency(), address, len + 1, false};
+    }
+
+    // Carries out one beat of the oldest write.
+    void store(uint64_t cycle) {
+        Burst& burst = writes.front();
+        const Beat beat = beats.front();
+        beats.pop_front();
+        if (beat.last != (burst.beats == 1)) fail("card_top: m_axi_wlast is not on the last beat of its burst");
+        uint8_t bytes[BeatBytes];
+        if (!read(burst.address, bytes, BeatBytes)) burst.refused = true;
+        for (int i = 0; i < BeatBytes; i++)
+            if (beat.strobes >> i & 1) bytes[i] = beat.data[i];
+        write(burst.address, bytes, BeatBytes);
+        burst.address += BeatBytes;
+        if (--burst.beats == 0) {
+            burst.due = cycle + latency();
+            written.push_back(burst);
+            writes.pop_front();
+        }
+    }
+
+    // Cycles until an answer, 64 to 191: what a host's memory behind PCIe takes is of that order. Always the same sequence.
+    uint64_t latency() {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        return 64 + random % 128;
+    }
+
+    std::unordered_map<uint64_t, std::array<uint8_t, PageBytes>> pages;
+    std::deque<Burst> reads;
+    std::deque<Burst> writes;
+    std::deque<Beat> beats;
+    std::deque<Burst> written;
+    uint64_t random = 0x9E3779B97F4A7C15;
+};
+
 struct Card {
     VerilatedContext context;
     Vcard top{&context};
@@ -156,6 +277,7 @@ struct Card {
     uint64_t last_move = 0;
     bool keep_bytes = true;
 
+    HostMemory host_memory;
     std::vector<uint8_t> input;
     std::vector<uint8_t> output;
     std::vector<Entry> entries;
@@ -184,6 +306,7 @@ struct Card {
 #endif
         top.rst = 1;
         top.host_tx_tready = 1;
+        top.m_axi_awready = top.m_axi_wready = top.m_axi_arready = 1;
         for (int i = 0; i < 16; i++) clock();
         top.rst = 0;
         cycle = 0;
@@ -377,8 +500,10 @@ struct Card {
 #endif
         withdraw();
         for (int s = 0; s < Streams; s++) drive(s);
+        host_memory.drive(top, cycle);
         settle();
         for (int s = 0; s < Streams; s++) sample(s);
+        if (host_memory.sample(top, cycle)) last_move = cycle;
         between();
         edge();
     }
@@ -506,6 +631,15 @@ EXPORT uint32_t penstock_step(Card* card, uint64_t cycles, uint64_t idle) { retu
 EXPORT uint32_t penstock_write(Card* card, uint32_t address, uint32_t value) { return card->write(address, value); }
 
 EXPORT uint32_t penstock_read(Card* card, uint32_t address, uint32_t* value) { return card->read(address, value); }
+
+// Bytes of the host's memory; 0 when there are none so far up.
+EXPORT uint32_t penstock_host_read(const Card* card, uint64_t address, uint8_t* bytes, size_t size) {
+    return card->host_memory.read(address, bytes, size);
+}
+
+EXPORT uint32_t penstock_host_write(Card* card, uint64_t address, const uint8_t* bytes, size_t size) {
+    return card->host_memory.write(address, bytes, size);
+}
 
 // Frames that entered since the last penstock_clear.
 EXPORT size_t penstock_entries(const Card* card, const Entry** entries) {

@@ -118,6 +118,14 @@ pub enum DeviceError {
     /// The card did not come up, or broke a contract of its own.
     #[error("{0}")]
     Card(String),
+    /// Host memory ends at 1 GiB.
+    #[error("host memory ends at 0x40000000: it has no {bytes} bytes from 0x{address:x} on")]
+    HostMemory {
+        /// First byte.
+        address: u64,
+        /// How many.
+        bytes: usize,
+    },
     /// The target cannot do this.
     #[error("{0}")]
     Unsupported(String),
@@ -145,6 +153,12 @@ pub trait Device {
 
     /// Writes a register of the host address space.
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
+
+    /// Reads the host memory that units reach: 1 GiB from address 0, zero where nobody wrote.
+    fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Writes the host memory that units reach.
+    fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError>;
 }
 
 /// Opens a design on a target. On `rtl` the first time builds the model, which `progress` shows.

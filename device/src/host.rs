@@ -7,7 +7,7 @@ use penstock_rpu_sdk::Firmware;
 use crate::design::Design;
 use crate::device::DeviceError;
 use crate::image::Image;
-use crate::outcome::{Counters, PortCounters, UnitCounters};
+use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
 
 /// Host address of the unit window, and places in it (docs/architecture.md, "RPU address map").
@@ -26,12 +26,13 @@ const BOOT_LIMIT: u64 = 100_000;
 const BOOT_LOOK: u64 = 100;
 
 /// Bits of a unit's ERRORS register (engines/rpu/regs/rpu.rdl) in words.
-const ERRORS: [(u32, &str); 5] = [
+const ERRORS: [(u32, &str); 6] = [
     (8, "wild address"),
     (9, "descriptor of a slot that it does not hold"),
     (10, "destination that does not exist"),
     (11, "bad slot set-up"),
     (12, "accelerator error"),
+    (13, "host memory that does not exist"),
 ];
 const WILD_ADDRESS: u32 = 8;
 
@@ -161,6 +162,7 @@ impl Host {
             host: stream_counters(bus, HOST_STREAM)?,
             loopback: stream_counters(bus, LOOPBACK_STREAM)?,
             units: (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<_, _>>()?,
+            host_memory: host_memory_counters(bus)?,
         })
     }
 }
@@ -181,6 +183,17 @@ fn stream_counters(bus: &mut impl Bus, stream: u32) -> Result<PortCounters, Devi
         drop_damaged: read(regs::CARD_STREAM_DROP_DAMAGED)?,
         drop_disabled: read(regs::CARD_STREAM_DROP_DISABLED)?,
         drop_policy: read(regs::CARD_STREAM_DROP_POLICY)?,
+    })
+}
+
+fn host_memory_counters(bus: &mut impl Bus) -> Result<HostMemoryCounters, DeviceError> {
+    let mut read = |register: u32| bus.read(register).map(u64::from);
+    Ok(HostMemoryCounters {
+        reads: read(regs::CARD_HOST_READS)?,
+        read_bytes: read(regs::CARD_HOST_READ_BYTES)?,
+        writes: read(regs::CARD_HOST_WRITES)?,
+        write_bytes: read(regs::CARD_HOST_WRITE_BYTES)?,
+        errors: read(regs::CARD_HOST_ERRORS)?,
     })
 }
 

@@ -36,6 +36,6 @@ pub mod regs;
 pub use design::{Accelerator, CLOCK_MHZ, Design, DesignError, Override, Policy};
 pub use device::{Device, DeviceError, Progress, Rate, Run, Target, open};
 pub use image::{Image, ImageError};
-pub use outcome::{Counters, Drops, Latency, Outcome, PortCounters, Timing, UnitCounters};
+pub use outcome::{Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters};
 pub use root::{Root, RootError};
 pub use traffic::{Departure, Frame, Port, Traffic};

@@ -145,6 +145,21 @@ pub struct UnitCounters {
     pub errors: u32,
 }
 
+/// Counters of host memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct HostMemoryCounters {
+    /// Reads by units.
+    pub reads: u64,
+    /// Their bytes.
+    pub read_bytes: u64,
+    /// Writes by units.
+    pub writes: u64,
+    /// Their bytes.
+    pub write_bytes: u64,
+    /// Reads and writes that the host refused.
+    pub errors: u64,
+}
+
 /// All counters of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Counters {
@@ -156,6 +171,8 @@ pub struct Counters {
     pub loopback: PortCounters,
     /// Units.
     pub units: Vec<UnitCounters>,
+    /// Host memory.
+    pub host_memory: HostMemoryCounters,
 }
 
 impl Counters {
@@ -313,7 +330,8 @@ mod tests {
     fn drops_add_up() {
         let port = PortCounters { drop_runt: 1, drop_policy: 2, drop_oversize: 3, ..PortCounters::default() };
         let unit = UnitCounters { blocked: 5, refused: 7, ..UnitCounters::default() };
-        let counters = Counters { ports: vec![port; 2], host: port, loopback: port, units: vec![unit; 3] };
+        let counters =
+            Counters { ports: vec![port; 2], host: port, loopback: port, units: vec![unit; 3], ..Counters::default() };
         let drops = counters.drops();
         assert_eq!((drops.runt, drops.policy, drops.oversize, drops.blocked, drops.refused), (4, 8, 12, 15, 21));
         assert_eq!(drops.total(), 60);

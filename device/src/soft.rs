@@ -166,4 +166,14 @@ impl Device for SoftDevice {
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         Bus::write(&mut self.card, address, value)
     }
+
+    fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let error = DeviceError::HostMemory { address, bytes: bytes.len() };
+        self.card.host_memory().read(address, bytes).then_some(()).ok_or(error)
+    }
+
+    fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let error = DeviceError::HostMemory { address, bytes: bytes.len() };
+        self.card.host_memory_mut().write(address, bytes).then_some(()).ok_or(error)
+    }
 }

@@ -23,6 +23,11 @@
 #define CARD_SLOTS_TOTAL 0x44u /* Slots that the unit SLOTS_UNIT has declared. */
 #define CARD_SLOTS_SIZE 0x48u /* Bytes of frame that a slot of the unit SLOTS_UNIT holds. */
 #define CARD_UNITS_IDLE 0x4Cu /* Units whose slots are all free. */
+#define CARD_HOST_READS 0x60u /* Reads of host memory that units have asked for and got. */
+#define CARD_HOST_READ_BYTES 0x64u /* Their bytes, low 32 bits. */
+#define CARD_HOST_WRITES 0x68u /* Writes to host memory that units have asked for and that were answered. */
+#define CARD_HOST_WRITE_BYTES 0x6Cu /* Their bytes, low 32 bits. */
+#define CARD_HOST_ERRORS 0x70u /* Reads and writes among them that the host refused, wholly or in part (SLVERR or DECERR). */
 #define CARD_RETA 0x200u /* Flow hash policies: entry i names the unit [4:0] of the frames whose hash ends in i (7 bits). */
 #define CARD_RETA_COUNT 0x80u /* How many there are, 4 bytes apart. */
 #define CARD_STREAM_BASE 0x400u /* First of these. */
@@ -45,13 +50,15 @@
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */
 #define RPU_CORE_SEND_DESC_HIGH 0xCu /* Descriptor to send, high word: address of the first byte. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending. */
-#define RPU_CORE_DRAM_ADDR_LOW 0x10u /* Host memory address, low word. */
-#define RPU_CORE_DRAM_ADDR_HIGH 0x14u /* Host memory address, high word. */
+#define RPU_CORE_DRAM_ADDR_LOW 0x10u /* Address in host memory of the next SEND_DESC of type 4 or 5, low word. Its write holds the core while an earlier one waits in the unit. */
+#define RPU_CORE_DRAM_ADDR_HIGH 0x14u /* The same, high word. */
 #define RPU_CORE_SLOT_ADDR 0x18u /* Address that the next UPDATE_SLOT gives to a slot. */
 #define RPU_CORE_TIMER_INTERVAL 0x1Cu /* Cycles between two timer interrupts; 0 stops the timer. */
+#define RPU_CORE_DRAM_FLAG_WR 0x20u /* Gives all host memory flags the values written. */
 #define RPU_CORE_READY_TO_EVICT 0x24u /* 1: the host may evict this unit. */
-#define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 host memory write, 5 host memory read. */
+#define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left. */
 #define RPU_CORE_RECV_DESC_RELEASE 0x2Cu /* Any write takes the oldest descriptor off the receive queue. */
+#define RPU_CORE_DRAM_FLAG_RST 0x30u /* Lowers the host memory flag of tag [5:0]. */
 #define RPU_CORE_UPDATE_SLOT 0x34u /* Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory. */
 #define RPU_CORE_MASK_WRITE 0x38u /* Interrupt mask; 1 lets the interrupt through. Bits as in INTERRUPT_FLAGS. */
 #define RPU_CORE_INTERRUPT_ACK 0x3Cu /* Acknowledges the interrupts whose bits are 1. */
@@ -59,11 +66,12 @@
 #define RPU_CORE_DEBUG_OUT_H 0x44u /* Debug word to the host, high. */
 #define RPU_CORE_RECV_DESC_LOW 0x80u /* Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none. */
 #define RPU_CORE_RECV_DESC_HIGH 0x84u /* Oldest received descriptor, high word: address of the frame in packet memory. */
-#define RPU_CORE_READY 0x8Cu /* Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write, [16] slot set-up takes a write, [24] message to a core takes a write. */
+#define RPU_CORE_DRAM_FLAGS 0x88u /* Host memory flags: bit n-1 rises when the request with tag n is done, written or read to the last byte. */
+#define RPU_CORE_READY 0x8Cu /* Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write (of the SEND_DESC_TYPE that is set), [16] slot set-up takes a write, [24] message to a core takes a write. */
 #define RPU_CORE_CORE_ID 0x90u /* Number of this unit. */
 #define RPU_CORE_TIMER_L 0x94u /* Cycles since reset, low. Its read latches the high word. */
 #define RPU_CORE_TIMER_H 0x98u /* Cycles since reset, high, as latched by the last read of TIMER_L. */
-#define RPU_CORE_INTERRUPT_FLAGS 0x9Cu /* Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator. */
+#define RPU_CORE_INTERRUPT_FLAGS 0x9Cu /* Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator, 13 host memory refused a request. */
 #define RPU_CORE_MASK_READ 0xA0u /* Interrupt mask. */
 #define RPU_CORE_IMEM_SIZE 0xA4u /* Bytes of instruction memory. */
 #define RPU_CORE_DMEM_SIZE 0xA8u /* Bytes of data memory. */

@@ -40,6 +40,16 @@ pub const CARD_SLOTS_TOTAL: u32 = 0x44;
 pub const CARD_SLOTS_SIZE: u32 = 0x48;
 /// Units whose slots are all free.
 pub const CARD_UNITS_IDLE: u32 = 0x4C;
+/// Reads of host memory that units have asked for and got.
+pub const CARD_HOST_READS: u32 = 0x60;
+/// Their bytes, low 32 bits.
+pub const CARD_HOST_READ_BYTES: u32 = 0x64;
+/// Writes to host memory that units have asked for and that were answered.
+pub const CARD_HOST_WRITES: u32 = 0x68;
+/// Their bytes, low 32 bits.
+pub const CARD_HOST_WRITE_BYTES: u32 = 0x6C;
+/// Reads and writes among them that the host refused, wholly or in part (SLVERR or DECERR).
+pub const CARD_HOST_ERRORS: u32 = 0x70;
 /// Flow hash policies: entry i names the unit [4:0] of the frames whose hash ends in i (7 bits).
 pub const CARD_RETA: u32 = 0x200;
 /// How many there are, 4 bytes apart.
@@ -82,20 +92,24 @@ pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
 pub const RPU_CORE_SEND_DESC_LOW: u32 = 0x8;
 /// Descriptor to send, high word: address of the first byte. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending.
 pub const RPU_CORE_SEND_DESC_HIGH: u32 = 0xC;
-/// Host memory address, low word.
+/// Address in host memory of the next SEND_DESC of type 4 or 5, low word. Its write holds the core while an earlier one waits in the unit.
 pub const RPU_CORE_DRAM_ADDR_LOW: u32 = 0x10;
-/// Host memory address, high word.
+/// The same, high word.
 pub const RPU_CORE_DRAM_ADDR_HIGH: u32 = 0x14;
 /// Address that the next UPDATE_SLOT gives to a slot.
 pub const RPU_CORE_SLOT_ADDR: u32 = 0x18;
 /// Cycles between two timer interrupts; 0 stops the timer.
 pub const RPU_CORE_TIMER_INTERVAL: u32 = 0x1C;
+/// Gives all host memory flags the values written.
+pub const RPU_CORE_DRAM_FLAG_WR: u32 = 0x20;
 /// 1: the host may evict this unit.
 pub const RPU_CORE_READY_TO_EVICT: u32 = 0x24;
-/// What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 host memory write, 5 host memory read.
+/// What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left.
 pub const RPU_CORE_SEND_DESC_TYPE: u32 = 0x28;
 /// Any write takes the oldest descriptor off the receive queue.
 pub const RPU_CORE_RECV_DESC_RELEASE: u32 = 0x2C;
+/// Lowers the host memory flag of tag [5:0].
+pub const RPU_CORE_DRAM_FLAG_RST: u32 = 0x30;
 /// Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory.
 pub const RPU_CORE_UPDATE_SLOT: u32 = 0x34;
 /// Interrupt mask; 1 lets the interrupt through. Bits as in INTERRUPT_FLAGS.
@@ -110,7 +124,9 @@ pub const RPU_CORE_DEBUG_OUT_H: u32 = 0x44;
 pub const RPU_CORE_RECV_DESC_LOW: u32 = 0x80;
 /// Oldest received descriptor, high word: address of the frame in packet memory.
 pub const RPU_CORE_RECV_DESC_HIGH: u32 = 0x84;
-/// Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write, [16] slot set-up takes a write, [24] message to a core takes a write.
+/// Host memory flags: bit n-1 rises when the request with tag n is done, written or read to the last byte.
+pub const RPU_CORE_DRAM_FLAGS: u32 = 0x88;
+/// Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write (of the SEND_DESC_TYPE that is set), [16] slot set-up takes a write, [24] message to a core takes a write.
 pub const RPU_CORE_READY: u32 = 0x8C;
 /// Number of this unit.
 pub const RPU_CORE_CORE_ID: u32 = 0x90;
@@ -118,7 +134,7 @@ pub const RPU_CORE_CORE_ID: u32 = 0x90;
 pub const RPU_CORE_TIMER_L: u32 = 0x94;
 /// Cycles since reset, high, as latched by the last read of TIMER_L.
 pub const RPU_CORE_TIMER_H: u32 = 0x98;
-/// Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator.
+/// Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator, 13 host memory refused a request.
 pub const RPU_CORE_INTERRUPT_FLAGS: u32 = 0x9C;
 /// Interrupt mask.
 pub const RPU_CORE_MASK_READ: u32 = 0xA0;

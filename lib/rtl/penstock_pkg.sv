@@ -27,7 +27,8 @@ package penstock_pkg;
   typedef logic [7:0] port_t;
   localparam port_t PortHost     = 8'h02;  // host queue
   localparam port_t PortLoopback = 8'h03;  // another unit, which the dispatcher chooses
-  localparam port_t PortHostMem  = 8'h04;  // host memory
+  localparam port_t PortHostMem  = 8'h04;  // host memory: a write to it, and every answer from it
+  localparam port_t PortHostRead = 8'h05;  // host memory: a read of it; never in a descriptor
   localparam port_t PortEthHigh  = 8'h08;  // 0x08 + n: Ethernet n. Ethernet 0 and 1 are also 0x00 and 0x01
   localparam port_t PortUnit     = 8'h40;  // 0x40 + u: unit u, over loopback
 
@@ -41,6 +42,27 @@ package penstock_pkg;
     time_t timestamp;  // cycle in which its first beat entered the card
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
+
+  // Host memory is a destination and a source like any other (shell/rtl/host_mem.sv). In the metadata of requests and answers `slot` is the
+  // tag that the unit gave, `unit_id` the unit.
+  //   write request  dst PortHostMem, {timestamp, hash} its 64-bit address; the frame is what is written
+  //   read request   dst PortHostRead, {timestamp, hash} its 64-bit address; one beat of HostReadBytes, which begins with a host_read_t
+  //   answer         src PortHostMem, `hash` a host_answer_t; the frame is what was read, or after a write one beat without meaning
+  localparam int unsigned HostReadBytes = 8;
+
+  typedef logic [18:0] place_t;  // half word of a unit's packet memory
+
+  typedef struct packed {
+    place_t place;  // where the answer goes: the shell gives it back as it is
+    len_t   len;    // bytes to read
+  } host_read_t;
+
+  typedef struct packed {
+    logic        error;   // the host refused some of it; of what was read, that part is zero
+    logic        write;   // it answers a write
+    logic [10:0] unused;
+    place_t      place;
+  } host_answer_t;
 
   // A beat on the shell's own links, where nothing waits for a handshake and `meta` stays valid with all beats of its frame.
   typedef struct packed {

@@ -1,6 +1,8 @@
 penstock_pkg.sv
 ../regs/regs_pkg.sv
 axis_if.sv
+axi_write_if.sv
+axi_read_if.sv
 cfg_if.sv
 frame_if.sv
 frame_check.sv

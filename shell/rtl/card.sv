@@ -5,7 +5,8 @@
 //
 //   rx ─> ingress ─┐                                                               ┌─> egress ─> tx
 //   host ─> ingress ┼─> dispatcher ─> switch_in ─> units ─> switch_out ─> buffers ─┼─> egress ─> host
-//   ┌─> loopback ──┘                                                               └─┐
+//   ┌─> loopback ──┘                     │                                         ├─┐
+//   │                                    └─────────────── host_mem (AXI4) <────────┘ │
 //   └────────────────────────────────────────────────────────────────────────────────┘
 //
 // Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
@@ -31,6 +32,9 @@ module card
     output port_t host_tx_src,
     output time_t host_tx_timestamp,
 
+    axi_write_if.mgr host_write,
+    axi_read_if.mgr  host_read,
+
     input  wire logic [31:0] axil_awaddr,
     input  wire logic        axil_awvalid,
     output logic             axil_awready,
@@ -53,6 +57,7 @@ module card
   localparam int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster;
   localparam int unsigned Host = Ports;
   localparam int unsigned Loopback = Ports + 1;
+  localparam int unsigned HostMem = Ports + 2;  // among destinations
   localparam int unsigned HostDepth = 1024;
 
   if (Ports < 1 || Ports > MaxPorts) begin : gen_ports
@@ -79,6 +84,7 @@ module card
   rx_event_t rx_events[Sources];
   dispatch_event_t dispatch_events[Sources];
   tx_event_t tx_events[Sources];
+  host_event_t host_events;
 
   // Configuration
   cfg_if #(.ADDR_W(12)) card_cfg ();
@@ -136,7 +142,8 @@ module card
       .units_idle,
       .rx_events,
       .dispatch_events,
-      .tx_events
+      .tx_events,
+      .host_events
   );
 
   // In
@@ -178,6 +185,7 @@ module card
   logic [Clusters-1:0] beat_room[Sources];
   slot_msg_t slots[Units];
   frame_if to_units[Units] ();
+  frame_if answers ();
   dispatcher #(
       .Ports(Ports),
       .Units(Units)
@@ -214,6 +222,7 @@ module card
       .in_beat,
       .start_room,
       .beat_room,
+      .answers(answers),
       .to_units(to_units)
   );
 
@@ -235,9 +244,9 @@ module card
   end
 
   // Out
-  logic [Clusters-1:0] out_valid[Sources];
+  logic [Clusters-1:0] out_valid[Sources+1];
   beat_t out_beat[Clusters];
-  logic [Clusters-1:0] room[Sources];
+  logic [Clusters-1:0] room[Sources+1];
   switch_out #(
       .Ports(Ports),
       .Units(Units)
@@ -290,7 +299,26 @@ module card
       .tx_events(tx_events[Loopback])
   );
 
+  host_mem #(
+      .Clusters(Clusters)
+  ) i_host_mem (
+      .clk,
+      .rst,
+      .in_valid(out_valid[HostMem]),
+      .in_beat(out_beat),
+      .room(room[HostMem]),
+      .answers(answers),
+      .axi_write(host_write),
+      .axi_read(host_read),
+      .events(host_events)
+  );
+
   // Checkers of the stream contract
+  frame_check i_check_answers (
+      .clk,
+      .rst,
+      .link(answers)
+  );
   for (genvar s = 0; s < Sources; s++) begin : gen_check_source
     frame_check i_check (
         .clk,

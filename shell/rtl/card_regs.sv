@@ -35,7 +35,8 @@ module card_regs
 
     input wire rx_event_t       rx_events[Sources],
     input wire dispatch_event_t dispatch_events[Sources],
-    input wire tx_event_t       tx_events[Sources]
+    input wire tx_event_t       tx_events[Sources],
+    input wire host_event_t     host_events
 );
   localparam logic [31:0] Magic = 32'h50454E53;
   localparam logic [31:0] Version = 32'h00010000;
@@ -61,6 +62,27 @@ module card_regs
     if (rst) cycles_q <= '0;
   end
   assign now = cycles_q[31:0];
+
+  // Host memory
+  logic [31:0] host_reads_q, host_read_bytes_q, host_writes_q, host_write_bytes_q, host_errors_q;
+  always_ff @(posedge clk) begin
+    if (host_events.read) begin
+      host_reads_q <= host_reads_q + 1;
+      host_read_bytes_q <= host_read_bytes_q + 32'(host_events.bytes);
+    end
+    if (host_events.write) begin
+      host_writes_q <= host_writes_q + 1;
+      host_write_bytes_q <= host_write_bytes_q + 32'(host_events.bytes);
+    end
+    if ((host_events.read || host_events.write) && host_events.error) host_errors_q <= host_errors_q + 1;
+    if (rst) begin
+      host_reads_q <= '0;
+      host_read_bytes_q <= '0;
+      host_writes_q <= '0;
+      host_write_bytes_q <= '0;
+      host_errors_q <= '0;
+    end
+  end
 
   // Writes
   logic in_reta, in_streams, writable_q;
@@ -170,6 +192,11 @@ module card_regs
         CARD_SLOTS_TOTAL: single_q <= 32'(show_total);
         CARD_SLOTS_SIZE: single_q <= 32'(show_size);
         CARD_UNITS_IDLE: single_q <= units_idle;
+        CARD_HOST_READS: single_q <= host_reads_q;
+        CARD_HOST_READ_BYTES: single_q <= host_read_bytes_q;
+        CARD_HOST_WRITES: single_q <= host_writes_q;
+        CARD_HOST_WRITE_BYTES: single_q <= host_write_bytes_q;
+        CARD_HOST_ERRORS: single_q <= host_errors_q;
         default: begin
           single_q <= '0;
           single_known_q <= 1'b0;

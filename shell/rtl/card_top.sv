@@ -43,6 +43,40 @@ module card_top
     output logic      [          7:0] host_tx_src,
     output logic      [         31:0] host_tx_timestamp,
 
+    output logic      [0:0]           m_axi_awid,
+    output logic      [63:0]          m_axi_awaddr,
+    output logic      [7:0]           m_axi_awlen,
+    output logic      [2:0]           m_axi_awsize,
+    output logic      [1:0]           m_axi_awburst,
+    output logic      [3:0]           m_axi_awcache,
+    output logic      [2:0]           m_axi_awprot,
+    output logic                      m_axi_awvalid,
+    input  wire logic                 m_axi_awready,
+    output logic      [DataW-1:0]     m_axi_wdata,
+    output logic      [BeatBytes-1:0] m_axi_wstrb,
+    output logic                      m_axi_wlast,
+    output logic                      m_axi_wvalid,
+    input  wire logic                 m_axi_wready,
+    input  wire logic [0:0]           m_axi_bid,
+    input  wire logic [1:0]           m_axi_bresp,
+    input  wire logic                 m_axi_bvalid,
+    output logic                      m_axi_bready,
+    output logic      [0:0]           m_axi_arid,
+    output logic      [63:0]          m_axi_araddr,
+    output logic      [7:0]           m_axi_arlen,
+    output logic      [2:0]           m_axi_arsize,
+    output logic      [1:0]           m_axi_arburst,
+    output logic      [3:0]           m_axi_arcache,
+    output logic      [2:0]           m_axi_arprot,
+    output logic                      m_axi_arvalid,
+    input  wire logic                 m_axi_arready,
+    input  wire logic [0:0]           m_axi_rid,
+    input  wire logic [DataW-1:0]     m_axi_rdata,
+    input  wire logic [1:0]           m_axi_rresp,
+    input  wire logic                 m_axi_rlast,
+    input  wire logic                 m_axi_rvalid,
+    output logic                      m_axi_rready,
+
     input  wire logic [31:0] s_axil_awaddr,
     input  wire logic        s_axil_awvalid,
     output logic             s_axil_awready,
@@ -65,6 +99,8 @@ module card_top
   axis_if tx[Ports] ();
   axis_if host_rx ();
   axis_if host_tx ();
+  axi_write_if host_write ();
+  axi_read_if host_read ();
   port_t src[Ports];
   time_t timestamp[Ports];
 
@@ -95,6 +131,39 @@ module card_top
   assign host_tx_tlast = host_tx.tlast;
   assign host_tx.tready = host_tx_tready;
 
+  // Bursts of whole beats, in order, from normal memory that may be buffered and changed
+  assign m_axi_awid = '0;
+  assign m_axi_awaddr = host_write.awaddr;
+  assign m_axi_awlen = host_write.awlen;
+  assign m_axi_awsize = 3'd6;
+  assign m_axi_awburst = 2'b01;
+  assign m_axi_awcache = 4'b0011;
+  assign m_axi_awprot = 3'b000;
+  assign m_axi_awvalid = host_write.awvalid;
+  assign host_write.awready = m_axi_awready;
+  assign m_axi_wdata = host_write.wdata;
+  assign m_axi_wstrb = host_write.wstrb;
+  assign m_axi_wlast = host_write.wlast;
+  assign m_axi_wvalid = host_write.wvalid;
+  assign host_write.wready = m_axi_wready;
+  assign host_write.bresp = m_axi_bresp;
+  assign host_write.bvalid = m_axi_bvalid;
+  assign m_axi_bready = host_write.bready;
+  assign m_axi_arid = '0;
+  assign m_axi_araddr = host_read.araddr;
+  assign m_axi_arlen = host_read.arlen;
+  assign m_axi_arsize = 3'd6;
+  assign m_axi_arburst = 2'b01;
+  assign m_axi_arcache = 4'b0011;
+  assign m_axi_arprot = 3'b000;
+  assign m_axi_arvalid = host_read.arvalid;
+  assign host_read.arready = m_axi_arready;
+  assign host_read.rdata = m_axi_rdata;
+  assign host_read.rresp = m_axi_rresp;
+  assign host_read.rlast = m_axi_rlast;
+  assign host_read.rvalid = m_axi_rvalid;
+  assign m_axi_rready = host_read.rready;
+
   card #(
       .Ports(Ports),
       .Units(Units),
@@ -112,6 +181,8 @@ module card_top
       .host_tx(host_tx),
       .host_tx_src,
       .host_tx_timestamp,
+      .host_write(host_write),
+      .host_read(host_read),
       .axil_awaddr(s_axil_awaddr),
       .axil_awvalid(s_axil_awvalid),
       .axil_awready(s_axil_awready),

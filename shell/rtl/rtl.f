@@ -9,6 +9,11 @@ switch_out.sv
 frame_gather.sv
 egress.sv
 loopback.sv
+realign.sv
+axi_bursts.sv
+host_write.sv
+host_read.sv
+host_mem.sv
 stream_counters.sv
 card_regs.sv
 cfg_front.sv

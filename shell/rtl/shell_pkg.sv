@@ -38,6 +38,39 @@ package shell_pkg;
     logic stall;  // the receiver was not ready
   } tx_event_t;
 
+  // What host memory reports: a request was answered.
+  typedef struct packed {
+    logic read;
+    logic write;
+    logic error;  // wholly or in part refused by the host
+    len_t bytes;
+  } host_event_t;
+
+  // A read that a unit asks for.
+  typedef struct packed {
+    logic [63:0] addr;
+    unit_t unit_id;
+    slot_t tag;
+    len_t len;
+    place_t place;
+  } host_request_t;
+
+  // A write that was answered, and a read.
+  typedef struct packed {
+    logic error;
+    unit_t unit_id;
+    slot_t tag;
+    len_t len;
+  } host_write_done_t;
+
+  typedef struct packed {
+    logic error;
+    unit_t unit_id;
+    slot_t tag;
+    len_t len;
+    place_t place;
+  } host_read_done_t;
+
   // Number of bytes that a contiguous `tkeep` stands for.
   function automatic logic [6:0] keep_bytes(logic [BeatBytes-1:0] keep);
     logic [3:0] groups;

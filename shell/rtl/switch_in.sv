@@ -8,7 +8,8 @@
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits for one
 // cluster's link from holding another source; the queue of a unit takes what a unit cannot take at once, so that its neighbours
-// on the link go on (a unit that stops for long inside a frame longer than that holds its link). A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
+// on the link go on (a unit that stops for long inside a frame longer than that holds its link). Answers of host memory come to the
+// arbiters as they are, without a queue. A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
 module switch_in
   import penstock_pkg::*;
 #(
@@ -24,24 +25,30 @@ module switch_in
     output logic [Clusters-1:0] start_room[Sources],  // half of the queue is free
     output logic [Clusters-1:0] beat_room[Sources],  // room for a beat and what is on its way
 
+    frame_if.snk answers,  // of host memory: `meta` with all beats of a frame
+
     frame_if.src to_units[Units]
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
+  localparam int unsigned Takers = Sources + 1;  // of the link: the sources, then the answers
 
   typedef struct packed {
     logic last;
     logic [1:0] unit_id;  // within the cluster
   } key_t;
 
+  logic [Clusters-1:0] answers_pop;
+  assign answers.ready = answers_pop != 0;
+
   for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
     localparam int unsigned First = c * UnitsPerCluster;
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
     // Heads of the sources' queues, and the beats that were popped in the cycle before
-    key_t key[Sources];
-    beat_t beat[Sources];
-    logic [Sources-1:0] valid, pop;
+    key_t key[Takers];
+    beat_t beat[Takers];
+    logic [Takers-1:0] valid, pop;
     for (genvar s = 0; s < Sources; s++) begin : gen_queue
       logic [$clog2(Depth):0] level;
       fifo_keyed #(
@@ -65,13 +72,21 @@ module switch_in
       always_ff @(posedge clk) start_room[s][c] <= !rst && level <= ($clog2(Depth) + 1)'(Depth / 2);
     end
 
+    assign key[Sources] = '{last: answers.last, unit_id: answers.meta.unit_id[1:0]};
+    assign valid[Sources] = answers.valid && 32'(answers.meta.unit_id[4:2]) == c;
+    assign answers_pop[c] = pop[Sources];
+    beat_t answer_q;
+    assign beat[Sources] = answer_q;
+    always_ff @(posedge clk)
+      if (pop[Sources]) answer_q <= '{meta: answers.meta, last: answers.last, data: answers.data};
+
     // One frame after another onto the link
     logic [UnitsPerCluster-1:0] unit_room;
-    logic [Sources-1:0] ready, grant, owner_q;
+    logic [Takers-1:0] ready, grant, owner_q;
     logic busy_q, busy_d;
-    always_comb for (int unsigned s = 0; s < Sources; s++) ready[s] = valid[s] && unit_room[key[s].unit_id];
+    always_comb for (int unsigned s = 0; s < Takers; s++) ready[s] = valid[s] && unit_room[key[s].unit_id];
     rr_arbiter #(
-        .N(Sources)
+        .N(Takers)
     ) i_arbiter (
         .clk,
         .rst,
@@ -82,12 +97,12 @@ module switch_in
     assign pop = busy_q ? ready & owner_q : grant;
 
     // The beat of what was popped is there in the next cycle, and on the link in the one after.
-    logic [Sources-1:0] pop_q;
+    logic [Takers-1:0] pop_q;
     logic [UnitsPerCluster-1:0] to_unit, to_unit_q;
     always_comb begin
       busy_d  = busy_q;
       to_unit = '0;
-      for (int unsigned s = 0; s < Sources; s++)
+      for (int unsigned s = 0; s < Takers; s++)
         if (pop[s]) begin
           busy_d = !key[s].last;
           to_unit[key[s].unit_id] = 1'b1;
@@ -97,7 +112,7 @@ module switch_in
     logic [UnitsPerCluster-1:0] link_valid_q;
     always_comb begin
       link = '0;
-      for (int unsigned s = 0; s < Sources; s++) if (pop_q[s]) link |= beat[s];
+      for (int unsigned s = 0; s < Takers; s++) if (pop_q[s]) link |= beat[s];
     end
     always_ff @(posedge clk) begin
       if (!busy_q) owner_q <= grant;

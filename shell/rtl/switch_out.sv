@@ -15,7 +15,7 @@ module switch_out
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 16,
-    parameter int unsigned Dests    = Ports + 2,  // the ports, the host, the loopback
+    parameter int unsigned Dests    = Ports + 3,  // the ports, the host, the loopback, host memory
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,
@@ -41,6 +41,7 @@ module switch_out
     for (int unsigned p = 0; p < Ports; p++) dest[p] = (p < 2 && dst == 8'(p)) || dst == PortEthHigh + 8'(p);
     dest[Ports] = dst == PortHost;
     dest[Ports+1] = dst == PortLoopback || (dst >= PortUnit && dst < PortUnit + 8'(MaxUnits));
+    dest[Ports+2] = dst == PortHostMem || dst == PortHostRead;
     return dest;
   endfunction
 

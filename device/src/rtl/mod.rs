@@ -332,6 +332,16 @@ impl Device for RtlDevice {
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         Bus::write(&mut self.model, address, value)
     }
+
+    fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let error = DeviceError::HostMemory { address, bytes: bytes.len() };
+        self.model.host_read(address, bytes).then_some(()).ok_or(error)
+    }
+
+    fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        let error = DeviceError::HostMemory { address, bytes: bytes.len() };
+        self.model.host_write(address, bytes).then_some(()).ok_or(error)
+    }
 }
 
 impl Bus for Model {

@@ -76,6 +76,8 @@ struct Functions {
     step: unsafe extern "C" fn(Card, u64, u64) -> u32,
     write: unsafe extern "C" fn(Card, u32, u32) -> u32,
     read: unsafe extern "C" fn(Card, u32, *mut u32) -> u32,
+    host_read: unsafe extern "C" fn(Card, u64, *mut u8, usize) -> u32,
+    host_write: unsafe extern "C" fn(Card, u64, *const u8, usize) -> u32,
     entries: unsafe extern "C" fn(Card, *mut *const Entry) -> usize,
     exits: unsafe extern "C" fn(Card, *mut *const Exit, *mut *const u8, *mut usize) -> usize,
     clear: unsafe extern "C" fn(Card),
@@ -112,6 +114,8 @@ impl Model {
             step: symbol!("step"),
             write: symbol!("write"),
             read: symbol!("read"),
+            host_read: symbol!("host_read"),
+            host_write: symbol!("host_write"),
             entries: symbol!("entries"),
             exits: symbol!("exits"),
             clear: symbol!("clear"),
@@ -177,6 +181,18 @@ impl Model {
         // SAFETY: `value` outlives the call.
         let response = unsafe { (self.functions.read)(self.card, address, &mut value) };
         (response, value)
+    }
+
+    /// Reads the host's memory; false when it ends before.
+    pub fn host_read(&self, address: u64, bytes: &mut [u8]) -> bool {
+        // SAFETY: the driver fills the slice and keeps nothing of it.
+        unsafe { (self.functions.host_read)(self.card, address, bytes.as_mut_ptr(), bytes.len()) != 0 }
+    }
+
+    /// Writes the host's memory; false when it ends before.
+    pub fn host_write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        // SAFETY: the driver copies the slice before it returns.
+        unsafe { (self.functions.host_write)(self.card, address, bytes.as_ptr(), bytes.len()) != 0 }
     }
 
     /// Frames that entered since the last [`Model::clear`], in time order.

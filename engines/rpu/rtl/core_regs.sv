@@ -9,7 +9,8 @@
 //   set-up    store ─> register ─> checked ─> slot table / dispatcher                      2 cycles, one a cycle
 //
 // An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only a read
-// of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to it.
+// of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to it; and a request to host
+// memory, or the address of the next one, waits until an earlier request has left.
 module core_regs
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -44,6 +45,14 @@ module core_regs
     input wire logic        done,
     input wire slot_index_t done_slot,
 
+    // answers of host memory
+    input wire logic        was_read,
+    input wire slot_index_t was_read_tag,
+    input wire logic        was_read_error,
+    input wire logic        wrote,
+    input wire slot_index_t wrote_tag,
+    input wire logic        wrote_error,
+
     // slot table
     output logic        place_we,
     output logic        header_we,
@@ -64,6 +73,9 @@ module core_regs
     // transmit engine
     output logic        send,
     output send_t       send_data,
+    input  wire logic   mem_busy,  // a request to host memory has not left yet
+    output logic [63:0] mem_addr,
+    output host_read_t  mem_read,
     input  wire logic        free,
     input  wire slot_index_t free_slot,
 
@@ -108,7 +120,7 @@ module core_regs
   wire head_load = queue_valid && (!head_valid_q || pop);
   assign head_slot = queue_slot;
   wire recv = rd && at(addr, RPU_CORE_RECV) && !retry;
-  assign hold = recv && !head_valid_q;
+  wire recv_waits = recv && !head_valid_q;
   assign pop = head_valid_q && (recv || (wr && at(addr, RPU_CORE_RECV_DESC_RELEASE)));
 
   half_t head_place_q;
@@ -116,7 +128,7 @@ module core_regs
   always_ff @(posedge clk) begin
     if (head_load) head_valid_q <= 1'b1;
     else if (pop) head_valid_q <= 1'b0;
-    retry <= hold && irq_ready;
+    retry <= recv_waits && irq_ready;
     if (rst) begin
       head_valid_q <= 1'b0;
       retry <= 1'b0;
@@ -139,7 +151,9 @@ module core_regs
     SendFrame   = 3'd0,
     SendRelease = 3'd1,
     SendToUnit  = 3'd2,
-    SendSlots   = 3'd3
+    SendSlots   = 3'd3,
+    SendHostWrite = 3'd4,
+    SendHostRead  = 3'd5
   } send_type_e;
 
   logic [2:0] type_q;
@@ -149,7 +163,21 @@ module core_regs
   logic [31:0] s_desc_q, s_data_q;
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
-  wire store_high = wr && at(addr, RPU_CORE_SEND_DESC_HIGH);
+  wire store_pointer = wr && at(addr, RPU_CORE_SEND_DESC_HIGH);
+  wire store_address = wr && (at(addr, RPU_CORE_DRAM_ADDR_LOW) || at(addr, RPU_CORE_DRAM_ADDR_HIGH));
+  // Requests to host memory come one at a time.
+  wire host_type = type_q == SendHostWrite || type_q == SendHostRead;
+  wire s_host = s_valid_q && (s_type_q == SendHostWrite || s_type_q == SendHostRead);
+  wire host_waits = (mem_busy || s_host) && (store_address || (store_pointer && host_type));
+  wire store_high = store_pointer && !host_waits;
+
+  assign hold = recv_waits || host_waits;
+
+  always_ff @(posedge clk) begin
+    if (wr && !host_waits && at(addr, RPU_CORE_DRAM_ADDR_LOW)) mem_addr[31:0] <= wdata;
+    if (wr && !host_waits && at(addr, RPU_CORE_DRAM_ADDR_HIGH)) mem_addr[63:32] <= wdata;
+    if (store_high && host_type) mem_read <= '{place: wdata[19:1], len: desc_low_q[15:0]};
+  end
 
   always_ff @(posedge clk) begin
     if (wr && at(addr, RPU_CORE_SEND_DESC_LOW)) desc_low_q <= wdata;
@@ -183,7 +211,7 @@ module core_regs
     dst = s_port;
     dst_exists = 1'b0;
     if (s_type_q > SendSlots) begin
-      dst_exists = 1'b0;  // host memory
+      dst = s_type_q == SendHostWrite ? PortHostMem : PortHostRead;
     end else if (s_type_q == SendToUnit) begin
       dst = PortUnit + s_port;
       dst_exists = s_port < 8'(Units);
@@ -203,7 +231,12 @@ module core_regs
   wire moved = s_pointer_q && s_data_q[31:20] == 12'h010 && 32'(s_data_q[19:0]) < PmemBytes;
   wire frame_fits = s_len <= 16'(MaxFrame) && (!moved || (s_data_q[5:4] == 0 && !s_data_q[0]));
 
-  wire s_sends = s_valid_q && s_type_q != SendSlots;
+  // Host memory takes any part of packet memory that begins where a frame may begin.
+  wire [20:0] s_end = {1'b0, s_data_q[19:0]} + {5'd0, s_len};
+  wire host_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots) && s_len != 0 && moved && frame_fits && 32'(s_end) <= PmemBytes;
+  wire refuse_host = s_host && !host_fits;
+
+  wire s_sends = s_valid_q && s_type_q != SendSlots && !s_host;
   wire release_only = s_type_q == SendRelease;
   wire drop = s_len == 0;
   wire refuse_slot = s_sends && !s_held;
@@ -211,12 +244,13 @@ module core_regs
   wire refuse_frame = s_sends && s_held && !release_only && !drop && dst_exists && !frame_fits;
 
   assign send_slot = s_slot;
-  assign send = s_sends && s_held;
+  wire gives_back = s_sends && s_held;
+  assign send = gives_back || (s_host && host_fits);
   assign send_data = '{
       slot: s_slot,
       discard: release_only || drop || refuse_frame || refuse_dst,
       blocked: drop || release_only,
-      len: s_len,
+      len: s_host && s_type_q == SendHostRead ? len_t'(HostReadBytes) : s_len,
       dst: dst,
       start: moved ? s_data_q[19:1] : send_place
   };
@@ -229,7 +263,7 @@ module core_regs
   // ---- slots held by the firmware, from taking the descriptor to giving it back, and slots that hold a frame
   always_comb begin
     held_d = held_q;
-    if (send) held_d[s_slot] = 1'b0;
+    if (gives_back) held_d[s_slot] = 1'b0;
     if (pop) held_d[head_slot_q] = 1'b1;
   end
 
@@ -237,12 +271,28 @@ module core_regs
     held_q <= held_d;
     if (free) active[free_slot] <= 1'b0;
     if (done) active[done_slot] <= 1'b1;
-    held_cycles <= (send || (held_q == 0 && !head_valid_q)) ? 32'd0 : held_cycles + 32'd1;
+    held_cycles <= (gives_back || (held_q == 0 && !head_valid_q)) ? 32'd0 : held_cycles + 32'd1;
     if (rst) begin
       held_q <= '0;
       active <= '0;
       held_cycles <= '0;
     end
+  end
+
+  // ---- host memory flags
+  logic [31:0] host_flags_q, host_flags_d;
+
+  always_comb begin
+    host_flags_d = host_flags_q;
+    if (wr && at(addr, RPU_CORE_DRAM_FLAG_WR)) host_flags_d = wdata;
+    if (wr && at(addr, RPU_CORE_DRAM_FLAG_RST)) host_flags_d[slot_index(wdata[5:0])] = 1'b0;
+    if (was_read) host_flags_d[was_read_tag] = 1'b1;
+    if (wrote) host_flags_d[wrote_tag] = 1'b1;
+  end
+
+  always_ff @(posedge clk) begin
+    host_flags_q <= host_flags_d;
+    if (rst) host_flags_q <= '0;
   end
 
   // ---- slot set-up
@@ -287,13 +337,15 @@ module core_regs
     if (wr && at(addr, RPU_CORE_INTERRUPT_ACK)) flags_d &= ~wdata[15:0];
     flags_d[IntTimer] |= timer_due;
     flags_d[IntPacket] |= head_load;
+    flags_d[IntHostMemory] |= was_read || wrote;
     flags_d[IntPoke] |= poke;
     flags_d[IntEvict] |= evict;
     flags_d[IntWild] |= wild;
-    flags_d[IntDescriptor] |= refuse_slot || refuse_frame;
+    flags_d[IntDescriptor] |= refuse_slot || refuse_frame || refuse_host;
     flags_d[IntDestination] |= refuse_dst;
     flags_d[IntSlot] |= (u_valid_q && !header_we && !place_we) || (setup && !setup_fits);
     flags_d[IntAccelerator] |= accel_error;
+    flags_d[IntHostError] |= (was_read && was_read_error) || (wrote && wrote_error);
   end
 
   always_ff @(posedge clk) begin
@@ -335,7 +387,8 @@ module core_regs
     unique case (addr)
       RPU_CORE_RECV_DESC_LOW[8:2]: rdata = head_valid_q ? head_desc_q : 32'd0;
       RPU_CORE_RECV_DESC_HIGH[8:2]: rdata = {12'h010, head_place_q, 1'b0};
-      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 8'd1, 7'd0, head_valid_q};
+      RPU_CORE_DRAM_FLAGS[8:2]: rdata = host_flags_q;
+      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 7'd0, !(host_type && (mem_busy || s_host)), 7'd0, head_valid_q};
       RPU_CORE_CORE_ID[8:2]: rdata = 32'(unit_id);
       RPU_CORE_TIMER_L[8:2]: rdata = timer[31:0];
       RPU_CORE_TIMER_H[8:2]: rdata = timer_high_q;

@@ -122,7 +122,7 @@ module rpu
   logic [255:0] wide_rdata;
   logic [1:0][DataW-1:0] pmem_rdata;
   logic [63:0] debug_in, debug_out;
-  logic ready_to_evict, refused, blocked, done, tx_free;
+  logic ready_to_evict, refused, blocked, done, tx_sent, tx_free;
   logic [15:0] errors;
   logic [31:0] active, held_cycles;
   slot_index_t done_slot, tx_free_slot;
@@ -165,7 +165,7 @@ module rpu
       .rx_frame(done),
       .rx_bytes(done_len),
       .rx_stall(rx.valid && !rx.ready),
-      .tx_frame(tx.valid && tx.ready && tx.last),
+      .tx_frame(tx_sent),
       .tx_bytes(tx.meta.len),
       .tx_stall(tx.valid && !tx.ready),
       .blocked,
@@ -214,6 +214,7 @@ module rpu
   logic rx_row_valid, tx_row_valid;
   logic [13:0] rx_row, tx_row;
   logic [DataW-1:0] rx_row_data;
+  logic [BeatBytes-1:0] rx_row_be;
   logic [1:0] load_step_q;  // cycles that a load of the core has been in MEM
 
   wire core_takes_a = m_pmem_q && load_step_q == 0;
@@ -251,7 +252,7 @@ module rpu
       .we({host_pmem_en ? host_we : accel_bus.pm_we[accel_port], core_takes_a ? m_we_q : rx_row_valid}),
       .be({
         host_pmem_en ? 64'hF << {host_addr[5:2], 2'b0} : accel_bus.pm_wstrb[accel_port],
-        core_takes_a ? 64'(m_be_q) << {m_addr_q[5:2], 2'b0} : {BeatBytes{1'b1}}
+        core_takes_a ? 64'(m_be_q) << {m_addr_q[5:2], 2'b0} : rx_row_be
       }),
       .row({
         host_pmem_en ? host_addr[RowW+5:6] : accel_bus.pm_row[accel_port][RowW-1:0],
@@ -298,6 +299,10 @@ module rpu
   time_t taken_timestamp, tx_timestamp;
   send_t send_data;
   logic setup_valid;
+  logic mem_busy, was_read, was_read_error, wrote, wrote_error;
+  slot_index_t was_read_tag, wrote_tag;
+  logic [63:0] mem_addr;
+  host_read_t mem_read;
   slot_t setup_count;
 
   slot_table slot_table (
@@ -344,6 +349,7 @@ module rpu
       .row_valid(rx_row_valid),
       .row_ready(!core_takes_a),
       .row_addr(rx_row),
+      .row_be(rx_row_be),
       .head_valid,
       .head_ready(!host_dmem_en),
       .head_be,
@@ -352,14 +358,24 @@ module rpu
       .row_data(rx_row_data),
       .done,
       .done_slot,
-      .done_len
+      .done_len,
+      .was_read,
+      .was_read_tag,
+      .was_read_error,
+      .wrote,
+      .wrote_tag,
+      .wrote_error
   );
 
   tx_dma tx_dma (
       .clk,
       .rst,
+      .unit_id,
       .send,
       .send_data,
+      .mem_busy,
+      .mem_addr,
+      .mem_read,
       .table_slot(tx_slot),
       .table_src(tx_src),
       .table_timestamp(tx_timestamp),
@@ -368,6 +384,7 @@ module rpu
       .row_addr(tx_row),
       .row_data(pmem_rdata[0]),
       .tx,
+      .sent(tx_sent),
       .free(tx_free),
       .free_slot(tx_free_slot),
       .blocked
@@ -397,6 +414,12 @@ module rpu
       .evict,
       .done,
       .done_slot,
+      .was_read,
+      .was_read_tag,
+      .was_read_error,
+      .wrote,
+      .wrote_tag,
+      .wrote_error,
       .place_we,
       .header_we,
       .place_slot,
@@ -414,6 +437,9 @@ module rpu
       .send_place,
       .send,
       .send_data,
+      .mem_busy,
+      .mem_addr,
+      .mem_read,
       .free(tx_free),
       .free_slot(tx_free_slot),
       .setup_valid,

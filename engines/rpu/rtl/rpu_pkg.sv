@@ -11,6 +11,7 @@ package rpu_pkg;
   // Bits of the interrupt flags (engines/rpu/regs/rpu.rdl, INTERRUPT_FLAGS).
   localparam int unsigned IntTimer = 0;
   localparam int unsigned IntPacket = 1;
+  localparam int unsigned IntHostMemory = 2;
   localparam int unsigned IntPoke = 4;
   localparam int unsigned IntEvict = 5;
   localparam int unsigned IntWild = 8;
@@ -18,7 +19,8 @@ package rpu_pkg;
   localparam int unsigned IntDestination = 10;
   localparam int unsigned IntSlot = 11;
   localparam int unsigned IntAccelerator = 12;
-  localparam logic [15:0] IntErrors = 16'h1F00;  // the mask cannot hide these
+  localparam int unsigned IntHostError = 13;
+  localparam logic [15:0] IntErrors = 16'h3F00;  // the mask cannot hide these
 
   typedef logic [4:0] slot_index_t;   // slot number less one
   typedef logic [2:0] offset_t;       // packet offset in half words: address mod 64, halved

@@ -9,6 +9,8 @@
 //
 // A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle, or two while its
 // half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat.
+// What was read from host memory goes where the answer says, and nothing beside it is touched; it gets no header copy and no descriptor.
+// The answer to a write has no bytes: it is told (`wrote`) and gone.
 // Latency from rx to the descriptor: 4 cycles and the rows. `rx.ready` is registered and falls when the queue is nearly full.
 module rx_dma
   import penstock_pkg::*;
@@ -31,6 +33,7 @@ module rx_dma
     output logic              row_valid,
     input  wire logic         row_ready,
     output logic [13:0]       row_addr,
+    output logic [BeatBytes-1:0] row_be,
     // data memory
     output logic              head_valid,
     input  wire logic         head_ready,
@@ -42,29 +45,49 @@ module rx_dma
     // the frame is in: one cycle
     output logic              done,
     output slot_index_t       done_slot,
-    output len_t              done_len
+    output len_t              done_len,
+
+    // what was read from host memory is in, and the answer to a write has come: one cycle each
+    output logic              was_read,
+    output slot_index_t       was_read_tag,
+    output logic              was_read_error,
+    output logic              wrote,
+    output slot_index_t       wrote_tag,
+    output logic              wrote_error
 );
   // ---- queue
   typedef struct packed {
     logic first;
     logic last;
-    slot_index_t slot;
+    slot_index_t slot;  // or tag
     len_t len;
+    logic answer;       // of host memory
+    logic error;
+    half_t place;       // of an answer
     logic [DataW-1:0] data;
   } entry_t;
 
   logic first_q;
   slot_index_t slot_q;
   len_t len_q;
+  logic answer_q;
+  half_t place_q;
+  host_answer_t answer;
   entry_t in, head;
   logic head_avail, pop;
   wire take = rx.valid && rx.ready;
+  wire take_wrote = take && first_q && in.answer && answer.write;
+
+  assign answer = rx.meta.hash;
 
   assign in = '{
       first: first_q,
       last: rx.last,
       slot: first_q ? slot_index(rx.meta.slot) : slot_q,
       len: first_q ? rx.meta.len : len_q,
+      answer: first_q ? rx.meta.src == PortHostMem : answer_q,
+      error: answer.error,
+      place: first_q ? answer.place : place_q,
       data: rx.data
   };
 
@@ -73,11 +96,19 @@ module rx_dma
       first_q <= rx.last;
       slot_q  <= in.slot;
       len_q   <= in.len;
+      answer_q <= in.answer;
+      place_q <= in.place;
     end
-    if (rst) first_q <= 1'b1;
+    wrote <= take_wrote;
+    wrote_tag <= in.slot;
+    wrote_error <= answer.error;
+    if (rst) begin
+      first_q <= 1'b1;
+      wrote   <= 1'b0;
+    end
   end
 
-  assign info_we = take && first_q;
+  assign info_we = take && first_q && !in.answer;
   assign info_slot = in.slot;
   assign info_data = '{len: rx.meta.len, src: rx.meta.src, timestamp: rx.meta.timestamp, hash: rx.meta.hash};
 
@@ -86,7 +117,7 @@ module rx_dma
   ) queue (
       .clk,
       .rst,
-      .push (take),
+      .push (take && !take_wrote),
       .din  (in),
       .ready(rx.ready),
       .valid(head_avail),
@@ -104,7 +135,9 @@ module rx_dma
   logic spill_q;          // the row after the last beat is due
   logic [3:0] head_start_q;  // first byte of the frame in row 0
 
-  assign off = spill_q ? head_start_q[3:1] : table_place[2:0];
+  half_t place;
+  assign place = head.answer ? head.place : table_place;
+  assign off   = spill_q ? head_start_q[3:1] : place[2:0];
 
   always_comb begin
     unique case (off)
@@ -121,6 +154,7 @@ module rx_dma
 
   // Bytes of the last beat (1..64) and whether the rotation pushes some of them into a row of their own.
   wire [6:0] tail = {head.len[5:0] == 0, head.len[5:0]};
+  wire [6:0] tail_end = tail + {3'b0, off, 1'b0};
   wire spills = tail + {3'b0, off, 1'b0} > 7'd64;
 
   // ---- row register
@@ -132,9 +166,12 @@ module rx_dma
   logic [7:0] head_end_q;       // byte after the last that data memory gets, counted from the start of row 0
   slot_index_t done_slot_q;
   len_t done_len_q;
+  logic done_answer_q, done_error_q;
+  logic [6:0] row_end_q;        // byte after the last that packet memory gets of this row
+  logic [3:0] spill_end_q;      // the same of a row of what is pushed out
 
   wire [7:0] copied = head.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : head.len[7:0];
-  wire [7:0] head_end = table_copies ? copied + {4'b0, off, 1'b0} : 8'd0;
+  wire [7:0] head_end = table_copies && !head.answer ? copied + {4'b0, off, 1'b0} : 8'd0;
   // Byte of row 0 at which the half row begins that data memory gets now.
   wire [7:0] half_base = {index_q, half_q, 5'b0};
   // The second half of this row is due as well.
@@ -152,7 +189,11 @@ module rx_dma
   assign head_valid = head_q;
   assign head_row = header_q + header_row_t'({index_q, half_q});
   assign head_data = half_q ? row_data[511:256] : row_data[255:0];
-  assign done = last_q && (row_q || head_q) && empty;
+  wire all_in = last_q && (row_q || head_q) && empty;
+  assign done = all_in && !done_answer_q;
+  assign was_read = all_in && done_answer_q;
+  assign was_read_tag = done_slot_q;
+  assign was_read_error = done_error_q;
   assign done_slot = done_slot_q;
   assign done_len = done_len_q;
 
@@ -161,6 +202,11 @@ module rx_dma
       head_be[b] = half_base + 8'(b) >= {4'b0, head_start_q} && half_base + 8'(b) < head_end_q;
     end
   end
+
+  // Frames own their slots and get whole rows.
+  wire [3:0] row_start = done_answer_q && index_q == 0 ? head_start_q : 4'd0;
+
+  always_comb for (int unsigned b = 0; b < BeatBytes; b++) row_be[b] = b >= 32'(row_start) && b < 32'(row_end_q);
 
   logic [1:0] index_d;
   assign index_d = (!spill_q && head.first) ? 2'd0 : (index_q == 2'd3) ? 2'd3 : index_q + 2'd1;
@@ -191,17 +237,22 @@ module rx_dma
     if (load) begin
       row_data <= rotated;
       if (!spill_q && head.first) begin
-        addr_q <= table_place[18:5];
-        next_addr_q <= table_place[18:5] + 14'd1;
+        addr_q <= place[18:5];
+        next_addr_q <= place[18:5] + 14'd1;
         header_q <= table_header;
         head_start_q <= {off, 1'b0};
         head_end_q <= head_end;
         done_slot_q <= head.slot;
         done_len_q <= head.len;
+        done_answer_q <= head.answer;
+        done_error_q <= head.error;
       end else begin
         addr_q <= next_addr_q;
         next_addr_q <= next_addr_q + 14'd1;
       end
+      if (spill_q) row_end_q <= done_answer_q ? {3'd0, spill_end_q} : 7'd64;
+      else row_end_q <= head.answer && head.last && !spills ? tail_end : 7'd64;
+      spill_end_q <= tail_end[3:0];
       carry_q <= head.data[DataW-1-:112];
     end
   end

@@ -9,6 +9,8 @@
 //
 // Throughput one row a cycle, also from frame to frame. Latency from send to the first beat on tx: 8 cycles when nobody disturbs.
 // Rows are only read while the queue has room for all that are on their way, so memory never has to stop.
+// Requests to host memory go the same way (penstock_pkg.sv says how they look) and give no slot back. There is one at a time: `mem_busy` from
+// `send` until its first beat is in the queue; the address and what a read asks for stay as they are meanwhile.
 // A slot comes back when its frame's last beat has left; when the frame is not to be sent, as soon as its turn in the queue comes.
 module tx_dma
   import penstock_pkg::*;
@@ -16,9 +18,14 @@ module tx_dma
 (
     input wire logic clk,
     input wire logic rst,
+    input wire unit_t unit_id,
 
     input  wire logic  send,       // always taken: each slot is queued once at most
     input  wire send_t send_data,
+
+    output logic                mem_busy,
+    input  wire logic [63:0]    mem_addr,
+    input  wire host_read_t     mem_read,
 
     output slot_index_t      table_slot,
     input  wire port_t       table_src,
@@ -31,6 +38,7 @@ module tx_dma
 
     frame_if.src tx,
 
+    output logic        sent,      // a frame has left: one cycle
     output logic        free,
     output slot_index_t free_slot,
     output logic        blocked    // a frame was dropped by the program: one cycle
@@ -61,6 +69,7 @@ module tx_dma
   logic [13:0] addr_q;
   logic [8:0] rows_left_q, beats_left_q;  // rows to ask for; beats that begin in them
   offset_t off_q;
+  logic request_q, read_q;                 // the next row is the first of a request to host memory; that is a read
   logic free_sent;                         // the frame on tx gives its slot back in this cycle
   slot_index_t sent_slot;
 
@@ -68,6 +77,19 @@ module tx_dma
   wire ends = granted && rows_left_q == 9'd1;
   wire start = next_avail && !next.discard && meta_room && (!busy_q || ends);
   wire discard = next_avail && next.discard && !free_sent;
+
+  function automatic logic to_host_memory(port_t dst);
+    return dst == PortHostMem || dst == PortHostRead;
+  endfunction
+
+  wire next_request = to_host_memory(next.dst);
+  logic request_taken;
+
+  always_ff @(posedge clk) begin
+    if (send && to_host_memory(send_data.dst) && !send_data.discard) mem_busy <= 1'b1;
+    else if (request_taken) mem_busy <= 1'b0;
+    if (rst) mem_busy <= 1'b0;
+  end
 
   assign next_pop = start || discard;
   assign row_valid = busy_q && room;
@@ -83,6 +105,7 @@ module tx_dma
 
   always_ff @(posedge clk) begin
     if (granted) begin
+      request_q <= 1'b0;
       addr_q <= addr_q + 14'd1;
       rows_left_q <= rows_left_q - 9'd1;
       if (beats_left_q != 0) beats_left_q <= beats_left_q - 9'd1;
@@ -90,6 +113,8 @@ module tx_dma
     if (start) begin
       addr_q <= next.start[18:5];
       off_q <= next.start[2:0];
+      request_q <= next_request;
+      read_q <= next.dst == PortHostRead;
       rows_left_q <= last_byte[14:6];
       beats_left_q <= 9'((17'(next.len) + 17'd63) >> 6);
     end
@@ -101,6 +126,8 @@ module tx_dma
     logic beat;    // a beat begins in this row
     logic last;    // it is the frame's last
     logic single;  // it needs nothing of the row that follows
+    logic request; // it is the first of a request to host memory,
+    logic read;    // to read
     offset_t off;
   } tag_t;
 
@@ -110,6 +137,8 @@ module tx_dma
       beat: beats_left_q != 0,
       last: beats_left_q == 9'd1,
       single: rows_left_q == 9'd1,
+      request: request_q,
+      read: request_q && read_q,
       off: off_q
   };
 
@@ -123,7 +152,7 @@ module tx_dma
   end
 
   // ---- rotation back: a beat is the upper part of one row and the lower part of the next
-  logic [DataW-1:0] before_data_q, beat;
+  logic [DataW-1:0] before_data_q, beat, queued;
   wire complete = before_q.valid && (before_q.single || output_q.valid);
   wire push = complete && before_q.beat;
 
@@ -148,8 +177,11 @@ module tx_dma
     if (rst) before_q.valid <= 1'b0;
   end
 
+  assign request_taken = push && before_q.request;
+  assign queued = {beat[DataW-1:$bits(host_read_t)], before_q.read ? mem_read : beat[$bits(host_read_t)-1:0]};
+
   // ---- queue of beats, and of what tx says of their frames
-  logic meta_avail;
+  logic meta_avail, tx_request;
   frame_meta_t meta_in;
 
   assign table_slot = next.slot;
@@ -157,10 +189,10 @@ module tx_dma
       len: next.len,
       src: table_src,
       dst: next.dst,
-      unit_id: '0,
+      unit_id: unit_id,
       slot: slot_t'(next.slot) + 6'd1,
-      timestamp: table_timestamp,
-      hash: '0
+      timestamp: next_request ? mem_addr[63:32] : table_timestamp,
+      hash: next_request ? mem_addr[31:0] : '0
   };
 
   fifo_dist #(
@@ -170,7 +202,7 @@ module tx_dma
       .clk,
       .rst,
       .push,
-      .din  ({before_q.last, beat}),
+      .din  ({before_q.last, queued}),
       .ready(room),
       .valid(tx.valid),
       .pop  (tx.ready),
@@ -179,22 +211,23 @@ module tx_dma
   );
 
   fifo_dist #(
-      .Width($bits(frame_meta_t)),
+      .Width($bits(frame_meta_t) + 1),
       .Room (2)
   ) metas (
       .clk,
       .rst,
       .push (start),
-      .din  (meta_in),
+      .din  ({next_request, meta_in}),
       .ready(meta_room),
       .valid(meta_avail),
       .pop  (tx.valid && tx.ready && tx.last),
-      .dout (tx.meta),
+      .dout ({tx_request, tx.meta}),
       .level()
   );
 
   // ---- slots that come back
-  assign free_sent = tx.valid && tx.ready && tx.last;
+  assign free_sent = tx.valid && tx.ready && tx.last && !tx_request;
+  assign sent = free_sent;
   assign sent_slot = slot_index(tx.meta.slot);
 
   always_ff @(posedge clk) begin

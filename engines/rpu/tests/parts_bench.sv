@@ -35,6 +35,13 @@ module parts_bench
     output logic                                rx_done,
     output slot_index_t                         rx_done_slot,
     output len_t                                rx_done_len,
+    output logic [BeatBytes-1:0]                rx_row_be,
+    output logic                                rx_was_read,
+    output slot_index_t                         rx_was_read_tag,
+    output logic                                rx_was_read_error,
+    output logic                                rx_wrote,
+    output slot_index_t                         rx_wrote_tag,
+    output logic                                rx_wrote_error,
 
     // ---- transmit engine
     input  wire logic                           tx_send,
@@ -52,6 +59,10 @@ module parts_bench
     output logic                                tx_last,
     output logic [$bits(frame_meta_t)-1:0]      tx_meta,
     output logic                                tx_free,
+    output logic                                tx_sent,
+    output logic                                tx_mem_busy,
+    input  wire logic [63:0]                    tx_mem_addr,
+    input  wire logic [$bits(host_read_t)-1:0]  tx_mem_read,
     output slot_index_t                         tx_free_slot,
     output logic                                tx_blocked,
 
@@ -76,6 +87,15 @@ module parts_bench
     input  wire logic [$bits(slot_info_t)-1:0]  info_data,
     input  wire logic                           done,
     input  wire slot_index_t                    done_slot,
+    input  wire logic                           was_read,
+    input  wire slot_index_t                    was_read_tag,
+    input  wire logic                           was_read_error,
+    input  wire logic                           wrote,
+    input  wire slot_index_t                    wrote_tag,
+    input  wire logic                           wrote_error,
+    input  wire logic                           mem_busy,
+    output logic [63:0]                         mem_addr,
+    output logic [$bits(host_read_t)-1:0]       mem_read,
     output logic                                place_we,
     output logic                                header_we,
     output slot_index_t                         place_slot,
@@ -127,6 +147,7 @@ module parts_bench
       .row_valid(rx_row_valid),
       .row_ready(rx_row_ready),
       .row_addr(rx_row_addr),
+      .row_be(rx_row_be),
       .head_valid(rx_head_valid),
       .head_ready(rx_head_ready),
       .head_be(rx_head_be),
@@ -135,14 +156,24 @@ module parts_bench
       .row_data(rx_row_data),
       .done(rx_done),
       .done_slot(rx_done_slot),
-      .done_len(rx_done_len)
+      .done_len(rx_done_len),
+      .was_read(rx_was_read),
+      .was_read_tag(rx_was_read_tag),
+      .was_read_error(rx_was_read_error),
+      .wrote(rx_wrote),
+      .wrote_tag(rx_wrote_tag),
+      .wrote_error(rx_wrote_error)
   );
 
   tx_dma tx_dma (
       .clk,
       .rst,
+      .unit_id,
       .send(tx_send),
       .send_data(tx_send_data),
+      .mem_busy(tx_mem_busy),
+      .mem_addr(tx_mem_addr),
+      .mem_read(tx_mem_read),
       .table_slot(tx_table_slot),
       .table_src(tx_table_src),
       .table_timestamp(tx_table_timestamp),
@@ -151,6 +182,7 @@ module parts_bench
       .row_addr(tx_row_addr),
       .row_data(tx_row_data),
       .tx,
+      .sent(tx_sent),
       .free(tx_free),
       .free_slot(tx_free_slot),
       .blocked(tx_blocked)
@@ -171,6 +203,8 @@ module parts_bench
   time_t taken_timestamp;
   send_t sent;
   assign send_data = sent;
+  host_read_t asked;
+  assign mem_read = asked;
 
   core_regs #(
       .Ports(2),
@@ -196,6 +230,12 @@ module parts_bench
       .evict,
       .done,
       .done_slot,
+      .was_read,
+      .was_read_tag,
+      .was_read_error,
+      .wrote,
+      .wrote_tag,
+      .wrote_error,
       .place_we,
       .header_we,
       .place_slot,
@@ -213,6 +253,9 @@ module parts_bench
       .send_place,
       .send,
       .send_data(sent),
+      .mem_busy,
+      .mem_addr,
+      .mem_read(asked),
       .free,
       .free_slot,
       .setup_valid,

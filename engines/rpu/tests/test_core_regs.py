@@ -30,7 +30,8 @@ MAX_FRAME = 16384
 SEND, RELEASE, TO_UNIT, DECLARE = 0, 1, 2, 3
 TIMER, PACKET, POKE, EVICT = 1 << 0, 1 << 1, 1 << 4, 1 << 5
 WILD, DESCRIPTOR, DESTINATION, SLOT, ACCELERATOR = (1 << n for n in range(8, 13))
-ERRORS = 0x1F00
+HOST_MEMORY, HOST_ERROR = 1 << 2, 1 << 13
+ERRORS = 0x3F00
 
 
 def destination(port: int, kind: int) -> int | None:
@@ -351,11 +352,115 @@ async def sends(dut: Any) -> None:
         await give(5)
         await check(regs.RPU_CORE_SEND_DESC_LOW, 64 | 5 << 16)
         await check(regs.RPU_CORE_SEND_DESC_HIGH, pointer)
-    for kind in (4, 5, 6, 7):
+    for kind in (6, 7):
         await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
         await check(regs.RPU_CORE_SEND_DESC_HIGH, base)
         await give(5)
         await check(regs.RPU_CORE_SEND_DESC_HIGH, base)
+
+
+@cocotb.test()
+async def asks_host_memory(dut: Any) -> None:
+    """Requests leave one at a time and hold the core meanwhile; what cannot be is refused; flags and interrupts tell of the answers."""
+    bench = Bench(dut, random.Random(SEED + 5))
+    rng = bench.rng
+    await bench.start()
+    write, read = 4, 5
+
+    async def ready() -> bool:
+        return bool(await bench.load(regs.RPU_CORE_READY) >> 8 & 1)
+
+    async def held(register: int, data: int) -> None:
+        """A store that must wait until the request before it has left."""
+        for _ in range(rng.randrange(2, 6)):
+            await bench.step(wr=1, addr=register, wdata=data)
+            assert bench.hold, f"{register:#x} does not wait"
+        dut.mem_busy.value = 0
+        await bench.step(wr=1, addr=register, wdata=data)
+        assert not bench.hold
+
+    address = 0
+    for number in range(40):
+        kind, tag = rng.choice([write, read]), rng.choice([1, 2, 31, 32])
+        length = rng.choice([1, 64, 1500, MAX_FRAME])
+        place = PMEM + rng.randrange(0, PMEM_BYTES - MAX_FRAME - 64, 64) + rng.randrange(0, 16, 2)
+        if number == 7:
+            place, length = PMEM + PMEM_BYTES - 128, 128
+        address = rng.getrandbits(64)
+        await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
+        await bench.store(regs.RPU_CORE_DRAM_ADDR_LOW, address & 0xFFFFFFFF)
+        await bench.store(regs.RPU_CORE_DRAM_ADDR_HIGH, address >> 32)
+        await bench.store(regs.RPU_CORE_SEND_DESC_LOW, length | tag << 16 | rng.getrandbits(8) << 24)
+        assert await ready()
+        await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, place)
+        # The engine says that it is busy a cycle after it has got the request.
+        assert not await ready()
+        dut.mem_busy.value = 1
+        assert not await ready()
+        sent = ("send", tag, 8 if kind == read else length, kind, place - PMEM)
+        await bench.expect(sent)
+        assert int(dut.mem_addr.value) == address
+        if kind == read:
+            assert int(dut.mem_read.value) == (place - PMEM) // 2 << 16 | length
+        # Other accesses go on.
+        assert await bench.load(regs.RPU_CORE_CORE_ID) == 0
+        await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+        assert await ready()
+        await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, write)
+        if number % 3 == 0:
+            await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 3 << 16)
+            await held(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 64)
+            await bench.expect(("send", 3, 64, write, 64))
+        elif number % 3 == 1:
+            await held(rng.choice([regs.RPU_CORE_DRAM_ADDR_LOW, regs.RPU_CORE_DRAM_ADDR_HIGH]), 5)
+            assert int(dut.mem_addr.value) != address
+        dut.mem_busy.value = 0
+        await bench.step()
+    bench.events.clear()
+
+    # Refused, each with an interrupt and nothing else
+    for tag, length, place in (
+        *((tag, 64, PMEM) for tag in (0, 33, 64, 255)),
+        *((1, length, PMEM) for length in (0, MAX_FRAME + 1, 0xFFFF)),
+        *((1, 64, place) for place in (PMEM + 1, PMEM + 16, PMEM + 62, DMEM, 0, PMEM + PMEM_BYTES, PMEM - 64)),
+        (1, 129, PMEM + PMEM_BYTES - 128),
+        (1, MAX_FRAME, PMEM + PMEM_BYTES - 64),
+    ):
+        for kind in (write, read):
+            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
+            await bench.store(regs.RPU_CORE_SEND_DESC_LOW, length | tag << 16)
+            await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, place)
+            await bench.expect()
+            await bench.flags(DESCRIPTOR)
+    assert await ready()
+
+    # Flags
+    flags = 0
+    assert await bench.load(regs.RPU_CORE_DRAM_FLAGS) == 0
+    for _ in range(300):
+        what = rng.choice(["was_read", "wrote", "both", "reset", "word"])
+        tag, other = rng.randint(1, 32), rng.randint(1, 32)
+        error = rng.random() < 0.1
+        if what == "reset":
+            await bench.store(regs.RPU_CORE_DRAM_FLAG_RST, tag)
+            flags &= ~(1 << (tag - 1))
+        elif what == "word":
+            flags = rng.getrandbits(32)
+            await bench.store(regs.RPU_CORE_DRAM_FLAG_WR, flags)
+        else:
+            inputs: dict[str, int] = {}
+            for name, number in (("was_read", tag), ("wrote", other)):
+                if what in (name, "both"):
+                    inputs |= {name: 1, f"{name}_tag": number - 1, f"{name}_error": int(error)}
+                    flags |= 1 << (number - 1)
+            await bench.step(**inputs)
+            dut.was_read.value = dut.wrote.value = 0
+            await bench.flags(HOST_MEMORY | (HOST_ERROR if error else 0))
+        assert await bench.load(regs.RPU_CORE_DRAM_FLAGS) == flags
+    # An answer in the cycle of a write to the flags is not lost.
+    await bench.step(wr=1, addr=regs.RPU_CORE_DRAM_FLAG_WR, wdata=0, wrote=1, wrote_tag=4)
+    dut.wrote.value = 0
+    assert await bench.load(regs.RPU_CORE_DRAM_FLAGS) == 1 << 4
 
 
 @cocotb.test()
@@ -595,7 +700,7 @@ async def words(dut: Any) -> None:
     await bench.flags(DESCRIPTOR)
 
 
-CASES = ["receives", "sends", "sets_slots_up", "random_traffic", "interrupts", "timer", "words"]
+CASES = ["receives", "sends", "asks_host_memory", "sets_slots_up", "random_traffic", "interrupts", "timer", "words"]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -148,7 +148,7 @@ class Bench:
 
 def random_send(rng: random.Random, slot: int, length: int, offset: int) -> Send:
     start = rng.randrange(ROWS - 260) * BEAT + offset
-    return Send(slot, start, length, rng.getrandbits(8))
+    return Send(slot, start, length, rng.getrandbits(8) | 8)  # host memory has no such bit
 
 
 def batches(rng: random.Random, pairs: list[tuple[int, int]]) -> list[list[Send]]:
@@ -192,6 +192,51 @@ async def stalls_everywhere(dut: Any) -> None:
             else:
                 sends.append(Send(slot, 0, 0, discard=True, blocked=kind < 0.8))
         await bench.run(sends)
+
+
+@cocotb.test()
+async def requests_to_host_memory(dut: Any) -> None:
+    """Writes and reads between frames: address and length go with them, no slot comes back, and the frames are as before."""
+    bench = Bench(dut, random.Random(SEED + 4))
+    rng = bench.rng
+    await bench.start()
+    dut.unit_id.value = 21
+    bench.row_stall = bench.tx_stall = bench.send_pause = 0.2
+    for number in range(60):
+        slots = rng.sample(range(1, SLOTS + 1), 3)
+        tag = rng.choice([slots[0], slots[2]])  # may be that of a frame
+        write = number % 2 == 0
+        length = rng.choice([1, 14, 64, 65, 200, 1514]) if write else 8
+        start = random_send(rng, tag, length, rng.choice(OFFSETS)).start
+        request = Send(tag, start, length, 4 if write else 5)
+        sends = [random_send(rng, slots[0], 100, 10), request, random_send(rng, slots[2], 64, 2)]
+        address, asked = rng.getrandbits(64), rng.getrandbits(35)
+        dut.tx_mem_addr.value, dut.tx_mem_read.value = address, asked
+        bench.to_send.extend(sends)
+        begun = False
+        limit = bench.cycle + 3000
+        while len(bench.frames) < 3 or len(bench.freed) < 2:
+            assert bench.cycle < limit, "the engine stands still"
+            await bench.step()
+            busy = bool(dut.tx_mem_busy.value)
+            if begun and not busy:  # whoever asks next may change both now
+                dut.tx_mem_addr.value, dut.tx_mem_read.value = rng.getrandbits(64), rng.getrandbits(35)
+            begun |= busy
+        assert begun and not busy
+        meta, beats = bench.frames[1]
+        due = bench.memory[request.start : request.start + length]
+        if not write:
+            assert int.from_bytes(beats, "little") & (1 << 35) - 1 == asked
+        else:
+            assert beats[:length] == due
+        assert (meta >> 91, meta >> 75 & 0xFF, meta >> 70 & 31, meta >> 64 & 63) == (length, request.dst, 21, tag)
+        assert meta & (1 << 64) - 1 == address
+        for send, (_, data) in zip((sends[0], sends[2]), (bench.frames[0], bench.frames[2]), strict=True):
+            assert data[: send.length] == bench.memory[send.start : send.start + send.length]
+        assert bench.freed == [slots[0], slots[2]]
+        bench.frames.clear()
+        bench.freed.clear()
+        bench.granted.clear()
 
 
 @cocotb.test()
@@ -253,7 +298,7 @@ async def cycles_per_frame(dut: Any) -> None:
 
 CASES = [
     *("every_offset_and_length", "stalls_everywhere", "only_drops", "drops_while_the_link_stands"),
-    *("longest_frames", "cycles_per_frame"),
+    *("longest_frames", "cycles_per_frame", "requests_to_host_memory"),
 ]
 
 

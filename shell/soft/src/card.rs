@@ -12,6 +12,7 @@ use penstock_rpu::{
 use crate::{
     dispatch::{Dispatcher, Policy},
     flow_hash::flow_hash,
+    host_memory::HostMemory,
     output::{Frame, Frames},
 };
 
@@ -77,6 +78,21 @@ pub struct StreamCounters {
     pub tx_bytes: u64,
 }
 
+/// What units have asked of host memory. The registers show the lower 32 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HostMemoryCounters {
+    /// Reads.
+    pub reads: u64,
+    /// Their bytes.
+    pub read_bytes: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Their bytes.
+    pub write_bytes: u64,
+    /// Reads and writes that the host refused, wholly or in part.
+    pub errors: u64,
+}
+
 /// A unit that holds frames and does not go on. Everything else is still delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
@@ -138,6 +154,8 @@ pub struct Card {
 struct Yard {
     left: Frames,
     looped: VecDeque<Looped>,
+    host_memory: HostMemory,
+    host_counters: HostMemoryCounters,
     /// Memory of frames that have been over loopback.
     spare: Vec<Vec<u8>>,
 }
@@ -187,6 +205,24 @@ impl Outside for View<'_> {
 
     fn declare(&mut self, count: u8, bytes: u16) {
         self.dispatcher.declare(self.unit, count, bytes);
+    }
+
+    fn host_write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        let whole = self.yard.host_memory.write(address, bytes);
+        let counters = &mut self.yard.host_counters;
+        counters.writes += 1;
+        counters.write_bytes += bytes.len() as u64;
+        counters.errors += u64::from(!whole);
+        whole
+    }
+
+    fn host_read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
+        let whole = self.yard.host_memory.read(address, bytes);
+        let counters = &mut self.yard.host_counters;
+        counters.reads += 1;
+        counters.read_bytes += bytes.len() as u64;
+        counters.errors += u64::from(!whole);
+        whole
     }
 }
 
@@ -299,6 +335,23 @@ impl Card {
     #[must_use]
     pub fn stream(&self, stream: usize) -> StreamCounters {
         self.streams[stream]
+    }
+
+    /// Counters of host memory.
+    #[must_use]
+    pub fn host_memory_counters(&self) -> HostMemoryCounters {
+        self.outside.host_counters
+    }
+
+    /// The memory of the host that units reach.
+    #[must_use]
+    pub fn host_memory(&self) -> &HostMemory {
+        &self.outside.host_memory
+    }
+
+    /// The same, to write it.
+    pub fn host_memory_mut(&mut self) -> &mut HostMemory {
+        &mut self.outside.host_memory
     }
 
     /// Counters of a unit.

@@ -16,13 +16,15 @@
 mod card;
 mod dispatch;
 mod flow_hash;
+mod host_memory;
 mod output;
 mod registers;
 
 pub use crate::{
-    card::{Card, Config, Exit, Fault, StreamCounters},
+    card::{Card, Config, Exit, Fault, HostMemoryCounters, StreamCounters},
     dispatch::Policy,
     flow_hash::{flow_hash, toeplitz},
+    host_memory::HostMemory,
     output::{Frame, Frames, Iter},
 };
 pub use penstock_rpu::{accelerator::Kind as Accelerator, port::Source, prefix_table, regs};

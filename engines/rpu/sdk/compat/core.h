@@ -35,6 +35,12 @@ typedef unsigned int __attribute__((may_alias)) desc_word_t;
 #define SEND_DESC_LOW PN_REG(RPU_CORE_SEND_DESC_LOW)
 #define SEND_DESC_HIGH PN_REG(RPU_CORE_SEND_DESC_HIGH)
 #define SEND_DESC_TYPE PN_REG(RPU_CORE_SEND_DESC_TYPE)
+#define DRAM_ADDR (*(volatile unsigned long long *)RPU_CORE_DRAM_ADDR_LOW)
+#define DRAM_ADDR_LOW PN_REG(RPU_CORE_DRAM_ADDR_LOW)
+#define DRAM_ADDR_HIGH PN_REG(RPU_CORE_DRAM_ADDR_HIGH)
+#define DRAM_FLAG_WR PN_REG(RPU_CORE_DRAM_FLAG_WR)
+#define DRAM_FLAG_RST PN_REG(RPU_CORE_DRAM_FLAG_RST)
+#define DRAM_FLAGS PN_REG(RPU_CORE_DRAM_FLAGS)
 #define SLOT_ADDR PN_REG(RPU_CORE_SLOT_ADDR)
 #define UPDATE_SLOT PN_REG(RPU_CORE_UPDATE_SLOT)
 #define TIMER_INTERVAL PN_REG(RPU_CORE_TIMER_INTERVAL)
@@ -116,6 +122,21 @@ static inline void pkt_done_msg(struct Desc *desc) { pn_send_typed(PN_SEND_RELEA
 /* Sends a frame to another unit: desc->port is its number. */
 static inline void send_to_core(struct Desc *desc) { pn_send_typed(PN_SEND_TO_UNIT, desc); }
 
+/* Writes desc->len bytes from desc->data to host memory; the flag of desc->tag rises when that is done. desc->port means nothing. */
+static inline void dram_write(const unsigned long long *dram_addr, const struct Desc *desc) {
+  pn_host_write(desc->tag, *dram_addr, desc->data, desc->len);
+}
+/* Reads desc->len bytes from host memory to desc->data; the flag of desc->tag rises when they are there. */
+static inline void dram_read_req(const unsigned long long *dram_addr, const struct Desc *desc) {
+  pn_host_read(desc->tag, *dram_addr, desc->data, desc->len);
+}
+/* The flag of tag n is bit n - 1. */
+static inline unsigned int dram_flags(void) { return DRAM_FLAGS; }
+/* Lowers the flag of a tag. */
+static inline void dram_flag_reset(unsigned char tag) { DRAM_FLAG_RST = tag; }
+/* Gives all flags a value. */
+static inline void write_dram_flags(unsigned int flags) { DRAM_FLAG_WR = flags; }
+
 static inline void write_timer_interval(unsigned int cycles) { TIMER_INTERVAL = cycles; }
 static inline unsigned int read_timer_low(void) { return TIMER_L; }
 /* The high word as it was at the last read_timer_low(). */
@@ -124,7 +145,7 @@ static inline unsigned int read_timer_high(void) { return TIMER_H; }
 static inline void write_debug(unsigned int word) { DEBUG_OUT_L = word; }
 static inline void interrupt_ack(unsigned short flags) { INTERRUPT_ACK = flags; }
 /* Acknowledges all error interrupts. */
-static inline void error_ack(void) { INTERRUPT_ACK = INTERRUPT_FLAGS & 0x1F00u; }
+static inline void error_ack(void) { INTERRUPT_ACK = INTERRUPT_FLAGS & 0x3F00u; }
 
 static inline unsigned int core_id(void) { return CORE_ID; }
 static inline unsigned int active_slots(void) { return ACTIVE_SLOTS; }

@@ -53,12 +53,15 @@ typedef uint32_t pn_desc_t;
 #define PN_INT_BAD_DESTINATION (1u << 10)
 #define PN_INT_BAD_SLOT (1u << 11)
 #define PN_INT_ACCELERATOR (1u << 12)
+#define PN_INT_HOST_REFUSED (1u << 13)
 
 /* Values of SEND_DESC_TYPE. */
 #define PN_SEND_FRAME 0u
 #define PN_SEND_RELEASE 1u
 #define PN_SEND_TO_UNIT 2u
 #define PN_SEND_SLOTS 3u
+#define PN_SEND_HOST_WRITE 4u
+#define PN_SEND_HOST_READ 5u
 
 /* A register of the unit, by its offset in regs.h, and one of its accelerator. */
 #define PN_REG(offset) (*(volatile uint32_t *)(uintptr_t)(offset))
@@ -162,6 +165,48 @@ static inline void pn_send_from(pn_desc_t desc, const void *data) {
 
 /* Drops a frame (the card counts it as blocked) and gives the slot back. */
 static inline void pn_drop(pn_desc_t desc) { PN_REG(RPU_CORE_SEND) = desc & 0xFFFF0000u; }
+
+/*
+ * Host memory. A request names a part of packet memory (as in pn_send_from: within a row of 64 bytes it starts at an even place up to 14), 1 to
+ * 16,384 bytes of it, any address of the host, and a tag, 1..32. It is carried out while the program goes on; when it is done the flag of its tag
+ * rises, and PN_INT_HOST_MEMORY. Until then the program leaves that part alone. One request may wait in the unit; the next one holds the core until
+ * that has left. Requests do not overtake each other within the unit, but a read sees a write for sure only after the write's flag has risen.
+ * What the host refuses raises PN_INT_HOST_REFUSED as well; of a read it is zero.
+ */
+static inline void pn_host_request(uint32_t type, uint32_t tag, uint64_t host, const void *data, uint32_t bytes) {
+  uint32_t before;
+  /* An interrupt handler may send, too. */
+  __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(before)::"memory");
+  PN_REG(RPU_CORE_DRAM_ADDR_LOW) = (uint32_t)host;
+  PN_REG(RPU_CORE_DRAM_ADDR_HIGH) = (uint32_t)(host >> 32);
+  PN_REG(RPU_CORE_SEND_DESC_TYPE) = type;
+  PN_REG(RPU_CORE_SEND_DESC_LOW) = bytes | tag << 16;
+  PN_REG(RPU_CORE_SEND_DESC_HIGH) = (uint32_t)(uintptr_t)data;
+  PN_REG(RPU_CORE_SEND_DESC_TYPE) = PN_SEND_FRAME;
+  __asm__ volatile("csrs mstatus, %0" ::"r"(before & 8u) : "memory");
+}
+
+/* Starts writing `bytes` bytes from `data` to address `host`. */
+static inline void pn_host_write(uint32_t tag, uint64_t host, const void *data, uint32_t bytes) {
+  pn_host_request(PN_SEND_HOST_WRITE, tag, host, data, bytes);
+}
+
+/* Starts reading `bytes` bytes from address `host` to `data`. */
+static inline void pn_host_read(uint32_t tag, uint64_t host, void *data, uint32_t bytes) {
+  pn_host_request(PN_SEND_HOST_READ, tag, host, data, bytes);
+}
+
+/* The flags of all tags: bit n - 1 is that of tag n. */
+static inline uint32_t pn_host_flags(void) { return PN_REG(RPU_CORE_DRAM_FLAGS); }
+/* Lowers the flag of a tag. */
+static inline void pn_host_clear(uint32_t tag) { PN_REG(RPU_CORE_DRAM_FLAG_RST) = tag; }
+/* Waits until the request with this tag is done, and lowers its flag. */
+static inline void pn_host_wait(uint32_t tag) {
+  while (!(pn_host_flags() >> (tag - 1) & 1)) {
+  }
+  pn_host_clear(tag);
+  pn_barrier();
+}
 
 /* Number of this unit. */
 static inline uint32_t pn_unit(void) { return PN_REG(RPU_CORE_CORE_ID); }

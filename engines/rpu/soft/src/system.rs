@@ -35,6 +35,7 @@ const HEADER_BYTES: usize = 128;
 pub(crate) mod flag {
     pub const TIMER: u16 = 1 << 0;
     pub const PACKET: u16 = 1 << 1;
+    pub const HOST_MEMORY: u16 = 1 << 2;
     pub const POKE: u16 = 1 << 4;
     pub const EVICT: u16 = 1 << 5;
     pub const WILD: u16 = 1 << 8;
@@ -42,8 +43,9 @@ pub(crate) mod flag {
     pub const BAD_DESTINATION: u16 = 1 << 10;
     pub const BAD_SLOT: u16 = 1 << 11;
     pub const ACCELERATOR: u16 = 1 << 12;
+    pub const HOST_ERROR: u16 = 1 << 13;
     /// What no mask hides.
-    pub const ERRORS: u16 = 0x1F00;
+    pub const ERRORS: u16 = 0x3F00;
 }
 
 /// Values of SEND_DESC_TYPE.
@@ -52,6 +54,8 @@ mod kind {
     pub const RELEASE: u32 = 1;
     pub const TO_UNIT: u32 = 2;
     pub const SLOTS: u32 = 3;
+    pub const HOST_WRITE: u32 = 4;
+    pub const HOST_READ: u32 = 5;
 }
 
 /// What comes with a frame into a unit.
@@ -84,6 +88,15 @@ pub trait Outside {
     fn free(&mut self, slot: u8);
     /// The program has declared slots 1..=`count`, for frames of up to `bytes` bytes.
     fn declare(&mut self, count: u8, bytes: u16);
+    /// The unit writes host memory; false when the host refuses some of it, as one without such memory does.
+    fn host_write(&mut self, _address: u64, _bytes: &[u8]) -> bool {
+        false
+    }
+    /// The unit reads host memory; false when the host refuses some of it, which then is zero.
+    fn host_read(&mut self, _address: u64, bytes: &mut [u8]) -> bool {
+        bytes.fill(0);
+        false
+    }
 }
 
 /// What a load from a register gives.
@@ -136,6 +149,9 @@ pub(crate) struct System {
 
     send_low: u32,
     send_type: u32,
+    host_address: [u32; 2],
+    /// Bit n - 1: the request to host memory with tag n is done.
+    host_flags: u32,
     slot_addr: u32,
     timer_interval: u32,
     timer_due: u64,
@@ -166,6 +182,8 @@ impl System {
             held_since: 0,
             send_low: 0,
             send_type: 0,
+            host_address: [0; 2],
+            host_flags: 0,
             slot_addr: 0,
             timer_interval: 0,
             timer_due: 0,
@@ -190,6 +208,7 @@ impl System {
         self.received = 0;
         self.held_since = 0;
         (self.send_low, self.send_type, self.slot_addr) = (0, 0, 0);
+        self.host_flags = 0;
         (self.timer_interval, self.timer_due, self.timer_high) = (0, 0, 0);
         (self.flags, self.mask, self.errors, self.error_addr) = (0, 0, 0, 0);
         self.ready_to_evict = false;
@@ -300,6 +319,7 @@ impl System {
                 Some((slot, place)) => Self::descriptor(slot, &place),
                 None => return Loaded::Nothing(0),
             },
+            regs::RPU_CORE_DRAM_FLAGS => self.host_flags,
             regs::RPU_CORE_RECV_DESC_HIGH => self.oldest().map_or(0, |(_, place)| PMEM_BASE + place.frame),
             // Only who asks for a frame has nothing to do without one.
             regs::RPU_CORE_READY if self.queue.is_empty() && address & 3 == 0 => {
@@ -348,6 +368,12 @@ impl System {
             regs::RPU_CORE_SEND_DESC_LOW => self.send_low = value,
             regs::RPU_CORE_SEND_DESC_HIGH => self.send(self.send_low, Some(value), self.send_type, outside),
             regs::RPU_CORE_SEND_DESC_TYPE => self.send_type = value & 7,
+            regs::RPU_CORE_DRAM_ADDR_LOW => self.host_address[0] = value,
+            regs::RPU_CORE_DRAM_ADDR_HIGH => self.host_address[1] = value,
+            regs::RPU_CORE_DRAM_FLAG_WR => self.host_flags = value,
+            regs::RPU_CORE_DRAM_FLAG_RST => {
+                self.host_flags &= !1u32.rotate_left((value & 63).wrapping_sub(1));
+            }
             regs::RPU_CORE_RECV_DESC_RELEASE => {
                 self.pop();
             }
@@ -389,6 +415,12 @@ impl System {
             }
             return;
         }
+        if matches!(kind, kind::HOST_WRITE | kind::HOST_READ) {
+            if !exists || !self.reach_host(len, slot, address, kind, outside) {
+                self.raise(flag::BAD_DESCRIPTOR);
+            }
+            return;
+        }
         if kind > kind::SLOTS || !exists || self.active & 1 << (slot - 1) == 0 {
             self.raise(flag::BAD_DESCRIPTOR);
             return;
@@ -402,6 +434,32 @@ impl System {
         self.active &= !(1 << (slot - 1));
         self.held_since = self.now;
         outside.free(slot);
+    }
+
+    /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is done at once.
+    fn reach_host(&mut self, len: u16, tag: u8, address: Option<u32>, kind: u32, outside: &mut impl Outside) -> bool {
+        let Some(start) = address.and_then(packet_offset) else {
+            return false;
+        };
+        let range = start as usize..start as usize + usize::from(len);
+        let Some(bytes) = self.pmem.as_flattened_mut().get_mut(range) else {
+            return false;
+        };
+        if len == 0 || len > MAX_FRAME {
+            return false;
+        }
+        let [low, high] = self.host_address.map(u64::from);
+        let whole = if kind == kind::HOST_WRITE {
+            outside.host_write(high << 32 | low, bytes)
+        } else {
+            outside.host_read(high << 32 | low, bytes)
+        };
+        self.host_flags |= 1 << (tag - 1);
+        self.raise(flag::HOST_MEMORY);
+        if !whole {
+            self.raise(flag::HOST_ERROR);
+        }
+        true
     }
 
     /// Gives a frame to the card; fails with the error flag to raise.

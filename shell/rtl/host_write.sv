@@ -1,0 +1,196 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Writes frames to host memory, one after another, at any address.
+//
+//   frame ─> address and lengths ─┬─> bursts ─> AW
+//            1 cycle              └─> realign ─> queue ─> W       4 + 2 cycles
+//                                            B ─> bursts on their way ─> answer, when all of a frame's have come
+//
+// Two cycles a frame and one a beat that it touches; nothing waits for answers until 32 bursts are on their way.
+// An answer that is no OKAY marks its frame as refused.
+module host_write
+  import penstock_pkg::*, shell_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+
+    frame_if.snk     frames,
+    axi_write_if.mgr axi,
+
+    output logic         done_valid,
+    input  wire logic    done_pop,
+    output host_write_done_t done
+);
+  // Steps between the frame and the queue, and what `ready` of the queue lags.
+  localparam int unsigned InFlight = 7;
+
+  // ---- frame
+  logic busy_q, first_q, bursts_ready, w_ready;
+  logic [63:0] addr;
+  logic [5:0] shift_q, end_q, page_q;  // page: place of the beat in its page
+  logic [8:0] in_left_q, out_left_q;
+  unit_t unit_q;
+  slot_t tag_q;
+  len_t len_q;
+
+  assign addr = {frames.meta.timestamp, frames.meta.hash};
+  wire [16:0] stop = {11'd0, addr[5:0]} + {1'b0, frames.meta.len};  // byte after the last, from the first beat's start
+  wire [8:0] beats = 9'((stop + 17'd63) >> 6);
+
+  wire start = !busy_q && frames.valid && bursts_ready;
+  wire step = busy_q && w_ready && (in_left_q == 0 || frames.valid);
+  wire last = out_left_q == 9'd1;
+
+  assign frames.ready = busy_q && w_ready && in_left_q != 0;
+
+  always_ff @(posedge clk) begin
+    if (start) busy_q <= 1'b1;
+    else if (step && last) busy_q <= 1'b0;
+    if (rst) busy_q <= 1'b0;
+  end
+
+  always_ff @(posedge clk) begin
+    if (start) begin
+      shift_q <= addr[5:0];
+      end_q <= stop[5:0];
+      page_q <= addr[11:6];
+      in_left_q <= 9'((17'(frames.meta.len) + 17'd63) >> 6);
+      out_left_q <= beats;
+      first_q <= 1'b1;
+      unit_q <= frames.meta.unit_id;
+      tag_q <= frames.meta.slot;
+      len_q <= frames.meta.len;
+    end else if (step) begin
+      page_q <= page_q + 6'd1;
+      if (in_left_q != 0) in_left_q <= in_left_q - 9'd1;
+      out_left_q <= out_left_q - 9'd1;
+      first_q <= 1'b0;
+    end
+  end
+
+  // ---- beats
+  typedef struct packed {
+    logic first;
+    logic last;
+    logic wlast;
+    logic [5:0] first_byte;  // of the first beat
+    logic [5:0] end_byte;    // byte after the last, of the last beat; 0 is 64
+  } side_t;
+
+  side_t side, early, out_side;
+  logic [BeatBytes-1:0] strb_q;
+  logic [DataW-1:0] out_data;
+  logic out_step;
+
+  assign side = '{first: first_q, last: last, wlast: last || page_q == 6'd63, first_byte: shift_q, end_byte: end_q};
+
+  realign #(
+      .SideW($bits(side_t))
+  ) i_realign (
+      .clk,
+      .rst,
+      .step,
+      .data(frames.data),
+      .rot(shift_q),
+      .side,
+      .out_step,
+      .out_data,
+      .before_side(early),
+      .out_side
+  );
+
+  always_ff @(posedge clk)
+    for (int unsigned b = 0; b < BeatBytes; b++)
+      strb_q[b] <= (!early.first || b >= 32'(early.first_byte)) && (!early.last || early.end_byte == 0 || b < 32'(early.end_byte));
+
+  fifo_dist #(
+      .Width(DataW + BeatBytes + 1),
+      .Room (InFlight)
+  ) i_beats (
+      .clk,
+      .rst,
+      .push (out_step),
+      .din  ({out_side.wlast, strb_q, out_data}),
+      .ready(w_ready),
+      .valid(axi.wvalid),
+      .pop  (axi.wready),
+      .dout ({axi.wlast, axi.wstrb, axi.wdata}),
+      .level()
+  );
+
+  // ---- bursts
+  logic made, final_burst, away_ready;
+
+  axi_bursts i_bursts (
+      .clk,
+      .rst,
+      .start,
+      .ready(bursts_ready),
+      .start_addr(addr[63:6]),
+      .start_beats(beats),
+      .go(away_ready),
+      .made,
+      .final_burst,
+      .valid(axi.awvalid),
+      .accept(axi.awready),
+      .addr(axi.awaddr),
+      .len(axi.awlen)
+  );
+
+  // ---- answers
+  typedef struct packed {
+    logic  last;  // of its frame
+    unit_t unit_id;
+    slot_t tag;
+    len_t  len;
+  } away_t;
+
+  away_t away, oldest;
+  logic oldest_valid, done_ready, error_q;
+  wire answered = axi.bvalid && axi.bready;
+  wire refused = error_q || axi.bresp[1];
+
+  assign away = '{last: final_burst, unit_id: unit_q, tag: tag_q, len: len_q};
+  assign axi.bready = done_ready && oldest_valid;
+
+  fifo_dist #(
+      .Width($bits(away_t)),
+      .Room (2)
+  ) i_away (
+      .clk,
+      .rst,
+      .push (made),
+      .din  (away),
+      .ready(away_ready),
+      .valid(oldest_valid),
+      .pop  (answered),
+      .dout (oldest),
+      .level()
+  );
+
+  host_write_done_t done_in;
+  assign done_in = '{error: refused, unit_id: oldest.unit_id, tag: oldest.tag, len: oldest.len};
+
+  fifo_dist #(
+      .Width($bits(host_write_done_t)),
+      .Room (2)
+  ) i_done (
+      .clk,
+      .rst,
+      .push (answered && oldest.last),
+      .din  (done_in),
+      .ready(done_ready),
+      .valid(done_valid),
+      .pop  (done_pop),
+      .dout (done),
+      .level()
+  );
+
+  always_ff @(posedge clk) begin
+    if (answered) error_q <= refused && !oldest.last;
+    if (rst) error_q <= 1'b0;
+  end
+endmodule
+
+`default_nettype wire
