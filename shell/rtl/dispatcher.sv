@@ -93,8 +93,9 @@ module dispatcher
   end
 
   // Set-ups take effect one unit a cycle, so that the sizes fit into one memory.
-  logic [4:0] scan_q;
+  logic [4:0] scan_q, setup_unit_q;
   always_ff @(posedge clk) begin
+    setup_unit_q <= scan_q;
     scan_q <= scan_q == 5'(AllUnits - 1) ? '0 : scan_q + 5'd1;
     if (rst) scan_q <= '0;
   end
@@ -105,7 +106,7 @@ module dispatcher
     scan_size = '0;
     for (int unsigned c = 0; c < Clusters; c++) scan_size |= setup_size[c];
   end
-  always_ff @(posedge clk) if (setup != 0) size_mem[scan_q] <= scan_size;
+  always_ff @(posedge clk) if (setup != 0) size_mem[setup_unit_q] <= scan_size;
 
   logic by_hash_q;
   always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop;
@@ -152,12 +153,12 @@ module dispatcher
     key_t n_key_q;
     unit_t n_unit_q;
     // H: the head, which waits for its decision when it is the first beat of a frame
-    logic h_valid_q, h_first_q, h_load, leaves, drop, drops_q, exact_q, same_q;
+    logic h_valid_q, h_first_q, h_load, leaves, drop, drops_q, exact_q;
     key_t h_key_q;
-    unit_t again_q;
+    unit_t again_q;  // its unit, looked up again
     logic [AllUnits-1:0] unit_hot_q;
     assign h_load = n_valid_q && (!h_valid_q || leaves);
-    assign n_load = wr_q != key_q && (!n_valid_q || h_load);
+    assign n_load = wr_q != key_q && (!n_valid_q || !h_valid_q || leaves);  // N is empty or moves into H
     always_ff @(posedge clk) begin
       ready_q <= wr_q - rd_q <= PointerW'(Depth - 4);
       if (push) wr_q <= wr_q + 1'b1;
@@ -168,17 +169,14 @@ module dispatcher
       end
       n_valid_q <= n_load || (n_valid_q && !h_load);
       if (h_load) begin
-        h_key_q <= n_key_q;
+        h_key_q   <= n_key_q;
         h_first_q <= h_valid_q ? h_key_q.last : h_first_q;
-        exact_q <= by_hash_q || n_key_q.to_unit;
-        for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= n_unit_q == 5'(u);
-      end else begin
-        if (leaves) h_first_q <= h_key_q.last;
-        exact_q <= by_hash_q || h_key_q.to_unit;
-        if (same_q) for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= again_q == 5'(u);
+      end else if (leaves) begin
+        h_first_q <= h_key_q.last;
       end
-      again_q <= h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
-      same_q <= h_valid_q && !leaves;
+      exact_q <= by_hash_q || (h_load ? n_key_q.to_unit : h_key_q.to_unit);
+      for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= (h_load ? n_unit_q : again_q) == 5'(u);
+      again_q <= h_load ? n_unit_q : h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
       h_valid_q <= h_load || (h_valid_q && !leaves);
       if (leaves) rd_q <= rd_q + 1'b1;
       drops_q <= policy == PolicyFlowHashDrop;
@@ -190,7 +188,6 @@ module dispatcher
         n_valid_q <= 1'b0;
         h_valid_q <= 1'b0;
         h_first_q <= 1'b1;
-        same_q <= 1'b0;
       end
     end
     assign need[s] = h_valid_q && h_first_q;

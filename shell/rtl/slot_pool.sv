@@ -23,7 +23,7 @@ module slot_pool
     input wire slot_msg_t slots[N],
 
     input wire logic [N-1:0] scan,        // whose set-up may take effect now: one hot or zero
-    output logic     [N-1:0] setup,       // it does,
+    output logic     [N-1:0] setup,       // one cycle later: it does,
     output len_t             setup_size,  // with slots of so many bytes
 
     output logic [N-1:0] ready,      // a slot is free: `next`; falls in the cycle after `enable`
@@ -45,10 +45,12 @@ module slot_pool
 
   logic [N-1:0] pending_q, more;
   len_t size_q[N];
+  slot_t count_q[N];
+  slot_t setup_count;  // of the unit that sets up
 
   for (genvar u = 0; u < N; u++) begin : gen_unit
     logic free_valid_q, forget;
-    slot_t free_slot_q, count_q;
+    slot_t free_slot_q;
     assign forget = setup[u] || flush[u] || rst;
 
     // 1: the message
@@ -56,7 +58,7 @@ module slot_pool
       if (slots[u].free_valid) free_slot_q <= slots[u].free_slot;
       free_valid_q <= slots[u].free_valid && !rst;
       if (slots[u].setup_valid) begin
-        count_q   <= slots[u].setup_count > slot_t'(MaxSlots) ? slot_t'(MaxSlots) : slots[u].setup_count;
+        count_q[u] <= slots[u].setup_count > slot_t'(MaxSlots) ? slot_t'(MaxSlots) : slots[u].setup_count;
         size_q[u] <= slots[u].setup_size;
       end
       pending_q[u] <= (slots[u].setup_valid || (pending_q[u] && !scan[u])) && !rst;
@@ -101,9 +103,9 @@ module slot_pool
       take_q <= take[u] && !forget;
       free_q <= free_q + slot_t'(freed_q) + slot_t'(give_back[u]) - slot_t'(take_q);
       if (setup[u]) begin
-        bits_q  <= MaxSlots'((33'(1) << count_q) - 33'd1);
-        free_q  <= count_q;
-        total_q <= count_q;
+        for (int unsigned i = 0; i < MaxSlots; i++) bits_q[i] <= slot_t'(i) < setup_count;
+        free_q  <= setup_count;
+        total_q <= setup_count;
       end
       if (flush[u] || rst) begin
         bits_q  <= '0;
@@ -121,10 +123,14 @@ module slot_pool
     assign total[u] = total_q;
   end
 
-  assign setup = pending_q & scan;
-  always_comb begin
-    setup_size = '0;
-    for (int unsigned u = 0; u < N; u++) if (scan[u]) setup_size |= size_q[u];
+  always_ff @(posedge clk) begin
+    setup <= rst ? '0 : pending_q & scan;
+    setup_size <= '0;
+    for (int unsigned u = 0; u < N; u++)
+      if (scan[u]) begin
+        setup_size  <= size_q[u];
+        setup_count <= count_q[u];
+      end
   end
 
   // Round robin: the next unit behind the candidate

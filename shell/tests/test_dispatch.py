@@ -480,7 +480,7 @@ async def flushed_and_foolish_units(dut: Any) -> None:
     bench = Bench(dut)
     await bench.start([4] * UNITS)
     bench.hold = lambda unit: None
-    for slot in (0, 5, 33, 2, 63):
+    for slot in (0, 5, 33, 1, 2, 3, 63):
         dut.free_slot.value, dut.free_valid.value = pack([slot] * UNITS, 6), (1 << UNITS) - 1
         await FallingEdge(dut.clk)
     dut.free_valid.value = 0
