@@ -178,6 +178,8 @@ module dispatcher
       for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= (h_load ? n_unit_q : again_q) == 5'(u);
       again_q <= h_load ? n_unit_q : h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
       h_valid_q <= h_load || (h_valid_q && !leaves);
+      // A first beat is in H. A register of its own, because the decision starts here.
+      need[s] <= h_load ? (h_valid_q ? h_key_q.last : h_first_q) : need[s] && !leaves;
       if (leaves) rd_q <= rd_q + 1'b1;
       drops_q <= policy == PolicyFlowHashDrop;
       if (rst) begin
@@ -187,10 +189,10 @@ module dispatcher
         rd_q <= '0;
         n_valid_q <= 1'b0;
         h_valid_q <= 1'b0;
+        need[s] <= 1'b0;
         h_first_q <= 1'b1;
       end
     end
-    assign need[s] = h_valid_q && h_first_q;
     for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
       assign choice[s][u] = exact_q ? unit_hot_q[u] : turn_q[(u/UnitsPerCluster+8*Turns-s)%Turns] && candidate[u];
     end
@@ -198,6 +200,10 @@ module dispatcher
     logic c_lost_q;
     logic [Clusters-1:0] c_cluster_q;
     assign leaves = h_valid_q && (h_first_q ? grant[s] || drop : (c_cluster_q & beat_room[s]) != 0 || c_lost_q);
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk) if (!rst) assert (need[s] == (h_valid_q && h_first_q)) else $error("%m: need and H disagree");
+`endif
 
     // The label it would get now; whether it gets it is decided beside
     unit_t label_unit;

@@ -444,6 +444,8 @@ impl Card {
                 self.run_ready();
             }
         }
+        // At the limit the last frames are still in front of their units.
+        self.run_ready();
     }
 
     fn run_ready(&mut self) {

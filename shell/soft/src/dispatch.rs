@@ -89,8 +89,9 @@ impl Dispatcher {
         let unit = match self.policy {
             Policy::LeastLoaded => {
                 // Of equals the first after whoever came last.
-                let key =
-                    |unit: &u32| (self.slots[*unit as usize].free.count_ones(), *unit >= self.next, std::cmp::Reverse(*unit));
+                let key = |unit: &u32| {
+                    (self.slots[*unit as usize].free.count_ones(), *unit >= self.next, std::cmp::Reverse(*unit))
+                };
                 (0..self.slots.len() as u32).filter(|unit| available >> unit & 1 != 0).max_by_key(key)?
             }
             _ => {

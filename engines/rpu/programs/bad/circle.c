@@ -1,5 +1,5 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Wrong: a frame whose first byte is 0xC1 goes over loopback again and again, and never leaves. */
+/* Wrong on purpose: a frame whose first byte is 0xC1 goes over loopback again and again, and never leaves. */
 #include <penstock.h>
 
 int main(void) {
