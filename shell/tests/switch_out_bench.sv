@@ -7,7 +7,7 @@ module switch_out_bench
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 8,
-    parameter int unsigned Dests    = Ports + 2,
+    parameter int unsigned Dests    = Ports + 3,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,

@@ -18,11 +18,21 @@ from penstock.hdl import simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-UNITS, DESTS, BEAT = 8, 4, 64
-PORT_0, PORT_1, HOST, LOOPBACK = range(DESTS)
+UNITS, DESTS, BEAT = 8, 5, 64
+PORT_0, PORT_1, HOST, LOOPBACK, HOST_MEM = range(DESTS)
 # Port bytes of a descriptor (docs/architecture.md) and where they lead; the others lead nowhere.
-CODES = {0: PORT_0, 8: PORT_0, 1: PORT_1, 9: PORT_1, 2: HOST, 3: LOOPBACK, **{0x40 + u: LOOPBACK for u in range(32)}}
-NOWHERE = [4, 5, 7, 10, 11, 0x3F, 0x60, 0x80, 0xFF]
+CODES = {
+    0: PORT_0,
+    8: PORT_0,
+    1: PORT_1,
+    9: PORT_1,
+    2: HOST,
+    3: LOOPBACK,
+    4: HOST_MEM,
+    5: HOST_MEM,
+    **{0x40 + u: LOOPBACK for u in range(32)},
+}
+NOWHERE = [6, 7, 10, 11, 0x3F, 0x60, 0x80, 0xFF]
 
 
 def pack(values: list[int], width: int) -> int:
