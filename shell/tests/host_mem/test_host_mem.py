@@ -279,7 +279,7 @@ async def run(dut: Any, seed: int, pause: float, count: int) -> None:
     rng = bench.rng
     before = bytes(bench.host.memory)
     requests = []
-    place = BASE
+    place = BASE + 2 * PAGE
     for number in range(count):
         length = bench.lengths()
         place += rng.choice([0, 1, rng.randrange(200), PAGE - place % PAGE, PAGE - place % PAGE - rng.randrange(1, 70)])
@@ -292,13 +292,13 @@ async def run(dut: Any, seed: int, pause: float, count: int) -> None:
         if place > BASE + SIZE - 2 * MAX_FRAME:
             break
     end = BASE + SIZE - BAD_PAGES * PAGE
-    for number, (start, length) in enumerate(((end - 100, 300), (end + 400, 64), (end - 264, 64), (end + 5000, 9000))):
+    for number, (start, length) in enumerate(((end - 100, 300), (end + 400, 64), (end - 264, 64), (end + 5000, 9000), (BASE - 100, 5000))):
         requests.append(Request(3, 20 + number, start + number, length, rng.randbytes(length)))
         requests.append(Request(4, 20 + number, start + number, length, None, number))
-    # The last eight read what they wrote: one after another.
-    bench.to_send.extend(requests[:-8])
+    # The last ten read what they wrote: one after another.
+    bench.to_send.extend(requests[:-10])
     await bench.drained()
-    for request in requests[-8:]:
+    for request in requests[-10:]:
         bench.to_send.append(request)
         await bench.drained()
     bench.check_writes(requests, before)
@@ -377,5 +377,5 @@ async def streams_at_rate(dut: Any) -> None:
 def test_host_mem(case: str) -> None:
     parts = ("frame_gather", "realign", "axi_bursts", "host_write", "host_read", "host_mem")
     sources = ["lib/rtl/rtl.f", "shell/rtl/shell_pkg.sv", *(f"shell/rtl/{p}.sv" for p in parts)]
-    sources.append("shell/tests/host_mem_bench.sv")
+    sources.append("shell/tests/host_mem/host_mem_bench.sv")
     simulate("host_mem_bench", sources, "test_host_mem", testcase=case)
