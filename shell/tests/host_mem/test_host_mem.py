@@ -292,7 +292,9 @@ async def run(dut: Any, seed: int, pause: float, count: int) -> None:
         if place > BASE + SIZE - 2 * MAX_FRAME:
             break
     end = BASE + SIZE - BAD_PAGES * PAGE
-    for number, (start, length) in enumerate(((end - 100, 300), (end + 400, 64), (end - 264, 64), (end + 5000, 9000), (BASE - 100, 5000))):
+    for number, (start, length) in enumerate(
+        ((end - 100, 300), (end + 400, 64), (end - 264, 64), (end + 5000, 9000), (BASE - 100, 5000))
+    ):
         requests.append(Request(3, 20 + number, start + number, length, rng.randbytes(length)))
         requests.append(Request(4, 20 + number, start + number, length, None, number))
     # The last ten read what they wrote: one after another.
