@@ -3,7 +3,7 @@
 
 The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
-with `cargo`. The tests run once on the unchanged tree first: a test that fails there proves nothing.
+with `cargo`. A bug that does not compile (SystemVerilog, Rust) proves nothing and counts as missed. The tests run once on the unchanged tree first: a test that fails there proves nothing.
 """
 
 from __future__ import annotations
@@ -79,7 +79,18 @@ def make_copy() -> None:
 
 def passes(test: str) -> bool:
     words = shlex.split(test)
-    command = words if words[0] == "cargo" else [sys.executable, "-m", "pytest", "-q", "-x", *words]
+    return succeeds(words if words[0] == "cargo" else [sys.executable, "-m", "pytest", "-q", "-x", *words])
+
+
+def compiles(file: str) -> bool:
+    if file.endswith(".sv"):
+        return succeeds([sys.executable, "tools/lint_rtl.py", "--syntax"])
+    if file.endswith(".rs"):
+        return succeeds(["cargo", "check", "--quiet", "--release", "--workspace"])
+    return True
+
+
+def succeeds(command: list[str]) -> bool:
     env = {
         **os.environ,
         "PENSTOCK_ROOT": str(COPY),
@@ -115,11 +126,13 @@ def main(only: str | None = None) -> int:
         original = path.read_text()
         start = time.monotonic()
         path.write_text(original.replace(mutant.find, mutant.replace))
-        survived = passes(mutant.test)
+        built = compiles(mutant.file)
+        survived = not built or passes(mutant.test)
         path.write_text(original)
         caught += not survived
+        verdict = "caught" if not survived else "MISSED" if built else "DOES NOT COMPILE"
         print(
-            f"{'MISSED' if survived else 'caught'} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s",
+            f"{verdict} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s",
             flush=True,
         )
     print(f"{caught} passed, {len(mutants) - caught} failed")

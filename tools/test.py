@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -76,6 +77,7 @@ def steps() -> list[Step]:
     verilog = [f for f in tracked("*.sv") if not f.startswith("lib/regs/")]
     return [
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
+        Step("results are up to date", [PYTHON, "tools/results.py", "--check"]),
         Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),
         Step(
             "clippy", ["cargo", "clippy", "--quiet", "--release", "--all-targets", "--locked", "--", "-D", "warnings"]
@@ -136,6 +138,9 @@ def main() -> int:
         import mutants
 
         return mutants.main(opts.only)
+    if shutil.which("make") is None:
+        print("needs make, with which cocotb builds its models (Debian: apt-get install make)", file=sys.stderr)
+        return 1
     total = Count()
     for step in steps():
         if opts.only is None or opts.only in step.name:

@@ -103,7 +103,8 @@ struct Exit {
 
 // How fast a stream moves.
 struct Pace {
-    uint64_t rate;          // bytes a cycle on the wire, 2^20 is one; 0 is as fast as the bus goes
+    uint64_t wire;          // bytes a cycle inside a frame, 2^20 is one; 0 is as fast as the bus goes
+    uint64_t rate;          // bytes a cycle on average: what is less than the wire becomes gaps between frames
     uint32_t honour_pause;  // 1: no frame starts while the card raises rx_pause
     uint32_t repeat;        // 1: the queued frames are sent again and again
 };
@@ -135,7 +136,8 @@ struct Source {
     bool offered = false;
     bool honour_pause = false;
     bool repeat = false;
-    Credit credit;
+    Credit credit;  // for the next beat, at wire rate
+    Credit share;   // for the next frame, at the stream's rate
 
     bool done() const { return next == frames.size(); }
 };
@@ -323,11 +325,12 @@ struct Card {
     void drive(int s) {
         Source& in = source[s];
         in.credit.tick();
+        in.share.tick();
         if (!in.offered && !in.done() && in.credit.ready()) {
             const Frame& frame = in.frames[in.next];
             const bool start = in.sent == 0;
             const bool paused = in.honour_pause && s != Host && bit(bytes_of(top.rx_pause), s);
-            if (!start || (!paused && cycle >= frame.earliest)) offer(s, frame, in.sent);
+            if (!start || (!paused && in.share.ready() && cycle >= frame.earliest)) offer(s, frame, in.sent);
         }
         if (s != Host) {
             Sink& out = sink[s];
@@ -363,7 +366,10 @@ struct Card {
         if (in.offered && (s != Host || top.host_rx_tready)) {
             const Frame& frame = in.frames[in.next];
             const uint32_t count = std::min<uint32_t>(BeatBytes, frame.length - in.sent);
-            if (in.sent == 0) entries.push_back({cycle, static_cast<uint32_t>(s), 0});
+            if (in.sent == 0) {
+                entries.push_back({cycle, static_cast<uint32_t>(s), 0});
+                in.share.spend(frame.length + WireOverhead);
+            }
             in.sent += count;
             in.credit.spend(count);
             if (in.sent == frame.length) {
@@ -584,10 +590,11 @@ EXPORT const char* penstock_failure(const Card* card) { return card->failure.c_s
 // Sets the pace of what enters at a stream. What leaves is always paced like `transmit`.
 EXPORT void penstock_pace(Card* card, uint32_t stream, const Pace* receive, const Pace* transmit) {
     Source& in = card->source[stream];
-    in.credit = Credit{static_cast<int64_t>(receive->rate), 0};
+    in.credit = Credit{static_cast<int64_t>(receive->wire), 0};
+    in.share = Credit{static_cast<int64_t>(receive->rate), 0};
     in.honour_pause = receive->honour_pause;
     in.repeat = receive->repeat;
-    card->sink[stream].credit = Credit{static_cast<int64_t>(transmit->rate), 0};
+    card->sink[stream].credit = Credit{static_cast<int64_t>(transmit->wire), 0};
 }
 
 // Whether the bytes of frames that leave are kept, or only their records.

@@ -7,6 +7,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use pcap_file::pcap::{PcapHeader, PcapParser, PcapWriter, RawPcapPacket};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::{Block, PcapNgParser};
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 
@@ -109,14 +110,21 @@ fn read_pcapng(path: &Path, data: &[u8], capture: &mut Capture) -> Result<(), Ca
     let (mut rest, mut parser) =
         PcapNgParser::new(data).map_err(|_| CaptureError::NotACapture { path: path.to_path_buf() })?;
     let mut snapped = 0u64;
+    let mut ticks_a_second = Vec::new();
     while !rest.is_empty() {
         match parser.next_block(rest) {
             Ok((after, block)) => {
                 match block {
-                    Block::InterfaceDescription(interface) => check_link(path, interface.linktype)?,
+                    Block::InterfaceDescription(interface) => {
+                        check_link(path, interface.linktype)?;
+                        ticks_a_second.push(resolution(&interface));
+                    }
                     Block::EnhancedPacket(packet) => {
                         snapped += u64::from((packet.data.len() as u64) < u64::from(packet.original_len));
-                        let time = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(0);
+                        // The parser hands the ticks of the interface on as if they were nanoseconds.
+                        let ticks = packet.timestamp.as_nanos();
+                        let a_second = ticks_a_second.get(packet.interface_id as usize).copied().unwrap_or(1_000_000);
+                        let time = u64::try_from(ticks * 1_000_000_000 / a_second).unwrap_or(0);
                         capture.push(time, &packet.data);
                     }
                     Block::SimplePacket(packet) => {
@@ -135,6 +143,20 @@ fn read_pcapng(path: &Path, data: &[u8], capture: &mut Capture) -> Result<(), Ca
     }
     note_snapped(path, snapped, capture);
     Ok(())
+}
+
+/// Ticks a second of an interface's time stamps: the option if_tsresol, a negative power of 10 or, with the top bit set, of 2;
+/// microseconds without it.
+fn resolution(interface: &InterfaceDescriptionBlock) -> u128 {
+    let option = interface.options.iter().find_map(|option| match option {
+        InterfaceDescriptionOption::IfTsResol(value) => Some(*value),
+        _ => None,
+    });
+    match option {
+        Some(value) if value & 0x80 != 0 => 1u128 << (value & 0x7F).min(64),
+        Some(value) => 10u128.pow(u32::from(value).min(18)),
+        None => 1_000_000,
+    }
 }
 
 fn check_link(path: &Path, link: DataLink) -> Result<(), CaptureError> {
@@ -254,7 +276,11 @@ mod tests {
         bytes.extend([6, 0, 0, 0, 40, 0, 0, 0, 0, 0]);
         let path = file("one.pcapng", &bytes);
         let capture = read(&path).unwrap();
-        assert_eq!(capture.frames().map(|(_, bytes)| bytes.to_vec()).collect::<Vec<_>>(), [vec![1, 2, 3, 4, 5]]);
+        // Nine ticks of the default resolution, microseconds.
+        assert_eq!(
+            capture.frames().map(|(time, bytes)| (time, bytes.to_vec())).collect::<Vec<_>>(),
+            [(9_000, vec![1, 2, 3, 4, 5])]
+        );
         assert_eq!(capture.faults, [format!("{}: cut short after 1 frames", path.display())]);
         std::fs::remove_file(path).unwrap();
     }

@@ -100,8 +100,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Says so when frames are lost.
-    pub(crate) fn note_lost(&mut self) {
+    /// Counts as lost what, of `queued` frames, neither left nor was dropped and counted, and says so.
+    pub(crate) fn settle(&mut self, queued: u64) {
+        self.drops.lost = queued.saturating_sub(self.departures.len() as u64 + self.drops.total());
         if self.drops.lost > 0 {
             self.faults
                 .push(format!("{} frames are lost: they entered and neither left nor were dropped", self.drops.lost));
@@ -172,4 +173,22 @@ pub fn open(
         Target::Soft => Box::new(SoftDevice::open(design)),
         Target::Rtl => Box::new(RtlDevice::open(root, design, None, progress)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::Port;
+
+    #[test]
+    fn what_is_not_accounted_for_is_lost() {
+        for (queued, lost) in [(9, 0), (10, 0), (11, 1), (1000, 990)] {
+            let out = Departure { to: Port::Host, input: None, entered: 0, first: 0, last: 0, bytes: Vec::new() };
+            let drops = Drops { runt: 1, blocked: 2, refused: 4, ..Drops::default() };
+            let mut run = Run { departures: vec![out; 3], drops, ..Run::default() };
+            run.settle(queued);
+            assert_eq!(run.drops, Drops { lost, ..drops });
+            assert_eq!(run.faults.len(), usize::from(lost > 0));
+        }
+    }
 }

@@ -17,6 +17,9 @@ const BATCH: usize = 256;
 /// Frames between two looks at the progress.
 const SHOW: usize = 64 * BATCH;
 
+/// Polls in a row in which frames only circle over loopback (up to 100,000 hops each) after which they are given up.
+const CIRCLES: u32 = 100;
+
 /// Streams that frames enter at: Ethernet 0..=3, host; the loopback last, where none does.
 const STREAMS: usize = 6;
 
@@ -104,7 +107,6 @@ impl Device for SoftDevice {
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         let before = self.host.counters(&mut self.card)?.drops();
-        let lost_before = self.card.lost();
         let faults_before = self.card.faults().len();
         let traffic = std::mem::take(&mut self.waiting);
         let mut indices: [Vec<usize>; STREAMS] = Default::default();
@@ -130,10 +132,14 @@ impl Device for SoftDevice {
             }
         }
         self.take(&indices, &base, &mut run.departures);
-        while self.card.busy() {
+        let (mut accounted, mut circles) = (0, 0);
+        while self.card.busy() && circles < CIRCLES {
             self.take(&indices, &base, &mut run.departures);
+            let now = run.departures.len() as u64 + self.host.counters(&mut self.card)?.drops().total();
+            circles = if now == accounted { circles + 1 } else { 0 };
+            accounted = now;
         }
-        self.card.finish();
+        let circling = self.card.finish();
         self.take(&indices, &base, &mut run.departures);
         run.seconds = clock.elapsed().as_secs_f64();
 
@@ -147,11 +153,13 @@ impl Device for SoftDevice {
                 self.host.hangs(unit, fault.pc)
             });
         }
+        if circling > 0 {
+            run.faults.push(format!("{circling} frames still circle over loopback"));
+        }
         run.faults.append(&mut self.host.unit_errors(&mut self.card)?);
         run.counters = self.host.counters(&mut self.card)?;
         run.drops = run.counters.drops().since(before);
-        run.drops.lost = self.card.lost() - lost_before;
-        run.note_lost();
+        run.settle(traffic.frames.len() as u64);
         Ok(run)
     }
 
@@ -175,5 +183,58 @@ impl Device for SoftDevice {
     fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let error = DeviceError::HostMemory { address, bytes: bytes.len() };
         self.card.host_memory_mut().write(address, bytes).then_some(()).ok_or(error)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::root::Root;
+
+    /// A card of four units with a program from engines/rpu/programs.
+    fn device(program: &str) -> SoftDevice {
+        let text = format!(
+            "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n\
+             [[units]]\nengine = \"rpu\"\ncount = 4\nprogram = \"../engines/rpu/programs/{program}\"\n"
+        );
+        let root = Root::find().unwrap();
+        let design = Design::parse(&root.join("designs/test.toml"), &text).unwrap();
+        let mut device = SoftDevice::open(&design);
+        device.load(&Image::of(&root, &design).unwrap()).unwrap();
+        device
+    }
+
+    fn run(device: &mut SoftDevice, first_bytes: &[u8]) -> Run {
+        let mut traffic = Traffic::default();
+        for &first in first_bytes {
+            traffic.push(Port::Ethernet(0), &[first; 60], 0);
+        }
+        device.send(&traffic, Rate::Lossless).unwrap();
+        device.run(&mut |_| {}).unwrap()
+    }
+
+    #[test]
+    fn frames_that_circle_are_given_up_and_lost() {
+        let mut device = device("bad/circle.c");
+        for _ in 0..2 {
+            let run = run(&mut device, &[1, 0xC1, 2, 0xC1, 0xC1, 3]);
+            let left: Vec<_> = run.departures.iter().map(|out| (out.input, out.bytes[0])).collect();
+            assert_eq!(left, [(Some(0), 1), (Some(2), 2), (Some(5), 3)]);
+            assert_eq!((run.drops.lost, run.drops.total()), (3, 3));
+            assert!(run.faults.contains(&"3 frames still circle over loopback".to_string()), "{:?}", run.faults);
+        }
+        let run = run(&mut device, &[1; 10]);
+        assert_eq!((run.departures.len(), run.drops.total(), run.faults.len()), (10, 0, 0));
+    }
+
+    #[test]
+    fn frames_of_a_unit_that_died_are_lost() {
+        let mut device = device("bad/hang.c");
+        let mut first_bytes = [0; 300];
+        first_bytes[42] = 0xEE;
+        let run = run(&mut device, &first_bytes);
+        assert!(run.drops.lost >= 1 && run.faults.len() == 2, "{:?}", run.faults);
+        assert_eq!(run.departures.len() as u64 + run.drops.total(), 300);
     }
 }

@@ -99,6 +99,11 @@ def assert_twins(soft: Run, rtl: Run) -> None:
         assert by_flow(frames) == by_flow(rtl.frames[port]), f"order within a flow differs at {port}"
     for key in ("frames_in", "frames_out", "drops", "bytes_in", "bytes_out"):
         assert soft.result[key] == rtl.result[key], key
+    for port, (ours, theirs) in enumerate(
+        zip(soft.result["counters"]["ports"], rtl.result["counters"]["ports"], strict=True)
+    ):
+        for name in ours:
+            assert "stall" in name or ours[name] == theirs[name], f"port {port}: {name}"
 
 
 DesignMaker = Callable[..., Path]

@@ -105,3 +105,25 @@ def test_random_lists(program: str, tmp_path: Path, make_design: DesignMaker) ->
         assert sorted(run.frames["port1"]) == sorted(want)
         assert run.result["drops"] == {"blocked": len(frames) - len(want)}
     assert_twins(runs["soft"], runs["rtl"])
+
+
+def test_readme_program(tmp_path: Path, make_design: DesignMaker) -> None:
+    """The program in the README does what the shipped firewall does, also on frames that end before the source address."""
+    text = (ROOT / "README.md").read_text()
+    program = tmp_path / "readme.c"
+    program.write_text(text.split("```c\n")[1].split("```")[0])
+    table = tmp_path / "list.txt"
+    table.write_text("198.51.100.0/24\n")
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    frames = []
+    for n in range(60):
+        source = f"198.51.100.{n}" if n % 3 == 0 else f"192.0.2.{n}"
+        whole = bytes(ether / IP(src=source, dst="192.0.2.1") / UDP() / bytes(20))
+        frames.append(whole if n % 4 else whole[: 14 + n % 20])
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    want = [f for f in frames if len(f) >= 34 and f[26:29] != b"\xc6\x33\x64"]
+    for source in (program, PROGRAMS["ours"]):
+        design = make_design(source, units=1, accelerator="ip_prefix", tables={"ip_prefix": table})
+        run = run_design(design, [capture], tmp_path / "out", "soft")
+        assert run.status == 0, run.stderr
+        assert run.frames["port1"] == want

@@ -9,7 +9,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from system import DesignMaker, assert_twins, run_design, write_capture
+from system import ROOT, DesignMaker, assert_twins, run_design, write_capture
 
 MASK = 0xFFFFFFFF
 PROGRAMS = int(os.environ.get("PENSTOCK_TWIN_PROGRAMS", "6"))
@@ -222,3 +222,16 @@ def test_random_program(seed: int, tmp_path: Path, make_design: DesignMaker) -> 
         assert run.result["drops"].get("blocked", 0) == blocked
         runs[target] = run
     assert_twins(runs["soft"], runs["rtl"])
+
+
+@pytest.mark.parametrize("gbps", [100, 25])
+def test_rate(gbps: int, tmp_path: Path, make_design: DesignMaker) -> None:
+    """At N Gb/s a frame still crosses the wire at line rate: the gaps grow, not the latency."""
+    frames = [bytes(1500) for _ in range(1000)]
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    design = make_design(ROOT / "engines/rpu/programs/forward.c", policy="round-robin")
+    run = run_design(design, [capture], tmp_path / "rtl", "rtl", "--rate", str(gbps))
+    assert run.status == 0 and len(run.frames["port1"]) == len(frames)
+    assert run.result["gbps"] == pytest.approx(gbps, rel=0.02)
+    # 1,500 bytes in and out at 100 Gb/s take 240 ns, and stretched to 25 Gb/s they would take 600.
+    assert 240 < run.result["latency_ns"]["p50"] < 1000

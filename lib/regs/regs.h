@@ -49,14 +49,14 @@
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */
-#define RPU_CORE_SEND_DESC_HIGH 0xCu /* Descriptor to send, high word: address of the first byte. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending. */
+#define RPU_CORE_SEND_DESC_HIGH 0xCu /* Descriptor to send, high word: address of the first byte; one outside packet memory means the slot's own place. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending. */
 #define RPU_CORE_DRAM_ADDR_LOW 0x10u /* Address in host memory of the next SEND_DESC of type 4 or 5, low word. Its write holds the core while an earlier one waits in the unit. */
 #define RPU_CORE_DRAM_ADDR_HIGH 0x14u /* The same, high word. */
 #define RPU_CORE_SLOT_ADDR 0x18u /* Address that the next UPDATE_SLOT gives to a slot. */
 #define RPU_CORE_TIMER_INTERVAL 0x1Cu /* Cycles between two timer interrupts; 0 stops the timer. */
 #define RPU_CORE_DRAM_FLAG_WR 0x20u /* Gives all host memory flags the values written. */
 #define RPU_CORE_READY_TO_EVICT 0x24u /* 1: the host may evict this unit. */
-#define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left. */
+#define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many; refused while any slot holds a frame), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left. */
 #define RPU_CORE_RECV_DESC_RELEASE 0x2Cu /* Any write takes the oldest descriptor off the receive queue. */
 #define RPU_CORE_DRAM_FLAG_RST 0x30u /* Lowers the host memory flag of tag [5:0]. */
 #define RPU_CORE_UPDATE_SLOT 0x34u /* Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory. */
@@ -113,7 +113,7 @@
 #define RPU_HOST_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
 #define RPU_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
 #define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped: length 0, or slot released without sending. */
-#define RPU_HOST_REFUSED 0x6Cu /* Frames dropped because the program's descriptor was refused: destination that does not exist, too long, or a pointer outside packet memory. */
+#define RPU_HOST_REFUSED 0x6Cu /* Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start. */
 #define RPU_HOST_ACCEL 0x70u /* Accelerator in this unit: 0 none, 1 ip_prefix. */
 
 /* engines/rpu/accelerators/ip_prefix/ip_prefix.rdl */

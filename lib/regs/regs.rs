@@ -90,7 +90,7 @@ pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
 // engines/rpu/regs/rpu.rdl
 /// Descriptor to send, low word: length [15:0], slot [23:16], port [31:24].
 pub const RPU_CORE_SEND_DESC_LOW: u32 = 0x8;
-/// Descriptor to send, high word: address of the first byte. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending.
+/// Descriptor to send, high word: address of the first byte; one outside packet memory means the slot's own place. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending.
 pub const RPU_CORE_SEND_DESC_HIGH: u32 = 0xC;
 /// Address in host memory of the next SEND_DESC of type 4 or 5, low word. Its write holds the core while an earlier one waits in the unit.
 pub const RPU_CORE_DRAM_ADDR_LOW: u32 = 0x10;
@@ -104,7 +104,7 @@ pub const RPU_CORE_TIMER_INTERVAL: u32 = 0x1C;
 pub const RPU_CORE_DRAM_FLAG_WR: u32 = 0x20;
 /// 1: the host may evict this unit.
 pub const RPU_CORE_READY_TO_EVICT: u32 = 0x24;
-/// What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left.
+/// What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many; refused while any slot holds a frame), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left.
 pub const RPU_CORE_SEND_DESC_TYPE: u32 = 0x28;
 /// Any write takes the oldest descriptor off the receive queue.
 pub const RPU_CORE_RECV_DESC_RELEASE: u32 = 0x2C;
@@ -216,7 +216,7 @@ pub const RPU_HOST_TX_BYTES: u32 = 0x60;
 pub const RPU_HOST_TX_STALLS: u32 = 0x64;
 /// Frames that the program dropped: length 0, or slot released without sending.
 pub const RPU_HOST_BLOCKED: u32 = 0x68;
-/// Frames dropped because the program's descriptor was refused: destination that does not exist, too long, or a pointer outside packet memory.
+/// Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start.
 pub const RPU_HOST_REFUSED: u32 = 0x6C;
 /// Accelerator in this unit: 0 none, 1 ip_prefix.
 pub const RPU_HOST_ACCEL: u32 = 0x70;

@@ -29,31 +29,27 @@ module fifo_dist #(
 
   (* ram_style = "distributed" *) logic [Width-1:0] mem[Depth];
 
-  logic [AddrW-1:0] wr_q, rd_q;
-  logic [AddrW:0] level_q, level_d;
-  logic some_q, ready_q, valid_q, load;
+  // `pop` may come late in its cycle: it moves the read pointer and the output register, nothing waits for a sum behind it.
+  logic [AddrW:0] wr_q, rd_q, level_now;
+  logic ready_q, valid_q, load;
   logic [Width-1:0] dout_q;
 
-  assign load = some_q && (!valid_q || pop);
-  assign level_d = level_q + (AddrW + 1)'(push) - (AddrW + 1)'(load);
+  assign level_now = wr_q - rd_q;
+  assign load = wr_q != rd_q && (!valid_q || pop);
 
   always_ff @(posedge clk) begin
-    if (push) mem[wr_q] <= din;
-    if (load) dout_q <= mem[rd_q];
+    if (push) mem[wr_q[AddrW-1:0]] <= din;
+    if (load) dout_q <= mem[rd_q[AddrW-1:0]];
   end
 
   always_ff @(posedge clk) begin
     if (push) wr_q <= wr_q + 1'b1;
     if (load) rd_q <= rd_q + 1'b1;
-    level_q <= level_d;
-    some_q  <= level_d != 0;
-    ready_q <= level_d <= (AddrW + 1)'(Depth - Room);
+    ready_q <= level_now + (AddrW + 1)'(push) <= (AddrW + 1)'(Depth - Room);
     valid_q <= load || (valid_q && !pop);
     if (rst) begin
       wr_q    <= '0;
       rd_q    <= '0;
-      level_q <= '0;
-      some_q  <= 1'b0;
       ready_q <= 1'b0;
       valid_q <= 1'b0;
     end
@@ -62,11 +58,11 @@ module fifo_dist #(
   assign ready = ready_q;
   assign valid = valid_q;
   assign dout  = dout_q;
-  assign level = level_q;
+  assign level = level_now;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!push || level_q < (AddrW + 1)'(Depth) || load) else $error("%m: push into a full queue");
+    if (!rst) assert (!push || level_now < (AddrW + 1)'(Depth) || load) else $error("%m: push into a full queue");
 `endif
 endmodule
 

@@ -3,11 +3,14 @@
 
 // Gives each frame its unit and its slot: one decision per source and cycle.
 //
-//   source ─> queue ─┬─> B: decide ─> C: does it fit the slot? ─> D: register ─> switch_in, or nothing for a dropped frame
-//                    └─> unit of its hash (RETA)
+//   source ─┬─> queue of beats ───────────────────────┬─> C: does it fit the slot? ─> D: register ─> switch_in,
+//           └─> queue of keys ─> N: unit ─> H: decide ─┘                                             or nothing for a dropped frame
+//               1                2          3             4                             5 cycles
 //
-// Latency 3 cycles; single-beat frames at one a cycle and source. A frame waits in B (and its source behind it) until its decision is there
-// and its queue in the switch has room; from then on nothing holds it: `start_room` and `beat_room` leave space for what is on its way.
+// Single-beat frames at one a cycle and source. A frame waits in H (and its source behind it) until its decision is there and its queue
+// in the switch has room; from then on nothing holds it: `start_room` and `beat_room` leave space for what is on its way.
+// The decision comes late in the cycle, so it moves only what is small: a pointer and the head's key.
+// N looks the unit of a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA.
 //
 // Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so that ports never
 // collide; within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the source asks the cluster of that unit.
@@ -54,6 +57,14 @@ module dispatcher
   localparam int unsigned Loopback = Sources - 1;
   localparam int unsigned Turns = (Clusters > Ports && Clusters > 2) ? Clusters : (Ports > 2 ? Ports : 2);
 
+  // What decides where a beat goes
+  typedef struct packed {
+    logic last;
+    logic to_unit;    // loopback to a certain unit:
+    unit_t unit_id;   // this one
+    logic [6:0] hash;
+  } key_t;
+
   // The state of all units; those beyond Units never have a slot.
   logic [AllUnits-1:0] ready, declared, take, setup, give_back, candidate, scan, idle;
   slot_t next_slot[MaxUnits];
@@ -82,8 +93,9 @@ module dispatcher
   end
 
   // Set-ups take effect one unit a cycle, so that the sizes fit into one memory.
-  logic [4:0] scan_q;
+  logic [4:0] scan_q, setup_unit_q;
   always_ff @(posedge clk) begin
+    setup_unit_q <= scan_q;
     scan_q <= scan_q == 5'(AllUnits - 1) ? '0 : scan_q + 5'd1;
     if (rst) scan_q <= '0;
   end
@@ -94,86 +106,113 @@ module dispatcher
     scan_size = '0;
     for (int unsigned c = 0; c < Clusters; c++) scan_size |= setup_size[c];
   end
-  always_ff @(posedge clk) if (setup != 0) size_mem[scan_q] <= scan_size;
+  always_ff @(posedge clk) if (setup != 0) size_mem[setup_unit_q] <= scan_size;
 
+  logic by_hash_q;
+  always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop;
   (* ram_style = "distributed" *) unit_t reta_mem[128];
   always_ff @(posedge clk) if (reta_we) reta_mem[reta_addr] <= reta_wdata;
 
   // What each source asks for, and gets
-  logic [Sources-1:0] need_q, exact_q, grant;
-  logic [AllUnits-1:0] unit_hot_q[Sources];
-  logic [Clusters-1:0] turn_hot[Sources];
+  logic [Sources-1:0] need, grant;
+  logic [AllUnits-1:0] choice[Sources];  // the units that a source would take now: at most one in each cluster
   logic [Sources-1:0] req[Clusters];
   logic [Sources-1:0] win[Clusters];
-  logic [Clusters-1:0] cluster_ready;
   logic [Sources-1:0] return_q;
   logic [AllUnits-1:0] return_unit_q[Sources];
   slot_t return_slot_q[Sources];
 
   for (genvar s = 0; s < Sources; s++) begin : gen_source
-    for (genvar c = 0; c < Clusters; c++) begin : gen_turn
-      assign turn_hot[s][c] = turn_q[(c+8*Turns-s)%Turns];
-    end
+    // Queues. What a source may go on sending after `ready` has fallen fits.
+    localparam int unsigned Depth = 16;
+    localparam int unsigned PointerW = $clog2(Depth) + 1;
+    (* ram_style = "distributed" *) beat_t beat_mem[Depth];
+    (* ram_style = "distributed" *) key_t key_mem[Depth];
+    logic [PointerW-1:0] wr_q, key_q, rd_q;
+    logic ready_q, push;
+    beat_t beat;
+    key_t key, key_in;
+    assign push = sources[s].valid && ready_q;
+    assign sources[s].ready = ready_q;
+    assign key_in = '{
+            last: sources[s].last,
+            to_unit: s == Loopback && sources[s].meta.dst >= PortUnit,
+            unit_id: sources[s].meta.dst[4:0],
+            hash: sources[s].meta.hash[6:0]
+        };
+    assign beat = beat_mem[rd_q[PointerW-2:0]];
+    assign key = key_mem[key_q[PointerW-2:0]];
+    always_ff @(posedge clk)
+      if (push) begin
+        beat_mem[wr_q[PointerW-2:0]] <= '{meta: sources[s].meta, last: sources[s].last, data: sources[s].data};
+        key_mem[wr_q[PointerW-2:0]] <= key_in;
+      end
 
-    // B: the beat that waits for its decision, with the unit that its hash or its destination names
-    logic b_valid_q, b_first_q, b_last_q, b_to_unit_q, b_leaves, b_load, b_drop;
-    logic [DataW-1:0] b_data_q;
-    frame_meta_t b_meta_q;
-    logic [Clusters-1:0] c_cluster_q;
-    logic c_lost_q;
-
-    // A frame that leaves a unit for a certain other one
-    logic a_to_unit, wants_unit;
-    unit_t a_unit, b_unit, unit_d, b_unit_q;
-    assign a_to_unit = s == Loopback && sources[s].meta.dst >= PortUnit;
-    assign a_unit = a_to_unit ? sources[s].meta.dst[4:0] : reta_mem[sources[s].meta.hash[6:0]];
-    assign b_unit = b_to_unit_q ? b_meta_q.dst[4:0] : reta_mem[b_meta_q.hash[6:0]];
-    assign unit_d = b_load ? a_unit : b_unit;
-    assign wants_unit = (policy == PolicyFlowHash || policy == PolicyFlowHashDrop) || (b_load ? a_to_unit : b_to_unit_q);
-
-    assign b_load = sources[s].valid && (!b_valid_q || b_leaves);
-    assign sources[s].ready = !b_valid_q || b_leaves;
+    // N: the key of the beat behind the head, and the unit that it names
+    logic n_valid_q, n_load;
+    key_t n_key_q;
+    unit_t n_unit_q;
+    // H: the head, which waits for its decision when it is the first beat of a frame
+    logic h_valid_q, h_first_q, h_load, leaves, drop, drops_q, exact_q;
+    key_t h_key_q;
+    unit_t again_q;  // its unit, looked up again
+    logic [AllUnits-1:0] unit_hot_q;
+    assign h_load = n_valid_q && (!h_valid_q || leaves);
+    assign n_load = wr_q != key_q && (!n_valid_q || !h_valid_q || leaves);  // N is empty or moves into H
     always_ff @(posedge clk) begin
-      if (b_load) begin
-        b_data_q  <= sources[s].data;
-        b_last_q  <= sources[s].last;
-        b_first_q <= b_valid_q ? b_last_q : b_first_q;
-        if (b_valid_q ? b_last_q : b_first_q) begin
-          b_meta_q <= sources[s].meta;
-          b_to_unit_q <= a_to_unit;
-        end
-      end else if (b_leaves) begin
-        b_first_q <= b_last_q;
+      ready_q <= wr_q - rd_q <= PointerW'(Depth - 4);
+      if (push) wr_q <= wr_q + 1'b1;
+      if (n_load) begin
+        key_q <= key_q + 1'b1;
+        n_key_q <= key;
+        n_unit_q <= key.to_unit ? key.unit_id : reta_mem[key.hash];
       end
-      b_valid_q <= b_load || (b_valid_q && !b_leaves);
-      if (b_load || b_valid_q) begin
-        b_unit_q <= unit_d;
-        for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[s][u] <= unit_d == 5'(u);
-        exact_q[s] <= wants_unit;
+      n_valid_q <= n_load || (n_valid_q && !h_load);
+      if (h_load) begin
+        h_key_q   <= n_key_q;
+        h_first_q <= h_valid_q ? h_key_q.last : h_first_q;
+      end else if (leaves) begin
+        h_first_q <= h_key_q.last;
       end
+      exact_q <= by_hash_q || (h_load ? n_key_q.to_unit : h_key_q.to_unit);
+      for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= (h_load ? n_unit_q : again_q) == 5'(u);
+      again_q <= h_load ? n_unit_q : h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
+      h_valid_q <= h_load || (h_valid_q && !leaves);
+      if (leaves) rd_q <= rd_q + 1'b1;
+      drops_q <= policy == PolicyFlowHashDrop;
       if (rst) begin
-        b_valid_q <= 1'b0;
-        b_first_q <= 1'b1;
+        ready_q <= 1'b0;
+        wr_q <= '0;
+        key_q <= '0;
+        rd_q <= '0;
+        n_valid_q <= 1'b0;
+        h_valid_q <= 1'b0;
+        h_first_q <= 1'b1;
       end
     end
-    assign need_q[s] = b_valid_q && b_first_q;
-    assign b_drop = need_q[s] && exact_q[s] && (unit_hot_q[s] & ready) == 0 &&
-        (b_to_unit_q ? (unit_hot_q[s] & declared) == 0 : policy == PolicyFlowHashDrop);
-    assign b_leaves = b_valid_q && (b_first_q ? grant[s] || b_drop : (c_cluster_q & beat_room[s]) != 0 || c_lost_q);
+    assign need[s] = h_valid_q && h_first_q;
+    for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
+      assign choice[s][u] = exact_q ? unit_hot_q[u] : turn_q[(u/UnitsPerCluster+8*Turns-s)%Turns] && candidate[u];
+    end
+    assign drop = exact_q && (unit_hot_q & ready) == 0 && (h_key_q.to_unit ? (unit_hot_q & declared) == 0 : drops_q);
+    logic c_lost_q;
+    logic [Clusters-1:0] c_cluster_q;
+    assign leaves = h_valid_q && (h_first_q ? grant[s] || drop : (c_cluster_q & beat_room[s]) != 0 || c_lost_q);
 
     // The label it would get now; whether it gets it is decided beside
     unit_t label_unit;
+    slot_t label_slot;
     logic [Clusters-1:0] label_cluster;
     always_comb begin
-      label_unit = b_unit_q;
-      for (int unsigned c = 0; c < Clusters; c++) label_cluster[c] = unit_hot_q[s][c*UnitsPerCluster+:UnitsPerCluster] != 0;
-      if (!exact_q[s]) begin
-        label_cluster = turn_hot[s];
-        label_unit = '0;
-        for (int unsigned c = 0; c < Clusters; c++)
-          for (int unsigned u = 0; u < UnitsPerCluster; u++)
-            if (turn_hot[s][c] && candidate[c*UnitsPerCluster+u]) label_unit |= 5'(c * UnitsPerCluster + u);
-      end
+      label_unit = '0;
+      label_slot = '0;
+      label_cluster = '0;
+      for (int unsigned u = 0; u < AllUnits; u++)
+        if (choice[s][u]) begin
+          label_unit |= 5'(u);
+          label_slot |= next_slot[u];
+          label_cluster[u/UnitsPerCluster] = 1'b1;
+        end
     end
 
     // C: does it fit?
@@ -182,20 +221,19 @@ module dispatcher
     assign too_long = c_valid_q && c_first_q && !c_policy_q && c_beat_q.meta.len > size_mem[c_beat_q.meta.unit_id];
     assign c_lost = c_first_q ? c_policy_q || too_long : c_lost_q;
     always_ff @(posedge clk) begin
-      c_valid_q <= b_leaves && !rst;
-      if (b_leaves) begin
-        c_beat_q.data <= b_data_q;
-        c_beat_q.last <= b_last_q;
-        c_first_q <= b_first_q;
-        c_policy_q <= b_drop;
-        if (b_first_q) begin
-          c_beat_q.meta <= b_meta_q;
-          c_beat_q.meta.unit_id <= label_unit;
-          c_beat_q.meta.slot <= next_slot[label_unit];
-          c_cluster_q <= label_cluster;
-        end
+      c_valid_q <= leaves && !rst;
+      // The head passes into C in each cycle, and counts when it leaves
+      c_beat_q.data <= beat.data;
+      c_beat_q.last <= beat.last;
+      c_first_q <= h_first_q;
+      c_policy_q <= drop;
+      if (need[s]) begin
+        c_beat_q.meta <= beat.meta;
+        c_beat_q.meta.unit_id <= label_unit;
+        c_beat_q.meta.slot <= label_slot;
+        c_cluster_q <= label_cluster;
       end
-      // The rest of a dropped frame leaves B whatever the switch says
+      // The rest of a dropped frame leaves the head whatever the switch says
       if (c_valid_q) c_lost_q <= c_lost && !c_beat_q.last;
       if (rst) c_lost_q <= 1'b0;
     end
@@ -203,11 +241,9 @@ module dispatcher
     // D: to the switch; a slot that is too small goes back to the pool
     always_ff @(posedge clk) begin
       out_valid[s] <= (c_valid_q && !c_lost && !rst) ? c_cluster_q : '0;
-      if (c_valid_q && !c_lost) begin
-        out_beat[s].data <= c_beat_q.data;
-        out_beat[s].last <= c_beat_q.last;
-        if (c_first_q) out_beat[s].meta <= c_beat_q.meta;
-      end
+      out_beat[s].data <= c_beat_q.data;
+      out_beat[s].last <= c_beat_q.last;
+      if (c_first_q) out_beat[s].meta <= c_beat_q.meta;
       return_q[s] <= too_long && !rst;
       if (too_long) begin
         return_slot_q[s] <= c_beat_q.meta.slot;
@@ -215,7 +251,7 @@ module dispatcher
       end
       events[s].oversize <= too_long && !rst;
       events[s].policy <= c_valid_q && c_first_q && c_policy_q && !rst;
-      events[s].stall <= need_q[s] && !grant[s] && !b_drop && !rst;
+      events[s].stall <= need[s] && !grant[s] && !drop && !rst;
     end
   end
 
@@ -224,12 +260,9 @@ module dispatcher
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
     // Who asks for a unit that can take a frame
-    assign cluster_ready[c] = (candidate[First+:UnitsPerCluster] & ready[First+:UnitsPerCluster]) != 0;
     always_comb
       for (int unsigned s = 0; s < Sources; s++)
-        req[c][s] = need_q[s] && start_room[s][c] && (
-          exact_q[s] ? (unit_hot_q[s][First+:UnitsPerCluster] & ready[First+:UnitsPerCluster]) != 0 :
-                       turn_hot[s][c] && cluster_ready[c]);
+        req[c][s] = need[s] && start_room[s][c] && (choice[s][First+:UnitsPerCluster] & ready[First+:UnitsPerCluster]) != 0;
 
     // Who gets it
     logic [1:0] others;
@@ -254,12 +287,12 @@ module dispatcher
     always_comb
       for (int unsigned u = 0; u < UnitsPerCluster; u++) begin
         take[First+u] = 1'b0;
-        for (int unsigned s = 0; s < Sources; s++)
-          if (win[c][s] && (exact_q[s] ? unit_hot_q[s][First+u] : candidate[First+u])) take[First+u] = 1'b1;
+        for (int unsigned s = 0; s < Sources; s++) take[First+u] |= win[c][s] && choice[s][First+u];
       end
 
     // At most one frame a cycle was labelled here, so at most one slot comes back.
     slot_t back_slot;
+    logic [MaxSlots-1:0] back_slot_q;
     logic [UnitsPerCluster-1:0] back_unit;
     always_comb begin
       back_slot = '0;
@@ -270,7 +303,10 @@ module dispatcher
           back_unit |= return_unit_q[s][First+:UnitsPerCluster];
         end
     end
-    assign give_back[First+:UnitsPerCluster] = back_unit;
+    always_ff @(posedge clk) begin
+      for (int unsigned i = 0; i < MaxSlots; i++) back_slot_q[i] <= back_slot == slot_t'(i + 1);
+      give_back[First+:UnitsPerCluster] <= rst ? '0 : back_unit;
+    end
 
     slot_pool #(
         .N(Here)
@@ -289,7 +325,7 @@ module dispatcher
         .declared(declared[First+:Here]),
         .take(take[First+:Here]),
         .give_back(give_back[First+:Here]),
-        .give_back_slot(back_slot),
+        .give_back_slot(back_slot_q),
         .candidate(candidate[First+:Here]),
         .free(free_count[First:First+Here-1]),
         .total(total_count[First:First+Here-1]),

@@ -36,7 +36,8 @@ module frame_gather
 
   typedef struct packed {
     frame_meta_t meta;
-    logic [IndexW-1:0] last_index;  // beats - 1
+    logic single;             // its first beat is its last
+    logic [IndexW-1:0] left;  // beats after the second; undefined when there is none
   } desc_t;
 
   desc_t desc[Clusters];
@@ -44,10 +45,11 @@ module frame_gather
   logic [DataW-1:0] ram_data[Clusters];
 
   // Reading: stage 1 is the RAM's output, stage 2 the output register
-  logic [ClusterW-1:0] chosen, owner_q, chosen1_q;
-  logic [IndexW-1:0] left_q;  // beats after this one
+  logic [Clusters-1:0] chosen, owner_q, read;
+  logic [ClusterW-1:0] index, index1_q;  // of `chosen`
+  logic [IndexW-1:0] left, left_q;       // beats after this one
   logic busy_q, go, last, step1, step2, valid1_q, last1_q, valid2_q;
-  frame_meta_t meta1_q;
+  frame_meta_t meta, meta1_q;
 
   assign step2 = !valid2_q || frames.ready;
   assign step1 = !valid1_q || step2;
@@ -60,34 +62,39 @@ module frame_gather
       .accept(go && !busy_q),
       .grant
   );
-  always_comb begin
-    chosen = owner_q;
-    if (!busy_q) begin
-      chosen = '0;
-      for (int unsigned c = 0; c < Clusters; c++) if (grant[c]) chosen |= ClusterW'(c);
-    end
-  end
+  assign chosen = busy_q ? owner_q : grant;
   assign go = step1 && (busy_q || ready != 0);
-  assign last = busy_q ? left_q == 0 : desc[chosen].last_index == 0;
+  assign read = step1 ? chosen : '0;
+  assign pop = (step1 && !busy_q) ? grant : '0;
   always_comb begin
-    pop = '0;
-    pop[chosen] = go && !busy_q;
+    index = '0;
+    left = '0;
+    meta = '0;
+    last = busy_q && left_q == 0;
+    for (int unsigned c = 0; c < Clusters; c++) begin
+      if (chosen[c]) index |= ClusterW'(c);
+      if (grant[c]) begin
+        left |= desc[c].left;
+        meta |= desc[c].meta;
+      end
+      last |= !busy_q && grant[c] && desc[c].single;
+    end
   end
 
   always_ff @(posedge clk) begin
     if (go) begin
-      owner_q   <= chosen;
-      left_q    <= (busy_q ? left_q : desc[chosen].last_index) - 1'b1;
-      busy_q    <= !last;
-      chosen1_q <= chosen;
-      last1_q   <= last;
-      if (!busy_q) meta1_q <= desc[chosen].meta;
+      owner_q  <= chosen;
+      left_q   <= busy_q ? left_q - 1'b1 : left;
+      busy_q   <= !last;
+      index1_q <= index;
+      last1_q  <= last;
+      if (!busy_q) meta1_q <= meta;
     end
     if (step1) valid1_q <= go;
     if (step2) begin
       valid2_q <= valid1_q;
       if (valid1_q) begin
-        frames.data <= ram_data[chosen1_q];
+        frames.data <= ram_data[index1_q];
         frames.last <= last1_q;
         frames.meta <= meta1_q;
       end
@@ -103,10 +110,9 @@ module frame_gather
   for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
     logic [AddrW:0] wr_q, rd_q, level_q;
     logic [IndexW-1:0] index_q;
-    logic read, few;
+    logic few;
     desc_t desc_in;
-    assign read = go && chosen == ClusterW'(c);
-    assign desc_in = '{meta: in_beat[c].meta, last_index: index_q};
+    assign desc_in = '{meta: in_beat[c].meta, single: index_q == 0, left: index_q - 1'b1};
 
     ram_sdp #(
         .Width(DataW),
@@ -116,7 +122,7 @@ module frame_gather
         .we(in_valid[c]),
         .waddr(wr_q[AddrW-1:0]),
         .wdata(in_beat[c].data),
-        .re(read),
+        .re(read[c]),
         .raddr(rd_q[AddrW-1:0]),
         .rdata(ram_data[c])
     );
@@ -139,7 +145,7 @@ module frame_gather
         wr_q <= wr_q + 1'b1;
         index_q <= in_beat[c].last ? '0 : index_q + 1'b1;
       end
-      if (read) rd_q <= rd_q + 1'b1;
+      if (read[c]) rd_q <= rd_q + 1'b1;
       level_q <= wr_q - rd_q;
       room[c] <= few && level_q <= (AddrW + 1)'(Depth - FrameBeats - OnTheWay);
       if (rst) begin

@@ -3,10 +3,11 @@
 
 // The free slots of one cluster's units, and the unit that round robin or least loaded would choose next.
 //
-//   slot messages ─> register ─> free bits of each unit ─> next slot (register) ─> label of a frame
-//                                            └─> count ─> candidate (register)
+//   slot messages ─> register ─> one hot ─> free bits of each unit ─> spare slot ─> next slot ─> label of a frame
+//                    1           2          3        └─> count ─> compare ─> candidate
 //
-// A unit's next slot stands ready in a register and is replaced in the cycle after `take`, so each unit can lose one a cycle.
+// Behind a unit's next slot a spare one stands ready, so each unit can lose one a cycle, and what chooses the spare does not wait
+// for `take`. The counts are two cycles late: they guide the choice, only `ready` says that there is a slot.
 // A set-up takes effect when `scan` passes the unit; until then the unit has the slots it had before.
 // Freeing a slot that is free, or that was never declared, changes nothing.
 module slot_pool
@@ -22,46 +23,61 @@ module slot_pool
     input wire slot_msg_t slots[N],
 
     input wire logic [N-1:0] scan,        // whose set-up may take effect now: one hot or zero
-    output logic     [N-1:0] setup,       // it does,
+    output logic     [N-1:0] setup,       // one cycle later: it does,
     output len_t             setup_size,  // with slots of so many bytes
 
-    output logic [N-1:0] ready,      // enabled, and a slot is free: `next`
+    output logic [N-1:0] ready,      // a slot is free: `next`; falls in the cycle after `enable`
     output slot_t        next  [N],
     output logic [N-1:0] declared,   // enabled, and has slots
     input  wire logic [N-1:0] take,  // `next` has been given to a frame
 
-    input wire logic [N-1:0] give_back,      // of a frame that did not need it: one hot or zero
-    input wire slot_t        give_back_slot,
+    input wire logic [N-1:0]        give_back,       // of a frame that did not need it: one hot or zero
+    input wire logic [MaxSlots-1:0] give_back_slot,  // one hot
 
     output logic [N-1:0] candidate,  // one hot: the unit for the next frame that may go anywhere
     output slot_t        free [N],   // counts
     output slot_t        total[N],
     output logic [N-1:0] idle
 );
-  localparam int unsigned BestW = N > 1 ? $clog2(N) : 1;
-
   function automatic logic [MaxSlots-1:0] slot_bit(slot_t slot);
     return MaxSlots'(1) << 5'(slot - 6'd1);
   endfunction
 
-  logic [N-1:0] pending_q;
+  logic [N-1:0] pending_q, more;
   len_t size_q[N];
+  slot_t count_q[N];
+  slot_t setup_count;  // of the unit that sets up
 
   for (genvar u = 0; u < N; u++) begin : gen_unit
-    logic free_valid_q;
-    slot_t free_slot_q, count_q, next_q, free_q, total_q, lowest_index;
-    logic [MaxSlots-1:0] bits_q, bits_d, lowest;
-    logic valid_q, refill, known, freed;
+    logic free_valid_q, forget;
+    slot_t free_slot_q;
+    assign forget = setup[u] || flush[u] || rst;
 
+    // 1: the message
     always_ff @(posedge clk) begin
       if (slots[u].free_valid) free_slot_q <= slots[u].free_slot;
       free_valid_q <= slots[u].free_valid && !rst;
       if (slots[u].setup_valid) begin
-        count_q   <= slots[u].setup_count > slot_t'(MaxSlots) ? slot_t'(MaxSlots) : slots[u].setup_count;
+        count_q[u] <= slots[u].setup_count > slot_t'(MaxSlots) ? slot_t'(MaxSlots) : slots[u].setup_count;
         size_q[u] <= slots[u].setup_size;
       end
       pending_q[u] <= (slots[u].setup_valid || (pending_q[u] && !scan[u])) && !rst;
     end
+
+    // 2: a declared slot, one hot
+    logic [MaxSlots-1:0] freed_hot_q;
+    slot_t freed_slot_q, total_q;
+    logic known;
+    assign known = free_slot_q != 0 && free_slot_q <= total_q;
+    always_ff @(posedge clk) begin
+      freed_slot_q <= free_slot_q;
+      freed_hot_q  <= (free_valid_q && known && !forget) ? slot_bit(free_slot_q) : '0;
+    end
+
+    // 3: the free ones are `next_q`, `spare_q` and the bits of `bits_q`
+    logic [MaxSlots-1:0] bits_q, lowest;
+    slot_t lowest_index, next_q, spare_q, free_q;
+    logic valid_q, valid_d, spare_valid_q, some, refill, load, held, freed_q, take_q;
 
     // Lowest free slot: x & -x isolates its bit
     assign lowest = bits_q & (~bits_q + 1'b1);
@@ -69,32 +85,30 @@ module slot_pool
       lowest_index = '0;
       for (int unsigned i = 0; i < MaxSlots; i++) if (lowest[i]) lowest_index |= slot_t'(i + 1);
     end
-    assign refill = bits_q != 0 && (!valid_q || take[u]);
-    assign known = free_slot_q != 0 && free_slot_q <= total_q;
-    assign freed = free_valid_q && known && (bits_q & slot_bit(free_slot_q)) == 0 &&
-        !(valid_q && next_q == free_slot_q);
-
-    always_comb begin
-      bits_d = bits_q;
-      if (refill) bits_d &= ~lowest;
-      if (freed) bits_d |= slot_bit(free_slot_q);
-      if (give_back[u]) bits_d |= slot_bit(give_back_slot);
-    end
+    assign some = bits_q != 0;
+    assign refill = some && !spare_valid_q;
+    assign load = take[u] || !valid_q;
+    assign valid_d = (valid_q && !take[u]) || spare_valid_q || some;
+    assign held = (valid_q && next_q == freed_slot_q) || (spare_valid_q && spare_q == freed_slot_q);
 
     always_ff @(posedge clk) begin
-      bits_q <= bits_d;
-      if (refill) next_q <= lowest_index;
-      valid_q <= refill || (valid_q && !take[u]);
-      free_q  <= free_q + slot_t'(freed) + slot_t'(give_back[u]) - slot_t'(take[u]);
+      if (refill) spare_q <= lowest_index;
+      if (load) next_q <= spare_valid_q ? spare_q : lowest_index;
+      spare_valid_q <= !load && (spare_valid_q || refill) && !forget;
+      valid_q <= valid_d && !forget;
+      ready[u] <= valid_d && !forget && enable[u];
+
+      bits_q <= (bits_q & ~(refill ? lowest : '0)) | (held ? '0 : freed_hot_q & ~bits_q) | (give_back[u] ? give_back_slot : '0);
+      freed_q <= (freed_hot_q & ~bits_q) != 0 && !held && !forget;
+      take_q <= take[u] && !forget;
+      free_q <= free_q + slot_t'(freed_q) + slot_t'(give_back[u]) - slot_t'(take_q);
       if (setup[u]) begin
-        bits_q  <= MaxSlots'((33'(1) << count_q) - 33'd1);
-        valid_q <= 1'b0;
-        free_q  <= count_q;
-        total_q <= count_q;
+        for (int unsigned i = 0; i < MaxSlots; i++) bits_q[i] <= slot_t'(i) < setup_count;
+        free_q  <= setup_count;
+        total_q <= setup_count;
       end
       if (flush[u] || rst) begin
         bits_q  <= '0;
-        valid_q <= 1'b0;
         free_q  <= '0;
         total_q <= '0;
       end
@@ -102,36 +116,46 @@ module slot_pool
       declared[u] <= total_q != 0 && enable[u];
     end
 
-    assign ready[u] = valid_q && enable[u];
+    // Will have a slot in the next cycle even if the candidate loses one in this
+    assign more[u]  = enable[u] && ((valid_q && !candidate[u]) || spare_valid_q || some);
     assign next[u]  = next_q;
     assign free[u]  = free_q;
     assign total[u] = total_q;
   end
 
-  assign setup = pending_q & scan;
-  always_comb begin
-    setup_size = '0;
-    for (int unsigned u = 0; u < N; u++) if (scan[u]) setup_size |= size_q[u];
+  always_ff @(posedge clk) begin
+    setup <= rst ? '0 : pending_q & scan;
+    setup_size <= '0;
+    for (int unsigned u = 0; u < N; u++)
+      if (scan[u]) begin
+        setup_size  <= size_q[u];
+        setup_count <= count_q[u];
+      end
   end
 
-  // Candidate. Eligible: will have a slot in the next cycle even if the candidate loses one in this.
-  logic [N-1:0] candidate_q, eligible, after, preferred, next_round, most_q, most;
+  // Round robin: the next unit behind the candidate
+  logic [N-1:0] candidate_q, preferred, next_round;
+  assign preferred = more & ~(candidate_q | (candidate_q - 1'b1));
+  assign next_round = preferred != 0 ? preferred & (~preferred + 1'b1) : more & (~more + 1'b1);
+
+  // Least loaded: the unit with more free slots than those before it, and no fewer than those behind it
+  slot_t level[N];
+  logic [N-1:0] some_q, most;
+  logic [N-1:0] above_q[N];  // row u: the units that have fewer
+  always_comb for (int unsigned u = 0; u < N; u++) level[u] = enable[u] ? free[u] : '0;
+  always_ff @(posedge clk)
+    for (int unsigned u = 0; u < N; u++) begin
+      some_q[u] <= level[u] != 0;
+      for (int unsigned v = 0; v < N; v++) above_q[u][v] <= level[u] > level[v];
+    end
   always_comb begin
-    for (int unsigned u = 0; u < N; u++) eligible[u] = enable[u] && free[u] > slot_t'(candidate_q[u]);
-    after = ~(candidate_q | (candidate_q - 1'b1));
-    preferred = eligible & after;
-    next_round = preferred != 0 ? preferred & (~preferred + 1'b1) : eligible & (~eligible + 1'b1);
+    most = some_q;
+    for (int unsigned u = 0; u < N; u++)
+      for (int unsigned v = 0; v < N; v++) if ((v < u && !above_q[u][v]) || (v > u && above_q[v][u])) most[u] = 1'b0;
   end
-  always_comb begin
-    automatic logic [BestW-1:0] best;
-    best = '0;
-    for (int unsigned u = 1; u < N; u++)
-      if (eligible[u] && (!eligible[best] || free[u] > free[best])) best = BestW'(u);
-    most = eligible & (N'(1) << best);
-  end
+
   always_ff @(posedge clk) begin
-    most_q <= most;
-    if (policy == PolicyLeastLoaded) candidate_q <= most_q;
+    if (policy == PolicyLeastLoaded) candidate_q <= most;
     else if ((take & candidate_q) != 0 || (ready & candidate_q) == 0) candidate_q <= next_round;
     if (rst) candidate_q <= '0;
   end

@@ -4,11 +4,12 @@
 // From the sources to the units: source -> cluster, then cluster -> unit.
 //
 //   source ─> queue per source and cluster ─> frame arbiter of the cluster ─> link register ─> queue of the unit ─> unit
-//             2                                                              1                2 cycles
+//             2                               (on keys; the beat follows) 1   1                2 cycles
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits for one
 // cluster's link from holding another source; the queue of a unit takes what a unit cannot take at once, so that its neighbours
-// on the link go on. Answers of host memory come to the arbiters as they are, without a queue. A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
+// on the link go on (a unit that stops for long inside a frame longer than that holds its link). Answers of host memory come to the
+// arbiters as they are, without a queue. A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
 module switch_in
   import penstock_pkg::*;
 #(
@@ -31,7 +32,11 @@ module switch_in
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
   localparam int unsigned Takers = Sources + 1;  // of the link: the sources, then the answers
-  localparam int unsigned TakerW = $clog2(Takers);
+
+  typedef struct packed {
+    logic last;
+    logic [1:0] unit_id;  // within the cluster
+  } key_t;
 
   logic [Clusters-1:0] answers_pop;
   assign answers.ready = answers_pop != 0;
@@ -40,81 +45,92 @@ module switch_in
     localparam int unsigned First = c * UnitsPerCluster;
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
-    // Heads of the sources' queues
-    beat_t head[Takers];
-    logic [Takers-1:0] head_valid, head_pop;
+    // Heads of the sources' queues, and the beats that were popped in the cycle before
+    key_t key[Takers];
+    beat_t beat[Takers];
+    logic [Takers-1:0] valid, pop;
     for (genvar s = 0; s < Sources; s++) begin : gen_queue
       logic [$clog2(Depth):0] level;
-      fifo_dist #(
-          .Width(BeatW),
+      fifo_keyed #(
+          .KeyW ($bits(key_t)),
+          .BodyW(BeatW),
           .Depth(Depth),
           .Room (4)
       ) i_queue (
           .clk,
           .rst,
-          .push (in_valid[s][c]),
-          .din  (in_beat[s]),
+          .push(in_valid[s][c]),
+          .key_in({in_beat[s].last, in_beat[s].meta.unit_id[1:0]}),
+          .body_in(in_beat[s]),
           .ready(beat_room[s][c]),
-          .valid(head_valid[s]),
-          .pop  (head_pop[s]),
-          .dout (head[s]),
+          .valid(valid[s]),
+          .key(key[s]),
+          .pop(pop[s]),
+          .body(beat[s]),
           .level
       );
       always_ff @(posedge clk) start_room[s][c] <= !rst && level <= ($clog2(Depth) + 1)'(Depth / 2);
     end
 
-    assign head[Sources] = '{meta: answers.meta, last: answers.last, data: answers.data};
-    assign head_valid[Sources] = answers.valid && 32'(answers.meta.unit_id[4:2]) == c;
-    assign answers_pop[c] = head_valid[Sources] && head_pop[Sources];
+    assign key[Sources] = '{last: answers.last, unit_id: answers.meta.unit_id[1:0]};
+    assign valid[Sources] = answers.valid && 32'(answers.meta.unit_id[4:2]) == c;
+    assign answers_pop[c] = pop[Sources];
+    beat_t answer_q;
+    assign beat[Sources] = answer_q;
+    always_ff @(posedge clk)
+      if (pop[Sources]) answer_q <= '{meta: answers.meta, last: answers.last, data: answers.data};
 
     // One frame after another onto the link
     logic [UnitsPerCluster-1:0] unit_room;
-    logic [Takers-1:0] ready, grant;
-    logic [TakerW-1:0] chosen, owner_q;
-    logic busy_q, go;
-    always_comb
-      for (int unsigned s = 0; s < Takers; s++) ready[s] = head_valid[s] && unit_room[head[s].meta.unit_id[1:0]];
+    logic [Takers-1:0] ready, grant, owner_q;
+    logic busy_q, busy_d;
+    always_comb for (int unsigned s = 0; s < Takers; s++) ready[s] = valid[s] && unit_room[key[s].unit_id];
     rr_arbiter #(
         .N(Takers)
     ) i_arbiter (
         .clk,
         .rst,
         .req(ready),
-        .accept(go && !busy_q),
+        .accept(!busy_q && ready != 0),
         .grant
     );
-    always_comb begin
-      chosen = owner_q;
-      if (!busy_q) begin
-        chosen = '0;
-        for (int unsigned s = 0; s < Takers; s++) if (grant[s]) chosen |= TakerW'(s);
-      end
-    end
-    assign go = busy_q ? ready[owner_q] : ready != 0;
-    always_comb begin
-      head_pop = '0;
-      head_pop[chosen] = go;
-    end
+    assign pop = busy_q ? ready & owner_q : grant;
 
-    beat_t link_q;
+    // The beat of what was popped is there in the next cycle, and on the link in the one after.
+    logic [Takers-1:0] pop_q;
+    logic [UnitsPerCluster-1:0] to_unit, to_unit_q;
+    always_comb begin
+      busy_d  = busy_q;
+      to_unit = '0;
+      for (int unsigned s = 0; s < Takers; s++)
+        if (pop[s]) begin
+          busy_d = !key[s].last;
+          to_unit[key[s].unit_id] = 1'b1;
+        end
+    end
+    beat_t link, link_q;
     logic [UnitsPerCluster-1:0] link_valid_q;
+    always_comb begin
+      link = '0;
+      for (int unsigned s = 0; s < Takers; s++) if (pop_q[s]) link |= beat[s];
+    end
     always_ff @(posedge clk) begin
-      link_valid_q <= '0;
-      if (go) begin
-        link_q <= head[chosen];
-        link_valid_q[head[chosen].meta.unit_id[1:0]] <= 1'b1;
-        owner_q <= chosen;
-        busy_q <= !head[chosen].last;
-      end
+      if (!busy_q) owner_q <= grant;
+      busy_q <= busy_d;
+      pop_q <= pop;
+      to_unit_q <= to_unit;
+      if (pop_q != 0) link_q <= link;
+      link_valid_q <= to_unit_q;
       if (rst) begin
-        link_valid_q <= '0;
         busy_q <= 1'b0;
+        to_unit_q <= '0;
+        link_valid_q <= '0;
       end
     end
 
     for (genvar u = 0; u < UnitsPerCluster; u++) begin : gen_unit
       if (u < Here) begin : gen_here
-        beat_t beat;
+        beat_t head;
         fifo_dist #(
             .Width(BeatW),
             .Depth(Depth),
@@ -127,12 +143,12 @@ module switch_in
             .ready(unit_room[u]),
             .valid(to_units[First+u].valid),
             .pop  (to_units[First+u].ready),
-            .dout (beat),
+            .dout (head),
             .level()
         );
-        assign to_units[First+u].data = beat.data;
-        assign to_units[First+u].last = beat.last;
-        assign to_units[First+u].meta = beat.meta;
+        assign to_units[First+u].data = head.data;
+        assign to_units[First+u].last = head.last;
+        assign to_units[First+u].meta = head.meta;
       end else begin : gen_absent
         assign unit_room[u] = 1'b1;
       end

@@ -4,7 +4,7 @@
 // From the units to the destinations' buffers (frame_gather.sv): unit -> cluster, then cluster -> destination.
 //
 //   unit ─> queue ─> frame arbiter of the cluster ─> link register ─> buffer of this cluster in the destination
-//           2                                        1 cycle
+//           2      (on keys; the beat follows) 1     1 cycle
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. The link of a cluster takes a frame only when its
 // destination's buffer has room for a longest one (the same rule for all lengths, so that no length starves), and when the frame is
@@ -31,9 +31,9 @@ module switch_out
   localparam int unsigned LevelW = $clog2(Depth) + 1;
 
   typedef struct packed {
-    logic [Dests-1:0] dest;  // one hot; zero when it does not exist
-    beat_t beat;
-  } entry_t;
+    logic [Dests-1:0] dest;  // with a frame's first beat: one hot; zero when it does not exist
+    logic last;
+  } key_t;
 
   function automatic logic [Dests-1:0] dest_of(port_t dst);
     logic [Dests-1:0] dest;
@@ -56,95 +56,107 @@ module switch_out
     localparam int unsigned First = c * UnitsPerCluster;
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
-    entry_t head[UnitsPerCluster];
-    logic [UnitsPerCluster-1:0] head_valid, head_pop, start;
+    // Heads of the units' queues, and the beats that were popped in the cycle before
+    key_t key[UnitsPerCluster];
+    beat_t beat[UnitsPerCluster];
+    logic [UnitsPerCluster-1:0] valid, pop, start;
     logic [Dests-1:0] here_room;
     always_comb for (int unsigned d = 0; d < Dests; d++) here_room[d] = room[d][c];
 
     for (genvar u = 0; u < UnitsPerCluster; u++) begin : gen_unit
       if (u < Here) begin : gen_here
-        entry_t entry;
         logic [LevelW-1:0] level, frames_q;  // frames: complete ones in the queue and at its head
-        logic push, half_q;
+        logic push, half_q, popped_last_q, whole;
+        beat_t in_beat;
         assign push = from_units[First+u].valid && from_units[First+u].ready;
-        assign entry = '{
-                dest: dest_of(from_units[First+u].meta.dst),
-                beat: '{meta: from_units[First+u].meta, last: from_units[First+u].last, data: from_units[First+u].data}
-            };
-        fifo_dist #(
-            .Width($bits(entry_t)),
+        assign in_beat = '{meta: from_units[First+u].meta, last: from_units[First+u].last, data: from_units[First+u].data};
+        fifo_keyed #(
+            .KeyW ($bits(key_t)),
+            .BodyW($bits(beat_t)),
             .Depth(Depth)
         ) i_queue (
             .clk,
             .rst,
             .push,
-            .din  (entry),
+            .key_in({dest_of(from_units[First+u].meta.dst), from_units[First+u].last}),
+            .body_in(in_beat),
             .ready(from_units[First+u].ready),
-            .valid(head_valid[u]),
-            .pop  (head_pop[u]),
-            .dout (head[u]),
+            .valid(valid[u]),
+            .key(key[u]),
+            .pop(pop[u]),
+            .body(beat[u]),
             .level
         );
+        // A frame that was popped in the cycle before is still in `frames_q`.
+        assign whole = frames_q > LevelW'(popped_last_q);
         always_ff @(posedge clk) begin
-          half_q   <= level >= LevelW'(Depth / 2);
-          frames_q <= frames_q + LevelW'(push && from_units[First+u].last) - LevelW'(head_pop[u] && head[u].beat.last);
+          half_q <= level >= LevelW'(Depth / 2);
+          popped_last_q <= pop[u] && key[u].last && !rst;
+          frames_q <= frames_q + LevelW'(push && from_units[First+u].last) - LevelW'(popped_last_q);
           if (rst) begin
             half_q   <= 1'b0;
             frames_q <= '0;
           end
         end
-        assign start[u] = head_valid[u] && (frames_q != 0 || half_q) && (head[u].dest & ~here_room) == 0;
+        assign start[u] = valid[u] && (whole || half_q) && (key[u].dest & ~here_room) == 0;
       end else begin : gen_absent
-        assign head_valid[u] = 1'b0;
-        assign head[u] = '0;
+        assign valid[u] = 1'b0;
+        assign key[u] = '0;
+        assign beat[u] = '0;
         assign start[u] = 1'b0;
       end
     end
 
-    logic [UnitsPerCluster-1:0] grant;
-    logic [1:0] chosen, owner_q;
-    logic busy_q, go;
+    logic [UnitsPerCluster-1:0] grant, owner_q;
+    logic busy_q, busy_d;
     rr_arbiter #(
         .N(UnitsPerCluster)
     ) i_arbiter (
         .clk,
         .rst,
         .req(start),
-        .accept(go && !busy_q),
+        .accept(!busy_q && start != 0),
         .grant
     );
-    always_comb begin
-      chosen = owner_q;
-      if (!busy_q) begin
-        chosen[0] = grant[1] | grant[3];
-        chosen[1] = grant[2] | grant[3];
-      end
-    end
-    assign go = busy_q ? head_valid[owner_q] : start != 0;
-    always_comb begin
-      head_pop = '0;
-      head_pop[chosen] = go;
-    end
+    assign pop = busy_q ? valid & owner_q : grant;
 
+    // The beat of what was popped is there in the next cycle, and on the link in the one after.
     // `meta` and the destination come with the first beat and are kept for the others.
-    logic [Dests-1:0] dest_q, link_dest_q;
-    beat_t link_q;
-    always_ff @(posedge clk) begin
-      link_dest_q <= '0;
-      if (go) begin
-        link_q.data <= head[chosen].beat.data;
-        link_q.last <= head[chosen].beat.last;
-        if (!busy_q) begin
-          link_q.meta <= head[chosen].beat.meta;
-          dest_q <= head[chosen].dest;
+    logic [UnitsPerCluster-1:0] pop_q;
+    logic [Dests-1:0] dest, dest_q, link_dest_q;
+    logic first_q;
+    beat_t link, link_q;
+    always_comb begin
+      busy_d = busy_q;
+      dest   = '0;
+      for (int unsigned u = 0; u < UnitsPerCluster; u++)
+        if (pop[u]) begin
+          busy_d = !key[u].last;
+          dest |= key[u].dest;
         end
-        link_dest_q <= busy_q ? dest_q : head[chosen].dest;
-        owner_q <= chosen;
-        busy_q <= !head[chosen].beat.last;
+    end
+    always_comb begin
+      link = '0;
+      for (int unsigned u = 0; u < UnitsPerCluster; u++) if (pop_q[u]) link |= beat[u];
+    end
+    always_ff @(posedge clk) begin
+      if (!busy_q) begin
+        owner_q <= grant;
+        dest_q  <= dest;
       end
+      busy_q  <= busy_d;
+      first_q <= !busy_q;
+      pop_q   <= pop;
+      if (pop_q != 0) begin
+        link_q.data <= link.data;
+        link_q.last <= link.last;
+        if (first_q) link_q.meta <= link.meta;
+      end
+      link_dest_q <= pop_q != 0 ? dest_q : '0;
       if (rst) begin
-        link_dest_q <= '0;
         busy_q <= 1'b0;
+        pop_q <= '0;
+        link_dest_q <= '0;
       end
     end
     assign link_dest[c] = link_dest_q;

@@ -314,10 +314,8 @@ impl Device for RtlDevice {
             run.drops = run.counters.drops().since(before);
             run.faults.append(&mut self.host.unit_errors(&mut self.model)?);
         }
-        let accounted = run.departures.len() as u64 + run.drops.total();
-        run.drops.lost = queued.saturating_sub(accounted);
+        run.settle(queued);
         run.drops.runt += self.empty;
-        run.note_lost();
         Ok(run)
     }
 

@@ -14,7 +14,9 @@ pub const LINE_GBPS: f64 = 100.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct Pace {
-    /// Bytes a cycle on the wire, 2^20 is one; 0 is as fast as the bus goes.
+    /// Bytes a cycle inside a frame, 2^20 is one; 0 is as fast as the bus goes.
+    pub wire: u64,
+    /// Bytes a cycle on average: what is less than the wire becomes gaps between frames.
     pub rate: u64,
     /// 1: no frame starts while the card raises rx_pause.
     pub honour_pause: u32,
@@ -30,7 +32,12 @@ impl Pace {
             Rate::Line => (LINE_GBPS, false),
             Rate::Gbps(gbps) => (gbps, false),
         };
-        Self { rate: bytes_a_cycle(gbps), honour_pause: pause.into(), repeat: repeat.into() }
+        Self {
+            wire: bytes_a_cycle(LINE_GBPS),
+            rate: bytes_a_cycle(gbps),
+            honour_pause: pause.into(),
+            repeat: repeat.into(),
+        }
     }
 
     /// As fast as the other side takes beats: the host queues.
@@ -50,9 +57,12 @@ mod tests {
 
     #[test]
     fn line_rate_is_fifty_bytes_a_cycle() {
-        assert_eq!(Pace::of(Rate::Line, false), Pace { rate: 50 << 20, honour_pause: 0, repeat: 0 });
-        assert_eq!(Pace::of(Rate::Lossless, true), Pace { rate: 50 << 20, honour_pause: 1, repeat: 1 });
-        assert_eq!(Pace::of(Rate::Gbps(10.0), false).rate, 5 << 20);
+        assert_eq!(Pace::of(Rate::Line, false), Pace { wire: 50 << 20, rate: 50 << 20, honour_pause: 0, repeat: 0 });
+        assert_eq!(Pace::of(Rate::Lossless, true), Pace { wire: 50 << 20, rate: 50 << 20, honour_pause: 1, repeat: 1 });
+        assert_eq!(
+            Pace::of(Rate::Gbps(10.0), false),
+            Pace { wire: 50 << 20, rate: 5 << 20, honour_pause: 0, repeat: 0 }
+        );
         assert_eq!(Pace::of(Rate::Gbps(1.0), false).rate, 1 << 19);
     }
 }

@@ -313,7 +313,8 @@ module core_regs
   wire u_header_fits = slot_addr_q[31:15] == 17'h00100 && slot_addr_q[4:0] == 0;
   wire u_place_fits = slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
   wire setup = s_valid_q && s_type_q == SendSlots;
-  wire setup_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots);
+  // New places would pull frames from under those that hold them.
+  wire setup_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots) && active == 0;
 
   assign header_we = u_valid_q && u_header_q && u_exists && u_header_fits;
   assign place_we = u_valid_q && !u_header_q && u_exists && u_place_fits;

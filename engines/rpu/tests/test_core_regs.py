@@ -60,6 +60,7 @@ class Model:
     """
 
     held: set[int] = field(default_factory=set)
+    active: set[int] = field(default_factory=set)
     place: dict[int, int] = field(default_factory=dict)
     header: dict[int, int] = field(default_factory=dict)
     queue: deque[int] = field(default_factory=deque)
@@ -95,7 +96,7 @@ class Model:
     def send(self, desc: int, kind: int, pointer: int | None) -> list[tuple]:
         length, slot, port = desc & 0xFFFF, desc >> 16 & 0xFF, desc >> 24
         if kind == DECLARE:
-            if 1 <= slot <= SLOTS:
+            if 1 <= slot <= SLOTS and not self.active:
                 return [("setup", slot, length)]
             self.flags |= SLOT
             return []
@@ -496,11 +497,31 @@ async def sets_slots_up(dut: Any) -> None:
         assert await bench.load(regs.RPU_CORE_RECV_DATA) == model.place[slot]
         assert await bench.load(regs.RPU_CORE_RECV_HDR) == model.header[slot] + model.place[slot] % 64
     await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, DECLARE)
-    for count in (0, 1, 16, 32, 33, 64, 96, 255):
-        await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 2038 | count << 16)
-        await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, bench.rng.getrandbits(32))
-        await bench.expect(*([("setup", count, 2038)] if 1 <= count <= SLOTS else []))
-        await bench.flags(0 if 1 <= count <= SLOTS else SLOT)
+    model.store(regs.RPU_CORE_SEND_DESC_TYPE, DECLARE)
+
+    async def declares() -> None:
+        for count in (0, 1, 16, 32, 33, 64, 96, 255):
+            low, high = 2038 | count << 16, bench.rng.getrandbits(32)
+            await bench.store(regs.RPU_CORE_SEND_DESC_LOW, low)
+            await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, high)
+            model.store(regs.RPU_CORE_SEND_DESC_LOW, low)
+            await bench.expect(*model.store(regs.RPU_CORE_SEND_DESC_HIGH, high))
+            await bench.flags(model.flags)
+            model.flags = 0
+
+    # Not while a slot holds a frame: until it has left, not until it is sent.
+    model.active = {1, 17, 32}
+    for slot in (17, 1, 32):
+        await declares()
+        await bench.store(regs.RPU_CORE_SEND, slot << 16)
+        await bench.expect(("release", slot, True))
+        await declares()
+        await bench.step(free=1, free_slot=slot - 1)
+        model.active.remove(slot)
+    await declares()
+    await bench.arrive(32)
+    model.active.add(32)
+    await declares()
 
 
 @cocotb.test()

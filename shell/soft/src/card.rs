@@ -308,15 +308,20 @@ impl Card {
         !self.outside.looped.is_empty()
     }
 
-    /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost.
-    pub fn finish(&mut self) {
+    /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost. So are those that
+    /// still circle over loopback; gives their number.
+    pub fn finish(&mut self) -> u64 {
         self.work();
+        let circling = self.outside.looped.len() as u64;
+        self.lost += circling;
+        self.outside.looped.clear();
         for unit in 0..self.config.units {
             let slots = self.units[usize::from(unit)].active_slots();
             if slots != 0 && self.dead >> unit & 1 == 0 {
                 self.give_up(unit, true);
             }
         }
+        circling
     }
 
     /// Units that hold frames and do not go on.

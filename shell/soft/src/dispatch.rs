@@ -32,8 +32,8 @@ impl Policy {
 /// What the dispatcher knows of a unit's slots.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Slots {
-    /// Free ones; the last is given next, because its memory is warm.
-    pub free: Vec<u8>,
+    /// Free ones: bit n - 1 is slot n. The lowest is given next.
+    pub free: u32,
     pub total: u8,
     /// Bytes of frame that one holds.
     pub bytes: u16,
@@ -42,7 +42,7 @@ pub(crate) struct Slots {
 impl Slots {
     /// Frames in the unit.
     pub fn held(&self) -> u64 {
-        u64::from(self.total) - self.free.len() as u64
+        u64::from(self.total) - u64::from(self.free.count_ones())
     }
 }
 
@@ -90,7 +90,7 @@ impl Dispatcher {
             Policy::LeastLoaded => {
                 // Of equals the first after whoever came last.
                 let key =
-                    |unit: &u32| (self.slots[*unit as usize].free.len(), *unit >= self.next, std::cmp::Reverse(*unit));
+                    |unit: &u32| (self.slots[*unit as usize].free.count_ones(), *unit >= self.next, std::cmp::Reverse(*unit));
                 (0..self.slots.len() as u32).filter(|unit| available >> unit & 1 != 0).max_by_key(key)?
             }
             _ => {
@@ -115,22 +115,26 @@ impl Dispatcher {
     /// Takes a free slot of a unit that has one.
     pub fn take(&mut self, unit: u8) -> Option<u8> {
         let slots = &mut self.slots[usize::from(unit)];
-        let slot = slots.free.pop();
-        if slots.free.is_empty() {
+        let lowest = slots.free.trailing_zeros();
+        slots.free &= slots.free.wrapping_sub(1);
+        if slots.free == 0 {
             self.with_free &= !(1 << unit);
         }
-        slot
+        (lowest < 32).then_some(lowest as u8 + 1)
     }
 
-    /// A unit gives a slot back.
+    /// A unit gives a slot back. One that is free, or was never declared, changes nothing.
     pub fn free(&mut self, unit: u8, slot: u8) {
-        self.slots[usize::from(unit)].free.push(slot);
-        self.with_free |= 1 << unit;
+        let slots = &mut self.slots[usize::from(unit)];
+        if (1..=slots.total).contains(&slot) {
+            slots.free |= 1 << (slot - 1);
+            self.with_free |= 1 << unit;
+        }
     }
 
-    /// A unit has declared its slots.
+    /// A unit has declared its slots, 1..=32.
     pub fn declare(&mut self, unit: u8, count: u8, bytes: u16) {
-        self.slots[usize::from(unit)] = Slots { free: (1..=count).rev().collect(), total: count, bytes };
+        self.slots[usize::from(unit)] = Slots { free: u32::MAX >> (32 - count), total: count, bytes };
         self.with_free |= 1 << unit;
     }
 
@@ -138,5 +142,35 @@ impl Dispatcher {
     pub fn forget(&mut self, unit: u8) -> u64 {
         self.with_free &= !(1 << unit);
         std::mem::take(&mut self.slots[usize::from(unit)]).held()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_declared_slot_that_is_taken_can_be_freed() {
+        let mut dispatcher = Dispatcher::new(1);
+        dispatcher.enabled = 1;
+        dispatcher.free(0, 1);
+        assert_eq!((dispatcher.choose(None), dispatcher.take(0)), (None, None));
+        dispatcher.declare(0, 3, 2048);
+        assert_eq!([1, 2, 3].map(Some), [(); 3].map(|()| dispatcher.take(0)));
+        for slot in [0, 4, 32, 33, 255] {
+            dispatcher.free(0, slot);
+            assert_eq!((dispatcher.choose(None), dispatcher.slots[0].held()), (None, 3), "slot {slot}");
+        }
+        dispatcher.free(0, 2);
+        dispatcher.free(0, 2);
+        assert_eq!(dispatcher.slots[0].held(), 2);
+        assert_eq!((dispatcher.take(0), dispatcher.take(0)), (Some(2), None));
+        dispatcher.declare(0, 32, 2048);
+        for slot in 1..=32 {
+            assert_eq!(dispatcher.take(0), Some(slot));
+        }
+        assert_eq!((dispatcher.take(0), dispatcher.forget(0)), (None, 32));
+        dispatcher.free(0, 1);
+        assert_eq!(dispatcher.choose(None), None);
     }
 }

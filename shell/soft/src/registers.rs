@@ -63,7 +63,7 @@ impl Card {
             regs::CARD_HOST_WRITE_BYTES => self.host_memory_counters().write_bytes as u32,
             regs::CARD_HOST_ERRORS => self.host_memory_counters().errors as u32,
             regs::CARD_SLOTS_UNIT => self.host.slots_unit,
-            regs::CARD_SLOTS_FREE => slots.map_or(0, |slots| slots.free.len() as u32),
+            regs::CARD_SLOTS_FREE => slots.map_or(0, |slots| slots.free.count_ones()),
             regs::CARD_SLOTS_TOTAL => slots.map_or(0, |slots| slots.total.into()),
             regs::CARD_SLOTS_SIZE => slots.map_or(0, |slots| slots.bytes.into()),
             regs::CARD_UNITS_IDLE => {

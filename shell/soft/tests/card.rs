@@ -335,6 +335,18 @@ fn an_illegal_instruction_stops_the_unit_and_says_where() {
 }
 
 #[test]
+fn frames_that_circle_end_with_the_traffic() {
+    let mut card = card(2, 4, ROUND_ROBIN, &program("bad/circle.c"));
+    for first in [0xC1, 0, 0xC1, 0, 0] {
+        card.push(Source::Ethernet(0), &[first; 60]);
+    }
+    assert_eq!(card.poll().len(), 3);
+    assert!(card.busy());
+    assert_eq!((card.finish(), card.lost(), card.busy()), (2, 2, false));
+    assert!(card.faults().is_empty() && card.poll().is_empty());
+}
+
+#[test]
 fn flow_hash_that_drops_counts_what_a_full_unit_misses() {
     let mut card = card(2, 2, FLOW_HASH_DROP, &program("bad/hang.c"));
     let mut frame = ipv4([10, 1, 1, 1], 1, 60);

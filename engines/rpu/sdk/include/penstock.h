@@ -120,7 +120,7 @@ static inline void pn_ack(uint32_t flags) { PN_REG(RPU_CORE_INTERRUPT_ACK) = fla
 
 /*
  * Declares all 32 slots of 32 KiB (every frame that the card stores fits) with their header copies, and lets the host
- * poke and evict. Call it once, before the first pn_recv().
+ * poke and evict. Call it once, before the first pn_recv(): while a slot holds a frame the card refuses it (PN_INT_BAD_SLOT).
  */
 static inline void pn_init(void) {
   pn_set_interrupts(PN_INT_POKE | PN_INT_EVICT);
@@ -155,7 +155,8 @@ static inline void pn_send(pn_desc_t desc) {
 
 /*
  * Sends `desc`'s length in bytes from address `data` in packet memory: for frames whose start has moved. Within a row of 64 bytes it may
- * start at an even place up to 14, as slots do; anywhere else the card refuses it.
+ * start at an even place up to 14, as slots do; anywhere else in packet memory the card refuses it. An address outside packet memory means the
+ * slot's own place.
  */
 static inline void pn_send_from(pn_desc_t desc, const void *data) {
   pn_barrier();

@@ -57,7 +57,7 @@ pub(crate) struct Core {
     csrs: Csrs,
     /// In a trap that has not returned.
     pub in_trap: bool,
-    /// Stopped at a RECV, which interrupts cannot break.
+    /// Stopped at a RECV, which gives way to interrupts as long as no frame is there.
     waiting: bool,
     /// Reads as mhartid.
     number: u32,
@@ -155,7 +155,8 @@ impl Core {
         let mut left = limit;
         loop {
             system.tick_timer();
-            if self.csrs.interrupts_on && !self.waiting && system.interrupt() {
+            if self.csrs.interrupts_on && system.interrupt() && !(self.waiting && system.has_frame()) {
+                self.waiting = false;
                 self.trap(self.pc, cause::INTERRUPT, 0);
                 self.pc = TRAP;
             }
@@ -163,7 +164,7 @@ impl Core {
                 return Pause::Limit;
             }
             let before = system.now;
-            // A RECV that has waited is completed before an interrupt that came meanwhile.
+            // A RECV that got its frame is completed before an interrupt that came meanwhile.
             let steps = if self.waiting { 1 } else { left.min(system.until_timer()) };
             let paused = self.steps(system, outside, steps);
             left -= system.now - before;

@@ -140,7 +140,10 @@ pub(crate) struct System {
     slots: [Slot; MAX_SLOTS + 1],
     /// Bases of header slots as declared: the packet offset is known when the frame slot is.
     header_bases: [Option<u32>; MAX_SLOTS + 1],
+    /// Slots that hold a frame: bit n - 1 is slot n.
     pub active: u32,
+    /// Those of them whose descriptor the program has taken, and which it may send.
+    taken: u32,
     queue: VecDeque<u8>,
     /// Slot that RECV returned last.
     received: u8,
@@ -177,6 +180,7 @@ impl System {
             slots: [Slot::default(); MAX_SLOTS + 1],
             header_bases: [None; MAX_SLOTS + 1],
             active: 0,
+            taken: 0,
             queue: VecDeque::with_capacity(MAX_SLOTS),
             received: 0,
             held_since: 0,
@@ -203,7 +207,7 @@ impl System {
         self.now = 0;
         self.slots = [Slot::default(); MAX_SLOTS + 1];
         self.header_bases = [None; MAX_SLOTS + 1];
-        self.active = 0;
+        (self.active, self.taken) = (0, 0);
         self.queue.clear();
         self.received = 0;
         self.held_since = 0;
@@ -259,6 +263,11 @@ impl System {
         self.errors |= flags & flag::ERRORS;
     }
 
+    /// A frame waits to be taken.
+    pub fn has_frame(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
     /// An interrupt is due.
     pub fn interrupt(&self) -> bool {
         self.flags & (self.mask | flag::ERRORS) != 0
@@ -281,6 +290,7 @@ impl System {
     fn pop(&mut self) -> Option<u8> {
         let slot = self.queue.pop_front()?;
         self.received = slot;
+        self.taken |= 1 << (slot - 1);
         if !self.queue.is_empty() {
             self.flags |= flag::PACKET;
         }
@@ -408,7 +418,8 @@ impl System {
         let (len, slot, port) = (low as u16, (low >> 16) as u8, (low >> 24) as u8);
         let exists = (1..=MAX_SLOTS as u8).contains(&slot);
         if kind == kind::SLOTS {
-            if exists {
+            // New places would pull frames from under those that hold them.
+            if exists && self.active == 0 {
                 outside.declare(slot, len);
             } else {
                 self.raise(flag::BAD_SLOT);
@@ -421,7 +432,7 @@ impl System {
             }
             return;
         }
-        if kind > kind::SLOTS || !exists || self.active & 1 << (slot - 1) == 0 {
+        if !exists || self.taken & 1 << (slot - 1) == 0 {
             self.raise(flag::BAD_DESCRIPTOR);
             return;
         }
@@ -432,6 +443,7 @@ impl System {
             self.raise(error);
         }
         self.active &= !(1 << (slot - 1));
+        self.taken &= !(1 << (slot - 1));
         self.held_since = self.now;
         outside.free(slot);
     }
@@ -473,20 +485,27 @@ impl System {
         outside: &mut impl Outside,
     ) -> Result<(), u16> {
         let place = &self.slots[usize::from(slot)];
-        let start = match address {
-            Some(address) => packet_offset(address).ok_or(flag::BAD_DESCRIPTOR)?,
-            None => place.frame,
-        } as usize;
-        let bytes = self.pmem.as_flattened().get(start..start + usize::from(len));
-        let bytes = bytes.filter(|_| len <= MAX_FRAME).ok_or(flag::BAD_DESCRIPTOR)?;
         let Identity { ports, units, .. } = self.identity;
-        let destination = if kind == kind::TO_UNIT {
-            (port < units).then_some(Destination::Unit(port))
-        } else {
-            Destination::from_byte(port, ports, units)
+        let destination = match kind {
+            kind::SEND => Destination::from_byte(port, ports, units),
+            kind::TO_UNIT => (port < units).then_some(Destination::Unit(port)),
+            _ => None,
         };
         let destination = destination.ok_or(flag::BAD_DESTINATION)?;
-        outside.send(Departure { destination, arrival: place.arrival }, bytes);
+        // A pointer to anywhere else means the slot's own place.
+        let pointer = address.filter(|address| address.wrapping_sub(PMEM_BASE) < PMEM_BYTES);
+        let start = pointer.map_or(Some(place.frame), packet_offset).filter(|_| len <= MAX_FRAME);
+        let start = start.ok_or(flag::BAD_DESCRIPTOR)? as usize;
+        let departure = Departure { destination, arrival: place.arrival };
+        let memory = self.pmem.as_flattened();
+        match memory.get(start..start + usize::from(len)) {
+            Some(bytes) => outside.send(departure, bytes),
+            // Packet memory goes on at its beginning.
+            None => {
+                let (end, rest) = (&memory[start..], usize::from(len) - (memory.len() - start));
+                outside.send(departure, &[end, &memory[..rest]].concat());
+            }
+        }
         self.counters.tx_frames += 1;
         self.counters.tx_bytes += u64::from(len);
         Ok(())
@@ -494,7 +513,7 @@ impl System {
 
     /// UPDATE_SLOT: gives SLOT_ADDR to a slot, as the place of its frame or of its header copy.
     fn update_slot(&mut self, value: u32) {
-        let number = (value & 0xFF) as usize;
+        let number = (value & 0x3F) as usize;
         if !(1..=MAX_SLOTS).contains(&number) {
             return self.raise(flag::BAD_SLOT);
         }
@@ -522,9 +541,178 @@ fn packet_offset(address: u32) -> Option<u32> {
     (offset < PMEM_BYTES && in_row <= MAX_PACKET_OFFSET && in_row & 1 == 0).then_some(offset)
 }
 
-/// Copies as much of `bytes` as fits from `offset` on.
+/// Copies `bytes`, fewer than `memory` has, to `offset` on; behind its end `memory` goes on at its beginning.
 fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
-    let end = (offset + bytes.len()).min(memory.len());
-    let offset = offset.min(end);
-    memory[offset..end].copy_from_slice(&bytes[..end - offset]);
+    let offset = offset % memory.len();
+    let (now, rest) = bytes.split_at(bytes.len().min(memory.len() - offset));
+    memory[offset..offset + now.len()].copy_from_slice(now);
+    memory[..rest.len()].copy_from_slice(rest);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::accelerator::Kind;
+
+    /// Notes what the unit does.
+    #[derive(Default)]
+    struct Notes {
+        sent: Vec<(Destination, Vec<u8>)>,
+        freed: Vec<u8>,
+        declared: Vec<(u8, u16)>,
+    }
+
+    impl Outside for Notes {
+        fn send(&mut self, departure: Departure, bytes: &[u8]) {
+            self.sent.push((departure.destination, bytes.to_vec()));
+        }
+        fn free(&mut self, slot: u8) {
+            self.freed.push(slot);
+        }
+        fn declare(&mut self, count: u8, bytes: u16) {
+            self.declared.push((count, bytes));
+        }
+    }
+
+    const FRAME: [u8; 60] = [0xA5; 60];
+
+    /// A unit with the frame of slot 1 at `place`, and stores into its registers.
+    struct Bench {
+        system: System,
+        notes: Notes,
+    }
+
+    impl Bench {
+        fn new(place: u32) -> Self {
+            let system = System::new(Identity { unit: 0, units: 4, ports: 2 }, Kind::None.build());
+            let mut bench = Self { system, notes: Notes::default() };
+            bench.store(regs::RPU_CORE_SLOT_ADDR, place);
+            bench.store(regs::RPU_CORE_UPDATE_SLOT, 1);
+            assert_eq!(bench.flags(), 0);
+            bench
+        }
+
+        fn store(&mut self, register: u32, value: u32) {
+            self.system.store_register(register, value, &mut self.notes);
+        }
+
+        /// A frame comes into slot 1 and is taken.
+        fn take(&mut self) {
+            self.system.receive(1, Arrival::default(), &FRAME);
+            assert!(matches!(self.system.load_register(regs::RPU_CORE_RECV), Loaded::Value(_)));
+        }
+
+        /// SEND_DESC for slot 1.
+        fn send(&mut self, kind: u32, len: u32, port: u32, pointer: u32) {
+            self.store(regs::RPU_CORE_SEND_DESC_TYPE, kind);
+            self.store(regs::RPU_CORE_SEND_DESC_LOW, len | 1 << 16 | port << 24);
+            self.store(regs::RPU_CORE_SEND_DESC_HIGH, pointer);
+        }
+
+        /// Error flags that rose since the last call.
+        fn flags(&mut self) -> u16 {
+            let flags = self.system.flags & flag::ERRORS;
+            self.system.flags = 0;
+            flags
+        }
+    }
+
+    #[test]
+    fn a_pointer_elsewhere_means_the_slots_place() {
+        let mut bench = Bench::new(PMEM_BASE + 10);
+        for pointer in [0, 1, DMEM_BASE, PMEM_BASE - 64, PMEM_BASE + PMEM_BYTES, u32::MAX] {
+            bench.take();
+            bench.send(kind::SEND, 60, 1, pointer);
+            assert_eq!(bench.notes.sent.pop(), Some((Destination::Ethernet(1), FRAME.to_vec())), "{pointer:#x}");
+            assert_eq!((bench.flags(), bench.notes.freed.pop()), (0, Some(1)));
+        }
+        // Of two mistakes the destination is told.
+        for (port, expected) in [(1, flag::BAD_DESCRIPTOR), (200, flag::BAD_DESTINATION)] {
+            bench.take();
+            bench.send(kind::SEND, 60, port, PMEM_BASE + 1);
+            assert_eq!((bench.flags(), bench.notes.freed.pop()), (expected, Some(1)));
+        }
+        assert!(bench.notes.sent.is_empty());
+        assert_eq!(bench.system.counters.refused, 2);
+    }
+
+    #[test]
+    fn packet_memory_wraps() {
+        let mut bench = Bench::new(PMEM_BASE + PMEM_BYTES - 64 + 14);
+        bench.take();
+        assert_eq!(bench.system.pmem.as_flattened()[..11], [&FRAME[..10], &[0]].concat());
+        bench.system.pmem[3] = [1, 2, 3, 4];
+        bench.send(kind::SEND, 66, 0, 0);
+        let sent = [&FRAME[..], &[0, 0, 1, 2, 3, 4]].concat();
+        assert_eq!(bench.notes.sent.pop(), Some((Destination::Ethernet(0), sent)));
+        assert_eq!(bench.flags(), 0);
+    }
+
+    #[test]
+    fn a_slot_may_be_sent_from_when_its_descriptor_is_taken() {
+        for register in [regs::RPU_CORE_RECV, regs::RPU_CORE_RECV_DESC_RELEASE] {
+            let mut bench = Bench::new(PMEM_BASE);
+            bench.system.receive(1, Arrival::default(), &FRAME);
+            bench.system.now += 100;
+            assert_eq!(bench.system.held(), 100);
+            bench.store(regs::RPU_CORE_SEND, 60 | 1 << 16);
+            assert_eq!((bench.flags(), bench.system.active), (flag::BAD_DESCRIPTOR, 1));
+            assert!(bench.notes.sent.is_empty() && bench.notes.freed.is_empty());
+            if register == regs::RPU_CORE_RECV {
+                bench.system.load_register(register);
+            } else {
+                bench.store(register, 1);
+            }
+            assert_eq!(bench.system.held(), 100);
+            bench.store(regs::RPU_CORE_SEND, 60 | 1 << 16);
+            assert_eq!((bench.flags(), bench.notes.sent.len(), bench.system.held()), (0, 1, 0));
+            bench.store(regs::RPU_CORE_SEND, 60 | 1 << 16);
+            assert_eq!((bench.flags(), bench.notes.sent.len()), (flag::BAD_DESCRIPTOR, 1));
+        }
+    }
+
+    #[test]
+    fn types_that_are_not_built_are_bad_destinations() {
+        let mut bench = Bench::new(PMEM_BASE);
+        for kind in [6, 7] {
+            bench.take();
+            bench.send(kind, 60, 1, PMEM_BASE);
+            assert_eq!((bench.flags(), bench.notes.freed.pop()), (flag::BAD_DESTINATION, Some(1)));
+            bench.take();
+            bench.send(kind, 0, 1, PMEM_BASE);
+            assert_eq!((bench.flags(), bench.notes.freed.pop()), (0, Some(1)));
+            bench.send(kind, 60, 1, PMEM_BASE);
+            assert_eq!((bench.flags(), bench.notes.freed.pop()), (flag::BAD_DESCRIPTOR, None));
+        }
+        assert_eq!((bench.system.counters.refused, bench.system.counters.blocked), (2, 2));
+        assert!(bench.notes.sent.is_empty());
+    }
+
+    #[test]
+    fn slots_are_declared_while_none_holds_a_frame() {
+        let mut bench = Bench::new(PMEM_BASE);
+        bench.send(kind::SLOTS, 2038, 0, 0);
+        assert_eq!((bench.flags(), bench.notes.declared.pop()), (0, Some((1, 2038))));
+        bench.system.receive(1, Arrival::default(), &FRAME);
+        for _ in 0..2 {
+            bench.send(kind::SLOTS, 2038, 0, 0);
+            assert_eq!((bench.flags(), bench.notes.declared.pop()), (flag::BAD_SLOT, None));
+            bench.store(regs::RPU_CORE_RECV_DESC_RELEASE, 1);
+        }
+        bench.store(regs::RPU_CORE_SEND, 1 << 16);
+        bench.send(kind::SLOTS, 2038, 0, 0);
+        assert_eq!((bench.flags(), bench.notes.declared.pop()), (0, Some((1, 2038))));
+    }
+
+    #[test]
+    fn update_slot_takes_six_bits() {
+        let mut bench = Bench::new(PMEM_BASE);
+        bench.store(regs::RPU_CORE_SLOT_ADDR, PMEM_BASE + 128);
+        for (value, slot) in [(0x42, Some(2)), (0xC3, Some(3)), (0x40, None), (0x21, None)] {
+            bench.store(regs::RPU_CORE_UPDATE_SLOT, value);
+            assert_eq!(bench.flags(), if slot.is_some() { 0 } else { flag::BAD_SLOT });
+            assert!(slot.is_none_or(|slot: usize| bench.system.slots[slot].frame == 128));
+        }
+    }
 }

@@ -136,6 +136,27 @@ fn the_kits_handler_answers_an_evict() {
 }
 
 #[test]
+fn a_recv_that_waits_gives_way_to_interrupts() {
+    let mut unit = start("programs/forward.c");
+    let mut notes = Notes::default();
+    assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
+    let at = unit.pc();
+    for (register, status) in [(regs::RPU_HOST_POKE, 0), (regs::RPU_HOST_EVICT, 2)] {
+        let before = unit.instructions();
+        unit.host_write(register, 1);
+        assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
+        assert!(unit.instructions() > before, "the handler has run");
+        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), status);
+        assert_eq!(unit.pc(), at, "the load comes again");
+    }
+    let frame: Vec<u8> = (0..60).collect();
+    unit.receive(3, Arrival::default(), &frame);
+    unit.run(&mut notes, 1000);
+    let (departure, bytes) = notes.sent.pop().unwrap();
+    assert_eq!((departure.destination, bytes), (Destination::Ethernet(1), frame));
+}
+
+#[test]
 fn frames_lie_where_the_program_has_declared() {
     let mut unit = start("programs/forward.c");
     let mut notes = Notes::default();

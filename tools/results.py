@@ -1,0 +1,174 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Writes the measured column of README.md and docs/benchmarks.md from bench/results/*.json (`penstock bench NAME --save`).
+
+Usage: python tools/results.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+BEGIN, END = "<!-- results -->", "<!-- /results -->"
+
+Row = dict[str, Any]
+
+
+def load(name: str) -> list[Row]:
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else []
+
+
+def pick(rows: Iterable[Row], metric: str, **case: object) -> float | None:
+    """The one value of a metric whose case has these parameters."""
+    found = [r["value"] for r in rows if r["metric"] == metric and all(r["case"].get(k) == v for k, v in case.items())]
+    return found[0] if len(found) == 1 else None
+
+
+def text(value: float | None, form: str) -> str:
+    return "not measured yet" if value is None else form.format(value)
+
+
+def smallest_full(rows: list[Row], **case: object) -> str:
+    """The smallest size from which on every measured size reaches 200 Gb/s within half a percent."""
+    shares = sorted(
+        (r["case"]["size"], r["value"]) for r in rows if r["metric"] == "share" and case.items() <= r["case"].items()
+    )
+    best = None
+    for size, share in reversed(shares):
+        if share < 0.995:
+            break
+        best = size
+    return "not measured yet" if not shares else f"{best} B" if best else "none"
+
+
+def readme_rows() -> list[str]:
+    forward, latency, firewall, speed, synth = map(
+        load, ("rpu-forward", "rpu-latency", "rpu-firewall", "sim-speed", "synth")
+    )
+    unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
+    ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
+    slowest = min(ratios) if ratios else None
+    area = (
+        " / ".join(f"{v:,.0f}" for v in unit if v is not None)
+        if all(v is not None for v in unit)
+        else "not measured yet"
+    )
+    rows = [
+        (
+            "Forwarding, 64 B frames, 16 units, 2 ports",
+            text(pick(forward, "mpps", size=64, units=16, ports=2), "{:.1f} Mpps"),
+            "250 Mpps",
+            "bench rpu-forward",
+        ),
+        (
+            "Forwarding, 64 B frames, 8 units, 2 ports",
+            text(pick(forward, "mpps", size=64, units=8, ports=2), "{:.1f} Mpps"),
+            "125 Mpps",
+            "bench rpu-forward",
+        ),
+        (
+            "Forwarding, 65 B frames (two beats), 16 units, 2 ports",
+            text(pick(forward, "mpps", size=65, units=16, ports=2), "{:.1f} Mpps"),
+            "250 Mpps",
+            "bench rpu-forward",
+        ),
+        (
+            "200 Gb/s from, forwarding, 16 units",
+            smallest_full(forward, units=16, ports=2),
+            "128 B",
+            "bench rpu-forward",
+        ),
+        (
+            "Latency of a 64 B frame",
+            text(pick(latency, "latency_ns", size=64), "{:.0f} ns"),
+            "807 ns (its Equation 1)",
+            "bench rpu-latency",
+        ),
+        (
+            "Firewall, 64 B frames",
+            text(pick(firewall, "mpps", size=64, firmware="firewall"), "{:.1f} Mpps"),
+            "not published",
+            "bench rpu-firewall",
+        ),
+        ("200 Gb/s from, firewall", smallest_full(firewall, firmware="firewall"), "256 B", "bench rpu-firewall"),
+        (
+            "200 Gb/s from, firewall through Rosebud's interface",
+            smallest_full(firewall, firmware="firewall_compat"),
+            "256 B",
+            "bench rpu-firewall",
+        ),
+        ("One unit without accelerator, LUT / FF / BRAM / URAM", area, "4,541 / 3,788 / 24 / 32", "synth unit"),
+        (
+            "Slowest block, of the reference core's Fmax",
+            f"{slowest[0]:.2f} ({slowest[1]})" if slowest else "not measured yet",
+            "",
+            "synth",
+        ),
+        (
+            "Simulation of the 16-unit card, one core",
+            text(pick(speed, "cycles_per_s", units=16), "{:,.0f} cycles/s"),
+            "109 cycles/s",
+            "bench sim-speed",
+        ),
+    ]
+    lines = ["| what | measured | Rosebud | printed by |", "|---|---|---|---|"]
+    return lines + [f"| {what} | {ours} | {theirs} | `./penstock {command}` |" for what, ours, theirs, command in rows]
+
+
+def number(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def benchmark_tables() -> list[str]:
+    lines = []
+    for name in ("rpu-forward", "rpu-latency", "rpu-firewall", "sim-speed", "synth"):
+        rows = load(name)
+        if not rows:
+            continue
+        lines += [f"## {name}", "", "| case | metric | ours | paper | goal |", "|---|---|---|---|---|"]
+        for row in rows:
+            case = ", ".join(f"{k} {v}" for k, v in row["case"].items())
+            unit = f" ({row['unit']})" if row["unit"] else ""
+            lines.append(
+                f"| {case} | {row['metric']}{unit} | {number(row['value'])} | {number(row['paper'])} | {number(row['goal'])} |"
+            )
+        lines.append("")
+    return lines
+
+
+def between_markers(path: Path, lines: list[str]) -> str:
+    head, rest = path.read_text().split(BEGIN)
+    tail = rest.split(END)[1]
+    return f"{head}{BEGIN}\n" + "\n".join(lines) + f"\n{END}{tail}"
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__)
+    args.add_argument(
+        "--check", action="store_true", help="write nothing; fail when a file does not show the saved results"
+    )
+    opts = args.parse_args()
+    stale = 0
+    for path, lines in ((ROOT / "README.md", readme_rows()), (ROOT / "docs" / "benchmarks.md", benchmark_tables())):
+        wanted = between_markers(path, lines)
+        if opts.check and wanted != path.read_text():
+            print(
+                f"{path.relative_to(ROOT)}: does not show bench/results; run python tools/results.py", file=sys.stderr
+            )
+            stale += 1
+        elif not opts.check:
+            path.write_text(wanted)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
