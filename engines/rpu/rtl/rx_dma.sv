@@ -3,9 +3,10 @@
 
 // Receive engine: writes frames into packet memory and their first 128 bytes into data memory.
 //
-//   rx ─> queue ─> rotate by the packet offset ─> row register ─┬─> packet memory, port A (waits for the core)
-//         (32)     place and header looked up                   ├─> data memory, wide port: two half rows (waits for the host)
-//                                                               └─> with the last row: slot to the receive queue
+//   rx ─> place and header looked up ─> queue ─> rotate by the packet offset ─> row register ─┬─> packet memory, port A (waits for the core)
+//                                       (32)                                                  ├─> data memory, wide port: two half rows
+//                                                                                             │   (waits for the host)
+//                                                                                             └─> with the last row: slot to the receive queue
 //
 // A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle, or two while its
 // half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat.
@@ -63,7 +64,9 @@ module rx_dma
     len_t len;
     logic answer;       // of host memory
     logic error;
-    half_t place;       // of an answer
+    half_t place;       // in packet memory
+    header_row_t header; // with the first beat: the header copy's row,
+    logic copies;       // if there is one
     logic [DataW-1:0] data;
   } entry_t;
 
@@ -87,7 +90,9 @@ module rx_dma
       len: first_q ? rx.meta.len : len_q,
       answer: first_q ? rx.meta.src == PortHostMem : answer_q,
       error: answer.error,
-      place: first_q ? answer.place : place_q,
+      place: !first_q ? place_q : in.answer ? answer.place : table_place,
+      header: table_header,
+      copies: table_copies && !in.answer,
       data: rx.data
   };
 
@@ -110,6 +115,7 @@ module rx_dma
 
   assign info_we = take && first_q && !in.answer;
   assign info_slot = in.slot;
+  assign table_slot = in.slot;
   assign info_data = '{len: rx.meta.len, src: rx.meta.src, timestamp: rx.meta.timestamp, hash: rx.meta.hash};
 
   fifo_dist #(
@@ -127,17 +133,13 @@ module rx_dma
   );
 
   // ---- rotation
-  assign table_slot = head.slot;
-
   offset_t off;
   logic [DataW-1:0] rotated;
   logic [111:0] carry_q;  // the top 14 bytes of the beat before
   logic spill_q;          // the row after the last beat is due
   logic [3:0] head_start_q;  // first byte of the frame in row 0
 
-  half_t place;
-  assign place = head.answer ? head.place : table_place;
-  assign off   = spill_q ? head_start_q[3:1] : place[2:0];
+  assign off = spill_q ? head_start_q[3:1] : head.place[2:0];
 
   always_comb begin
     unique case (off)
@@ -171,7 +173,7 @@ module rx_dma
   logic [3:0] spill_end_q;      // the same of a row of what is pushed out
 
   wire [7:0] copied = head.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : head.len[7:0];
-  wire [7:0] head_end = table_copies && !head.answer ? copied + {4'b0, off, 1'b0} : 8'd0;
+  wire [7:0] head_end = head.copies ? copied + {4'b0, off, 1'b0} : 8'd0;
   // Byte of row 0 at which the half row begins that data memory gets now.
   wire [7:0] half_base = {index_q, half_q, 5'b0};
   // The second half of this row is due as well.
@@ -237,9 +239,9 @@ module rx_dma
     if (load) begin
       row_data <= rotated;
       if (!spill_q && head.first) begin
-        addr_q <= place[18:5];
-        next_addr_q <= place[18:5] + 14'd1;
-        header_q <= table_header;
+        addr_q <= head.place[18:5];
+        next_addr_q <= head.place[18:5] + 14'd1;
+        header_q <= head.header;
         head_start_q <= {off, 1'b0};
         head_end_q <= head_end;
         done_slot_q <= head.slot;

@@ -75,7 +75,7 @@ async def start(dut: Any) -> FallingEdge:
 
 def settled() -> Timer:
     """Outputs that follow inputs of the same cycle: after the falling edge, before the rising one."""
-    return Timer(1, "ns")
+    return Timer(800, "ps")
 
 
 def run(module: str, case: str) -> None:

@@ -67,11 +67,6 @@ class Bench:
         row_ready, head_ready = rng.random() >= self.row_stall, rng.random() >= self.head_stall
         dut.rx_row_ready.value = row_ready
         dut.rx_head_ready.value = head_ready
-        slot = int(dut.rx_table_slot.value) + 1
-        dut.rx_table_place.value = self.place[slot] // 2
-        header = self.header[slot]
-        dut.rx_table_copies.value = header is not None
-        dut.rx_table_header.value = rng.getrandbits(10) if header is None else header // HALF
         self._rx_ready = bool(dut.rx_ready.value)
         if dut.rx_row_valid.value and row_ready:
             row, strobes = int(dut.rx_row_addr.value), int(dut.rx_row_be.value)
@@ -84,6 +79,13 @@ class Bench:
             base, strobes = int(dut.rx_head_row.value) * HALF, int(dut.rx_head_be.value)
             data = int(dut.rx_head_data.value).to_bytes(HALF, "little")
             self.dmem.update({base + i: data[i] for i in range(HALF) if strobes >> i & 1})
+        # The table answers in the cycle in which the engine asks.
+        await parts.settled()
+        slot = int(dut.rx_table_slot.value) + 1
+        dut.rx_table_place.value = self.place[slot] // 2
+        header = self.header[slot]
+        dut.rx_table_copies.value = header is not None
+        dut.rx_table_header.value = rng.getrandbits(10) if header is None else header // HALF
         # `done` and `info_we` follow inputs of this cycle, so they are looked at just before the edge that takes them.
         await parts.settled()
         if dut.rx_done.value:
