@@ -5,7 +5,8 @@
 //
 // A unit takes frames on `rx` into the slot that their metadata names, sends frames on `tx`, declares and frees slots on `slots` (one message
 // a cycle at most, always accepted), and answers every access on `cfg` in bounded time. It must take a frame for any of its free slots; holding
-// `rx` for longer than a frame takes holds the link that it shares with three others.
+// `rx` for longer than a frame takes holds the link that it shares with three others. Before it sends a frame over loopback it gets a place for
+// it on `loop` (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass.
 module unit
   import penstock_pkg::*;
 #(
@@ -18,6 +19,7 @@ module unit
     input wire unit_t unit_id,
     frame_if.snk      rx,
     frame_if.src      tx,
+    loop_if.unit      loop,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -31,6 +33,7 @@ module unit
       .unit_id,
       .rx,
       .tx,
+      .loop,
       .slots,
       .cfg
   );

@@ -3,7 +3,8 @@
 
 The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
-with `cargo`. A bug that does not compile (SystemVerilog, Rust) proves nothing and counts as missed. The tests run once on the unchanged tree first: a test that fails there proves nothing.
+with `cargo`. A bug that does not compile proves nothing and counts as missed. The tests run once on the unchanged tree first: a test
+that fails there proves nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from penstock.data import DATA  # noqa: E402
+
 COPY = ROOT / "build" / "mutants" / "tree"
+# What `compiles` knows how to compile.
+COMPILED = (".sv", ".rs", ".c", ".h", ".S")
+# Firmware as the command line builds it, with the kit's start-up code and headers.
+COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile", "rpu"]
 # A bug may make a test hang; that is a catch, too.
 TIMEOUT_S = 600
 
@@ -49,6 +58,8 @@ def check(mutant: Mutant) -> str | None:
     path = ROOT / mutant.file
     if not path.exists():
         return f"{mutant.source}: {mutant.name}: no file {mutant.file}"
+    if path.suffix not in COMPILED:
+        return f"{mutant.source}: {mutant.name}: bugs can be planted in {', '.join(COMPILED)} only"
     found = path.read_text().count(mutant.find)
     if found != 1:
         return (
@@ -87,13 +98,21 @@ def compiles(file: str) -> bool:
         return succeeds([sys.executable, "tools/lint_rtl.py", "--syntax"])
     if file.endswith(".rs"):
         return succeeds(["cargo", "check", "--quiet", "--release", "--workspace"])
-    return True
+    return all(succeeds([*COMPILE, program]) for program in programs(file))
+
+
+def programs(file: str) -> list[str]:
+    """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped."""
+    if file.endswith(".c") and not file.startswith("engines/rpu/sdk/"):
+        return [file]
+    return sorted(str(path.relative_to(COPY)) for path in (COPY / "engines/rpu/programs").glob("*.c"))
 
 
 def succeeds(command: list[str]) -> bool:
     env = {
         **os.environ,
         "PENSTOCK_ROOT": str(COPY),
+        "PENSTOCK_DATA": str(DATA),
         "CARGO_TARGET_DIR": str(ROOT / "build" / "mutants" / "target"),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }

@@ -19,6 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from penstock.data import DATA  # noqa: E402
+
 PYTHON = sys.executable
 VENV_BIN = Path(PYTHON).parent
 
@@ -96,7 +100,12 @@ def steps() -> list[Step]:
 
 def run(step: Step) -> Count:
     start = time.monotonic()
-    env = {**os.environ, "PENSTOCK_ROOT": str(ROOT), "PATH": f"{VENV_BIN}{os.pathsep}{os.environ['PATH']}"}
+    env = {
+        **os.environ,
+        "PENSTOCK_ROOT": str(ROOT),
+        "PENSTOCK_DATA": str(DATA),
+        "PATH": f"{VENV_BIN}{os.pathsep}{os.environ['PATH']}",
+    }
     done = subprocess.run(
         step.command,
         check=False,
@@ -142,9 +151,11 @@ def main() -> int:
         print("needs make, with which cocotb builds its models (Debian: apt-get install make)", file=sys.stderr)
         return 1
     total = Count()
-    for step in steps():
-        if opts.only is None or opts.only in step.name:
-            total += run(step)
+    chosen = [step for step in steps() if opts.only is None or opts.only in step.name]
+    if not chosen:
+        print(f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps())}")
+    for step in chosen:
+        total += run(step)
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return 0 if total.failed == 0 and total.passed > 0 else 1
 

@@ -2,10 +2,13 @@
 //! `penstock`: the command line. One file per command in `cmd/`.
 
 mod bench;
+mod card;
 mod cmd;
+mod files;
 mod report;
 mod show;
 mod synth;
+mod wire;
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -443,7 +443,7 @@ struct Card {
         }
         // Registers stand on both sides of the wires, so that one pass settles them; a path through asks for more.
         for (int pass = 0; pass == 0 || !settled(); pass++) {
-            if (pass == 8) return fail("card_split: the wires between card and units do not settle");
+            if (pass == 8) return fail("the wires between card and units do not settle");
             top.eval();
             for (int u = 0; u < PENSTOCK_UNITS; u++) {
                 units[u]->to_unit = top.to_unit[u];

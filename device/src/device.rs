@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use penstock_shell::AccessError;
 use serde::Serialize;
 
 use crate::design::Design;
@@ -93,13 +94,19 @@ pub struct Run {
     pub cycles: Option<u64>,
     /// Wall-clock seconds that the frames took.
     pub seconds: f64,
-    /// Counters at the end.
+    /// What the card counted in this run, by streams and units; error flags that have risen since the load and that no run before has told.
     pub counters: Counters,
     /// What went wrong, in sentences, while everything else was still delivered.
     pub faults: Vec<String>,
 }
 
 impl Run {
+    /// Takes down what the card counted between `before` and `now`.
+    pub(crate) fn count(&mut self, before: &Counters, now: &Counters) {
+        self.counters = now.since(before);
+        self.drops = self.counters.drops();
+    }
+
     /// Counts as lost what, of `queued` frames, neither left nor was dropped and counted, and says so.
     pub(crate) fn settle(&mut self, queued: u64) {
         self.drops.lost = queued.saturating_sub(self.departures.len() as u64 + self.drops.total());
@@ -119,6 +126,9 @@ pub enum DeviceError {
     /// The card did not come up, or broke a contract of its own.
     #[error("{0}")]
     Card(String),
+    /// The card answered an access to the host address space with an error.
+    #[error(transparent)]
+    Access(#[from] AccessError),
     /// Host memory ends at 1 GiB.
     #[error("host memory ends at 0x40000000: it has no {bytes} bytes from 0x{address:x} on")]
     HostMemory {

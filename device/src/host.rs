@@ -20,10 +20,12 @@ const UNIT_TABLES: u32 = 0x300_0000;
 const HOST_STREAM: u32 = 4;
 const LOOPBACK_STREAM: u32 = 5;
 
+/// Cycles that a unit may hold a slot without releasing any.
+pub const HELD_LIMIT: u64 = 10_000;
 /// Cycles that firmware may take to declare its slots.
 const BOOT_LIMIT: u64 = 100_000;
-/// Cycles between two looks at whether it has.
-const BOOT_LOOK: u64 = 100;
+/// Cycles between two looks at whether it has, or at whether units are empty.
+const LOOK: u64 = 100;
 
 /// Bits of a unit's ERRORS register (engines/rpu/regs/rpu.rdl) in words.
 const ERRORS: [(u32, &str); 6] = [
@@ -56,21 +58,31 @@ pub struct Host {
     /// Units that take frames, one bit each.
     pub enabled: u32,
     firmware: Option<Firmware>,
+    /// Error flags of each unit that have been told since the load.
+    told: Vec<u32>,
 }
 
 impl Host {
     pub fn new(design: &Design) -> Self {
-        Self { ports: design.ports, units: design.units, policy: design.policy.code(), enabled: 0, firmware: None }
+        Self {
+            ports: design.ports,
+            units: design.units,
+            policy: design.policy.code(),
+            enabled: 0,
+            firmware: None,
+            told: Vec::new(),
+        }
     }
 
-    /// Loads every unit alike, sets the dispatcher up, and opens the ports once every unit has declared its slots.
+    /// Loads every unit alike, sets the dispatcher up, and opens the ports once every unit has declared its slots. What the units still
+    /// have of an earlier program's frames leaves first; what one does not give up is lost.
     pub fn load(&mut self, bus: &mut impl Bus, image: &Image) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
+        drain(bus, all)?;
         bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
-        bus.write(regs::CARD_UNIT_FLUSH, all)?;
         for (base, memory) in [(UNIT_IMEM, &image.firmware.imem), (UNIT_DMEM, &image.firmware.dmem)] {
             for (index, bytes) in memory.chunks(4).enumerate() {
                 let mut word = [0; 4];
@@ -82,6 +94,9 @@ impl Host {
             bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word)?;
         }
         self.firmware = Some(image.firmware.clone());
+        self.told = vec![0; self.units as usize];
+        // Not earlier: frames that were on their way out at the reset have given their slots back meanwhile.
+        bus.write(regs::CARD_UNIT_FLUSH, all)?;
         bus.write(regs::CARD_POLICY, self.policy)?;
         self.enable(bus, all)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0)?;
@@ -102,8 +117,8 @@ impl Host {
                         self.place(pc)
                     )));
                 }
-                bus.pass(BOOT_LOOK)?;
-                waited += BOOT_LOOK;
+                bus.pass(LOOK)?;
+                waited += LOOK;
             }
         }
         Ok(())
@@ -136,15 +151,18 @@ impl Host {
 
     /// What is said about a unit that hangs.
     pub fn hangs(&self, unit: u32, pc: u32) -> String {
-        format!("unit {unit} has not released a slot for 10,000 cycles, {}", self.place(pc))
+        format!("unit {unit} has not released a slot for {},000 cycles, {}", HELD_LIMIT / 1000, self.place(pc))
     }
 
-    /// What the error flags of all units say.
-    pub fn unit_errors(&self, bus: &mut impl Bus) -> Result<Vec<String>, DeviceError> {
+    /// What the error flags in `counters` say. Those that were told before are taken out: they say nothing new, until the next load.
+    pub fn unit_errors(&mut self, bus: &mut impl Bus, counters: &mut Counters) -> Result<Vec<String>, DeviceError> {
         let mut texts = Vec::new();
-        for unit in 0..self.units {
-            let flags = self.read_unit(bus, unit, regs::RPU_HOST_ERRORS)?;
-            for (bit, name) in ERRORS.iter().filter(|(bit, _)| flags >> bit & 1 == 1) {
+        for (UnitCounters { errors, .. }, told) in counters.units.iter_mut().zip(&mut self.told) {
+            *errors &= !*told;
+            *told |= *errors;
+        }
+        for (unit, UnitCounters { errors, .. }) in (0..).zip(&counters.units) {
+            for (bit, name) in ERRORS.iter().filter(|(bit, _)| errors >> bit & 1 == 1) {
                 let mut text = format!("unit {unit}: {name}");
                 if *bit == WILD_ADDRESS {
                     text += &format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?);
@@ -165,6 +183,16 @@ impl Host {
             host_memory: host_memory_counters(bus)?,
         })
     }
+}
+
+/// Waits until the units of the mask hold no frames, or one must be taken to hang.
+fn drain(bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
+    let mut waited = 0;
+    while bus.read(regs::CARD_UNITS_IDLE)? & units != units && waited < HELD_LIMIT {
+        bus.pass(LOOK)?;
+        waited += LOOK;
+    }
+    Ok(())
 }
 
 fn stream_counters(bus: &mut impl Bus, stream: u32) -> Result<PortCounters, DeviceError> {
@@ -212,4 +240,83 @@ fn unit_counters(bus: &mut impl Bus, unit: u32) -> Result<UnitCounters, DeviceEr
         refused: read(regs::RPU_HOST_REFUSED)?,
         errors,
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::root::Root;
+
+    /// What the host did, in order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Step {
+        Write(u32, u32),
+        Pass(u64),
+    }
+
+    /// A card whose four units take some looks until they are empty.
+    struct Notes {
+        looks: u64,
+        steps: Vec<Step>,
+    }
+
+    impl Bus for Notes {
+        fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+            Ok(match address {
+                regs::CARD_UNITS_IDLE => {
+                    let idle = self.looks == 0;
+                    self.looks = self.looks.saturating_sub(1);
+                    if idle { 0xF } else { 0xB }
+                }
+                regs::CARD_SLOTS_TOTAL => 32,
+                _ => 0,
+            })
+        }
+
+        fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+            self.steps.push(Step::Write(address, value));
+            Ok(())
+        }
+
+        fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {
+            self.steps.push(Step::Pass(cycles));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn units_drain_before_a_reset_and_slots_are_forgotten_at_its_end() {
+        let text = "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n\
+                    [[units]]\nengine = \"rpu\"\ncount = 4\nprogram = \"../engines/rpu/programs/forward.c\"\n";
+        let root = Root::find().unwrap();
+        let design = Design::parse(&root.join("designs/test.toml"), text).unwrap();
+        let image = Image::of(&root, &design).unwrap();
+        for (looks, waits) in [(0, 0), (1, LOOK), (7, 7 * LOOK), (u64::MAX, 10_000)] {
+            let mut notes = Notes { looks, steps: Vec::new() };
+            Host::new(&design).load(&mut notes, &image).unwrap();
+            let steps = notes.steps;
+            let at = |step| {
+                let places: Vec<_> = (0..steps.len()).filter(|&i| steps[i] == step).collect();
+                assert_eq!(places.len(), 1, "{step:x?} at {places:?}");
+                places[0]
+            };
+            let passes = || steps.iter().enumerate().filter(|(_, step)| matches!(step, Step::Pass(_)));
+            let waited: u64 = passes().map(|(_, step)| if let Step::Pass(cycles) = step { *cycles } else { 0 }).sum();
+            assert_eq!(waited, waits);
+            let closed = at(Step::Write(regs::CARD_PORT_ENABLE, 0)).max(at(Step::Write(regs::CARD_UNIT_ENABLE, 0)));
+            let reset = at(Step::Write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1));
+            assert!(passes().all(|(place, _)| closed < place && place < reset));
+            let is_memory =
+                |step: &Step| matches!(step, Step::Write(address, _) if *address >= UNIT_WINDOW + UNIT_DMEM);
+            let first_word = steps.iter().position(is_memory).unwrap();
+            let last_word = steps.iter().rposition(is_memory).unwrap();
+            let flush = at(Step::Write(regs::CARD_UNIT_FLUSH, 0xF));
+            let enable = at(Step::Write(regs::CARD_UNIT_ENABLE, 0xF));
+            let start = at(Step::Write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0));
+            let open = at(Step::Write(regs::CARD_PORT_ENABLE, 3));
+            let order = [closed, reset, first_word, last_word, flush, enable, start, open];
+            assert!(order.is_sorted(), "{order:?}");
+        }
+    }
 }

@@ -21,6 +21,7 @@
 pub mod capture;
 mod design;
 mod device;
+pub mod file_list;
 mod host;
 mod image;
 mod outcome;
@@ -36,6 +37,8 @@ pub mod regs;
 pub use design::{Accelerator, CLOCK_MHZ, Design, DesignError, Override, Policy};
 pub use device::{Device, DeviceError, Progress, Rate, Run, Target, open};
 pub use image::{Image, ImageError};
-pub use outcome::{Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters};
+pub use outcome::{
+    Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,
+};
 pub use root::{Root, RootError};
 pub use traffic::{Departure, Frame, Port, Traffic};

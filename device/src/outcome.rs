@@ -56,9 +56,8 @@ impl Drops {
         self.list().iter().map(|(_, count)| count).sum()
     }
 
-    /// Drops that came after `earlier` was read; each counter is 32 bits wide in the card.
+    /// Drops that came after `earlier` was read.
     pub(crate) fn since(&self, earlier: Self) -> Self {
-        let diff = |now: u64, then: u64| now.wrapping_sub(then) & 0xFFFF_FFFF;
         Self {
             runt: diff(self.runt, earlier.runt),
             oversize: diff(self.oversize, earlier.oversize),
@@ -85,6 +84,11 @@ impl Drops {
         self.blocked += unit.blocked;
         self.refused += unit.refused;
     }
+}
+
+/// What a counter of the card, 32 bits wide, has counted from `then` to `now`.
+fn diff(now: u64, then: u64) -> u64 {
+    now.wrapping_sub(then) & 0xFFFF_FFFF
 }
 
 impl Serialize for Drops {
@@ -175,7 +179,66 @@ pub struct Counters {
     pub host_memory: HostMemoryCounters,
 }
 
+impl PortCounters {
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            rx_frames: diff(self.rx_frames, earlier.rx_frames),
+            rx_bytes: diff(self.rx_bytes, earlier.rx_bytes),
+            rx_stalls: diff(self.rx_stalls, earlier.rx_stalls),
+            tx_frames: diff(self.tx_frames, earlier.tx_frames),
+            tx_bytes: diff(self.tx_bytes, earlier.tx_bytes),
+            tx_stalls: diff(self.tx_stalls, earlier.tx_stalls),
+            drop_overflow: diff(self.drop_overflow, earlier.drop_overflow),
+            drop_oversize: diff(self.drop_oversize, earlier.drop_oversize),
+            drop_runt: diff(self.drop_runt, earlier.drop_runt),
+            drop_damaged: diff(self.drop_damaged, earlier.drop_damaged),
+            drop_disabled: diff(self.drop_disabled, earlier.drop_disabled),
+            drop_policy: diff(self.drop_policy, earlier.drop_policy),
+        }
+    }
+}
+
+impl UnitCounters {
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            rx_frames: diff(self.rx_frames, earlier.rx_frames),
+            rx_bytes: diff(self.rx_bytes, earlier.rx_bytes),
+            rx_stalls: diff(self.rx_stalls, earlier.rx_stalls),
+            tx_frames: diff(self.tx_frames, earlier.tx_frames),
+            tx_bytes: diff(self.tx_bytes, earlier.tx_bytes),
+            tx_stalls: diff(self.tx_stalls, earlier.tx_stalls),
+            blocked: diff(self.blocked, earlier.blocked),
+            refused: diff(self.refused, earlier.refused),
+            errors: self.errors,
+        }
+    }
+}
+
+impl HostMemoryCounters {
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            reads: diff(self.reads, earlier.reads),
+            read_bytes: diff(self.read_bytes, earlier.read_bytes),
+            writes: diff(self.writes, earlier.writes),
+            write_bytes: diff(self.write_bytes, earlier.write_bytes),
+            errors: diff(self.errors, earlier.errors),
+        }
+    }
+}
+
 impl Counters {
+    /// What the same card counted after `earlier` was read. Error flags stay what they are now.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let (ports, units) = (self.ports.iter().zip(&earlier.ports), self.units.iter().zip(&earlier.units));
+        Self {
+            ports: ports.map(|(now, then)| now.since(then)).collect(),
+            host: self.host.since(&earlier.host),
+            loopback: self.loopback.since(&earlier.loopback),
+            units: units.map(|(now, then)| now.since(then)).collect(),
+            host_memory: self.host_memory.since(&earlier.host_memory),
+        }
+    }
+
     /// Frames dropped, by the reasons that the card counts.
     pub fn drops(&self) -> Drops {
         let mut drops = Drops::default();
@@ -257,7 +320,7 @@ pub struct Outcome {
     pub mpps: f64,
     /// The same in wire terms, with preamble, gap and FCS.
     pub gbps: f64,
-    /// Counters of ports and units.
+    /// What ports and units counted in this run.
     pub counters: Counters,
     /// What went wrong, in sentences; empty when all went well.
     pub faults: Vec<String>,

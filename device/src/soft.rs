@@ -46,9 +46,9 @@ impl SoftDevice {
 
     /// Takes units that were given up out of the dispatch, so that the others get their flows.
     fn drop_dead(&mut self) -> Result<(), DeviceError> {
-        let dead = self.card.faults().iter().fold(0, |mask, fault| mask | 1 << fault.unit);
-        if self.host.enabled & dead != 0 {
-            self.host.enable(&mut self.card, self.host.enabled & !dead)?;
+        let alive = self.host.enabled & !self.card.dead();
+        if alive != self.host.enabled {
+            self.host.enable(&mut self.card, alive)?;
         }
         Ok(())
     }
@@ -76,12 +76,11 @@ fn stream_of(source: Source) -> usize {
 
 impl Bus for Card {
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        Ok(Card::read(self, address))
+        Ok(Card::read(self, address)?)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        Card::write(self, address, value);
-        Ok(())
+        Ok(Card::write(self, address, value)?)
     }
 
     fn pass(&mut self, _cycles: u64) -> Result<(), DeviceError> {
@@ -106,7 +105,7 @@ impl Device for SoftDevice {
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
-        let before = self.host.counters(&mut self.card)?.drops();
+        let before = self.host.counters(&mut self.card)?;
         let faults_before = self.card.faults().len();
         let traffic = std::mem::take(&mut self.waiting);
         let mut indices: [Vec<usize>; STREAMS] = Default::default();
@@ -121,7 +120,8 @@ impl Device for SoftDevice {
             let stream = stream_of(source);
             indices[stream].push(index);
             self.pushed[stream] += 1;
-            self.card.push(source, traffic.frame(index));
+            let pushed = self.card.push(source, traffic.frame(index));
+            pushed.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
             self.drop_dead()?;
             if index % BATCH == BATCH - 1 {
                 self.take(&indices, &base, &mut run.departures);
@@ -144,21 +144,13 @@ impl Device for SoftDevice {
         run.seconds = clock.elapsed().as_secs_f64();
 
         for fault in &self.card.faults()[faults_before..] {
-            let unit = u32::from(fault.unit);
-            run.faults.push(if fault.waits {
-                let held = fault.slots.count_ones();
-                let place = self.host.place(fault.pc);
-                format!("unit {unit} waits for frames and has not released {held} that it holds, {place}")
-            } else {
-                self.host.hangs(unit, fault.pc)
-            });
+            run.faults.push(format!("{fault}, {}", self.host.place(fault.pc)));
         }
         if circling > 0 {
             run.faults.push(format!("{circling} frames still circle over loopback"));
         }
-        run.faults.append(&mut self.host.unit_errors(&mut self.card)?);
-        run.counters = self.host.counters(&mut self.card)?;
-        run.drops = run.counters.drops().since(before);
+        run.count(&before, &self.host.counters(&mut self.card)?);
+        run.faults.append(&mut self.host.unit_errors(&mut self.card, &mut run.counters)?);
         run.settle(traffic.frames.len() as u64);
         Ok(run)
     }
@@ -168,11 +160,11 @@ impl Device for SoftDevice {
     }
 
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        Bus::read(&mut self.card, address)
+        Ok(self.card.read(address)?)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        Bus::write(&mut self.card, address, value)
+        Ok(self.card.write(address, value)?)
     }
 
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from system import ROOT, SHARED, DesignMaker
+from penstock import data
+from system import ROOT, DesignMaker
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,8 +43,8 @@ def make_design(tmp_path: Path) -> DesignMaker:
 
 
 @pytest.fixture
-def shared() -> Path:
+def captures() -> Path:
     """The folder with real captures; a clone of the project alone does not have it."""
-    if not (SHARED / "data" / "traffic").is_dir():
-        pytest.skip("the real captures (../shared/data) are not here")
-    return SHARED
+    if not data.CAPTURES.is_dir():
+        pytest.skip(data.ABSENT)
+    return data.CAPTURES

@@ -19,7 +19,6 @@ from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared"
 TARGETS = ("soft", "rtl")
 
 

@@ -7,9 +7,10 @@ import struct
 from pathlib import Path
 
 import pytest
-from system import ROOT, SHARED, TARGETS, assert_twins, run_design
+from penstock import data
+from system import ROOT, TARGETS, assert_twins, run_design
 
-CAPTURES = sorted((SHARED / "data" / "traffic").glob("*.pcap"))
+CAPTURES = sorted(data.CAPTURES.glob("*.pcap"))
 # The forwarding firmware declares slots that hold the longest frame the card stores.
 SLOT = 16384
 
@@ -29,7 +30,7 @@ def read(path: Path) -> tuple[list[bytes], bool]:
     return frames, False
 
 
-@pytest.mark.skipif(not CAPTURES, reason="the real captures (../shared/data) are not here")
+@pytest.mark.skipif(not CAPTURES, reason=data.ABSENT)
 @pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.stem)
 def test_capture(capture: Path, tmp_path: Path) -> None:
     frames, cut = read(capture)

@@ -9,7 +9,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from system import ROOT, DesignMaker, assert_twins, run_design, write_capture
+from system import ROOT, TARGETS, DesignMaker, assert_twins, run_design, write_capture
 
 MASK = 0xFFFFFFFF
 PROGRAMS = int(os.environ.get("PENSTOCK_TWIN_PROGRAMS", "6"))
@@ -235,3 +235,43 @@ def test_rate(gbps: int, tmp_path: Path, make_design: DesignMaker) -> None:
     assert run.result["gbps"] == pytest.approx(gbps, rel=0.02)
     # 1,500 bytes in and out at 100 Gb/s take 240 ns, and stretched to 25 Gb/s they would take 600.
     assert 240 < run.result["latency_ns"]["p50"] < 1000
+
+
+# Frames climb: each unit hands what it gets to a higher one, which of them the frame's number says; the highest sends it out.
+CLIMB = """
+#include <penstock.h>
+int main(void) {
+  pn_init();
+  uint32_t above = 3u - pn_unit();
+  for (;;) {
+    pn_desc_t desc = pn_recv();
+    const uint8_t *number = pn_hdr() + 6;
+    if (above == 0) pn_send(pn_to(desc, number[7] ^ 1u));
+    else pn_send(pn_to(desc, PN_PORT_UNIT(pn_unit() + 1u + number[3] % above)));
+  }
+}
+"""
+TO_NEIGHBOUR = (ROOT / "engines/rpu/programs/loopback.c").read_text()
+
+
+@pytest.mark.parametrize("text", [TO_NEIGHBOUR, CLIMB], ids=["to_neighbour", "climb"])
+def test_loopback_under_full_load(text: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    """Units send to units all that the ports give them, at line rate on both ports: no frame stands still, is lost or doubled."""
+    frames = {
+        port: [struct.pack(">6sIIHH", bytes(6), n, port, 0x0800, 0) + bytes(44) for n in range(2000)] for port in (0, 1)
+    }
+    ins = [f"{write_capture(tmp_path / f'in{port}.pcap', list_)}@{port}" for port, list_ in frames.items()]
+    program = tmp_path / "program.c"
+    program.write_text(text)
+    design = make_design(program, policy="round-robin")
+    runs = {target: run_design(design, ins, tmp_path / target, target) for target in TARGETS}
+    for run in runs.values():
+        assert run.status == 0, run.stderr
+        overflow = run.result["drops"].get("overflow", 0)
+        left = sum(run.result["frames_out"].values())
+        assert left + overflow == 4000
+        assert run.result["counters"]["loopback"]["rx_frames"] >= left * (text is TO_NEIGHBOUR)
+        for port in (0, 1):
+            out = [frame[1:] for frame in run.frames[f"port{port}"]]  # the first byte is the first unit's
+            assert len(set(out)) == len(out) and set(out) <= {frame[1:] for frame in frames[port ^ 1]}
+        assert left == 4000 if run is runs["soft"] else left > 500

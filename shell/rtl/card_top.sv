@@ -13,6 +13,12 @@ module card_top
     input wire logic clk,
     input wire logic rst,
 
+`ifdef PENSTOCK_SPLIT
+    // The clock loop has a model for each unit and carries its wires (device/rtl/split).
+    output logic      [split_pkg::BundleW-1:0] to_unit  [Units],
+    input  wire logic [split_pkg::BundleW-1:0] from_unit[Units],
+`endif
+
     input  wire logic [    Ports*DataW-1:0] rx_tdata,
     input  wire logic [Ports*BeatBytes-1:0] rx_tkeep,
     input  wire logic [          Ports-1:0] rx_tvalid,
@@ -201,6 +207,13 @@ module card_top
       .axil_rvalid(s_axil_rvalid),
       .axil_rready(s_axil_rready)
   );
+
+`ifdef PENSTOCK_SPLIT
+  for (genvar u = 0; u < Units; u++) begin : gen_split
+    assign to_unit[u] = i_card.gen_unit[u].i_unit.to_unit;
+    assign i_card.gen_unit[u].i_unit.from_unit = from_unit[u];
+  end
+`endif
 endmodule
 
 `default_nettype wire

@@ -4,13 +4,18 @@
 // Gives each frame its unit and its slot: one decision per source and cycle.
 //
 //   source ─┬─> queue of beats ───────────────────────┬─> C: does it fit the slot? ─> D: register ─> switch_in,
-//           └─> queue of keys ─> N: unit ─> H: decide ─┘                                             or nothing for a dropped frame
-//               1                2          3             4                             5 cycles
+//           └─> queue of keys ─> N: unit ─> H: decide ─┘                             │               or nothing for a dropped frame
+//               1                2          3             4                          └─> 5 cycles ─> answer to the loopback
 //
 // Single-beat frames at one a cycle and source. A frame waits in H (and its source behind it) until its decision is there and its queue
 // in the switch has room; from then on nothing holds it: `start_room` and `beat_room` leave space for what is on its way.
 // The decision comes late in the cycle, so it moves only what is small: a pointer and the head's key.
 // N looks the unit of a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA.
+// A frame whose unit is named, by hash or by its sender, is dropped when that unit is not enabled or has no slots: it would wait for ever.
+// Over loopback so is one for any unit while there is none, so that units that are to be loaded anew run empty.
+//
+// The last source is the loopback: it brings requests instead of frames, for slots that the senders' frames will fill (loop_if.sv). One whose
+// certain unit is full does not wait in H, where it would hold up those for other units: it is to ask again.
 //
 // Round robin and least loaded: source s works with cluster (t + s) mod R in cycle t, R = max(clusters, ports, 2), so that ports never
 // collide; within the cluster the pool names the unit. Flow hash, and loopback to a certain unit: the source asks the cluster of that unit.
@@ -21,18 +26,24 @@ module dispatcher
     parameter int unsigned Ports = 2,
     parameter int unsigned Units = 16,
     // Derived
-    parameter int unsigned Sources = Ports + 2,
+    parameter int unsigned Frames = Ports + 1,   // sources of frames
+    parameter int unsigned Sources = Frames + 1,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,
     input wire logic rst,
 
-    frame_if.snk sources[Sources],  // the ports, the host, the loopback
+    frame_if.snk sources[Frames],  // the ports, the host
 
-    output logic [Clusters-1:0] out_valid[Sources],  // cluster, one hot
-    output beat_t               out_beat [Sources],  // labelled
-    input wire logic [Clusters-1:0] start_room[Sources],  // room for a frame's start in the switch's queue,
-    input wire logic [Clusters-1:0] beat_room [Sources],  // for another beat
+    output logic [Clusters-1:0] out_valid[Frames],  // cluster, one hot
+    output beat_t               out_beat [Frames],  // labelled
+    input wire logic [Clusters-1:0] start_room[Frames],  // room for a frame's start in the switch's queue,
+    input wire logic [Clusters-1:0] beat_room [Frames],  // for another beat
+
+    input  wire logic          loop_valid,
+    output logic               loop_ready,
+    input  wire loop_request_t loop_request,
+    output loop_answer_t       loop_answer,
 
     input wire slot_msg_t slots[Units],
 
@@ -66,7 +77,7 @@ module dispatcher
   } key_t;
 
   // The state of all units; those beyond Units never have a slot.
-  logic [AllUnits-1:0] ready, declared, take, setup, give_back, candidate, scan, idle;
+  logic [AllUnits-1:0] ready, ready_loop, declared, take, setup, give_back, candidate, candidate_loop, scan, idle;
   slot_t next_slot[MaxUnits];
   slot_t free_count[MaxUnits];
   slot_t total_count[MaxUnits];
@@ -108,6 +119,8 @@ module dispatcher
   end
   always_ff @(posedge clk) if (setup != 0) size_mem[setup_unit_q] <= scan_size;
 
+  logic nobody_q;  // no unit takes frames
+  always_ff @(posedge clk) nobody_q <= declared == 0;
   logic by_hash_q;
   always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop;
   (* ram_style = "distributed" *) unit_t reta_mem[128];
@@ -130,32 +143,57 @@ module dispatcher
     (* ram_style = "distributed" *) key_t key_mem[Depth];
     logic [PointerW-1:0] wr_q, key_q, rd_q;
     logic ready_q, push;
-    beat_t beat;
+    beat_t in_beat, beat;
     key_t key, key_in;
-    assign push = sources[s].valid && ready_q;
-    assign sources[s].ready = ready_q;
+    logic [Clusters-1:0] s_start_room, s_beat_room;
+    if (s == Loopback) begin : gen_requests
+      assign push = loop_valid && ready_q;
+      assign loop_ready = ready_q;
+      assign in_beat = '{
+              meta: '{
+                  len: loop_request.len,
+                  src: port_t'(loop_request.from),
+                  dst: loop_request.dst,
+                  hash: 32'(loop_request.hash),
+                  default: '0
+              },
+              last: 1'b1,
+              data: '0
+          };
+      assign s_start_room = '1;
+      assign s_beat_room = '1;
+    end else begin : gen_frames
+      assign push = sources[s].valid && ready_q;
+      assign sources[s].ready = ready_q;
+      assign in_beat = '{meta: sources[s].meta, last: sources[s].last, data: sources[s].data};
+      assign s_start_room = start_room[s];
+      assign s_beat_room = beat_room[s];
+    end
     assign key_in = '{
-            last: sources[s].last,
-            to_unit: s == Loopback && sources[s].meta.dst >= PortUnit,
-            unit_id: sources[s].meta.dst[4:0],
-            hash: sources[s].meta.hash[6:0]
+            last: in_beat.last,
+            to_unit: s == Loopback && in_beat.meta.dst >= PortUnit,
+            unit_id: in_beat.meta.dst[4:0],
+            hash: in_beat.meta.hash[6:0]
         };
     assign beat = beat_mem[rd_q[PointerW-2:0]];
     assign key = key_mem[key_q[PointerW-2:0]];
     always_ff @(posedge clk)
       if (push) begin
-        beat_mem[wr_q[PointerW-2:0]] <= '{meta: sources[s].meta, last: sources[s].last, data: sources[s].data};
+        beat_mem[wr_q[PointerW-2:0]] <= in_beat;
         key_mem[wr_q[PointerW-2:0]] <= key_in;
       end
 
     // N: the key of the beat behind the head, and the unit that it names
     logic n_valid_q, n_load;
+    logic [AllUnits-1:0] s_ready, s_candidate;
+    assign s_ready = s == Loopback ? ready_loop : ready;
+    assign s_candidate = s == Loopback ? candidate_loop : candidate;
     key_t n_key_q;
     unit_t n_unit_q;
     // H: the head, which waits for its decision when it is the first beat of a frame
-    logic h_valid_q, h_first_q, h_load, leaves, drop, drops_q, exact_q;
+    logic h_valid_q, h_first_q, h_load, leaves, full, closed, drop, again, drops_q, exact_q;
     key_t h_key_q;
-    unit_t again_q;  // its unit, looked up again
+    unit_t named_q;  // its unit, looked up again
     logic [AllUnits-1:0] unit_hot_q;
     assign h_load = n_valid_q && (!h_valid_q || leaves);
     assign n_load = wr_q != key_q && (!n_valid_q || !h_valid_q || leaves);  // N is empty or moves into H
@@ -175,8 +213,8 @@ module dispatcher
         h_first_q <= h_key_q.last;
       end
       exact_q <= by_hash_q || (h_load ? n_key_q.to_unit : h_key_q.to_unit);
-      for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= (h_load ? n_unit_q : again_q) == 5'(u);
-      again_q <= h_load ? n_unit_q : h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
+      for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= (h_load ? n_unit_q : named_q) == 5'(u);
+      named_q <= h_load ? n_unit_q : h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
       h_valid_q <= h_load || (h_valid_q && !leaves);
       // A first beat is in H. A register of its own, because the decision starts here.
       need[s] <= h_load ? (h_valid_q ? h_key_q.last : h_first_q) : need[s] && !leaves;
@@ -194,12 +232,20 @@ module dispatcher
       end
     end
     for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
-      assign choice[s][u] = exact_q ? unit_hot_q[u] : turn_q[(u/UnitsPerCluster+8*Turns-s)%Turns] && candidate[u];
+      assign choice[s][u] = exact_q ? unit_hot_q[u] : turn_q[(u/UnitsPerCluster+8*Turns-s)%Turns] && s_candidate[u];
     end
-    assign drop = exact_q && (unit_hot_q & ready) == 0 && (h_key_q.to_unit ? (unit_hot_q & declared) == 0 : drops_q);
+    assign full = exact_q && (unit_hot_q & s_ready) == 0;
+    assign closed = s == Loopback && !exact_q && nobody_q;
+    assign drop = closed || (full && ((unit_hot_q & declared) == 0 || (drops_q && !h_key_q.to_unit)));
+    assign again = s == Loopback && full && !drop;
     logic c_lost_q;
     logic [Clusters-1:0] c_cluster_q;
-    assign leaves = h_valid_q && (h_first_q ? grant[s] || drop : (c_cluster_q & beat_room[s]) != 0 || c_lost_q);
+    assign leaves = h_valid_q && (h_first_q ? grant[s] || drop || again : (c_cluster_q & s_beat_room) != 0 || c_lost_q);
+    // Who asks for a unit that can take a frame
+    for (genvar c = 0; c < Clusters; c++) begin : gen_req
+      localparam int unsigned First = c * UnitsPerCluster;
+      assign req[c][s] = need[s] && s_start_room[c] && (choice[s][First+:UnitsPerCluster] & s_ready[First+:UnitsPerCluster]) != 0;
+    end
 
 `ifndef SYNTHESIS
     always_ff @(posedge clk) if (!rst) assert (need[s] == (h_valid_q && h_first_q)) else $error("%m: need and H disagree");
@@ -222,9 +268,9 @@ module dispatcher
     end
 
     // C: does it fit?
-    logic c_valid_q, c_first_q, c_policy_q, too_long, c_lost;
+    logic c_valid_q, c_first_q, c_policy_q, c_again_q, too_long, c_lost;
     beat_t c_beat_q;
-    assign too_long = c_valid_q && c_first_q && !c_policy_q && c_beat_q.meta.len > size_mem[c_beat_q.meta.unit_id];
+    assign too_long = c_valid_q && c_first_q && !c_policy_q && !c_again_q && c_beat_q.meta.len > size_mem[c_beat_q.meta.unit_id];
     assign c_lost = c_first_q ? c_policy_q || too_long : c_lost_q;
     always_ff @(posedge clk) begin
       c_valid_q <= leaves && !rst;
@@ -233,6 +279,7 @@ module dispatcher
       c_beat_q.last <= beat.last;
       c_first_q <= h_first_q;
       c_policy_q <= drop;
+      c_again_q <= again;
       if (need[s]) begin
         c_beat_q.meta <= beat.meta;
         c_beat_q.meta.unit_id <= label_unit;
@@ -244,12 +291,26 @@ module dispatcher
       if (rst) c_lost_q <= 1'b0;
     end
 
-    // D: to the switch; a slot that is too small goes back to the pool
+    // D: to the switch, or to the loopback; a slot that is too small goes back to the pool
+    if (s == Loopback) begin : gen_answer
+      always_ff @(posedge clk)
+        loop_answer <= '{
+            valid: c_valid_q && !rst,
+            granted: !c_lost && !c_again_q,
+            again: c_again_q,
+            from: unit_t'(c_beat_q.meta.src),
+            unit_id: c_beat_q.meta.unit_id,
+            slot: c_beat_q.meta.slot
+        };
+    end else begin : gen_out
+      always_ff @(posedge clk) begin
+        out_valid[s] <= (c_valid_q && !c_lost && !rst) ? c_cluster_q : '0;
+        out_beat[s].data <= c_beat_q.data;
+        out_beat[s].last <= c_beat_q.last;
+        if (c_first_q) out_beat[s].meta <= c_beat_q.meta;
+      end
+    end
     always_ff @(posedge clk) begin
-      out_valid[s] <= (c_valid_q && !c_lost && !rst) ? c_cluster_q : '0;
-      out_beat[s].data <= c_beat_q.data;
-      out_beat[s].last <= c_beat_q.last;
-      if (c_first_q) out_beat[s].meta <= c_beat_q.meta;
       return_q[s] <= too_long && !rst;
       if (too_long) begin
         return_slot_q[s] <= c_beat_q.meta.slot;
@@ -257,7 +318,7 @@ module dispatcher
       end
       events[s].oversize <= too_long && !rst;
       events[s].policy <= c_valid_q && c_first_q && c_policy_q && !rst;
-      events[s].stall <= need[s] && !grant[s] && !drop && !rst;
+      events[s].stall <= need[s] && !grant[s] && !drop && !again && !rst;
     end
   end
 
@@ -265,12 +326,7 @@ module dispatcher
     localparam int unsigned First = c * UnitsPerCluster;
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
-    // Who asks for a unit that can take a frame
-    always_comb
-      for (int unsigned s = 0; s < Sources; s++)
-        req[c][s] = need[s] && start_room[s][c] && (choice[s][First+:UnitsPerCluster] & ready[First+:UnitsPerCluster]) != 0;
-
-    // Who gets it
+    // Who gets a unit
     logic [1:0] others;
     logic ports_first;
     assign others = req[c][Sources-1:Ports];
@@ -327,21 +383,25 @@ module dispatcher
         .setup(setup[First+:Here]),
         .setup_size(setup_size[c]),
         .ready(ready[First+:Here]),
+        .ready_loop(ready_loop[First+:Here]),
         .next(next_slot[First:First+Here-1]),
         .declared(declared[First+:Here]),
         .take(take[First+:Here]),
         .give_back(give_back[First+:Here]),
         .give_back_slot(back_slot_q),
         .candidate(candidate[First+:Here]),
+        .candidate_loop(candidate_loop[First+:Here]),
         .free(free_count[First:First+Here-1]),
         .total(total_count[First:First+Here-1]),
         .idle(idle[First+:Here])
     );
     for (genvar u = Here; u < UnitsPerCluster; u++) begin : gen_absent
       assign ready[First+u] = 1'b0;
+      assign ready_loop[First+u] = 1'b0;
       assign declared[First+u] = 1'b0;
       assign setup[First+u] = 1'b0;
       assign candidate[First+u] = 1'b0;
+      assign candidate_loop[First+u] = 1'b0;
       assign idle[First+u] = 1'b0;
     end
   end
@@ -370,7 +430,7 @@ module dispatcher
     always_ff @(posedge clk)
       if (!rst) begin
         assert ($onehot0(win[c])) else $error("%m: two frames got one slot");
-        assert ((take[c*4+:4] & ~ready[c*4+:4]) == 0) else $error("%m: a slot that was not ready");
+        assert ((take[c*4+:4] & ~ready_loop[c*4+:4]) == 0) else $error("%m: a slot that was not ready");
       end
   end
 `endif

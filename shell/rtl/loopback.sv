@@ -1,30 +1,124 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// From unit to unit: frames whose destination is the loopback, or a certain unit over loopback, become a source of the dispatcher.
+// From unit to unit: places for frames whose destination is the loopback, or a certain unit over loopback; then the frames.
 //
-//   clusters ─> frame_gather ─┬─> queue ──────────────┬─> dispatcher
-//                             └─> flow hash ─> queue ─┘
-//                                 6            2 cycles
+//   requests of ─> arbiter of the cluster ─> arbiter of the clusters ─> dispatcher ─> answer register ─> units
+//   the units      1                         2                          5             8 cycles
 //
-// The hash is computed anew, because the unit may have changed the headers. `src` becomes PortLoopback; the time of arrival stays.
+//   clusters ─> frame_gather ─> register ─> switch_in
+//
+// A frame waits in its sender until it has a place (loop_if.sv), so what comes here finds its unit ready: it never stops for long,
+// and frames to other destinations stand behind it neither here nor in a unit. That, a slot that ports leave free in each unit (slot_pool.sv),
+// and senders that let other frames pass those that wait keep units that send to each other from waiting for each other: each frame moves on
+// unless units send in a circle. One request of a unit is on its way at a time: at most one frame of a unit in 9 cycles.
+// `src` becomes PortLoopback; the time of arrival and the flow hash stay.
 module loopback
   import penstock_pkg::*, shell_pkg::*;
 #(
-    parameter int unsigned Clusters = 4
+    parameter int unsigned Units = 16,
+    parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,
     input wire logic rst,
+
+    loop_if.shell loops[Units],
+
+    output logic          request_valid,  // to the dispatcher
+    input  wire logic     request_ready,
+    output loop_request_t request,
+    input  wire loop_answer_t answer,
 
     input wire logic [Clusters-1:0] in_valid,
     input wire beat_t in_beat[Clusters],
     output logic [Clusters-1:0] room,
 
-    frame_if.src frames,
+    output logic [Clusters-1:0] out_valid,  // to switch_in: cluster, one hot
+    output beat_t               out_beat,
+    input wire logic [Clusters-1:0] out_room,
 
     output rx_event_t rx_events,
     output tx_event_t tx_events
 );
+  // ---- places
+  loop_request_t asked_q[Clusters];
+  logic [Clusters-1:0] asked_valid_q, next;
+  logic [Units-1:0] waits;
+  logic step;
+  assign step = !request_valid || request_ready;
+
+  for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
+    localparam int unsigned First = c * UnitsPerCluster;
+    localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
+    logic [Here-1:0] open, pick, inside_q, answered_q;  // inside: the request is between here and its answer
+    loop_request_t asks[Here];
+    logic take;
+    assign take = !asked_valid_q[c] || (step && next[c]);
+    rr_arbiter #(
+        .N(Here)
+    ) i_arbiter (
+        .clk,
+        .rst,
+        .req(open),
+        .accept(take && open != 0),
+        .grant(pick)
+    );
+    for (genvar u = 0; u < Here; u++) begin : gen_unit
+      assign open[u] = loops[First+u].valid && !inside_q[u];
+      assign waits[First+u] = loops[First+u].valid;
+      assign asks[u] = '{from: 5'(First + u), dst: loops[First+u].dst, len: loops[First+u].len, hash: loops[First+u].hash};
+      logic mine;
+      assign mine = answer.valid && answer.from == 5'(First + u);
+      always_ff @(posedge clk) begin
+        loops[First+u].answer <= mine && !answer.again && !rst;
+        loops[First+u].granted <= answer.granted;
+        loops[First+u].unit_id <= answer.unit_id;
+        loops[First+u].slot <= answer.slot;
+        answered_q[u] <= mine && !rst;
+        // After an answer the unit's next request is there one cycle later.
+        inside_q[u] <= ((take && pick[u]) || (inside_q[u] && !answered_q[u])) && !rst;
+      end
+    end
+    loop_request_t picked;
+    always_comb begin
+      picked = '0;
+      for (int unsigned u = 0; u < Here; u++) if (pick[u]) picked |= asks[u];
+    end
+    always_ff @(posedge clk) begin
+      if (take) asked_q[c] <= picked;
+      if (take) asked_valid_q[c] <= open != 0;
+      if (rst) asked_valid_q[c] <= 1'b0;
+    end
+  end
+
+  rr_arbiter #(
+      .N(Clusters)
+  ) i_arbiter (
+      .clk,
+      .rst,
+      .req(asked_valid_q),
+      .accept(step && asked_valid_q != 0),
+      .grant(next)
+  );
+  loop_request_t chosen;
+  always_comb begin
+    chosen = '0;
+    for (int unsigned c = 0; c < Clusters; c++) if (next[c]) chosen |= asked_q[c];
+  end
+  always_ff @(posedge clk) begin
+    if (step) request <= chosen;
+    if (step) request_valid <= asked_valid_q != 0;
+    if (rst) request_valid <= 1'b0;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst && request_valid)
+      assert (request.dst == PortLoopback || (request.dst >= PortUnit && request.dst < PortUnit + port_t'(MaxUnits)))
+      else $error("%m: no unit %0h", request.dst);
+`endif
+
+  // ---- frames
   frame_if gathered ();
   frame_gather #(
       .Clusters(Clusters)
@@ -36,94 +130,38 @@ module loopback
       .room,
       .frames(gathered)
   );
-
-  // Into the queue, the first 64 bytes also into the hash
-  beat_t entry, head;
-  logic take, first_q, queue_ready, hash_ready, head_valid, head_pop;
-  logic [5:0] level;
-  logic [6:0] bytes_q;
-  assign gathered.ready = queue_ready && hash_ready;
-  assign take = gathered.valid && gathered.ready;
-  assign entry = '{meta: gathered.meta, last: gathered.last, data: gathered.data};
+  logic first_q, take_beat;
+  unit_t unit_q;
+  unit_t to;
+  logic [Clusters-1:0] cluster;
+  assign to = first_q ? gathered.meta.unit_id : unit_q;
+  always_comb for (int unsigned c = 0; c < Clusters; c++) cluster[c] = 32'(to[4:2]) == c;
+  assign gathered.ready = (cluster & out_room) != 0;
+  assign take_beat = gathered.valid && gathered.ready;
   always_ff @(posedge clk) begin
-    if (take) begin
+    out_valid <= take_beat && !rst ? cluster : '0;
+    out_beat.data <= gathered.data;
+    out_beat.last <= gathered.last;
+    if (take_beat) begin
       first_q <= gathered.last;
-      bytes_q <= gathered.meta.len >= len_t'(BeatBytes) ? 7'(BeatBytes) : gathered.meta.len[6:0];
+      unit_q  <= to;
+      if (first_q) begin
+        out_beat.meta <= gathered.meta;
+        out_beat.meta.src <= PortLoopback;
+      end
     end
     if (rst) first_q <= 1'b1;
   end
-  fifo_dist #(
-      .Width($bits(beat_t))
-  ) i_queue (
-      .clk,
-      .rst,
-      .push (take),
-      .din  (entry),
-      .ready(queue_ready),
-      .valid(head_valid),
-      .pop  (head_pop),
-      .dout (head),
-      .level
-  );
 
-  logic hash_valid, known;
-  logic [31:0] hash, head_hash;
-  flow_hash i_hash (
-      .clk,
-      .rst,
-      .valid(take && first_q),
-      .data(gathered.data),
-      .bytes(bytes_q),
-      .hash_valid,
-      .hash
-  );
-  logic head_first_q;
-  fifo_dist #(
-      .Width(32),
-      .Room (8)
-  ) i_hashes (
-      .clk,
-      .rst,
-      .push (hash_valid),
-      .din  (hash),
-      .ready(hash_ready),
-      .valid(known),
-      .pop  (head_pop && head_first_q),
-      .dout (head_hash),
-      .level()
-  );
-
-  assign frames.valid = head_valid && (known || !head_first_q);
-  assign head_pop = frames.valid && frames.ready;
-  assign frames.data = head.data;
-  assign frames.last = head.last;
-  assign frames.meta = '{
-          len: head.meta.len,
-          src: PortLoopback,
-          dst: head.meta.dst,
-          unit_id: '0,
-          slot: '0,
-          timestamp: head.meta.timestamp,
-          hash: head_hash
-      };
+  // Frames leave the units here and enter the card again.
   always_ff @(posedge clk) begin
-    if (head_pop) head_first_q <= head.last;
-    if (rst) head_first_q <= 1'b1;
-  end
-
-  // Frames leave the units here and enter the card again
-  logic sent_q;
-  len_t sent_len_q;
-  always_ff @(posedge clk) begin
-    tx_events.frame <= take && gathered.last && !rst;
-    tx_events.bytes <= gathered.meta.len;
+    tx_events.frame <= take_beat && gathered.last && !rst;
+    tx_events.bytes <= first_q ? gathered.meta.len : out_beat.meta.len;
     tx_events.stall <= gathered.valid && !gathered.ready && !rst;
-    sent_q <= head_pop && head.last && !rst;
-    sent_len_q <= head.meta.len;
     rx_events <= '0;
-    rx_events.frame <= sent_q && !rst;
-    rx_events.bytes <= sent_len_q;
-    rx_events.level <= 16'(level);
+    rx_events.frame <= take_beat && gathered.last && !rst;
+    rx_events.bytes <= first_q ? gathered.meta.len : out_beat.meta.len;
+    rx_events.level <= 16'($countones(waits));
   end
 endmodule
 

@@ -31,6 +31,24 @@ package shell_pkg;
     logic stall;     // a frame waits for a slot
   } dispatch_event_t;
 
+  // What the loopback asks the dispatcher: a place for a frame that unit `from` would send.
+  typedef struct packed {
+    unit_t from;
+    port_t dst;
+    len_t  len;
+    logic [6:0] hash;
+  } loop_request_t;
+
+  // The answer. `granted`: `unit_id` and `slot` are the frame's; `again`: they are not free yet, ask again; neither: it was dropped, and counted.
+  typedef struct packed {
+    logic  valid;
+    logic  granted;
+    logic  again;
+    unit_t from;
+    unit_t unit_id;
+    slot_t slot;
+  } loop_answer_t;
+
   // What a stream's exit reports.
   typedef struct packed {
     logic frame;  // a frame left,

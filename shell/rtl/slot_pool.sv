@@ -7,7 +7,9 @@
 //                    1           2          3        └─> count ─> compare ─> candidate
 //
 // Behind a unit's next slot a spare one stands ready, so each unit can lose one a cycle, and what chooses the spare does not wait
-// for `take`. The counts are two cycles late: they guide the choice, only `ready` says that there is a slot.
+// for `take`. The counts are two cycles late: they guide the choice, `ready` alone says that there is a slot.
+// The last free slot of a unit is kept for frames over loopback, unless it has one slot in all: `ready` is false then, `ready_loop` true.
+// So frames that wait in the units for a place in another unit always find one some time, however many come from the ports.
 // A set-up takes effect when `scan` passes the unit; until then the unit has the slots it had before.
 // Freeing a slot that is free, or that was never declared, changes nothing.
 module slot_pool
@@ -26,7 +28,8 @@ module slot_pool
     output logic     [N-1:0] setup,       // one cycle later: it does,
     output len_t             setup_size,  // with slots of so many bytes
 
-    output logic [N-1:0] ready,      // a slot is free: `next`; falls in the cycle after `enable`
+    output logic [N-1:0] ready,       // slots are free: `next` and one more; falls in the cycle after `enable`
+    output logic [N-1:0] ready_loop,  // a slot is free: `next`
     output slot_t        next  [N],
     output logic [N-1:0] declared,   // enabled, and has slots
     input  wire logic [N-1:0] take,  // `next` has been given to a frame
@@ -34,7 +37,8 @@ module slot_pool
     input wire logic [N-1:0]        give_back,       // of a frame that did not need it: one hot or zero
     input wire logic [MaxSlots-1:0] give_back_slot,  // one hot
 
-    output logic [N-1:0] candidate,  // one hot: the unit for the next frame that may go anywhere
+    output logic [N-1:0] candidate,       // one hot: the unit for the next frame that may go anywhere,
+    output logic [N-1:0] candidate_loop,  // for the next over loopback
     output slot_t        free [N],   // counts
     output slot_t        total[N],
     output logic [N-1:0] idle
@@ -42,6 +46,12 @@ module slot_pool
   function automatic logic [MaxSlots-1:0] slot_bit(slot_t slot);
     return MaxSlots'(1) << 5'(slot - 6'd1);
   endfunction
+  // Two of the three places have a free slot, or one has the unit's only one
+  function automatic logic enough(logic a, logic b, logic c, logic only);
+    return (a && b) || (a && c) || (b && c) || (only && (a || b || c));
+  endfunction
+
+  localparam int unsigned ReturnCycles = 3;  // from `take` to `give_back`
 
   logic [N-1:0] pending_q, more;
   len_t size_q[N];
@@ -77,7 +87,8 @@ module slot_pool
     // 3: the free ones are `next_q`, `spare_q` and the bits of `bits_q`
     logic [MaxSlots-1:0] bits_q, lowest;
     slot_t lowest_index, next_q, spare_q, free_q;
-    logic valid_q, valid_d, spare_valid_q, some, refill, load, held, freed_q, take_q;
+    logic valid_q, valid_d, spare_valid_q, some, plenty, refill, load, held, freed_q, take_q, only_q;
+    logic returned;
 
     // Lowest free slot: x & -x isolates its bit
     assign lowest = bits_q & (~bits_q + 1'b1);
@@ -86,6 +97,7 @@ module slot_pool
       for (int unsigned i = 0; i < MaxSlots; i++) if (lowest[i]) lowest_index |= slot_t'(i + 1);
     end
     assign some = bits_q != 0;
+    assign plenty = free_q >= slot_t'(4);  // whatever was taken in the two cycles that it does not know of, two are left
     assign refill = some && !spare_valid_q;
     assign load = take[u] || !valid_q;
     assign valid_d = (valid_q && !take[u]) || spare_valid_q || some;
@@ -96,12 +108,13 @@ module slot_pool
       if (load) next_q <= spare_valid_q ? spare_q : lowest_index;
       spare_valid_q <= !load && (spare_valid_q || refill) && !forget;
       valid_q <= valid_d && !forget;
-      ready[u] <= valid_d && !forget && enable[u];
+      ready[u] <= ((valid_d && plenty) || enough(valid_q && !take[u], spare_valid_q, some, only_q)) && !forget && enable[u];
+      ready_loop[u] <= valid_d && !forget && enable[u];
 
-      bits_q <= (bits_q & ~(refill ? lowest : '0)) | (held ? '0 : freed_hot_q & ~bits_q) | (give_back[u] ? give_back_slot : '0);
+      bits_q <= (bits_q & ~(refill ? lowest : '0)) | (held ? '0 : freed_hot_q & ~bits_q) | (returned ? give_back_slot : '0);
       freed_q <= (freed_hot_q & ~bits_q) != 0 && !held && !forget;
       take_q <= take[u] && !forget;
-      free_q <= free_q + slot_t'(freed_q) + slot_t'(give_back[u]) - slot_t'(take_q);
+      free_q <= free_q + slot_t'(freed_q) + slot_t'(returned) - slot_t'(take_q);
       if (setup[u]) begin
         for (int unsigned i = 0; i < MaxSlots; i++) bits_q[i] <= slot_t'(i) < setup_count;
         free_q  <= setup_count;
@@ -113,11 +126,17 @@ module slot_pool
         total_q <= '0;
       end
       idle[u] <= free_q == total_q;
+      only_q <= total_q == slot_t'(1);
       declared[u] <= total_q != 0 && enable[u];
     end
 
-    // Will have a slot in the next cycle even if the candidate loses one in this
-    assign more[u]  = enable[u] && ((valid_q && !candidate[u]) || spare_valid_q || some);
+    // A frame that was labelled before the slots were forgotten has none to give back.
+    logic [ReturnCycles-1:0] forgot_q;
+    always_ff @(posedge clk) forgot_q <= {forgot_q[ReturnCycles-2:0], forget};
+    assign returned = give_back[u] && forgot_q == 0 && !forget;
+
+    // Will have slots in the next cycle even if the candidate loses one in this
+    assign more[u]  = enable[u] && ((some && plenty) || enough(valid_q && !candidate[u], spare_valid_q, some, only_q));
     assign next[u]  = next_q;
     assign free[u]  = free_q;
     assign total[u] = total_q;
@@ -133,10 +152,13 @@ module slot_pool
       end
   end
 
-  // Round robin: the next unit behind the candidate
-  logic [N-1:0] candidate_q, preferred, next_round;
-  assign preferred = more & ~(candidate_q | (candidate_q - 1'b1));
-  assign next_round = preferred != 0 ? preferred & (~preferred + 1'b1) : more & (~more + 1'b1);
+  // Round robin: the next of `others` behind the candidate
+  function automatic logic [N-1:0] behind(logic [N-1:0] now, logic [N-1:0] others);
+    logic [N-1:0] preferred;
+    preferred = others & ~(now | (now - 1'b1));
+    return preferred != 0 ? preferred & (~preferred + 1'b1) : others & (~others + 1'b1);
+  endfunction
+  logic [N-1:0] candidate_q, loop_q;
 
   // Least loaded: the unit with more free slots than those before it, and no fewer than those behind it
   slot_t level[N];
@@ -156,10 +178,16 @@ module slot_pool
 
   always_ff @(posedge clk) begin
     if (policy == PolicyLeastLoaded) candidate_q <= most;
-    else if ((take & candidate_q) != 0 || (ready & candidate_q) == 0) candidate_q <= next_round;
-    if (rst) candidate_q <= '0;
+    else if ((take & candidate_q) != 0 || (ready & candidate_q) == 0) candidate_q <= behind(candidate_q, more);
+    if (policy == PolicyLeastLoaded) loop_q <= most;
+    else if ((take & loop_q) != 0 || (ready_loop & loop_q) == 0) loop_q <= behind(loop_q, ready_loop);
+    if (rst) begin
+      candidate_q <= '0;
+      loop_q <= '0;
+    end
   end
   assign candidate = candidate_q;
+  assign candidate_loop = loop_q;
 endmodule
 
 `default_nettype wire

@@ -1,13 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The dispatcher with flat ports. The data of a beat is a tag of 32 bits, which must come out with it.
+// The dispatcher with flat ports. The data of a beat is a tag of 32 bits, which must come out with it. The last source is the loopback: of its
+// requests the low bits of the tag are the unit that asks.
 module dispatch_bench
   import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Ports = 2,
     parameter int unsigned Units = 8,
-    parameter int unsigned Sources = Ports + 2,
+    parameter int unsigned Frames = Ports + 1,
+    parameter int unsigned Sources = Frames + 1,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
     input wire logic clk,
@@ -21,14 +23,21 @@ module dispatch_bench
     input  wire logic [Sources-1:0][ 6:0] in_hash,
     input  wire logic [Sources-1:0][ 7:0] in_dst,
 
-    output logic [Sources-1:0][Clusters-1:0] out_valid,
-    output logic [Sources-1:0]               out_last,
-    output logic [Sources-1:0][31:0]         out_tag,
-    output logic [Sources-1:0][15:0]         out_len,
-    output logic [Sources-1:0][ 4:0]         out_unit,
-    output logic [Sources-1:0][ 5:0]         out_slot,
-    input  wire logic [Sources-1:0][Clusters-1:0] start_room,
-    input  wire logic [Sources-1:0][Clusters-1:0] beat_room,
+    output logic [Frames-1:0][Clusters-1:0] out_valid,
+    output logic [Frames-1:0]               out_last,
+    output logic [Frames-1:0][31:0]         out_tag,
+    output logic [Frames-1:0][15:0]         out_len,
+    output logic [Frames-1:0][ 4:0]         out_unit,
+    output logic [Frames-1:0][ 5:0]         out_slot,
+    input  wire logic [Frames-1:0][Clusters-1:0] start_room,
+    input  wire logic [Frames-1:0][Clusters-1:0] beat_room,
+
+    output logic       answer_valid,
+    output logic       answer_granted,
+    output logic       answer_again,
+    output logic [4:0] answer_from,
+    output logic [4:0] answer_unit,
+    output logic [5:0] answer_slot,
 
     input wire logic [Units-1:0]       free_valid,
     input wire logic [Units-1:0][ 5:0] free_slot,
@@ -53,16 +62,18 @@ module dispatch_bench
     output logic [Sources-1:0] event_policy,
     output logic [Sources-1:0] event_stall
 );
-  frame_if sources[Sources] ();
-  logic [Clusters-1:0] valid[Sources];
-  beat_t beat[Sources];
-  logic [Clusters-1:0] starts[Sources];
-  logic [Clusters-1:0] beats[Sources];
+  frame_if sources[Frames] ();
+  logic [Clusters-1:0] valid[Frames];
+  beat_t beat[Frames];
+  logic [Clusters-1:0] starts[Frames];
+  logic [Clusters-1:0] beats[Frames];
+  loop_request_t request;
+  loop_answer_t answer;
   slot_msg_t slots[Units];
   logic [MaxUnits-1:0] units_idle;
   dispatch_event_t events[Sources];
 
-  for (genvar s = 0; s < Sources; s++) begin : gen_source
+  for (genvar s = 0; s < Frames; s++) begin : gen_source
     assign sources[s].valid = in_valid[s];
     assign in_ready[s] = sources[s].ready;
     assign sources[s].data = DataW'(in_tag[s]);
@@ -82,15 +93,24 @@ module dispatch_bench
     assign out_slot[s] = beat[s].meta.slot;
     assign starts[s] = start_room[s];
     assign beats[s] = beat_room[s];
-    assign event_oversize[s] = events[s].oversize;
-    assign event_policy[s] = events[s].policy;
-    assign event_stall[s] = events[s].stall;
     frame_check i_check (
         .clk,
         .rst,
         .link(sources[s])
     );
   end
+  for (genvar s = 0; s < Sources; s++) begin : gen_events
+    assign event_oversize[s] = events[s].oversize;
+    assign event_policy[s] = events[s].policy;
+    assign event_stall[s] = events[s].stall;
+  end
+  assign request = '{from: in_tag[Frames][4:0], dst: in_dst[Frames], len: in_len[Frames], hash: in_hash[Frames]};
+  assign answer_valid = answer.valid;
+  assign answer_granted = answer.granted;
+  assign answer_again = answer.again;
+  assign answer_from = answer.from;
+  assign answer_unit = answer.unit_id;
+  assign answer_slot = answer.slot;
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     assign slots[u] = '{
             free_valid: free_valid[u],
@@ -113,6 +133,10 @@ module dispatch_bench
       .out_beat(beat),
       .start_room(starts),
       .beat_room(beats),
+      .loop_valid(in_valid[Frames]),
+      .loop_ready(in_ready[Frames]),
+      .loop_request(request),
+      .loop_answer(answer),
       .slots,
       .policy(policy_e'(policy)),
       .unit_enable(MaxUnits'(unit_enable)),

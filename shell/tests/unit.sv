@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A unit for the tests of the shell: keeps each frame for a number of cycles, then sends it, in order, where it was told to.
+// A unit for the tests of the shell: keeps each frame for a number of cycles, then sends it, in order, where it was told to. One that waits for
+// a place over loopback holds those behind it.
 //
 // Configuration, word offsets: 0 cycles to hold a frame; 4 slots to declare; 8 bytes of a slot; C mode: 0 to the neighbour port (port ^ 1;
 // port 0 if it is the only one), 1 to the destination in the frame's first byte, 2 drop; 10 a write declares the slots; 14 frames received;
@@ -18,6 +19,7 @@ module unit
     input wire unit_t unit_id,
     frame_if.snk      rx,
     frame_if.src      tx,
+    loop_if.unit      loop,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -69,15 +71,40 @@ module unit
 
   // Out
   held_t head;
-  logic due, drop, step, busy_q;
+  logic due, drop, step, busy_q, over_loopback, held, asks_q, placed_q, refused_q;
+  unit_t place_unit_q;
+  slot_t place_slot_q;
   logic [10:0] left_q;
   port_t dst;
   assign head = frames[frame_rd_q[4:0]];
-  assign due = frame_wr_q != frame_rd_q && now_q - head.since >= 32'(hold_q);
-  assign drop = mode_q == 2'd2;
+  assign over_loopback = mode_q != 2'd2 && (dst == PortLoopback || (dst >= PortUnit && dst < PortUnit + 8'(MaxUnits)));
+  assign held = frame_wr_q != frame_rd_q && now_q - head.since >= 32'(hold_q);
+  assign due = held && (!over_loopback || placed_q || refused_q);
+  assign drop = mode_q == 2'd2 || (over_loopback && refused_q);
   assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : Ports == 1 && head.meta.src == 0 ? 8'h00 : head.meta.src ^ 8'h01;
   assign step = !tx.valid || tx.ready;
   assign held_q = slot_t'(frame_wr_q - frame_rd_q);
+  assign loop.valid = asks_q;
+  assign loop.dst = dst;
+  assign loop.len = head.meta.len;
+  assign loop.hash = head.meta.hash[6:0];
+  always_ff @(posedge clk) begin
+    if (loop.answer) begin
+      asks_q <= 1'b0;
+      placed_q <= loop.granted;
+      refused_q <= !loop.granted;
+      place_unit_q <= loop.unit_id;
+      place_slot_q <= loop.slot;
+    end else if (step && !busy_q && due) begin
+      placed_q  <= 1'b0;
+      refused_q <= 1'b0;
+    end else if (held && !busy_q && over_loopback && !placed_q && !refused_q) asks_q <= 1'b1;
+    if (rst) begin
+      asks_q <= 1'b0;
+      placed_q <= 1'b0;
+      refused_q <= 1'b0;
+    end
+  end
   always_ff @(posedge clk) begin
     slots.free_valid <= 1'b0;
     if (step) begin
@@ -91,6 +118,10 @@ module unit
         busy_q <= busy_q ? left_q != 1 : beats_of(head.meta.len) != 1;
         tx.meta <= head.meta;
         tx.meta.dst <= busy_q ? tx.meta.dst : dst;
+        if (!busy_q && over_loopback) begin
+          tx.meta.unit_id <= place_unit_q;
+          tx.meta.slot <= place_slot_q;
+        end
       end
       if (busy_q ? left_q == 1 : (due && (drop || beats_of(head.meta.len) == 1))) begin
         slots.free_valid <= 1'b1;

@@ -4,8 +4,7 @@
 //! A few frames in a hundred come from blocked sources, as in the paper, and never leave; the rate counts them too, by the
 //! known share of clean frames among those offered.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Device, Override, Rate, Root, Traffic};
@@ -13,6 +12,7 @@ use penstock_device::{Device, Override, Rate, Root, Traffic};
 use super::forward::warmup;
 use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, throughput, traffic};
+use crate::{files, wire};
 
 /// Prefixes of the list.
 const PREFIXES: usize = 1050;
@@ -37,7 +37,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
                 let window = rates::whole_frames(size, WINDOW);
                 let seen = device.measure(&frames, Rate::Line, warmup(size), window)?;
                 let left: u64 = seen.left.iter().map(|(frames, _)| frames).sum();
-                let mpps = left as f64 / traffic::clean_share() * rates::CLOCK_MHZ / seen.cycles as f64;
+                let mpps = left as f64 / traffic::clean_share() * wire::CLOCK_MHZ / seen.cycles as f64;
                 let line = rates::line(PORTS, size);
                 let goals = [rates::paper_firewall(size), (size >= goal_from).then_some(line)];
                 report(&throughput("rpu-firewall", &case(units, PORTS, size, firmware), line, goals, mpps, size));
@@ -68,11 +68,7 @@ fn check(device: &mut RtlDevice, frames: &Traffic) -> Result<(), BenchError> {
 fn write_list(root: &Root, text: &str) -> Result<PathBuf, BenchError> {
     let folder = root.path().join("build/bench");
     let path = folder.join("blocklist-1050.txt");
-    let failed = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| BenchError::Write { path, source }
-    };
-    fs::create_dir_all(&folder).map_err(failed(&folder))?;
-    fs::write(&path, text).map_err(failed(&path))?;
+    files::make_folder(&folder)?;
+    files::write(&path, text)?;
     Ok(path)
 }

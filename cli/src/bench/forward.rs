@@ -5,6 +5,7 @@ use penstock_device::{Override, Rate, Root};
 
 use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, throughput, traffic};
+use crate::wire;
 
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
@@ -19,7 +20,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
                 let window = rates::whole_frames(size, WINDOW);
                 let seen = device.measure(&frames, Rate::Line, warmup(size), window)?;
                 let left: u64 = seen.left.iter().map(|(frames, _)| frames).sum();
-                let mpps = left as f64 * rates::CLOCK_MHZ / seen.cycles as f64;
+                let mpps = left as f64 * wire::CLOCK_MHZ / seen.cycles as f64;
                 let goals = [rates::paper_forward(units, ports, size), rates::goal_forward(units, ports, size)];
                 let line = rates::line(ports, size);
                 report(&throughput("rpu-forward", &case(units, ports, size, "forward"), line, goals, mpps, size));
@@ -31,5 +32,5 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
 
 /// Cycles until the card is in its steady state: long enough for 40 frames of a port at line rate.
 pub fn warmup(size: usize) -> u64 {
-    10_000 + 40 * (size as u64 + 24) / 50
+    10_000 + 40 * wire::bytes(size) / wire::LINE_BYTES_A_CYCLE
 }

@@ -4,7 +4,7 @@
 //! Low load is one frame at a time on each port. Both edges move beats at line rate, so the time holds what Equation 1 holds: the frame's time on the wire in and out.
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{Device, Latency, Override, Port, Rate, Root, Traffic};
+use penstock_device::{CLOCK_MHZ, Device, Latency, Override, Port, Rate, Root, Traffic};
 
 use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, traffic};
@@ -32,8 +32,9 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
                 metric: "latency_ns".into(),
                 unit: "ns".into(),
                 paper: Some(paper),
+                peer: None,
                 goal: Some(if size <= 64 { paper.min(GOAL_SMALL_NS) } else { paper }),
-                value: Latency::of(latencies, rates::CLOCK_MHZ as u32).p50,
+                value: Latency::of(latencies, CLOCK_MHZ).p50,
             }]);
         }
     }

@@ -12,14 +12,14 @@ pub mod row;
 pub mod sim_speed;
 pub mod traffic;
 
-use std::path::PathBuf;
-
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{Design, DesignError, Device, DeviceError, Image, ImageError, Override, Policy, Root};
+use penstock_device::{DeviceError, Override, Policy, Root};
 use row::Row;
 use serde_json::{Map, Value, json};
 
-use crate::show::Bar;
+use crate::card::{Card, CardError};
+use crate::files::FileError;
+use crate::wire;
 
 /// Frame sizes, in bytes without FCS.
 pub const SIZES: [usize; 12] = [60, 64, 65, 128, 256, 512, 800, 1024, 1500, 2048, 4096, 9000];
@@ -34,18 +34,18 @@ pub const TOLERANCE: f64 = 0.01;
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     #[error(transparent)]
-    Design(#[from] DesignError),
-    #[error(transparent)]
-    Image(#[from] ImageError),
+    Card(#[from] CardError),
     #[error(transparent)]
     Device(#[from] DeviceError),
-    #[error("{}: {source}", path.display())]
-    Write { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    #[error("no bench has such a case: --size takes {SIZES:?}, --units 16 (all), 8 (rpu-forward) and 1 (sim-speed)")]
+    NoCase,
     #[error("{0}: the card does not do what is measured: {1}")]
     Wrong(&'static str, String),
-    #[error("worse than the published figure: {}", .0.join("; "))]
+    #[error("worse than the figure beside it: {}", .0.join("; "))]
     Worse(Vec<String>),
 }
 
@@ -71,13 +71,7 @@ impl Selection {
 /// A card that is up, with units dispatched in turn as in the paper.
 pub fn card(root: &Root, manifest: &str, change: Override) -> Result<RtlDevice, BenchError> {
     let change = Override { policy: Some(Policy::RoundRobin), ..change };
-    let design = Design::read(&root.path().join("designs").join(manifest))?.with(change)?;
-    let image = Image::of(root, &design)?;
-    let mut bar = Bar::new();
-    let mut device = RtlDevice::open(root, &design, None, &mut |progress| bar.show(progress))?;
-    device.load(&image)?;
-    bar.finish();
-    Ok(device)
+    Ok(Card::read(root, &root.join("designs").join(manifest), change)?.rtl(root)?)
 }
 
 /// The parameters of a case.
@@ -104,12 +98,13 @@ pub fn throughput(
         metric: metric.into(),
         unit: unit.into(),
         paper: paper.map(|rate| rate * scale),
+        peer: None,
         goal: goal.map(|rate| rate * scale),
         value: mpps * scale,
     };
     vec![
         row("mpps", "million frames/s", 1.0),
-        row("gbps", "Gb/s with FCS, preamble and gap", rates::wire_bits(size) / 1000.0),
+        row("gbps", "Gb/s with FCS, preamble and gap", wire::bits(size) / 1000.0),
         row("share", "of line rate", 1.0 / line),
     ]
 }

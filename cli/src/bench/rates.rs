@@ -1,26 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Line rate, and what the Rosebud paper reached.
 
-/// Clock of the card, MHz.
-pub const CLOCK_MHZ: f64 = 250.0;
-
-/// Rate of a port, Gb/s.
-const PORT_GBPS: f64 = 100.0;
-
-/// Bits that a frame of `size` bytes takes on the wire: 4 bytes of FCS, 20 of preamble and gap.
-pub fn wire_bits(size: usize) -> f64 {
-    (size + 24) as f64 * 8.0
-}
+use crate::wire::{self, CLOCK_MHZ, LINE_GBPS};
 
 /// Line rate of `ports` ports, Mpps.
 pub fn line(ports: u32, size: usize) -> f64 {
-    f64::from(ports) * PORT_GBPS * 1000.0 / wire_bits(size)
+    f64::from(ports) * LINE_GBPS * 1000.0 / wire::bits(size)
 }
 
 /// Cycles of a port at line rate in which a whole number of frames passes, at least `cycles`.
 pub fn whole_frames(size: usize, cycles: u64) -> u64 {
-    // 50 bytes a cycle: 50 frames take as many cycles as one has bytes on the wire.
-    let period = size as u64 + 24;
+    // LINE_BYTES_A_CYCLE frames take as many cycles as one has bytes on the wire.
+    let period = wire::bytes(size);
     cycles.div_ceil(period) * period
 }
 
@@ -41,7 +32,7 @@ pub fn goal_forward(units: u32, ports: u32, size: usize) -> Option<f64> {
 
 /// Forwarding latency of the paper, ns (Equation 1).
 pub fn paper_latency(size: usize) -> f64 {
-    size as f64 * 8.0 * (2.0 / 100.0 + 2.0 / 32.0) + 765.0
+    size as f64 * 8.0 * (2.0 / LINE_GBPS + 2.0 / 32.0) + 765.0
 }
 
 /// Firewall rate of the paper, Mpps (section 7.2): 200 Gb/s from 256 bytes; below, no number.

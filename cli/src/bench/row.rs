@@ -15,8 +15,11 @@ pub struct Row {
     pub metric: String,
     /// Unit of `paper`, `goal` and `value`.
     pub unit: String,
-    /// The published figure, where there is one.
+    /// The published figure, where there is one; with `peer`, a figure that was measured instead.
     pub paper: Option<f64>,
+    /// How `paper` came about when no paper gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
     /// The figure the project aims at, where there is one.
     pub goal: Option<f64>,
     /// The figure measured now.

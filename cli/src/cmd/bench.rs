@@ -1,17 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock bench`: measures what the papers measured, and prints it beside their figures and the project's goals.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::Root;
 use serde_json::Value;
 
 use crate::bench::row::{self, Row};
-use crate::bench::{BenchError, Selection, TOLERANCE, firewall, forward, latency, sim_speed};
+use crate::bench::{BenchError, SIZES, Selection, TOLERANCE, firewall, forward, latency, sim_speed};
+use crate::files;
 
-/// Measures the card and prints the result beside the published figures.
+/// Measures the card and prints the result beside the published or measured figures of others.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     #[arg(value_enum)]
@@ -59,8 +59,11 @@ impl Name {
     }
 }
 
-/// Measures. An error names the cases that are worse than the published figure, after everything is printed and written.
+/// Measures. An error names the cases that are worse than the figure beside them, after everything is printed and written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
+    if args.sizes.iter().any(|size| !SIZES.contains(size)) {
+        return Err(BenchError::NoCase);
+    }
     let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone() };
     let mut all = Vec::new();
     for name in Name::EACH.into_iter().filter(|name| args.name == Name::All || args.name == *name) {
@@ -77,28 +80,31 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
             Name::All => {}
         }
-        if args.save {
-            write(root.path().join("bench/results").join(format!("{}.json", name.word())), &rows)?;
+        if args.save && !rows.is_empty() {
+            write(&root.join(format!("bench/results/{}.json", name.word())), &rows)?;
         }
         all.append(&mut rows);
     }
+    if all.is_empty() {
+        return Err(BenchError::NoCase);
+    }
     if let Some(path) = &args.json {
-        write(path.clone(), &all)?;
+        write(path, &all)?;
     }
     let worse: Vec<String> = all
         .iter()
-        .filter(|row| worse_than_published(row))
+        .filter(|row| worse_than_peer(row))
         .map(|row| line(std::slice::from_ref(row)).trim().to_string())
         .collect();
     if worse.is_empty() { Ok(()) } else { Err(BenchError::Worse(worse)) }
 }
 
-fn write(path: PathBuf, rows: &[Row]) -> Result<(), BenchError> {
-    fs::write(&path, row::to_json(rows)?).map_err(|source| BenchError::Write { path, source })
+fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
+    Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// Whether a row misses the paper's figure by more than counting whole frames explains. `gbps` and `share` say the same as `mpps`.
-fn worse_than_published(row: &Row) -> bool {
+/// Whether a row misses the figure beside it by more than counting whole frames explains. `gbps` and `share` say the same as `mpps`.
+fn worse_than_peer(row: &Row) -> bool {
     let Some(paper) = row.paper else { return false };
     match row.metric.as_str() {
         "latency_ns" => row.value > paper,
@@ -108,7 +114,8 @@ fn worse_than_published(row: &Row) -> bool {
 }
 
 fn heading(name: Name) -> String {
-    format!("\n{}\n{:<44}{:>12}{:>12}{:>12}", name.word(), "case", "ours", "paper", "goal")
+    let beside = if name == Name::SimSpeed { "measured" } else { "paper" };
+    format!("\n{}\n{:<44}{:>12}{:>12}{:>12}", name.word(), "case", "ours", beside, "goal")
 }
 
 /// One line for the rows of a case: the first in full, the others behind it.
@@ -130,6 +137,9 @@ fn line(rows: &[Row]) -> String {
             metric => format!("  {:6.1} {metric}", row.value),
         };
     }
+    if let Some(peer) = &first.peer {
+        text += &format!("\n  beside it, {peer}");
+    }
     text + "\n"
 }
 
@@ -140,6 +150,7 @@ fn word(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::slice::from_ref;
 
     fn row(metric: &str, paper: Option<f64>, value: f64) -> Row {
         Row {
@@ -148,6 +159,7 @@ mod tests {
             metric: metric.into(),
             unit: "u".into(),
             paper,
+            peer: None,
             goal: None,
             value,
         }
@@ -155,10 +167,23 @@ mod tests {
 
     #[test]
     fn less_is_worse_but_for_latency() {
-        assert!(worse_than_published(&row("mpps", Some(100.0), 98.0)));
-        assert!(!worse_than_published(&row("mpps", Some(100.0), 99.5)));
-        assert!(worse_than_published(&row("latency_ns", Some(800.0), 801.0)));
-        assert!(!worse_than_published(&row("latency_ns", Some(800.0), 400.0)));
-        assert!(!worse_than_published(&row("mpps", None, 1.0)));
+        assert!(worse_than_peer(&row("mpps", Some(100.0), 98.0)));
+        assert!(!worse_than_peer(&row("mpps", Some(100.0), 99.5)));
+        assert!(worse_than_peer(&row("latency_ns", Some(800.0), 801.0)));
+        assert!(!worse_than_peer(&row("latency_ns", Some(800.0), 400.0)));
+        assert!(!worse_than_peer(&row("mpps", None, 1.0)));
+    }
+
+    #[test]
+    fn a_measured_peer_is_told_from_a_paper() {
+        let published = row("cycles_per_s", Some(109.0), 200.0);
+        let measured = Row { peer: Some("measured: somewhere".into()), ..published.clone() };
+        assert!(!line(from_ref(&published)).contains("measured"));
+        assert!(
+            line(from_ref(&measured)).contains("109.0") && line(from_ref(&measured)).contains("measured: somewhere")
+        );
+        assert!(!row::to_json(from_ref(&published)).unwrap_or_default().contains("peer"));
+        let json = row::to_json(from_ref(&measured)).unwrap_or_default();
+        assert_eq!(serde_json::from_str::<Vec<Row>>(&json).unwrap_or_default(), [measured]);
     }
 }

@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock compile`: a program for an engine, what it takes, and whether it fits.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::Root;
 use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
 use serde_json::json;
+
+use crate::files::{self, FileError};
 
 /// Compiles a program for an engine and says what fits where.
 #[derive(Debug, ClapArgs)]
@@ -38,22 +39,22 @@ pub enum Engine {
 pub enum BuildError {
     #[error("{}: {source}", source_file.display())]
     Compile { source_file: PathBuf, source: CompileError },
-    #[error("{}: {source}; choose a place that can be written", path.display())]
-    Write { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// Compiles and reports.
 pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
     let Engine::Rpu = args.engine;
+    for source in &args.sources {
+        files::readable(source, files::PROGRAM)?;
+    }
     let firmware = compile(&args.sources, &Options::new(root.path()))
         .map_err(|source| BuildError::Compile { source_file: args.sources[0].clone(), source })?;
     eprint!("{}", firmware.messages);
     println!("{}: {}", args.sources[0].display(), firmware.sizes);
-    let write = |path: &PathBuf, bytes: &[u8]| {
-        fs::write(path, bytes).map_err(|source| BuildError::Write { path: path.clone(), source })
-    };
     if let Some(path) = &args.output {
-        write(path, &firmware.elf)?;
+        files::write(path, &firmware.elf)?;
     }
     if let Some(path) = &args.json {
         let sizes = &firmware.sizes;
@@ -70,7 +71,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
             "functions": functions,
             "warnings": firmware.messages.lines().collect::<Vec<_>>(),
         });
-        write(path, format!("{report:#}\n").as_bytes())?;
+        files::write(path, format!("{report:#}\n"))?;
     }
     Ok(())
 }

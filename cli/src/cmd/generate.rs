@@ -1,17 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock gen`: makes traffic and writes it as a capture.
 
-use std::fs;
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::capture::{self, CaptureError};
 
+use crate::files::{self, FileError};
 use crate::show::grouped;
+use crate::wire::{self, LINE_GBPS};
 
-/// Bytes of a frame on the wire beside its own: preamble 8, FCS 4, gap 12.
-const WIRE_OVERHEAD: u64 = 24;
 /// Ethernet, IPv4 and UDP headers.
 const MIN_UDP: usize = 42;
 /// Ethernet, IPv4 and TCP headers.
@@ -38,7 +37,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Protocol::Udp)]
     pub proto: Protocol,
     /// Rate that the times of the capture tell, Gb/s on the wire.
-    #[arg(long, default_value_t = 100.0)]
+    #[arg(long, default_value_t = LINE_GBPS)]
     pub rate: f64,
     /// Seed: the same arguments give the same capture.
     #[arg(long, default_value_t = 1)]
@@ -84,13 +83,13 @@ pub enum Protocol {
 /// Why there is no traffic.
 #[derive(Debug, thiserror::Error)]
 pub enum GenError {
-    #[error(transparent)]
+    #[error("{0}; choose a place that can be written, in a folder that is there")]
     Capture(#[from] CaptureError),
-    #[error("{}: {source}", path.display())]
-    Read { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("{}:{line}: `{text}` is no IPv4 prefix; write a.b.c.d/len", path.display())]
     Prefix { path: PathBuf, line: usize, text: String },
-    #[error("{}: no prefix in it to draw sources from", path.display())]
+    #[error("{}: no prefix in it to draw sources from; add one, a.b.c.d/len", path.display())]
     NoPrefix { path: PathBuf },
     #[error("{0}")]
     Option(String),
@@ -103,11 +102,14 @@ pub fn run(args: &Args) -> Result<(), GenError> {
             "TCP frames have at least {MIN_TCP} bytes; raise --size or use --proto udp"
         )));
     }
-    if !(0.0..=1.0).contains(&args.share) || args.rate <= 0.0 {
-        return Err(GenError::Option("--share must be 0..1, and --rate above 0".to_string()));
+    if !(0.0..=1.0).contains(&args.share) {
+        return Err(GenError::Option(format!("--share is {}; give a part of the flows, 0..1", args.share)));
+    }
+    if !(args.rate > 0.0 && args.rate.is_finite()) {
+        return Err(GenError::Option(format!("--rate is {}; give Gb/s, above 0", args.rate)));
     }
     let mut random = Random(args.seed);
-    let hostile = args.hostile.as_ref().map(read_prefixes).transpose()?.unwrap_or_default();
+    let hostile = args.hostile.as_deref().map(read_prefixes).transpose()?.unwrap_or_default();
     let flows: Vec<Flow> = (0..args.flows).map(|_| Flow::draw(&mut random, args, &hostile)).collect();
     let mut bytes = Vec::new();
     let mut places = Vec::new();
@@ -118,7 +120,7 @@ pub fn run(args: &Args) -> Result<(), GenError> {
         let start = bytes.len();
         flow.write(&mut bytes, size, index);
         places.push((time as u64, start..bytes.len()));
-        time += (size as u64 + WIRE_OVERHEAD) as f64 * 8.0 / args.rate;
+        time += wire::bits(size) / args.rate;
     }
     capture::write(&args.output, places.into_iter().map(|(time, range)| (time, &bytes[range])))?;
     println!("{}: {} frames, {} bytes", args.output.display(), grouped(args.count), grouped(bytes.len() as u64));
@@ -126,8 +128,8 @@ pub fn run(args: &Args) -> Result<(), GenError> {
 }
 
 /// Network address and length of each prefix of a block list that does not exempt.
-fn read_prefixes(path: &PathBuf) -> Result<Vec<(u32, u32)>, GenError> {
-    let text = fs::read_to_string(path).map_err(|source| GenError::Read { path: path.clone(), source })?;
+fn read_prefixes(path: &Path) -> Result<Vec<(u32, u32)>, GenError> {
+    let text = files::read(path, files::BLOCK_LIST)?;
     let mut prefixes = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or("").trim();
@@ -139,10 +141,10 @@ fn read_prefixes(path: &PathBuf) -> Result<Vec<(u32, u32)>, GenError> {
         let (address, length) = word.split_once('/').unwrap_or((word, "32"));
         match (address.parse::<Ipv4Addr>(), length.parse::<u32>()) {
             (Ok(address), Ok(length)) if length <= 32 => prefixes.push((u32::from(address), length)),
-            _ => return Err(GenError::Prefix { path: path.clone(), line: index + 1, text: line.to_string() }),
+            _ => return Err(GenError::Prefix { path: path.to_path_buf(), line: index + 1, text: line.to_string() }),
         }
     }
-    if prefixes.is_empty() { Err(GenError::NoPrefix { path: path.clone() }) } else { Ok(prefixes) }
+    if prefixes.is_empty() { Err(GenError::NoPrefix { path: path.to_path_buf() }) } else { Ok(prefixes) }
 }
 
 /// A five-tuple.

@@ -2,19 +2,17 @@
 //! `penstock run`: captures through a card, captures out.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::capture::{self, CaptureError};
-use penstock_device::rtl::{RtlDevice, Wave};
-use penstock_device::{
-    Design, DesignError, Device, DeviceError, Image, ImageError, Outcome, Override, Policy, Port, Progress, Rate, Root,
-    Run, Target, Timing, Traffic, open,
-};
+use penstock_device::rtl::Wave;
+use penstock_device::{Design, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic};
 
+use crate::card::{Card, CardError};
+use crate::files::{self, FileError};
 use crate::report::{self, RunData};
-use crate::show::{Bar, grouped};
+use crate::show::grouped;
 
 /// Sends captures through a card and writes what comes out.
 #[derive(Debug, ClapArgs)]
@@ -84,15 +82,11 @@ impl From<TargetName> for Target {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     #[error(transparent)]
-    Design(#[from] DesignError),
-    #[error(transparent)]
-    Image(#[from] ImageError),
+    Card(#[from] CardError),
     #[error(transparent)]
     Capture(#[from] CaptureError),
     #[error(transparent)]
-    Device(#[from] DeviceError),
-    #[error("{}: {message}", path.display())]
-    Write { path: PathBuf, message: String },
+    File(#[from] FileError),
     #[error("--wave needs --target rtl: only the RTL has signals to record")]
     WaveOnSoft,
     /// Everything else was delivered and written.
@@ -102,53 +96,40 @@ pub enum RunError {
 
 /// Runs the card. Faults that leave the rest of the run whole are reported after everything is written.
 pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
-    let design = Design::read(&args.design)?.with(Override {
+    let target = Target::from(args.target);
+    if args.wave.is_some() && target == Target::Soft {
+        return Err(RunError::WaveOnSoft);
+    }
+    let change = Override {
         program: args.program.clone(),
         tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
         units: args.units,
         policy: args.policy,
         ..Override::default()
-    })?;
-    let target = Target::from(args.target);
-    if args.wave.is_some() && target == Target::Soft {
-        return Err(RunError::WaveOnSoft);
-    }
-    let (traffic, mut faults) = read_inputs(&args.inputs)?;
-    let image = Image::of(root, &design)?;
-
-    let mut bar = Bar::new();
-    let mut shown = |progress: Progress| bar.show(progress);
-    let mut device: Box<dyn Device> = match &args.wave {
-        Some(file) => {
-            let wave = Wave { file, from: args.wave_from, cycles: args.wave_cycles };
-            Box::new(RtlDevice::open(root, &design, Some(wave), &mut shown)?)
-        }
-        None => open(root, &design, target, &mut shown)?,
     };
-    shown(Progress::Loading);
-    device.load(&image)?;
-    device.send(&traffic, args.rate)?;
-    let run = device.run(&mut shown)?;
-    bar.finish();
+    let card = Card::read(root, &args.design, change)?;
+    let (traffic, mut faults) = read_inputs(&args.inputs)?;
+    let wave = args.wave.as_ref().map(|file| Wave { file, from: args.wave_from, cycles: args.wave_cycles });
+    let run = card.carry(root, target, wave, &traffic, args.rate)?;
 
-    let mut outcome = Outcome::new(&design, target, &traffic, &run);
+    let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
     outcome.faults.append(&mut faults);
-    write_outputs(&args.out, &design, &traffic, &run)?;
+    write_outputs(&args.out, &card.design, &traffic, &run)?;
     if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&outcome).map_err(|e| failed(path, &e))?;
-        fs::write(path, text + "\n").map_err(|e| failed(path, &e))?;
+        let text = serde_json::to_string_pretty(&outcome).map_err(|e| FileError::output(path, e.into()))?;
+        files::write(path, text + "\n")?;
     }
     if let Some(path) = &args.report {
-        let mut data = report::design(&design);
+        let mut data = report::design(&card.design);
         data.runs.push(RunData::new(&traffic, &run, &outcome));
-        report::write(path, &data).map_err(|e| failed(path, &e))?;
+        report::write(path, &data)?;
     }
     print!("{}", summary(&outcome));
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
 }
 
 /// Frames of all captures, and what was wrong with those that broke off.
-fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), CaptureError> {
+fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     let mut traffic = Traffic::default();
     let mut faults = Vec::new();
     for input in inputs {
@@ -156,6 +137,7 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), CaptureError
             Some((path, Some(port))) => (path, port),
             _ => (input.as_str(), Port::Ethernet(0)),
         };
+        files::readable(Path::new(path), files::CAPTURE)?;
         let mut capture = capture::read(Path::new(path))?;
         traffic.extend(&capture, port);
         faults.append(&mut capture.faults);
@@ -165,7 +147,7 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), CaptureError
 
 /// One capture per destination. Times are those of the last beat on `rtl`, those of the frame that entered on `soft`.
 fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
-    fs::create_dir_all(folder).map_err(|e| failed(folder, &e))?;
+    files::make_folder(folder)?;
     for port in (0..design.ports as u8).map(Port::Ethernet).chain([Port::Host]) {
         let frames = run.departures.iter().filter(|departure| departure.to == port).map(|departure| {
             let time = match (run.cycles, departure.input) {
@@ -211,10 +193,6 @@ pub fn summary(outcome: &Outcome) -> String {
         grouped(outcome.total_out()),
         grouped(outcome.drops.total()),
     )
-}
-
-fn failed(path: &Path, error: &dyn std::error::Error) -> RunError {
-    RunError::Write { path: path.to_path_buf(), message: error.to_string() }
 }
 
 fn table(text: &str) -> Result<(String, PathBuf), String> {

@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock synth`: area and speed of the card's blocks, beside the paper's tables.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,11 +10,12 @@ use penstock_device::Root;
 use serde_json::Map;
 
 use crate::bench::row::{self, Row};
+use crate::files;
+use crate::synth::SynthError;
 use crate::synth::area::{self, Area};
 use crate::synth::registry::{self, Block, Figures, Sources, Sum};
 use crate::synth::timing::{self, Timing};
 use crate::synth::tools::Tools;
-use crate::synth::{SynthError, io_error};
 
 /// No block of the 250 MHz domain may be slower than this part of the reference core.
 const LOWEST_RATIO: f64 = 0.9;
@@ -109,7 +109,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         row::to_json(&rows(&lines)).map_err(|e| SynthError::Output { path: "synth".into(), message: e.to_string() })?;
     let saved = args.save.then(|| root.join("bench/results/synth.json"));
     for path in args.json.iter().chain(&saved) {
-        fs::write(path, &text).map_err(io_error(path))?;
+        files::write(path, &text)?;
     }
 
     let failed: Vec<&str> = std::iter::once(reference.name.as_str())
@@ -255,6 +255,7 @@ fn rows(lines: &[Line]) -> Vec<Row> {
                 metric: metric.into(),
                 unit: unit.into(),
                 paper: of(&line.paper),
+                peer: None,
                 goal: of(&line.goal),
                 value,
             });

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! What a report shows.
 
+use crate::wire;
+
 /// Everything on the page.
 #[derive(Debug, Clone, Default)]
 pub struct ReportData {
@@ -100,7 +102,7 @@ impl Exit {
 
     /// Bytes on the wire: FCS, preamble and gap counted.
     pub fn wire_bytes(&self) -> f64 {
-        f64::from(self.bytes) + 24.0
+        wire::bytes(self.bytes as usize) as f64
     }
 }
 

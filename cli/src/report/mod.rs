@@ -16,10 +16,12 @@ pub use data::{ReportData, RunData, Verdict};
 pub use flow::Flow;
 pub use from::design;
 
+use crate::files::{self, FileError};
+
 /// Writes the page to `path`, whose folder is made when it is not there.
-pub fn write(path: &std::path::Path, data: &ReportData) -> std::io::Result<()> {
+pub fn write(path: &std::path::Path, data: &ReportData) -> Result<(), FileError> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+        files::make_folder(folder)?;
     }
-    std::fs::write(path, page::html(data))
+    files::write(path, page::html(data))
 }

@@ -6,6 +6,7 @@ use super::data::{Exit, ReportData, RunData, percentile};
 use super::plot::{Axis, Column, Line, Plot, Tip};
 use super::text::{duration, escape, plural, short};
 use crate::show::grouped;
+use crate::wire::{self, LINE_GBPS};
 use std::fmt::Write;
 
 /// Intervals that the plots over time are made of.
@@ -13,8 +14,6 @@ const BINS: usize = 60;
 /// Columns of the latency histogram.
 const COLUMNS: usize = 44;
 const SLOWEST: usize = 12;
-/// One Ethernet port, in Gb/s.
-const PORT_GBPS: f64 = 100.0;
 
 /// The report, complete: nothing in it is loaded from elsewhere.
 pub fn html(data: &ReportData) -> String {
@@ -63,8 +62,9 @@ pub fn html(data: &ReportData) -> String {
     }
     let _ = writeln!(
         out,
-        "<footer>Gb/s count a frame with its 24 bytes of FCS, preamble and gap. Latency runs from the first beat in to the last beat out.\
+        "<footer>Gb/s count a frame with its {} bytes of FCS, preamble and gap. Latency runs from the first beat in to the last beat out.\
          </footer></main><div id=tip></div><script>{}</script></html>",
+        wire::bytes(0),
         include_str!("page.js")
     );
     out
@@ -97,7 +97,7 @@ fn tiles(out: &mut String, data: &ReportData, run: &RunData) {
             "<div class=tile><div class=what>{what}</div><div class=big>{big} <small>{unit}</small></div><div class=more>{more}</div></div>"
         );
     };
-    let line = data.ports as f64 * PORT_GBPS;
+    let line = data.ports as f64 * LINE_GBPS;
     let mut first = String::new();
     if run.cycles.is_some() && line > 0.0 {
         first = format!("{} % of {} Gb/s line rate", short(100.0 * run.gbps / line), short(line));
@@ -166,7 +166,7 @@ fn throughput(out: &mut String, data: &ReportData, run: &RunData) {
         gbps[time.index(exit)] += exit.wire_bytes() * 8.0 / time.step;
         mpps[time.index(exit)] += 1e3 / time.step;
     }
-    let line = data.ports as f64 * PORT_GBPS;
+    let line = data.ports as f64 * LINE_GBPS;
     let points = gbps.iter().enumerate().map(|(i, g)| (time.middle(i), *g)).collect();
     let plot = Plot {
         x: time.axis(),

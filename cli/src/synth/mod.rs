@@ -20,10 +20,14 @@ pub mod tools;
 
 use std::path::PathBuf;
 
+use crate::files::FileError;
+
 /// Why a block has no figures.
 #[derive(Debug, thiserror::Error)]
 pub enum SynthError {
-    #[error("{path}: {source}")]
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{path}: {source}; delete build/synth and run again")]
     Io { path: PathBuf, source: std::io::Error },
     #[error("{path}: {message}")]
     Registry { path: PathBuf, message: String },

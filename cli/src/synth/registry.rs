@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use penstock_device::file_list;
 use serde::Deserialize;
 
-use super::{SynthError, io_error};
+use super::SynthError;
+use crate::files::{self, FileError};
+
+/// The way out when one of its files is missing.
+const SOURCES: &str = "bench/synth.toml and the file lists say what is read: put the name or the file right";
 
 /// All of `bench/synth.toml`.
 #[derive(Debug, Deserialize)]
@@ -148,7 +153,7 @@ impl Block {
 /// Reads `bench/synth.toml`.
 pub fn load(root: &Path) -> Result<Registry, SynthError> {
     let path = root.join("bench/synth.toml");
-    let text = fs::read_to_string(&path).map_err(io_error(&path))?;
+    let text = files::read(&path, SOURCES)?;
     toml::from_str(&text).map_err(|error| SynthError::Registry { path, message: error.to_string() })
 }
 
@@ -170,31 +175,10 @@ pub fn select(registry: &Registry, names: &[String]) -> Result<Vec<Block>, Synth
 
 /// Replaces file lists by the files they name, in order and each once.
 fn expand(root: &Path, entries: &[PathBuf]) -> Result<Vec<PathBuf>, SynthError> {
-    let root = fs::canonicalize(root).map_err(io_error(root))?;
-    let mut files = Vec::new();
+    let root = fs::canonicalize(root).map_err(|source| FileError::input(root, source, SOURCES))?;
+    let mut sources = file_list::Sources::default();
     for entry in entries {
-        collect(&root.join(entry), &mut files)?;
+        sources.add(&root.join(entry)).map_err(|error| FileError::input(&error.path, error.source, SOURCES))?;
     }
-    Ok(files.iter().map(|file| file.strip_prefix(&root).unwrap_or(file).to_path_buf()).collect())
-}
-
-/// A file list has one file a line, relative to itself; `-f` or `-F` includes another list, `//` and `#` start comments.
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), SynthError> {
-    let path = &fs::canonicalize(path).map_err(io_error(path))?;
-    if path.extension().is_none_or(|extension| extension != "f") {
-        if !files.contains(path) {
-            files.push(path.clone());
-        }
-        return Ok(());
-    }
-    let text = fs::read_to_string(path).map_err(io_error(path))?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    for line in text.lines() {
-        let line = line.split("//").next().unwrap_or("").split('#').next().unwrap_or("").trim();
-        let entry = line.strip_prefix("-f").or_else(|| line.strip_prefix("-F")).unwrap_or(line).trim();
-        if !entry.is_empty() {
-            collect(&folder.join(entry), files)?;
-        }
-    }
-    Ok(())
+    Ok(sources.files.iter().map(|file| file.strip_prefix(&root).unwrap_or(file).to_path_buf()).collect())
 }

@@ -5,13 +5,17 @@
 package split_pkg;
   import penstock_pkg::*;
 
-  localparam int unsigned BundleW = 704;
+  localparam int unsigned BundleW = 736;
 
   typedef struct packed {
     logic             rx_valid;
     logic             rx_last;
     frame_meta_t      rx_meta;
     logic             tx_ready;
+    logic             loop_answer;
+    logic             loop_granted;
+    unit_t            loop_unit_id;
+    slot_t            loop_slot;
     logic             cfg_req;
     logic             cfg_we;
     logic [25:0]      cfg_addr;
@@ -24,6 +28,10 @@ package split_pkg;
     logic             tx_last;
     frame_meta_t      tx_meta;
     logic             rx_ready;
+    logic             loop_valid;
+    port_t            loop_dst;
+    len_t             loop_len;
+    logic [6:0]       loop_hash;
     slot_msg_t        slots;
     logic             cfg_ack;
     logic             cfg_err;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Stands where a unit stands in the card, and brings its wires out as two bundles; card_split.sv reaches for them.
+// Stands where a unit stands in the card, and brings its wires out as two bundles; card_top.sv reaches for them.
 module unit
   import penstock_pkg::*;
   import split_pkg::*;
@@ -15,6 +15,7 @@ module unit
     input wire unit_t unit_id,
     frame_if.snk      rx,
     frame_if.src      tx,
+    loop_if.unit      loop,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -31,6 +32,10 @@ module unit
   assign in.rx_meta   = rx.meta;
   assign in.rx_data   = rx.data;
   assign in.tx_ready  = tx.ready;
+  assign in.loop_answer  = loop.answer;
+  assign in.loop_granted = loop.granted;
+  assign in.loop_unit_id = loop.unit_id;
+  assign in.loop_slot    = loop.slot;
   assign in.cfg_req   = cfg.req;
   assign in.cfg_we    = cfg.we;
   assign in.cfg_addr  = cfg.addr;
@@ -41,6 +46,10 @@ module unit
   assign tx.meta   = out.tx_meta;
   assign tx.data   = out.tx_data;
   assign rx.ready  = out.rx_ready;
+  assign loop.valid = out.loop_valid;
+  assign loop.dst   = out.loop_dst;
+  assign loop.len   = out.loop_len;
+  assign loop.hash  = out.loop_hash;
   assign slots     = out.slots;
   assign cfg.ack   = out.cfg_ack;
   assign cfg.err   = out.cfg_err;

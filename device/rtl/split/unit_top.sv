@@ -18,6 +18,7 @@ module unit_top
 );
   frame_if rx ();
   frame_if tx ();
+  loop_if loop ();
   cfg_if #(.ADDR_W(26)) cfg ();
   to_unit_t in;
   from_unit_t out;
@@ -30,6 +31,10 @@ module unit_top
   assign rx.meta   = in.rx_meta;
   assign rx.data   = in.rx_data;
   assign tx.ready  = in.tx_ready;
+  assign loop.answer  = in.loop_answer;
+  assign loop.granted = in.loop_granted;
+  assign loop.unit_id = in.loop_unit_id;
+  assign loop.slot    = in.loop_slot;
   assign cfg.req   = in.cfg_req;
   assign cfg.we    = in.cfg_we;
   assign cfg.addr  = in.cfg_addr;
@@ -40,6 +45,10 @@ module unit_top
   assign out.tx_meta   = tx.meta;
   assign out.tx_data   = tx.data;
   assign out.rx_ready  = rx.ready;
+  assign out.loop_valid = loop.valid;
+  assign out.loop_dst   = loop.dst;
+  assign out.loop_len   = loop.len;
+  assign out.loop_hash  = loop.hash;
   assign out.cfg_ack   = cfg.ack;
   assign out.cfg_err   = cfg.err;
   assign out.cfg_rdata = cfg.rdata;
@@ -54,6 +63,7 @@ module unit_top
       .unit_id,
       .rx,
       .tx,
+      .loop,
       .slots(out.slots),
       .cfg
   );

@@ -5,7 +5,6 @@
 //! unit, which keeps the code to build and to run small. A model that records waves is one whole, so that its signals have
 //! their places in the card.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sha2::{Digest, Sha256};
 
 use crate::device::Progress;
+use crate::file_list;
 use crate::root::Root;
 
 /// The clock loop.
@@ -24,17 +24,16 @@ const STORED: [(&str, &str); 2] =
     [("lz4.h", include_str!("../../rtl/stored/lz4.h")), ("zlib.h", include_str!("../../rtl/stored/zlib.h"))];
 
 /// What splits the card from its units.
-const SPLIT: [(&str, &str); 4] = [
+const SPLIT: [(&str, &str); 3] = [
     ("split_pkg.sv", include_str!("../../rtl/split/split_pkg.sv")),
     ("unit_top.sv", include_str!("../../rtl/split/unit_top.sv")),
     ("unit_socket.sv", include_str!("../../rtl/split/unit_socket.sv")),
-    ("card_split.sv", include_str!("../../rtl/split/card_split.sv")),
 ];
 
-/// File lists of the card and of its engines, and the registry of engines.
+/// File list of the card.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
-const ENGINE_LISTS: [&str; 1] = ["engines/rpu/rtl/rtl.f"];
-const ENGINES: &str = "engines/unit.sv";
+/// File lists of the engines, and their registry.
+const UNIT_LISTS: [&str; 2] = ["engines/rpu/rtl/rtl.f", "engines/unit.sv"];
 
 /// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
 const VERILATOR: [&str; 11] = [
@@ -125,13 +124,18 @@ pub fn library(root: &Root, parameters: Parameters, progress: &mut dyn FnMut(Pro
     let sources = Sources::of(root)?;
     let verilator = Verilator::of(root);
     let key = key(root, &sources.whole(), parameters, &verilator)?;
-    let folder = root.join("build/rtl").join(&key);
+    let cache = root.join("build/rtl");
+    let folder = cache.join(&key);
     let library = folder.join("card.so");
+    // The work folder has the name of the process: one of its threads builds at a time.
+    static BUILDS: Mutex<()> = Mutex::new(());
+    let _one = BUILDS.lock();
     if library.exists() {
         return Ok(library);
     }
     // Built beside its place and renamed into it, so that a broken or a second build leaves nothing half done.
-    let work = root.join("build/rtl").join(format!("{key}.{}", std::process::id()));
+    sweep(&cache);
+    let work = cache.join(format!("{key}.{}", std::process::id()));
     fs::create_dir_all(&work).map_err(|source| BuildError::File { path: work.clone(), source })?;
     let built = build(&work, &sources, parameters, &verilator, progress);
     if built.is_ok() {
@@ -142,6 +146,12 @@ pub fn library(root: &Root, parameters: Parameters, progress: &mut dyn FnMut(Pro
     // Nothing depends on the rest; a folder that stays behind does no harm.
     let _ = fs::remove_dir_all(&work);
     built.map(|()| library)
+}
+
+impl From<file_list::Unreadable> for BuildError {
+    fn from(file_list::Unreadable { path, source }: file_list::Unreadable) -> Self {
+        Self::File { path, source }
+    }
 }
 
 struct Verilator {
@@ -180,49 +190,37 @@ struct Sources {
 
 impl Sources {
     fn of(root: &Root) -> Result<Self, BuildError> {
-        let mut card = Vec::new();
-        read_list(&root.join(CARD_LIST), &mut card, &mut BTreeSet::new())?;
-        let mut units = Vec::new();
-        let mut seen = BTreeSet::new();
-        for list in ENGINE_LISTS {
-            read_list(&root.join(list), &mut units, &mut seen)?;
-        }
-        units.push(normal(&root.join(ENGINES))?);
-        Ok(Self { card, units })
+        let listed = |paths: &[&str]| {
+            let mut sources = file_list::Sources::default();
+            paths.iter().try_for_each(|path| sources.add(&root.join(path)))?;
+            Ok::<_, BuildError>(sources.files)
+        };
+        Ok(Self { card: listed(&[CARD_LIST])?, units: listed(&UNIT_LISTS)? })
     }
 
     /// Those of card and units, each once.
     fn whole(&self) -> Vec<PathBuf> {
-        let mut seen = BTreeSet::new();
-        self.card.iter().chain(&self.units).filter(|path| seen.insert(*path)).cloned().collect()
+        let only_units = self.units.iter().filter(|path| !self.card.contains(path));
+        self.card.iter().chain(only_units).cloned().collect()
     }
-}
-
-/// A file list: one path a line, relative to the list; `-f LIST` includes another; `//` and `#` start comments.
-fn read_list(list: &Path, files: &mut Vec<PathBuf>, seen: &mut BTreeSet<PathBuf>) -> Result<(), BuildError> {
-    let text = fs::read_to_string(list).map_err(|source| BuildError::File { path: list.to_path_buf(), source })?;
-    let folder = list.parent().unwrap_or(Path::new(""));
-    for line in text.lines() {
-        let line = line.split("//").next().unwrap_or("").split('#').next().unwrap_or("").trim();
-        let (nested, path) = match line.strip_prefix("-f ").or_else(|| line.strip_prefix("-F ")) {
-            Some(rest) => (true, folder.join(rest.trim())),
-            None if line.is_empty() => continue,
-            None => (false, folder.join(line)),
-        };
-        let path = normal(&path)?;
-        if seen.insert(path.clone()) {
-            if nested {
-                read_list(&path, files, seen)?;
-            } else {
-                files.push(path);
-            }
-        }
-    }
-    Ok(())
 }
 
 fn normal(path: &Path) -> Result<PathBuf, BuildError> {
     fs::canonicalize(path).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
+}
+
+/// Removes what killed builds left in the cache: folders KEY.PID whose process is gone. What cannot be removed does no harm.
+fn sweep(cache: &Path) {
+    let processes = Path::new("/proc");
+    if !processes.join("self").exists() {
+        return; // No way to tell which processes are gone.
+    }
+    for folder in fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let pid = folder.extension().and_then(|pid| pid.to_str()).and_then(|pid| pid.parse::<u32>().ok());
+        if pid.is_some_and(|pid| !processes.join(pid.to_string()).exists()) {
+            let _ = fs::remove_dir_all(&folder);
+        }
+    }
 }
 
 /// Hash of all that the library depends on.
@@ -265,8 +263,8 @@ fn build(
     if parameters.waves {
         verilate(work, "Vcard", "card_top", &sources.whole(), parameters, verilator)?;
     } else {
-        let card = [sources.card.clone(), split(&["split_pkg.sv", "unit_socket.sv", "card_split.sv"])].concat();
-        verilate(work, "Vcard", "card_split", &card, parameters, verilator)?;
+        let card = [sources.card.clone(), split(&["split_pkg.sv", "unit_socket.sv"])].concat();
+        verilate(work, "Vcard", "card_top", &card, parameters, verilator)?;
         let unit = [sources.units.clone(), split(&["split_pkg.sv", "unit_top.sv"])].concat();
         verilate(work, "Vunit", "unit_top", &unit, parameters, verilator)?;
     }
@@ -305,7 +303,7 @@ fn verilate(
         .args(VERILATOR)
         .args(["--prefix", prefix, "--top-module", top, "--Mdir"])
         .arg(work)
-        .args(parameters.waves.then_some("--trace-fst"))
+        .arg(if parameters.waves { "--trace-fst" } else { "-DPENSTOCK_SPLIT" })
         .arg(format!("-GPorts={}", parameters.ports))
         .arg(format!("-GUnits={}", parameters.units))
         .arg(format!("-GAccel={}", parameters.accelerator))
@@ -399,24 +397,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_lists_include_each_other() {
-        let top = std::env::temp_dir().join(format!("penstock-lists-{}", std::process::id()));
-        fs::create_dir_all(top.join("sub")).unwrap();
-        for (name, text) in [
-            ("a.sv", ""),
-            ("sub/b.sv", ""),
-            ("top.f", "// comment\n-f sub/sub.f\na.sv # twice\na.sv\n\n"),
-            ("sub/sub.f", "b.sv\n../a.sv\n"),
-        ] {
-            fs::write(top.join(name), text).unwrap();
+    fn what_killed_builds_left_is_removed() {
+        let cache = std::env::temp_dir().join(format!("penstock-sweep-{}", std::process::id()));
+        let mut gone = Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let folders = ["0011223344556677", &format!("00.{}", std::process::id()), &format!("00.{}", gone.id())]
+            .map(|name| cache.join(name));
+        for folder in &folders {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join("card.o"), "").unwrap();
         }
-        let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
-        read_list(&top.join("top.f"), &mut files, &mut seen).unwrap();
-        let names: Vec<_> = files.iter().map(|f| f.file_name().unwrap().to_str().unwrap()).collect();
-        assert_eq!(names, ["b.sv", "a.sv"]);
-        fs::write(top.join("top.f"), "none.sv").unwrap();
-        let error = read_list(&top.join("top.f"), &mut files, &mut seen).unwrap_err();
-        assert!(error.to_string().contains("none.sv"));
-        fs::remove_dir_all(top).unwrap();
+        sweep(&cache);
+        assert_eq!(folders.map(|folder| folder.exists()), [true, true, false]);
+        fs::remove_dir_all(cache).unwrap();
     }
 }

@@ -18,10 +18,11 @@ use std::time::Instant;
 
 pub use build::BuildError;
 pub use pace::LINE_GBPS;
+use penstock_shell::{Access, AccessError};
 
 use crate::design::Design;
 use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
-use crate::host::{Bus, Host};
+use crate::host::{Bus, HELD_LIMIT, Host};
 use crate::image::Image;
 use crate::outcome::{Counters, Drops};
 use crate::regs;
@@ -37,8 +38,6 @@ const INGRESS_DEPTH: u32 = 4096;
 const LOOK: u64 = 5_000;
 /// Cycles without a beat after which the end of a run is looked for.
 const QUIET: u64 = 300;
-/// Cycles a unit may hold a slot without releasing any.
-const HELD_LIMIT: u32 = 10_000;
 /// Cycles without any movement after which what is missing counts as lost: enough for the watchdog to speak first.
 const STILL: u64 = 25_000;
 
@@ -197,7 +196,7 @@ impl RtlDevice {
         let enabled = self.host.enabled;
         let mut alive = enabled;
         for unit in (0..self.host.units).filter(|unit| enabled >> unit & 1 == 1) {
-            if self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)? > HELD_LIMIT {
+            if u64::from(self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)?) > HELD_LIMIT {
                 let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
                 faults.push(self.host.hangs(unit, pc));
                 alive &= !(1 << unit);
@@ -250,7 +249,7 @@ impl Device for RtlDevice {
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         let clock = Instant::now();
-        let before = self.counters()?.drops();
+        let before = self.counters()?;
         let mut streams = vec![Vec::new(); self.host.ports as usize + 1];
         for (frame, index) in self.frames.iter().zip(&self.indices) {
             streams[usize::from(frame.stream)].push(*index);
@@ -292,7 +291,7 @@ impl Device for RtlDevice {
                 self.watch(&mut run.faults)?;
             }
             if step == Step::Idle || self.model.cycle() - moved > LOOK {
-                let drops = self.counters()?.drops().since(before);
+                let drops = self.counters()?.since(&before).drops();
                 if drops != run.drops {
                     run.drops = drops;
                     moved = self.model.cycle();
@@ -310,9 +309,8 @@ impl Device for RtlDevice {
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
         run.seconds = clock.elapsed().as_secs_f64();
         if self.model.failure().is_none() {
-            run.counters = self.counters()?;
-            run.drops = run.counters.drops().since(before);
-            run.faults.append(&mut self.host.unit_errors(&mut self.model)?);
+            run.count(&before, &self.counters()?);
+            run.faults.append(&mut self.host.unit_errors(&mut self.model, &mut run.counters)?);
         }
         run.settle(queued);
         run.drops.runt += self.empty;
@@ -345,12 +343,12 @@ impl Device for RtlDevice {
 impl Bus for Model {
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
         let (response, value) = Model::read(self, address);
-        access("read", address, response).map(|()| value)
+        answer(Access::Read, address, response).map(|()| value)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         let response = Model::write(self, address, value);
-        access("write", address, response)
+        answer(Access::Write, address, response)
     }
 
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {
@@ -364,11 +362,11 @@ fn check(model: &Model) -> Result<(), DeviceError> {
     model.failure().map_or(Ok(()), |text| Err(DeviceError::Card(format!("the card broke a contract: {text}"))))
 }
 
-fn access(what: &str, address: u32, response: u32) -> Result<(), DeviceError> {
+fn answer(access: Access, address: u32, response: u32) -> Result<(), DeviceError> {
     match response {
         0 => Ok(()),
-        4 => Err(DeviceError::Card(format!("the card did not answer a {what} of register 0x{address:08x}"))),
-        _ => Err(DeviceError::Card(format!("the card refused a {what} of register 0x{address:08x}"))),
+        4 => Err(DeviceError::Card(format!("the card did not answer a {access} of register 0x{address:08x}"))),
+        _ => Err(AccessError { access, address }.into()),
     }
 }
 

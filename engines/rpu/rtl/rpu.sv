@@ -26,6 +26,7 @@ module rpu
     input wire unit_t unit_id,
     frame_if.snk      rx,
     frame_if.src      tx,
+    loop_if.unit      loop,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -288,14 +289,15 @@ module rpu
 
   // ---- frames
   logic info_we, place_we, header_we, send;
-  slot_index_t info_slot, rx_slot, place_slot, head_slot, taken_slot, send_slot, tx_slot;
+  slot_index_t info_slot, rx_slot, place_slot, head_slot, taken_slot, send_slot, tx_slot, loop_slot;
   slot_info_t info_data;
   half_t place_data, rx_place, head_place, taken_place, send_place;
   header_row_t rx_header, taken_header;
   logic rx_copies;
   len_t head_len, setup_size;
   port_t head_src, tx_src;
-  logic [31:0] taken_hash;
+  logic [31:0] taken_hash, tx_hash;
+  logic [6:0] loop_hash;
   time_t taken_timestamp, tx_timestamp;
   send_t send_data;
   logic setup_valid;
@@ -332,7 +334,10 @@ module rpu
       .send_place,
       .tx_slot,
       .tx_src,
-      .tx_timestamp
+      .tx_timestamp,
+      .tx_hash,
+      .loop_slot,
+      .loop_hash
   );
 
   rx_dma rx_dma (
@@ -373,12 +378,16 @@ module rpu
       .unit_id,
       .send,
       .send_data,
+      .loop,
+      .loop_table_slot(loop_slot),
+      .loop_table_hash(loop_hash),
       .mem_busy,
       .mem_addr,
       .mem_read,
       .table_slot(tx_slot),
       .table_src(tx_src),
       .table_timestamp(tx_timestamp),
+      .table_hash(tx_hash),
       .row_valid(tx_row_valid),
       .row_ready(!core_takes_a && !rx_row_valid),
       .row_addr(tx_row),

@@ -176,11 +176,10 @@ module rx_dma
   wire [7:0] head_end = head.copies ? copied + {4'b0, off, 1'b0} : 8'd0;
   // Byte of row 0 at which the half row begins that data memory gets now.
   wire [7:0] half_base = {index_q, half_q, 5'b0};
-  // The second half of this row is due as well.
-  wire more_halves = !half_q && half_base + 8'd32 < head_end_q && index_q != 2'd3;
+  logic more_halves_q;  // the second half of this row is due as well
 
   wire row_done = !row_q || row_ready;
-  wire head_done = !head_q || (head_ready && !more_halves);
+  wire head_done = !head_q || (head_ready && !more_halves_q);
   wire empty = row_done && head_done;
   wire load = empty && (spill_q || head_avail);
 
@@ -217,13 +216,15 @@ module rx_dma
   always_ff @(posedge clk) begin
     if (row_q && row_ready) row_q <= 1'b0;
     if (head_q && head_ready) begin
-      head_q <= more_halves;
+      head_q <= more_halves_q;
       half_q <= 1'b1;
+      more_halves_q <= 1'b0;
     end
     if (load) begin
       row_q  <= 1'b1;
       head_q <= index_d != 2'd3 && {index_d, 6'b0} < head_end_d;
       half_q <= 1'b0;
+      more_halves_q <= index_d != 2'd3 && {index_d, 6'd32} < head_end_d;
       last_q <= spill_q || (head.last && !spills);
       spill_q <= !spill_q && head.last && spills;
       index_q <= index_d;

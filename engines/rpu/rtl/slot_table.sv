@@ -42,7 +42,11 @@ module slot_table
     // frame that the transmit engine starts
     input  wire slot_index_t tx_slot,
     output port_t            tx_src,
-    output time_t            tx_timestamp
+    output time_t            tx_timestamp,
+    output logic [31:0]      tx_hash,
+    // frame for which it asks a place in another unit
+    input  wire slot_index_t loop_slot,
+    output logic [6:0]       loop_hash
 );
   (* ram_style = "distributed" *) half_t       place[MaxSlots];
   (* ram_style = "distributed" *) header_row_t header[MaxSlots];
@@ -74,6 +78,8 @@ module slot_table
   assign send_place = place[send_slot];
   assign tx_src = info[tx_slot].src;
   assign tx_timestamp = info[tx_slot].timestamp;
+  assign tx_hash = info[tx_slot].hash;
+  assign loop_hash = info[loop_slot].hash[6:0];
 endmodule
 
 `default_nettype wire

@@ -3,11 +3,12 @@
 
 // Transmit engine: reads frames out of packet memory and gives their slots back.
 //
-//   send ─> queue ─> current frame ─> rows, port A ─> memory ─> output ─> rotate back ─> queue ─> tx
-//           (32)     one row a cycle  (core and rx    2 cycles           against the     (32)
-//                                      come first)                       row before
+//   send ─┬──────────────────────────┬─> queue ─> current frame ─> rows, port A ─> memory ─> output ─> rotate back ─> queue ─> tx
+//         └─> queue ─> place asked ──┘   (32)     one row a cycle  (core and rx    2 cycles           against the     (32)
+//             (32)     for, register                                come first)                       row before
 //
-// Throughput one row a cycle, also from frame to frame. Latency from send to the first beat on tx: 8 cycles when nobody disturbs.
+// Frames to other units over loopback wait in a queue of their own until they have a place there (loop_if.sv); the others pass them.
+// Throughput one row a cycle, also from frame to frame. Latency from send to the first beat on tx: 8 cycles when nobody disturbs; 11 more over loopback.
 // Rows are only read while the queue has room for all that are on their way, so memory never has to stop.
 // Requests to host memory go the same way (penstock_pkg.sv says how they look) and give no slot back. There is one at a time: `mem_busy` from
 // `send` until its first beat is in the queue; the address and what a read asks for stay as they are meanwhile.
@@ -23,6 +24,10 @@ module tx_dma
     input  wire logic  send,       // always taken: each slot is queued once at most
     input  wire send_t send_data,
 
+    loop_if.unit loop,
+    output slot_index_t loop_table_slot,
+    input  wire logic [6:0] loop_table_hash,
+
     output logic                mem_busy,
     input  wire logic [63:0]    mem_addr,
     input  wire host_read_t     mem_read,
@@ -30,6 +35,7 @@ module tx_dma
     output slot_index_t      table_slot,
     input  wire port_t       table_src,
     input  wire time_t       table_timestamp,
+    input  wire logic [31:0] table_hash,
 
     output logic                   row_valid,
     input  wire logic              row_ready,
@@ -46,21 +52,73 @@ module tx_dma
   // Beats between the grant of a row and the queue: memory, output, rotation, and what `ready` of the queue lags.
   localparam int unsigned InFlight = 6;
 
-  // ---- queue of frames to send
-  send_t next;
-  logic next_avail, next_pop;
+  function automatic logic to_host_memory(port_t dst);
+    return dst == PortHostMem || dst == PortHostRead;
+  endfunction
+
+  function automatic logic over_loopback(port_t dst);
+    return dst == PortLoopback || dst >= PortUnit;
+  endfunction
+
+  // ---- queue of frames that wait for a place, and the one that has got it
+  typedef struct packed {
+    unit_t unit_id;
+    slot_t slot;
+  } label_t;
+
+  send_t waiting, placed_q;
+  label_t placed_label_q;
+  logic waiting_valid, placed_valid_q;
+  wire send_waits = send && !send_data.discard && over_loopback(send_data.dst);
+  wire send_now = send && !send_waits;
 
   fifo_dist #(
       .Width($bits(send_t))
+  ) waits (
+      .clk,
+      .rst,
+      .push (send_waits),
+      .din  (send_data),
+      .ready(),
+      .valid(waiting_valid),
+      .pop  (loop.answer),
+      .dout (waiting),
+      .level()
+  );
+
+  assign loop.valid = waiting_valid && !placed_valid_q;
+  assign loop.dst = waiting.dst;
+  assign loop.len = waiting.len;
+  assign loop.hash = loop_table_hash;
+  assign loop_table_slot = waiting.slot;
+
+  always_ff @(posedge clk) begin
+    if (loop.answer) begin
+      placed_q <= waiting;
+      placed_q.discard <= !loop.granted;
+      placed_q.blocked <= 1'b0;
+      placed_label_q <= '{unit_id: loop.unit_id, slot: loop.slot};
+    end
+    placed_valid_q <= loop.answer || (placed_valid_q && send_now);
+    if (rst) placed_valid_q <= 1'b0;
+  end
+
+  // ---- queue of frames to send; those that the firmware sends come before one that has waited
+  send_t next;
+  label_t next_label;
+  logic next_avail, next_pop;
+
+  fifo_dist #(
+      .Width($bits(send_t) + $bits(label_t))
   ) sends (
       .clk,
       .rst,
-      .push (send),
-      .din  (send_data),
+      .push (send_now || placed_valid_q),
+      .din  (send_now ? {unit_id, slot_t'(send_data.slot) + 6'd1, send_data} : {placed_label_q, placed_q}),
       .ready(),
       .valid(next_avail),
       .pop  (next_pop),
-      .dout (next),
+      .dout ({next_label, next}),
       .level()
   );
 
@@ -77,10 +135,6 @@ module tx_dma
   wire ends = granted && rows_left_q == 9'd1;
   wire start = next_avail && !next.discard && meta_room && (!busy_q || ends);
   wire discard = next_avail && next.discard && !free_sent;
-
-  function automatic logic to_host_memory(port_t dst);
-    return dst == PortHostMem || dst == PortHostRead;
-  endfunction
 
   wire next_request = to_host_memory(next.dst);
   logic request_taken;
@@ -189,10 +243,10 @@ module tx_dma
       len: next.len,
       src: table_src,
       dst: next.dst,
-      unit_id: unit_id,
-      slot: slot_t'(next.slot) + 6'd1,
+      unit_id: next_label.unit_id,
+      slot: next_label.slot,
       timestamp: next_request ? mem_addr[63:32] : table_timestamp,
-      hash: next_request ? mem_addr[31:0] : '0
+      hash: next_request ? mem_addr[31:0] : table_hash
   };
 
   fifo_dist #(
@@ -211,24 +265,23 @@ module tx_dma
   );
 
   fifo_dist #(
-      .Width($bits(frame_meta_t) + 1),
+      .Width($bits(frame_meta_t) + 1 + $bits(slot_index_t)),
       .Room (2)
   ) metas (
       .clk,
       .rst,
       .push (start),
-      .din  ({next_request, meta_in}),
+      .din  ({next_request, next.slot, meta_in}),
       .ready(meta_room),
       .valid(meta_avail),
       .pop  (tx.valid && tx.ready && tx.last),
-      .dout ({tx_request, tx.meta}),
+      .dout ({tx_request, sent_slot, tx.meta}),
       .level()
   );
 
   // ---- slots that come back
   assign free_sent = tx.valid && tx.ready && tx.last && !tx_request;
   assign sent = free_sent;
-  assign sent_slot = slot_index(tx.meta.slot);
 
   always_ff @(posedge clk) begin
     free <= free_sent || discard;

@@ -38,6 +38,7 @@ INPUTS = [
         "rx_head_ready",
     ),
     *("tx_send", "tx_send_data", "tx_table_src", "tx_table_timestamp", "tx_row_ready", "tx_row_data", "tx_ready"),
+    *("tx_table_hash", "tx_loop_table_hash", "loop_answer", "loop_granted", "loop_unit_id", "loop_slot"),
     *(
         "irq_ready",
         "unit_id",

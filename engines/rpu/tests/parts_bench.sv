@@ -46,9 +46,20 @@ module parts_bench
     // ---- transmit engine
     input  wire logic                           tx_send,
     input  wire logic [$bits(send_t)-1:0]       tx_send_data,
+    output logic                                loop_valid,
+    output port_t                               loop_dst,
+    output len_t                                loop_len,
+    output logic [6:0]                          loop_hash,
+    input  wire logic                           loop_answer,
+    input  wire logic                           loop_granted,
+    input  wire unit_t                          loop_unit_id,
+    input  wire slot_t                          loop_slot,
+    output slot_index_t                         tx_loop_table_slot,
+    input  wire logic [6:0]                     tx_loop_table_hash,
     output slot_index_t                         tx_table_slot,
     input  wire port_t                          tx_table_src,
     input  wire time_t                          tx_table_timestamp,
+    input  wire logic [31:0]                    tx_table_hash,
     output logic                                tx_row_valid,
     input  wire logic                           tx_row_ready,
     output logic [13:0]                         tx_row_addr,
@@ -117,6 +128,7 @@ module parts_bench
 );
   frame_if rx ();
   frame_if tx ();
+  loop_if loop ();
 
   assign rx.valid = rx_valid;
   assign rx.data = rx_data;
@@ -129,6 +141,15 @@ module parts_bench
   assign tx_last = tx.last;
   assign tx_meta = tx.meta;
   assign tx.ready = tx_ready;
+
+  assign loop_valid = loop.valid;
+  assign loop_dst = loop.dst;
+  assign loop_len = loop.len;
+  assign loop_hash = loop.hash;
+  assign loop.answer = loop_answer;
+  assign loop.granted = loop_granted;
+  assign loop.unit_id = loop_unit_id;
+  assign loop.slot = loop_slot;
 
   slot_info_t info;
   assign rx_info_data = info;
@@ -171,12 +192,16 @@ module parts_bench
       .unit_id,
       .send(tx_send),
       .send_data(tx_send_data),
+      .loop,
+      .loop_table_slot(tx_loop_table_slot),
+      .loop_table_hash(tx_loop_table_hash),
       .mem_busy(tx_mem_busy),
       .mem_addr(tx_mem_addr),
       .mem_read(tx_mem_read),
       .table_slot(tx_table_slot),
       .table_src(tx_table_src),
       .table_timestamp(tx_table_timestamp),
+      .table_hash(tx_table_hash),
       .row_valid(tx_row_valid),
       .row_ready(tx_row_ready),
       .row_addr(tx_row_addr),
@@ -297,7 +322,10 @@ module parts_bench
       .send_place,
       .tx_slot('0),
       .tx_src(),
-      .tx_timestamp()
+      .tx_timestamp(),
+      .tx_hash(),
+      .loop_slot('0),
+      .loop_hash()
   );
 endmodule
 

@@ -26,6 +26,15 @@ module rpu_bench
     output logic                           tx_last,
     output logic [$bits(frame_meta_t)-1:0] tx_meta,
 
+    output logic             loop_valid,
+    output port_t            loop_dst,
+    output len_t             loop_len,
+    output logic [6:0]       loop_hash,
+    input  wire logic        loop_answer,
+    input  wire logic        loop_granted,
+    input  wire unit_t       loop_unit_id,
+    input  wire slot_t       loop_slot,
+
     output logic [$bits(slot_msg_t)-1:0] slots,
 
     input  wire logic        cfg_req,
@@ -38,6 +47,7 @@ module rpu_bench
 );
   frame_if rx ();
   frame_if tx ();
+  loop_if loop ();
   cfg_if #(.ADDR_W(26)) cfg ();
 
   assign rx.valid = rx_valid;
@@ -51,6 +61,15 @@ module rpu_bench
   assign tx_last = tx.last;
   assign tx_meta = tx.meta;
   assign tx.ready = tx_ready;
+
+  assign loop_valid = loop.valid;
+  assign loop_dst = loop.dst;
+  assign loop_len = loop.len;
+  assign loop_hash = loop.hash;
+  assign loop.answer = loop_answer;
+  assign loop.granted = loop_granted;
+  assign loop.unit_id = loop_unit_id;
+  assign loop.slot = loop_slot;
 
   assign cfg.req = cfg_req;
   assign cfg.we = cfg_we;
@@ -71,6 +90,7 @@ module rpu_bench
       .unit_id,
       .rx,
       .tx,
+      .loop,
       .slots,
       .cfg
   );

@@ -7,7 +7,8 @@ import os
 import random
 import sys
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ BEAT = 64
 SLOTS = 32
 ROWS = 1 << 14
 OFFSETS = range(0, 16, 2)
+UNIT = 21  # this one
+LOOPBACK, TO_UNIT = 3, 0x40
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 
 
@@ -35,6 +38,9 @@ class Send:
     dst: int = 0
     discard: bool = False
     blocked: bool = False
+
+    def over_loopback(self) -> bool:
+        return not self.discard and (self.dst == LOOPBACK or self.dst >= TO_UNIT)
 
     def word(self) -> int:
         """send_t: slot, discard, blocked, len, dst, start from the top."""
@@ -55,6 +61,13 @@ class Bench:
         self.memory = rng.randbytes(ROWS * BEAT)
         self.src = [rng.getrandbits(8) for _ in range(SLOTS + 1)]
         self.timestamp = [rng.getrandbits(32) for _ in range(SLOTS + 1)]
+        self.hash = [rng.getrandbits(32) for _ in range(SLOTS + 1)]
+        self.answer_delay: Callable[[], int] = lambda: 7
+        self.refuse = 0.0  # probability that a frame gets no place
+        self.asked: list[tuple[int, int, int]] = []  # destination, length, hash of each request
+        self.places: deque[tuple[int, int]] = deque()  # unit and slot of each frame that got a place
+        self.refused = 0
+        self._answer_in = -1
         self.to_send: deque[Send] = deque()
         self.frames: list[tuple[int, bytes]] = []  # metadata, beats
         self.freed: list[int] = []
@@ -69,6 +82,7 @@ class Bench:
 
     async def start(self) -> None:
         self.edge = await parts.start(self.dut)
+        self.dut.unit_id.value = UNIT
 
     async def step(self) -> None:
         dut, rng = self.dut, self.rng
@@ -89,6 +103,9 @@ class Bench:
         slot = int(dut.tx_table_slot.value) + 1
         dut.tx_table_src.value = self.src[slot]
         dut.tx_table_timestamp.value = self.timestamp[slot]
+        dut.tx_table_hash.value = self.hash[slot]
+        dut.tx_loop_table_hash.value = self.hash[int(dut.tx_loop_table_slot.value) + 1] & 0x7F
+        self._dispatcher()
         # slots that come back, and what was counted
         if dut.tx_free.value:
             self.freed.append(int(dut.tx_free_slot.value) + 1)
@@ -112,6 +129,33 @@ class Bench:
         await self.edge
         self.cycle += 1
 
+    def _dispatcher(self) -> None:
+        """Answers a request some cycles after it is there; what it asks for must not change meanwhile."""
+        dut, rng = self.dut, self.rng
+        dut.loop_answer.value = 0
+        if not dut.loop_valid.value:
+            assert self._answer_in < 0, "a request is gone before its answer"
+            return
+        asks = (
+            int(dut.loop_dst.value),
+            int(dut.loop_len.value),
+            self.hash[int(dut.tx_loop_table_slot.value) + 1] & 0x7F,
+        )
+        if self._answer_in < 0:
+            self.asked.append(asks)
+            self._answer_in = self.answer_delay()
+        assert asks == self.asked[-1], "a request changed"
+        if self._answer_in == 0:
+            granted = rng.random() >= self.refuse
+            place = (rng.randrange(32), rng.randrange(1, SLOTS + 1))
+            dut.loop_answer.value, dut.loop_granted.value = 1, granted
+            dut.loop_unit_id.value, dut.loop_slot.value = place
+            if granted:
+                self.places.append(place)
+            else:
+                self.refused += 1
+        self._answer_in -= 1
+
     async def run(self, sends: list[Send]) -> None:
         """Sends all of them, in order, each slot once; checks what comes out."""
         assert len({send.slot for send in sends}) == len(sends) <= SLOTS
@@ -131,8 +175,9 @@ class Bench:
             assert meta >> 91 == send.length, what
             assert meta >> 83 & 0xFF == self.src[send.slot], what
             assert meta >> 75 & 0xFF == send.dst, what
-            assert meta >> 64 & 0x3F == send.slot, what
+            assert (meta >> 70 & 31, meta >> 64 & 0x3F) == (UNIT, send.slot), what
             assert meta >> 32 & 0xFFFFFFFF == self.timestamp[send.slot], what
+            assert meta & 0xFFFFFFFF == self.hash[send.slot], what
         # Frames come back in their order, what is not sent at any time.
         kept = {send.slot for send in frames}
         assert sorted(self.freed) == sorted(send.slot for send in sends)
@@ -148,7 +193,7 @@ class Bench:
 
 def random_send(rng: random.Random, slot: int, length: int, offset: int) -> Send:
     start = rng.randrange(ROWS - 260) * BEAT + offset
-    return Send(slot, start, length, rng.getrandbits(8) | 8)  # host memory has no such bit
+    return Send(slot, start, length, rng.getrandbits(6) | 8)  # neither host memory nor loopback
 
 
 def batches(rng: random.Random, pairs: list[tuple[int, int]]) -> list[list[Send]]:
@@ -200,7 +245,6 @@ async def requests_to_host_memory(dut: Any) -> None:
     bench = Bench(dut, random.Random(SEED + 4))
     rng = bench.rng
     await bench.start()
-    dut.unit_id.value = 21
     bench.row_stall = bench.tx_stall = bench.send_pause = 0.2
     for number in range(60):
         slots = rng.sample(range(1, SLOTS + 1), 3)
@@ -229,7 +273,7 @@ async def requests_to_host_memory(dut: Any) -> None:
             assert int.from_bytes(beats, "little") & (1 << 35) - 1 == asked
         else:
             assert beats[:length] == due
-        assert (meta >> 91, meta >> 75 & 0xFF, meta >> 70 & 31, meta >> 64 & 63) == (length, request.dst, 21, tag)
+        assert (meta >> 91, meta >> 75 & 0xFF, meta >> 70 & 31, meta >> 64 & 63) == (length, request.dst, UNIT, tag)
         assert meta & (1 << 64) - 1 == address
         for send, (_, data) in zip((sends[0], sends[2]), (bench.frames[0], bench.frames[2]), strict=True):
             assert data[: send.length] == bench.memory[send.start : send.start + send.length]
@@ -237,6 +281,61 @@ async def requests_to_host_memory(dut: Any) -> None:
         bench.frames.clear()
         bench.freed.clear()
         bench.granted.clear()
+
+
+@cocotb.test()
+async def places_for_loopback(dut: Any) -> None:
+    """Frames over loopback wait for their places while all others pass; they go out in order, labelled with the place, and a refused one
+    only gives its slot back."""
+    bench = Bench(dut, random.Random(SEED + 6))
+    rng = bench.rng
+    await bench.start()
+    bench.row_stall = bench.tx_stall = bench.send_pause = 0.2
+    bench.refuse = 0.3
+    for number in range(12):
+        bench.answer_delay = lambda: rng.randrange(30)
+        sends = []
+        for slot in rng.sample(range(1, SLOTS + 1), SLOTS):
+            send = random_send(rng, slot, rng.choice([14, 64, 65, 200]), rng.choice(OFFSETS))
+            kind = rng.random()
+            dst = LOOPBACK if kind < 0.2 else TO_UNIT + rng.randrange(32) if kind < 0.5 or number == 0 else send.dst
+            sends.append(replace(send, dst=dst))
+        bench.to_send.extend(sends)
+        limit = bench.cycle + 5000
+        while len(bench.freed) < len(sends):
+            assert bench.cycle < limit, "the engine stands still"
+            await bench.step()
+        loops = [send for send in sends if send.over_loopback()]
+        assert bench.asked == [(send.dst, send.length, bench.hash[send.slot] & 0x7F) for send in loops]
+        assert sorted(bench.freed) == sorted(send.slot for send in sends)
+        order: dict[bool, list[Send]] = {False: [], True: []}
+        for meta, beats in bench.frames:
+            source = next(s for s in sends if bench.timestamp[s.slot] == meta >> 32 & 0xFFFFFFFF)
+            place = (meta >> 70 & 31, meta >> 64 & 0x3F)
+            assert place == (bench.places.popleft() if source.over_loopback() else (UNIT, source.slot))
+            assert (meta >> 91, meta >> 75 & 0xFF) == (source.length, source.dst)
+            assert meta & 0xFFFFFFFF == bench.hash[source.slot]
+            assert beats[: source.length] == bench.memory[source.start : source.start + source.length]
+            order[source.over_loopback()].append(source)
+        assert order[False] == [send for send in sends if not send.over_loopback()]
+        assert [s for s in loops if s in order[True]] == order[True] and len(order[True]) == len(loops) - bench.refused
+        assert not bench.places and bench.blocked == 0
+        bench.refused = 0
+        for record in (bench.asked, bench.frames, bench.freed, bench.granted):
+            record.clear()
+    # Without an answer, for however long, the others go on.
+    bench.answer_delay = lambda: 1 << 30
+    waits = [replace(random_send(rng, slot, 64, 10), dst=LOOPBACK) for slot in (1, 2, 3)]
+    others = [random_send(rng, slot, 64, 10) for slot in range(4, SLOTS + 1)]
+    bench.to_send.extend([*waits, *others])
+    for _ in range(400):
+        await bench.step()
+    assert bench.freed == [send.slot for send in others] and len(bench.asked) == 1
+    bench._answer_in, bench.refuse = 0, 0.0
+    bench.answer_delay = lambda: 0
+    for _ in range(100):
+        await bench.step()
+    assert bench.freed[-3:] == [1, 2, 3]
 
 
 @cocotb.test()
@@ -299,6 +398,7 @@ async def cycles_per_frame(dut: Any) -> None:
 CASES = [
     *("every_offset_and_length", "stalls_everywhere", "only_drops", "drops_while_the_link_stands"),
     *("longest_frames", "cycles_per_frame", "requests_to_host_memory"),
+    "places_for_loopback",
 ]
 
 

@@ -42,6 +42,7 @@ HEADER_BYTES = 128
 SLOTS = 32
 SLOT_BYTES = 32768
 OFFSET = 10  # packet offset of the kit
+PLACE = (9, 17)  # unit and slot that a frame over loopback gets
 
 
 @functools.cache
@@ -182,6 +183,10 @@ class Unit:
             "cfg_we",
             "cfg_addr",
             "cfg_wdata",
+            "loop_answer",
+            "loop_granted",
+            "loop_unit_id",
+            "loop_slot",
         ):
             getattr(dut, name).value = 0
         dut.unit_id.value = unit_id
@@ -200,6 +205,7 @@ class Unit:
             self._slots()
             self._tx()
             self._rx()
+            self._loop()
             self._cfg()
 
     async def until(self, condition: Callable[[], bool], limit: int = 20000) -> None:
@@ -272,6 +278,14 @@ class Unit:
                 self._tx_meta = int(dut.tx_meta.value)
 
     # ---- host
+    def _loop(self) -> None:
+        """Gives every frame that asks the same place in another unit, a while later."""
+        dut = self.dut
+        asks = bool(dut.loop_valid.value) and not dut.loop_answer.value
+        dut.loop_answer.value = asks and self.rng.random() < 0.2
+        dut.loop_granted.value = 1
+        dut.loop_unit_id.value, dut.loop_slot.value = PLACE
+
     def _cfg(self) -> None:
         dut = self.dut
         if self._request is not None:

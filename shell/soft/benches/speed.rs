@@ -32,6 +32,7 @@ fn main() {
         ("forward_compat.c", FLOW_HASH),
         ("firewall.c", FLOW_HASH),
         ("firewall_compat.c", FLOW_HASH),
+        ("loopback.c", ROUND_ROBIN),
     ] {
         for length in [64, 1500] {
             let mut card = card_with_table(2, 16, policy, &program(name), &list);
@@ -42,7 +43,7 @@ fn main() {
             while seconds() - start < 0.5 {
                 for batch in frames.chunks(256) {
                     for (number, frame) in batch.iter().enumerate() {
-                        card.push(Source::Ethernet(number as u8 & 1), frame);
+                        card.push(Source::Ethernet(number as u8 & 1), frame).unwrap();
                     }
                     pushed += batch.len() as u64;
                     left += card.poll().len() as u64;

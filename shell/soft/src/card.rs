@@ -4,13 +4,13 @@
 use std::{collections::VecDeque, fmt};
 
 use penstock_rpu::{
-    Arrival, Departure, HELD_LIMIT, Identity, Outside, Pause, Unit,
+    Answer, Arrival, Departure, HELD_LIMIT, Identity, Outside, Pause, Unit,
     accelerator::Kind,
     port::{Destination, Source},
 };
 
 use crate::{
-    dispatch::{Dispatcher, Policy},
+    dispatch::{Decision, Dispatcher, Policy, Request},
     flow_hash::flow_hash,
     host_memory::HostMemory,
     output::{Frame, Frames},
@@ -30,6 +30,8 @@ const START_UP_TURNS: u32 = 1_000;
 
 /// Frames that go over loopback in one [`Card::poll`], so that it ends even if they circle.
 const LOOPBACK_LIMIT: usize = 100_000;
+/// The same for one [`Card::push`]: enough for each frame in the card to go from unit to unit a few times.
+const PUSH_LOOPBACK_LIMIT: usize = 4_096;
 
 /// What a card is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +72,7 @@ pub struct StreamCounters {
     pub runt: u64,
     /// At a disabled port.
     pub disabled: u64,
-    /// By the policy flow hash that drops, or over loopback to a unit without slots.
+    /// By the policy flow hash that drops, or because the unit that it is for is not enabled or has no slots.
     pub policy: u64,
     /// Frames that left.
     pub tx_frames: u64,
@@ -102,30 +104,53 @@ pub struct Fault {
     pub pc: u32,
     /// Slots that it holds: bit n - 1 is slot n.
     pub slots: u32,
-    /// It waits for another frame, instead of executing.
-    pub waits: bool,
+    /// What is wrong with it.
+    pub cause: Cause,
+}
+
+/// What is wrong with a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It executes, but has disposed of no frame for [`HELD_LIMIT`] instructions.
+    Hangs,
+    /// It waits for another frame.
+    Waits,
+    /// Frames over loopback wait for a place in it, and its own wait for places elsewhere: the units send in a circle.
+    Full,
 }
 
 impl fmt::Display for Fault {
+    /// All but where it is, which who has the program can say better.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { unit, pc, slots, waits } = self;
+        let Self { unit, slots, .. } = self;
         let frames = slots.count_ones();
-        if *waits {
-            write!(f, "unit {unit} waits for another frame but has not released {frames} it holds, pc={pc:#x}")
-        } else {
-            write!(
-                f,
-                "unit {unit} has not released a slot for {},000 instructions, pc={pc:#x}, {frames} frames held",
-                HELD_LIMIT / 1000
-            )
+        match self.cause {
+            Cause::Hangs => {
+                write!(f, "unit {unit} has not released a slot for {},000 instructions", HELD_LIMIT / 1000)
+            }
+            Cause::Waits => write!(f, "unit {unit} waits for frames and has not released {frames} that it holds"),
+            Cause::Full => {
+                write!(f, "unit {unit} stays full: its frames and those for it wait for each other over loopback")
+            }
         }
     }
 }
 
-/// A frame on its way from one unit to another.
+/// A frame that the card does not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "frames cannot enter from {entry:?}: the card has {ports} Ethernet ports, numbered from 0, and the host's queue"
+)]
+pub struct PushError {
+    entry: Source,
+    ports: u8,
+}
+
+/// A frame on its way from one unit to another, where it has a slot.
 struct Looped {
-    to: Option<u8>,
-    tag: u64,
+    unit: u8,
+    slot: u8,
+    arrival: Arrival,
     bytes: Vec<u8>,
 }
 
@@ -154,6 +179,10 @@ pub struct Card {
 struct Yard {
     left: Frames,
     looped: VecDeque<Looped>,
+    /// Units with frames that wait to go over loopback.
+    blocked: u32,
+    /// Units that were full when such a frame was offered.
+    full: u32,
     host_memory: HostMemory,
     host_counters: HostMemoryCounters,
     /// Memory of frames that have been over loopback.
@@ -166,9 +195,12 @@ struct View<'a> {
     dispatcher: &'a mut Dispatcher,
     streams: &'a mut [StreamCounters; STREAMS],
     yard: &'a mut Yard,
+    /// All units have done what they can: what is full stays full.
+    settled: bool,
 }
 
 impl View<'_> {
+    #[inline(always)]
     fn leave(&mut self, stream: usize, destination: Exit, tag: u64, bytes: &[u8]) {
         let counters = &mut self.streams[stream];
         counters.tx_frames += 1;
@@ -177,26 +209,47 @@ impl View<'_> {
         self.yard.left.push(Frame { destination, source, index, unit: self.unit, bytes });
     }
 
-    fn loop_back(&mut self, to: Option<u8>, tag: u64, bytes: &[u8]) {
+    #[inline(never)]
+    fn loop_back(&mut self, to: Option<u8>, arrival: Arrival, bytes: &[u8]) -> Answer {
         let counters = &mut self.streams[LOOPBACK];
-        counters.tx_frames += 1;
-        counters.tx_bytes += bytes.len() as u64;
-        let mut copy = self.yard.spare.pop().unwrap_or_default();
-        copy.clear();
-        copy.extend_from_slice(bytes);
-        self.yard.looped.push_back(Looped { to, tag, bytes: copy });
+        match self.dispatcher.decide(Request { to, hash: arrival.hash, len: bytes.len(), loopback: true }) {
+            Decision::Place { unit, slot } => {
+                counters.tx_frames += 1;
+                counters.tx_bytes += bytes.len() as u64;
+                counters.rx_frames += 1;
+                counters.rx_bytes += bytes.len() as u64;
+                let mut copy = self.yard.spare.pop().unwrap_or_default();
+                copy.clear();
+                copy.extend_from_slice(bytes);
+                self.yard.looped.push_back(Looped { unit, slot, arrival, bytes: copy });
+                return Answer::Taken;
+            }
+            Decision::Oversize => counters.oversize += 1,
+            Decision::Closed => counters.policy += 1,
+            Decision::Full(_) if to.is_none() && self.settled && self.dispatcher.policy == Policy::FlowHashDrop => {
+                counters.policy += 1;
+            }
+            Decision::Full(named) => {
+                self.yard.blocked |= 1 << self.unit;
+                self.yard.full |= named.map_or_else(|| self.dispatcher.open(), |unit| 1 << unit);
+                return Answer::Full;
+            }
+        }
+        Answer::Dropped
     }
 }
 
 impl Outside for View<'_> {
-    fn send(&mut self, departure: Departure, bytes: &[u8]) {
-        let tag = departure.arrival.tag;
-        match departure.destination {
-            Destination::Ethernet(port) => self.leave(usize::from(port), Exit::Ethernet(port), tag, bytes),
-            Destination::Host => self.leave(HOST, Exit::Host, tag, bytes),
-            Destination::Loopback => self.loop_back(None, tag, bytes),
-            Destination::Unit(unit) => self.loop_back(Some(unit), tag, bytes),
+    #[inline]
+    fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer {
+        let Departure { destination, arrival } = departure;
+        match destination {
+            Destination::Ethernet(port) => self.leave(usize::from(port), Exit::Ethernet(port), arrival.tag, bytes),
+            Destination::Host => self.leave(HOST, Exit::Host, arrival.tag, bytes),
+            Destination::Loopback => return self.loop_back(None, arrival, bytes),
+            Destination::Unit(unit) => return self.loop_back(Some(unit), arrival, bytes),
         }
+        Answer::Taken
     }
 
     fn free(&mut self, slot: u8) {
@@ -269,17 +322,20 @@ impl Card {
 
     /// Gives a frame (without FCS) to an Ethernet port or to the host's queue. It goes on until units are full; [`Card::poll`]
     /// carries it further. What does not fit the card is dropped and counted.
-    pub fn push(&mut self, source: Source, bytes: &[u8]) {
+    ///
+    /// # Errors
+    /// When the card has no such port, or the source is the loopback, which only units use.
+    pub fn push(&mut self, source: Source, bytes: &[u8]) -> Result<(), PushError> {
         let stream = match source {
-            Source::Ethernet(port) => usize::from(port),
+            Source::Ethernet(port) if port < self.config.ports => usize::from(port),
             Source::Host => HOST,
-            Source::Loopback => LOOPBACK,
+            entry => return Err(PushError { entry, ports: self.config.ports }),
         };
         let index = self.pushed[stream];
         self.pushed[stream] += 1;
         let counters = &mut self.streams[stream];
         if let Source::Ethernet(port) = source
-            && (port >= self.config.ports || self.host.port_enable >> port & 1 == 0)
+            && self.host.port_enable >> port & 1 == 0
         {
             counters.disabled += 1;
         } else if bytes.len() > MAX_FRAME {
@@ -289,14 +345,15 @@ impl Card {
         } else {
             counters.rx_frames += 1;
             counters.rx_bytes += bytes.len() as u64;
-            self.dispatch(stream, source, None, to_tag(stream, index), bytes);
+            self.dispatch(stream, source.byte(), to_tag(stream, index), bytes);
         }
+        Ok(())
     }
 
     /// Lets all units run until none has anything to do, and hands out what has left since the last call.
     pub fn poll(&mut self) -> &Frames {
         self.ready |= std::mem::take(&mut self.spinning);
-        self.work();
+        self.work(LOOPBACK_LIMIT);
         self.taken.clear();
         std::mem::swap(&mut self.taken, &mut self.outside.left);
         &self.taken
@@ -308,26 +365,46 @@ impl Card {
         !self.outside.looped.is_empty()
     }
 
-    /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost. So are those that
-    /// still circle over loopback; gives their number.
+    /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost, with those that wait
+    /// for a place in them. So are those that still circle over loopback; gives their number.
     pub fn finish(&mut self) -> u64 {
-        self.work();
+        self.work(LOOPBACK_LIMIT);
+        self.outside.full = 0;
+        self.resume(true);
         let circling = self.outside.looped.len() as u64;
         self.lost += circling;
-        self.outside.looped.clear();
-        for unit in 0..self.config.units {
-            let slots = self.units[usize::from(unit)].active_slots();
-            if slots != 0 && self.dead >> unit & 1 == 0 {
-                self.give_up(unit, true);
+        for Looped { unit, slot, .. } in self.outside.looped.drain(..) {
+            self.dispatcher.free(unit, slot);
+        }
+        for number in each_bit(self.all_units() & !self.dead) {
+            let unit = &self.units[usize::from(number)];
+            if unit.held_slots() != 0 {
+                self.give_up(number, Cause::Waits);
+            } else if circling == 0 && self.outside.full >> number & 1 != 0 {
+                let (pc, slots) = (unit.pc(), unit.active_slots());
+                self.faults.push(Fault { unit: number, pc, slots, cause: Cause::Full });
             }
+        }
+        for number in each_bit(std::mem::take(&mut self.outside.blocked)) {
+            let unit = &mut self.units[usize::from(number)];
+            let waiting = unit.active_slots() & !unit.held_slots();
+            unit.forget_waiting();
+            self.lost += u64::from(waiting.count_ones());
+            each_bit(waiting).for_each(|slot| self.dispatcher.free(number, slot + 1));
         }
         circling
     }
 
-    /// Units that hold frames and do not go on.
+    /// Units that hold frames and do not go on, or have not gone on since power-up.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// Units that were given up and not started anew since: bit n is unit n.
+    #[must_use]
+    pub fn dead(&self) -> u32 {
+        self.dead
     }
 
     /// Frames that no counter of a port or unit has: held by units that died, or without a unit that could take them.
@@ -383,69 +460,103 @@ impl Card {
 
     /// The host flushes a unit's slots.
     pub(crate) fn forget_slots(&mut self, unit: u8) {
+        let all = self.outside.looped.len();
+        self.outside.looped.retain(|frame| frame.unit != unit);
+        let on_the_way = (all - self.outside.looped.len()) as u64;
         let held = self.dispatcher.forget(unit);
-        if self.dead >> unit & 1 == 0 {
-            self.lost += held;
+        self.lost += if self.dead >> unit & 1 == 0 { held } else { on_the_way };
+    }
+
+    /// All units of the card.
+    pub(crate) fn all_units(&self) -> u32 {
+        u32::MAX >> (32 - self.config.units)
+    }
+
+    /// Puts a frame of a port or the host into a unit's slot, or counts why not.
+    fn dispatch(&mut self, stream: usize, port: u8, tag: u64, bytes: &[u8]) {
+        let hash = flow_hash(bytes);
+        let request = Request { to: None, hash, len: bytes.len(), loopback: false };
+        let mut decision = self.dispatcher.decide(request);
+        if let Decision::Full(named) = decision {
+            decision = self.decide_after_work(named, request);
+        }
+        match decision {
+            Decision::Place { unit, slot } => self.receive(unit, slot, Arrival { port, hash, time: 0, tag }, bytes),
+            Decision::Oversize => self.streams[stream].oversize += 1,
+            Decision::Closed => self.streams[stream].policy += 1,
+            Decision::Full(_) if self.dispatcher.policy == Policy::FlowHashDrop => self.streams[stream].policy += 1,
+            Decision::Full(_) => self.lost += 1,
         }
     }
 
-    /// Puts a frame into a unit's slot, or counts why not.
-    fn dispatch(&mut self, stream: usize, source: Source, to: Option<u8>, tag: u64, bytes: &[u8]) {
-        let hash = flow_hash(bytes);
-        let named = to.or_else(|| self.dispatcher.named(hash));
-        let mut chosen = self.dispatcher.choose(named);
-        if chosen.is_none() {
-            match named {
-                Some(unit) if unit < self.config.units => self.run(unit),
-                Some(_) => {}
-                None => self.run_ready(),
-            }
-            chosen = self.dispatcher.choose(named);
+    /// Lets units that were full go on, first those that a frame is for, and decides then.
+    #[cold]
+    fn decide_after_work(&mut self, named: Option<u8>, request: Request) -> Decision {
+        match named {
+            Some(unit) => self.run(unit),
+            None => self.run_ready(),
         }
-        let Some(unit) = chosen else {
-            let drops = if let Some(unit) = to {
-                !self.dispatcher.is_open(unit)
-            } else {
-                self.dispatcher.policy == Policy::FlowHashDrop
-            };
-            if drops {
-                self.streams[stream].policy += 1;
-            } else {
-                self.lost += 1;
-            }
-            return;
-        };
-        if bytes.len() > usize::from(self.dispatcher.slots[usize::from(unit)].bytes) {
-            self.streams[stream].oversize += 1;
-            return;
+        let decision = self.dispatcher.decide(request);
+        if !matches!(decision, Decision::Full(_)) {
+            return decision;
         }
-        let Some(slot) = self.dispatcher.take(unit) else {
-            return;
-        };
-        let to_unit = &mut self.units[usize::from(unit)];
-        let time = to_unit.instructions() as u32;
-        to_unit.receive(slot, Arrival { port: source.byte(), hash, time, tag }, bytes);
+        self.work(PUSH_LOOPBACK_LIMIT);
+        self.dispatcher.decide(request)
+    }
+
+    /// Puts a frame into its slot. Its time is the unit's, who has no other clock.
+    #[inline]
+    fn receive(&mut self, unit: u8, slot: u8, arrival: Arrival, bytes: &[u8]) {
+        let to = &mut self.units[usize::from(unit)];
+        let time = to.instructions() as u32;
+        to.receive(slot, Arrival { time, ..arrival }, bytes);
         self.ready |= 1 << unit;
     }
 
-    /// Runs all units until none has anything to do, loopback included.
-    fn work(&mut self) {
-        self.run_ready();
-        for _ in 0..LOOPBACK_LIMIT {
-            let Some(Looped { to, tag, bytes }) = self.outside.looped.pop_front() else {
-                break;
-            };
-            let counters = &mut self.streams[LOOPBACK];
-            counters.rx_frames += 1;
-            counters.rx_bytes += bytes.len() as u64;
-            self.dispatch(LOOPBACK, Source::Loopback, to, tag, &bytes);
-            self.outside.spare.push(bytes);
-            if self.outside.looped.is_empty() {
-                self.run_ready();
+    /// Runs all units until none has anything to do, with at most about `limit` frames over loopback.
+    fn work(&mut self, limit: usize) {
+        let mut hops = 0;
+        loop {
+            self.run_ready();
+            let moved = self.resume(false);
+            if self.outside.looped.is_empty() && !moved && !self.resume(true) {
+                return;
+            }
+            hops += self.outside.looped.len();
+            if hops > limit {
+                return;
+            }
+            while let Some(Looped { unit, slot, arrival, bytes }) = self.outside.looped.pop_front() {
+                if self.dead >> unit & 1 == 0 {
+                    let port = Source::Loopback.byte();
+                    self.receive(unit, slot, Arrival { port, ..arrival }, &bytes);
+                } else {
+                    self.lost += 1;
+                }
+                self.outside.spare.push(bytes);
             }
         }
-        // At the limit the last frames are still in front of their units.
-        self.run_ready();
+    }
+
+    /// Offers again what waits to go over loopback; false when nothing could move.
+    fn resume(&mut self, settled: bool) -> bool {
+        let mut moved = false;
+        for number in each_bit(std::mem::take(&mut self.outside.blocked)) {
+            let (unit, mut view) = self.unit_and_view(number, settled);
+            moved |= unit.resume(&mut view);
+        }
+        moved
+    }
+
+    fn unit_and_view(&mut self, number: u8, settled: bool) -> (&mut Unit, View<'_>) {
+        let view = View {
+            unit: number,
+            dispatcher: &mut self.dispatcher,
+            streams: &mut self.streams,
+            yard: &mut self.outside,
+            settled,
+        };
+        (&mut self.units[usize::from(number)], view)
     }
 
     fn run_ready(&mut self) {
@@ -460,25 +571,19 @@ impl Card {
         if self.dead >> number & 1 != 0 {
             return;
         }
-        let unit = &mut self.units[usize::from(number)];
-        let mut view = View {
-            unit: number,
-            dispatcher: &mut self.dispatcher,
-            streams: &mut self.streams,
-            yard: &mut self.outside,
-        };
+        let (unit, mut view) = self.unit_and_view(number, false);
         let mut turns = 0;
         loop {
             let pause = unit.run(&mut view, HELD_LIMIT);
             if unit.held() >= HELD_LIMIT {
-                self.give_up(number, false);
+                self.give_up(number, Cause::Hangs);
                 return;
             }
             let starts = view.dispatcher.slots[usize::from(number)].total == 0 && turns < START_UP_TURNS;
             match pause {
                 Pause::Waiting => return,
-                Pause::Polling if unit.active_slots() == 0 => return,
-                Pause::Limit if unit.active_slots() == 0 && !starts => {
+                Pause::Polling if unit.held_slots() == 0 => return,
+                Pause::Limit if unit.held_slots() == 0 && !starts => {
                     self.spinning |= 1 << number;
                     return;
                 }
@@ -487,12 +592,23 @@ impl Card {
         }
     }
 
-    fn give_up(&mut self, number: u8, waits: bool) {
-        let unit = &self.units[usize::from(number)];
-        let slots = unit.active_slots();
-        self.faults.push(Fault { unit: number, pc: unit.pc(), slots, waits });
-        self.lost += u64::from(slots.count_ones());
+    fn give_up(&mut self, number: u8, cause: Cause) {
+        let unit = &mut self.units[usize::from(number)];
+        self.faults.push(Fault { unit: number, pc: unit.pc(), slots: unit.held_slots(), cause });
+        self.lost += u64::from(unit.active_slots().count_ones());
+        unit.forget_waiting();
+        self.outside.blocked &= !(1 << number);
         self.dead |= 1 << number;
         self.dispatcher.close(number);
     }
+}
+
+/// Numbers of the bits that are set, lowest first.
+pub(crate) fn each_bit(mask: u32) -> impl Iterator<Item = u8> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let bit = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (bit < 32).then_some(bit as u8)
+    })
 }

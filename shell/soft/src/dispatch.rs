@@ -46,6 +46,30 @@ impl Slots {
     }
 }
 
+/// A frame that needs a slot.
+#[derive(Clone, Copy)]
+pub(crate) struct Request {
+    /// The unit that its sender names.
+    pub to: Option<u8>,
+    pub hash: u32,
+    pub len: usize,
+    /// It comes over loopback: it may have a unit's last free slot.
+    pub loopback: bool,
+}
+
+/// What the dispatcher says to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It has a slot of this unit.
+    Place { unit: u8, slot: u8 },
+    /// It is longer than the slot.
+    Oversize,
+    /// Its unit is not enabled or has no slots; over loopback, no unit is and has.
+    Closed,
+    /// Its unit, or all when none is named, has no slot for it now.
+    Full(Option<u8>),
+}
+
 /// Slots of all units, and who comes next.
 pub(crate) struct Dispatcher {
     pub policy: Policy,
@@ -53,8 +77,11 @@ pub(crate) struct Dispatcher {
     /// Units that may get frames.
     pub enabled: u32,
     pub slots: Vec<Slots>,
-    /// Units that have a free slot.
+    /// Units that have a free slot: for loopback.
     with_free: u32,
+    /// Units that have two, or their only one: for ports and host, which leave the last one to loopback. So units that send to each
+    /// other go on however many frames come.
+    with_spare: u32,
     /// Unit after the one that got the last frame.
     next: u32,
 }
@@ -67,19 +94,37 @@ impl Dispatcher {
             enabled: 0,
             slots: vec![Slots::default(); units],
             with_free: 0,
+            with_spare: 0,
             next: 0,
         }
     }
 
+    /// Finds a frame its unit and takes a slot there.
+    #[inline(always)]
+    pub fn decide(&mut self, request: Request) -> Decision {
+        let named = request.to.or_else(|| self.named(request.hash));
+        let Some(unit) = self.choose(named, request.loopback) else {
+            return match named {
+                Some(unit) if !self.is_open(unit) => Decision::Closed,
+                None if request.loopback && self.open() == 0 => Decision::Closed,
+                _ => Decision::Full(named),
+            };
+        };
+        if request.len > usize::from(self.slots[usize::from(unit)].bytes) {
+            return Decision::Oversize;
+        }
+        self.take(unit).map_or(Decision::Full(named), |slot| Decision::Place { unit, slot })
+    }
+
     /// The unit that the flow hash names, when it decides.
-    pub fn named(&self, hash: u32) -> Option<u8> {
+    fn named(&self, hash: u32) -> Option<u8> {
         let by_hash = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
         by_hash.then(|| self.reta[hash as usize % RETA])
     }
 
-    /// A unit with a free slot. `named`: this one or none.
-    pub fn choose(&mut self, named: Option<u8>) -> Option<u8> {
-        let available = self.with_free & self.enabled;
+    /// A unit with a slot to give. `named`: this one or none.
+    fn choose(&mut self, named: Option<u8>, loopback: bool) -> Option<u8> {
+        let available = if loopback { self.with_free } else { self.with_spare } & self.enabled;
         if let Some(unit) = named {
             return (available >> (unit & 31) & 1 != 0).then_some(unit);
         }
@@ -103,47 +148,70 @@ impl Dispatcher {
         Some(unit as u8)
     }
 
+    /// Units that may get frames and have declared slots.
+    pub fn open(&self) -> u32 {
+        (0..self.slots.len() as u8).filter(|&unit| self.is_open(unit)).fold(0, |mask, unit| mask | 1 << unit)
+    }
+
     /// The unit may get frames and has declared slots, free or not.
-    pub fn is_open(&self, unit: u8) -> bool {
+    fn is_open(&self, unit: u8) -> bool {
         self.enabled >> (unit & 31) & 1 != 0 && self.slots.get(usize::from(unit)).is_some_and(|slots| slots.total != 0)
     }
 
     /// Gives a unit no more frames, though it has free slots.
     pub fn close(&mut self, unit: u8) {
         self.with_free &= !(1 << unit);
+        self.with_spare &= !(1 << unit);
     }
 
     /// Takes a free slot of a unit that has one.
-    pub fn take(&mut self, unit: u8) -> Option<u8> {
+    fn take(&mut self, unit: u8) -> Option<u8> {
         let slots = &mut self.slots[usize::from(unit)];
         let lowest = slots.free.trailing_zeros();
         slots.free &= slots.free.wrapping_sub(1);
-        if slots.free == 0 {
-            self.with_free &= !(1 << unit);
+        if !several(slots.free) {
+            self.note(unit);
         }
         (lowest < 32).then_some(lowest as u8 + 1)
+    }
+
+    /// Notes who may have a slot of a unit, when that has changed.
+    fn note(&mut self, unit: u8) {
+        let Slots { free, total, .. } = self.slots[usize::from(unit)];
+        let spare = several(free) || (total == 1 && free != 0);
+        let bit = 1 << unit;
+        self.with_free = self.with_free & !bit | u32::from(free != 0) << unit;
+        self.with_spare = self.with_spare & !bit | u32::from(spare) << unit;
     }
 
     /// A unit gives a slot back. One that is free, or was never declared, changes nothing.
     pub fn free(&mut self, unit: u8, slot: u8) {
         let slots = &mut self.slots[usize::from(unit)];
         if (1..=slots.total).contains(&slot) {
+            let before = slots.free;
             slots.free |= 1 << (slot - 1);
-            self.with_free |= 1 << unit;
+            if !several(before) {
+                self.note(unit);
+            }
         }
     }
 
     /// A unit has declared its slots, 1..=32.
     pub fn declare(&mut self, unit: u8, count: u8, bytes: u16) {
         self.slots[usize::from(unit)] = Slots { free: u32::MAX >> (32 - count), total: count, bytes };
-        self.with_free |= 1 << unit;
+        self.note(unit);
     }
 
     /// Forgets a unit's slots; gives the number of frames that were in them.
     pub fn forget(&mut self, unit: u8) -> u64 {
-        self.with_free &= !(1 << unit);
+        self.close(unit);
         std::mem::take(&mut self.slots[usize::from(unit)]).held()
     }
+}
+
+/// At least two bits are set.
+fn several(mask: u32) -> bool {
+    mask & mask.wrapping_sub(1) != 0
 }
 
 #[cfg(test)]
@@ -155,12 +223,12 @@ mod tests {
         let mut dispatcher = Dispatcher::new(1);
         dispatcher.enabled = 1;
         dispatcher.free(0, 1);
-        assert_eq!((dispatcher.choose(None), dispatcher.take(0)), (None, None));
+        assert_eq!((dispatcher.choose(None, true), dispatcher.take(0)), (None, None));
         dispatcher.declare(0, 3, 2048);
         assert_eq!([1, 2, 3].map(Some), [(); 3].map(|()| dispatcher.take(0)));
         for slot in [0, 4, 32, 33, 255] {
             dispatcher.free(0, slot);
-            assert_eq!((dispatcher.choose(None), dispatcher.slots[0].held()), (None, 3), "slot {slot}");
+            assert_eq!((dispatcher.choose(None, true), dispatcher.slots[0].held()), (None, 3), "slot {slot}");
         }
         dispatcher.free(0, 2);
         dispatcher.free(0, 2);
@@ -172,6 +240,53 @@ mod tests {
         }
         assert_eq!((dispatcher.take(0), dispatcher.forget(0)), (None, 32));
         dispatcher.free(0, 1);
-        assert_eq!(dispatcher.choose(None), None);
+        assert_eq!(dispatcher.choose(None, true), None);
+    }
+
+    #[test]
+    fn ports_leave_the_last_free_slot_to_loopback() {
+        for (count, for_ports) in [(1, 1), (2, 1), (3, 2), (32, 31)] {
+            let mut dispatcher = Dispatcher::new(2);
+            dispatcher.enabled = 0b11;
+            dispatcher.declare(1, count, 2048);
+            let request = Request { to: None, hash: 0, len: 60, loopback: false };
+            let full = Decision::Full(None);
+            for slot in 1..=for_ports {
+                assert_eq!(dispatcher.decide(request), Decision::Place { unit: 1, slot });
+            }
+            assert_eq!(dispatcher.decide(request), full, "{count} slots");
+            let over_loopback = Request { loopback: true, ..request };
+            for slot in for_ports + 1..=count {
+                assert_eq!(dispatcher.decide(over_loopback), Decision::Place { unit: 1, slot });
+            }
+            assert_eq!(dispatcher.decide(over_loopback), full);
+            dispatcher.free(1, 1);
+            assert_eq!(dispatcher.decide(request) == full, count > 1, "{count} slots");
+        }
+    }
+
+    #[test]
+    fn a_named_unit_without_slots_is_closed() {
+        let mut dispatcher = Dispatcher::new(3);
+        dispatcher.declare(1, 2, 100);
+        dispatcher.declare(2, 2, 100);
+        dispatcher.enabled = 0b011;
+        dispatcher.reta[9] = 1;
+        for policy in 0..4 {
+            dispatcher.policy = Policy::from_code(policy);
+            for loopback in [false, true] {
+                for (to, hash, len, expected) in [
+                    (Some(0), 0, 60, Decision::Closed),
+                    (Some(2), 0, 60, Decision::Closed),
+                    (Some(31), 0, 60, Decision::Closed),
+                    (Some(1), 0, 101, Decision::Oversize),
+                    (None, 9, 101, Decision::Oversize),
+                ] {
+                    assert_eq!(dispatcher.decide(Request { to, hash, len, loopback }), expected, "policy {policy}");
+                }
+            }
+            let by_reta = dispatcher.decide(Request { to: None, hash: 128, len: 101, loopback: false });
+            assert_eq!(by_reta, if policy < 2 { Decision::Oversize } else { Decision::Closed });
+        }
     }
 }

@@ -7,10 +7,11 @@
 //!
 //! let mut card = Card::new(Config { ports: 2, units: 16, ..Config::default() });
 //! // Load programs and bring the card up through `write`, as on hardware; then:
-//! card.push(Source::Ethernet(0), &[0; 60]);
+//! card.push(Source::Ethernet(0), &[0; 60])?;
 //! for frame in card.poll() {
 //!     println!("{:?}: {} bytes", frame.destination, frame.bytes.len());
 //! }
+//! # Ok::<(), penstock_shell::PushError>(())
 //! ```
 
 mod card;
@@ -21,10 +22,11 @@ mod output;
 mod registers;
 
 pub use crate::{
-    card::{Card, Config, Exit, Fault, HostMemoryCounters, StreamCounters},
+    card::{Card, Cause, Config, Exit, Fault, HostMemoryCounters, PushError, StreamCounters},
     dispatch::Policy,
     flow_hash::{flow_hash, toeplitz},
     host_memory::HostMemory,
     output::{Frame, Frames, Iter},
+    registers::{Access, AccessError},
 };
-pub use penstock_rpu::{accelerator::Kind as Accelerator, port::Source, prefix_table, regs};
+pub use penstock_rpu::{HELD_LIMIT, accelerator::Kind as Accelerator, port::Source, prefix_table, regs};

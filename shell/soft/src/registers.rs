@@ -1,18 +1,54 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The host's address space (shell/regs/card.rdl): the card's registers, and the units' windows behind them.
 
+use std::fmt;
+
 use penstock_rpu::regs;
 
 use crate::{
-    card::{Card, MAX_FRAME, STREAMS},
+    card::{Card, MAX_FRAME, STREAMS, each_bit},
     dispatch::{Policy, RETA},
 };
 
 const MAGIC: u32 = 0x5045_4E53;
 const VERSION: u32 = 1 << 16;
-/// First address of the unit window, and its size.
+/// Bytes of the ingress buffer that a port of the card in RTL has.
+const INGRESS_BYTES: u32 = 256 << 10;
+/// The unit window.
 const WINDOW: u32 = 0x4000_0000;
-const WINDOW_BYTES: u32 = 64 << 20;
+const WINDOW_END: u32 = WINDOW + (64 << 20);
+
+/// What the host wanted of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// To read it.
+    Read,
+    /// To write it.
+    Write,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        })
+    }
+}
+
+/// An access to the host's address space that the card answers with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the card refused a {access} of register 0x{address:08x}: shell/regs/card.rdl lists those that there are; \
+     from 0x40000000 on {} must name units that the card has",
+    match access { Access::Read => "UNIT_READ", Access::Write => "UNIT_WRITE_MASK" }
+)]
+pub struct AccessError {
+    /// What was wanted.
+    pub access: Access,
+    /// Where.
+    pub address: u32,
+}
 
 /// What the host has set and only the registers know.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,22 +61,31 @@ pub(crate) struct HostState {
 }
 
 impl Card {
-    /// Reads the register at `address`, a multiple of 4, of the host's address space. Addresses without one give 0.
-    pub fn read(&mut self, address: u32) -> u32 {
-        if address >= WINDOW {
-            let unit = self.host.unit_read as usize;
-            return match address - WINDOW {
-                offset @ 0..WINDOW_BYTES => self.units.get_mut(unit).map_or(0, |unit| unit.host_read(offset)),
-                _ => 0,
-            };
-        }
+    /// Reads the register at `address` of the host's address space.
+    ///
+    /// # Errors
+    /// When there is none that can be read, `address` is no multiple of 4, or UNIT_READ names no unit of the card.
+    pub fn read(&mut self, address: u32) -> Result<u32, AccessError> {
+        let value = match address {
+            _ if address % 4 != 0 => None,
+            WINDOW..WINDOW_END => {
+                let unit = self.units.get(self.host.unit_read as usize);
+                unit.and_then(|unit| unit.host_read(address - WINDOW))
+            }
+            _ => self.register(address),
+        };
+        value.ok_or(AccessError { access: Access::Read, address })
+    }
+
+    fn register(&mut self, address: u32) -> Option<u32> {
         let slots = self.dispatcher.slots.get(self.host.slots_unit as usize);
-        match address {
+        Some(match address {
             regs::CARD_MAGIC => MAGIC,
             regs::CARD_VERSION => VERSION,
             regs::CARD_PORTS => self.config.ports.into(),
             regs::CARD_UNITS => self.config.units.into(),
             regs::CARD_MAX_FRAME => MAX_FRAME as u32,
+            regs::CARD_INGRESS_BYTES => INGRESS_BYTES,
             regs::CARD_CYCLES_L => {
                 let cycles = self.instructions();
                 self.host.cycles_high = (cycles >> 32) as u32;
@@ -72,13 +117,13 @@ impl Card {
             }
             _ => match (indexed(address, regs::CARD_RETA, 4, RETA), stream_of(address)) {
                 (Some(entry), _) => self.dispatcher.reta[entry].into(),
-                (None, Some((stream, register))) => self.stream_register(stream, register),
-                _ => 0,
+                (None, Some((stream, register))) => self.stream_register(stream, register)?,
+                _ => return None,
             },
-        }
+        })
     }
 
-    fn stream_register(&self, stream: usize, register: u32) -> u32 {
+    fn stream_register(&self, stream: usize, register: u32) -> Option<u32> {
         let counters = self.streams[stream];
         let count = match register {
             regs::CARD_STREAM_RX_FRAMES => counters.rx_frames,
@@ -90,37 +135,46 @@ impl Card {
             regs::CARD_STREAM_TX_FRAMES => counters.tx_frames,
             regs::CARD_STREAM_TX_BYTES => counters.tx_bytes,
             // Without a clock nothing stalls, waits in a buffer, overflows or arrives damaged.
-            _ => 0,
+            regs::CARD_STREAM_RX_STALLS
+            | regs::CARD_STREAM_TX_STALLS
+            | regs::CARD_STREAM_RX_LEVEL
+            | regs::CARD_STREAM_DROP_OVERFLOW
+            | regs::CARD_STREAM_DROP_DAMAGED => 0,
+            _ => return None,
         };
-        count as u32
+        Some(count as u32)
     }
 
-    /// Writes the register at `address`, a multiple of 4. Writes to others change nothing.
-    pub fn write(&mut self, address: u32, value: u32) {
-        let all = u32::MAX >> (32 - self.config.units);
+    /// Writes the register at `address`.
+    ///
+    /// # Errors
+    /// When there is none that can be written, `address` is no multiple of 4, or UNIT_WRITE_MASK names no unit of the card.
+    pub fn write(&mut self, address: u32, value: u32) -> Result<(), AccessError> {
+        let error = AccessError { access: Access::Write, address };
         match address {
-            WINDOW.. => self.write_units(address - WINDOW, value),
-            regs::CARD_UNIT_WRITE_MASK => self.host.unit_write_mask = value & all,
+            _ if address % 4 != 0 => return Err(error),
+            WINDOW..WINDOW_END => return self.write_units(address - WINDOW, value).then_some(()).ok_or(error),
+            regs::CARD_UNIT_WRITE_MASK => self.host.unit_write_mask = value,
             regs::CARD_UNIT_READ => self.host.unit_read = value & 31,
             regs::CARD_PORT_ENABLE => self.host.port_enable = value & 0xF,
             regs::CARD_POLICY => self.dispatcher.policy = Policy::from_code(value),
-            regs::CARD_UNIT_ENABLE => self.dispatcher.enabled = value & all,
-            regs::CARD_UNIT_FLUSH => each_bit(value & all).for_each(|unit| self.forget_slots(unit)),
+            regs::CARD_UNIT_ENABLE => self.dispatcher.enabled = value,
+            regs::CARD_UNIT_FLUSH => each_bit(value & self.all_units()).for_each(|unit| self.forget_slots(unit)),
             regs::CARD_SLOTS_UNIT => self.host.slots_unit = value & 31,
             _ => {
-                if let Some(entry) = indexed(address, regs::CARD_RETA, 4, RETA) {
-                    self.dispatcher.reta[entry] = (value & 31) as u8;
-                }
+                let entry = indexed(address, regs::CARD_RETA, 4, RETA).ok_or(error)?;
+                self.dispatcher.reta[entry] = (value & 31) as u8;
             }
         }
+        Ok(())
     }
 
-    fn write_units(&mut self, offset: u32, value: u32) {
-        if offset >= WINDOW_BYTES {
-            return;
-        }
-        for unit in each_bit(self.host.unit_write_mask) {
-            self.units[usize::from(unit)].host_write(offset, value);
+    /// Writes to the units that the mask names; false when there is none, or nothing to write there.
+    fn write_units(&mut self, offset: u32, value: u32) -> bool {
+        let targets = self.host.unit_write_mask & self.all_units();
+        let mut written = targets != 0;
+        for unit in each_bit(targets) {
+            written &= self.units[usize::from(unit)].host_write(offset, value);
             if offset == regs::RPU_HOST_RESET && value & 1 == 0 {
                 self.revive(unit);
             }
@@ -129,6 +183,7 @@ impl Card {
                 self.wake(unit);
             }
         }
+        written
     }
 }
 
@@ -142,9 +197,4 @@ fn indexed(address: u32, base: u32, stride: u32, count: usize) -> Option<usize> 
 fn stream_of(address: u32) -> Option<(usize, u32)> {
     let stream = indexed(address, regs::CARD_STREAM_BASE, regs::CARD_STREAM_STRIDE, STREAMS)?;
     Some((stream, (address - regs::CARD_STREAM_BASE) % regs::CARD_STREAM_STRIDE))
-}
-
-/// Numbers of the bits that are set.
-fn each_bit(mask: u32) -> impl Iterator<Item = u8> {
-    (0..32).filter(move |bit| mask >> bit & 1 != 0)
 }

@@ -108,13 +108,22 @@ module ip_prefix (
     if (ld_wr_q) begin
       if (ld_key) begin
         leaf_mem[ld_row][ld_lane] <= ld_wdata_q;
-        if (ld_lane == 0) begin
-          if (ld_inner == 0) root_keys_q[ld_root] <= ld_wdata_q;
-          else inner_mem[gray(ld_root)][ld_inner] <= ld_wdata_q;
-        end
+        if (ld_lane == 0 && ld_inner != 0) inner_mem[gray(ld_root)][ld_inner] <= ld_wdata_q;
       end
       if (ld_class) class_mem[ld_row][ld_lane] <= 8'(ld_wdata_q[ClassW-1:0]);
       if (ld_below) below_q <= ld_wdata_q[ClassW-1:0];
+    end
+  end
+
+  // Root keys are registers: which of them is written is decided a cycle before it is.
+  logic [Roots-1:0] root_we_q;
+  logic [31:0] root_wdata_q;
+
+  always_ff @(posedge clk) begin
+    root_wdata_q <= ld_wdata_q;
+    for (int unsigned k = 0; k < Roots; k++) begin
+      root_we_q[k] <= ld_wr_q && ld_key && ld_inner == 0 && ld_lane == 0 && ld_root == 5'(k);
+      if (root_we_q[k]) root_keys_q[k] <= root_wdata_q;
     end
   end
 

@@ -62,9 +62,11 @@ fn the_forwarder_takes_three_instructions_a_frame() {
 
 #[test]
 fn the_papers_listing_compiles_unmodified() {
-    let path = root().join("../shared/papers/rosebud-appendix-c.c");
-    if !path.is_file() {
-        eprintln!("skipped: {} is not here", path.display());
+    // The suite says where captures and lists are that are not part of the repository; the papers are beside them.
+    let data = std::env::var_os("PENSTOCK_DATA").map(PathBuf::from).unwrap_or_default();
+    let path = data.join("../papers/rosebud-appendix-c.c");
+    if data.as_os_str().is_empty() || !path.is_file() {
+        eprintln!("skipped: PENSTOCK_DATA does not lead to the paper's listing");
         return;
     }
     compile(&[path], &options()).unwrap();

@@ -5,13 +5,15 @@
 
 use std::path::Path;
 
-use penstock_rpu::{Departure, Identity, Outside, Unit, accelerator::Kind, regs};
+use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kind, regs};
 use penstock_rpu_sdk::{Options, compile};
 
 struct Nothing;
 
 impl Outside for Nothing {
-    fn send(&mut self, _departure: Departure, _bytes: &[u8]) {}
+    fn send(&mut self, _departure: Departure, _bytes: &[u8]) -> Answer {
+        Answer::Taken
+    }
     fn free(&mut self, _slot: u8) {}
     fn declare(&mut self, _count: u8, _bytes: u16) {}
 }

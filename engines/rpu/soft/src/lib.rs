@@ -23,6 +23,6 @@ pub mod prefix_table;
 
 pub use crate::{
     core::Pause,
-    system::{Arrival, Departure, Outside},
+    system::{Answer, Arrival, Departure, Outside},
     unit::{Counters, HELD_LIMIT, Identity, Unit},
 };

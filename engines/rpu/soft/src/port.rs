@@ -39,6 +39,12 @@ pub enum Destination {
 }
 
 impl Destination {
+    /// It is another unit.
+    #[must_use]
+    pub fn loops(self) -> bool {
+        matches!(self, Self::Loopback | Self::Unit(_))
+    }
+
     /// What `byte` names on a card of so many Ethernet ports and units; None when that does not exist.
     #[must_use]
     pub fn from_byte(byte: u8, ports: u8, units: u8) -> Option<Self> {

@@ -80,10 +80,21 @@ pub struct Departure {
     pub arrival: Arrival,
 }
 
+/// What the card says to a frame that a unit sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It has taken it.
+    Taken,
+    /// It has dropped and counted it.
+    Dropped,
+    /// Its destination over loopback is full: it stays in the unit, until [`Unit::resume`](crate::Unit::resume) offers it again.
+    Full,
+}
+
 /// The card around a unit, as the unit sees it.
 pub trait Outside {
-    /// The unit sends a frame.
-    fn send(&mut self, departure: Departure, bytes: &[u8]);
+    /// The unit sends a frame. Only one that goes over loopback may meet a destination that is full.
+    fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer;
     /// A slot is free again.
     fn free(&mut self, slot: u8);
     /// The program has declared slots 1..=`count`, for frames of up to `bytes` bytes.
@@ -118,6 +129,16 @@ pub(crate) enum Stored {
     Interrupts,
 }
 
+/// A frame that the program has sent.
+#[derive(Clone, Copy)]
+struct Sending {
+    slot: u8,
+    destination: Destination,
+    /// Offset of its first byte in packet memory.
+    start: usize,
+    len: u16,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Slot {
     /// Offset of the frame in packet memory.
@@ -145,6 +166,10 @@ pub(crate) struct System {
     /// Those of them whose descriptor the program has taken, and which it may send.
     taken: u32,
     queue: VecDeque<u8>,
+    /// Frames over loopback whose destination was full when the first of them was sent, oldest first.
+    waiting: VecDeque<Sending>,
+    /// Their slots: bit n - 1 is slot n.
+    pub waiting_slots: u32,
     /// Slot that RECV returned last.
     received: u8,
     /// When a slot was released last, or the first was taken.
@@ -182,6 +207,8 @@ impl System {
             active: 0,
             taken: 0,
             queue: VecDeque::with_capacity(MAX_SLOTS),
+            waiting: VecDeque::new(),
+            waiting_slots: 0,
             received: 0,
             held_since: 0,
             send_low: 0,
@@ -209,6 +236,7 @@ impl System {
         self.header_bases = [None; MAX_SLOTS + 1];
         (self.active, self.taken) = (0, 0);
         self.queue.clear();
+        self.forget_waiting();
         self.received = 0;
         self.held_since = 0;
         (self.send_low, self.send_type, self.slot_addr) = (0, 0, 0);
@@ -231,7 +259,7 @@ impl System {
         if let Some(header) = header {
             copy(self.dmem.as_flattened_mut(), header as usize, &bytes[..bytes.len().min(HEADER_BYTES)]);
         }
-        if self.active == 0 {
+        if self.held_slots() == 0 {
             self.held_since = self.now;
         }
         self.active |= 1 << (slot - 1);
@@ -243,9 +271,20 @@ impl System {
         self.counters.rx_bytes += bytes.len() as u64;
     }
 
+    /// Slots whose frames the program has not disposed of: bit n - 1 is slot n.
+    pub fn held_slots(&self) -> u32 {
+        self.active & !self.waiting_slots
+    }
+
     /// Instructions since a slot was released while one was held; 0 when none is.
     pub fn held(&self) -> u64 {
-        if self.active == 0 { 0 } else { self.now - self.held_since }
+        if self.held_slots() == 0 { 0 } else { self.now - self.held_since }
+    }
+
+    /// The frames that wait to go over loopback will not.
+    pub fn forget_waiting(&mut self) {
+        self.waiting.clear();
+        self.waiting_slots = 0;
     }
 
     /// The memory word that holds `address`, if memory is there.
@@ -436,16 +475,48 @@ impl System {
             self.raise(flag::BAD_DESCRIPTOR);
             return;
         }
-        if kind == kind::RELEASE || len == 0 {
-            self.counters.blocked += 1;
-        } else if let Err(error) = self.send_frame(len, slot, port, address, kind, outside) {
-            self.counters.refused += 1;
-            self.raise(error);
-        }
-        self.active &= !(1 << (slot - 1));
         self.taken &= !(1 << (slot - 1));
         self.held_since = self.now;
+        if kind == kind::RELEASE || len == 0 {
+            self.counters.blocked += 1;
+        } else {
+            match self.sending(len, slot, port, address, kind) {
+                Ok(frame) if frame.destination.loops() => {
+                    self.waiting.push_back(frame);
+                    self.waiting_slots |= 1 << (slot - 1);
+                    // Those before it have been offered already.
+                    if self.waiting.len() == 1 {
+                        self.resume(outside);
+                    }
+                    return;
+                }
+                Ok(frame) => {
+                    self.offer(frame, outside);
+                }
+                Err(error) => {
+                    self.counters.refused += 1;
+                    self.raise(error);
+                }
+            }
+        }
+        self.active &= !(1 << (slot - 1));
         outside.free(slot);
+    }
+
+    /// Offers the frames that wait to go over loopback, until one has to wait on; false when that was the first.
+    #[inline(never)]
+    pub fn resume(&mut self, outside: &mut impl Outside) -> bool {
+        let mut moved = false;
+        while let Some(&frame) = self.waiting.front()
+            && self.offer(frame, outside) != Answer::Full
+        {
+            self.waiting.pop_front();
+            self.waiting_slots &= !(1 << (frame.slot - 1));
+            self.active &= !(1 << (frame.slot - 1));
+            outside.free(frame.slot);
+            moved = true;
+        }
+        moved
     }
 
     /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is done at once.
@@ -474,16 +545,9 @@ impl System {
         true
     }
 
-    /// Gives a frame to the card; fails with the error flag to raise.
-    fn send_frame(
-        &mut self,
-        len: u16,
-        slot: u8,
-        port: u8,
-        address: Option<u32>,
-        kind: u32,
-        outside: &mut impl Outside,
-    ) -> Result<(), u16> {
+    /// The frame that a descriptor describes, or the error flag to raise.
+    #[inline(always)]
+    fn sending(&self, len: u16, slot: u8, port: u8, address: Option<u32>, kind: u32) -> Result<Sending, u16> {
         let place = &self.slots[usize::from(slot)];
         let Identity { ports, units, .. } = self.identity;
         let destination = match kind {
@@ -496,19 +560,28 @@ impl System {
         let pointer = address.filter(|address| address.wrapping_sub(PMEM_BASE) < PMEM_BYTES);
         let start = pointer.map_or(Some(place.frame), packet_offset).filter(|_| len <= MAX_FRAME);
         let start = start.ok_or(flag::BAD_DESCRIPTOR)? as usize;
-        let departure = Departure { destination, arrival: place.arrival };
+        Ok(Sending { slot, destination, start, len })
+    }
+
+    /// Offers a frame to the card, and counts it when the card takes it.
+    #[inline(always)]
+    fn offer(&mut self, frame: Sending, outside: &mut impl Outside) -> Answer {
+        let Sending { slot, destination, start, len } = frame;
+        let departure = Departure { destination, arrival: self.slots[usize::from(slot)].arrival };
         let memory = self.pmem.as_flattened();
-        match memory.get(start..start + usize::from(len)) {
+        let answer = match memory.get(start..start + usize::from(len)) {
             Some(bytes) => outside.send(departure, bytes),
             // Packet memory goes on at its beginning.
             None => {
                 let (end, rest) = (&memory[start..], usize::from(len) - (memory.len() - start));
-                outside.send(departure, &[end, &memory[..rest]].concat());
+                outside.send(departure, &[end, &memory[..rest]].concat())
             }
+        };
+        if answer == Answer::Taken {
+            self.counters.tx_frames += 1;
+            self.counters.tx_bytes += u64::from(len);
         }
-        self.counters.tx_frames += 1;
-        self.counters.tx_bytes += u64::from(len);
-        Ok(())
+        answer
     }
 
     /// UPDATE_SLOT: gives SLOT_ADDR to a slot, as the place of its frame or of its header copy.
@@ -558,14 +631,20 @@ mod tests {
     /// Notes what the unit does.
     #[derive(Default)]
     struct Notes {
+        /// What comes of the next frames; all others are taken.
+        answers: VecDeque<Answer>,
         sent: Vec<(Destination, Vec<u8>)>,
         freed: Vec<u8>,
         declared: Vec<(u8, u16)>,
     }
 
     impl Outside for Notes {
-        fn send(&mut self, departure: Departure, bytes: &[u8]) {
-            self.sent.push((departure.destination, bytes.to_vec()));
+        fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer {
+            let answer = self.answers.pop_front().unwrap_or(Answer::Taken);
+            if answer == Answer::Taken {
+                self.sent.push((departure.destination, bytes.to_vec()));
+            }
+            answer
         }
         fn free(&mut self, slot: u8) {
             self.freed.push(slot);
@@ -670,6 +749,50 @@ mod tests {
             bench.store(regs::RPU_CORE_SEND, 60 | 1 << 16);
             assert_eq!((bench.flags(), bench.notes.sent.len()), (flag::BAD_DESCRIPTOR, 1));
         }
+    }
+
+    #[test]
+    fn frames_over_loopback_wait_in_turn_and_others_pass() {
+        let mut bench = Bench::new(PMEM_BASE);
+        for slot in 1..=5 {
+            bench.store(regs::RPU_CORE_UPDATE_SLOT, slot);
+            bench.system.receive(slot as u8, Arrival::default(), &FRAME);
+            assert!(matches!(bench.system.load_register(regs::RPU_CORE_RECV), Loaded::Value(_)));
+        }
+        bench.notes.answers = [Answer::Full, Answer::Taken].into();
+        for (slot, port) in [(1, 3), (2, 0x42), (3, 1), (4, 0x43), (4, 1)] {
+            bench.store(regs::RPU_CORE_SEND, 60 | slot << 16 | port << 24);
+        }
+        assert_eq!(bench.flags(), flag::BAD_DESCRIPTOR, "slot 4 was sent already");
+        let sent = |bench: &mut Bench| bench.notes.sent.drain(..).map(|(to, _)| to).collect::<Vec<_>>();
+        assert_eq!((sent(&mut bench), &bench.notes.freed[..]), (vec![Destination::Ethernet(1)], &[3][..]));
+        let system = &bench.system;
+        assert_eq!((system.active, system.held_slots(), system.counters.tx_frames), (0b11011, 0b10000, 1));
+
+        for (answers, moves, left, freed, active) in [
+            (vec![Answer::Full], false, vec![], vec![], 0b11011),
+            (vec![Answer::Taken, Answer::Full], true, vec![Destination::Loopback], vec![1], 0b11010),
+            (vec![Answer::Dropped], true, vec![Destination::Unit(3)], vec![2, 4], 0b10000),
+            (vec![], false, vec![], vec![], 0b10000),
+        ] {
+            bench.notes.freed.clear();
+            bench.notes.answers = answers.into();
+            assert_eq!(bench.system.resume(&mut bench.notes), moves);
+            assert_eq!((sent(&mut bench), bench.system.active), (left, active));
+            assert_eq!(bench.notes.freed, freed);
+        }
+        assert_eq!((bench.system.counters.tx_frames, bench.system.counters.blocked), (3, 0));
+    }
+
+    #[test]
+    fn a_reset_forgets_frames_that_wait() {
+        let mut bench = Bench::new(PMEM_BASE);
+        bench.take();
+        bench.notes.answers = [Answer::Full].into();
+        bench.store(regs::RPU_CORE_SEND, 60 | 1 << 16 | 3 << 24);
+        bench.system.reset();
+        assert!(!bench.system.resume(&mut bench.notes));
+        assert_eq!((bench.system.active, bench.system.waiting_slots, bench.notes.sent.len()), (0, 0, 0));
     }
 
     #[test]

@@ -5,16 +5,19 @@ use crate::{
     accelerator::Kind,
     core::{Core, IMEM_BYTES, Pause},
     regs,
-    system::{Arrival, DMEM_BASE, DMEM_BYTES, Outside, PMEM_BASE, PMEM_BYTES, System, flag},
+    system::{Arrival, DMEM_BASE, Outside, PMEM_BASE, System, flag},
 };
 
-/// Instructions after which a unit that holds a frame and releases none is taken to hang.
+/// Instructions after which a unit that holds a frame and disposes of none is taken to hang.
 pub const HELD_LIMIT: u64 = 10_000;
 
 /// "rpu", first letter in the lowest byte.
 const ENGINE: u32 = 0x0075_7072;
 const IMEM_BASE: u32 = 0x0200_0000;
 const TABLE_BASE: u32 = 0x0300_0000;
+const WINDOW_END: u32 = 0x0400_0000;
+/// The host's registers of a unit end here.
+const REGISTER_BYTES: u32 = 0x100;
 
 /// Which unit of what card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +90,24 @@ impl Unit {
         self.system.active
     }
 
-    /// Instructions since a slot was released while one was held; 0 when none is.
+    /// Those of them that the program has to dispose of: their frames do not wait to go over loopback.
+    #[must_use]
+    pub fn held_slots(&self) -> u32 {
+        self.system.held_slots()
+    }
+
+    /// Offers the frames that wait to go over loopback, oldest first, until one has to wait on; false when none could move.
+    pub fn resume(&mut self, outside: &mut impl Outside) -> bool {
+        self.system.resume(outside)
+    }
+
+    /// Loses the frames that wait to go over loopback.
+    pub fn forget_waiting(&mut self) {
+        self.system.active &= !self.system.waiting_slots;
+        self.system.forget_waiting();
+    }
+
+    /// Instructions since the program disposed of a frame while it had one; 0 when it has none.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.system.held()
@@ -116,20 +136,22 @@ impl Unit {
         if self.reset { Pause::Waiting } else { self.core.run(&mut self.system, outside, limit) }
     }
 
-    /// Reads the word at `offset` of the unit's window, as the host does.
+    /// Reads the word at `offset` of the unit's window, as the host does; None where nothing is.
     #[must_use]
-    pub fn host_read(&self, offset: u32) -> u32 {
+    pub fn host_read(&self, offset: u32) -> Option<u32> {
         let offset = offset & !3;
-        let word = |memory: &[[u8; 4]], at: u32| memory.get((at >> 2) as usize).map_or(0, |w| u32::from_le_bytes(*w));
+        let word = |memory: &[[u8; 4]], at: u32| memory.get((at >> 2) as usize).map(|word| u32::from_le_bytes(*word));
         match offset {
-            TABLE_BASE.. => self.system.accelerator.table(offset - TABLE_BASE),
+            TABLE_BASE..WINDOW_END => Some(self.system.accelerator.table(offset - TABLE_BASE)),
+            WINDOW_END.. => None,
             IMEM_BASE.. => {
                 let bytes = self.imem.get((offset - IMEM_BASE) as usize..).and_then(|rest| rest.first_chunk());
-                bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+                bytes.map(|bytes| u32::from_le_bytes(*bytes))
             }
             PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
             DMEM_BASE.. => word(&self.system.dmem, offset - DMEM_BASE),
-            _ => self.host_register(offset),
+            0..REGISTER_BYTES => Some(self.host_register(offset)),
+            _ => None,
         }
     }
 
@@ -159,28 +181,29 @@ impl Unit {
             regs::RPU_HOST_BLOCKED => counters.blocked as u32,
             regs::RPU_HOST_REFUSED => counters.refused as u32,
             regs::RPU_HOST_ACCEL => self.accelerator,
-            // RX_STALLS and TX_STALLS among them: nothing ever stalls here.
+            // RX_STALLS and TX_STALLS among them: nothing ever stalls here. Places without a register read as 0.
             _ => 0,
         }
     }
 
-    /// Writes the word at `offset` of the unit's window, as the host does.
-    pub fn host_write(&mut self, offset: u32, value: u32) {
+    /// Writes the word at `offset` of the unit's window, as the host does; false where nothing is.
+    pub fn host_write(&mut self, offset: u32, value: u32) -> bool {
         let offset = offset & !3;
         match offset {
-            TABLE_BASE.. => self.system.accelerator.load(offset - TABLE_BASE, value),
+            TABLE_BASE..WINDOW_END => self.system.accelerator.load(offset - TABLE_BASE, value),
+            WINDOW_END.. => return false,
             IMEM_BASE.. => {
                 let at = (offset - IMEM_BASE) as usize;
-                if let Some(word) = self.imem.get_mut(at..at + 4) {
-                    word.copy_from_slice(&value.to_le_bytes());
-                    self.core.load(offset - IMEM_BASE, value);
-                }
+                let Some(word) = self.imem.get_mut(at..at + 4) else {
+                    return false;
+                };
+                word.copy_from_slice(&value.to_le_bytes());
+                self.core.load(offset - IMEM_BASE, value);
             }
-            DMEM_BASE.. if offset < DMEM_BASE + DMEM_BYTES || (PMEM_BASE..PMEM_BASE + PMEM_BYTES).contains(&offset) => {
-                if let Some(word) = self.system.memory(offset) {
-                    *word = value.to_le_bytes();
-                }
-            }
+            DMEM_BASE.. => match self.system.memory(offset) {
+                Some(word) => *word = value.to_le_bytes(),
+                None => return false,
+            },
             regs::RPU_HOST_RESET => {
                 let reset = value & 1 != 0;
                 if reset && !self.reset {
@@ -193,7 +216,9 @@ impl Unit {
             regs::RPU_HOST_EVICT => self.system.raise(flag::EVICT),
             regs::RPU_HOST_DEBUG_IN_L => self.system.debug_in[0] = value,
             regs::RPU_HOST_DEBUG_IN_H => self.system.debug_in[1] = value,
-            _ => {}
+            // Those that are only read keep what they show.
+            _ => return offset < REGISTER_BYTES,
         }
+        true
     }
 }

@@ -4,7 +4,7 @@
 
 use std::{path::Path, process::Command};
 
-use penstock_rpu::{Departure, Identity, Outside, Unit, accelerator::Kind, regs};
+use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kind, regs};
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;
@@ -19,7 +19,9 @@ const AFTER: u32 = 0x300;
 struct Nothing;
 
 impl Outside for Nothing {
-    fn send(&mut self, _departure: Departure, _bytes: &[u8]) {}
+    fn send(&mut self, _departure: Departure, _bytes: &[u8]) -> Answer {
+        Answer::Taken
+    }
     fn free(&mut self, _slot: u8) {}
     fn declare(&mut self, _count: u8, _bytes: u16) {}
 }
@@ -66,7 +68,7 @@ impl Machine {
         }
         unit.host_write(regs::RPU_HOST_RESET, 0);
         unit.run(&mut Nothing, 1000);
-        (1..16).map(|register| unit.host_read(DMEM + AFTER + 4 * register)).collect()
+        (1..16).map(|register| unit.host_read(DMEM + AFTER + 4 * register).unwrap()).collect()
     }
 }
 
@@ -106,7 +108,7 @@ fn instructions_and_programs_do_what_the_oracles_say() {
                 }
                 assert_eq!(machine.run(&words(code), &words(before)), words(after), "program {code}, from {before}");
                 for (word, offset) in memory(memory_after).into_iter().zip((0..).step_by(4)) {
-                    assert_eq!(machine.0.host_read(DMEM + offset), word, "program {code}, data at {offset:#x}");
+                    assert_eq!(machine.0.host_read(DMEM + offset), Some(word), "program {code}, data at {offset:#x}");
                 }
                 programs += 1;
             }

@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
-use penstock_rpu::{Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kind, port::Destination, regs};
+use penstock_rpu::{
+    Answer, Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kind, port::Destination, regs,
+};
 use penstock_rpu_sdk::{Options, compile};
 
 const IMEM: u32 = 0x0200_0000;
@@ -22,8 +24,9 @@ struct Notes {
 }
 
 impl Outside for Notes {
-    fn send(&mut self, departure: Departure, bytes: &[u8]) {
+    fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer {
         self.sent.push((departure, bytes.to_vec()));
+        Answer::Taken
     }
     fn free(&mut self, slot: u8) {
         self.freed.push(slot);
@@ -48,7 +51,7 @@ fn start(path: &str) -> Unit {
 }
 
 fn byte(unit: &mut Unit, address: u32) -> u8 {
-    (unit.host_read(address) >> (8 * (address & 3))) as u8
+    (unit.host_read(address).unwrap() >> (8 * (address & 3))) as u8
 }
 
 #[test]
@@ -58,7 +61,7 @@ fn exceptions_and_csrs_are_as_the_specification_says() {
     let mut at = RESULTS;
     let mut next = || {
         at += 4;
-        unit.host_read(at - 4)
+        unit.host_read(at - 4).unwrap()
     };
     // cause and mtval of each; mstatus shows interrupts off, and that they were on
     let odd = DMEM + 0x3001;
@@ -99,7 +102,7 @@ fn interrupts_come_when_the_mask_lets_them() {
                 unit.run(&mut notes, 1000);
             }
         }
-        let count = |unit: &mut Unit, bit: u32| unit.host_read(RESULTS + 4 * bit);
+        let count = |unit: &mut Unit, bit: u32| unit.host_read(RESULTS + 4 * bit).unwrap();
         assert_eq!(notes.sent.len(), 80);
         assert_eq!(count(&mut unit, 16), 0, "registers changed by an interrupt");
         let timers = count(&mut unit, 0);
@@ -116,8 +119,8 @@ fn interrupts_come_when_the_mask_lets_them() {
                 assert_eq!(counted, times, "mask {mask:#x}, bit {bit}");
             }
         }
-        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 0);
-        assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS), 0);
+        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 0);
+        assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 0);
     }
 }
 
@@ -126,13 +129,13 @@ fn the_kits_handler_answers_an_evict() {
     let mut unit = start("programs/forward_compat.c");
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 0);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 0);
     unit.host_write(regs::RPU_HOST_POKE, 1);
     unit.run(&mut notes, 10_000);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 0);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 0);
     unit.host_write(regs::RPU_HOST_EVICT, 1);
     unit.run(&mut notes, 10_000);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 2);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 2);
 }
 
 #[test]
@@ -146,7 +149,7 @@ fn a_recv_that_waits_gives_way_to_interrupts() {
         unit.host_write(register, 1);
         assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
         assert!(unit.instructions() > before, "the handler has run");
-        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), status);
+        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), status);
         assert_eq!(unit.pc(), at, "the load comes again");
     }
     let frame: Vec<u8> = (0..60).collect();
@@ -176,7 +179,7 @@ fn frames_lie_where_the_program_has_declared() {
                 let copied = i >= 4 && i < 4 + length.min(128);
                 assert_eq!(byte(&mut unit, header - 4 + i as u32), if copied { frame[i - 4] } else { before });
             }
-            assert_eq!(unit.host_read(regs::RPU_HOST_ACTIVE_SLOTS), 1 << (slot - 1));
+            assert_eq!(unit.host_read(regs::RPU_HOST_ACTIVE_SLOTS).unwrap(), 1 << (slot - 1));
             unit.run(&mut notes, 1000);
             let (departure, bytes) = notes.sent.pop().unwrap();
             assert_eq!((departure.destination, bytes), (Destination::Ethernet(1), frame));
@@ -198,7 +201,7 @@ fn a_unit_in_reset_does_nothing_and_forgets() {
     unit.host_write(regs::RPU_HOST_RESET, 1);
     assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
     assert!(notes.sent.is_empty() && unit.active_slots() == 0);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS), 1);
+    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 1);
     unit.host_write(regs::RPU_HOST_RESET, 0);
     notes.declared = None;
     unit.run(&mut notes, 10_000);
@@ -212,10 +215,10 @@ fn rosebuds_functions_do_what_their_names_say() {
     unit.host_write(regs::RPU_HOST_DEBUG_IN_L, 77);
     unit.run(&mut notes, 10_000);
     assert_eq!(notes.declared, Some((16, 16_374)));
-    let values: Vec<u32> = (0..12).map(|i| unit.host_read(RESULTS + 4 * i)).collect();
+    let values: Vec<u32> = (0..12).map(|i| unit.host_read(RESULTS + 4 * i).unwrap()).collect();
     let (mib, kib) = (1 << 20, 1 << 10);
     assert_eq!(values, [5, 64 * kib, 32 * kib, mib, 8 * kib, 32, 1, mib, 0, 0, 0, 77]);
-    assert_eq!(unit.host_read(regs::RPU_HOST_DEBUG_OUT_L), 0x0D0E_0B06);
+    assert_eq!(unit.host_read(regs::RPU_HOST_DEBUG_OUT_L).unwrap(), 0x0D0E_0B06);
 
     // Order of the frame's first byte, where it goes, and what of it.
     let frame: Vec<u8> = (0..60).collect();
@@ -246,11 +249,11 @@ fn rosebuds_functions_do_what_their_names_say() {
         let sent = notes.sent.pop().map(|(departure, bytes)| (departure.destination, bytes));
         assert_eq!(sent, expected, "order {order}");
         assert_eq!(notes.freed.pop(), Some(slot));
-        assert_eq!(unit.host_read(RESULTS + 64), 60 | u32::from(slot) << 16 | 1 << 24);
-        assert_eq!(unit.host_read(RESULTS + 68), PMEM + 0xC_000A + 0x4000 * u32::from(slot - 1));
-        assert_eq!(unit.host_read(RESULTS + 72), 1 << (slot - 1));
+        assert_eq!(unit.host_read(RESULTS + 64).unwrap(), 60 | u32::from(slot) << 16 | 1 << 24);
+        assert_eq!(unit.host_read(RESULTS + 68).unwrap(), PMEM + 0xC_000A + 0x4000 * u32::from(slot - 1));
+        assert_eq!(unit.host_read(RESULTS + 72).unwrap(), 1 << (slot - 1));
         assert_eq!(unit.counters().refused, refused);
     }
     assert_eq!(unit.counters().blocked, 1); // the one that pkt_done_msg gave back
-    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS), 1 << 9 | 1 << 10);
+    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 1 << 9 | 1 << 10);
 }

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use penstock_rpu_sdk::{Firmware, Options, compile};
 use penstock_shell::{Accelerator, Card, Config, prefix_table, regs};
@@ -26,6 +27,17 @@ pub fn program(name: &str) -> Firmware {
     build(&root().join("engines/rpu/programs").join(name))
 }
 
+/// A program of which only `main` is given.
+pub fn main_of(body: &str) -> Firmware {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let name = format!("penstock-{}-{}.c", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, format!("#include <penstock.h>\nint main(void) {{ {body} }}\n")).unwrap();
+    let firmware = build(&path);
+    std::fs::remove_file(path).unwrap();
+    firmware
+}
+
 pub fn build(path: &Path) -> Firmware {
     compile(&[path.to_owned()], &Options::new(&root())).unwrap()
 }
@@ -38,35 +50,48 @@ pub fn card(ports: u8, units: u8, policy: u32, firmware: &Firmware) -> Card {
 pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, list: &str) -> Card {
     let mut card = Card::new(Config { ports, units, accelerator: Accelerator::IpPrefix });
     let all = u32::MAX >> (32 - units);
-    card.write(regs::CARD_UNIT_WRITE_MASK, all);
+    card.write(regs::CARD_UNIT_WRITE_MASK, all).unwrap();
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {
         for (word, offset) in bytes.chunks_exact(4).zip((0..).step_by(4)) {
-            card.write(base + offset, u32::from_le_bytes(word.try_into().unwrap()));
+            card.write(base + offset, u32::from_le_bytes(word.try_into().unwrap())).unwrap();
         }
     }
     let prefixes = prefix_table::parse("list", list).unwrap();
     for (offset, word) in prefix_table::compile("list", &prefixes).unwrap() {
-        card.write(TABLE + offset, word);
+        card.write(TABLE + offset, word).unwrap();
     }
     for entry in 0..regs::CARD_RETA_COUNT {
-        card.write(regs::CARD_RETA + 4 * entry, entry % u32::from(units));
+        card.write(regs::CARD_RETA + 4 * entry, entry % u32::from(units)).unwrap();
     }
-    card.write(regs::CARD_POLICY, policy);
-    card.write(regs::CARD_UNIT_ENABLE, all);
-    card.write(regs::CARD_PORT_ENABLE, 0xF);
-    card.write(WINDOW + regs::RPU_HOST_RESET, 0);
+    card.write(regs::CARD_POLICY, policy).unwrap();
+    card.write(regs::CARD_UNIT_ENABLE, all).unwrap();
+    card.write(regs::CARD_PORT_ENABLE, 0xF).unwrap();
+    card.write(WINDOW + regs::RPU_HOST_RESET, 0).unwrap();
     card
 }
 
 /// Reads a register of a unit.
 pub fn unit_read(card: &mut Card, unit: u8, register: u32) -> u32 {
-    card.write(regs::CARD_UNIT_READ, unit.into());
-    card.read(WINDOW + register)
+    card.write(regs::CARD_UNIT_READ, unit.into()).unwrap();
+    card.read(WINDOW + register).unwrap()
+}
+
+/// Sends the frames of all flows to one unit.
+pub fn all_flows_to(card: &mut Card, unit: u32) {
+    for entry in 0..regs::CARD_RETA_COUNT {
+        card.write(regs::CARD_RETA + 4 * entry, unit).unwrap();
+    }
+}
+
+/// Slots of a unit that are free.
+pub fn free_slots(card: &mut Card, unit: u32) -> u32 {
+    card.write(regs::CARD_SLOTS_UNIT, unit).unwrap();
+    card.read(regs::CARD_SLOTS_FREE).unwrap()
 }
 
 /// Reads a register of a stream.
 pub fn stream_read(card: &mut Card, stream: u32, register: u32) -> u32 {
-    card.read(regs::CARD_STREAM_BASE + stream * regs::CARD_STREAM_STRIDE + register)
+    card.read(regs::CARD_STREAM_BASE + stream * regs::CARD_STREAM_STRIDE + register).unwrap()
 }
 
 /// Frames of a capture file in the classic format, little endian.

@@ -1,0 +1,77 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! From a manifest to a card at work: what `run`, `demo` and the benches have in common.
+
+use std::path::Path;
+
+use penstock_device::rtl::{RtlDevice, Wave};
+use penstock_device::{
+    Design, DesignError, Device, DeviceError, Image, ImageError, Override, Progress, Rate, Root, Run, Target, Traffic,
+    open,
+};
+
+use crate::files::{self, FileError};
+use crate::show::Bar;
+
+/// Why there is no card at work.
+#[derive(Debug, thiserror::Error)]
+pub enum CardError {
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// What a card is made of, and what its units run.
+pub struct Card {
+    pub design: Design,
+    image: Image,
+}
+
+impl Card {
+    /// Reads the manifest, changed by `change`, its program and its tables.
+    pub fn read(root: &Root, manifest: &Path, change: Override) -> Result<Self, CardError> {
+        let design = Design::read(manifest)?.with(change)?;
+        files::readable(&design.program, files::PROGRAM)?;
+        for table in design.tables.values() {
+            files::readable(table, files::BLOCK_LIST)?;
+        }
+        let image = Image::of(root, &design)?;
+        Ok(Self { design, image })
+    }
+
+    /// Sends traffic through the card on a target; `wave` records it, on `rtl` only.
+    pub fn carry(
+        &self,
+        root: &Root,
+        target: Target,
+        wave: Option<Wave>,
+        traffic: &Traffic,
+        rate: Rate,
+    ) -> Result<Run, CardError> {
+        let mut bar = Bar::new();
+        let mut shown = |progress: Progress| bar.show(progress);
+        let mut device: Box<dyn Device> = match wave {
+            Some(wave) => Box::new(RtlDevice::open(root, &self.design, Some(wave), &mut shown)?),
+            None => open(root, &self.design, target, &mut shown)?,
+        };
+        shown(Progress::Loading);
+        device.load(&self.image)?;
+        device.send(traffic, rate)?;
+        let run = device.run(&mut shown)?;
+        bar.finish();
+        Ok(run)
+    }
+
+    /// The card's RTL, up and loaded.
+    pub fn rtl(&self, root: &Root) -> Result<RtlDevice, CardError> {
+        let mut bar = Bar::new();
+        let mut device = RtlDevice::open(root, &self.design, None, &mut |progress| bar.show(progress))?;
+        device.load(&self.image)?;
+        bar.finish();
+        Ok(device)
+    }
+}

@@ -1,0 +1,80 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Files that the command line names: what cannot be read or written is an error with the file and the way out.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What to do about an input that should be a capture.
+pub const CAPTURE: &str = "give a capture (pcap or pcapng), and behind it, if not 0, its port: FILE@1 or FILE@host";
+/// What to do about an input that should be a block list.
+pub const BLOCK_LIST: &str = "give a block list, one prefix a line, for example designs/blocklist.txt";
+/// What to do about an input that should be a program.
+pub const PROGRAM: &str = "give a C source or a linked .elf, for example engines/rpu/programs/forward.c";
+/// What to do about an output.
+const OUTPUT: &str = "choose a place that can be written, in a folder that is there";
+
+/// A file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}; {way_out}", path.display())]
+pub struct FileError {
+    path: PathBuf,
+    source: io::Error,
+    way_out: &'static str,
+}
+
+impl FileError {
+    /// An input that cannot be read; `way_out` says what would be right.
+    pub fn input(path: &Path, source: io::Error, way_out: &'static str) -> Self {
+        Self { path: path.to_path_buf(), source, way_out }
+    }
+
+    /// An output that cannot be written.
+    pub fn output(path: &Path, source: io::Error) -> Self {
+        Self::input(path, source, OUTPUT)
+    }
+}
+
+/// Whether an input is a file that can be opened: asked before something that knows less about it opens it.
+pub fn readable(path: &Path, way_out: &'static str) -> Result<(), FileError> {
+    let is_folder = fs::File::open(path).and_then(|file| Ok(file.metadata()?.is_dir()));
+    let checked = is_folder.and_then(|folder| if folder { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) });
+    checked.map_err(|source| FileError::input(path, source, way_out))
+}
+
+/// Reads a text.
+pub fn read(path: &Path, way_out: &'static str) -> Result<String, FileError> {
+    fs::read_to_string(path).map_err(|source| FileError::input(path, source, way_out))
+}
+
+/// Writes a file.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
+    fs::write(path, content).map_err(|source| FileError::output(path, source))
+}
+
+/// Makes a folder and those above it.
+pub fn make_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(|source| FileError::output(path, source))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_file_and_the_way_out() {
+        let folder = std::env::temp_dir();
+        let missing = folder.join("penstock-no-such-file");
+        for error in [
+            readable(&missing, CAPTURE).unwrap_err(),
+            readable(&folder, CAPTURE).unwrap_err(),
+            read(&missing, CAPTURE).unwrap_err(),
+        ] {
+            let text = error.to_string();
+            assert!(text.starts_with(folder.to_str().unwrap()) && text.ends_with(CAPTURE), "{text}");
+        }
+        let text = write(&missing.join("file"), "").unwrap_err().to_string();
+        assert!(text.contains("penstock-no-such-file/file: ") && text.ends_with(OUTPUT), "{text}");
+    }
+}

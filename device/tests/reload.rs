@@ -1,0 +1,126 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Programs follow each other on one device, whatever the one before has left behind; each run has its own figures.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use penstock_device::{Design, Device, Image, Outcome, Port, Rate, Root, Run, Target, Traffic, open, regs};
+
+const DESIGN: &str = "
+[card]
+name = \"reload\"
+ports = 2
+
+[dispatch]
+policy = \"round-robin\"
+
+[[units]]
+engine = \"rpu\"
+count = 1
+program = \"program.c\"
+";
+
+/// The design, and its image with a program of which only the loop is given.
+fn image_of(root: &Root, body: &str) -> (Design, Image) {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("penstock-reload-{}-{number}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let program = format!("#include <penstock.h>\nint main(void) {{ pn_init(); for (;;) {{ {body} }} }}\n");
+    fs::write(folder.join("program.c"), program).unwrap();
+    let design = Design::parse(&folder.join("design.toml"), DESIGN).unwrap();
+    let image = Image::of(root, &design).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    (design, image)
+}
+
+/// Writes `mark` into the first byte of each frame and sends it to port 1.
+fn marker(mark: u8) -> String {
+    format!("pn_desc_t desc = pn_recv(); *pn_data() = {mark}; pn_send(pn_to(desc, PN_PORT_ETH(1)));")
+}
+
+fn traffic(count: usize, bytes: usize) -> Traffic {
+    let mut traffic = Traffic::default();
+    (0..count).for_each(|number| traffic.push(Port::Ethernet(0), &vec![number as u8; bytes], 0));
+    traffic
+}
+
+/// Opens a design.
+fn device_of(root: &Root, design: &Design, target: Target) -> Box<dyn Device> {
+    open(root, design, target, &mut |_| {}).unwrap()
+}
+
+fn run(device: &mut dyn Device, traffic: &Traffic) -> Run {
+    device.send(traffic, Rate::Lossless).unwrap();
+    device.run(&mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_program_finds_the_card_as_after_power_up() {
+    let root = Root::find().unwrap();
+    // Frames stay in their slots; one that the host must take to hang; a wild access and a frame to nowhere.
+    let keeps = "pn_recv();";
+    let hangs = "pn_recv(); for (;;);";
+    let errs = "*(volatile uint32_t *)0x6000000 = 1; pn_send(pn_to(pn_recv(), 0x3F));";
+    for target in [Target::Soft, Target::Rtl] {
+        let (design, first) = image_of(&root, &marker(1));
+        let mut device = device_of(&root, &design, target);
+        for (round, before) in [&marker(9), keeps, hangs, errs, keeps].into_iter().enumerate() {
+            let (_, before) = image_of(&root, before);
+            let mark = round as u8 + 1;
+            let (_, image) = if mark == 1 { (design.clone(), first.clone()) } else { image_of(&root, &marker(mark)) };
+            device.load(&before).unwrap();
+            let earlier = run(&mut *device, &traffic(20, 9000));
+            assert_eq!(earlier.departures.len() as u64 + earlier.drops.total(), 20, "{target}, round {round}");
+            assert_eq!(round == 0, earlier.faults.is_empty(), "{target}, round {round}: {:?}", earlier.faults);
+
+            device.load(&image).unwrap();
+            for count in [100, 30] {
+                let later = run(&mut *device, &traffic(count, 200));
+                assert_eq!(later.faults, [""; 0], "{target}, round {round}");
+                assert_eq!((later.departures.len(), later.drops.total()), (count, 0), "{target}, round {round}");
+                assert!(later.departures.iter().all(|out| out.bytes[0] == mark), "{target}, round {round}");
+            }
+            device.write(regs::CARD_SLOTS_UNIT, 0).unwrap();
+            assert_eq!(device.read(regs::CARD_SLOTS_FREE).unwrap(), 32, "{target}, round {round}");
+            assert_eq!(device.read(regs::CARD_UNITS_IDLE).unwrap() & 1, 1);
+        }
+    }
+}
+
+#[test]
+fn each_run_has_its_own_figures() {
+    let root = Root::find().unwrap();
+    // A wild access before the first frame comes, and a destination that does not exist for odd frames.
+    let odd_ones_err = "static int started; if (!started) *(volatile uint32_t *)0x6000000 = 1; started = 1;
+        pn_desc_t desc = pn_recv(); pn_send(pn_to(desc, *pn_hdr() & 1 ? 0x3F : 1));";
+    let (design, image) = image_of(&root, odd_ones_err);
+    for target in [Target::Soft, Target::Rtl] {
+        let mut device = device_of(&root, &design, target);
+        device.load(&image).unwrap();
+        for (count, faults) in [(40, 2), (10, 0), (1, 0)] {
+            let traffic = traffic(count, 100);
+            let outcome = Outcome::new(&design, target, &traffic, &run(&mut *device, &traffic));
+            let counters = &outcome.counters;
+            let (frames, refused) = (count as u64, count as u64 / 2);
+            assert_eq!((outcome.frames_in, outcome.total_out()), (frames, frames - refused), "{target}");
+            assert_eq!((outcome.drops.refused, outcome.drops.total()), (refused, refused));
+            assert_eq!((counters.ports[0].rx_frames, counters.ports[0].rx_bytes), (frames, 100 * frames), "{target}");
+            assert_eq!(counters.ports[1].tx_frames, frames - refused);
+            assert_eq!((counters.units[0].rx_frames, counters.units[0].refused), (frames, refused));
+            // A flag that was up already says nothing about this run; what rose before the first one belongs to that.
+            let errors = if faults == 0 { 0 } else { 1 << 8 | 1 << 10 };
+            assert_eq!((outcome.faults.len(), counters.units[0].errors), (faults, errors), "{target}");
+            let wire_bits = 8 * frames * (100 + 24);
+            let ratio = outcome.gbps * 1000.0 / outcome.mpps / (wire_bits as f64 / frames as f64);
+            assert!((ratio - 1.0).abs() < 1e-9, "{target}: {ratio}");
+            if let penstock_device::Timing::Rtl { cycles, .. } = outcome.timing {
+                let mpps = frames as f64 / (cycles as f64 / 250.0);
+                assert!((outcome.mpps / mpps - 1.0).abs() < 1e-9, "{} of {mpps} Mpps", outcome.mpps);
+            }
+        }
+        // The device's own counters go on.
+        assert_eq!(device.counters().unwrap().ports[0].rx_frames, 51, "{target}");
+    }
+}
