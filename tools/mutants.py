@@ -9,6 +9,7 @@ that fails there proves nothing.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
 import shutil
@@ -131,6 +132,14 @@ def main(only: str | None = None) -> int:
     complaints = [c for c in map(check, mutants) if c]
     if complaints or not mutants:
         print("\n".join(complaints) or "no mutant has that name")
+        print("0 passed, 1 failed")
+        return 1
+    COPY.parent.mkdir(parents=True, exist_ok=True)
+    lock = (COPY.parent / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("planted bugs are being tried already: one run at a time, they share a copy of the tree")
         print("0 passed, 1 failed")
         return 1
     make_copy()

@@ -140,7 +140,10 @@ def main() -> int:
         "--mutants", action="store_true", help="plant each bug of the lists and check that the suite catches it"
     )
     args.add_argument(
-        "--only", metavar="WORD", help="only the steps (or, with --mutants, the bugs) whose name contains WORD"
+        "--only",
+        metavar="WORD",
+        help="only the steps (or, with --mutants, the bugs) whose name contains WORD; if there is no such step, the hardware and "
+        "system tests whose name does",
     )
     opts = args.parse_args()
     if opts.mutants:
@@ -154,6 +157,9 @@ def main() -> int:
     chosen = [step for step in steps() if opts.only is None or opts.only in step.name]
     if not chosen:
         print(f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps())}")
+        print(f"the hardware and system tests with `{opts.only}` in their names:", flush=True)
+        pytest = steps()[-1]
+        chosen = [Step(pytest.name, [*pytest.command, "-k", opts.only], pytest.count)]
     for step in chosen:
         total += run(step)
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")

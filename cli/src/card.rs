@@ -40,6 +40,7 @@ impl Card {
             files::readable(table, files::BLOCK_LIST)?;
         }
         let image = Image::of(root, &design)?;
+        eprint!("{}", image.firmware.messages);
         Ok(Self { design, image })
     }
 
@@ -52,7 +53,7 @@ impl Card {
         traffic: &Traffic,
         rate: Rate,
     ) -> Result<Run, CardError> {
-        let mut bar = Bar::new();
+        let mut bar = Bar::new(self.design.units);
         let mut shown = |progress: Progress| bar.show(progress);
         let mut device: Box<dyn Device> = match wave {
             Some(wave) => Box::new(RtlDevice::open(root, &self.design, Some(wave), &mut shown)?),
@@ -68,7 +69,7 @@ impl Card {
 
     /// The card's RTL, up and loaded.
     pub fn rtl(&self, root: &Root) -> Result<RtlDevice, CardError> {
-        let mut bar = Bar::new();
+        let mut bar = Bar::new(self.design.units);
         let mut device = RtlDevice::open(root, &self.design, None, &mut |progress| bar.show(progress))?;
         device.load(&self.image)?;
         bar.finish();

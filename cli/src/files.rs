@@ -36,9 +36,13 @@ impl FileError {
 }
 
 /// Whether an input is a file that can be opened: asked before something that knows less about it opens it.
+/// A pipe is not tried: it can be opened only once.
 pub fn readable(path: &Path, way_out: &'static str) -> Result<(), FileError> {
-    let is_folder = fs::File::open(path).and_then(|file| Ok(file.metadata()?.is_dir()));
-    let checked = is_folder.and_then(|folder| if folder { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) });
+    let checked = fs::metadata(path).and_then(|about| match about {
+        about if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        about if about.is_file() => fs::File::open(path).map(drop),
+        _ => Ok(()),
+    });
     checked.map_err(|source| FileError::input(path, source, way_out))
 }
 
@@ -52,6 +56,14 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
     fs::write(path, content).map_err(|source| FileError::output(path, source))
 }
 
+/// Removes a file, if it is there.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::output(path, error)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes a folder and those above it.
 pub fn make_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).map_err(|source| FileError::output(path, source))
@@ -60,7 +72,23 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::process::Command;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
     use super::*;
+
+    /// Opening a pipe waits until somebody writes to it, and ends what is written when it closes it.
+    #[test]
+    fn a_pipe_is_left_to_its_reader() {
+        let pipe = std::env::temp_dir().join(format!("penstock-pipe-{}", std::process::id()));
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let (done, answer) = mpsc::channel();
+        let asked = pipe.clone();
+        std::thread::spawn(move || done.send(readable(&asked, CAPTURE).is_ok()));
+        assert_eq!(answer.recv_timeout(Duration::from_secs(10)), Ok(true));
+        fs::remove_file(pipe).unwrap();
+    }
 
     #[test]
     fn an_error_names_the_file_and_the_way_out() {

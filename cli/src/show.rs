@@ -1,21 +1,34 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! What people see while they wait, and how numbers are written.
 
+use std::io::{IsTerminal, stderr};
+
 use indicatif::{ProgressBar, ProgressStyle};
 use penstock_device::Progress;
 
-/// A progress bar on standard error; nothing when that is no terminal.
-pub struct Bar(ProgressBar);
+/// A progress bar on standard error. When that is no terminal, only what takes minutes is told, in a line.
+pub struct Bar {
+    bar: ProgressBar,
+    /// Units of the card.
+    units: u32,
+    /// Whether the line about the build is still to come.
+    untold: bool,
+}
 
 impl Bar {
-    pub fn new() -> Self {
-        Self(ProgressBar::new(0))
+    /// For a card of so many units.
+    pub fn new(units: u32) -> Self {
+        Self { bar: ProgressBar::new(0), units, untold: !stderr().is_terminal() }
     }
 
     /// Shows how far a device has come.
     pub fn show(&mut self, progress: Progress) {
         let (template, done, total, message) = match progress {
             Progress::Building { done, total } => {
+                if std::mem::take(&mut self.untold) {
+                    let units = if self.units == 1 { "1 unit".to_string() } else { format!("{} units", self.units) };
+                    eprintln!("building the model of this card ({units}), a minute or two, once");
+                }
                 ("building the model  {bar:40} {pos}/{len} files, once for this card", done, total, String::new())
             }
             Progress::Loading => ("loading programs and tables", 0, 0, String::new()),
@@ -25,16 +38,16 @@ impl Bar {
             }
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            self.0.set_style(style);
+            self.bar.set_style(style);
         }
-        self.0.set_length(total);
-        self.0.set_message(message);
-        self.0.set_position(done);
+        self.bar.set_length(total);
+        self.bar.set_message(message);
+        self.bar.set_position(done);
     }
 
     /// Takes the bar off the screen.
     pub fn finish(self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 

@@ -165,8 +165,15 @@ fn check_link(path: &Path, link: DataLink) -> Result<(), CaptureError> {
 
 fn broken(path: &Path, frames: usize, error: &PcapError) -> String {
     match error {
-        PcapError::IncompleteBuffer => format!("{}: cut short after {frames} frames", path.display()),
-        error => format!("{}: damaged after {frames} frames: {error}", path.display()),
+        PcapError::IncompleteBuffer => {
+            format!("{}: cut short after {frames} frames, which were read; copy or record it anew", path.display())
+        }
+        error => {
+            format!(
+                "{}: damaged after {frames} frames, which were read: {error}; copy or record it anew",
+                path.display()
+            )
+        }
     }
 }
 
@@ -245,7 +252,9 @@ mod tests {
             let path = file("cut.pcap", &whole[..whole.len() - cut]);
             let capture = read(&path).unwrap();
             assert_eq!(capture.frames().len(), 1);
-            assert_eq!(capture.faults, [format!("{}: cut short after 1 frames", path.display())]);
+            let expected =
+                format!("{}: cut short after 1 frames, which were read; copy or record it anew", path.display());
+            assert_eq!(capture.faults, [expected]);
             std::fs::remove_file(path).unwrap();
         }
     }
@@ -281,7 +290,8 @@ mod tests {
             capture.frames().map(|(time, bytes)| (time, bytes.to_vec())).collect::<Vec<_>>(),
             [(9_000, vec![1, 2, 3, 4, 5])]
         );
-        assert_eq!(capture.faults, [format!("{}: cut short after 1 frames", path.display())]);
+        let expected = format!("{}: cut short after 1 frames, which were read; copy or record it anew", path.display());
+        assert_eq!(capture.faults, [expected]);
         std::fs::remove_file(path).unwrap();
     }
 

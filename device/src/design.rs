@@ -336,6 +336,26 @@ ip_prefix = "list.txt"
         assert!(design.tables["ip_prefix"].ends_with("src/list.txt"));
     }
 
+    /// The reference shows every key, and names every word that a key may have.
+    #[test]
+    fn the_reference_is_right() {
+        let text = include_str!("../../docs/designs.md");
+        let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let design = Design::parse(Path::new("../designs/reference.toml"), example).unwrap();
+        assert_eq!((design.ports, design.units, design.accelerator), (2, 16, Accelerator::IpPrefix));
+        for key in ["name", "ports", "clock_mhz", "policy", "engine", "count", "program", "accelerator", "ip_prefix"] {
+            assert!(example.contains(&format!("\n{key} = ")) && text.contains(&format!("`{key}`")), "{key}");
+        }
+        let error = error(&GOOD.replace("round-robin", "random"));
+        let policies: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+        assert!(policies.len() == 4 && policies.iter().all(|word| text.contains(&format!("`{word}`"))), "{policies:?}");
+        let ranges = [("ports = 2", "ports = 0"), ("count = 16", "count = 0")].map(|(old, new)| {
+            let text = parse(&GOOD.replace(old, new)).unwrap_err().to_string();
+            text.lines().next().and_then(|line| line.rsplit(' ').next()).unwrap().to_string()
+        });
+        assert!(ranges.iter().all(|range| text.contains(&format!("required, {range}"))), "{ranges:?}");
+    }
+
     #[test]
     fn unknown_key_names_line_and_allowed_keys() {
         let text = error(&GOOD.replace("count = 16", "counts = 16"));

@@ -58,6 +58,16 @@ impl Rate {
     }
 }
 
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lossless => f.write_str("line rate with pauses"),
+            Self::Line => f.write_str("line rate"),
+            Self::Gbps(gbps) => write!(f, "{gbps} Gb/s a port"),
+        }
+    }
+}
+
 /// How far a device has come.
 #[derive(Debug, Clone)]
 pub enum Progress {
@@ -90,6 +100,8 @@ pub struct Run {
     pub departures: Vec<Departure>,
     /// Frames that did not, by reason.
     pub drops: Drops,
+    /// Cycle in which the first frame could enter; 0 on `soft`.
+    pub start: u64,
     /// Cycles from the first beat in to the last beat that moved; none on `soft`.
     pub cycles: Option<u64>,
     /// Wall-clock seconds that the frames took.
@@ -105,6 +117,11 @@ impl Run {
     pub(crate) fn count(&mut self, before: &Counters, now: &Counters) {
         self.counters = now.since(before);
         self.drops = self.counters.drops();
+    }
+
+    /// Says that so many frames go from unit to unit and never leave.
+    pub(crate) fn note_circling(&mut self, frames: u64) {
+        self.faults.push(format!("{frames} frames still circle over loopback"));
     }
 
     /// Counts as lost what, of `queued` frames, neither left nor was dropped and counted, and says so.

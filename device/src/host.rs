@@ -4,8 +4,8 @@
 
 use penstock_rpu_sdk::Firmware;
 
-use crate::design::Design;
-use crate::device::DeviceError;
+use crate::design::{Accelerator, Design};
+use crate::device::{DeviceError, Run};
 use crate::image::Image;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
@@ -18,7 +18,7 @@ const UNIT_TABLES: u32 = 0x300_0000;
 
 /// Streams of the register map behind the Ethernet ports.
 const HOST_STREAM: u32 = 4;
-const LOOPBACK_STREAM: u32 = 5;
+pub const LOOPBACK_STREAM: u32 = 5;
 
 /// Cycles that a unit may hold a slot without releasing any.
 pub const HELD_LIMIT: u64 = 10_000;
@@ -29,14 +29,20 @@ const LOOK: u64 = 100;
 
 /// Bits of a unit's ERRORS register (engines/rpu/regs/rpu.rdl) in words.
 const ERRORS: [(u32, &str); 6] = [
-    (8, "wild address"),
-    (9, "descriptor of a slot that it does not hold"),
-    (10, "destination that does not exist"),
+    (WILD_ADDRESS, "wild address"),
+    (9, "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice"),
+    (BAD_DESTINATION, "destination that does not exist"),
     (11, "bad slot set-up"),
-    (12, "accelerator error"),
+    (ACCELERATOR_ERROR, "accelerator error"),
     (13, "host memory that does not exist"),
 ];
 const WILD_ADDRESS: u32 = 8;
+const BAD_DESTINATION: u32 = 10;
+const ACCELERATOR_ERROR: u32 = 12;
+
+/// What is said when the program uses an accelerator that is not there.
+const NO_ACCELERATOR: &str = "the program uses an accelerator and the design's units have none; \
+                              add `accelerator = \"ip_prefix\"` to [[units]]";
 
 /// How a target reaches the host address space.
 pub trait Bus {
@@ -55,6 +61,7 @@ pub struct Host {
     pub ports: u32,
     pub units: u32,
     policy: u32,
+    accelerator: Accelerator,
     /// Units that take frames, one bit each.
     pub enabled: u32,
     firmware: Option<Firmware>,
@@ -68,6 +75,7 @@ impl Host {
             ports: design.ports,
             units: design.units,
             policy: design.policy.code(),
+            accelerator: design.accelerator,
             enabled: 0,
             firmware: None,
             told: Vec::new(),
@@ -75,7 +83,8 @@ impl Host {
     }
 
     /// Loads every unit alike, sets the dispatcher up, and opens the ports once every unit has declared its slots. What the units still
-    /// have of an earlier program's frames leaves first; what one does not give up is lost.
+    /// have of an earlier program's frames leaves first, but for those that go over loopback: no unit takes them, so they are dropped
+    /// as `policy`. What a unit does not give up is lost.
     pub fn load(&mut self, bus: &mut impl Bus, image: &Image) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
@@ -111,11 +120,14 @@ impl Host {
             while bus.read(regs::CARD_SLOTS_TOTAL)? == 0 {
                 if waited >= BOOT_LIMIT {
                     let pc = self.read_unit(bus, unit, regs::RPU_HOST_PC)?;
-                    return Err(DeviceError::Card(format!(
-                        "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
-                         its program must set slots up before it waits for frames",
-                        self.place(pc)
-                    )));
+                    let waits = || {
+                        format!(
+                            "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
+                             its program must set slots up before it waits for frames",
+                            self.place(pc)
+                        )
+                    };
+                    return Err(DeviceError::Card(self.end_of_program(bus, unit, pc)?.unwrap_or_else(waits)));
                 }
                 bus.pass(LOOK)?;
                 waited += LOOK;
@@ -141,36 +153,46 @@ impl Host {
         bus.read(UNIT_WINDOW + address)
     }
 
-    /// A program counter in words: `pc=0x1c (forward.c:12 (main))`.
-    pub fn place(&self, pc: u32) -> String {
-        match self.firmware.as_ref().and_then(|firmware| firmware.locate(pc)) {
-            Some(place) => format!("pc=0x{pc:x} ({place})"),
-            None => format!("pc=0x{pc:x}"),
-        }
+    /// The program that the units run.
+    pub fn firmware(&self) -> Option<&Firmware> {
+        self.firmware.as_ref()
     }
 
-    /// What is said about a unit that hangs.
-    pub fn hangs(&self, unit: u32, pc: u32) -> String {
-        format!("unit {unit} has not released a slot for {},000 cycles, {}", HELD_LIMIT / 1000, self.place(pc))
-    }
-
-    /// What the error flags in `counters` say. Those that were told before are taken out: they say nothing new, until the next load.
-    pub fn unit_errors(&mut self, bus: &mut impl Bus, counters: &mut Counters) -> Result<Vec<String>, DeviceError> {
-        let mut texts = Vec::new();
-        for (UnitCounters { errors, .. }, told) in counters.units.iter_mut().zip(&mut self.told) {
+    /// Adds to the faults of a run what the error flags in its counters say. Those that were told before are taken out: they say nothing
+    /// new, until the next load.
+    pub fn tell_errors(&mut self, bus: &mut impl Bus, run: &mut Run) -> Result<(), DeviceError> {
+        for (UnitCounters { errors, .. }, told) in run.counters.units.iter_mut().zip(&mut self.told) {
             *errors &= !*told;
             *told |= *errors;
         }
-        for (unit, UnitCounters { errors, .. }) in (0..).zip(&counters.units) {
-            for (bit, name) in ERRORS.iter().filter(|(bit, _)| errors >> bit & 1 == 1) {
-                let mut text = format!("unit {unit}: {name}");
-                if *bit == WILD_ADDRESS {
-                    text += &format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?);
-                }
-                texts.push(text);
+        let is_raised = |errors: u32, bit: u32| errors >> bit & 1 == 1;
+        let lacks_accelerator = self.accelerator == Accelerator::None
+            && run.counters.units.iter().any(|unit| is_raised(unit.errors, ACCELERATOR_ERROR));
+        for (unit, UnitCounters { errors, .. }) in (0..).zip(&run.counters.units) {
+            for (bit, name) in ERRORS.iter().filter(|(bit, _)| is_raised(*errors, *bit)) {
+                let more = match *bit {
+                    WILD_ADDRESS => format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?),
+                    BAD_DESTINATION => format!("; this card has {}", self.destinations()),
+                    ACCELERATOR_ERROR if lacks_accelerator => continue,
+                    _ => String::new(),
+                };
+                run.faults.push(format!("unit {unit}: {name}{more}"));
             }
         }
-        Ok(texts)
+        if lacks_accelerator {
+            // The cause of whatever else went wrong.
+            run.faults.insert(0, NO_ACCELERATOR.to_string());
+        }
+        Ok(())
+    }
+
+    /// Where units can send frames.
+    fn destinations(&self) -> String {
+        let range = |what: &str, count: u32| match count {
+            1 => format!("{what} 0"),
+            _ => format!("{what}s 0..{}", count - 1),
+        };
+        format!("{}, {}, and the host", range("Ethernet port", self.ports), range("unit", self.units))
     }
 
     /// All counters of the card.

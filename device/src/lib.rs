@@ -21,6 +21,7 @@
 pub mod capture;
 mod design;
 mod device;
+mod diagnosis;
 pub mod file_list;
 mod host;
 mod image;

@@ -251,7 +251,7 @@ impl Counters {
 }
 
 /// Time from the first beat of a frame in to its last beat out, ns.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Latency {
     /// Median.
     pub p50: f64,
@@ -262,17 +262,14 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Of a set of latencies in cycles.
-    pub fn of(mut cycles: Vec<u64>, clock_mhz: u32) -> Self {
+    /// Of a set of latencies in cycles; none of an empty one.
+    pub fn of(mut cycles: Vec<u64>, clock_mhz: u32) -> Option<Self> {
         cycles.sort_unstable();
-        let ns = |share: f64| match cycles.len() {
-            0 => 0.0,
-            count => {
-                let rank = ((count as f64 * share).ceil() as usize).clamp(1, count);
-                cycles[rank - 1] as f64 * 1000.0 / f64::from(clock_mhz)
-            }
+        let ns = |share: f64| {
+            let rank = ((cycles.len() as f64 * share).ceil() as usize).max(1);
+            cycles.get(rank - 1).map(|latency| *latency as f64 * 1000.0 / f64::from(clock_mhz))
         };
-        Self { p50: ns(0.5), p99: ns(0.99), max: ns(1.0) }
+        Some(Self { p50: ns(0.5)?, p99: ns(0.99)?, max: ns(1.0)? })
     }
 }
 
@@ -286,8 +283,8 @@ pub enum Timing {
         cycles: u64,
         /// Clock, MHz.
         clock_mhz: u32,
-        /// Frame latencies, ns.
-        latency_ns: Latency,
+        /// Frame latencies, ns; none when no frame left.
+        latency_ns: Option<Latency>,
     },
     /// Wall-clock time.
     Soft {
@@ -384,9 +381,9 @@ mod tests {
     #[test]
     fn latency_percentiles() {
         let latency = Latency::of((1..=100).rev().collect(), 250);
-        assert_eq!(latency, Latency { p50: 200.0, p99: 396.0, max: 400.0 });
-        assert_eq!(Latency::of(vec![7], 250), Latency { p50: 28.0, p99: 28.0, max: 28.0 });
-        assert_eq!(Latency::of(vec![], 250), Latency::default());
+        assert_eq!(latency, Some(Latency { p50: 200.0, p99: 396.0, max: 400.0 }));
+        assert_eq!(Latency::of(vec![7], 250), Some(Latency { p50: 28.0, p99: 28.0, max: 28.0 }));
+        assert_eq!(Latency::of(vec![], 250), None);
     }
 
     #[test]

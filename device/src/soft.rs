@@ -120,9 +120,10 @@ impl Device for SoftDevice {
             let stream = stream_of(source);
             indices[stream].push(index);
             self.pushed[stream] += 1;
+            // Units may have died in any of the steps before, the last run's end among them.
+            self.drop_dead()?;
             let pushed = self.card.push(source, traffic.frame(index));
             pushed.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
-            self.drop_dead()?;
             if index % BATCH == BATCH - 1 {
                 self.take(&indices, &base, &mut run.departures);
             }
@@ -131,6 +132,7 @@ impl Device for SoftDevice {
                 progress(Progress::Running { entered, left, total: traffic.frames.len() as u64, cycles: 0 });
             }
         }
+        self.drop_dead()?;
         self.take(&indices, &base, &mut run.departures);
         let (mut accounted, mut circles) = (0, 0);
         while self.card.busy() && circles < CIRCLES {
@@ -143,14 +145,15 @@ impl Device for SoftDevice {
         self.take(&indices, &base, &mut run.departures);
         run.seconds = clock.elapsed().as_secs_f64();
 
-        for fault in &self.card.faults()[faults_before..] {
-            run.faults.push(format!("{fault}, {}", self.host.place(fault.pc)));
+        let faults = self.card.faults()[faults_before..].to_vec();
+        for fault in &faults {
+            run.faults.push(self.host.fault(&mut self.card, fault)?);
         }
         if circling > 0 {
-            run.faults.push(format!("{circling} frames still circle over loopback"));
+            run.note_circling(circling);
         }
         run.count(&before, &self.host.counters(&mut self.card)?);
-        run.faults.append(&mut self.host.unit_errors(&mut self.card, &mut run.counters)?);
+        self.host.tell_errors(&mut self.card, &mut run)?;
         run.settle(traffic.frames.len() as u64);
         Ok(run)
     }
@@ -185,9 +188,9 @@ mod tests {
     use crate::root::Root;
 
     /// A card of four units with a program from engines/rpu/programs.
-    fn device(program: &str) -> SoftDevice {
+    fn device(policy: &str, program: &str) -> SoftDevice {
         let text = format!(
-            "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n\
+            "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"{policy}\"\n\
              [[units]]\nengine = \"rpu\"\ncount = 4\nprogram = \"../engines/rpu/programs/{program}\"\n"
         );
         let root = Root::find().unwrap();
@@ -208,7 +211,7 @@ mod tests {
 
     #[test]
     fn frames_that_circle_are_given_up_and_lost() {
-        let mut device = device("bad/circle.c");
+        let mut device = device("round-robin", "bad/circle.c");
         for _ in 0..2 {
             let run = run(&mut device, &[1, 0xC1, 2, 0xC1, 0xC1, 3]);
             let mut left: Vec<_> = run.departures.iter().map(|out| (out.input, out.bytes[0])).collect();
@@ -223,11 +226,23 @@ mod tests {
 
     #[test]
     fn frames_of_a_unit_that_died_are_lost() {
-        let mut device = device("bad/hang.c");
+        let mut device = device("round-robin", "bad/hang.c");
         let mut first_bytes = [0; 300];
         first_bytes[42] = 0xEE;
         let run = run(&mut device, &first_bytes);
         assert!(run.drops.lost >= 1 && run.faults.len() == 2, "{:?}", run.faults);
         assert_eq!(run.departures.len() as u64 + run.drops.total(), 300);
+    }
+
+    #[test]
+    fn flows_of_a_unit_that_died_in_the_last_run_go_elsewhere() {
+        let mut device = device("flow-hash", "bad/hang.c");
+        for _ in 0..3 {
+            // No IP: all of them have hash 0.
+            let hung = run(&mut device, &[0xEE]);
+            assert_eq!((hung.drops.lost, hung.drops.total(), hung.faults.len()), (1, 1, 2), "{:?}", hung.faults);
+            let next = run(&mut device, &[1]);
+            assert_eq!((next.departures.len(), next.faults.len()), (1, 0), "{:?}", next.faults);
+        }
     }
 }

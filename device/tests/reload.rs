@@ -7,32 +7,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use penstock_device::{Design, Device, Image, Outcome, Port, Rate, Root, Run, Target, Traffic, open, regs};
 
-const DESIGN: &str = "
-[card]
-name = \"reload\"
-ports = 2
-
-[dispatch]
-policy = \"round-robin\"
-
-[[units]]
-engine = \"rpu\"
-count = 1
-program = \"program.c\"
-";
-
-/// The design, and its image with a program of which only the loop is given.
-fn image_of(root: &Root, body: &str) -> (Design, Image) {
+/// A design of so many units, and its image with a program of which the text behind `main(void)` is given.
+fn image_of_main(root: &Root, units: u32, body: &str) -> (Design, Image) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("penstock-reload-{}-{number}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
-    let program = format!("#include <penstock.h>\nint main(void) {{ pn_init(); for (;;) {{ {body} }} }}\n");
-    fs::write(folder.join("program.c"), program).unwrap();
-    let design = Design::parse(&folder.join("design.toml"), DESIGN).unwrap();
+    fs::write(folder.join("program.c"), format!("#include <penstock.h>\nint main(void) {{ {body} }}\n")).unwrap();
+    let text = format!(
+        "[card]\nname = \"reload\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n\
+         [[units]]\nengine = \"rpu\"\ncount = {units}\nprogram = \"program.c\"\n"
+    );
+    let design = Design::parse(&folder.join("design.toml"), &text).unwrap();
     let image = Image::of(root, &design).unwrap();
     fs::remove_dir_all(folder).unwrap();
     (design, image)
+}
+
+/// A design of one unit, and its image with a program of which only the loop is given.
+fn image_of(root: &Root, body: &str) -> (Design, Image) {
+    image_of_main(root, 1, &format!("pn_init(); for (;;) {{ {body} }}"))
 }
 
 /// Writes `mark` into the first byte of each frame and sends it to port 1.
@@ -122,5 +116,56 @@ fn each_run_has_its_own_figures() {
         }
         // The device's own counters go on.
         assert_eq!(device.counters().unwrap().ports[0].rx_frames, 51, "{target}");
+    }
+}
+
+/// Frames that go to and fro between neighbours, wait for each other there, or for a neighbour that hangs: they are gone when the program
+/// is loaded again, with their slots.
+#[test]
+fn neighbours_are_loaded_again_while_frames_are_between_them() {
+    let root = Root::find().unwrap();
+    // Hands each frame to the neighbour, which sends it to port 1 or, when its first byte says so, back for ever.
+    let neighbours = "uint32_t neighbour = PN_PORT_UNIT(pn_unit() ^ 1);
+        for (;;) {
+            pn_desc_t desc = pn_recv();
+            int leaves = pn_from(desc) == PN_PORT_LOOPBACK && *pn_hdr() != 0xC1;
+            pn_send(pn_to(desc, leaves ? 1 : neighbour));
+        }";
+    let (design, sound) = image_of_main(&root, 4, &format!("pn_init(); {neighbours}"));
+    let (_, one_slot) = image_of_main(&root, 4, &format!("pn_init_slots(1, PN_PMEM_BASE + 10, 512); {neighbours}"));
+    let hangs = format!("pn_init(); if (pn_unit() & 1) {{ pn_recv(); for (;;); }} {neighbours}");
+    let (_, hangs) = image_of_main(&root, 4, &hangs);
+    let sent: Vec<_> = (0..600).map(|number| vec![(number / 6) as u8; 100]).collect();
+    let both_ports = |frames: &[Vec<u8>]| {
+        let mut traffic = Traffic::default();
+        for (number, frame) in frames.iter().enumerate() {
+            traffic.push(Port::Ethernet((number % 2) as u8), frame, 0);
+        }
+        traffic
+    };
+    let circling = |count: usize| both_ports(&vec![vec![0xC1; 300]; count]);
+    for target in [Target::Soft, Target::Rtl] {
+        let mut device = device_of(&root, &design, target);
+        for (round, (before, frames)) in
+            [(&sound, circling(1)), (&one_slot, circling(4)), (&sound, circling(50)), (&hangs, circling(100))]
+                .into_iter()
+                .enumerate()
+        {
+            device.load(before).unwrap();
+            let earlier = run(&mut *device, &frames);
+            assert_eq!((earlier.departures.len(), earlier.faults.is_empty()), (0, false), "{target}, round {round}");
+
+            device.load(&sound).unwrap();
+            let later = run(&mut *device, &both_ports(&sent));
+            assert_eq!(later.faults, [""; 0], "{target}, round {round}");
+            assert_eq!((later.departures.len(), later.drops.total()), (600, 0), "{target}, round {round}");
+            let mut left: Vec<_> = later.departures.iter().map(|out| out.bytes.clone()).collect();
+            left.sort_unstable();
+            assert!(left == sent, "{target}, round {round}");
+            for unit in 0..4 {
+                device.write(regs::CARD_SLOTS_UNIT, unit).unwrap();
+                assert_eq!(device.read(regs::CARD_SLOTS_FREE).unwrap(), 32, "{target}, round {round}, unit {unit}");
+            }
+        }
     }
 }

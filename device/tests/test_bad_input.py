@@ -61,6 +61,30 @@ def test_missing_file(missing: str, kind: str, tmp_path: Path, make_design: Desi
     assert done.stderr.startswith(f"error: {place}: ") and ways_out[missing] in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--in", "a.pcap@foo"], ["`foo` is no port", "FILE@host"]),
+        (["--rate", "line"], ["--rate needs --target rtl"]),
+        (["--wave", "x.fst"], ["--wave needs --target rtl"]),
+    ],
+)
+def test_options_that_mean_nothing(
+    options: list[str], words: list[str], tmp_path: Path, make_design: DesignMaker
+) -> None:
+    capture = write_capture(tmp_path / "a.pcap", FRAMES)
+    done = call("run", make_design(FORWARD), "--in", capture, "--out", tmp_path / "out", *options)
+    assert done.returncode != 0
+    for word in words:
+        assert word in done.stderr
+
+
+def test_a_capture_may_have_an_at_in_its_name(tmp_path: Path, make_design: DesignMaker) -> None:
+    capture = write_capture(tmp_path / "a@home.pcap", FRAMES)
+    run = run_design(make_design(FORWARD), [capture], tmp_path / "out", "soft")
+    assert run.status == 0 and len(run.frames["port1"]) == len(FRAMES)
+
+
 def test_port_that_the_card_does_not_have(tmp_path: Path, make_design: DesignMaker) -> None:
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
     run = run_design(make_design(FORWARD), [f"{capture}@7"], tmp_path / "out", "soft")
@@ -124,6 +148,15 @@ def test_bad_block_list(line: str, word: str, tmp_path: Path, make_design: Desig
     run = run_design(design, [capture], tmp_path / "out", "soft")
     assert run.status != 0
     assert "list.txt:3" in run.stderr and word in run.stderr
+
+
+def test_block_list_that_is_no_text(tmp_path: Path, make_design: DesignMaker) -> None:
+    table = tmp_path / "list.bin"
+    table.write_bytes(bytes(range(256)))
+    capture = write_capture(tmp_path / "a.pcap", FRAMES)
+    design = make_design(ROOT / "engines/rpu/programs/firewall.c", accelerator="ip_prefix", tables={"ip_prefix": table})
+    run = run_design(design, [capture], tmp_path / "out", "soft")
+    assert run.status != 0 and "list.bin: not a text file" in run.stderr and run.stderr[:-1].isprintable()
 
 
 def test_block_list_too_long(tmp_path: Path, make_design: DesignMaker) -> None:
@@ -197,6 +230,46 @@ def test_firmware_that_hangs(target: str, tmp_path: Path, make_design: DesignMak
     assert 1 <= lost <= 1 + len(frames) // 4
 
 
+# What the program does with a frame of 77 bytes, and what is said about it.
+ENDS = {
+    "misaligned load": ("*(volatile uint32_t *)(pn_data() + 3);", "unit 0: misaligned load, pc=0x"),
+    "misaligned store": ("*(volatile uint16_t *)(pn_data() + 1) = 1;", "unit 0: misaligned store, pc=0x"),
+    "illegal": ('__asm__ volatile("unimp");', "unit 0: illegal instruction, pc=0x"),
+    "ebreak": ('__asm__ volatile("ebreak");', "unit 0: breakpoint (ebreak), pc=0x"),
+    "ecall": ('__asm__ volatile("ecall");', "unit 0: environment call (ecall), pc=0x"),
+    "jump": ('__asm__ volatile("jr %0" :: "r"(0x102));', "unit 0: jump to a misaligned address, pc=0x"),
+    "return": ("return 0;", "unit 0: main returned; it must take frames in a loop without end"),
+    "own handler": ("for (;;) ;", "unit 0 has not released a slot for 10,000"),
+    "leak": ("continue;", "unit 0 waits for frames and has not released 1 that it holds, pc=0x"),
+    "loop behind a receive": ("pn_recv(); for (;;) ;", "unit 0 has not released a slot for 10,000"),
+}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("end", ENDS)
+def test_firmware_that_ends(target: str, end: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    """A program that stops by itself: both targets say how it did and, where that helps, in which line."""
+    statement, said = ENDS[end]
+    program = tmp_path / "ends.c"
+    program.write_text(
+        "#include <penstock.h>\nint main(void) {\n    pn_init();\n    for (;;) {\n        pn_desc_t desc = pn_recv();\n"
+        f"        if (pn_len(desc) == 77) {{ {statement} }}\n        pn_send(desc ^ pn_port(1));\n    }}\n}}\n"
+    )
+    frames = [frame for frame in FRAMES if len(frame) != 77]
+    # The last but one: the program may take one more.
+    capture = write_capture(tmp_path / "a.pcap", [*frames[:10], bytes(77), frames[11]])
+    run = run_design(make_design(program), [capture], tmp_path / "out", target)
+    assert run.status == 1
+    first = run.result["faults"][0]
+    assert first.startswith(said)
+    if first.endswith("(main))"):
+        # A wait is where the program takes frames; all else is where it went wrong.
+        assert first.endswith("(ends.c:5 (main))" if end == "leak" else "(ends.c:6 (main))")
+    else:
+        assert end in ("return", "own handler")
+    assert run.frames["port1"][:10] == frames[:10]
+
+
 SMALL_SLOTS = """
 #include <penstock.h>
 int main(void) {
@@ -206,6 +279,25 @@ int main(void) {
     for (;;) pn_send(pn_recv() ^ pn_port(1));
 }
 """
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_main_that_returns_at_once(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    program = tmp_path / "none.c"
+    program.write_text("int main(void) { return 0; }\n")
+    capture = write_capture(tmp_path / "a.pcap", FRAMES)
+    run = run_design(make_design(program), [capture], tmp_path / "out", target)
+    assert run.status == 1 and "unit 0: main returned" in run.stderr
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_firmware_for_an_accelerator_that_is_not_there(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    capture = write_capture(tmp_path / "a.pcap", FRAMES)
+    design = make_design(ROOT / "engines/rpu/programs/firewall.c")
+    run = run_design(design, [capture], tmp_path / "out", target)
+    assert run.status == 1
+    assert run.result["faults"][0].startswith("the program uses an accelerator and the design's units have none; add")
+    assert "accelerator error" not in run.stderr
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -246,7 +338,11 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
     run = run_design(make_design(program), [capture], tmp_path / "out", target)
     assert run.status == 1
-    faults = ["wild address 0x6000000", "descriptor of a slot that it does not hold", "destination that does not exist"]
+    faults = [
+        "wild address 0x6000000",
+        "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice",
+        "destination that does not exist; this card has Ethernet ports 0..1, units 0..3, and the host",
+    ]
     # Frames that carry no flow have hash 0, which is the first unit's.
     assert run.result["faults"] == [f"unit 0: {fault}" for fault in faults]
     for fault in run.result["faults"]:
@@ -261,6 +357,8 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
         ("bench no-such-bench", ["no-such-bench", "rpu-forward"]),
         ("bench rpu-forward --size 61", ["--size", "60, 64, 65"]),
         ("bench rpu-forward --units 3", ["--units", "16"]),
+        ("bench rpu-forward --units 16,3", ["--units", "16"]),
+        ("bench rpu-firewall --size 60", ["--size", "64"]),
         ("compile gpu x.c", ["gpu", "rpu"]),
         ("compile rpu nowhere.c", ["nowhere.c", "give a C source"]),
         ("gen -o nowhere/x.pcap", ["nowhere/x.pcap", "choose a place"]),
@@ -268,8 +366,8 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
         ("gen -o x.pcap --rate nan", ["--rate", "above 0"]),
         ("gen -o x.pcap --hostile designs/blocklist.txt --share 2", ["--share", "0..1"]),
         ("gen -o x.pcap --size 9", ["42", "imix"]),
+        ("gen -o x.pcap --count 0", ["--count", "0"]),
         ("synth nowhere", ["nowhere", "dispatcher"]),
-        ("test --only nowhere", ["nowhere", "clippy"]),
     ],
 )
 def test_errors_of_the_command_line(args: str, words: list[str]) -> None:
@@ -277,6 +375,19 @@ def test_errors_of_the_command_line(args: str, words: list[str]) -> None:
     assert done.returncode != 0
     for word in words:
         assert word in done.stdout + done.stderr
+    assert "goal" not in done.stdout, "no table"
+
+
+def test_only_of_what_there_is_not() -> None:
+    # No test has this word in its name, this one neither.
+    done = call("test", "--only", "z" * 9)
+    assert done.returncode != 0 and "clippy" in done.stdout and "0 passed" in done.stdout
+
+
+def test_frames_that_no_card_takes_are_warned_of(tmp_path: Path) -> None:
+    for size, warns in (("60,16385", True), ("16384", False)):
+        done = call("gen", "-o", tmp_path / "x.pcap", "--count", "5", "--size", size)
+        assert done.returncode == 0 and ("warning: a card drops" in done.stderr) == warns
 
 
 def test_pcap_that_is_nanosecond_and_big_endian(tmp_path: Path, make_design: DesignMaker) -> None:

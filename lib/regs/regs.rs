@@ -26,9 +26,9 @@ pub const CARD_UNIT_READ: u32 = 0x24;
 pub const CARD_PORT_ENABLE: u32 = 0x28;
 /// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops.
 pub const CARD_POLICY: u32 = 0x30;
-/// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out.
+/// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped.
 pub const CARD_UNIT_ENABLE: u32 = 0x34;
-/// Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units.
+/// Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units to which no frame is on its way over loopback: drain the units that send to it first.
 pub const CARD_UNIT_FLUSH: u32 = 0x38;
 /// Unit whose dispatcher state SLOTS_FREE and SLOTS_TOTAL show.
 pub const CARD_SLOTS_UNIT: u32 = 0x3C;
@@ -74,9 +74,9 @@ pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
 pub const CARD_STREAM_DROP_DAMAGED: u32 = 0x14;
 /// Frames dropped because the port was disabled.
 pub const CARD_STREAM_DROP_DISABLED: u32 = 0x18;
-/// Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA or the sender named was not enabled or had no slots.
+/// Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames.
 pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
-/// Cycles in which a frame waited for a slot.
+/// Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names was full.
 pub const CARD_STREAM_RX_STALLS: u32 = 0x20;
 /// Frames that left.
 pub const CARD_STREAM_TX_FRAMES: u32 = 0x24;

@@ -248,7 +248,11 @@ module dispatcher
     end
 
 `ifndef SYNTHESIS
-    always_ff @(posedge clk) if (!rst) assert (need[s] == (h_valid_q && h_first_q)) else $error("%m: need and H disagree");
+    always_ff @(posedge clk)
+      if (!rst) begin
+        assert (need[s] == (h_valid_q && h_first_q)) else $error("%m: need and H disagree");
+        assert (!grant[s] || !(drop || again)) else $error("%m: a frame that gets no slot has taken one");
+      end
 `endif
 
     // The label it would get now; whether it gets it is decided beside

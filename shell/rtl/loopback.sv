@@ -11,7 +11,7 @@
 // A frame waits in its sender until it has a place (loop_if.sv), so what comes here finds its unit ready: it never stops for long,
 // and frames to other destinations stand behind it neither here nor in a unit. That, a slot that ports leave free in each unit (slot_pool.sv),
 // and senders that let other frames pass those that wait keep units that send to each other from waiting for each other: each frame moves on
-// unless units send in a circle. One request of a unit is on its way at a time: at most one frame of a unit in 9 cycles.
+// unless units send in a circle, or have but one slot. One request of a unit is on its way at a time: at most one frame of a unit in 9 cycles.
 // `src` becomes PortLoopback; the time of arrival and the flow hash stay.
 module loopback
   import penstock_pkg::*, shell_pkg::*;

@@ -160,26 +160,20 @@ module slot_pool
   endfunction
   logic [N-1:0] candidate_q, loop_q;
 
-  // Least loaded: the unit with more free slots than those before it, and no fewer than those behind it
-  slot_t level[N];
-  logic [N-1:0] some_q, most;
+  // Least loaded: of the units that can take a frame the one with more free slots than those before it, and no fewer than those behind it
   logic [N-1:0] above_q[N];  // row u: the units that have fewer
-  always_comb for (int unsigned u = 0; u < N; u++) level[u] = enable[u] ? free[u] : '0;
-  always_ff @(posedge clk)
-    for (int unsigned u = 0; u < N; u++) begin
-      some_q[u] <= level[u] != 0;
-      for (int unsigned v = 0; v < N; v++) above_q[u][v] <= level[u] > level[v];
-    end
-  always_comb begin
-    most = some_q;
+  always_ff @(posedge clk) for (int unsigned u = 0; u < N; u++) for (int unsigned v = 0; v < N; v++) above_q[u][v] <= free[u] > free[v];
+  function automatic logic [N-1:0] most(logic [N-1:0] others);
+    most = others;
     for (int unsigned u = 0; u < N; u++)
-      for (int unsigned v = 0; v < N; v++) if ((v < u && !above_q[u][v]) || (v > u && above_q[v][u])) most[u] = 1'b0;
-  end
+      for (int unsigned v = 0; v < N; v++)
+        if (others[v] && ((v < u && !above_q[u][v]) || (v > u && above_q[v][u]))) most[u] = 1'b0;
+  endfunction
 
   always_ff @(posedge clk) begin
-    if (policy == PolicyLeastLoaded) candidate_q <= most;
+    if (policy == PolicyLeastLoaded) candidate_q <= most(ready);
     else if ((take & candidate_q) != 0 || (ready & candidate_q) == 0) candidate_q <= behind(candidate_q, more);
-    if (policy == PolicyLeastLoaded) loop_q <= most;
+    if (policy == PolicyLeastLoaded) loop_q <= most(ready_loop);
     else if ((take & loop_q) != 0 || (ready_loop & loop_q) == 0) loop_q <= behind(loop_q, ready_loop);
     if (rst) begin
       candidate_q <= '0;

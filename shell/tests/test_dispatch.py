@@ -330,7 +330,8 @@ async def round_robin_is_fair(dut: Any) -> None:
 async def least_loaded_takes_the_emptiest(dut: Any) -> None:
     """One frame at a time, slots come back in between at random: of its cluster it gets a unit with the most free slots, exactly."""
     bench = Bench(dut)
-    await bench.start([12, 10, 12, 9, 1, 2, 3, 2], policy=LEAST_LOADED)
+    counts = [12, 10, 12, 9, 1, 2, 3, 2]
+    await bench.start(counts, policy=LEAST_LOADED)
     bench.hold = lambda unit: None
     chosen = Counter[int]()
     for _ in range(250):
@@ -340,14 +341,30 @@ async def least_loaded_takes_the_emptiest(dut: Any) -> None:
         before = [len(slots) for slots in bench.free]
         frame = bench.send(bench.rng.randrange(2))
         await bench.run(8)
-        if frame.unit < 0:  # all of them are full
+        if frame.unit < 0:  # no unit has a slot for a port
+            assert not any(n > (total > 1) for n, total in zip(before, counts, strict=True)), before
             bench.release_all()
             await bench.drain()
             continue
         own = frame.unit // CLUSTER * CLUSTER
-        assert before[frame.unit] == max(before[own : own + CLUSTER]), f"unit {frame.unit} of {before}"
+        # Of those that have a slot for a port: the last one is left to loopback
+        rivals = [before[unit] for unit in range(own, own + CLUSTER) if before[unit] > (counts[unit] > 1)]
+        assert before[frame.unit] == max(rivals), f"unit {frame.unit} of {before}"
         chosen[frame.unit] += 1
     assert len(chosen) == UNITS and sum(chosen.values()) > 200, chosen
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def least_loaded_passes_over_the_full(dut: Any) -> None:
+    """A unit whose one free slot is the loopback's does not stand in the way of one that has as many, all for ports."""
+    bench = Bench(dut)
+    await bench.start([2, 1, 1, 1, 0, 0, 0, 0], policy=LEAST_LOADED)
+    bench.hold = lambda unit: None if unit == 0 else 20
+    for _ in range(12):
+        bench.send(PORT_0)
+    await bench.drain(1000)
+    assert len(bench.out[PORT_0]) == 12
     await bench.expect_all_slots()
 
 
@@ -511,6 +528,33 @@ async def a_slot_is_left_for_loopback(dut: Any) -> None:
         assert full.unit == 0 and all(frame.unit >= 0 for frame in more)
         assert sum(map(len, bench.out)) == sum(taken) + ports + 3 + UNITS
         await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def hash_drop_over_loopback(dut: Any) -> None:
+    """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a certain unit asks again."""
+    bench = Bench(dut)
+    await bench.start([2] * UNITS, policy=FLOW_HASH_DROP)
+    table = [bench.rng.randrange(UNITS) for _ in range(128)]
+    await bench.reta(table)
+    bench.hold = lambda unit: None
+    full = (0, 3, 6)
+    fill = [bench.send(LOOPBACK, dst=TO_UNIT + unit) for unit in full for _ in range(2)]
+    await bench.drain(200)
+    assert all(request.unit >= 0 for request in fill) and not any(bench.events["policy"])
+    named = [bench.send(LOOPBACK, dst=TO_UNIT + unit) for unit in full]
+    dropped = [bench.send(LOOPBACK, flow=flow) for flow in range(128) if table[flow] in full]
+    free = [bench.send(LOOPBACK, flow=table.index(unit)) for unit in range(UNITS) if unit not in full]
+    await bench.run(600)
+    assert bench.lost[LOOPBACK] == dropped and bench.events["policy"] == [0, 0, 0, len(dropped)]
+    assert all(request.unit == table[request.flow] for request in free)
+    assert all(request.unit == -1 and request.again > 3 for request in named)
+    bench.hold = lambda unit: 20
+    bench.release_all()
+    await bench.drain()
+    assert [request.unit for request in named] == list(full)
+    assert bench.events["policy"][LOOPBACK] == len(dropped)
+    await bench.expect_all_slots()
 
 
 @cocotb.test()

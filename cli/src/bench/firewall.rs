@@ -14,8 +14,12 @@ use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, throughput, traffic};
 use crate::{files, wire};
 
+/// Units of the cards that are measured.
+pub const UNITS: [u32; 1] = [16];
 /// Prefixes of the list.
 const PREFIXES: usize = 1050;
+/// Shortest frames that are measured.
+pub const MIN_SIZE: usize = 64;
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
 
@@ -27,12 +31,12 @@ const FIRMWARE: [(&str, &str, usize); 2] =
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     let (text, blocked) = traffic::block_list(PREFIXES);
     let list = write_list(root, &text)?;
-    for units in selection.units(&[16]) {
+    for units in selection.units(&UNITS) {
         for (firmware, manifest, goal_from) in FIRMWARE {
             let tables = [("ip_prefix".to_string(), list.clone())].into();
             let mut device = card(root, manifest, Override { units: Some(units), tables, ..Override::default() })?;
             check(&mut device, &traffic::mixed(PORTS, 64, &blocked))?;
-            for size in selection.sizes(&SIZES).filter(|size| *size >= 64) {
+            for size in selection.sizes(&SIZES).filter(|size| *size >= MIN_SIZE) {
                 let frames = traffic::mixed(PORTS, size, &blocked);
                 let window = rates::whole_frames(size, WINDOW);
                 let seen = device.measure(&frames, Rate::Line, warmup(size), window)?;

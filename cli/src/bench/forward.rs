@@ -7,12 +7,14 @@ use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, throughput, traffic};
 use crate::wire;
 
+/// Units of the cards that are measured.
+pub const UNITS: [u32; 2] = [16, 8];
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
 
 /// Measures every size on 16 and 8 units, with traffic on two ports and on one.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
-    for units in selection.units(&[16, 8]) {
+    for units in selection.units(&UNITS) {
         let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
         for ports in [PORTS, 1] {
             for size in selection.sizes(&SIZES) {

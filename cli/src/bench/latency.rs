@@ -9,6 +9,8 @@ use penstock_device::{CLOCK_MHZ, Device, Latency, Override, Port, Rate, Root, Tr
 use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, traffic};
 
+/// Units of the cards that are measured.
+pub const UNITS: [u32; 1] = [16];
 /// Frames of each port.
 const FRAMES: usize = 4;
 
@@ -17,7 +19,7 @@ const GOAL_SMALL_NS: f64 = 500.0;
 
 /// Measures every size on 16 units and two ports. The value is the median.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
-    for units in selection.units(&[16]) {
+    for units in selection.units(&UNITS) {
         let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
         for size in selection.sizes(&SIZES) {
             let frames = traffic::clean(PORTS, size);
@@ -25,6 +27,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             for index in 0..FRAMES {
                 latencies.extend(alone(&mut device, &frames, index)?);
             }
+            let Some(latency) = Latency::of(latencies, CLOCK_MHZ) else { continue };
             let paper = rates::paper_latency(size);
             report(&[Row {
                 bench: "rpu-latency".into(),
@@ -34,7 +37,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
                 paper: Some(paper),
                 peer: None,
                 goal: Some(if size <= 64 { paper.min(GOAL_SMALL_NS) } else { paper }),
-                value: Latency::of(latencies, CLOCK_MHZ).p50,
+                value: latency.p50,
             }]);
         }
     }

@@ -14,6 +14,9 @@ use super::{BenchError, PORTS, Selection, card, traffic};
 /// How the peer's figures came about.
 const PEER: &str = "measured: Rosebud's public test bench (cocotb, Icarus Verilog) on a machine of this kind";
 
+/// Units of the cards that are measured.
+pub const UNITS: [u32; 2] = [16, 1];
+
 /// Units, cycles a second of Rosebud's bench, goal, and cycles of one run (about a second).
 const CASES: [(u32, f64, f64, u64); 2] = [(16, 109.0, 30_000.0, 30_000), (1, 1_600.0, 400_000.0, 300_000)];
 
@@ -26,7 +29,7 @@ const RUNS: usize = 3;
 /// Measures 16 units and one.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for (units, peer, goal, cycles) in
-        CASES.into_iter().filter(|case| selection.units(&[16, 1]).any(|units| units == case.0))
+        CASES.into_iter().filter(|case| selection.units(&UNITS).any(|units| units == case.0))
     {
         let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
         let mut slowest = f64::INFINITY;

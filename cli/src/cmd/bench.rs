@@ -57,16 +57,36 @@ impl Name {
             Self::All => "all",
         }
     }
+
+    /// Units of the cards that it measures.
+    fn units(self) -> &'static [u32] {
+        match self {
+            Self::RpuForward => &forward::UNITS,
+            Self::RpuLatency => &latency::UNITS,
+            Self::RpuFirewall => &firewall::UNITS,
+            Self::SimSpeed => &sim_speed::UNITS,
+            Self::All => &[],
+        }
+    }
+
+    /// Whether it has a case among those that are selected.
+    fn measures(self, selection: &Selection) -> bool {
+        let shortest = if self == Self::RpuFirewall { firewall::MIN_SIZE } else { 0 };
+        selection.units(self.units()).next().is_some() && selection.sizes(&SIZES).any(|size| size >= shortest)
+    }
 }
 
 /// Measures. An error names the cases that are worse than the figure beside them, after everything is printed and written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
-    if args.sizes.iter().any(|size| !SIZES.contains(size)) {
+    let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone() };
+    let named = |name: &Name| args.name == Name::All || args.name == *name;
+    let names: Vec<Name> = Name::EACH.into_iter().filter(|name| named(name) && name.measures(&selection)).collect();
+    let known = |units: &u32| names.iter().any(|name| name.units().contains(units));
+    if names.is_empty() || !args.units.iter().all(known) || !args.sizes.iter().all(|size| SIZES.contains(size)) {
         return Err(BenchError::NoCase);
     }
-    let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone() };
     let mut all = Vec::new();
-    for name in Name::EACH.into_iter().filter(|name| args.name == Name::All || args.name == *name) {
+    for name in names {
         let mut rows = Vec::new();
         println!("{}", heading(name));
         let mut report = |new: &[Row]| {
@@ -84,9 +104,6 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             write(&root.join(format!("bench/results/{}.json", name.word())), &rows)?;
         }
         all.append(&mut rows);
-    }
-    if all.is_empty() {
-        return Err(BenchError::NoCase);
     }
     if let Some(path) = &args.json {
         write(path, &all)?;

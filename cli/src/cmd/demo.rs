@@ -78,7 +78,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     for target in [Target::Soft, Target::Rtl] {
         let run = card.carry(root, target, None, &mix.traffic, Rate::Lossless)?;
         let outcome = Outcome::new(&card.design, target, &mix.traffic, &run);
-        print!("\n{}", summary(&outcome));
+        print!("\n{}", summary(&outcome, Rate::Lossless));
         outcomes.push(outcome);
         runs.push(run);
     }

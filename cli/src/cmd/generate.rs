@@ -17,6 +17,8 @@ const MIN_UDP: usize = 42;
 const MIN_TCP: usize = 54;
 /// Longest frame that an IPv4 length field describes.
 const MAX_SIZE: usize = 65_549;
+/// Longest frame that a card takes.
+const CARD_SIZE: usize = 16_384;
 
 /// Makes traffic and writes it as a capture.
 #[derive(Debug, ClapArgs)]
@@ -25,7 +27,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Frames.
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub count: u64,
     /// Bytes of a frame without FCS: one size, a list `60,64,1500` to draw from, or `imix` (7 x 60, 4 x 590, 1 x 1514).
     #[arg(long, default_value = "64", value_parser = Sizes::parse)]
@@ -123,6 +125,9 @@ pub fn run(args: &Args) -> Result<(), GenError> {
         time += wire::bits(size) / args.rate;
     }
     capture::write(&args.output, places.into_iter().map(|(time, range)| (time, &bytes[range])))?;
+    if args.size.0.iter().any(|size| *size > CARD_SIZE) {
+        eprintln!("warning: a card drops frames of more than {CARD_SIZE} bytes as oversize");
+    }
     println!("{}: {} frames, {} bytes", args.output.display(), grouped(args.count), grouped(bytes.len() as u64));
     Ok(())
 }
@@ -141,10 +146,15 @@ fn read_prefixes(path: &Path) -> Result<Vec<(u32, u32)>, GenError> {
         let (address, length) = word.split_once('/').unwrap_or((word, "32"));
         match (address.parse::<Ipv4Addr>(), length.parse::<u32>()) {
             (Ok(address), Ok(length)) if length <= 32 => prefixes.push((u32::from(address), length)),
-            _ => return Err(GenError::Prefix { path: path.to_path_buf(), line: index + 1, text: line.to_string() }),
+            _ => return Err(GenError::Prefix { path: path.to_path_buf(), line: index + 1, text: shown(line) }),
         }
     }
     if prefixes.is_empty() { Err(GenError::NoPrefix { path: path.to_path_buf() }) } else { Ok(prefixes) }
+}
+
+/// A line of a file as a message shows it: not too long, and nothing in it that a terminal obeys.
+fn shown(line: &str) -> String {
+    line.chars().take(60).collect::<String>().escape_debug().to_string()
 }
 
 /// A five-tuple.

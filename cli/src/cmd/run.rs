@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::capture::{self, CaptureError};
 use penstock_device::rtl::Wave;
-use penstock_device::{Design, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic};
+use penstock_device::{Design, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic};
 
 use crate::card::{Card, CardError};
 use crate::files::{self, FileError};
 use crate::report::{self, RunData};
 use crate::show::grouped;
+
+/// Ethernet ports that a card has at most.
+const MAX_PORTS: u8 = 4;
 
 /// Sends captures through a card and writes what comes out.
 #[derive(Debug, ClapArgs)]
@@ -28,9 +31,12 @@ pub struct Args {
     /// What carries the design out.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
-    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, or Gb/s a port.
-    #[arg(long, default_value = "lossless", value_parser = Rate::parse)]
-    pub rate: Rate,
+    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, or Gb/s a port [default: lossless]
+    ///
+    /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line rate frames queue;
+    /// a low rate, say 1, shows the latency of a card that is not loaded.
+    #[arg(long, value_parser = Rate::parse)]
+    pub rate: Option<Rate>,
     /// Write the result as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -89,6 +95,10 @@ pub enum RunError {
     File(#[from] FileError),
     #[error("--wave needs --target rtl: only the RTL has signals to record")]
     WaveOnSoft,
+    #[error("--rate needs --target rtl: soft takes frames as fast as it can")]
+    RateOnSoft,
+    #[error("--in {input}: `{port}` is no port, and there is no such file; give FILE@0, FILE@1, ... or FILE@host")]
+    Port { input: String, port: String },
     /// Everything else was delivered and written.
     #[error("{}", .0.join("\nerror: "))]
     Faults(Vec<String>),
@@ -100,6 +110,10 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if args.wave.is_some() && target == Target::Soft {
         return Err(RunError::WaveOnSoft);
     }
+    if args.rate.is_some() && target == Target::Soft {
+        return Err(RunError::RateOnSoft);
+    }
+    let rate = args.rate.unwrap_or(Rate::Lossless);
     let change = Override {
         program: args.program.clone(),
         tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
@@ -110,7 +124,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let card = Card::read(root, &args.design, change)?;
     let (traffic, mut faults) = read_inputs(&args.inputs)?;
     let wave = args.wave.as_ref().map(|file| Wave { file, from: args.wave_from, cycles: args.wave_cycles });
-    let run = card.carry(root, target, wave, &traffic, args.rate)?;
+    let run = card.carry(root, target, wave, &traffic, rate)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
     outcome.faults.append(&mut faults);
@@ -124,7 +138,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         data.runs.push(RunData::new(&traffic, &run, &outcome));
         report::write(path, &data)?;
     }
-    print!("{}", summary(&outcome));
+    print!("{}", summary(&outcome, rate));
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
 }
 
@@ -133,8 +147,11 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     let mut traffic = Traffic::default();
     let mut faults = Vec::new();
     for input in inputs {
-        let (path, port) = match input.rsplit_once('@').map(|(path, port)| (path, Port::parse(port))) {
-            Some((path, Some(port))) => (path, port),
+        let (path, port) = match input.rsplit_once('@').map(|(path, port)| (path, port, Port::parse(port))) {
+            Some((path, _, Some(port))) => (path, port),
+            Some((_, port, None)) if !Path::new(input).exists() => {
+                return Err(RunError::Port { input: input.clone(), port: port.to_string() });
+            }
             _ => (input.as_str(), Port::Ethernet(0)),
         };
         files::readable(Path::new(path), files::CAPTURE)?;
@@ -145,13 +162,17 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     Ok((traffic, faults))
 }
 
-/// One capture per destination. Times are those of the last beat on `rtl`, those of the frame that entered on `soft`.
+/// One capture per destination, in place of all those of an earlier run. Times are those of the last beat on `rtl`, from the cycle on
+/// in which the first frame could enter; those of the frame that entered on `soft`.
 fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
     files::make_folder(folder)?;
+    for port in (0..MAX_PORTS).map(Port::Ethernet).chain([Port::Host]) {
+        files::remove(&folder.join(format!("{port}.pcap")))?;
+    }
     for port in (0..design.ports as u8).map(Port::Ethernet).chain([Port::Host]) {
         let frames = run.departures.iter().filter(|departure| departure.to == port).map(|departure| {
             let time = match (run.cycles, departure.input) {
-                (Some(_), _) => departure.last * 1000 / u64::from(design.clock_mhz),
+                (Some(_), _) => (departure.last - run.start) * 1000 / u64::from(design.clock_mhz),
                 (None, Some(index)) => traffic.frames[index].time_ns,
                 (None, None) => 0,
             };
@@ -162,8 +183,8 @@ fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -
     Ok(())
 }
 
-/// What a run did, in a few lines.
-pub fn summary(outcome: &Outcome) -> String {
+/// What a run did, in a few lines; frames entered at `rate`.
+pub fn summary(outcome: &Outcome, rate: Rate) -> String {
     let list = |items: Vec<(String, u64)>| {
         let words: Vec<_> = items
             .into_iter()
@@ -174,16 +195,18 @@ pub fn summary(outcome: &Outcome) -> String {
     };
     let out = list(outcome.frames_out.iter().map(|(to, count)| (to.clone(), *count)).collect());
     let drops = list(outcome.drops.list().into_iter().map(|(reason, count)| (reason.to_string(), count)).collect());
-    let rate = format!("{:.2} Mpps, {:.2} Gb/s", outcome.mpps, outcome.gbps);
+    let taken = match outcome.total_out() {
+        0 => String::new(),
+        _ => format!("{:.2} Mpps, {:.2} Gb/s taken in, ", outcome.mpps, outcome.gbps),
+    };
     let speed = match outcome.timing {
-        Timing::Rtl { cycles, clock_mhz, latency_ns } => format!(
-            "{rate} at {clock_mhz} MHz over {} cycles; latency p50 {:.0} ns, p99 {:.0} ns, max {:.0} ns",
-            grouped(cycles),
-            latency_ns.p50,
-            latency_ns.p99,
-            latency_ns.max
-        ),
-        Timing::Soft { seconds } => format!("{rate} in {seconds:.3} s of this machine"),
+        Timing::Rtl { cycles, clock_mhz, latency_ns } => {
+            let latency = latency_ns.map_or(String::new(), |Latency { p50, p99, max }| {
+                format!("; latency at {rate}: p50 {p50:.0} ns, p99 {p99:.0} ns, max {max:.0} ns")
+            });
+            format!("{taken}{} cycles at {clock_mhz} MHz{latency}", grouped(cycles))
+        }
+        Timing::Soft { seconds } => format!("{taken}{seconds:.3} s of this machine"),
     };
     format!(
         "{} on {}: {} frames in, {} out{out}, {} dropped{drops}\n{speed}\n",

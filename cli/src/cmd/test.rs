@@ -12,7 +12,7 @@ pub struct Args {
     /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.
     #[arg(long)]
     pub mutants: bool,
-    /// Only the steps (with --mutants, the bugs) whose name contains WORD.
+    /// Only the steps (with --mutants, the bugs) whose name contains WORD; if there is none, the hardware and system tests whose name does.
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
 }

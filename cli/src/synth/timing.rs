@@ -2,7 +2,7 @@
 //! Fmax of a block on ECP5, the median of three placements, and its critical path.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub const SEEDS: [u32; 3] = [1, 2, 3];
 const MEMORIES: &str = "setattr -set ram_style \"block\" a:ram_style=ultra; setattr -set no_rw_check 1 m:*; ";
 
 /// Speed of a block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
     /// Placements, slowest first.
     pub runs: Vec<Placement>,
@@ -53,62 +53,88 @@ impl Timing {
     }
 }
 
-/// Measures `sources`, or takes the kept result; works in `folder`, relative to the repository.
+/// Measures `sources` in `folder`, relative to the repository. A placement is kept as soon as it is there, so that a run that was
+/// interrupted goes on where it stopped.
 pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing, SynthError> {
-    let top = &sources.top;
-    let file = |name: &str| inside(&folder.join(name));
-    let read = read_commands(sources, folder);
-    let (elaborate, harness_file, placed) = match sources.form {
-        Form::Block => (
-            format!("{read}; blackbox {top}; write_json {}", file("ports.json")),
-            format!("read_verilog {}; {MEMORIES}", file("harness.v")),
-            "harness",
-        ),
-        Form::Bare => (read, String::new(), top.as_str()),
-    };
-    let synthesize = format!(
-        "read_rtlil {}; {harness_file}\
-         synth_ecp5 -top {placed} -json {}",
-        file("block.il"),
-        file("netlist.json"),
-    );
-    let place = |seed: u32| {
+    let recipe = Recipe::of(sources, folder);
+    let mut used = None;
+    let mut runs = Vec::new();
+    for seed in SEEDS {
+        let place = recipe.place(seed);
+        let key = format!("{}\n{}\n{}\n{place}", tools.versions, recipe.elaborate, recipe.synthesize)
+            + &harness::verilog("top", &[]);
+        let kept = folder.join(format!("placement{seed}.json"));
+        if let Some(run) = cache::load(&tools.root, &kept, &key) {
+            runs.push(run);
+            continue;
+        }
+        let used: &Vec<PathBuf> = match &used {
+            Some(used) => used,
+            None => used.insert(recipe.netlist(tools, sources)?),
+        };
+        tools.nextpnr(&folder.join(format!("nextpnr{seed}.log")), &place.split(' ').collect::<Vec<_>>())?;
+        let path = tools.root.join(folder).join(format!("report{seed}.json"));
+        let text = fs::read_to_string(&path).map_err(io_error(&path))?;
+        let run = placement(seed, &text).map_err(|message| SynthError::Output { path, message })?;
+        cache::store(&tools.root, &kept, &key, used.clone(), &run)?;
+        runs.push(run);
+    }
+    runs.sort_by(|a, b| a.fmax_mhz.total_cmp(&b.fmax_mhz));
+    Ok(Timing { runs })
+}
+
+/// What the tools are told to do with a block.
+struct Recipe<'a> {
+    folder: &'a Path,
+    elaborate: String,
+    synthesize: String,
+}
+
+impl<'a> Recipe<'a> {
+    fn of(sources: &Sources, folder: &'a Path) -> Self {
+        let top = &sources.top;
+        let file = |name: &str| inside(&folder.join(name));
+        let read = read_commands(sources, folder);
+        let (elaborate, harness_file, placed) = match sources.form {
+            Form::Block => (
+                format!("{read}; blackbox {top}; write_json {}", file("ports.json")),
+                format!("read_verilog {}; {MEMORIES}", file("harness.v")),
+                "harness",
+            ),
+            Form::Bare => (read, String::new(), top.as_str()),
+        };
+        let synthesize = format!(
+            "read_rtlil {}; {harness_file}\
+             synth_ecp5 -top {placed} -json {}",
+            file("block.il"),
+            file("netlist.json"),
+        );
+        Self { folder, elaborate, synthesize }
+    }
+
+    /// Makes the netlist; gives the source files that it came from.
+    fn netlist(&self, tools: &Tools, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
+        let absolute = tools.root.join(self.folder);
+        fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
+        tools.yosys(&self.folder.join("elaborate.log"), &self.elaborate)?;
+        if sources.form == Form::Block {
+            write_harness(&absolute, &sources.top)?;
+        }
+        let used = used_files(&tools.root, self.folder, sources)?;
+        tools.yosys(&self.folder.join("yosys.log"), &self.synthesize)?;
+        Ok(used)
+    }
+
+    /// Arguments of nextpnr-ecp5. Its usual router takes hours for links of 512 bits.
+    fn place(&self, seed: u32) -> String {
+        let file = |name: &str| inside(&self.folder.join(name));
         format!(
-            "--85k --package CABGA756 --lpf-allow-unconstrained --timing-allow-fail --quiet \
+            "--85k --package CABGA756 --router router2 --lpf-allow-unconstrained --timing-allow-fail --quiet \
              --json {} --seed {seed} --report {}",
             file("netlist.json"),
             file(&format!("report{seed}.json")),
         )
-    };
-    let harness_form = harness::verilog("top", &[]);
-    let places = SEEDS.map(place).join("\n");
-    let recipe = format!("{}\n{elaborate}\n{synthesize}\n{places}\n{harness_form}", tools.versions);
-    let kept = folder.join("timing.json");
-    if let Some(timing) = cache::load(&tools.root, &kept, &recipe) {
-        return Ok(timing);
     }
-    let absolute = tools.root.join(folder);
-    fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
-    tools.yosys(&folder.join("elaborate.log"), &elaborate)?;
-    if sources.form == Form::Block {
-        write_harness(&absolute, top)?;
-    }
-    let used = used_files(&tools.root, folder, sources)?;
-    tools.yosys(&folder.join("yosys.log"), &synthesize)?;
-
-    let mut runs = Vec::new();
-    for seed in SEEDS {
-        let arguments = place(seed);
-        let arguments: Vec<&str> = arguments.split(' ').collect();
-        tools.nextpnr(&folder.join(format!("nextpnr{seed}.log")), &arguments)?;
-        let path = absolute.join(format!("report{seed}.json"));
-        let text = fs::read_to_string(&path).map_err(io_error(&path))?;
-        runs.push(placement(seed, &text).map_err(|message| SynthError::Output { path, message })?);
-    }
-    runs.sort_by(|a, b| a.fmax_mhz.total_cmp(&b.fmax_mhz));
-    let timing = Timing { runs };
-    cache::store(&tools.root, &kept, &recipe, used, &timing)?;
-    Ok(timing)
 }
 
 /// Writes `harness.v` around the block whose ports are in `ports.json`.

@@ -23,6 +23,10 @@ module unit_top
   to_unit_t in;
   from_unit_t out;
 
+  if ($bits(to_unit_t) > BundleW || $bits(from_unit_t) > BundleW) begin : gen_width
+    $error("unit_top: BundleW must be %0d at least", $bits(from_unit_t));
+  end
+
   assign in        = to_unit_t'(to_unit[$bits(to_unit_t)-1:0]);
   assign from_unit = BundleW'(out);
 

@@ -18,11 +18,11 @@ use std::time::Instant;
 
 pub use build::BuildError;
 pub use pace::LINE_GBPS;
-use penstock_shell::{Access, AccessError};
+use penstock_shell::{Access, AccessError, Cause, Fault};
 
 use crate::design::Design;
 use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
-use crate::host::{Bus, HELD_LIMIT, Host};
+use crate::host::{Bus, HELD_LIMIT, Host, LOOPBACK_STREAM};
 use crate::image::Image;
 use crate::outcome::{Counters, Drops};
 use crate::regs;
@@ -197,13 +197,36 @@ impl RtlDevice {
         let mut alive = enabled;
         for unit in (0..self.host.units).filter(|unit| enabled >> unit & 1 == 1) {
             if u64::from(self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)?) > HELD_LIMIT {
-                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
-                faults.push(self.host.hangs(unit, pc));
+                faults.push(self.host.stands(&mut self.model, unit)?);
                 alive &= !(1 << unit);
             }
         }
         if alive != enabled {
             self.host.enable(&mut self.model, alive)?;
+        }
+        Ok(())
+    }
+
+    /// Says what keeps the frames in a card that none enters or leaves any more: they go round over loopback, or wait for each other there.
+    fn explain_standstill(&mut self, inside: u64, circling: bool, run: &mut Run) -> Result<(), DeviceError> {
+        let level = regs::CARD_STREAM_BASE + LOOPBACK_STREAM * regs::CARD_STREAM_STRIDE + regs::CARD_STREAM_RX_LEVEL;
+        let waiting = self.read(level)? != 0;
+        let mut in_circles = inside;
+        for unit in 0..self.host.units {
+            let slots = self.read_unit(unit, regs::RPU_HOST_ACTIVE_SLOTS)?;
+            let held = self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)? != 0;
+            self.write(regs::CARD_SLOTS_UNIT, unit)?;
+            let full = slots != 0 && self.read(regs::CARD_SLOTS_FREE)? == 0;
+            if self.host.enabled >> unit & 1 == 0 {
+                in_circles = in_circles.saturating_sub(slots.count_ones().into());
+            } else if waiting && full && !held && !circling {
+                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
+                let fault = Fault { unit: unit as u8, pc, slots, cause: Cause::Full };
+                run.faults.push(self.host.fault(&mut self.model, &fault)?);
+            }
+        }
+        if circling {
+            run.note_circling(in_circles);
         }
         Ok(())
     }
@@ -257,11 +280,12 @@ impl Device for RtlDevice {
         let queued = self.frames.len() as u64;
         self.start(false);
         let mut matcher = Matcher::new(streams, self.host.ports);
-        let mut run = Run::default();
+        let mut run = Run { start: self.model.cycle(), ..Run::default() };
         let (mut first, mut last) = (None, 0);
         let mut moved = self.model.cycle();
         let mut watched = moved;
         let mut stride = LOOK;
+        let mut hops = 0;
         loop {
             let step = self.model.step(stride, QUIET);
             let (entries, (exits, bytes)) = (self.model.entries(), self.model.exits());
@@ -291,15 +315,22 @@ impl Device for RtlDevice {
                 self.watch(&mut run.faults)?;
             }
             if step == Step::Idle || self.model.cycle() - moved > LOOK {
-                let drops = self.counters()?.since(&before).drops();
+                let counters = self.counters()?.since(&before);
+                let drops = counters.drops();
                 if drops != run.drops {
                     run.drops = drops;
                     moved = self.model.cycle();
                 }
                 let accounted = run.departures.len() as u64 + drops.total();
-                if (matcher.entered == queued && accounted >= queued) || self.model.cycle() - moved > STILL {
+                if matcher.entered == queued && accounted >= queued {
                     break;
                 }
+                if self.model.cycle() - moved > STILL {
+                    let circling = counters.loopback.tx_frames != hops;
+                    self.explain_standstill(matcher.entered.saturating_sub(accounted), circling, &mut run)?;
+                    break;
+                }
+                hops = counters.loopback.tx_frames;
                 // The model is quiet already: go on in small steps until the counters tell.
                 stride = QUIET;
             } else {
@@ -310,7 +341,7 @@ impl Device for RtlDevice {
         run.seconds = clock.elapsed().as_secs_f64();
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
-            run.faults.append(&mut self.host.unit_errors(&mut self.model, &mut run.counters)?);
+            self.host.tell_errors(&mut self.model, &mut run)?;
         }
         run.settle(queued);
         run.drops.runt += self.empty;

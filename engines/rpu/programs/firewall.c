@@ -8,7 +8,7 @@
 #include <packet_headers.h>
 #include <penstock.h>
 
-#define ETHERTYPE_IPV4 0x0008 /* 0x0800 as a load from the frame gives it */
+#define ETHERTYPE_IPV4 PN_BE16(0x0800)
 
 static inline void filter(void) {
   pn_desc_t desc = pn_recv();

@@ -5,7 +5,7 @@
 
 #define FIREWALL_SOURCE (*(volatile uint32_t *)(IO_EXT_BASE + 0x00))
 #define FIREWALL_MATCH (*(volatile uint8_t *)(IO_EXT_BASE + 0x04))
-#define ETHERTYPE_IPV4 0x0008 /* 0x0800 as a load from the frame gives it */
+#define ETHERTYPE_IPV4 PN_BE16(0x0800)
 
 static int passes(const struct Desc *frame) {
   const struct eth_header *eth = (const struct eth_header *)frame->data;

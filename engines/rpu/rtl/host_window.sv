@@ -120,9 +120,13 @@ module host_window
   wire start = cfg.req && !busy_q && !served_q;
   wire first = busy_q && step_q == 0;
 
-  assign imem_en = first && region_q == Imem;
-  assign dmem_en = first && region_q == Dmem;
-  assign pmem_en = first && region_q == Pmem;
+  // Out of registers: they decide who has the memories' ports.
+  always_ff @(posedge clk) begin
+    imem_en <= start && region_of(cfg.addr) == Imem && !rst;
+    dmem_en <= start && region_of(cfg.addr) == Dmem && !rst;
+    pmem_en <= start && region_of(cfg.addr) == Pmem && !rst;
+  end
+
   assign ld_wr = first && region_q == Tables && we;
   assign ld_rd = first && region_q == Tables && !we;
   assign ld_addr = addr_q[23:0];

@@ -32,9 +32,10 @@ module rpu
 );
   localparam int unsigned RowW = $clog2(PmemBytes / BeatBytes);
 
-  logic core_reset;
+  // A reset lasts until all frames of the program before have left: their slots would come back to the next one.
+  logic core_reset, tx_empty;
   logic core_rst_q;
-  always_ff @(posedge clk) core_rst_q <= rst || core_reset;
+  always_ff @(posedge clk) core_rst_q <= rst || core_reset || (core_rst_q && !tx_empty);
 
   logic [63:0] timer_q;
   always_ff @(posedge clk) timer_q <= rst ? 64'd0 : timer_q + 64'd1;
@@ -393,6 +394,7 @@ module rpu
       .row_addr(tx_row),
       .row_data(pmem_rdata[0]),
       .tx,
+      .empty(tx_empty),
       .sent(tx_sent),
       .free(tx_free),
       .free_slot(tx_free_slot),

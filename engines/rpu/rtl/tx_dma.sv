@@ -44,6 +44,7 @@ module tx_dma
 
     frame_if.src tx,
 
+    output logic        empty,     // nothing is to be sent, or on its way
     output logic        sent,      // a frame has left: one cycle
     output logic        free,
     output slot_index_t free_slot,
@@ -66,6 +67,7 @@ module tx_dma
     slot_t slot;
   } label_t;
 
+  logic [5:0] waits_level, sends_level, metas_level;
   send_t waiting, placed_q;
   label_t placed_label_q;
   logic waiting_valid, placed_valid_q;
@@ -83,7 +85,7 @@ module tx_dma
       .valid(waiting_valid),
       .pop  (loop.answer),
       .dout (waiting),
-      .level()
+      .level(waits_level)
   );
 
   assign loop.valid = waiting_valid && !placed_valid_q;
@@ -96,7 +98,6 @@ module tx_dma
     if (loop.answer) begin
       placed_q <= waiting;
       placed_q.discard <= !loop.granted;
-      placed_q.blocked <= 1'b0;
       placed_label_q <= '{unit_id: loop.unit_id, slot: loop.slot};
     end
     placed_valid_q <= loop.answer || (placed_valid_q && send_now);
@@ -119,7 +120,7 @@ module tx_dma
       .valid(next_avail),
       .pop  (next_pop),
       .dout ({next_label, next}),
-      .level()
+      .level(sends_level)
   );
 
   // ---- current frame
@@ -276,7 +277,7 @@ module tx_dma
       .valid(meta_avail),
       .pop  (tx.valid && tx.ready && tx.last),
       .dout ({tx_request, sent_slot, tx.meta}),
-      .level()
+      .level(metas_level)
   );
 
   // ---- slots that come back
@@ -292,6 +293,10 @@ module tx_dma
       blocked <= 1'b0;
     end
   end
+
+  wire queues_empty = waits_level == 0 && sends_level == 0 && metas_level == 0;
+  always_ff @(posedge clk)
+    empty <= queues_empty && !send && !waiting_valid && !placed_valid_q && !next_avail && !meta_avail && !free;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

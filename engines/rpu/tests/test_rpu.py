@@ -163,6 +163,11 @@ async def sends_as_firmware_says(dut: Any) -> None:
         assert [f for f in got if (f[2] >= 0x40) == over_loopback] == [
             f for f in expected if (f[2] >= 0x40) == over_loopback
         ]
+    assert unit.places == [
+        (port[5], len(frame.data), frame.hash & 0x7F)
+        for action, frame in zip(actions, unit.entered, strict=True)
+        if action == 5
+    ]
     assert sorted(unit.freed) == sorted(frame.slot for frame in unit.entered)
     refused = actions.count(6)
     await check_counters(unit, actions.count(1), refused, DESCRIPTOR | DESTINATION)
@@ -227,6 +232,30 @@ async def dies_and_lives_again(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_reset_waits_for_what_is_to_be_sent(dut: Any) -> None:
+    """Frames that wait for a place when the unit is reset leave as they are, and give their slots back before the next program runs."""
+    unit = await running(dut, "loopback")
+    unit.place_rate = 0.0
+    unit.to_send.extend(unit.random_frame(100) for _ in range(3))
+    await unit.step(300)
+    assert len(unit.entered) == 3 and not unit.sent
+    unit.setups.clear()
+    await unit.write(regs.RPU_HOST_RESET, 1)
+    await unit.load("forward")
+    await unit.write(regs.RPU_HOST_RESET, 0)
+    await unit.step(500)
+    assert not unit.setups and not unit.freed
+    unit.place_rate = 0.2
+    await unit.until(lambda: bool(unit.setups))
+    assert [frame.data[1:] for frame in unit.sent] == [frame.data[1:] for frame in unit.entered]
+    assert unit.freed == [frame.slot for frame in unit.entered]
+    unit.entered, unit.sent, unit.freed = [], [], []
+    unit.to_send.extend(unit.random_frame(64) for _ in range(40))
+    await unit.drained()
+    unit.check_forwarded()
+
+
+@cocotb.test()
 async def copies_headers_where_told(dut: Any) -> None:
     """forward.c gets header copies and nothing beside them in data memory; bare.c, which declares no place for them, gets none."""
     unit = await running(dut, "forward")
@@ -264,6 +293,7 @@ CASES = {
     "copies_headers_where_told": [PROGRAMS / "forward.c", FIRMWARE / "bare.c"],
     "sends_as_firmware_says": [FIRMWARE / "reframe.c"],
     "survives_bad_firmware": [PROGRAMS / "bad" / f"{name}.c" for name in ("wild", "double_release", "nowhere")],
+    "a_reset_waits_for_what_is_to_be_sent": [PROGRAMS / "loopback.c", PROGRAMS / "forward.c"],
     "dies_and_lives_again": [PROGRAMS / "bad" / f"{name}.c" for name in ("illegal", "hang")],
 }
 

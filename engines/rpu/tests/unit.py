@@ -148,6 +148,7 @@ class Unit:
 
     dut: Any
     rng: random.Random = field(default_factory=lambda: random.Random(SEED))
+    place_rate: float = 0.2  # probability that a frame over loopback gets its place in this cycle
     rx_pause: float = 0.0  # share of cycles without a beat on rx
     tx_pause: float = 0.0  # share of cycles in which tx may not go on
     cycle: int = 0
@@ -162,6 +163,7 @@ class Unit:
     rx_stalls: int = 0
     tx_stalls: int = 0
     tx_first_cycles: list[int] = field(default_factory=list)
+    places: list[tuple[int, int, int]] = field(default_factory=list)  # asked for: destination, length, hash
     accesses: deque[Access] = field(default_factory=deque)
     _beats: deque[int] = field(default_factory=deque)
     _offered: bool = False
@@ -282,7 +284,10 @@ class Unit:
         """Gives every frame that asks the same place in another unit, a while later."""
         dut = self.dut
         asks = bool(dut.loop_valid.value) and not dut.loop_answer.value
-        dut.loop_answer.value = asks and self.rng.random() < 0.2
+        answer = asks and self.rng.random() < self.place_rate
+        if answer:
+            self.places.append((int(dut.loop_dst.value), int(dut.loop_len.value), int(dut.loop_hash.value)))
+        dut.loop_answer.value = answer
         dut.loop_granted.value = 1
         dut.loop_unit_id.value, dut.loop_slot.value = PLACE
 

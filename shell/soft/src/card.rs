@@ -23,7 +23,7 @@ pub(crate) const MAX_FRAME: usize = 16_384;
 /// Streams of the register map: Ethernet 0..=3, host, loopback.
 pub(crate) const STREAMS: usize = 6;
 const HOST: usize = 4;
-const LOOPBACK: usize = 5;
+pub(crate) const LOOPBACK: usize = 5;
 
 /// Turns of HELD_LIMIT instructions that a unit may take before it has declared its slots: what start-up code may need.
 const START_UP_TURNS: u32 = 1_000;
@@ -446,6 +446,11 @@ impl Card {
     #[must_use]
     pub fn instructions(&self) -> u64 {
         self.units.iter().map(Unit::instructions).sum()
+    }
+
+    /// Units that wait for a place in another one.
+    pub(crate) fn waiting_units(&self) -> u64 {
+        self.units.iter().filter(|unit| unit.active_slots() != unit.held_slots()).count() as u64
     }
 
     /// The host has done something to a unit: let it run.

@@ -82,6 +82,8 @@ pub(crate) struct Dispatcher {
     /// Units that have two, or their only one: for ports and host, which leave the last one to loopback. So units that send to each
     /// other go on however many frames come.
     with_spare: u32,
+    /// Units that get no more frames, whatever slots they give back, until they declare anew.
+    closed: u32,
     /// Unit after the one that got the last frame.
     next: u32,
 }
@@ -95,6 +97,7 @@ impl Dispatcher {
             slots: vec![Slots::default(); units],
             with_free: 0,
             with_spare: 0,
+            closed: 0,
             next: 0,
         }
     }
@@ -160,8 +163,8 @@ impl Dispatcher {
 
     /// Gives a unit no more frames, though it has free slots.
     pub fn close(&mut self, unit: u8) {
-        self.with_free &= !(1 << unit);
-        self.with_spare &= !(1 << unit);
+        self.closed |= 1 << unit;
+        self.note(unit);
     }
 
     /// Takes a free slot of a unit that has one.
@@ -180,8 +183,8 @@ impl Dispatcher {
         let Slots { free, total, .. } = self.slots[usize::from(unit)];
         let spare = several(free) || (total == 1 && free != 0);
         let bit = 1 << unit;
-        self.with_free = self.with_free & !bit | u32::from(free != 0) << unit;
-        self.with_spare = self.with_spare & !bit | u32::from(spare) << unit;
+        self.with_free = (self.with_free & !bit | u32::from(free != 0) << unit) & !self.closed;
+        self.with_spare = (self.with_spare & !bit | u32::from(spare) << unit) & !self.closed;
     }
 
     /// A unit gives a slot back. One that is free, or was never declared, changes nothing.
@@ -199,6 +202,7 @@ impl Dispatcher {
     /// A unit has declared its slots, 1..=32.
     pub fn declare(&mut self, unit: u8, count: u8, bytes: u16) {
         self.slots[usize::from(unit)] = Slots { free: u32::MAX >> (32 - count), total: count, bytes };
+        self.closed &= !(1 << unit);
         self.note(unit);
     }
 
@@ -241,6 +245,20 @@ mod tests {
         assert_eq!((dispatcher.take(0), dispatcher.forget(0)), (None, 32));
         dispatcher.free(0, 1);
         assert_eq!(dispatcher.choose(None, true), None);
+    }
+
+    #[test]
+    fn a_closed_unit_stays_closed_until_it_declares_anew() {
+        let mut dispatcher = Dispatcher::new(2);
+        dispatcher.enabled = 0b11;
+        dispatcher.declare(1, 3, 2048);
+        for loopback in [false, true] {
+            assert_eq!((dispatcher.take(1), dispatcher.choose(None, loopback)), (Some(1), Some(1)));
+            dispatcher.close(1);
+            dispatcher.free(1, 1);
+            assert_eq!((dispatcher.choose(None, loopback), dispatcher.choose(Some(1), loopback)), (None, None));
+            dispatcher.declare(1, 3, 2048);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt;
 use penstock_rpu::regs;
 
 use crate::{
-    card::{Card, MAX_FRAME, STREAMS, each_bit},
+    card::{Card, LOOPBACK, MAX_FRAME, STREAMS, each_bit},
     dispatch::{Policy, RETA},
 };
 
@@ -134,6 +134,7 @@ impl Card {
             regs::CARD_STREAM_DROP_POLICY => counters.policy,
             regs::CARD_STREAM_TX_FRAMES => counters.tx_frames,
             regs::CARD_STREAM_TX_BYTES => counters.tx_bytes,
+            regs::CARD_STREAM_RX_LEVEL if stream == LOOPBACK => self.waiting_units(),
             // Without a clock nothing stalls, waits in a buffer, overflows or arrives damaged.
             regs::CARD_STREAM_RX_STALLS
             | regs::CARD_STREAM_TX_STALLS

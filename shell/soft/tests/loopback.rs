@@ -183,11 +183,14 @@ fn frames_wait_in_order_for_a_full_unit_and_others_pass() {
     push(&mut card, 0, 64);
     assert_eq!(left(&mut card), [0, 0]);
     assert_eq!([0, 1].map(|unit| free_slots(&mut card, unit)), [2, 0]);
+    let waiting = |card: &mut Card| [0, 1, 4, 5].map(|stream| stream_read(card, stream, regs::CARD_STREAM_RX_LEVEL));
+    assert_eq!(waiting(&mut card), [0, 0, 0, 1]);
     assert_eq!((card.unit(0).tx_frames, card.stream(LOOPBACK).rx_frames, card.lost()), (6, 4, 0));
     // The host takes unit 1 out of the dispatch: what waits for it is dropped.
     card.write(regs::CARD_UNIT_ENABLE, 0b01).unwrap();
     assert!(left(&mut card).is_empty());
     assert_eq!((card.stream(LOOPBACK).policy, free_slots(&mut card, 0)), (2, 4));
+    assert_eq!(waiting(&mut card), [0; 4]);
 }
 
 #[test]

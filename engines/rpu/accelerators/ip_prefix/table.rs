@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From a list of prefixes to the words that the host writes into an `ip_prefix` table.
 
-use std::{fs, io, net::Ipv4Addr, path::Path};
+use std::{collections::HashMap, fs, io, net::Ipv4Addr, path::Path};
 
 use crate::ip_prefix::{BELOW, CLASSES, INTERVALS, KEYS};
 
@@ -14,6 +14,12 @@ pub enum TableError {
         "{path}:{line}: {what}; write `a.b.c.d/len` or `a.b.c.d`, optionally a class 0..15 after it, `#` before a comment"
     )]
     Line { path: String, line: usize, what: String },
+    #[error("{path}: not a text file; give a block list, one prefix a line: `a.b.c.d/len` or `a.b.c.d`")]
+    NotText { path: String },
+    #[error(
+        "{path}:{line}: {network} has class {class} here and class {before} in line {first}; drop one of the two lines"
+    )]
+    TwoClasses { path: String, line: usize, network: String, class: u8, before: u8, first: usize },
     #[error(
         "{path}: {prefixes} prefixes cut the address space into {intervals} intervals, but the table holds {INTERVALS}; merge prefixes or drop nested ones"
     )]
@@ -53,19 +59,28 @@ pub fn read(path: &Path) -> Result<Vec<Prefix>, TableError> {
     parse(&name, &String::from_utf8_lossy(&bytes))
 }
 
-/// Parses the text of a block list; `path` is for messages.
+/// Parses the text of a block list; `path` is for messages. A prefix may stand in several lines, with the same class in all of them.
 ///
 /// # Errors
 /// File and line of what is wrong.
 pub fn parse(path: &str, text: &str) -> Result<Vec<Prefix>, TableError> {
+    if text.contains('\0') {
+        return Err(TableError::NotText { path: path.to_owned() });
+    }
     let mut prefixes = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let content = line.split('#').next().unwrap_or("").trim();
+    let mut lines: HashMap<(u32, u8), (u8, usize)> = HashMap::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let content = text.split('#').next().unwrap_or("").trim();
         if content.is_empty() {
             continue;
         }
-        let prefix =
-            parse_line(content).map_err(|what| TableError::Line { path: path.to_owned(), line: index + 1, what })?;
+        let prefix = parse_line(content).map_err(|what| TableError::Line { path: path.to_owned(), line, what })?;
+        let Prefix { address, length, class } = prefix;
+        let (before, first) = *lines.entry((address, length)).or_insert((class, line));
+        if before != class {
+            let network = format!("{}/{length}", Ipv4Addr::from_bits(address));
+            return Err(TableError::TwoClasses { path: path.to_owned(), line, network, class, before, first });
+        }
         prefixes.push(prefix);
     }
     Ok(prefixes)
@@ -75,19 +90,19 @@ fn parse_line(content: &str) -> Result<Prefix, String> {
     let mut words = content.split_whitespace();
     let (network, class, rest) = (words.next().unwrap_or(""), words.next(), words.next());
     if let Some(rest) = rest {
-        return Err(format!("`{rest}` after prefix and class"));
+        return Err(format!("{} after prefix and class", quoted(rest)));
     }
     let (address, length) = match network.split_once('/') {
         Some((address, length)) => (address, Some(length)),
         None => (network, None),
     };
-    let address: Ipv4Addr = address.parse().map_err(|_| format!("`{address}` is no IPv4 address"))?;
+    let address: Ipv4Addr = address.parse().map_err(|_| format!("{} is no IPv4 address", quoted(address)))?;
     let length = match length {
-        Some(word) => decimal(word, 32).ok_or(format!("`{word}` is no prefix length 0..32"))?,
+        Some(word) => decimal(word, 32).ok_or_else(|| format!("{} is no prefix length 0..32", quoted(word)))?,
         None => 32,
     };
     let class = match class {
-        Some(word) => decimal(word, 15).ok_or(format!("`{word}` is no class 0..15"))?,
+        Some(word) => decimal(word, 15).ok_or_else(|| format!("{} is no class 0..15", quoted(word)))?,
         None => 1,
     };
     let prefix = Prefix { address: address.to_bits(), length, class };
@@ -96,6 +111,13 @@ fn parse_line(content: &str) -> Result<Prefix, String> {
         return Err(format!("{address}/{length} has bits set beyond its length (the network is {network}/{length})"));
     }
     Ok(prefix)
+}
+
+/// A word of the list as a message shows it: no longer than a line, and nothing in it that a terminal obeys.
+fn quoted(word: &str) -> String {
+    const MOST: usize = 40;
+    let rest = if word.chars().nth(MOST).is_some() { "..." } else { "" };
+    format!("`{}{rest}`", word.chars().take(MOST).collect::<String>().escape_debug())
 }
 
 /// Plain digits only: no sign, no blanks.

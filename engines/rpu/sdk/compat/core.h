@@ -79,7 +79,10 @@ static inline void init_hdr_slots(unsigned int count, unsigned int base, unsigne
   pn_init_headers(count, base | DMEM_BASE, slot_size);
 }
 
-/* Declares slots 1..count, slot_size bytes apart; base is an offset within packet memory and holds the packet offset. */
+/*
+ * Declares slots 1..count, slot_size bytes apart; base is an offset within packet memory and holds the packet offset. Once, before frames come.
+ * Ports and the host fill at most count - 1 slots, the last is left to frames over loopback; a single slot serves all.
+ */
 static inline void init_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_slots(count, base | PMEM_BASE, slot_size);
 }

@@ -8,6 +8,13 @@
 
 #include <stdint.h>
 
+/*
+ * A number as a load of such a field gives it, and back again: `eth->type == PN_BE16(0x0800)`, `PN_BE16(ip->total_length)`. The core is
+ * little-endian, the network is not. A constant costs nothing, a field a byte swap.
+ */
+#define PN_BE16(value) __builtin_bswap16(value)
+#define PN_BE32(value) __builtin_bswap32(value)
+
 struct eth_header {
   uint8_t dest_mac[6];
   uint8_t src_mac[6];

@@ -100,6 +100,8 @@ static inline void pn_init_headers(uint32_t count, uint32_t base, uint32_t bytes
 /*
  * Gives slots 1..`count` their frames: slot n at `base` + (n - 1) * `bytes` in packet memory, and tells the dispatcher.
  * `base` modulo 64 is the packet offset: even, at most 14. A slot holds frames of up to `bytes` less the offset.
+ * Once, before the first pn_recv(): with it frames may come, and while a slot holds one the card refuses new slots (PN_INT_BAD_SLOT).
+ * Ports and the host fill at most `count` - 1 slots, the last is left to frames over loopback; a single slot serves all.
  */
 static inline void pn_init_slots(uint32_t count, uint32_t base, uint32_t bytes) {
 #pragma clang loop unroll(disable)

@@ -74,7 +74,8 @@ impl Options {
 
 /// Compiles and links C and assembly sources, or loads a single `.elf` that was linked before.
 ///
-/// The compiler keeps what it made under build/zig by the hash of all that went in, so that a second call takes a few ten milliseconds.
+/// The kit's own part is compiled once and kept under build/zig by the hash of all that went in; the sources are compiled each time, in
+/// some hundred milliseconds, so that their warnings come each time.
 ///
 /// # Errors
 /// The compiler's own messages when it refuses; else what is missing and how to get it.
@@ -88,15 +89,38 @@ pub fn compile(sources: &[PathBuf], options: &Options) -> Result<Firmware, Compi
     }
     let folder = options.root.join("build/firmware");
     fs::create_dir_all(&folder).map_err(|source| CompileError::Write { path: folder.clone(), source })?;
-    let elf = Scratch::new(&folder);
-    let messages = link(sources, options, &elf.0)?;
+    let mut messages = String::new();
+    let objects: Vec<Scratch> = sources.iter().map(|_| Scratch::new(&folder, "o")).collect();
+    for (source, object) in sources.iter().zip(&objects) {
+        messages += &translate(source, options, &object.0)?;
+    }
+    let elf = Scratch::new(&folder, "elf");
+    messages += &link(&objects, options, &elf.0)?;
     let mut firmware = load(&elf.0)?;
     firmware.messages = messages;
     Ok(firmware)
 }
 
-/// Runs the compiler; gives its warnings.
-fn link(sources: &[PathBuf], options: &Options, elf: &Path) -> Result<String, CompileError> {
+/// Compiles one source; gives the warnings.
+fn translate(source: &Path, options: &Options, object: &Path) -> Result<String, CompileError> {
+    let mut command = compiler(options);
+    if source.extension().is_some_and(|e| e == "c") {
+        // Asked for a list of headers too, the compiler does not answer from its cache, where it keeps no warnings.
+        command.args(["-MMD", "-MF", "/dev/null"]);
+    }
+    run(command.arg("-c").arg(source).arg("-o").arg(object), options)
+}
+
+/// Links objects with the kit's start-up code; gives the warnings.
+fn link(objects: &[Scratch], options: &Options, elf: &Path) -> Result<String, CompileError> {
+    let start = options.root.join("engines/rpu/sdk/start");
+    let mut command = compiler(options);
+    command.arg("-Wl,--gc-sections").arg("-T").arg(start.join("link.ld")).args(START_UP.map(|name| start.join(name)));
+    run(command.args(objects.iter().map(|object| &object.0)).arg("-o").arg(elf), options)
+}
+
+/// The compiler with the kit's headers, told what holds for every call.
+fn compiler(options: &Options) -> Command {
     let kit = options.root.join("engines/rpu/sdk");
     let cache = options.root.join("build/zig");
     let mut command = Command::new(&options.python);
@@ -119,14 +143,12 @@ fn link(sources: &[PathBuf], options: &Options, elf: &Path) -> Result<String, Co
         .args(["-ffreestanding", "-fno-sanitize=all", "-fomit-frame-pointer", "-mno-relax", "-nostdlib"])
         .args(["-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"])
         .args([include(&kit.join("include")), include(&kit.join("compat")), include(&options.root.join("lib/regs"))])
-        .args(&options.flags)
-        .arg("-Wl,--gc-sections")
-        .arg("-T")
-        .arg(kit.join("start/link.ld"))
-        .args(START_UP.map(|name| kit.join("start").join(name)))
-        .args(sources)
-        .arg("-o")
-        .arg(elf);
+        .args(&options.flags);
+    command
+}
+
+/// Runs the compiler; gives its warnings.
+fn run(command: &mut Command, options: &Options) -> Result<String, CompileError> {
     let output =
         command.output().map_err(|source| CompileError::NoCompiler { python: options.python.clone(), source })?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -160,10 +182,10 @@ fn include(folder: &Path) -> String {
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new(folder: &Path) -> Self {
+    fn new(folder: &Path, extension: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(folder.join(format!("{}-{number}.elf", process::id())))
+        Self(folder.join(format!("{}-{number}.{extension}", process::id())))
     }
 }
 

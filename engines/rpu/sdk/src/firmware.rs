@@ -136,12 +136,17 @@ impl Firmware {
     /// Where in the source the instruction at `pc` comes from: `file:line (function)`, as far as the ELF knows.
     #[must_use]
     pub fn locate(&self, pc: u32) -> Option<String> {
-        let function = self.function_at(pc).map(|s| s.name.as_str());
-        match (self.line_at(pc), function) {
+        match (self.line_at(pc), self.function(pc)) {
             (Some(line), Some(function)) => Some(format!("{line} ({function})")),
             (Some(line), None) => Some(line),
             (None, function) => function.map(str::to_owned),
         }
+    }
+
+    /// Name of the function that holds the instruction at `pc`.
+    #[must_use]
+    pub fn function(&self, pc: u32) -> Option<&str> {
+        self.function_at(pc).map(|symbol| symbol.name.as_str())
     }
 
     fn function_at(&self, pc: u32) -> Option<&Symbol> {

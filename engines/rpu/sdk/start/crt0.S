@@ -24,8 +24,10 @@ clear_bss:
 run:
     csrsi mstatus, 8
     call main
+    .type main_returned, @function
 main_returned:
     j main_returned
+    .size main_returned, . - main_returned
 
 # Saves what a C function may change and calls int_handler, or fault_handler(cause, pc) for an exception.
 trap:

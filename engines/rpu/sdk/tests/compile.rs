@@ -152,6 +152,37 @@ fn wrong_source_is_refused_with_file_and_line() {
 }
 
 #[test]
+fn warnings_come_every_time() {
+    let text = "#include <penstock.h>\nint main(void) {\n  int unused;\n  for (;;) pn_drop(pn_recv());\n}\n";
+    let path = write("warning.c", text);
+    for _ in 0..3 {
+        let messages = compile(std::slice::from_ref(&path), &Options::new(&root())).unwrap().messages;
+        assert!(messages.contains("warning.c:3:") && messages.contains("unused"), "{messages}");
+    }
+    assert!(compile(&[path], &options()).unwrap_err().to_string().contains("warning.c:3:"));
+}
+
+#[test]
+fn a_program_of_several_sources() {
+    let call = "#include <penstock.h>\nint twice(int);\nvoid start(void);\n\
+                int main(void) { start(); for (;;) pn_debug((uint32_t)twice(3), 0); }\n";
+    let sources = [
+        write("call.c", call),
+        write("twice.c", "int twice(int x); int twice(int x) { return 2 * x; }\n"),
+        write("start.S", "#define RETURN ret\n.globl start\nstart: RETURN\n"),
+    ];
+    let firmware = compile(&sources, &options()).unwrap();
+    assert!(firmware.symbols.iter().any(|symbol| symbol.name == "twice"));
+}
+
+#[test]
+fn numbers_in_network_order() {
+    let text = "#include <packet_headers.h>\n_Static_assert(PN_BE16(0x0800) == 0x0008 && PN_BE32(0x0A0B0C0D) == 0x0D0C0B0A, \"\");\n\
+                int main(void) { for (;;) __asm__(\"\"); }\n";
+    compile(&[write("order.c", text)], &options()).unwrap();
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let error = compile(&["/nowhere/x.c".into()], &options()).unwrap_err().to_string();
     assert!(error.contains("/nowhere/x.c"), "{error}");

@@ -131,6 +131,23 @@ fn a_bad_line_is_named() {
 }
 
 #[test]
+fn a_prefix_has_one_class() {
+    let text = "10.0.0.0/8\n# fine\n10.0.0.0/8 1\n10.0.0.0/9 2\n";
+    assert_eq!(parse("block.txt", text).unwrap().len(), 3);
+    let error = parse("block.txt", &format!("{text}10.0.0.0/8 0\n")).unwrap_err().to_string();
+    assert_eq!(error, "block.txt:5: 10.0.0.0/8 has class 0 here and class 1 in line 1; drop one of the two lines");
+}
+
+#[test]
+fn what_is_no_text_does_not_reach_the_terminal() {
+    let error = parse("block.txt", "\x7fELF\x01\x01\0\0").unwrap_err();
+    assert!(matches!(error, TableError::NotText { .. }) && error.to_string().contains("not a text file"), "{error}");
+    let error = parse("block.txt", &format!("\x1b[31m{}", "x".repeat(500))).unwrap_err().to_string();
+    assert!(error.contains("`\\u{1b}[31mxxx") && error.contains("xxx...`"), "{error}");
+    assert!(error.len() < 250 && !error.contains('\x1b'), "{error}");
+}
+
+#[test]
 fn no_text_makes_the_parser_fall() {
     let mut state = 3;
     let pieces = ["10.", "0", "255", "/", "33", "8", " ", "\t", "#", "\n", "-", "é", ".", "99999999999", "0x1", "\r\n"];
