@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import sys
 from collections import Counter, deque
@@ -594,22 +595,28 @@ async def nobody_takes_frames(dut: Any) -> None:
 
 @cocotb.test()
 async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
-    """A frame that is too long has its slot taken and given back; a flush and a new set-up at any moment between leave the count right."""
+    """A frame that is too long has its slot taken and given back; a flush or a new set-up at any moment between leaves the count right."""
     bench = Bench(dut)
     await bench.start([3] * UNITS, [64] * UNITS, policy=FLOW_HASH)
     await bench.reta([1] * 128)
-    for moment in range(14):
+    dut.show_unit.value = 1
+    for flush, moment in itertools.product((True, False), range(24)):
         bench.send(PORT_0, size=65)
         await bench.run(moment)
-        dut.unit_flush.value = 2
-        await bench.run(1)
-        dut.unit_flush.value = 0
+        if flush:
+            dut.unit_flush.value = 2
+            await bench.run(1)
+            dut.unit_flush.value = 0
+            await bench.drain()
+            await bench.run(8)
+            assert int(dut.show_free.value) == int(dut.show_total.value) == 0 and int(dut.idle.value) >> 1 & 1
         dut.setup_valid.value = 2
         await bench.run(1)
         dut.setup_valid.value = 0
         await bench.drain()
         await bench.run(UNITS + 8)
         await bench.expect_all_slots()
+        dut.show_unit.value = 1
 
 
 @cocotb.test()
