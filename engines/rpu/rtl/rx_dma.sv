@@ -60,7 +60,7 @@ module rx_dma
   typedef struct packed {
     logic first;
     logic last;
-    slot_index_t slot;  // or tag
+    slot_index_t slot;  // or tag; with the first beat
     len_t len;
     logic answer;       // of host memory
     logic error;
@@ -71,7 +71,6 @@ module rx_dma
   } entry_t;
 
   logic first_q;
-  slot_index_t slot_q;
   len_t len_q;
   logic answer_q;
   half_t place_q;
@@ -86,7 +85,7 @@ module rx_dma
   assign in = '{
       first: first_q,
       last: rx.last,
-      slot: first_q ? slot_index(rx.meta.slot) : slot_q,
+      slot: slot_index(rx.meta.slot),
       len: first_q ? rx.meta.len : len_q,
       answer: first_q ? rx.meta.src == PortHostMem : answer_q,
       error: answer.error,
@@ -99,7 +98,6 @@ module rx_dma
   always_ff @(posedge clk) begin
     if (take) begin
       first_q <= rx.last;
-      slot_q  <= in.slot;
       len_q   <= in.len;
       answer_q <= in.answer;
       place_q <= in.place;
