@@ -3,10 +3,11 @@
 
 // The registry of engines: what a unit of the card is. Whoever adds an engine adds it here.
 //
-// A unit takes frames on `rx` into the slot that their metadata names, sends frames on `tx`, declares and frees slots on `slots` (one message
-// a cycle at most, always accepted), and answers every access on `cfg` in bounded time. It must take a frame for any of its free slots; holding
-// `rx` for longer than a frame takes holds the link that it shares with three others. Before it sends a frame over loopback it gets a place for
-// it on `loop` (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass.
+// A unit takes beats on `rx` into the slot that their metadata names, sends frames on `tx`, declares and frees slots on `slots` (one message
+// a cycle at most, always accepted), and answers every access on `cfg` in bounded time. Beats come without a handshake: `rx_room` says that
+// there is room for four, which may be on their way when it falls. It must take a frame for any of its free slots; being without room in the
+// middle of one holds the link that it shares with three others. Before it sends a frame over loopback it gets a place for it on `loop`
+// (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass.
 module unit
   import penstock_pkg::*;
 #(
@@ -17,7 +18,9 @@ module unit
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
-    frame_if.snk      rx,
+    input wire logic  rx_valid,
+    input wire beat_t rx,
+    output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
     output slot_msg_t slots,
@@ -31,7 +34,9 @@ module unit
       .clk,
       .rst,
       .unit_id,
+      .rx_valid,
       .rx,
+      .rx_room,
       .tx,
       .loop,
       .slots,

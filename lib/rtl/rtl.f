@@ -7,6 +7,7 @@ cfg_if.sv
 frame_if.sv
 loop_if.sv
 frame_check.sv
+beat_check.sv
 fifo_dist.sv
 fifo_keyed.sv
 ram_sdp.sv

@@ -187,7 +187,8 @@ module card
   logic [Clusters-1:0] start_room[Sources];
   logic [Clusters-1:0] beat_room[Sources];
   slot_msg_t slots[Units];
-  frame_if to_units[Units] ();
+  logic [Units-1:0] unit_valid, unit_room;
+  beat_t unit_beat[Clusters];
   frame_if answers ();
   loop_if loops[Units] ();
   logic loop_valid, loop_ready;
@@ -234,7 +235,9 @@ module card
       .start_room,
       .beat_room,
       .answers(answers),
-      .to_units(to_units)
+      .out_valid(unit_valid),
+      .out_beat(unit_beat),
+      .room(unit_room)
   );
 
   frame_if from_units[Units] ();
@@ -247,7 +250,9 @@ module card
         .clk,
         .rst,
         .unit_id(5'(u)),
-        .rx(to_units[u]),
+        .rx_valid(unit_valid[u]),
+        .rx(unit_beat[u/UnitsPerCluster]),
+        .rx_room(unit_room[u]),
         .tx(from_units[u]),
         .loop(loops[u]),
         .slots(slots[u]),
@@ -346,10 +351,11 @@ module card
     );
   end
   for (genvar u = 0; u < Units; u++) begin : gen_check_unit
-    frame_check i_to (
+    beat_check i_to (
         .clk,
         .rst,
-        .link(to_units[u])
+        .valid(unit_valid[u]),
+        .beat (unit_beat[u/UnitsPerCluster])
     );
     frame_check i_from (
         .clk,

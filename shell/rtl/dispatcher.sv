@@ -176,7 +176,10 @@ module dispatcher
             hash: in_beat.meta.hash[6:0]
         };
     assign beat = beat_mem[rd_q[PointerW-2:0]];
-    assign key = key_mem[key_q[PointerW-2:0]];
+    always_comb begin
+      key = key_mem[key_q[PointerW-2:0]];
+      if (s != Loopback) key.to_unit = 1'b0;
+    end
     always_ff @(posedge clk)
       if (push) begin
         beat_mem[wr_q[PointerW-2:0]] <= in_beat;
@@ -191,10 +194,12 @@ module dispatcher
     key_t n_key_q;
     unit_t n_unit_q;
     // H: the head, which waits for its decision when it is the first beat of a frame
-    logic h_valid_q, h_first_q, h_load, leaves, full, closed, drop, again, drops_q, exact_q;
+    logic h_valid_q, h_first_q, h_load, leaves, full, closed, drop, again, drops_q, exact, exact_q;
     key_t h_key_q;
     unit_t named_q;  // its unit, looked up again
-    logic [AllUnits-1:0] unit_hot_q;
+    logic [AllUnits-1:0] unit_hot_q;   // the same, one hot; zero when any unit will do:
+    logic [Clusters-1:0] turn_hot_q;   // then one of the cluster whose turn it is
+    assign exact = by_hash_q || (h_load ? n_key_q.to_unit : h_key_q.to_unit);
     assign h_load = n_valid_q && (!h_valid_q || leaves);
     assign n_load = wr_q != key_q && (!n_valid_q || !h_valid_q || leaves);  // N is empty or moves into H
     always_ff @(posedge clk) begin
@@ -212,8 +217,9 @@ module dispatcher
       end else if (leaves) begin
         h_first_q <= h_key_q.last;
       end
-      exact_q <= by_hash_q || (h_load ? n_key_q.to_unit : h_key_q.to_unit);
-      for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= (h_load ? n_unit_q : named_q) == 5'(u);
+      exact_q <= exact;
+      for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= exact && (h_load ? n_unit_q : named_q) == 5'(u);
+      for (int unsigned c = 0; c < Clusters; c++) turn_hot_q[c] <= !exact && turn_q[(c+8*Turns-s-1)%Turns];
       named_q <= h_load ? n_unit_q : h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
       h_valid_q <= h_load || (h_valid_q && !leaves);
       // A first beat is in H. A register of its own, because the decision starts here.
@@ -232,7 +238,7 @@ module dispatcher
       end
     end
     for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
-      assign choice[s][u] = exact_q ? unit_hot_q[u] : turn_q[(u/UnitsPerCluster+8*Turns-s)%Turns] && s_candidate[u];
+      assign choice[s][u] = unit_hot_q[u] || (turn_hot_q[u/UnitsPerCluster] && s_candidate[u]);
     end
     assign full = exact_q && (unit_hot_q & s_ready) == 0;
     assign closed = s == Loopback && !exact_q && nobody_q;

@@ -3,13 +3,13 @@
 
 // From the sources to the units: source -> cluster, then cluster -> unit.
 //
-//   source ─> queue per source and cluster ─> frame arbiter of the cluster ─> link register ─> queue of the unit ─> unit
-//             2                               (on keys; the beat follows) 1   1                2 cycles
+//   source ─> queue per source and cluster ─> frame arbiter of the cluster ─> link register ─> unit
+//             2                               (on keys; the beat follows) 1   1 cycle
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits for one
-// cluster's link from holding another source; the queue of a unit takes what a unit cannot take at once, so that its neighbours
-// on the link go on (a unit that stops for long inside a frame longer than that holds its link). Answers of host memory come to the
-// arbiters as they are, without a queue. A frame starts on a link only when its unit's queue has room, and is never interleaved with another.
+// cluster's link from holding another source. Units have queues of their own and say when they have room, so that a unit that cannot take
+// a frame at once does not hold its neighbours on the link (one that is without room in the middle of a frame does). Answers of host memory
+// come to the arbiters as they are, without a queue. A frame is never interleaved with another.
 module switch_in
   import penstock_pkg::*;
 #(
@@ -27,7 +27,9 @@ module switch_in
 
     frame_if.snk answers,  // of host memory: `meta` with all beats of a frame
 
-    frame_if.src to_units[Units]
+    output logic [Units-1:0]       out_valid,           // to these units
+    output beat_t                  out_beat[Clusters],  // `meta` with all beats of a frame
+    input wire logic [Units-1:0] room                 // for a beat and three more that are on their way
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
@@ -82,6 +84,10 @@ module switch_in
 
     // One frame after another onto the link
     logic [UnitsPerCluster-1:0] unit_room;
+    always_comb begin
+      unit_room = '1;
+      unit_room[Here-1:0] = room[First+:Here];
+    end
     logic [Takers-1:0] ready, grant, owner_q;
     logic busy_q, busy_d;
     always_comb for (int unsigned s = 0; s < Takers; s++) ready[s] = valid[s] && unit_room[key[s].unit_id];
@@ -127,32 +133,8 @@ module switch_in
         link_valid_q <= '0;
       end
     end
-
-    for (genvar u = 0; u < UnitsPerCluster; u++) begin : gen_unit
-      if (u < Here) begin : gen_here
-        beat_t head;
-        fifo_dist #(
-            .Width(BeatW),
-            .Depth(Depth),
-            .Room (4)
-        ) i_queue (
-            .clk,
-            .rst,
-            .push (link_valid_q[u]),
-            .din  (link_q),
-            .ready(unit_room[u]),
-            .valid(to_units[First+u].valid),
-            .pop  (to_units[First+u].ready),
-            .dout (head),
-            .level()
-        );
-        assign to_units[First+u].data = head.data;
-        assign to_units[First+u].last = head.last;
-        assign to_units[First+u].meta = head.meta;
-      end else begin : gen_absent
-        assign unit_room[u] = 1'b1;
-      end
-    end
+    assign out_valid[First+:Here] = link_valid_q[Here-1:0];
+    assign out_beat[c] = link_q;
   end
 endmodule
 

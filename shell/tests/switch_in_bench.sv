@@ -21,7 +21,7 @@ module switch_in_bench
     output logic     [Sources-1:0][Clusters-1:0] beat_room,
 
     output logic      [Units-1:0]       out_valid,
-    input  wire logic [Units-1:0]       out_ready,
+    input  wire logic [Units-1:0]       out_room,
     output logic      [Units-1:0]       out_last,
     output logic      [Units-1:0][31:0] out_tag,
     output logic      [Units-1:0][ 4:0] out_unit
@@ -30,7 +30,7 @@ module switch_in_bench
   beat_t beat[Sources];
   logic [Clusters-1:0] starts[Sources];
   logic [Clusters-1:0] beats[Sources];
-  frame_if links[Units] ();
+  beat_t links[Clusters];
   frame_if answers ();  // of host memory: none here
   assign answers.valid = 1'b0;
   assign answers.data = '0;
@@ -46,15 +46,14 @@ module switch_in_bench
     assign beat_room[s] = beats[s];
   end
   for (genvar u = 0; u < Units; u++) begin : gen_unit
-    assign out_valid[u] = links[u].valid;
-    assign links[u].ready = out_ready[u];
-    assign out_last[u] = links[u].last;
-    assign out_tag[u] = links[u].data[31:0];
-    assign out_unit[u] = links[u].meta.unit_id;
-    frame_check i_check (
+    assign out_last[u] = links[u/UnitsPerCluster].last;
+    assign out_tag[u] = links[u/UnitsPerCluster].data[31:0];
+    assign out_unit[u] = links[u/UnitsPerCluster].meta.unit_id;
+    beat_check i_check (
         .clk,
         .rst,
-        .link(links[u])
+        .valid(out_valid[u]),
+        .beat (links[u/UnitsPerCluster])
     );
   end
 
@@ -69,7 +68,9 @@ module switch_in_bench
       .start_room(starts),
       .beat_room(beats),
       .answers(answers),
-      .to_units(links)
+      .out_valid,
+      .out_beat(links),
+      .room(out_room)
   );
 endmodule
 

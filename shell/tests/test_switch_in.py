@@ -18,6 +18,7 @@ from penstock.hdl import simulate
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 SOURCES, UNITS, CLUSTERS, CLUSTER, BEAT = 4, 8, 2, 4, 64
+QUEUE, ROOM = 32, 4  # beats of a unit's queue, and how many must have a place when it says that it has room
 
 
 def pack(values: list[int], width: int) -> int:
@@ -37,15 +38,16 @@ class Frame:
 
 
 class Bench:
-    """Plays the dispatcher, which decides two cycles before a beat arrives here, and the units."""
+    """Plays the dispatcher, which decides two cycles before a beat arrives here, and the units, each with a queue of 32 beats."""
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
         self.rng = random.Random(13)
         self.cycle = 0
         self.frames: list[Frame] = []
-        self.ready = 1.0  # probability that a unit takes a beat
+        self.ready = 1.0  # probability that a unit takes a beat from its queue
         self.stalled: set[int] = set()  # units that take nothing
+        self.queues: list[deque[tuple[int, bool, int]]] = [deque() for _ in range(UNITS)]
         self.waiting: list[deque[Frame]] = [deque() for _ in range(SOURCES)]
         self.beat = [0] * SOURCES
         self.decided: deque[list[tuple[Frame, int] | None]] = deque([[None] * SOURCES] * 2)
@@ -54,7 +56,7 @@ class Bench:
 
     async def start(self) -> None:
         d = self.dut
-        for name in ("in_valid", "in_last", "in_tag", "in_len", "in_unit", "out_ready"):
+        for name in ("in_valid", "in_last", "in_tag", "in_len", "in_unit", "out_room"):
             getattr(d, name).value = 0
         d.rst.value = 1
         cocotb.start_soon(Clock(d.clk, 4, unit="ns").start())
@@ -104,19 +106,22 @@ class Bench:
                 valid[s] = 1 << frame.unit // CLUSTER
                 last[s] = at + 1 == frame.beats()
                 tag[s], size[s], unit[s] = frame.number << 8 | at, frame.size, frame.unit
-        ready = 0
-        for u in range(UNITS):
-            ready |= (u not in self.stalled and (self.ready == 1 or self.rng.random() < self.ready)) << u
+        room = 0
+        for u, queue in enumerate(self.queues):
+            room |= (len(queue) <= QUEUE - ROOM) << u
+            if queue and u not in self.stalled and (self.ready == 1 or self.rng.random() < self.ready):
+                self._take(u, *queue.popleft())
         d.in_valid.value, d.in_last.value = pack(valid, CLUSTERS), pack(last, 1)
         d.in_tag.value, d.in_len.value, d.in_unit.value = pack(tag, 32), pack(size, 16), pack(unit, 5)
-        d.out_ready.value = ready
+        d.out_room.value = room
         await ReadOnly()
-        leaving = int(d.out_valid.value) & ready
+        leaving = int(d.out_valid.value)
         if leaving:
             lasts, tags, units = int(d.out_last.value), int(d.out_tag.value), int(d.out_unit.value)
             for u in range(UNITS):
                 if leaving >> u & 1:
-                    self._take(u, tags >> (32 * u) & 0xFFFFFFFF, bool(lasts >> u & 1), units >> (5 * u) & 31)
+                    self.queues[u].append((tags >> (32 * u) & 0xFFFFFFFF, bool(lasts >> u & 1), units >> (5 * u) & 31))
+                    assert len(self.queues[u]) <= QUEUE, f"a beat for unit {u} without room"
         await FallingEdge(d.clk)
         self.cycle += 1
 

@@ -17,7 +17,9 @@ module unit
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
-    frame_if.snk      rx,
+    input wire logic  rx_valid,
+    input wire beat_t rx,
+    output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
     output slot_msg_t slots,
@@ -44,18 +46,16 @@ module unit
 
   // In
   logic first_q;
-  frame_meta_t meta_q;
   slot_t held_q;
-  assign rx.ready = 1'b1;
+  assign rx_room = 1'b1;
   always_ff @(posedge clk) begin
     now_q <= now_q + 1;
-    if (rx.valid) begin
+    if (rx_valid) begin
       first_q <= rx.last;
       beats[wr_q[11:0]] <= rx.data;
       wr_q <= wr_q + 1'b1;
-      if (first_q) meta_q <= rx.meta;
       if (rx.last) begin
-        frames[frame_wr_q[4:0]] <= '{meta: first_q ? rx.meta : meta_q, since: now_q};
+        frames[frame_wr_q[4:0]] <= '{meta: rx.meta, since: now_q};
         frame_wr_q <= frame_wr_q + 1'b1;
         frames_q <= frames_q + 1;
       end
@@ -175,7 +175,7 @@ module unit
     if (!rst) begin
       assert (held_q <= slot_t'(MaxSlots)) else $error("%m: more frames than slots");
       assert (13'(wr_q - rd_q) <= 13'(Depth)) else $error("%m: out of memory");
-      if (rx.valid && first_q) begin
+      if (rx_valid && first_q) begin
         assert (rx.meta.unit_id == unit_id) else $error("%m: frame of unit %0d", rx.meta.unit_id);
         assert (rx.meta.slot != 0 && rx.meta.slot <= count_q) else $error("%m: slot %0d", rx.meta.slot);
         assert (rx.meta.len <= size_q) else $error("%m: frame of %0d bytes is longer than a slot", rx.meta.len);

@@ -9,8 +9,6 @@ package split_pkg;
 
   typedef struct packed {
     logic             rx_valid;
-    logic             rx_last;
-    frame_meta_t      rx_meta;
     logic             tx_ready;
     logic             loop_answer;
     logic             loop_granted;
@@ -20,14 +18,14 @@ package split_pkg;
     logic             cfg_we;
     logic [25:0]      cfg_addr;
     logic [31:0]      cfg_wdata;
-    logic [DataW-1:0] rx_data;
+    beat_t            rx;
   } to_unit_t;
 
   typedef struct packed {
     logic             tx_valid;
     logic             tx_last;
     frame_meta_t      tx_meta;
-    logic             rx_ready;
+    logic             rx_room;
     logic             loop_valid;
     port_t            loop_dst;
     len_t             loop_len;

@@ -13,7 +13,9 @@ module unit
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
-    frame_if.snk      rx,
+    input wire logic  rx_valid,
+    input wire beat_t rx,
+    output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
     output slot_msg_t slots,
@@ -27,10 +29,8 @@ module unit
   assign to_unit = BundleW'(in);
   assign out     = from_unit_t'(from_unit[$bits(from_unit_t)-1:0]);
 
-  assign in.rx_valid  = rx.valid;
-  assign in.rx_last   = rx.last;
-  assign in.rx_meta   = rx.meta;
-  assign in.rx_data   = rx.data;
+  assign in.rx_valid  = rx_valid;
+  assign in.rx        = rx;
   assign in.tx_ready  = tx.ready;
   assign in.loop_answer  = loop.answer;
   assign in.loop_granted = loop.granted;
@@ -45,7 +45,7 @@ module unit
   assign tx.last   = out.tx_last;
   assign tx.meta   = out.tx_meta;
   assign tx.data   = out.tx_data;
-  assign rx.ready  = out.rx_ready;
+  assign rx_room   = out.rx_room;
   assign loop.valid = out.loop_valid;
   assign loop.dst   = out.loop_dst;
   assign loop.len   = out.loop_len;

@@ -16,7 +16,6 @@ module unit_top
     input  wire logic [BundleW-1:0] to_unit,
     output logic      [BundleW-1:0] from_unit
 );
-  frame_if rx ();
   frame_if tx ();
   loop_if loop ();
   cfg_if #(.ADDR_W(26)) cfg ();
@@ -30,10 +29,6 @@ module unit_top
   assign in        = to_unit_t'(to_unit[$bits(to_unit_t)-1:0]);
   assign from_unit = BundleW'(out);
 
-  assign rx.valid  = in.rx_valid;
-  assign rx.last   = in.rx_last;
-  assign rx.meta   = in.rx_meta;
-  assign rx.data   = in.rx_data;
   assign tx.ready  = in.tx_ready;
   assign loop.answer  = in.loop_answer;
   assign loop.granted = in.loop_granted;
@@ -48,7 +43,6 @@ module unit_top
   assign out.tx_last   = tx.last;
   assign out.tx_meta   = tx.meta;
   assign out.tx_data   = tx.data;
-  assign out.rx_ready  = rx.ready;
   assign out.loop_valid = loop.valid;
   assign out.loop_dst   = loop.dst;
   assign out.loop_len   = loop.len;
@@ -65,7 +59,9 @@ module unit_top
       .clk,
       .rst,
       .unit_id,
-      .rx,
+      .rx_valid(in.rx_valid),
+      .rx(in.rx),
+      .rx_room(out.rx_room),
       .tx,
       .loop,
       .slots(out.slots),

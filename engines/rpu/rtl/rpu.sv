@@ -24,7 +24,9 @@ module rpu
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
-    frame_if.snk      rx,
+    input wire logic  rx_valid,
+    input wire beat_t rx,
+    output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
     output slot_msg_t slots,
@@ -124,7 +126,7 @@ module rpu
   logic [255:0] wide_rdata;
   logic [1:0][DataW-1:0] pmem_rdata;
   logic [63:0] debug_in, debug_out;
-  logic ready_to_evict, refused, blocked, done, tx_sent, tx_free;
+  logic ready_to_evict, refused, blocked, done, rx_stall, tx_sent, tx_free;
   logic [15:0] errors;
   logic [31:0] active, held_cycles;
   slot_index_t done_slot, tx_free_slot;
@@ -166,7 +168,7 @@ module rpu
       .debug_out,
       .rx_frame(done),
       .rx_bytes(done_len),
-      .rx_stall(rx.valid && !rx.ready),
+      .rx_stall,
       .tx_frame(tx_sent),
       .tx_bytes(tx.meta.len),
       .tx_stall(tx.valid && !tx.ready),
@@ -344,7 +346,10 @@ module rpu
   rx_dma rx_dma (
       .clk,
       .rst,
+      .rx_valid,
       .rx,
+      .rx_room,
+      .stall(rx_stall),
       .info_we,
       .info_slot,
       .info_data,

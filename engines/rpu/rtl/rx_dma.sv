@@ -12,14 +12,18 @@
 // half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat.
 // What was read from host memory goes where the answer says, and nothing beside it is touched; it gets no header copy and no descriptor.
 // The answer to a write has no bytes: it is told (`wrote`) and gone.
-// Latency from rx to the descriptor: 4 cycles and the rows. `rx.ready` is registered and falls when the queue is nearly full.
+// Latency from rx to the descriptor: 4 cycles and the rows.
 module rx_dma
   import penstock_pkg::*;
   import rpu_pkg::*;
 (
     input wire logic clk,
     input wire logic rst,
-    frame_if.snk     rx,
+
+    input wire logic  rx_valid,
+    input wire beat_t rx,       // `meta` with all beats of a frame
+    output logic      rx_room,  // for four beats, which may be on their way when it falls
+    output logic      stall,    // there is no room
 
     output logic             info_we,
     output slot_index_t      info_slot,
@@ -60,25 +64,21 @@ module rx_dma
   typedef struct packed {
     logic first;
     logic last;
-    slot_index_t slot;  // or tag; with the first beat
+    slot_index_t slot;  // or tag
     len_t len;
     logic answer;       // of host memory
-    logic error;
+    logic error;        // of an answer
     half_t place;       // in packet memory
-    header_row_t header; // with the first beat: the header copy's row,
+    header_row_t header; // the header copy's row,
     logic copies;       // if there is one
     logic [DataW-1:0] data;
   } entry_t;
 
   logic first_q;
-  len_t len_q;
-  logic answer_q;
-  half_t place_q;
   host_answer_t answer;
   entry_t in, head;
   logic head_avail, pop;
-  wire take = rx.valid && rx.ready;
-  wire take_wrote = take && first_q && in.answer && answer.write;
+  wire to_write = rx_valid && in.answer && answer.write;
 
   assign answer = rx.meta.hash;
 
@@ -86,23 +86,18 @@ module rx_dma
       first: first_q,
       last: rx.last,
       slot: slot_index(rx.meta.slot),
-      len: first_q ? rx.meta.len : len_q,
-      answer: first_q ? rx.meta.src == PortHostMem : answer_q,
+      len: rx.meta.len,
+      answer: rx.meta.src == PortHostMem,
       error: answer.error,
-      place: !first_q ? place_q : in.answer ? answer.place : table_place,
+      place: in.answer ? answer.place : table_place,
       header: table_header,
       copies: table_copies && !in.answer,
       data: rx.data
   };
 
   always_ff @(posedge clk) begin
-    if (take) begin
-      first_q <= rx.last;
-      len_q   <= in.len;
-      answer_q <= in.answer;
-      place_q <= in.place;
-    end
-    wrote <= take_wrote;
+    if (rx_valid) first_q <= rx.last;
+    wrote <= to_write;
     wrote_tag <= in.slot;
     wrote_error <= answer.error;
     if (rst) begin
@@ -111,24 +106,26 @@ module rx_dma
     end
   end
 
-  assign info_we = take && first_q && !in.answer;
+  assign info_we = rx_valid && first_q && !in.answer;
   assign info_slot = in.slot;
   assign table_slot = in.slot;
   assign info_data = '{len: rx.meta.len, src: rx.meta.src, timestamp: rx.meta.timestamp, hash: rx.meta.hash};
 
   fifo_dist #(
-      .Width($bits(entry_t))
+      .Width($bits(entry_t)),
+      .Room (4)
   ) queue (
       .clk,
       .rst,
-      .push (take && !take_wrote),
+      .push (rx_valid && !to_write),
       .din  (in),
-      .ready(rx.ready),
+      .ready(rx_room),
       .valid(head_avail),
       .pop,
       .dout (head),
       .level()
   );
+  assign stall = head_avail && !rx_room;  // not in the cycle after a reset
 
   // ---- rotation
   offset_t off;
@@ -260,7 +257,7 @@ module rx_dma
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst && take && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots)) else $error("%m: no such slot");
+    if (!rst && rx_valid && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots)) else $error("%m: no such slot");
 `endif
 endmodule
 

@@ -12,7 +12,8 @@ module parts_bench
 
     // ---- receive engine
     input  wire logic                           rx_valid,
-    output logic                                rx_ready,
+    output logic                                rx_room,
+    output logic                                rx_stall,
     input  wire logic [DataW-1:0]               rx_data,
     input  wire logic                           rx_last,
     input  wire logic [$bits(frame_meta_t)-1:0] rx_meta,
@@ -127,15 +128,11 @@ module parts_bench
     output logic [15:0]                         errors,
     output logic                                refused
 );
-  frame_if rx ();
+  beat_t rx;
   frame_if tx ();
   loop_if loop ();
 
-  assign rx.valid = rx_valid;
-  assign rx.data = rx_data;
-  assign rx.last = rx_last;
-  assign rx.meta = rx_meta;
-  assign rx_ready = rx.ready;
+  assign rx = '{meta: rx_meta, last: rx_last, data: rx_data};
 
   assign tx_valid = tx.valid;
   assign tx_data = tx.data;
@@ -158,7 +155,10 @@ module parts_bench
   rx_dma rx_dma (
       .clk,
       .rst,
+      .rx_valid,
       .rx,
+      .rx_room,
+      .stall(rx_stall),
       .info_we(rx_info_we),
       .info_slot(rx_info_slot),
       .info_data(info),

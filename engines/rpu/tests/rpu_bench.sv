@@ -15,7 +15,7 @@ module rpu_bench
     input wire unit_t unit_id,
 
     input  wire logic                           rx_valid,
-    output logic                                rx_ready,
+    output logic                                rx_room,
     input  wire logic [DataW-1:0]               rx_data,
     input  wire logic                           rx_last,
     input  wire logic [$bits(frame_meta_t)-1:0] rx_meta,
@@ -45,16 +45,12 @@ module rpu_bench
     output logic             cfg_err,
     output logic      [31:0] cfg_rdata
 );
-  frame_if rx ();
+  beat_t rx;
   frame_if tx ();
   loop_if loop ();
   cfg_if #(.ADDR_W(26)) cfg ();
 
-  assign rx.valid = rx_valid;
-  assign rx.data = rx_data;
-  assign rx.last = rx_last;
-  assign rx.meta = rx_meta;
-  assign rx_ready = rx.ready;
+  assign rx = '{meta: rx_meta, last: rx_last, data: rx_data};
 
   assign tx_valid = tx.valid;
   assign tx_data = tx.data;
@@ -88,17 +84,20 @@ module rpu_bench
       .clk,
       .rst,
       .unit_id,
+      .rx_valid,
       .rx,
+      .rx_room,
       .tx,
       .loop,
       .slots,
       .cfg
   );
 
-  frame_check rx_check (
+  beat_check rx_check (
       .clk,
       .rst,
-      .link(rx)
+      .valid(rx_valid),
+      .beat (rx)
   );
 
   frame_check tx_check (

@@ -2,7 +2,7 @@
 """A packet unit under test: its clock, its host, a dispatcher that gives it frames and a sink that takes what it sends.
 
 All happens at the falling edge, once a cycle: outputs are those of the cycle, inputs driven there are taken at the rising edge that
-follows. So a beat moves when `valid` and `ready` are both up after the falling edge.
+follows. So a beat leaves when `valid` and `ready` are both up after the falling edge.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ HEADER_BYTES = 128
 SLOTS = 32
 SLOT_BYTES = 32768
 OFFSET = 10  # packet offset of the kit
+ON_THE_WAY = 3  # beats that come after the unit has said that it has no room
 PLACE = (9, 17)  # unit and slot that a frame over loopback gets
 
 
@@ -165,8 +166,9 @@ class Unit:
     tx_first_cycles: list[int] = field(default_factory=list)
     places: list[tuple[int, int, int]] = field(default_factory=list)  # asked for: destination, length, hash
     accesses: deque[Access] = field(default_factory=deque)
-    _beats: deque[int] = field(default_factory=deque)
-    _offered: bool = False
+    _beats: deque[tuple[int, bool, int]] = field(default_factory=deque)  # data, last, metadata
+    # On their way over the link: beats that left while there was room.
+    _link: deque[tuple[int, bool, int] | None] = field(default_factory=lambda: deque([None] * ON_THE_WAY))
     _tx_ready: bool = False
     _tx_beats: list[int] = field(default_factory=list)
     _tx_meta: int = 0
@@ -232,21 +234,18 @@ class Unit:
 
     def _rx(self) -> None:
         dut = self.dut
-        if self._offered and self._rx_ready:
-            self._beats.popleft()
-            if not self._beats:
-                self.rx_last_cycle = self.cycle
-            self._offered = False
-        if not self._offered:
-            if not self._beats and self.to_send and self.free_slots and self.rng.random() >= self.rx_pause:
-                self._next_frame()
-            if self._beats and self.rng.random() >= self.rx_pause:
-                dut.rx_data.value = self._beats[0]
-                dut.rx_last.value = len(self._beats) == 1
-                self._offered = True
-            dut.rx_valid.value = self._offered
-        self._rx_ready = bool(dut.rx_ready.value)
-        self.rx_stalls += self._offered and not self._rx_ready
+        room = bool(dut.rx_room.value)
+        self.rx_stalls += not room
+        if not self._beats and self.to_send and self.free_slots and self.rng.random() >= self.rx_pause:
+            self._next_frame()
+        goes = room and self._beats and self.rng.random() >= self.rx_pause
+        self._link.append(self._beats.popleft() if goes else None)
+        arrives = self._link.popleft()
+        dut.rx_valid.value = arrives is not None
+        if arrives:
+            dut.rx_data.value, dut.rx_last.value, dut.rx_meta.value = arrives
+            if arrives[1]:
+                self.rx_last_cycle = self.cycle + 1
 
     def _next_frame(self) -> None:
         frame = self.to_send.popleft()
@@ -256,8 +255,8 @@ class Unit:
         frame.timestamp = self.cycle
         self.in_unit[frame.slot] = frame
         self.entered.append(frame)
-        self._beats.extend(frame.beats())
-        self.dut.rx_meta.value = frame.meta()
+        beats = frame.beats()
+        self._beats.extend((beat, i + 1 == len(beats), frame.meta()) for i, beat in enumerate(beats))
 
     # ---- sink
     def _tx(self) -> None:
