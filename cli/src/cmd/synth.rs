@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock synth`: area and speed of the card's blocks, beside the paper's tables.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ use crate::bench::row::{self, Row};
 use crate::files;
 use crate::synth::SynthError;
 use crate::synth::area::{self, Area};
-use crate::synth::registry::{self, Block, Figures, Sources, Sum};
+use crate::synth::registry::{self, Block, Figures, Router, Sources, Sum};
 use crate::synth::timing::{self, Timing};
 use crate::synth::tools::Tools;
 
@@ -84,27 +85,42 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     let tools = Tools::find(root)?;
     let build = PathBuf::from("build/synth");
 
-    // Block 0 is the reference core.
+    // First the reference core, once for each router, then the blocks.
     let reference = &registry.reference;
-    let sources = reference.sources(&tools.site_packages);
-    let mut jobs = vec![
-        job(0, &reference.name, sources.clone(), &build, Kind::Timing),
-        job(0, &reference.name, sources, &build, Kind::Area),
-    ];
+    let mut routers: Vec<Router> = blocks.iter().map(|block| block.timing.router).collect();
+    routers.sort_unstable();
+    routers.dedup();
+    let references: Vec<String> =
+        routers.iter().map(|router| format!("{} {}", reference.name, router.name())).collect();
+    let mut jobs = Vec::new();
+    for (index, (name, router)) in references.iter().zip(&routers).enumerate() {
+        let sources = reference.sources(&tools.site_packages, *router);
+        let folder = build.join(&reference.name).join(router.name());
+        jobs.push(job(index, name, sources.clone(), &folder, Kind::Timing));
+        if index == 0 {
+            jobs.push(job(index, name, sources, &folder, Kind::Area));
+        }
+    }
     for (index, block) in blocks.iter().enumerate() {
-        jobs.push(job(index + 1, &block.name, block.timing_sources(root)?, &build, Kind::Timing));
-        jobs.push(job(index + 1, &block.name, block.area_sources(root)?, &build, Kind::Area));
+        let (index, folder) = (index + routers.len(), build.join(&block.name));
+        jobs.push(job(index, &block.name, block.timing_sources(root)?, &folder, Kind::Timing));
+        jobs.push(job(index, &block.name, block.area_sources(root)?, &folder, Kind::Area));
     }
     jobs.retain(|job| args.only.is_none_or(|only| job.kind == only));
-    let measured = work_off(&tools, &jobs, args.jobs, blocks.len() + 1);
+    let all = work_off(&tools, &jobs, args.jobs, routers.len() + blocks.len());
+    let (bases, measured) = all.split_at(routers.len());
 
-    let base = measured[0].timing.as_ref().map(|timing| timing.median().fmax_mhz);
-    let lines = lines(&blocks, &registry.sums, &measured[1..], base);
-    print!("{}", table(&reference.name, measured[0].area, base, &lines));
-    for failure in &measured[0].failures {
+    let base: Base = routers
+        .iter()
+        .zip(bases)
+        .filter_map(|(router, measured)| Some((*router, measured.timing.as_ref()?.median().fmax_mhz)))
+        .collect();
+    let lines = lines(&blocks, &registry.sums, measured, &base);
+    print!("{}", table(&reference.name, bases[0].area, &base, &lines));
+    for failure in bases.iter().flat_map(|measured| &measured.failures) {
         println!("{failure}");
     }
-    print!("{}", remarks(&blocks, &measured[1..], base, args.paths));
+    print!("{}", remarks(&blocks, measured, &base, args.paths));
     let text =
         row::to_json(&rows(&lines)).map_err(|e| SynthError::Output { path: "synth".into(), message: e.to_string() })?;
     let saved = args.save.then(|| root.join("bench/results/synth.json"));
@@ -112,25 +128,27 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         files::write(path, &text)?;
     }
 
-    let failed: Vec<&str> = std::iter::once(reference.name.as_str())
-        .chain(blocks.iter().map(|block| block.name.as_str()))
-        .zip(&measured)
+    let failed: Vec<&str> = references
+        .iter()
+        .chain(blocks.iter().map(|block| &block.name))
+        .map(String::as_str)
+        .zip(&all)
         .filter(|(_, measured)| !measured.failures.is_empty())
         .map(|(name, _)| name)
         .collect();
     if !failed.is_empty() {
         return Err(SynthError::Incomplete(failed.join(", ")));
     }
-    let slow = slower_than(LOWEST_RATIO, &blocks, &measured[1..], base);
+    let slow = slower_than(LOWEST_RATIO, &blocks, measured, &base);
     if slow.is_empty() { Ok(()) } else { Err(SynthError::TooSlow(slow.join(", "))) }
 }
 
-fn job(block: usize, name: &str, sources: Sources, build: &Path, kind: Kind) -> Job {
+fn job(block: usize, name: &str, sources: Sources, folder: &Path, kind: Kind) -> Job {
     let part = match kind {
         Kind::Area => "area",
         Kind::Timing => "timing",
     };
-    Job { block, label: format!("{name} ({part})"), sources, folder: build.join(name).join(part), kind }
+    Job { block, label: format!("{name} ({part})"), sources, folder: folder.join(part), kind }
 }
 
 /// Does the jobs in order, `threads` at a time.
@@ -164,9 +182,12 @@ fn work_off(tools: &Tools, jobs: &[Job], threads: usize, blocks: usize) -> Vec<M
     measured.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// MHz of the reference core.
+type Base = BTreeMap<Router, f64>;
+
 /// Speed of a block against the reference core.
-fn ratio(measured: &Measured, base: Option<f64>) -> Option<f64> {
-    Some(measured.timing.as_ref()?.median().fmax_mhz / base?)
+fn ratio(block: &Block, measured: &Measured, base: &Base) -> Option<f64> {
+    Some(measured.timing.as_ref()?.median().fmax_mhz / base.get(&block.timing.router)?)
 }
 
 /// A line of the table: a block, or a part of the card that is made of several.
@@ -180,7 +201,7 @@ struct Line<'a> {
 }
 
 /// The figures of the blocks, then those of the sums whose blocks were all measured.
-fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: Option<f64>) -> Vec<Line<'a>> {
+fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: &Base) -> Vec<Line<'a>> {
     let mut lines: Vec<Line> = blocks
         .iter()
         .zip(measured)
@@ -189,7 +210,7 @@ fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: 
             about: &block.about,
             paper: block.paper,
             goal: block.goal,
-            value: figures(measured.area, ratio(measured, base)),
+            value: figures(measured.area, ratio(block, measured, base)),
             fmax_mhz: measured.timing.as_ref().map(|timing| timing.median().fmax_mhz),
         })
         .collect();
@@ -265,7 +286,7 @@ fn rows(lines: &[Line]) -> Vec<Row> {
 }
 
 /// The table: ours, and the paper's below it where there is one.
-fn table(reference: &str, area: Option<Area>, base: Option<f64>, lines: &[Line]) -> String {
+fn table(reference: &str, area: Option<Area>, base: &Base, lines: &[Line]) -> String {
     let cell = |value: Option<f64>, digits: usize| value.map_or("-".to_string(), |value| format!("{value:.digits$}"));
     let row = |name: &str, figures: &Figures, fmax: Option<f64>, about: &str| {
         let halves = usize::from(figures.bram.is_some_and(|bram| bram.fract() != 0.0));
@@ -287,7 +308,13 @@ fn table(reference: &str, area: Option<Area>, base: Option<f64>, lines: &[Line])
         "{:<18}{:>8}{:>8}{:>7}{:>6}{:>5}{:>10}{:>7}\n",
         "block", "LUT", "FF", "BRAM", "URAM", "DSP", "MHz ECP5", "ratio"
     );
-    text += &row(reference, &figures(area, base.map(|_| 1.0)), base, "reference core");
+    if base.is_empty() {
+        text += &row(reference, &figures(area, None), None, "reference core");
+    }
+    for (index, (router, mhz)) in base.iter().enumerate() {
+        let area = area.filter(|_| index == 0);
+        text += &row(reference, &figures(area, Some(1.0)), Some(*mhz), &format!("reference core, {}", router.name()));
+    }
     for line in lines {
         text += &row(line.name, &line.value, line.fmax_mhz, line.about);
         if line.paper.lut.is_some() {
@@ -298,13 +325,16 @@ fn table(reference: &str, area: Option<Area>, base: Option<f64>, lines: &[Line])
 }
 
 /// What the table cannot say: what was changed for the placement, what limits the slow blocks, what failed.
-fn remarks(blocks: &[Block], measured: &[Measured], base: Option<f64>, paths: bool) -> String {
+fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) -> String {
     let mut text = String::new();
     for (block, measured) in blocks.iter().zip(measured) {
         if let Some(note) = &block.timing.note {
             text += &format!("\n{}: for the placement {note}", block.name);
         }
-        let slow = ratio(measured, base).filter(|ratio| *ratio < 1.0);
+        if block.timing.router != Router::default() {
+            text += &format!("\n{}: connected by {}, like its reference", block.name, block.timing.router.name());
+        }
+        let slow = ratio(block, measured, base).filter(|ratio| *ratio < 1.0);
         if let Some(ratio) = slow {
             text += &format!("\n{}: below 1.0 ({ratio:.2})", block.name);
         }
@@ -324,7 +354,8 @@ fn remarks(blocks: &[Block], measured: &[Measured], base: Option<f64>, paths: bo
 }
 
 /// Names and ratios of the blocks below `limit`.
-fn slower_than(limit: f64, blocks: &[Block], measured: &[Measured], base: Option<f64>) -> Vec<String> {
-    let ratios = blocks.iter().zip(measured).filter_map(|(block, measured)| Some((block, ratio(measured, base)?)));
+fn slower_than(limit: f64, blocks: &[Block], measured: &[Measured], base: &Base) -> Vec<String> {
+    let ratios =
+        blocks.iter().zip(measured).filter_map(|(block, measured)| Some((block, ratio(block, measured, base)?)));
     ratios.filter(|(_, ratio)| *ratio < limit).map(|(block, ratio)| format!("{} ({ratio:.2})", block.name)).collect()
 }

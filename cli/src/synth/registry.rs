@@ -85,8 +85,31 @@ pub struct TimingView {
     pub files: Vec<PathBuf>,
     #[serde(default)]
     pub params: BTreeMap<String, i64>,
+    #[serde(default)]
+    pub router: Router,
     /// Says what was changed and why; printed with the result.
     pub note: Option<String>,
+}
+
+/// Which of nextpnr's routers connects a placement. A block is compared with the reference core as the same router connects it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Router {
+    /// The usual one: fast paths, but hours for a unit.
+    #[default]
+    Router1,
+    /// Minutes for a unit, but paths are a fifth slower.
+    Router2,
+}
+
+impl Router {
+    /// What nextpnr calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Router1 => "router1",
+            Self::Router2 => "router2",
+        }
+    }
 }
 
 /// Figures per metric; what nobody published is absent.
@@ -110,6 +133,7 @@ pub struct Sources {
     /// Modules that are left out.
     pub without: Vec<String>,
     pub form: Form,
+    pub router: Router,
 }
 
 /// How the tools take a design.
@@ -123,9 +147,9 @@ pub enum Form {
 
 impl Reference {
     /// The core as its package brings it.
-    pub fn sources(&self, site_packages: &Path) -> Sources {
+    pub fn sources(&self, site_packages: &Path, router: Router) -> Sources {
         let files = vec![site_packages.join(&self.file)];
-        Sources { top: self.top.clone(), files, params: BTreeMap::new(), without: Vec::new(), form: Form::Bare }
+        Sources { top: self.top.clone(), files, params: BTreeMap::new(), without: Vec::new(), form: Form::Bare, router }
     }
 }
 
@@ -146,7 +170,8 @@ impl Block {
     }
 
     fn sources(&self, top: String, files: Vec<PathBuf>, params: BTreeMap<String, i64>) -> Sources {
-        Sources { top, files, params, without: self.without.clone(), form: Form::Block }
+        let router = self.timing.router;
+        Sources { top, files, params, without: self.without.clone(), form: Form::Block, router }
     }
 }
 

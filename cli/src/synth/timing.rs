@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::registry::{Form, Sources};
+use super::registry::{Form, Router, Sources};
 use super::tools::{Tools, inside, read_commands, used_files};
 use super::{SynthError, cache, harness, io_error};
 
@@ -86,6 +86,7 @@ pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing
 /// What the tools are told to do with a block.
 struct Recipe<'a> {
     folder: &'a Path,
+    router: Router,
     elaborate: String,
     synthesize: String,
 }
@@ -109,7 +110,7 @@ impl<'a> Recipe<'a> {
             file("block.il"),
             file("netlist.json"),
         );
-        Self { folder, elaborate, synthesize }
+        Self { folder, router: sources.router, elaborate, synthesize }
     }
 
     /// Makes the netlist; gives the source files that it came from.
@@ -125,11 +126,12 @@ impl<'a> Recipe<'a> {
         Ok(used)
     }
 
-    /// Arguments of nextpnr-ecp5. Its usual router takes hours for links of 512 bits.
+    /// Arguments of nextpnr-ecp5.
     fn place(&self, seed: u32) -> String {
         let file = |name: &str| inside(&self.folder.join(name));
+        let router = self.router.name();
         format!(
-            "--85k --package CABGA756 --router router2 --lpf-allow-unconstrained --timing-allow-fail --quiet \
+            "--85k --package CABGA756 --router {router} --lpf-allow-unconstrained --timing-allow-fail --quiet \
              --json {} --seed {seed} --report {}",
             file("netlist.json"),
             file(&format!("report{seed}.json")),
