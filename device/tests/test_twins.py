@@ -163,7 +163,7 @@ int main(void) {{
     pn_init();
     for (;;) {{
         u32 desc = pn_recv();
-        const volatile uint8_t *hdr = pn_hdr();
+        const volatile uint8_t *hdr = {header}();
         volatile uint8_t *data = pn_data();
         u32 len = desc & 0xFFFF;
         u32 mark = {mark};
@@ -207,8 +207,9 @@ def expected(frames: list[bytes], mark: Expression, verdict: Expression) -> tupl
 def test_random_program(seed: int, tmp_path: Path, make_design: DesignMaker) -> None:
     rng = random.Random(seed)
     mark, verdict = Expression(rng, 5), Expression(rng, 4)
+    header = rng.choice(["pn_hdr", "pn_window"])
     program = tmp_path / "random.c"
-    program.write_text(PROGRAM.format(mark=mark.c(), verdict=verdict.c()))
+    program.write_text(PROGRAM.format(mark=mark.c(), verdict=verdict.c(), header=header))
     frames = random_frames(rng, 300)
     capture = write_capture(tmp_path / "in.pcap", frames)
     design = make_design(program)

@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
  * Firewall (Rosebud, section 7.2): IPv4 frames leave at the other port of the pair unless their source is in the table; all
- * others are dropped. The look-up starts before it is known to be needed, and its answer is a mask for the descriptor. Twelve instructions
+ * others are dropped. The look-up starts before it is known to be needed, and its answer is a mask for the descriptor. Eleven instructions
  * a frame, in an order in which none waits.
  */
 #include <ip_prefix.h>
@@ -12,16 +12,14 @@
 
 static inline void filter(void) {
   pn_desc_t desc = pn_recv();
-  const uint8_t *header = pn_hdr();
-  const struct eth_header *eth = (const struct eth_header *)header;
-  const struct ipv4_header *ip = (const struct ipv4_header *)(header + ETH_HEADER_SIZE);
-  uint32_t length = pn_now(pn_len(desc)); /* while the header's address comes */
+  const volatile struct eth_header *eth = (const volatile struct eth_header *)pn_window();
+  const volatile struct ipv4_header *ip = (const volatile struct ipv4_header *)(pn_window() + ETH_HEADER_SIZE);
   uint32_t source = ip->src_ip;
-  pn_barrier();
-  int is_ipv4 = eth->type == ETHERTYPE_IPV4; /* while the source comes */
+  uint32_t type = eth->type;              /* these two */
+  uint32_t length = pn_now(pn_len(desc)); /* while the source comes */
   ip_prefix_start(source);
   if (__builtin_expect(length >= ETH_HEADER_SIZE + IPV4_HEADER_SIZE, 1)) {
-    if (__builtin_expect(is_ipv4, 1)) {
+    if (__builtin_expect(type == ETHERTYPE_IPV4, 1)) {
       pn_send((desc ^ pn_port(1)) & ip_prefix_pass_mask());
       return;
     }

@@ -62,11 +62,13 @@ module core_regs
     input  wire half_t  head_place,
     input  wire len_t   head_len,
     input  wire port_t  head_src,
+    input  wire header_row_t head_header,
     output slot_index_t taken_slot,
     input  wire half_t  taken_place,
     input  wire header_row_t taken_header,
     input  wire logic [31:0] taken_hash,
     input  wire time_t  taken_timestamp,
+    output logic [14:8] window,  // where the header window lies in data memory, for the access that follows the one of now
     output slot_index_t send_slot,
     input  wire half_t  send_place,
 
@@ -124,6 +126,7 @@ module core_regs
   assign pop = head_valid_q && (recv || (wr && at(addr, RPU_CORE_RECV_DESC_RELEASE)));
 
   half_t head_place_q;
+  logic [14:8] head_window_q, window_q;  // header copies of the frame that waits and of the one that was taken
 
   always_ff @(posedge clk) begin
     if (head_load) head_valid_q <= 1'b1;
@@ -140,11 +143,14 @@ module core_regs
       head_slot_q  <= queue_slot;
       head_desc_q  <= {head_src, 8'(queue_slot) + 8'd1, head_len};
       head_place_q <= head_place;
+      head_window_q <= head_header[9:3];
     end
     if (pop) taken_slot_q <= head_slot_q;
+    window_q <= window;
   end
 
   assign taken_slot = taken_slot_q;
+  assign window = pop ? head_window_q : window_q;
 
   // ---- stores that send
   typedef enum logic [2:0] {

@@ -70,7 +70,11 @@ module rpu
   );
 
   wire issue = dbus_req && !dbus_wait;
-  wire issue_dmem = dbus_addr[31:15] == 17'h00100;
+  // The header window moves with the frame that was taken last: a page of data memory, known before the address is.
+  wire ex_window = dbus_addr[31:8] == 24'h008080;
+  wire ex_dmem = dbus_addr[31:15] == 17'h00100 || ex_window;
+  logic [14:8] window;
+  wire [14:2] dmem_addr = {dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]};
 
   // The request in MEM, by region.
   logic m_dmem_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
@@ -83,11 +87,11 @@ module rpu
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
-      m_dmem_q  <= dbus_req && issue_dmem;
+      m_dmem_q  <= dbus_req && ex_dmem;
       m_regs_q  <= dbus_req && ex_regs;
       m_accel_q <= dbus_req && ex_accel;
       m_pmem_q  <= dbus_req && ex_pmem;
-      m_wild_q  <= dbus_req && !issue_dmem && !ex_regs && !ex_accel && !ex_pmem;
+      m_wild_q  <= dbus_req && !ex_dmem && !ex_regs && !ex_accel && !ex_pmem;
     end
     if (core_rst_q) begin
       m_dmem_q  <= 1'b0;
@@ -200,10 +204,10 @@ module rpu
       .Bytes(DmemBytes)
   ) dmem (
       .clk,
-      .core_en(issue && issue_dmem),
+      .core_en(issue && ex_dmem),
       .core_we(dbus_we),
       .core_be(dbus_be),
-      .core_addr(dbus_addr[14:2]),
+      .core_addr(dmem_addr),
       .core_wdata(dbus_wdata),
       .core_rdata(dmem_rdata),
       .wide_en(host_dmem_en || head_valid),
@@ -299,6 +303,7 @@ module rpu
   logic rx_copies;
   len_t head_len, setup_size;
   port_t head_src, tx_src;
+  header_row_t head_header;
   logic [31:0] taken_hash, tx_hash;
   logic [6:0] loop_hash;
   time_t taken_timestamp, tx_timestamp;
@@ -328,6 +333,7 @@ module rpu
       .head_place,
       .head_len,
       .head_src,
+      .head_header,
       .taken_slot,
       .taken_place,
       .taken_header,
@@ -444,11 +450,13 @@ module rpu
       .head_place,
       .head_len,
       .head_src,
+      .head_header,
       .taken_slot,
       .taken_place,
       .taken_header,
       .taken_hash,
       .taken_timestamp,
+      .window,
       .send_slot,
       .send_place,
       .send,

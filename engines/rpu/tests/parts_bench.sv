@@ -225,6 +225,7 @@ module parts_bench
   half_t head_place, taken_place, send_place;
   len_t head_len;
   port_t head_src;
+  header_row_t head_header;
   header_row_t taken_header;
   logic [31:0] taken_hash;
   time_t taken_timestamp;
@@ -271,11 +272,13 @@ module parts_bench
       .head_place,
       .head_len,
       .head_src,
+      .head_header,
       .taken_slot,
       .taken_place,
       .taken_header,
       .taken_hash,
       .taken_timestamp,
+      .window(),
       .send_slot,
       .send_place,
       .send,
@@ -315,6 +318,7 @@ module parts_bench
       .head_place,
       .head_len,
       .head_src,
+      .head_header,
       .taken_slot,
       .taken_place,
       .taken_header,

@@ -268,7 +268,7 @@ async def copies_headers_where_told(dut: Any) -> None:
     await unit.drained()
     memory = bytearray(b"\x5a" * 0x2000)
     for frame in unit.entered:
-        start = (frame.slot - 1) * bench.HEADER_BYTES + bench.OFFSET
+        start = (frame.slot - 1) * bench.HEADER_SPACING + bench.OFFSET
         memory[start : start + len(frame.data[:128])] = frame.data[:128]
 
     async def dump() -> bytes:

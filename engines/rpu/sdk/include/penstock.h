@@ -25,6 +25,7 @@ typedef uint32_t pn_desc_t;
 /* Memory map of the core's data bus. */
 #define PN_ACCEL_BASE 0x0400000u
 #define PN_DMEM_BASE 0x0800000u
+#define PN_WINDOW_BASE 0x0808000u    /* 256 bytes: the page of data memory with the header copy of the frame taken last */
 #define PN_HEADERS_BASE 0x0804000u   /* header copies; stack below, broadcast region from 0x806000 on */
 #define PN_BROADCAST_BASE 0x0806000u
 #define PN_PMEM_BASE 0x1000000u
@@ -33,6 +34,7 @@ typedef uint32_t pn_desc_t;
 /* Bytes between the start of a slot and its frame, so that what follows an Ethernet header is word aligned. */
 #define PN_PACKET_OFFSET 10u
 #define PN_HEADER_BYTES 128u
+#define PN_HEADER_SPACING 256u /* between two header copies, so that each has a page to itself */
 #define PN_MAX_SLOTS 32u
 
 /* Values of a descriptor's port byte. */
@@ -126,7 +128,7 @@ static inline void pn_ack(uint32_t flags) { PN_REG(RPU_CORE_INTERRUPT_ACK) = fla
  */
 static inline void pn_init(void) {
   pn_set_interrupts(PN_INT_POKE | PN_INT_EVICT);
-  pn_init_headers(PN_MAX_SLOTS, PN_HEADERS_BASE, PN_HEADER_BYTES);
+  pn_init_headers(PN_MAX_SLOTS, PN_HEADERS_BASE, PN_HEADER_SPACING);
   pn_init_slots(PN_MAX_SLOTS, PN_PMEM_BASE + PN_PACKET_OFFSET, PN_PMEM_SIZE / PN_MAX_SLOTS);
 }
 
@@ -142,6 +144,13 @@ static inline int pn_ready(void) { return *(volatile uint8_t *)(uintptr_t)RPU_CO
 
 /* The first min(length, 128) bytes of the frame that pn_recv() returned last: a copy in data memory, for reading fast. */
 static inline const uint8_t *pn_hdr(void) { return (const uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_HDR); }
+/*
+ * The same where pn_init() has laid the header copies, at an address that is always the same: the hardware moves the memory behind it with each
+ * pn_recv(). So it need not be read first, but it is good until the next pn_recv() only; pn_hdr() gives one that stays.
+ */
+static inline const volatile uint8_t *pn_window(void) {
+  return (const volatile uint8_t *)(uintptr_t)(PN_WINDOW_BASE + PN_PACKET_OFFSET);
+}
 /* The frame that pn_recv() returned last, in packet memory: what it writes there is what the card sends. */
 static inline uint8_t *pn_data(void) { return (uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_DATA); }
 /* Flow hash of the frame that pn_recv() returned last; 0 when it has no IP header. */

@@ -231,7 +231,7 @@ impl Core {
                     if is_misaligned(address, $bytes) {
                         trap!(cause::LOAD_MISALIGNED, address);
                     }
-                    let word = match system.memory(address) {
+                    let word = match system.program_memory(address) {
                         Some(word) => u32::from_le_bytes(*word),
                         None => {
                             system.now = now;
@@ -268,7 +268,7 @@ impl Core {
                     if is_misaligned(address, BYTES) {
                         trap!(cause::STORE_MISALIGNED, address);
                     }
-                    if let Some(word) = system.memory(address) {
+                    if let Some(word) = system.program_memory(address) {
                         let at = (address & 3) as usize;
                         word[at..at + BYTES as usize].copy_from_slice(&(b as $type).to_le_bytes());
                     } else {

@@ -13,6 +13,9 @@ use crate::{
 
 pub(crate) const DMEM_BASE: u32 = 0x0080_0000;
 pub(crate) const DMEM_BYTES: u32 = 32 * 1024;
+/// The header window: the page of data memory with the header copy of the frame that was taken last.
+const WINDOW_BASE: u32 = 0x0080_8000;
+const WINDOW_BYTES: u32 = 256;
 pub(crate) const PMEM_BASE: u32 = 0x0100_0000;
 pub(crate) const PMEM_BYTES: u32 = 1024 * 1024;
 pub(crate) const ACCEL_BASE: u32 = 0x0040_0000;
@@ -295,6 +298,17 @@ impl System {
             return self.dmem.get_mut((dmem >> 2) as usize);
         }
         self.pmem.get_mut((address.wrapping_sub(PMEM_BASE) >> 2) as usize)
+    }
+
+    /// The same for the program, which has the header window besides.
+    #[inline(always)]
+    pub fn program_memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
+        let window = address.wrapping_sub(WINDOW_BASE);
+        if window < WINDOW_BYTES {
+            let header = self.slots[usize::from(self.received)].header.unwrap_or_default();
+            return self.memory(DMEM_BASE + (header & !(WINDOW_BYTES - 1) | window));
+        }
+        self.memory(address)
     }
 
     pub fn raise(&mut self, flags: u16) {

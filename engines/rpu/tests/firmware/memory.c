@@ -29,7 +29,7 @@ int main(void) {
     pn_desc_t desc = pn_recv();
     uint32_t len = pn_len(desc);
     volatile uint8_t *data = pn_data();
-    const volatile uint8_t *header = pn_hdr();
+    const volatile uint8_t *header = pn_hdr(), *window = pn_window();
     if (len > 256) {
       pn_send(desc ^ pn_port(1));
       continue;
@@ -38,11 +38,13 @@ int main(void) {
 
     for (uint32_t i = 0; i < copied; i++) {
       if (header[i] != data[i]) wrong(0x10, desc);
+      if (window[i] != data[i]) wrong(0x11, desc);
       copy[i] = header[i];
     }
     for (uint32_t i = 0; i + 4 <= copied; i += 6) {
       check_loads(data + i, 0x20, desc);
       check_loads(header + i, 0x30, desc);
+      check_loads(window + i, 0x38, desc);
       check_loads(copy + i, 0x40, desc);
     }
     /* Stores of 32, 16 and 8 bits one behind the other, then loads behind stores. */
