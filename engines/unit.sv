@@ -4,9 +4,9 @@
 // The registry of engines: what a unit of the card is. Whoever adds an engine adds it here.
 //
 // A unit takes beats on `rx` into the slot that their metadata names, sends frames on `tx`, declares and frees slots on `slots` (one message
-// a cycle at most, always accepted), and answers every access on `cfg` in bounded time. Beats come without a handshake: `rx_room` says that
-// there is room for four, which may be on their way when it falls. It must take a frame for any of its free slots; being without room in the
-// middle of one holds the link that it shares with three others. Before it sends a frame over loopback it gets a place for it on `loop`
+// a cycle at most, always accepted), and answers every access on `cfg` in bounded time. Beats come without a handshake: while `rx_room` is
+// up there is room for four, and up to three cycles after it has fallen they still come. It must take a frame for any of its free slots; being
+// without room in the middle of one holds the link that it shares with three others. Before it sends a frame over loopback it gets a place for it on `loop`
 // (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass.
 module unit
   import penstock_pkg::*;

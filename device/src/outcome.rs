@@ -133,7 +133,7 @@ pub struct UnitCounters {
     pub rx_frames: u64,
     /// Their bytes.
     pub rx_bytes: u64,
-    /// Cycles in which an arriving beat had to wait; 0 on `soft`.
+    /// Cycles in which the unit said that it has no room for beats; 0 on `soft`.
     pub rx_stalls: u64,
     /// Frames sent.
     pub tx_frames: u64,

@@ -108,7 +108,7 @@
 #define RPU_HOST_DEBUG_OUT_H 0x44u /* Debug word from the firmware, high. */
 #define RPU_HOST_RX_FRAMES 0x50u /* Frames received. */
 #define RPU_HOST_RX_BYTES 0x54u /* Bytes received, low 32 bits. */
-#define RPU_HOST_RX_STALLS 0x58u /* Cycles in which the receive queue had no room: the link to the unit waits. */
+#define RPU_HOST_RX_STALLS 0x58u /* Cycles in which the unit said that it has no room for beats. */
 #define RPU_HOST_TX_FRAMES 0x5Cu /* Frames sent. */
 #define RPU_HOST_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
 #define RPU_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */

@@ -206,7 +206,7 @@ pub const RPU_HOST_DEBUG_OUT_H: u32 = 0x44;
 pub const RPU_HOST_RX_FRAMES: u32 = 0x50;
 /// Bytes received, low 32 bits.
 pub const RPU_HOST_RX_BYTES: u32 = 0x54;
-/// Cycles in which the receive queue had no room: the link to the unit waits.
+/// Cycles in which the unit said that it has no room for beats.
 pub const RPU_HOST_RX_STALLS: u32 = 0x58;
 /// Frames sent.
 pub const RPU_HOST_TX_FRAMES: u32 = 0x5C;

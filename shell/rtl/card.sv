@@ -350,6 +350,27 @@ module card
         .link(sources[s])
     );
   end
+  for (genvar s = 0; s < Sources; s++) begin : gen_check_in
+    beat_check i_check (
+        .clk,
+        .rst,
+        .valid(in_valid[s] != 0),
+        .beat (in_beat[s])
+    );
+  end
+  for (genvar c = 0; c < Clusters; c++) begin : gen_check_out
+    logic valid;
+    always_comb begin
+      valid = 1'b0;
+      for (int unsigned d = 0; d <= Sources; d++) valid |= out_valid[d][c];
+    end
+    beat_check i_check (
+        .clk,
+        .rst,
+        .valid,
+        .beat(out_beat[c])
+    );
+  end
   for (genvar u = 0; u < Units; u++) begin : gen_check_unit
     beat_check i_to (
         .clk,

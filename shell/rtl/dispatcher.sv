@@ -178,7 +178,7 @@ module dispatcher
     assign beat = beat_mem[rd_q[PointerW-2:0]];
     always_comb begin
       key = key_mem[key_q[PointerW-2:0]];
-      if (s != Loopback) key.to_unit = 1'b0;
+      if (s != Loopback) key.to_unit = 1'b0;  // as it was written; synthesis does not look through a memory
     end
     always_ff @(posedge clk)
       if (push) begin
@@ -197,8 +197,8 @@ module dispatcher
     logic h_valid_q, h_first_q, h_load, leaves, full, closed, drop, again, drops_q, exact, exact_q;
     key_t h_key_q;
     unit_t named_q;  // its unit, looked up again
-    logic [AllUnits-1:0] unit_hot_q;   // the same, one hot; zero when any unit will do:
-    logic [Clusters-1:0] turn_hot_q;   // then one of the cluster whose turn it is
+    logic [AllUnits-1:0] unit_hot_q;  // the same, one hot, when no other will do
+    logic [Clusters-1:0] turn_hot_q;  // else: the cluster whose turn it is, one hot
     assign exact = by_hash_q || (h_load ? n_key_q.to_unit : h_key_q.to_unit);
     assign h_load = n_valid_q && (!h_valid_q || leaves);
     assign n_load = wr_q != key_q && (!n_valid_q || !h_valid_q || leaves);  // N is empty or moves into H

@@ -27,9 +27,9 @@ module switch_in
 
     frame_if.snk answers,  // of host memory: `meta` with all beats of a frame
 
-    output logic [Units-1:0]       out_valid,           // to these units
-    output beat_t                  out_beat[Clusters],  // `meta` with all beats of a frame
-    input wire logic [Units-1:0] room                 // for a beat and three more that are on their way
+    output logic     [Units-1:0] out_valid,           // to these units
+    output beat_t                out_beat[Clusters],  // `meta` with all beats of a frame
+    input wire logic [Units-1:0] room                 // in the unit: a beat comes up to two cycles after it has fallen
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);

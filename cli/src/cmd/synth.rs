@@ -98,7 +98,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         let folder = build.join(&reference.name).join(router.name());
         jobs.push(job(index, name, sources.clone(), &folder, Kind::Timing));
         if index == 0 {
-            jobs.push(job(index, name, sources, &folder, Kind::Area));
+            jobs.push(job(index, name, sources, &build.join(&reference.name), Kind::Area));
         }
     }
     for (index, block) in blocks.iter().enumerate() {
@@ -182,7 +182,7 @@ fn work_off(tools: &Tools, jobs: &[Job], threads: usize, blocks: usize) -> Vec<M
     measured.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// MHz of the reference core.
+/// MHz of the reference core, by the router that connected it.
 type Base = BTreeMap<Router, f64>;
 
 /// Speed of a block against the reference core.
@@ -198,6 +198,8 @@ struct Line<'a> {
     goal: Figures,
     value: Figures,
     fmax_mhz: Option<f64>,
+    /// Of a block.
+    router: Option<Router>,
 }
 
 /// The figures of the blocks, then those of the sums whose blocks were all measured.
@@ -212,6 +214,7 @@ fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: 
             goal: block.goal,
             value: figures(measured.area, ratio(block, measured, base)),
             fmax_mhz: measured.timing.as_ref().map(|timing| timing.median().fmax_mhz),
+            router: Some(block.timing.router),
         })
         .collect();
     let blocks = lines.len();
@@ -239,7 +242,8 @@ fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: 
             fmax_ratio: slowest(parts.iter().map(|(line, _)| line.value.fmax_ratio).collect()),
         };
         let fmax_mhz = slowest(parts.iter().map(|(line, _)| line.fmax_mhz).collect());
-        lines.push(Line { name: &sum.name, about: &sum.about, paper: sum.paper, goal: sum.goal, value, fmax_mhz });
+        let (name, about, paper, goal) = (&sum.name, &sum.about, sum.paper, sum.goal);
+        lines.push(Line { name, about, paper, goal, value, fmax_mhz, router: None });
     }
     lines
 }
@@ -270,9 +274,13 @@ fn rows(lines: &[Line]) -> Vec<Row> {
     for line in lines {
         for (metric, unit, of) in METRICS {
             let Some(value) = of(&line.value) else { continue };
+            let mut case = Map::from_iter([("block".to_string(), line.name.into())]);
+            if let Some(router) = line.router.filter(|_| metric == "fmax_ratio") {
+                case.insert("router".into(), router.name().into());
+            }
             rows.push(Row {
                 bench: "synth".into(),
-                case: Map::from_iter([("block".to_string(), line.name.into())]),
+                case,
                 metric: metric.into(),
                 unit: unit.into(),
                 paper: of(&line.paper),

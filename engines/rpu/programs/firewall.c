@@ -15,8 +15,9 @@ static inline void filter(void) {
   const volatile struct eth_header *eth = (const volatile struct eth_header *)pn_window();
   const volatile struct ipv4_header *ip = (const volatile struct ipv4_header *)(pn_window() + ETH_HEADER_SIZE);
   uint32_t source = ip->src_ip;
-  uint32_t type = eth->type;              /* these two */
-  uint32_t length = pn_now(pn_len(desc)); /* while the source comes */
+  /* Two instructions while it comes. */
+  uint32_t type = eth->type;
+  uint32_t length = pn_now(pn_len(desc));
   ip_prefix_start(source);
   if (__builtin_expect(length >= ETH_HEADER_SIZE + IPV4_HEADER_SIZE, 1)) {
     if (__builtin_expect(type == ETHERTYPE_IPV4, 1)) {

@@ -63,6 +63,7 @@ module core_regs
     input  wire len_t   head_len,
     input  wire port_t  head_src,
     input  wire header_row_t head_header,
+    input  wire logic   head_copies,
     output slot_index_t taken_slot,
     input  wire half_t  taken_place,
     input  wire header_row_t taken_header,
@@ -143,10 +144,10 @@ module core_regs
       head_slot_q  <= queue_slot;
       head_desc_q  <= {head_src, 8'(queue_slot) + 8'd1, head_len};
       head_place_q <= head_place;
-      head_window_q <= head_header[9:3];
+      head_window_q <= head_copies ? head_header[9:3] : '0;
     end
     if (pop) taken_slot_q <= head_slot_q;
-    window_q <= window;
+    window_q <= rst ? '0 : window;
   end
 
   assign taken_slot = taken_slot_q;

@@ -138,8 +138,9 @@ module host_window
     fails = 1'b0;
     unique case (region_q)
       Registers: finish = 1'b1;
-      Imem, Dmem: finish = we || step_q == 5'd1;
-      Pmem: finish = we || step_q == 5'd2;
+      Imem: finish = we || step_q == 5'd1;
+      Dmem: finish = we || step_q == 5'd2;
+      Pmem: finish = we || step_q == 5'd3;
       Tables: begin
         finish = we || ld_rvalid || step_q == 5'd20;
         fails = !we && !ld_rvalid;
@@ -151,7 +152,7 @@ module host_window
     endcase
   end
 
-  logic [31:0] register;
+  logic [31:0] register, dmem_word_q, pmem_word_q;
 
   always_ff @(posedge clk) begin
     cfg.ack <= busy_q && finish;
@@ -178,11 +179,14 @@ module host_window
       wdata <= cfg.wdata;
       region_q <= region_of(cfg.addr);
     end
+    // Rows are wide and their memories slow: the word is chosen in a cycle of its own.
+    dmem_word_q <= dmem_rdata[addr_q[4:2]*32+:32];
+    pmem_word_q <= pmem_rdata[addr_q[5:2]*32+:32];
     unique case (region_q)
       Registers: cfg.rdata <= register;
       Imem: cfg.rdata <= imem_rdata;
-      Dmem: cfg.rdata <= dmem_rdata[addr_q[4:2]*32+:32];
-      Pmem: cfg.rdata <= pmem_rdata[addr_q[5:2]*32+:32];
+      Dmem: cfg.rdata <= dmem_word_q;
+      Pmem: cfg.rdata <= pmem_word_q;
       Tables: cfg.rdata <= ld_rdata;
       default: cfg.rdata <= '0;
     endcase

@@ -70,17 +70,14 @@ module rpu
   );
 
   wire issue = dbus_req && !dbus_wait;
-  // The header window moves with the frame that was taken last: a page of data memory, known before the address is.
-  wire ex_window = dbus_addr[31:8] == 24'h008080;
-  wire ex_dmem = dbus_addr[31:15] == 17'h00100 || ex_window;
-  logic [14:8] window;
-  wire [14:2] dmem_addr = {dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]};
 
   // The request in MEM, by region.
   logic m_dmem_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
   logic [3:0] m_be_q;
   logic [31:0] m_addr_q, m_wdata_q;
 
+  wire ex_window = dbus_addr[31:8] == 24'h008080;
+  wire ex_dmem = dbus_addr[31:15] == 17'h00100 || ex_window;
   wire ex_regs = dbus_addr[31:9] == 0;
   wire ex_accel = dbus_addr[31:22] == 10'd1;
   wire ex_pmem = dbus_addr[31:20] == 12'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
@@ -199,6 +196,7 @@ module rpu
   logic [31:0] head_be;
   header_row_t head_row;
   logic [255:0] head_data;
+  logic [14:8] window;  // page of the header window: out of registers, it is there before the sum that is the address
 
   dmem #(
       .Bytes(DmemBytes)
@@ -207,7 +205,7 @@ module rpu
       .core_en(issue && ex_dmem),
       .core_we(dbus_we),
       .core_be(dbus_be),
-      .core_addr(dmem_addr),
+      .core_addr({dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]}),
       .core_wdata(dbus_wdata),
       .core_rdata(dmem_rdata),
       .wide_en(host_dmem_en || head_valid),
@@ -304,6 +302,7 @@ module rpu
   len_t head_len, setup_size;
   port_t head_src, tx_src;
   header_row_t head_header;
+  logic head_copies;
   logic [31:0] taken_hash, tx_hash;
   logic [6:0] loop_hash;
   time_t taken_timestamp, tx_timestamp;
@@ -334,6 +333,7 @@ module rpu
       .head_len,
       .head_src,
       .head_header,
+      .head_copies,
       .taken_slot,
       .taken_place,
       .taken_header,
@@ -451,6 +451,7 @@ module rpu
       .head_len,
       .head_src,
       .head_header,
+      .head_copies,
       .taken_slot,
       .taken_place,
       .taken_header,

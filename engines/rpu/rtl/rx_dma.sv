@@ -11,7 +11,7 @@
 // A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle, or two while its
 // half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat.
 // What was read from host memory goes where the answer says, and nothing beside it is touched; it gets no header copy and no descriptor.
-// The answer to a write has no bytes: it is told (`wrote`) and gone.
+// The answer to a write has no bytes: it is told (`wrote`) and gone. A slot's place must stay while a frame comes into it.
 // Latency from rx to the descriptor: 4 cycles and the rows.
 module rx_dma
   import penstock_pkg::*;
@@ -22,7 +22,7 @@ module rx_dma
 
     input wire logic  rx_valid,
     input wire beat_t rx,       // `meta` with all beats of a frame
-    output logic      rx_room,  // for four beats, which may be on their way when it falls
+    output logic      rx_room,  // for four beats: see engines/unit.sv
     output logic      stall,    // there is no room
 
     output logic             info_we,
@@ -125,7 +125,7 @@ module rx_dma
       .dout (head),
       .level()
   );
-  assign stall = head_avail && !rx_room;  // not in the cycle after a reset
+  assign stall = head_avail && !rx_room;  // after a reset there is no room for a cycle, which is no stall
 
   // ---- rotation
   offset_t off;

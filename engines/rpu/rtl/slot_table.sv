@@ -31,6 +31,7 @@ module slot_table
     output len_t             head_len,
     output port_t            head_src,
     output header_row_t      head_header,
+    output logic             head_copies,
     // frame that the firmware took last
     input  wire slot_index_t taken_slot,
     output half_t            taken_place,
@@ -73,6 +74,7 @@ module slot_table
   assign head_len = info[head_slot].len;
   assign head_src = info[head_slot].src;
   assign head_header = header[head_slot];
+  assign head_copies = copies_q[head_slot];
   assign taken_place = place[taken_slot];
   assign taken_header = header[taken_slot];
   assign taken_hash = info[taken_slot].hash;

@@ -126,7 +126,8 @@ module parts_bench
     output logic [31:0]                         active,
     output logic [31:0]                         held_cycles,
     output logic [15:0]                         errors,
-    output logic                                refused
+    output logic                                refused,
+    output logic [6:0]                          window
 );
   beat_t rx;
   frame_if tx ();
@@ -226,6 +227,7 @@ module parts_bench
   len_t head_len;
   port_t head_src;
   header_row_t head_header;
+  logic head_copies;
   header_row_t taken_header;
   logic [31:0] taken_hash;
   time_t taken_timestamp;
@@ -273,12 +275,13 @@ module parts_bench
       .head_len,
       .head_src,
       .head_header,
+      .head_copies,
       .taken_slot,
       .taken_place,
       .taken_header,
       .taken_hash,
       .taken_timestamp,
-      .window(),
+      .window,
       .send_slot,
       .send_place,
       .send,
@@ -319,6 +322,7 @@ module parts_bench
       .head_len,
       .head_src,
       .head_header,
+      .head_copies,
       .taken_slot,
       .taken_place,
       .taken_header,

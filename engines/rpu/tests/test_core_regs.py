@@ -151,6 +151,7 @@ class Bench:
         dut = self.dut
         self.hold, self.rdata = bool(dut.hold.value), int(dut.rdata.value)
         self.retry = bool(dut.retry.value)
+        self.window = int(dut.window.value) << 8
         if dut.send.value:
             word = int(dut.send_data.value)
             slot, start, dst, length = (word >> 45) + 1, (word & 0x7FFFF) * 2, word >> 19 & 0xFF, word >> 27 & 0xFFFF
@@ -238,6 +239,7 @@ async def receives(dut: Any) -> None:
     assert await bench.load(regs.RPU_CORE_RECV_DESC_LOW) == 0
     assert await bench.load(regs.RPU_CORE_READY) == 0x01010100
     await bench.store(regs.RPU_CORE_RECV_DESC_RELEASE, 1)
+    assert bench.window == 0
     for _ in range(20):
         await bench.step(rd=1, addr=regs.RPU_CORE_RECV)
         assert bench.hold
@@ -271,10 +273,13 @@ async def receives(dut: Any) -> None:
             await bench.store(regs.RPU_CORE_RECV_DESC_RELEASE, bench.rng.getrandbits(32))
         else:
             assert await bench.load(regs.RPU_CORE_RECV) == bench.descriptor(slot), length
+        # In the very cycle, so that the next access sees it, and from then on.
+        assert bench.window == header_of(slot) - DMEM & ~0xFF
         assert await bench.load(regs.RPU_CORE_RECV_HDR) == header_of(slot) + place_of(slot) % 64
         assert await bench.load(regs.RPU_CORE_RECV_DATA) == place_of(slot)
         assert await bench.load(regs.RPU_CORE_RECV_HASH) == flow
         assert await bench.load(regs.RPU_CORE_RECV_TIME) == timestamp
+        assert bench.window == header_of(slot) - DMEM & ~0xFF
     assert await bench.load(regs.RPU_CORE_READY) == 0x01010100
     # A frame that comes while RECV waits ends the wait, and one a cycle leaves the queue.
     for slot in slots:

@@ -34,7 +34,7 @@ typedef uint32_t pn_desc_t;
 /* Bytes between the start of a slot and its frame, so that what follows an Ethernet header is word aligned. */
 #define PN_PACKET_OFFSET 10u
 #define PN_HEADER_BYTES 128u
-#define PN_HEADER_SPACING 256u /* between two header copies, so that each has a page to itself */
+#define PN_HEADER_SPACING 256u /* a page of the window: between two header copies */
 #define PN_MAX_SLOTS 32u
 
 /* Values of a descriptor's port byte. */
@@ -90,7 +90,10 @@ static inline uint32_t pn_from(pn_desc_t desc) { return desc >> 24; }
 /* The same descriptor, bound for `port`. */
 static inline pn_desc_t pn_to(pn_desc_t desc, uint32_t port) { return (desc & 0x00FFFFFFu) | pn_port(port); }
 
-/* Gives slots 1..`count` their header copies: slot n at `base` + (n - 1) * `bytes` in data memory. */
+/*
+ * Gives slots 1..`count` their header copies: slot n at `base` + (n - 1) * `bytes` in data memory. For pn_window() both are multiples of
+ * PN_HEADER_SPACING: two copies in a page would show each other's frames.
+ */
 static inline void pn_init_headers(uint32_t count, uint32_t base, uint32_t bytes) {
 #pragma clang loop unroll(disable)
   for (uint32_t slot = 1; slot <= count; slot++) {
@@ -145,8 +148,9 @@ static inline int pn_ready(void) { return *(volatile uint8_t *)(uintptr_t)RPU_CO
 /* The first min(length, 128) bytes of the frame that pn_recv() returned last: a copy in data memory, for reading fast. */
 static inline const uint8_t *pn_hdr(void) { return (const uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_HDR); }
 /*
- * The same where pn_init() has laid the header copies, at an address that is always the same: the hardware moves the memory behind it with each
- * pn_recv(). So it need not be read first, but it is good until the next pn_recv() only; pn_hdr() gives one that stays.
+ * The same at an address that is always the same: the hardware moves the page of data memory behind it with each frame that is taken. So it
+ * need not be read first, but it is good until the next frame is taken only; what pn_hdr() gives is good until the frame is given back.
+ * The header copies must lie as pn_init() lays them, each in a page of its own and PN_PACKET_OFFSET from its start.
  */
 static inline const volatile uint8_t *pn_window(void) {
   return (const volatile uint8_t *)(uintptr_t)(PN_WINDOW_BASE + PN_PACKET_OFFSET);

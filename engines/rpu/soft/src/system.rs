@@ -766,6 +766,32 @@ mod tests {
     }
 
     #[test]
+    fn the_window_follows_the_frame_taken_last() {
+        let mut bench = Bench::new(PMEM_BASE + 10);
+        assert_eq!(bench.system.program_memory(WINDOW_BASE).unwrap().as_ptr(), bench.system.dmem[0].as_ptr());
+        for slot in [1, 2] {
+            bench.store(regs::RPU_CORE_SLOT_ADDR, PMEM_BASE + slot * 0x1000 + 10);
+            bench.store(regs::RPU_CORE_UPDATE_SLOT, slot);
+            bench.store(regs::RPU_CORE_SLOT_ADDR, DMEM_BASE + 0x4000 + slot * 0x100);
+            bench.store(regs::RPU_CORE_UPDATE_SLOT, slot | 0x100);
+            bench.system.receive(slot as u8, Arrival::default(), &[slot as u8; 60]);
+        }
+        for (slot, register) in [(1u8, regs::RPU_CORE_RECV), (2, regs::RPU_CORE_RECV_DESC_RELEASE)] {
+            if register == regs::RPU_CORE_RECV {
+                bench.system.load_register(register);
+            } else {
+                bench.store(register, 1);
+            }
+            assert_eq!(bench.system.program_memory(WINDOW_BASE + 12), Some(&mut [slot; 4]));
+            *bench.system.program_memory(WINDOW_BASE + 252).unwrap() = [0xEE; 4];
+            assert_eq!(bench.system.memory(DMEM_BASE + 0x4000 + u32::from(slot) * 0x100 + 252), Some(&mut [0xEE; 4]));
+        }
+        assert_eq!(bench.system.program_memory(WINDOW_BASE + 256), None);
+        assert_eq!(bench.system.memory(WINDOW_BASE), None, "the host has no window");
+        assert_eq!(bench.flags(), 0);
+    }
+
+    #[test]
     fn frames_over_loopback_wait_in_turn_and_others_pass() {
         let mut bench = Bench::new(PMEM_BASE);
         for slot in 1..=5 {
