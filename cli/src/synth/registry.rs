@@ -95,10 +95,10 @@ pub struct TimingView {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Router {
-    /// The usual one: fast paths, but hours for a unit.
+    /// The usual one.
     #[default]
     Router1,
-    /// Minutes for a unit, but paths are a fifth slower.
+    /// Ends where the usual one does not, with links of 512 bits and little else. Its paths are a fifth slower.
     Router2,
 }
 

@@ -138,8 +138,7 @@ module host_window
     fails = 1'b0;
     unique case (region_q)
       Registers: finish = 1'b1;
-      Imem: finish = we || step_q == 5'd1;
-      Dmem: finish = we || step_q == 5'd2;
+      Imem, Dmem: finish = we || step_q == 5'd2;
       Pmem: finish = we || step_q == 5'd3;
       Tables: begin
         finish = we || ld_rvalid || step_q == 5'd20;
@@ -152,7 +151,7 @@ module host_window
     endcase
   end
 
-  logic [31:0] register, dmem_word_q, pmem_word_q;
+  logic [31:0] register, imem_word_q, dmem_word_q, pmem_word_q;
 
   always_ff @(posedge clk) begin
     cfg.ack <= busy_q && finish;
@@ -179,12 +178,13 @@ module host_window
       wdata <= cfg.wdata;
       region_q <= region_of(cfg.addr);
     end
-    // Rows are wide and their memories slow: the word is chosen in a cycle of its own.
+    // Memories are slow and their rows wide: a word is chosen in a cycle of its own.
+    imem_word_q <= imem_rdata;
     dmem_word_q <= dmem_rdata[addr_q[4:2]*32+:32];
     pmem_word_q <= pmem_rdata[addr_q[5:2]*32+:32];
     unique case (region_q)
       Registers: cfg.rdata <= register;
-      Imem: cfg.rdata <= imem_rdata;
+      Imem: cfg.rdata <= imem_word_q;
       Dmem: cfg.rdata <= dmem_word_q;
       Pmem: cfg.rdata <= pmem_word_q;
       Tables: cfg.rdata <= ld_rdata;
