@@ -17,7 +17,6 @@ from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, RegfileNode, RegNode
 
 ROOT = Path(__file__).resolve().parent.parent
-OUT = ROOT / "lib" / "regs"
 SOURCES = [
     "shell/regs/card.rdl",
     "engines/rpu/regs/rpu.rdl",
@@ -82,7 +81,12 @@ def render(maps: list[tuple[str, list[tuple[str, int, str]], AddrmapNode]]) -> d
             py.append(f"{name} = 0x{value:X}")
     sv.append("\nendpackage")
     c.append("\n#endif")
-    files = {"regs_pkg.sv": sv, "regs.h": c, "regs.rs": rust, "regs.py": py}
+    files = {
+        "lib/regs/regs_pkg.sv": sv,
+        "lib/regs/regs.h": c,
+        "lib/regs/regs.rs": rust,
+        "python/penstock/regs.py": py,
+    }
     return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
 
 
@@ -94,13 +98,12 @@ def main() -> int:
     maps = compile_maps()
     stale = 0
     for name, text in render(maps).items():
-        path = OUT / name
+        path = ROOT / name
         if opts.check:
             if not path.exists() or path.read_text() != text:
                 print(f"{path.relative_to(ROOT)}: not up to date; run python tools/regs.py", file=sys.stderr)
                 stale += 1
         else:
-            OUT.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     if opts.html:
         from peakrdl_html import HTMLExporter

@@ -9,7 +9,6 @@ use penstock_device::{
     open,
 };
 
-use crate::files::{self, FileError};
 use crate::show::Bar;
 
 /// Why there is no card at work.
@@ -17,8 +16,6 @@ use crate::show::Bar;
 pub enum CardError {
     #[error(transparent)]
     Design(#[from] DesignError),
-    #[error(transparent)]
-    File(#[from] FileError),
     #[error(transparent)]
     Image(#[from] ImageError),
     #[error(transparent)]
@@ -35,10 +32,6 @@ impl Card {
     /// Reads the manifest, changed by `change`, its program and its tables.
     pub fn read(root: &Root, manifest: &Path, change: Override) -> Result<Self, CardError> {
         let design = Design::read(manifest)?.with(change)?;
-        files::readable(&design.program, files::PROGRAM)?;
-        for table in design.tables.values() {
-            files::readable(table, files::BLOCK_LIST)?;
-        }
         let image = Image::of(root, &design)?;
         eprint!("{}", image.firmware.messages);
         Ok(Self { design, image })

@@ -4,7 +4,6 @@
 mod bench;
 mod card;
 mod cmd;
-mod files;
 mod report;
 mod show;
 mod synth;
@@ -14,7 +13,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use penstock_device::Root;
+use penstock_device::{Root, files};
 
 /// An open data plane for FPGA network cards.
 #[derive(Debug, Parser)]

@@ -274,16 +274,22 @@ impl Design {
         }
         self.policy = change.policy.unwrap_or(self.policy);
         for (name, file) in change.tables {
-            if name != "ip_prefix" {
-                return Err(DesignError::Option(format!("there is no table `{name}`; the card has: ip_prefix")));
-            }
-            if self.accelerator != Accelerator::IpPrefix {
-                let text = format!("{}: its units have no accelerator, so no table ip_prefix", self.path.display());
-                return Err(DesignError::Option(text));
-            }
+            self.check_table(&name)?;
             self.tables.insert(name, file);
         }
         Ok(self)
+    }
+
+    /// Whether the units have a table of this name.
+    pub fn check_table(&self, name: &str) -> Result<(), DesignError> {
+        if name != "ip_prefix" {
+            return Err(DesignError::Option(format!("there is no table `{name}`; the card has: ip_prefix")));
+        }
+        if self.accelerator != Accelerator::IpPrefix {
+            let text = format!("{}: its units have no accelerator, so no table ip_prefix", self.path.display());
+            return Err(DesignError::Option(text));
+        }
+        Ok(())
     }
 }
 

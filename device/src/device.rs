@@ -6,7 +6,7 @@ use std::fmt;
 use penstock_shell::AccessError;
 use serde::Serialize;
 
-use crate::design::Design;
+use crate::design::{CLOCK_MHZ, Design};
 use crate::image::Image;
 use crate::outcome::{Counters, Drops};
 use crate::root::Root;
@@ -113,6 +113,16 @@ pub struct Run {
 }
 
 impl Run {
+    /// Time of a departure in a capture, ns: on `rtl` of its last beat, from the cycle on in which the first frame could enter; on `soft`
+    /// when the frame that entered was captured.
+    pub fn time_ns(&self, departure: &Departure, traffic: &Traffic) -> u64 {
+        match (self.cycles, departure.input) {
+            (Some(_), _) => departure.last.saturating_sub(self.start) * 1000 / u64::from(CLOCK_MHZ),
+            (None, Some(index)) => traffic.frames[index].time_ns,
+            (None, None) => 0,
+        }
+    }
+
     /// Takes down what the card counted between `before` and `now`.
     pub(crate) fn count(&mut self, before: &Counters, now: &Counters) {
         self.counters = now.since(before);
@@ -172,6 +182,14 @@ pub trait Device {
 
     /// Runs until every queued frame has come out, was dropped and counted, or is lost.
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
+
+    /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left meanwhile.
+    /// The next [`Device::run`] carries on from there, and its figures and departures are those of the whole. Frames sent meanwhile
+    /// wait until all those before have entered.
+    ///
+    /// # Errors
+    /// `soft` has no cycles.
+    fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError>;
 
     /// All counters now.
     fn counters(&mut self) -> Result<Counters, DeviceError>;

@@ -9,12 +9,7 @@ use crate::device::{DeviceError, Run};
 use crate::image::Image;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
-
-/// Host address of the unit window, and places in it (docs/architecture.md, "RPU address map").
-const UNIT_WINDOW: u32 = 0x4000_0000;
-const UNIT_DMEM: u32 = 0x080_0000;
-const UNIT_IMEM: u32 = 0x200_0000;
-const UNIT_TABLES: u32 = 0x300_0000;
+use crate::window::{UNIT_DMEM, UNIT_IMEM, UNIT_TABLES, UNIT_WINDOW};
 
 /// Streams of the register map behind the Ethernet ports.
 const HOST_STREAM: u32 = 4;

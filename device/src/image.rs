@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! What the units of a card run: firmware and accelerator tables.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 use penstock_shell::prefix_table::{self, TableError};
 
 use crate::design::{Accelerator, Design};
+use crate::files::{self, FileError};
 use crate::root::Root;
 
 /// A program or a table that cannot be loaded.
@@ -23,6 +24,9 @@ pub enum ImageError {
     /// The block list.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// The file of one of them.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// What a unit is loaded with; the same for all units of a card.
@@ -37,16 +41,26 @@ pub struct Image {
 impl Image {
     /// Compiles the program of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
-        let firmware = compile(std::slice::from_ref(&design.program), &Options::new(root.path()))
-            .map_err(|source| ImageError::Program { path: design.program.clone(), source })?;
+        files::readable(&design.program, files::PROGRAM)?;
         let table = match (design.accelerator, design.tables.get("ip_prefix")) {
             (Accelerator::None, _) => Vec::new(),
-            (Accelerator::IpPrefix, Some(path)) => {
-                prefix_table::compile(&path.display().to_string(), &prefix_table::read(path)?)?
-            }
+            (Accelerator::IpPrefix, Some(path)) => table_from(path)?,
             // The memories of a card come up with anything in them.
-            (Accelerator::IpPrefix, None) => prefix_table::compile("no list", &[])?,
+            (Accelerator::IpPrefix, None) => table_of("no list", "")?,
         };
+        let firmware = compile(std::slice::from_ref(&design.program), &Options::new(root.path()))
+            .map_err(|source| ImageError::Program { path: design.program.clone(), source })?;
         Ok(Self { firmware, table })
     }
+}
+
+/// The host writes that fill the table of an accelerator, as in [`Image::table`], from the file of a list.
+pub fn table_from(path: &Path) -> Result<Vec<(u32, u32)>, ImageError> {
+    files::readable(path, files::BLOCK_LIST)?;
+    Ok(prefix_table::compile(&path.display().to_string(), &prefix_table::read(path)?)?)
+}
+
+/// The host writes that fill the table of an accelerator, as in [`Image::table`], from the text of a list; `name` is for messages.
+pub fn table_of(name: &str, text: &str) -> Result<Vec<(u32, u32)>, ImageError> {
+    Ok(prefix_table::compile(name, &prefix_table::parse(name, text)?)?)
 }

@@ -23,6 +23,7 @@ mod design;
 mod device;
 mod diagnosis;
 pub mod file_list;
+pub mod files;
 mod host;
 mod image;
 mod outcome;
@@ -30,6 +31,7 @@ mod root;
 pub mod rtl;
 mod soft;
 mod traffic;
+pub mod window;
 
 /// Register offsets, written by tools/regs.py.
 #[path = "../../lib/regs/regs.rs"]
@@ -37,7 +39,7 @@ pub mod regs;
 
 pub use design::{Accelerator, CLOCK_MHZ, Design, DesignError, Override, Policy};
 pub use device::{Device, DeviceError, Progress, Rate, Run, Target, open};
-pub use image::{Image, ImageError};
+pub use image::{Image, ImageError, table_from, table_of};
 pub use outcome::{
     Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,
 };

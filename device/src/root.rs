@@ -22,20 +22,24 @@ pub struct RootError {
 impl Root {
     /// PENSTOCK_ROOT when it is set, else the nearest folder above the running program.
     pub fn find() -> Result<Self, RootError> {
-        if let Some(path) = std::env::var_os("PENSTOCK_ROOT") {
-            let path = PathBuf::from(path);
-            return if path.join(MARK).exists() {
-                Ok(Self(path))
-            } else {
-                Err(RootError { tried: format!("at PENSTOCK_ROOT={}", path.display()) })
-            };
-        }
-        let program = std::env::current_exe().unwrap_or_default();
-        program
-            .ancestors()
+        Self::named().unwrap_or_else(|| Self::above(&std::env::current_exe().unwrap_or_default()))
+    }
+
+    /// PENSTOCK_ROOT, when it is set.
+    pub fn named() -> Option<Result<Self, RootError>> {
+        let path = PathBuf::from(std::env::var_os("PENSTOCK_ROOT")?);
+        Some(match path.join(MARK).exists() {
+            true => Ok(Self(path)),
+            false => Err(RootError { tried: format!("at PENSTOCK_ROOT={}", path.display()) }),
+        })
+    }
+
+    /// The nearest folder above a file that is a checkout.
+    pub fn above(file: &Path) -> Result<Self, RootError> {
+        file.ancestors()
             .find(|folder| folder.join(MARK).exists())
             .map(|folder| Self(folder.to_path_buf()))
-            .ok_or_else(|| RootError { tried: format!("above {}", program.display()) })
+            .ok_or_else(|| RootError { tried: format!("above {}", file.display()) })
     }
 
     /// The folder itself.

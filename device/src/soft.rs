@@ -158,6 +158,11 @@ impl Device for SoftDevice {
         Ok(run)
     }
 
+    fn advance(&mut self, _cycles: u64) -> Result<Vec<Departure>, DeviceError> {
+        let text = "soft has no cycles: run carries every frame to its end; take target rtl to go by cycles";
+        Err(DeviceError::Unsupported(text.to_string()))
+    }
+
     fn counters(&mut self) -> Result<Counters, DeviceError> {
         self.host.counters(&mut self.card)
     }

@@ -107,7 +107,7 @@ impl Traffic {
     }
 
     /// The first frame, if any, for a port that a card of `ports` Ethernet ports does not have; as an error text.
-    pub(crate) fn check_ports(&self, ports: u32) -> Result<(), String> {
+    pub fn check_ports(&self, ports: u32) -> Result<(), String> {
         let wrong = self.frames.iter().find_map(|frame| match frame.port {
             Port::Ethernet(port) if u32::from(port) >= ports => Some(port),
             _ => None,

@@ -1,2 +1,71 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Penstock's Python package."""
+"""Penstock from Python: open a card, send frames through it, look into it.
+
+    from penstock import Device
+
+    with Device.open("designs/forward.toml") as card:
+        card.send(bytes(60), port=0)
+        card.run()
+        assert card.receive(1) == [bytes(60)]
+
+`Device` and all that comes with it need the extension, which `./penstock` builds; the modules for test benches of the hardware itself
+(`hdl`, `data`) do not, and are imported by name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock._native import (
+        AccessError,
+        BuildError,
+        CaptureError,
+        CardError,
+        DesignError,
+        FileError,
+        PenstockError,
+        ProgramError,
+        TableError,
+        UnsupportedError,
+    )
+    from penstock.device import Device, ProgramWarning
+    from penstock.result import Counters, FaultError, Frame, HostMemoryCounters, PortCounters, Result, UnitCounters
+    from penstock.unit import Memory, Unit
+
+__all__ = [
+    "AccessError",
+    "BuildError",
+    "CaptureError",
+    "CardError",
+    "Counters",
+    "DesignError",
+    "Device",
+    "FaultError",
+    "FileError",
+    "Frame",
+    "HostMemoryCounters",
+    "Memory",
+    "PenstockError",
+    "PortCounters",
+    "ProgramError",
+    "ProgramWarning",
+    "Result",
+    "TableError",
+    "Unit",
+    "UnitCounters",
+    "UnsupportedError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Not at the top: who wants a module of this package only must not need the extension.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from penstock import _native, device, result, unit
+
+    return next(getattr(module, name) for module in (device, result, unit, _native) if hasattr(module, name))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,18 +7,14 @@ Ports are 0..3; the host stream is `HOST`. A received frame is `Frame(data, src,
 from __future__ import annotations
 
 import random
-import sys
 from collections import deque
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ReadOnly, RisingEdge
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib" / "regs"))
-import regs
+from penstock import regs
 
 HOST = 4
 LOOPBACK = 5

@@ -162,22 +162,15 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
     Ok((traffic, faults))
 }
 
-/// One capture per destination, in place of all those of an earlier run. Times are those of the last beat on `rtl`, from the cycle on
-/// in which the first frame could enter; those of the frame that entered on `soft`.
+/// One capture per destination, in place of all those of an earlier run.
 fn write_outputs(folder: &Path, design: &Design, traffic: &Traffic, run: &Run) -> Result<(), RunError> {
     files::make_folder(folder)?;
     for port in (0..MAX_PORTS).map(Port::Ethernet).chain([Port::Host]) {
         files::remove(&folder.join(format!("{port}.pcap")))?;
     }
     for port in (0..design.ports as u8).map(Port::Ethernet).chain([Port::Host]) {
-        let frames = run.departures.iter().filter(|departure| departure.to == port).map(|departure| {
-            let time = match (run.cycles, departure.input) {
-                (Some(_), _) => (departure.last - run.start) * 1000 / u64::from(design.clock_mhz),
-                (None, Some(index)) => traffic.frames[index].time_ns,
-                (None, None) => 0,
-            };
-            (time, departure.bytes.as_slice())
-        });
+        let departures = run.departures.iter().filter(|departure| departure.to == port);
+        let frames = departures.map(|departure| (run.time_ns(departure, traffic), departure.bytes.as_slice()));
         capture::write(&folder.join(format!("{port}.pcap")), frames)?;
     }
     Ok(())

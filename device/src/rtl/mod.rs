@@ -78,6 +78,8 @@ pub struct RtlDevice {
     sent: usize,
     empty: u64,
     rate: Rate,
+    /// What [`Device::advance`] has left on its way.
+    flight: Option<Flight>,
 }
 
 impl RtlDevice {
@@ -111,6 +113,7 @@ impl RtlDevice {
             sent: 0,
             empty: 0,
             rate: Rate::Lossless,
+            flight: None,
         })
     }
 
@@ -124,7 +127,9 @@ impl RtlDevice {
     pub fn measure(&mut self, traffic: &Traffic, rate: Rate, warmup: u64, window: u64) -> Result<Window, DeviceError> {
         let before = self.counters()?.drops();
         self.send(traffic, rate)?;
+        self.model.clear();
         self.start(true);
+        (self.sent, self.empty) = (0, 0);
         self.model.keep_bytes(false);
         self.model.step(warmup, u64::MAX);
         let from = self.model.cycle();
@@ -179,10 +184,10 @@ impl RtlDevice {
 
     /// Hands what was sent to the model.
     fn start(&mut self, repeat: bool) {
-        self.model.clear();
         self.set_pace(repeat);
         self.model.queue(&self.frames, &self.bytes);
         self.frames.clear();
+        self.indices.clear();
         self.bytes.clear();
     }
 
@@ -191,13 +196,56 @@ impl RtlDevice {
         self.host.read_unit(&mut self.model, unit, address)
     }
 
-    /// Looks at every unit, and takes those that hang out of the dispatch.
-    fn watch(&mut self, faults: &mut Vec<String>) -> Result<(), DeviceError> {
+    /// Frames on their way: those of the last [`Device::advance`], if there was one.
+    fn take_flight(&mut self) -> Result<Flight, DeviceError> {
+        if let Some(flight) = self.flight.take() {
+            return Ok(flight);
+        }
+        let flight = Flight::new(self.counters()?, self.model.cycle(), self.host.ports);
+        self.model.clear();
+        self.set_pace(false);
+        self.model.queue(&[], &[]);
+        Ok(flight)
+    }
+
+    /// Hands over what was sent, once all frames before have entered.
+    fn top_up(&mut self, flight: &mut Flight) {
+        if self.frames.is_empty() || flight.matcher.entered < flight.queued {
+            return;
+        }
+        for (frame, index) in self.frames.iter().zip(&self.indices) {
+            flight.matcher.expect(frame.stream, *index);
+        }
+        flight.queued += self.frames.len() as u64;
+        self.start(false);
+    }
+
+    /// Takes down what entered and left since the last time; false when nothing did.
+    fn collect(&mut self, flight: &mut Flight) -> bool {
+        let (entries, (exits, bytes)) = (self.model.entries(), self.model.exits());
+        let moved = !entries.is_empty() || !exits.is_empty();
+        flight.first = flight.first.or(entries.first().map(|entry| entry.cycle));
+        flight.last = flight.last.max(entries.last().map_or(0, |e| e.cycle)).max(exits.last().map_or(0, |e| e.last));
+        flight.matcher.enter(entries);
+        for exit in exits {
+            let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
+            flight.run.departures.push(flight.matcher.depart(exit, bytes[range].to_vec()));
+        }
+        self.model.clear();
+        moved
+    }
+
+    /// Now and then looks at every unit, and takes those that hang out of the dispatch.
+    fn watch(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
+        if self.model.cycle() - flight.watched < LOOK {
+            return Ok(());
+        }
+        flight.watched = self.model.cycle();
         let enabled = self.host.enabled;
         let mut alive = enabled;
         for unit in (0..self.host.units).filter(|unit| enabled >> unit & 1 == 1) {
             if u64::from(self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)?) > HELD_LIMIT {
-                faults.push(self.host.stands(&mut self.model, unit)?);
+                flight.run.faults.push(self.host.stands(&mut self.model, unit)?);
                 alive &= !(1 << unit);
             }
         }
@@ -238,16 +286,12 @@ impl Device for RtlDevice {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
+        self.flight = None;
         self.host.load(&mut self.model, image)
     }
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
-        if self.frames.is_empty() {
-            self.indices.clear();
-            self.sent = 0;
-            self.empty = 0;
-        }
         let base = self.bytes.len();
         self.bytes.extend_from_slice(&traffic.bytes);
         for frame in &traffic.frames {
@@ -272,62 +316,43 @@ impl Device for RtlDevice {
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         let clock = Instant::now();
-        let before = self.counters()?;
-        let mut streams = vec![Vec::new(); self.host.ports as usize + 1];
-        for (frame, index) in self.frames.iter().zip(&self.indices) {
-            streams[usize::from(frame.stream)].push(*index);
-        }
-        let queued = self.frames.len() as u64;
-        self.start(false);
-        let mut matcher = Matcher::new(streams, self.host.ports);
-        let mut run = Run { start: self.model.cycle(), ..Run::default() };
-        let (mut first, mut last) = (None, 0);
+        let mut flight = self.take_flight()?;
         let mut moved = self.model.cycle();
-        let mut watched = moved;
         let mut stride = LOOK;
         let mut hops = 0;
         loop {
+            self.top_up(&mut flight);
             let step = self.model.step(stride, QUIET);
-            let (entries, (exits, bytes)) = (self.model.entries(), self.model.exits());
-            first = first.or(entries.first().map(|entry| entry.cycle));
-            if !entries.is_empty() || !exits.is_empty() {
+            if self.collect(&mut flight) {
                 moved = self.model.cycle();
             }
-            last = last.max(entries.last().map_or(0, |e| e.cycle)).max(exits.last().map_or(0, |e| e.last));
-            matcher.enter(entries);
-            for exit in exits {
-                let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
-                run.departures.push(matcher.depart(exit, bytes[range].to_vec()));
-            }
-            self.model.clear();
             progress(Progress::Running {
-                entered: matcher.entered,
-                left: run.departures.len() as u64,
-                total: queued,
+                entered: flight.matcher.entered,
+                left: flight.run.departures.len() as u64,
+                total: flight.queued,
                 cycles: self.model.cycle(),
             });
             if step == Step::Failed {
-                run.faults.push(format!("the card broke a contract: {}", self.model.failure().unwrap_or_default()));
+                let text = self.model.failure().unwrap_or_default();
+                flight.run.faults.push(format!("the card broke a contract: {text}"));
                 break;
             }
-            if self.model.cycle() - watched >= LOOK {
-                watched = self.model.cycle();
-                self.watch(&mut run.faults)?;
-            }
+            self.watch(&mut flight)?;
             if step == Step::Idle || self.model.cycle() - moved > LOOK {
-                let counters = self.counters()?.since(&before);
+                let counters = self.counters()?.since(&flight.before);
                 let drops = counters.drops();
-                if drops != run.drops {
-                    run.drops = drops;
+                if drops != flight.run.drops {
+                    flight.run.drops = drops;
                     moved = self.model.cycle();
                 }
-                let accounted = run.departures.len() as u64 + drops.total();
-                if matcher.entered == queued && accounted >= queued {
+                let accounted = flight.run.departures.len() as u64 + drops.total();
+                if self.frames.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
                     break;
                 }
                 if self.model.cycle() - moved > STILL {
                     let circling = counters.loopback.tx_frames != hops;
-                    self.explain_standstill(matcher.entered.saturating_sub(accounted), circling, &mut run)?;
+                    let inside = flight.matcher.entered.saturating_sub(accounted);
+                    self.explain_standstill(inside, circling, &mut flight.run)?;
                     break;
                 }
                 hops = counters.loopback.tx_frames;
@@ -337,15 +362,35 @@ impl Device for RtlDevice {
                 stride = LOOK;
             }
         }
+        let Flight { before, queued, mut run, first, last, .. } = flight;
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
-        run.seconds = clock.elapsed().as_secs_f64();
+        run.seconds += clock.elapsed().as_secs_f64();
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.tell_errors(&mut self.model, &mut run)?;
         }
         run.settle(queued);
         run.drops.runt += self.empty;
+        (self.sent, self.empty) = (0, 0);
         Ok(run)
+    }
+
+    fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError> {
+        let clock = Instant::now();
+        let mut flight = self.take_flight()?;
+        let given = flight.run.departures.len();
+        let end = self.model.cycle().saturating_add(cycles);
+        while self.model.cycle() < end {
+            self.top_up(&mut flight);
+            self.model.step(LOOK.min(end - self.model.cycle()), u64::MAX);
+            self.collect(&mut flight);
+            check(&self.model)?;
+            self.watch(&mut flight)?;
+        }
+        flight.run.seconds += clock.elapsed().as_secs_f64();
+        let left = flight.run.departures[given..].to_vec();
+        self.flight = Some(flight);
+        Ok(left)
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {
@@ -401,6 +446,26 @@ fn answer(access: Access, address: u32, response: u32) -> Result<(), DeviceError
     }
 }
 
+/// Frames that were sent, from the cycle in which the first of them could enter until what became of them is known.
+struct Flight {
+    before: Counters,
+    matcher: Matcher,
+    queued: u64,
+    run: Run,
+    /// Cycle of the first beat in, and of the last that moved.
+    first: Option<u64>,
+    last: u64,
+    /// Cycle of the last look at the units.
+    watched: u64,
+}
+
+impl Flight {
+    fn new(before: Counters, cycle: u64, ports: u32) -> Self {
+        let run = Run { start: cycle, ..Run::default() };
+        Self { before, matcher: Matcher::new(ports), queued: 0, run, first: None, last: 0, watched: cycle }
+    }
+}
+
 /// Tells which frame of the traffic a leaving frame was, by where and when it entered.
 struct Matcher {
     ports: u32,
@@ -411,8 +476,13 @@ struct Matcher {
 }
 
 impl Matcher {
-    fn new(streams: Vec<Vec<usize>>, ports: u32) -> Self {
-        Self { ports, streams: streams.into_iter().map(|s| (s, 0)).collect(), inside: HashMap::new(), entered: 0 }
+    fn new(ports: u32) -> Self {
+        Self { ports, streams: vec![(Vec::new(), 0); ports as usize + 1], inside: HashMap::new(), entered: 0 }
+    }
+
+    /// Takes note that frame `index` enters at a stream, behind those before.
+    fn expect(&mut self, stream: u8, index: usize) {
+        self.streams[usize::from(stream)].0.push(index);
     }
 
     fn enter(&mut self, entries: &[model::Entry]) {

@@ -17,10 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import parts
-from penstock import hdl
-
-sys.path.insert(0, str(hdl.ROOT / "lib" / "regs"))
-import regs
+from penstock import regs
 
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 SLOTS = 32

@@ -22,11 +22,8 @@ from typing import Any
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 from elftools.elf.elffile import ELFFile
-from penstock import hdl
+from penstock import hdl, regs
 from penstock.hdl import ROOT
-
-sys.path.insert(0, str(ROOT / "lib" / "regs"))
-import regs
 
 HERE = Path(__file__).resolve().parent
 SOURCES = ["engines/rpu/rtl/rtl.f", "engines/rpu/tests/rpu_bench.sv"]

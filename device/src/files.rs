@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Files that the command line names: what cannot be read or written is an error with the file and the way out.
+//! Files that a user names: what cannot be read or written is an error with the file and the way out.
 
 use std::fs;
 use std::io;

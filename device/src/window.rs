@@ -1,0 +1,64 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The unit window of the host address space: registers, memories and tables of the units (docs/architecture.md, "RPU address map").
+//! The card moves words of 4 bytes; these functions move any bytes, least significant first.
+
+use crate::device::{Device, DeviceError};
+use crate::regs;
+
+/// Host address of the unit window, and places in it.
+pub(crate) const UNIT_WINDOW: u32 = 0x4000_0000;
+pub(crate) const UNIT_DMEM: u32 = 0x080_0000;
+pub(crate) const UNIT_IMEM: u32 = 0x200_0000;
+pub(crate) const UNIT_TABLES: u32 = 0x300_0000;
+
+/// Fills `bytes` from `address` on in the window of a unit.
+///
+/// # Errors
+/// When the card has no such unit, or nothing can be read there.
+pub fn read(device: &mut dyn Device, unit: u32, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+    device.write(regs::CARD_UNIT_READ, unit)?;
+    let mut address = address;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let skip = (address % 4) as usize;
+        let (part, after) = rest.split_at_mut(rest.len().min(4 - skip));
+        let word = device.read(UNIT_WINDOW.wrapping_add(address & !3))?.to_le_bytes();
+        part.copy_from_slice(&word[skip..skip + part.len()]);
+        address = address.wrapping_add(part.len() as u32);
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Writes `bytes` from `address` on in the window of a unit. A word of which only a part changes is read before.
+///
+/// # Errors
+/// When the card has no such unit, or nothing can be written there; what came before is written then.
+pub fn write(device: &mut dyn Device, unit: u32, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+    device.write(regs::CARD_UNIT_WRITE_MASK, 1u32.checked_shl(unit).unwrap_or(0))?;
+    let mut address = address;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let skip = (address % 4) as usize;
+        let (part, after) = rest.split_at(rest.len().min(4 - skip));
+        let mut word = [0; 4];
+        if part.len() < 4 {
+            read(device, unit, address & !3, &mut word)?;
+        }
+        word[skip..skip + part.len()].copy_from_slice(part);
+        device.write(UNIT_WINDOW.wrapping_add(address & !3), u32::from_le_bytes(word))?;
+        address = address.wrapping_add(part.len() as u32);
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Fills the accelerator's table of the first `units` units with the words of [`crate::Image::table`]. A frame that is looked up
+/// meanwhile may meet a part of the old table and a part of the new one.
+///
+/// # Errors
+/// When the card refuses a write.
+pub fn write_table(device: &mut dyn Device, units: u32, words: &[(u32, u32)]) -> Result<(), DeviceError> {
+    device.write(regs::CARD_UNIT_WRITE_MASK, u32::MAX >> (32 - units))?;
+    words.iter().try_for_each(|(offset, word)| device.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
+}

@@ -1,0 +1,245 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""A card at work."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
+from types import TracebackType
+from typing import SupportsBytes
+
+from penstock import _native
+from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
+from penstock.unit import Memory, Unit
+
+FrameLike = bytes | bytearray | memoryview | SupportsBytes
+"""A frame without FCS: bytes, or what makes bytes of itself, as Scapy's packets and `Frame` do."""
+
+Prefixes = Iterable[object] | Mapping[object, int]
+"""IPv4 prefixes, each as text ("192.0.2.0/24") or as an `ipaddress` network, or a mapping from them to classes 0..15."""
+
+TableSource = str | PathLike[str] | Prefixes
+"""What a table is filled from: the path of a list, or prefixes."""
+
+HOST_MEMORY_BYTES = 1 << 30
+
+
+class ProgramWarning(UserWarning):
+    """What the compiler said about a program that it did not refuse."""
+
+
+class Device:
+    """A card at work: a design on a target. Open it with `Device.open`, use it in a `with` statement or `close` it.
+
+    All that a device raises is a `PenstockError`, with the message of the command line. While a device works other threads of
+    Python run; several threads may use one device, one call is carried out after the other. Ctrl-C in a long run ends the device.
+    """
+
+    def __init__(self, card: _native.Card, tables: Mapping[str, TableSource]) -> None:
+        self._card = card
+        self.name, self.target, self.ports, units, self._clock_mhz = card.about()
+        self.units: tuple[Unit, ...] = tuple(Unit(card, number) for number in range(units))
+        """The units, by number."""
+        self.tables = Tables(card, tables)
+        """What the tables of the accelerators are filled from, by name; assign to fill one anew."""
+        self.host_memory = Memory("host memory", HOST_MEMORY_BYTES, card.host_read, card.host_write)
+        """The memory of the host that units read and write: 1 GiB, zero where nobody wrote."""
+        self._inbox: list[Frame] = []
+        # Frames of the run under way that `step` has given already.
+        self._given = 0
+
+    @classmethod
+    def open(
+        cls,
+        design: str | PathLike[str],
+        target: str = "soft",
+        *,
+        program: str | PathLike[str] | None = None,
+        tables: Mapping[str, TableSource] | None = None,
+        units: int | None = None,
+        ports: int | None = None,
+        policy: str | None = None,
+        load: bool = True,
+    ) -> Device:
+        """Opens a design (a TOML file, docs/designs.md) and loads its program.
+
+        `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle; the first time a card of these ports, units
+        and accelerator is opened on rtl its model is built, which takes a minute or two.
+        `program` (C source or .elf), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the design's.
+        `load=False` leaves the units in reset, for `load` later.
+
+        Raises DesignError, ProgramError, TableError, FileError, BuildError, CardError.
+        """
+        tables = dict(tables or {})
+        listed = {name: native_table(table) for name, table in tables.items()}
+        card = _native.Card(__file__, design, target, program, listed, units, ports, policy)
+        device = cls(card, tables)
+        if load:
+            try:
+                device.load()
+            except BaseException:
+                device.close()
+                raise
+        return device
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<penstock.Device {self.name!r} on {self.target}: {self.ports} ports, {len(self.units)} units>"
+
+    def close(self) -> None:
+        """Ends the device. What is used of it afterwards raises UnsupportedError."""
+        self._card.close()
+
+    def load(self, program: str | PathLike[str] | None = None, tables: Mapping[str, TableSource] | None = None) -> None:
+        """Resets the units and loads a program (C source or .elf) and tables; what is not given stays as it was.
+
+        A program that does not compile, or a list that is no table, raises ProgramError or TableError and changes nothing. Warnings
+        of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
+        """
+        tables = dict(tables or {})
+        messages = self._card.load(program, {name: native_table(table) for name, table in tables.items()})
+        self.tables._sources.update(tables)
+        self._given = 0
+        if messages:
+            warnings.warn(messages.rstrip(), ProgramWarning, stacklevel=2)
+
+    def send(self, frames: FrameLike | Iterable[FrameLike], port: int | str = 0) -> int:
+        """Queues one frame or many for an Ethernet port (a number) or for the host's queue ("host"); gives how many.
+
+        Frames are bytes without FCS, Scapy packets, or `Frame`s. `run` carries them. Raises UnsupportedError for a port that the
+        card does not have.
+        """
+        data = as_frames(frames)
+        self._card.send(data, str(port))
+        return len(data)
+
+    def send_capture(self, path: str | PathLike[str], port: int | str = 0) -> int:
+        """Queues all frames of a capture (pcap or pcapng); gives how many. Their times do not matter.
+
+        Raises FileError or CaptureError. Of a capture that is cut short or damaged the frames before are queued, and the next `run` has
+        a fault.
+        """
+        return self._card.send_capture(path, str(port))
+
+    def run(self, *, rate: str | float | None = None, check: bool = True) -> Result:
+        """Runs until every queued frame has left, was dropped and counted, or is lost.
+
+        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to 100.
+        Raises FaultError, which has the result, when something went wrong on the way: a unit that hangs, a wild address, frames lost.
+        With `check=False` that is only in `Result.faults`.
+        """
+        departures, drops, seconds, text = self._card.run(None if rate is None else str(rate))
+        frames = tuple(self._frame(departure) for departure in departures)
+        self._inbox += frames[self._given :]
+        self._given = 0
+        result = result_of(frames, drops, seconds, text)
+        if check and result.faults:
+            raise FaultError(result)
+        return result
+
+    def step(self, cycles: int) -> list[Frame]:
+        """On rtl: lets the card work for so many cycles of 4 ns, in which queued frames enter as they can; gives the frames that left.
+
+        `run` carries on from there: its result is that of the whole. Registers, counters and memories take some cycles of their own
+        when they are read, as on a real card; so does the first step after a run. Raises UnsupportedError on soft, which has no cycles.
+        """
+        frames = [self._frame(departure) for departure in self._card.advance(cycles)]
+        self._inbox += frames
+        self._given += len(frames)
+        return frames
+
+    def receive(self, port: int | str) -> list[bytes]:
+        """Takes the frames that have left at a port (a number, or "host"), each once. Runs first what is still queued."""
+        if self._card.queued():
+            self.run()
+        taken = [frame.data for frame in self._inbox if frame.port == port]
+        self._inbox = [frame for frame in self._inbox if frame.port != port]
+        return taken
+
+    def counters(self) -> Counters:
+        """All counters of the card, since it was opened."""
+        return Counters.of(json.loads(self._card.counters()))
+
+    def read(self, address: int) -> int:
+        """A register of the host address space, `regs.CARD_...` (shell/regs/card.rdl). Raises AccessError where there is none."""
+        return self._card.read(address)
+
+    def write(self, address: int, value: int) -> None:
+        """Writes a register of the host address space, 32 bits. Raises AccessError where none can be written."""
+        self._card.write(address, value)
+
+    @property
+    def elf(self) -> bytes | None:
+        """The program that is loaded, as an ELF file; None when none is."""
+        return self._card.elf()
+
+    def _frame(self, departure: _native.Departure) -> Frame:
+        return frame_of(departure, clock_mhz=self._clock_mhz if self.target == "rtl" else None)
+
+
+class Tables(Mapping[str, TableSource]):
+    """What the tables of a device are filled from. Assigning fills a table of all units at once, between runs; programs go on.
+
+    Reading gives what was assigned last, or given to `open` or `load`; a design's own file is not among it.
+    """
+
+    def __init__(self, card: _native.Card, sources: Mapping[str, TableSource]) -> None:
+        self._card = card
+        self._sources = dict(sources)
+
+    def __getitem__(self, name: str) -> TableSource:
+        return self._sources[name]
+
+    def __setitem__(self, name: str, source: TableSource) -> None:
+        """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was."""
+        self._card.set_table(name, native_table(source))
+        self._sources[name] = source
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+
+def native_table(source: TableSource) -> _native.Table:
+    """The path of a list, or the text of one, as the extension takes it."""
+    if isinstance(source, str | os.PathLike):
+        return True, os.fspath(source)
+    if isinstance(source, Mapping):
+        return False, "".join(f"{prefix} {value}\n" for prefix, value in source.items())
+    return False, "".join(f"{prefix}\n" for prefix in source)
+
+
+def as_frames(frames: FrameLike | Iterable[FrameLike]) -> list[bytes]:
+    """The bytes of one frame, or of many."""
+    # Asked first: Scapy's packets and bytes can be iterated over, too.
+    single = as_frame(frames)
+    if single is not None:
+        return [single]
+    if isinstance(frames, str) or not isinstance(frames, Iterable):
+        raise TypeError(f"a frame is bytes or a Scapy packet, not {type(frames).__name__}")
+    many = []
+    for frame in frames:
+        data = as_frame(frame)
+        if data is None:
+            raise TypeError(f"a frame is bytes or a Scapy packet, not {type(frame).__name__}")
+        many.append(data)
+    return many
+
+
+def as_frame(frame: object) -> bytes | None:
+    """The bytes of a frame; None when it is none. Not `bytes(frame)` at once, which makes zeros of a number."""
+    if isinstance(frame, bytes | bytearray | memoryview) or hasattr(frame, "__bytes__"):
+        return bytes(frame)  # type: ignore[arg-type]
+    return None

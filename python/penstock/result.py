@@ -1,0 +1,188 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""What came of the frames that were sent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from penstock import _native
+from penstock._native import PenstockError
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame that left the card. `bytes(frame)` gives its bytes, so it can be sent again or handed to Scapy."""
+
+    data: bytes
+    """Its bytes, without FCS."""
+    port: int | str
+    """Where it left: number of the Ethernet port, or "host"."""
+    source: int | None
+    """Which of the frames sent since the end of the run before it was, from 0; None when a program made it or that is not clear."""
+    entered: int | None
+    """Cycle since reset in which its first beat entered the card; None on soft."""
+    first: int | None
+    """Cycle in which its first beat left; None on soft."""
+    last: int | None
+    """Cycle in which its last beat left; None on soft."""
+    latency_ns: float | None
+    """Nanoseconds from its first beat in to its last beat out; None on soft, and for a frame of which the source is not known."""
+    time_ns: int
+    """Its time in a capture, ns: on rtl when its last beat left, from the start of the run on; on soft when it was captured on its way in."""
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class PortCounters:
+    """Counters of a stream: an Ethernet port, the host, or the loopback between units. The card's are 32 bits wide."""
+
+    rx_frames: int
+    """Frames that entered whole."""
+    rx_bytes: int
+    rx_stalls: int
+    """Cycles in which a frame waited for a slot; 0 on soft."""
+    tx_frames: int
+    """Frames that left."""
+    tx_bytes: int
+    tx_stalls: int
+    """Cycles in which the receiver was not ready; 0 on soft."""
+    drop_overflow: int
+    """Frames dropped: the ingress buffer was full."""
+    drop_oversize: int
+    """Frames dropped: longer than the card or the slot holds."""
+    drop_runt: int
+    """Frames dropped: shorter than an Ethernet header."""
+    drop_damaged: int
+    drop_disabled: int
+    drop_policy: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCounters:
+    """Counters of a unit."""
+
+    rx_frames: int
+    rx_bytes: int
+    rx_stalls: int
+    tx_frames: int
+    tx_bytes: int
+    tx_stalls: int
+    blocked: int
+    """Frames that the program dropped."""
+    refused: int
+    """Frames dropped because the program's descriptor was refused."""
+    errors: int
+    """Error flags, bits as in INTERRUPT_FLAGS (engines/rpu/regs/rpu.rdl)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostMemoryCounters:
+    """What units asked of host memory."""
+
+    reads: int
+    read_bytes: int
+    writes: int
+    write_bytes: int
+    errors: int
+    """Reads and writes that the host refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """All counters of a card."""
+
+    ports: tuple[PortCounters, ...]
+    """By number of the Ethernet port."""
+    host: PortCounters
+    loopback: PortCounters
+    units: tuple[UnitCounters, ...]
+    """By number of the unit."""
+    host_memory: HostMemoryCounters
+
+    @classmethod
+    def of(cls, tree: dict[str, Any]) -> Counters:
+        """From the object `counters` of result.json."""
+        return cls(
+            ports=tuple(PortCounters(**port) for port in tree["ports"]),
+            host=PortCounters(**tree["host"]),
+            loopback=PortCounters(**tree["loopback"]),
+            units=tuple(UnitCounters(**unit) for unit in tree["units"]),
+            host_memory=HostMemoryCounters(**tree["host_memory"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Result:
+    """What a run did. Every frame that was sent is in `frames` or counted in `drops`."""
+
+    frames: tuple[Frame, ...]
+    """Frames that left, in the order in which their last beats did."""
+    drops: dict[str, int]
+    """Frames that did not, by reason: runt, oversize, overflow, damaged, disabled, policy, blocked, refused, lost."""
+    counters: Counters
+    """What the card counted in this run."""
+    faults: tuple[str, ...]
+    """What went wrong, in sentences, while all else was delivered."""
+    cycles: int | None
+    """Cycles from the first beat in to the last that moved, 4 ns each; None on soft."""
+    seconds: float
+    """Seconds of this machine that the frames took."""
+    json: dict[str, Any]
+    """The same as `penstock run --json` writes it."""
+
+    def __repr__(self) -> str:
+        drops = ", ".join(f"{count} {reason}" for reason, count in self.drops.items() if count)
+        return (
+            f"<penstock.Result: {len(self.frames)} frames left, dropped: {drops or 'none'}, {len(self.faults)} faults>"
+        )
+
+    def at(self, port: int | str) -> list[bytes]:
+        """The bytes of all frames that left at a port (a number, or "host"), in their order."""
+        return [frame.data for frame in self.frames if frame.port == port]
+
+    def write_capture(self, path: str | PathLike[str], port: int | str) -> None:
+        """Writes the frames that left at a port as a pcap file with times in ns, as `penstock run --out` does.
+
+        Raises CaptureError when the file cannot be written.
+        """
+        _native.write_capture(path, [(frame.time_ns, frame.data) for frame in self.frames if frame.port == port])
+
+
+class FaultError(PenstockError):
+    """Something went wrong in a run while all else was delivered: `result` has that, the message what went wrong."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("\n".join(result.faults))
+        self.result = result
+
+
+def frame_of(departure: _native.Departure, *, clock_mhz: int | None) -> Frame:
+    """A frame as the extension gives it; `clock_mhz` is None on soft."""
+    to, source, (entered, first, last), time_ns, data = departure
+    port = to if to == "host" else int(to.removeprefix("port"))
+    if clock_mhz is None:
+        return Frame(data, port, source, None, None, None, None, time_ns)
+    latency = None if source is None else (last - entered) * 1000 / clock_mhz
+    return Frame(data, port, source, entered, first, last, latency, time_ns)
+
+
+def result_of(frames: tuple[Frame, ...], drops: list[tuple[str, int]], seconds: float, text: str) -> Result:
+    """A result as the extension gives it; `text` is result.json."""
+    tree = json.loads(text)
+    return Result(
+        frames=frames,
+        drops=dict(drops),
+        counters=Counters.of(tree["counters"]),
+        faults=tuple(tree["faults"]),
+        cycles=tree.get("cycles"),
+        seconds=seconds,
+        json=tree,
+    )

@@ -1,0 +1,153 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Units and memories of a card at work, over the host address space (docs/architecture.md, "RPU address map")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock import _native, regs
+
+
+class Memory:
+    """A memory, by byte addresses from its own start: `memory[0x10]`, `memory[0x10:0x20]`, and assignments to both.
+
+    Slices work as those of a `bytearray` that cannot grow: what is assigned must be as long as what it replaces.
+    """
+
+    def __init__(self, name: str, size: int, read: Callable[[int, int], bytes], write: Callable[[int, bytes], None]):
+        self._name = name
+        self._size = size
+        self._read = read
+        self._write = write
+
+    def __len__(self) -> int:
+        """Bytes."""
+        return self._size
+
+    def __repr__(self) -> str:
+        return f"<{self._name}, {self._size} bytes>"
+
+    def __getitem__(self, key: int | slice) -> int | bytes:
+        start, stop = self._range(key)
+        data = self._read(start, stop - start)
+        return data if isinstance(key, slice) else data[0]
+
+    def __setitem__(self, key: int | slice, value: int | bytes) -> None:
+        start, stop = self._range(key)
+        data = bytes([value]) if isinstance(value, int) else bytes(value)
+        if len(data) != stop - start:
+            raise ValueError(f"{len(data)} bytes for {stop - start} bytes of {self._name}")
+        self._write(start, data)
+
+    def read(self, address: int, count: int) -> bytes:
+        """`count` bytes from `address` on; IndexError when the memory ends before."""
+        self._check(address, count)
+        return self._read(address, count)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Writes bytes from `address` on; IndexError when the memory ends before."""
+        self._check(address, len(data))
+        self._write(address, bytes(data))
+
+    def word(self, address: int) -> int:
+        """The word of 32 bits at `address`, as the core reads it (least significant byte first)."""
+        return int.from_bytes(self.read(address, 4), "little")
+
+    def set_word(self, address: int, value: int) -> None:
+        """Writes the word of 32 bits at `address`, as the core does."""
+        self.write(address, value.to_bytes(4, "little"))
+
+    def _check(self, address: int, count: int) -> None:
+        if not 0 <= address <= self._size or count < 0 or address + count > self._size:
+            raise IndexError(f"{self._name} has {self._size} bytes: there are no {count} from 0x{address:x} on")
+
+    def _range(self, key: int | slice) -> tuple[int, int]:
+        if isinstance(key, slice):
+            start, stop, step = key.indices(self._size)
+            if step != 1:
+                raise ValueError(f"{self._name} is read and written in one piece: no step {step}")
+            return start, max(start, stop)
+        start = key + self._size if key < 0 else key
+        self._check(start, 1)
+        return start, start + 1
+
+
+class Unit:
+    """One unit: its memories, its registers, its interrupts and its debug words."""
+
+    def __init__(self, card: _native.Card, number: int) -> None:
+        self._card = card
+        self.number = number
+        """Number of the unit, from 0."""
+        self.imem = self._memory("instruction memory", 0x200_0000, 64 << 10)
+        """Instruction memory: 64 KiB, address 0 on is what the core executes."""
+        self.dmem = self._memory("data memory", 0x080_0000, 32 << 10)
+        """Data memory: 32 KiB; the core sees it from 0x800000 on."""
+        self.pmem = self._memory("packet memory", 0x100_0000, 1 << 20)
+        """Packet memory: 1 MiB; the core sees it from 0x1000000 on."""
+        self.table = self._memory("tables", 0x300_0000, 16 << 20)
+        """The tables of its accelerator as it has them, word by word. To fill one from a list, use `Device.tables`."""
+
+    def __repr__(self) -> str:
+        return f"<unit {self.number}>"
+
+    def read(self, register: int) -> int:
+        """A register of the unit as the host sees it: `regs.RPU_HOST_...`. Raises AccessError where there is none."""
+        return int.from_bytes(self._card.unit_read(self.number, register, 4), "little")
+
+    def write(self, register: int, value: int) -> None:
+        """Writes a register of the unit. Raises AccessError where none can be written."""
+        self._card.unit_write(self.number, register, value.to_bytes(4, "little"))
+
+    def poke(self) -> None:
+        """Raises the poke interrupt. On soft the program meets it in the next `Device.run`."""
+        self.write(regs.RPU_HOST_POKE, 1)
+
+    def evict(self) -> None:
+        """Raises the evict interrupt: the program should save what it must and say that it is ready (`ready_to_evict`)."""
+        self.write(regs.RPU_HOST_EVICT, 1)
+
+    @property
+    def ready_to_evict(self) -> bool:
+        """Whether the program has said that it may be replaced."""
+        return bool(self.read(regs.RPU_HOST_STATUS) & 2)
+
+    @property
+    def debug_out(self) -> int:
+        """The 64-bit debug word that the program wrote last (`pn_debug`)."""
+        return self.read(regs.RPU_HOST_DEBUG_OUT_H) << 32 | self.read(regs.RPU_HOST_DEBUG_OUT_L)
+
+    @property
+    def debug_in(self) -> int:
+        """The 64-bit debug word for the program (`pn_debug_in`); can be assigned."""
+        return self.read(regs.RPU_HOST_DEBUG_IN_H) << 32 | self.read(regs.RPU_HOST_DEBUG_IN_L)
+
+    @debug_in.setter
+    def debug_in(self, value: int) -> None:
+        data = value.to_bytes(8, "little")
+        self._card.unit_write(self.number, regs.RPU_HOST_DEBUG_IN_L, data[:4])
+        self._card.unit_write(self.number, regs.RPU_HOST_DEBUG_IN_H, data[4:])
+
+    @property
+    def pc(self) -> int:
+        """Address of the instruction that the core is at."""
+        return self.read(regs.RPU_HOST_PC)
+
+    @property
+    def place(self) -> str | None:
+        """Where in the source that is: `file.c:12 (function)`; None when the program does not tell."""
+        return self._card.place(self.pc)
+
+    @property
+    def active_slots(self) -> int:
+        """Slots that hold a frame: bit n - 1 is slot n."""
+        return self.read(regs.RPU_HOST_ACTIVE_SLOTS)
+
+    def _memory(self, name: str, base: int, size: int) -> Memory:
+        def read(address: int, count: int) -> bytes:
+            return self._card.unit_read(self.number, base + address, count)
+
+        def write(address: int, data: bytes) -> None:
+            self._card.unit_write(self.number, base + address, data)
+
+        return Memory(f"{name} of unit {self.number}", size, read, write)

@@ -1,0 +1,239 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A card at work, as the thread that owns it sees it: the device, what it was made from, and what waits to be sent.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use penstock_device::capture;
+use penstock_device::{
+    Departure, Design, Device, Image, Outcome, Override, Policy, Port, Progress, Rate, Root, Run, Target, Traffic,
+    files, open, table_from, table_of, window,
+};
+
+use crate::error::Error;
+use crate::worker::Stop;
+
+/// Cycles between two looks at whether to stop.
+const STEP: u64 = 100_000;
+
+/// What the table of an accelerator is filled from.
+#[derive(Debug, Clone)]
+pub enum Table {
+    /// A file.
+    File(PathBuf),
+    /// The text of one, made up in memory.
+    Text(String),
+}
+
+/// What of the design is changed at the start.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    pub program: Option<PathBuf>,
+    pub tables: BTreeMap<String, Table>,
+    pub units: Option<u32>,
+    pub ports: Option<u32>,
+    pub policy: Option<String>,
+}
+
+/// What came of a run.
+pub struct Report {
+    pub run: Run,
+    /// When each departure would be in a capture, ns.
+    pub times_ns: Vec<u64>,
+    /// result.json of `penstock run`.
+    pub json: String,
+}
+
+/// A device with all that belongs to it.
+pub struct Card {
+    root: Root,
+    pub design: Design,
+    pub target: Target,
+    pub device: Box<dyn Device>,
+    /// Tables that come from no file, by name.
+    texts: BTreeMap<String, String>,
+    image: Option<Image>,
+    /// Frames that wait for the device, and those that it has since the end of the last run.
+    traffic: Traffic,
+    sent: Traffic,
+    /// What was wrong with captures that were sent.
+    faults: Vec<String>,
+    stop: Stop,
+}
+
+impl Card {
+    /// Reads a design and opens it, without a program yet.
+    pub fn open(root: Root, manifest: &PathBuf, target: &str, changes: Changes, stop: Stop) -> Result<Self, Error> {
+        let target = match target {
+            "soft" => Target::Soft,
+            "rtl" => Target::Rtl,
+            word => return Err(Error::Word(format!("`{word}` is no target: give soft or rtl"))),
+        };
+        let policy = changes.policy.map(|word| {
+            let wrong = format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop");
+            Policy::parse(&word).ok_or(Error::Word(wrong))
+        });
+        let change =
+            Override { units: changes.units, ports: changes.ports, policy: policy.transpose()?, ..Override::default() };
+        let design = Design::read(manifest)?.with(change)?;
+        let (design, texts) = change_image(design, BTreeMap::new(), changes.program, changes.tables)?;
+        // What is not there is said before a model is built.
+        files::readable(&design.program, files::PROGRAM).map_err(penstock_device::ImageError::from)?;
+        let device = open(&root, &design, target, &mut announce)?;
+        Ok(Self {
+            root,
+            design,
+            target,
+            device,
+            texts,
+            image: None,
+            traffic: Traffic::default(),
+            sent: Traffic::default(),
+            faults: Vec::new(),
+            stop,
+        })
+    }
+
+    /// Loads all units with the program and the tables, after changing what is given. Gives the compiler's warnings.
+    pub fn load(&mut self, program: Option<PathBuf>, tables: BTreeMap<String, Table>) -> Result<String, Error> {
+        let (design, texts) = change_image(self.design.clone(), self.texts.clone(), program, tables)?;
+        let mut image = Image::of(&self.root, &design)?;
+        for (name, text) in &texts {
+            image.table = table_of(name, text)?;
+        }
+        self.device.load(&image)?;
+        // What was on its way is gone.
+        self.sent = Traffic::default();
+        let messages = image.firmware.messages.clone();
+        (self.design, self.texts, self.image) = (design, texts, Some(image));
+        Ok(messages)
+    }
+
+    /// Fills a table anew while the programs stay as they are.
+    pub fn set_table(&mut self, name: &str, table: Table) -> Result<(), Error> {
+        self.design.check_table(name)?;
+        let words = match &table {
+            Table::Text(text) => table_of(name, text)?,
+            Table::File(path) => table_from(path)?,
+        };
+        window::write_table(&mut *self.device, self.design.units, &words)?;
+        if let Some(image) = &mut self.image {
+            image.table = words;
+        }
+        (self.design, self.texts) =
+            change_image(self.design.clone(), self.texts.clone(), None, BTreeMap::from([(name.to_string(), table)]))?;
+        Ok(())
+    }
+
+    /// Queues frames.
+    pub fn send(&mut self, frames: &[Vec<u8>], port: Port) -> Result<(), Error> {
+        let mut traffic = Traffic::default();
+        frames.iter().for_each(|frame| traffic.push(port, frame, 0));
+        self.queue(&traffic)
+    }
+
+    /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the next run.
+    pub fn send_capture(&mut self, path: &PathBuf, port: Port) -> Result<usize, Error> {
+        files::readable(path, files::CAPTURE).map_err(penstock_device::ImageError::from)?;
+        let mut capture = capture::read(path)?;
+        let traffic = Traffic::from_capture(&capture, port);
+        self.queue(&traffic)?;
+        self.faults.append(&mut capture.faults);
+        Ok(traffic.frames.len())
+    }
+
+    fn queue(&mut self, traffic: &Traffic) -> Result<(), Error> {
+        traffic.check_ports(self.design.ports).map_err(Error::Word)?;
+        self.traffic.append(traffic);
+        Ok(())
+    }
+
+    /// Frames that wait for the next run.
+    pub fn queued(&self) -> usize {
+        self.traffic.frames.len()
+    }
+
+    /// Carries what is queued.
+    pub fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
+        let rate = match rate {
+            Some(_) if self.target == Target::Soft => {
+                return Err(Error::Word("a rate needs target rtl: soft takes frames as fast as it can".to_string()));
+            }
+            Some(word) => Rate::parse(word).map_err(Error::Word)?,
+            None => Rate::Lossless,
+        };
+        self.hand_over(rate)?;
+        let traffic = std::mem::take(&mut self.sent);
+        let mut run = self.device.run(&mut |_| self.stop.heed())?;
+        run.faults.append(&mut self.faults);
+        let times_ns = run.departures.iter().map(|departure| run.time_ns(departure, &traffic)).collect();
+        let outcome = Outcome::new(&self.design, self.target, &traffic, &run);
+        let json = serde_json::to_string(&outcome).map_err(|e| Error::Word(e.to_string()))?;
+        Ok(Report { run, times_ns, json })
+    }
+
+    /// Lets the card work for so many cycles; gives what left.
+    pub fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, Error> {
+        if self.target == Target::Soft {
+            // Refused, and with its frames where they were.
+            return Ok(self.device.advance(cycles)?);
+        }
+        self.hand_over(Rate::Lossless)?;
+        let mut left = Vec::new();
+        for done in (0..cycles).step_by(STEP as usize) {
+            self.stop.heed();
+            left.append(&mut self.device.advance(STEP.min(cycles - done))?);
+        }
+        Ok(left)
+    }
+
+    fn hand_over(&mut self, rate: Rate) -> Result<(), Error> {
+        self.device.send(&self.traffic, rate)?;
+        self.sent.append(&std::mem::take(&mut self.traffic));
+        Ok(())
+    }
+
+    /// A program counter as file, line and function.
+    pub fn place(&self, pc: u32) -> Option<String> {
+        self.image.as_ref()?.firmware.locate(pc)
+    }
+
+    /// The linked program.
+    pub fn elf(&self) -> Option<&[u8]> {
+        Some(&self.image.as_ref()?.firmware.elf)
+    }
+}
+
+/// A design, and the texts of tables that come from no file, with another program and other tables.
+fn change_image(
+    design: Design,
+    mut texts: BTreeMap<String, String>,
+    program: Option<PathBuf>,
+    tables: BTreeMap<String, Table>,
+) -> Result<(Design, BTreeMap<String, String>), Error> {
+    let mut change = Override { program, ..Override::default() };
+    let mut gone = Vec::new();
+    for (name, table) in tables {
+        design.check_table(&name)?;
+        match table {
+            Table::File(path) => {
+                texts.remove(&name);
+                change.tables.insert(name, path);
+            }
+            Table::Text(text) => {
+                gone.push(name.clone());
+                texts.insert(name, text);
+            }
+        }
+    }
+    let mut design = design.with(change)?;
+    gone.iter().for_each(|name| drop(design.tables.remove(name)));
+    Ok((design, texts))
+}
+
+/// Says what takes minutes, and happens once.
+fn announce(progress: Progress) {
+    if let Progress::Building { done: 0, .. } = progress {
+        eprintln!("penstock: building the model of the card (once, a minute or two) ...");
+    }
+}

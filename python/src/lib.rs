@@ -1,0 +1,204 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock._native`: the Device API for Python, as plain as it can be. What users see is python/penstock/device.py.
+
+mod card;
+mod error;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use penstock_device::{Departure, Port, Root, capture, window};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyModule};
+
+use crate::card::{Card, Changes, Table};
+use crate::error::{Error, UnsupportedError};
+use crate::worker::Worker;
+
+/// A table as Python gives it: `(is_file, text)`.
+type PyTable = (bool, String);
+
+/// Where a frame left, its place among those sent, cycles (entered, first, last), time in ns, bytes.
+type PyDeparture<'py> = (String, Option<usize>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
+
+/// A card at work on a thread of its own.
+#[pyclass(frozen, name = "Card", module = "penstock._native")]
+struct PyCard {
+    /// None once it is closed.
+    worker: Mutex<Option<Arc<Worker<Card>>>>,
+}
+
+impl PyCard {
+    fn call<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        job: impl FnOnce(&mut Card) -> R + Send + 'static,
+    ) -> PyResult<R> {
+        let closed = || UnsupportedError::new_err("the device is closed; open it anew");
+        // A call of its own holds it, so that another thread may close the device meanwhile.
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        worker.ok_or_else(closed)?.call(py, job)
+    }
+}
+
+#[pymethods]
+impl PyCard {
+    /// Opens a design; `package` is a file of the Python package, above which the checkout is looked for.
+    #[new]
+    #[pyo3(signature = (package, design, target, program, tables, units, ports, policy))]
+    #[allow(clippy::too_many_arguments)]
+    fn open(
+        py: Python<'_>,
+        package: PathBuf,
+        design: PathBuf,
+        target: String,
+        program: Option<PathBuf>,
+        tables: BTreeMap<String, PyTable>,
+        units: Option<u32>,
+        ports: Option<u32>,
+        policy: Option<String>,
+    ) -> PyResult<Self> {
+        let changes = Changes { program, tables: tables_of(tables), units, ports, policy };
+        let make = move |stop| {
+            let root = Root::named().unwrap_or_else(|| Root::above(&package))?;
+            Card::open(root, &design, &target, changes, stop)
+        };
+        let worker = Worker::start::<Error>(py, make)??;
+        Ok(Self { worker: Mutex::new(Some(Arc::new(worker))) })
+    }
+
+    fn close(&self, py: Python<'_>) {
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(worker));
+    }
+
+    fn about(&self, py: Python<'_>) -> PyResult<(String, String, u32, u32, u32)> {
+        self.call(py, |card| {
+            let design = &card.design;
+            (design.name.clone(), card.target.to_string(), design.ports, design.units, design.clock_mhz)
+        })
+    }
+
+    fn load(&self, py: Python<'_>, program: Option<PathBuf>, tables: BTreeMap<String, PyTable>) -> PyResult<String> {
+        Ok(self.call(py, move |card| card.load(program, tables_of(tables)))??)
+    }
+
+    fn set_table(&self, py: Python<'_>, name: String, table: PyTable) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.set_table(&name, table_from(table)))??)
+    }
+
+    fn send(&self, py: Python<'_>, frames: Vec<Vec<u8>>, port: &str) -> PyResult<()> {
+        let port = port_of(port)?;
+        Ok(self.call(py, move |card| card.send(&frames, port))??)
+    }
+
+    fn send_capture(&self, py: Python<'_>, path: PathBuf, port: &str) -> PyResult<usize> {
+        let port = port_of(port)?;
+        Ok(self.call(py, move |card| card.send_capture(&path, port))??)
+    }
+
+    fn queued(&self, py: Python<'_>) -> PyResult<usize> {
+        self.call(py, |card| card.queued())
+    }
+
+    /// Departures, drops by reason, seconds of this machine, result.json.
+    #[allow(clippy::type_complexity)]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        rate: Option<String>,
+    ) -> PyResult<(Vec<PyDeparture<'py>>, Vec<(&'static str, u64)>, f64, String)> {
+        let report = self.call(py, move |card| card.run(rate.as_deref()))??;
+        let departures = report.run.departures.iter().zip(&report.times_ns);
+        let departures = departures.map(|(departure, time)| departure_of(py, departure, *time)).collect();
+        Ok((departures, report.run.drops.list().to_vec(), report.run.seconds, report.json))
+    }
+
+    fn advance<'py>(&self, py: Python<'py>, cycles: u64) -> PyResult<Vec<PyDeparture<'py>>> {
+        let departures = self.call(py, move |card| card.advance(cycles))??;
+        Ok(departures.iter().map(|departure| departure_of(py, departure, 0)).collect())
+    }
+
+    fn counters(&self, py: Python<'_>) -> PyResult<String> {
+        self.call(py, |card| {
+            let counters = card.device.counters()?;
+            serde_json::to_string(&counters).map_err(|e| Error::Word(e.to_string()))
+        })?
+        .map_err(PyErr::from)
+    }
+
+    fn read(&self, py: Python<'_>, address: u32) -> PyResult<u32> {
+        Ok(self.call(py, move |card| card.device.read(address))?.map_err(Error::from)?)
+    }
+
+    fn write(&self, py: Python<'_>, address: u32, value: u32) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.device.write(address, value))?.map_err(Error::from)?)
+    }
+
+    fn unit_read<'py>(&self, py: Python<'py>, unit: u32, address: u32, count: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.call(py, move |card| {
+            let mut bytes = vec![0; count];
+            window::read(&mut *card.device, unit, address, &mut bytes).map(|()| bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes.map_err(Error::from)?))
+    }
+
+    fn unit_write(&self, py: Python<'_>, unit: u32, address: u32, bytes: Vec<u8>) -> PyResult<()> {
+        Ok(self.call(py, move |card| window::write(&mut *card.device, unit, address, &bytes))?.map_err(Error::from)?)
+    }
+
+    fn host_read<'py>(&self, py: Python<'py>, address: u64, count: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.call(py, move |card| {
+            let mut bytes = vec![0; count];
+            card.device.host_read(address, &mut bytes).map(|()| bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes.map_err(Error::from)?))
+    }
+
+    fn host_write(&self, py: Python<'_>, address: u64, bytes: Vec<u8>) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.device.host_write(address, &bytes))?.map_err(Error::from)?)
+    }
+
+    fn place(&self, py: Python<'_>, pc: u32) -> PyResult<Option<String>> {
+        self.call(py, move |card| card.place(pc))
+    }
+
+    fn elf<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let elf = self.call(py, |card| card.elf().map(<[u8]>::to_vec))?;
+        Ok(elf.map(|elf| PyBytes::new(py, &elf)))
+    }
+}
+
+/// Writes frames, each with its time in ns, as a capture.
+#[pyfunction]
+fn write_capture(py: Python<'_>, path: PathBuf, frames: Vec<(u64, Vec<u8>)>) -> PyResult<()> {
+    let frames = || frames.iter().map(|(time, bytes)| (*time, bytes.as_slice()));
+    Ok(py.detach(|| capture::write(Path::new(&path), frames())).map_err(Error::from)?)
+}
+
+fn tables_of(tables: BTreeMap<String, PyTable>) -> BTreeMap<String, Table> {
+    tables.into_iter().map(|(name, table)| (name, table_from(table))).collect()
+}
+
+fn table_from((is_file, text): PyTable) -> Table {
+    if is_file { Table::File(text.into()) } else { Table::Text(text) }
+}
+
+fn port_of(word: &str) -> PyResult<Port> {
+    let wrong = || UnsupportedError::new_err(format!("`{word}` is no port; give 0, 1, ... or \"host\""));
+    Port::parse(word).ok_or_else(wrong)
+}
+
+fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> PyDeparture<'py> {
+    let cycles = (departure.entered, departure.first, departure.last);
+    (departure.to.to_string(), departure.input, cycles, time_ns, PyBytes::new(py, &departure.bytes))
+}
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyCard>()?;
+    module.add_function(wrap_pyfunction!(write_capture, module)?)?;
+    error::register(module)
+}

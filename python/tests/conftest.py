@@ -1,0 +1,45 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Builds the extension of this tree, before the tests that import it are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXTENSION = ROOT / "python" / "penstock" / "_native.abi3.so"
+TARGETS = ("soft", "rtl")
+
+subprocess.run(
+    ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock-python"], cwd=ROOT, check=True
+)
+shutil.copy(
+    Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "libpenstock_native.so",
+    EXTENSION.with_suffix(".so.new"),
+)
+EXTENSION.with_suffix(".so.new").replace(EXTENSION)
+
+
+@pytest.fixture(params=TARGETS)
+def target(request: pytest.FixtureRequest) -> str:
+    """Every test that takes it runs on both targets."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def command_line() -> list[str]:
+    """The command line of this tree, built."""
+    command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return [str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "penstock")]
+
+
+@pytest.fixture(autouse=True)
+def in_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Designs are named as users name them, from the top of the checkout."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PENSTOCK_ROOT", str(ROOT))
