@@ -27,7 +27,7 @@ from penstock.data import DATA  # noqa: E402
 
 COPY = ROOT / "build" / "mutants" / "tree"
 # What `compiles` knows how to compile.
-COMPILED = (".sv", ".rs", ".c", ".h", ".S")
+COMPILED = (".sv", ".rs", ".py", ".c", ".h", ".S")
 # Firmware as the command line builds it, with the kit's start-up code and headers.
 COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile", "rpu"]
 # A bug may make a test hang; that is a catch, too.
@@ -97,6 +97,8 @@ def passes(test: str) -> bool:
 def compiles(file: str) -> bool:
     if file.endswith(".sv"):
         return succeeds([sys.executable, "tools/lint_rtl.py", "--syntax"])
+    if file.endswith(".py"):
+        return succeeds([sys.executable, "-m", "py_compile", file])
     if file.endswith(".rs"):
         return succeeds(["cargo", "check", "--quiet", "--release", "--workspace"])
     return all(succeeds([*COMPILE, program]) for program in programs(file))

@@ -174,7 +174,8 @@ pub trait Device {
     /// Which target it is.
     fn target(&self) -> Target;
 
-    /// Resets the units, writes programs and tables, and brings the card up.
+    /// Resets the units, writes programs and tables, and brings the card up. After [`Device::advance`] the frames that were sent before
+    /// are gone; else they wait for the run.
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
     /// Queues frames; [`Device::run`] carries them.

@@ -2,7 +2,7 @@
 //! A card at work, as the thread that owns it sees it: the device, what it was made from, and what waits to be sent.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use penstock_device::capture;
 use penstock_device::{
@@ -63,7 +63,7 @@ pub struct Card {
 
 impl Card {
     /// Reads a design and opens it, without a program yet.
-    pub fn open(root: Root, manifest: &PathBuf, target: &str, changes: Changes, stop: Stop) -> Result<Self, Error> {
+    pub fn open(root: Root, manifest: &Path, target: &str, changes: Changes, stop: Stop) -> Result<Self, Error> {
         let target = match target {
             "soft" => Target::Soft,
             "rtl" => Target::Rtl,
@@ -117,34 +117,26 @@ impl Card {
             Table::File(path) => table_from(path)?,
         };
         window::write_table(&mut *self.device, self.design.units, &words)?;
-        if let Some(image) = &mut self.image {
-            image.table = words;
-        }
         (self.design, self.texts) =
             change_image(self.design.clone(), self.texts.clone(), None, BTreeMap::from([(name.to_string(), table)]))?;
         Ok(())
     }
 
-    /// Queues frames.
-    pub fn send(&mut self, frames: &[Vec<u8>], port: Port) -> Result<(), Error> {
-        let mut traffic = Traffic::default();
-        frames.iter().for_each(|frame| traffic.push(port, frame, 0));
-        self.queue(&traffic)
-    }
-
     /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the next run.
-    pub fn send_capture(&mut self, path: &PathBuf, port: Port) -> Result<usize, Error> {
+    pub fn send_capture(&mut self, path: &Path, port: Port) -> Result<usize, Error> {
         files::readable(path, files::CAPTURE).map_err(penstock_device::ImageError::from)?;
         let mut capture = capture::read(path)?;
         let traffic = Traffic::from_capture(&capture, port);
-        self.queue(&traffic)?;
+        let count = traffic.frames.len();
+        self.send(traffic)?;
         self.faults.append(&mut capture.faults);
-        Ok(traffic.frames.len())
+        Ok(count)
     }
 
-    fn queue(&mut self, traffic: &Traffic) -> Result<(), Error> {
+    /// Queues frames.
+    pub fn send(&mut self, traffic: Traffic) -> Result<(), Error> {
         traffic.check_ports(self.design.ports).map_err(Error::Word)?;
-        self.traffic.append(traffic);
+        append(&mut self.traffic, traffic);
         Ok(())
     }
 
@@ -189,7 +181,7 @@ impl Card {
 
     fn hand_over(&mut self, rate: Rate) -> Result<(), Error> {
         self.device.send(&self.traffic, rate)?;
-        self.sent.append(&std::mem::take(&mut self.traffic));
+        append(&mut self.sent, std::mem::take(&mut self.traffic));
         Ok(())
     }
 
@@ -201,6 +193,15 @@ impl Card {
     /// The linked program.
     pub fn elf(&self) -> Option<&[u8]> {
         Some(&self.image.as_ref()?.firmware.elf)
+    }
+}
+
+/// Adds traffic behind other, without a copy where there is none.
+fn append(to: &mut Traffic, more: Traffic) {
+    if to.frames.is_empty() {
+        *to = more;
+    } else {
+        to.append(&more);
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use penstock_device::{Departure, Port, Root, capture, window};
+use penstock_device::{Departure, Port, Root, Traffic, capture, window};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
 
@@ -89,9 +89,11 @@ impl PyCard {
         Ok(self.call(py, move |card| card.set_table(&name, table_from(table)))??)
     }
 
-    fn send(&self, py: Python<'_>, frames: Vec<Vec<u8>>, port: &str) -> PyResult<()> {
+    fn send(&self, py: Python<'_>, frames: Vec<Bound<'_, PyBytes>>, port: &str) -> PyResult<()> {
         let port = port_of(port)?;
-        Ok(self.call(py, move |card| card.send(&frames, port))??)
+        let mut traffic = Traffic::default();
+        frames.iter().for_each(|frame| traffic.push(port, frame.as_bytes(), 0));
+        Ok(self.call(py, move |card| card.send(traffic))??)
     }
 
     fn send_capture(&self, py: Python<'_>, path: PathBuf, port: &str) -> PyResult<usize> {

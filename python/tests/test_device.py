@@ -6,8 +6,10 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 import json
+import os
 import random
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -108,7 +110,7 @@ def test_as_the_command_line(target: str, tmp_path: Path, command_line: list[str
         assert (tmp_path / "ours.pcap").read_bytes() == (tmp_path / name).read_bytes()
 
 
-def test_the_firewall_blocks_what_is_on_the_list(target: str) -> None:
+def test_the_firewall_blocks_what_is_on_the_list(target: str, tmp_path: Path) -> None:
     rng = random.Random(3)
     networks = [ipaddress.IPv4Network((rng.getrandbits(32) & 0xFFFFFF00, 24)) for _ in range(50)]
     exempt = ipaddress.IPv4Network((int(networks[0].network_address) + 64, 26))
@@ -132,9 +134,15 @@ def test_the_firewall_blocks_what_is_on_the_list(target: str) -> None:
         card.send(frames)
         result = card.run()
         assert result.drops["blocked"] == 1 and bytes(packet(str(exempt[1]), 100)) in result.at(1)
-        card.tables["ip_prefix"] = "designs/blocklist-demo.txt"
-        assert card.tables["ip_prefix"] == "designs/blocklist-demo.txt" and dict(card.tables).keys() == {"ip_prefix"}
-        # It outlives the program.
+        # What was assigned last outlives the program, a file and a list alike.
+        file = tmp_path / "list.txt"
+        file.write_text("# of a test\n" + "".join(f"{network} # blocked\n" for network in networks[10:20]))
+        card.tables["ip_prefix"] = file
+        assert dict(card.tables) == {"ip_prefix": file}
+        for _ in range(2):
+            card.send(frames)
+            assert sorted(card.run().at(1)) == passing(networks[10:20])
+            card.load()
         card.tables["ip_prefix"] = networks
         card.load()
         card.send(frames)
@@ -247,6 +255,13 @@ def test_cycles_pass_step_by_step(target: str) -> None:
         before = cycle_of(card)
         assert card.step(1000) == [] and 1000 <= cycle_of(card) - before < 1020
         assert card.run().frames == ()
+        # A load ends what was on its way.
+        card.send(frames)
+        card.step(500)
+        card.load()
+        card.send(frames[:3])
+        result = card.run()
+        assert [frame.source for frame in result.frames] == [0, 1, 2] and result.json["frames_in"] == 3
 
 
 def cycle_of(card: Device) -> int:
@@ -315,3 +330,34 @@ def test_tcp_checksums_survive(target: str) -> None:
             checksum = after[TCP].chksum
             del after[TCP].chksum
             assert Ether(bytes(after))[TCP].chksum == checksum and after[TCP].sport == before[TCP].sport
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+from penstock import Device, PenstockError
+
+card = Device.open("designs/one-unit.toml", "TARGET")
+card.send([bytes(60)] * COUNT)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    card.run()
+except KeyboardInterrupt:
+    print(f"{time.monotonic() - start:.1f}")
+try:
+    card.counters()
+except PenstockError as error:
+    print(error)
+"""
+
+
+def test_control_c_ends_a_run(target: str) -> None:
+    # Seconds of work.
+    script = INTERRUPTED.replace("TARGET", target).replace("COUNT", "4_000_000" if target == "soft" else "100_000")
+    env = {**os.environ, "PYTHONPATH": "python"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, check=False, capture_output=True, text=True, timeout=60
+    )
+    seconds, message = done.stdout.splitlines()
+    assert done.returncode == 0 and done.stderr == ""
+    assert 0.2 <= float(seconds) < 5 and message == "the device was interrupted or has failed; open it anew"

@@ -286,7 +286,11 @@ impl Device for RtlDevice {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
-        self.flight = None;
+        if self.flight.take().is_some() {
+            self.frames.clear();
+            self.start(false);
+            (self.sent, self.empty) = (0, 0);
+        }
         self.host.load(&mut self.model, image)
     }
 
