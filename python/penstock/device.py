@@ -159,7 +159,8 @@ class Device:
         return frames
 
     def receive(self, port: int | str) -> list[bytes]:
-        """Takes the frames that have left at a port (a number, or "host"), each once. Runs first what is still queued."""
+        """Takes the frames that have left at a port (a number, or "host"), each once. Runs first what is still queued,
+        and raises what `run` does."""
         if self._card.queued():
             self.run()
         taken = [frame.data for frame in self._inbox if frame.port == port]
@@ -241,5 +242,5 @@ def as_frames(frames: FrameLike | Iterable[FrameLike]) -> list[bytes]:
 def as_frame(frame: object) -> bytes | None:
     """The bytes of a frame; None when it is none. Not `bytes(frame)` at once, which makes zeros of a number."""
     if isinstance(frame, bytes | bytearray | memoryview) or hasattr(frame, "__bytes__"):
-        return bytes(frame)  # type: ignore[arg-type]
+        return bytes(frame)
     return None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import overload
 
 from penstock import _native, regs
 
@@ -14,7 +15,9 @@ class Memory:
     Slices work as those of a `bytearray` that cannot grow: what is assigned must be as long as what it replaces.
     """
 
-    def __init__(self, name: str, size: int, read: Callable[[int, int], bytes], write: Callable[[int, bytes], None]):
+    def __init__(
+        self, name: str, size: int, read: Callable[[int, int], bytes], write: Callable[[int, bytes], None]
+    ) -> None:
         self._name = name
         self._size = size
         self._read = read
@@ -27,12 +30,24 @@ class Memory:
     def __repr__(self) -> str:
         return f"<{self._name}, {self._size} bytes>"
 
+    @overload
+    def __getitem__(self, key: int) -> int: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> bytes: ...
+
     def __getitem__(self, key: int | slice) -> int | bytes:
         start, stop = self._range(key)
         data = self._read(start, stop - start)
         return data if isinstance(key, slice) else data[0]
 
-    def __setitem__(self, key: int | slice, value: int | bytes) -> None:
+    @overload
+    def __setitem__(self, key: int, value: int) -> None: ...
+
+    @overload
+    def __setitem__(self, key: slice, value: bytes | bytearray) -> None: ...
+
+    def __setitem__(self, key: int | slice, value: int | bytes | bytearray) -> None:
         start, stop = self._range(key)
         data = bytes([value]) if isinstance(value, int) else bytes(value)
         if len(data) != stop - start:

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use penstock_device::capture;
 use penstock_device::{
-    Departure, Design, Device, Image, Outcome, Override, Policy, Port, Progress, Rate, Root, Run, Target, Traffic,
-    files, open, table_from, table_of, window,
+    Departure, Design, DesignError, Device, Image, Outcome, Override, Policy, Port, Progress, Rate, Root, Run, Target,
+    Traffic, files, open, table_from, table_of, window,
 };
 
 use crate::error::Error;
@@ -71,7 +71,7 @@ impl Card {
         };
         let policy = changes.policy.map(|word| {
             let wrong = format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop");
-            Policy::parse(&word).ok_or(Error::Word(wrong))
+            Policy::parse(&word).ok_or(DesignError::Option(wrong))
         });
         let change =
             Override { units: changes.units, ports: changes.ports, policy: policy.transpose()?, ..Override::default() };

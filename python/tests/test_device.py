@@ -359,5 +359,5 @@ def test_control_c_ends_a_run(target: str) -> None:
         [sys.executable, "-c", script], env=env, check=False, capture_output=True, text=True, timeout=60
     )
     seconds, message = done.stdout.splitlines()
-    assert done.returncode == 0 and done.stderr == ""
+    assert done.returncode == 0 and "panicked" not in done.stderr and "Traceback" not in done.stderr
     assert 0.2 <= float(seconds) < 5 and message == "the device was interrupted or has failed; open it anew"
