@@ -167,7 +167,7 @@ fn frames_lie_where_the_program_has_declared() {
     assert_eq!(notes.declared, Some((32, 32 * 1024 - 10)));
     for slot in 1..=32u8 {
         for length in [14usize, 63, 64, 127, 128, 129, 200, 16_384] {
-            let header = 0x80_4000 + 128 * u32::from(slot - 1) + 10;
+            let header = 0x80_4000 + 256 * u32::from(slot - 1) + 10;
             let around: Vec<u8> = (header - 4..header + 132).map(|at| byte(&mut unit, at)).collect();
             let frame: Vec<u8> = (0..length).map(|i| (i * 7 + usize::from(slot)) as u8).collect();
             unit.receive(slot, Arrival::default(), &frame);
