@@ -23,9 +23,9 @@ const FIRST_PC: u32 = 8;
 const LOOKS: std::ops::RangeInclusive<u64> = 1..=8;
 
 impl Host {
-    /// A program counter in words: `pc=0x1c (forward.c:12 (main))`.
-    pub fn place(&self, pc: u32) -> String {
-        match self.firmware().and_then(|firmware| firmware.locate(pc)) {
+    /// A program counter of a unit in words: `pc=0x1c (forward.c:12 (main))`.
+    pub fn place(&self, unit: u32, pc: u32) -> String {
+        match self.firmware(unit).and_then(|firmware| firmware.locate(pc)) {
             Some(place) => format!("pc=0x{pc:x} ({place})"),
             None => format!("pc=0x{pc:x}"),
         }
@@ -34,7 +34,7 @@ impl Host {
     /// What is said about a unit that does not go on.
     pub fn fault(&self, bus: &mut impl Bus, fault: &Fault) -> Result<String, DeviceError> {
         let end = self.end_of_program(bus, fault.unit.into(), fault.pc)?;
-        Ok(end.unwrap_or_else(|| format!("{fault}, {}", self.place(fault.pc))))
+        Ok(end.unwrap_or_else(|| format!("{fault}, {}", self.place(fault.unit.into(), fault.pc))))
     }
 
     /// What is said about a unit with a clock that holds frames and has released none for [`HELD_LIMIT`] cycles.
@@ -46,14 +46,14 @@ impl Host {
         }
         let hangs = || {
             let limit = HELD_LIMIT / 1000;
-            format!("unit {unit} has not released a slot for {limit},000 cycles, {}", self.place(pc))
+            format!("unit {unit} has not released a slot for {limit},000 cycles, {}", self.place(unit, pc))
         };
         Ok(self.end_of_program(bus, unit, pc)?.unwrap_or_else(hangs))
     }
 
     /// What ended the program of a unit that is at `pc`: an exception of which the kit's handler tells, or the end of main.
     pub fn end_of_program(&self, bus: &mut impl Bus, unit: u32, pc: u32) -> Result<Option<String>, DeviceError> {
-        match self.firmware().and_then(|firmware| firmware.function(pc)) {
+        match self.firmware(unit).and_then(|firmware| firmware.function(pc)) {
             Some("main_returned") => {
                 Ok(Some(format!("unit {unit}: main returned; it must take frames in a loop without end")))
             }
@@ -61,7 +61,7 @@ impl Host {
                 let from = self.read_unit(bus, unit, regs::RPU_HOST_DEBUG_OUT_L)?;
                 let cause = self.read_unit(bus, unit, regs::RPU_HOST_DEBUG_OUT_H)?;
                 let exception = EXCEPTIONS.iter().find(|(code, _)| *code == cause && from >= FIRST_PC);
-                Ok(exception.map(|(_, name)| format!("unit {unit}: {name}, {}", self.place(from))))
+                Ok(exception.map(|(_, name)| format!("unit {unit}: {name}, {}", self.place(unit, from))))
             }
             _ => Ok(None),
         }
@@ -70,7 +70,7 @@ impl Host {
     /// Address of the load from RECV in which a unit waits, if it does. The PC that the host sees is then that of the instruction behind it,
     /// and stands still; so it does at a jump to itself, which is no wait.
     fn waits_at(&self, bus: &mut impl Bus, unit: u32, pc: u32) -> Result<Option<u32>, DeviceError> {
-        let Some(firmware) = self.firmware() else { return Ok(None) };
+        let Some(firmware) = self.firmware(unit) else { return Ok(None) };
         let word = |pc: u32| firmware.imem.get(pc as usize..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
         let load = pc.wrapping_sub(4);
         if !word(load).is_some_and(loads_recv) || word(pc).is_some_and(jumps_to_itself) {

@@ -2,10 +2,12 @@
 //! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl),
 //! the same on every target.
 
+use std::sync::Arc;
+
 use penstock_rpu_sdk::Firmware;
 
 use crate::design::{Accelerator, Design};
-use crate::device::{DeviceError, Run};
+use crate::device::DeviceError;
 use crate::image::Image;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
@@ -59,7 +61,8 @@ pub struct Host {
     accelerator: Accelerator,
     /// Units that take frames, one bit each.
     pub enabled: u32,
-    firmware: Option<Firmware>,
+    /// Program of each unit.
+    firmware: Vec<Option<Arc<Firmware>>>,
     /// Error flags of each unit that have been told since the load.
     told: Vec<u32>,
 }
@@ -72,8 +75,8 @@ impl Host {
             policy: design.policy.code(),
             accelerator: design.accelerator,
             enabled: 0,
-            firmware: None,
-            told: Vec::new(),
+            firmware: vec![None; design.units as usize],
+            told: vec![0; design.units as usize],
         }
     }
 
@@ -85,7 +88,33 @@ impl Host {
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         drain(bus, all)?;
-        bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
+        self.fill(bus, all, image)?;
+        bus.write(regs::CARD_POLICY, self.policy)?;
+        self.enable(bus, all)?;
+        start(bus, all)?;
+        self.await_slots(bus, all)?;
+        bus.write(regs::CARD_PORT_ENABLE, (1 << self.ports) - 1)
+    }
+
+    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, starts
+    /// anew and declares its slots. What it does not give up, even when it is told to with the evict interrupt, is lost.
+    pub fn load_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
+        let bit = 1 << unit;
+        self.enable(bus, self.enabled & !bit)?;
+        drain(bus, bit)?;
+        if bus.read(regs::CARD_UNITS_IDLE)? & bit == 0 {
+            bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
+            bus.write(UNIT_WINDOW + regs::RPU_HOST_EVICT, 1)?;
+            drain(bus, bit)?;
+        }
+        self.fill(bus, bit, image)?;
+        start(bus, bit)?;
+        self.await_slots(bus, bit)
+    }
+
+    /// Writes programs and tables into the units of the mask, holds them in reset, and lets the dispatcher forget their slots.
+    fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &Image) -> Result<(), DeviceError> {
+        bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
         for (base, memory) in [(UNIT_IMEM, &image.firmware.imem), (UNIT_DMEM, &image.firmware.dmem)] {
             for (index, bytes) in memory.chunks(4).enumerate() {
@@ -94,23 +123,30 @@ impl Host {
                 bus.write(UNIT_WINDOW + base + 4 * index as u32, u32::from_le_bytes(word))?;
             }
         }
-        for (offset, word) in &image.table {
-            bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word)?;
+        self.fill_table(bus, units, image)?;
+        let firmware = Arc::new(image.firmware.clone());
+        for unit in self.each(units) {
+            self.firmware[unit as usize] = Some(firmware.clone());
+            self.told[unit as usize] = 0;
         }
-        self.firmware = Some(image.firmware.clone());
-        self.told = vec![0; self.units as usize];
         // Not earlier: frames that were on their way out at the reset have given their slots back meanwhile.
-        bus.write(regs::CARD_UNIT_FLUSH, all)?;
-        bus.write(regs::CARD_POLICY, self.policy)?;
-        self.enable(bus, all)?;
-        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0)?;
-        self.await_slots(bus)?;
-        bus.write(regs::CARD_PORT_ENABLE, (1 << self.ports) - 1)
+        bus.write(regs::CARD_UNIT_FLUSH, units)
     }
 
-    fn await_slots(&self, bus: &mut impl Bus) -> Result<(), DeviceError> {
+    /// Writes tables into the units of the mask. Frames meet the old ones, the new ones, or, on a target with a clock, something between.
+    pub fn fill_table(&self, bus: &mut impl Bus, units: u32, image: &Image) -> Result<(), DeviceError> {
+        bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
+        image.table.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
+    }
+
+    /// Numbers of the units of the mask.
+    fn each(&self, units: u32) -> impl Iterator<Item = u32> + use<> {
+        (0..self.units).filter(move |unit| units >> unit & 1 == 1)
+    }
+
+    fn await_slots(&self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
         let mut waited = 0;
-        for unit in 0..self.units {
+        for unit in self.each(units) {
             bus.write(regs::CARD_SLOTS_UNIT, unit)?;
             while bus.read(regs::CARD_SLOTS_TOTAL)? == 0 {
                 if waited >= BOOT_LIMIT {
@@ -119,7 +155,7 @@ impl Host {
                         format!(
                             "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
                              its program must set slots up before it waits for frames",
-                            self.place(pc)
+                            self.place(unit, pc)
                         )
                     };
                     return Err(DeviceError::Card(self.end_of_program(bus, unit, pc)?.unwrap_or_else(waits)));
@@ -133,7 +169,7 @@ impl Host {
 
     /// Names the units that take frames, in the flow table and in the dispatcher.
     pub fn enable(&mut self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
-        let list: Vec<u32> = (0..self.units).filter(|unit| units >> unit & 1 == 1).collect();
+        let list: Vec<u32> = self.each(units).collect();
         for (entry, unit) in (0..regs::CARD_RETA_COUNT).zip(list.iter().cycle()) {
             bus.write(regs::CARD_RETA + 4 * entry, *unit)?;
         }
@@ -148,22 +184,27 @@ impl Host {
         bus.read(UNIT_WINDOW + address)
     }
 
-    /// The program that the units run.
-    pub fn firmware(&self) -> Option<&Firmware> {
-        self.firmware.as_ref()
+    /// The program that a unit runs.
+    pub fn firmware(&self, unit: u32) -> Option<&Firmware> {
+        self.firmware.get(unit as usize)?.as_deref()
     }
 
-    /// Adds to the faults of a run what the error flags in its counters say. Those that were told before are taken out: they say nothing
-    /// new, until the next load.
-    pub fn tell_errors(&mut self, bus: &mut impl Bus, run: &mut Run) -> Result<(), DeviceError> {
-        for (UnitCounters { errors, .. }, told) in run.counters.units.iter_mut().zip(&mut self.told) {
+    /// Adds to faults what the error flags of the units say. Those that were told before are taken out: they say nothing new, until the
+    /// next load.
+    pub fn tell_errors(
+        &mut self,
+        bus: &mut impl Bus,
+        units: &mut [UnitCounters],
+        faults: &mut Vec<String>,
+    ) -> Result<(), DeviceError> {
+        for (UnitCounters { errors, .. }, told) in units.iter_mut().zip(&mut self.told) {
             *errors &= !*told;
             *told |= *errors;
         }
         let is_raised = |errors: u32, bit: u32| errors >> bit & 1 == 1;
-        let lacks_accelerator = self.accelerator == Accelerator::None
-            && run.counters.units.iter().any(|unit| is_raised(unit.errors, ACCELERATOR_ERROR));
-        for (unit, UnitCounters { errors, .. }) in (0..).zip(&run.counters.units) {
+        let lacks_accelerator =
+            self.accelerator == Accelerator::None && units.iter().any(|unit| is_raised(unit.errors, ACCELERATOR_ERROR));
+        for (unit, UnitCounters { errors, .. }) in (0..).zip(units.iter()) {
             for (bit, name) in ERRORS.iter().filter(|(bit, _)| is_raised(*errors, *bit)) {
                 let more = match *bit {
                     WILD_ADDRESS => format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?),
@@ -171,12 +212,12 @@ impl Host {
                     ACCELERATOR_ERROR if lacks_accelerator => continue,
                     _ => String::new(),
                 };
-                run.faults.push(format!("unit {unit}: {name}{more}"));
+                faults.push(format!("unit {unit}: {name}{more}"));
             }
         }
         if lacks_accelerator {
             // The cause of whatever else went wrong.
-            run.faults.insert(0, NO_ACCELERATOR.to_string());
+            faults.insert(0, NO_ACCELERATOR.to_string());
         }
         Ok(())
     }
@@ -200,6 +241,12 @@ impl Host {
             host_memory: host_memory_counters(bus)?,
         })
     }
+}
+
+/// Lets the units of the mask go.
+fn start(bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
+    bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
+    bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0)
 }
 
 /// Waits until the units of the mask hold no frames, or one must be taken to hang.

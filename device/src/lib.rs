@@ -26,6 +26,7 @@ pub mod file_list;
 pub mod files;
 mod host;
 mod image;
+mod live;
 mod outcome;
 mod root;
 pub mod rtl;
@@ -40,8 +41,10 @@ pub mod regs;
 pub use design::{Accelerator, CLOCK_MHZ, Design, DesignError, Override, Policy};
 pub use device::{Device, DeviceError, Progress, Rate, Run, Target, open};
 pub use image::{Image, ImageError, table_from, table_of};
+pub use live::{UnitState, Vitals};
 pub use outcome::{
     Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,
 };
 pub use root::{Root, RootError};
+pub use soft::SoftDevice;
 pub use traffic::{Departure, Frame, Port, Traffic};

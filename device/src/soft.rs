@@ -25,11 +25,15 @@ const STREAMS: usize = 6;
 
 /// A design in native code.
 pub struct SoftDevice {
-    card: Card,
-    host: Host,
+    pub(crate) card: Card,
+    pub(crate) host: Host,
     waiting: Traffic,
     /// Frames pushed so far, by stream.
-    pushed: [u64; STREAMS],
+    pub(crate) pushed: [u64; STREAMS],
+    /// Units that shall take frames, as long as they live.
+    pub(crate) wanted: u32,
+    /// Faults of the card that have been told.
+    pub(crate) told: usize,
 }
 
 impl SoftDevice {
@@ -41,12 +45,19 @@ impl SoftDevice {
         };
         // The manifest keeps both within a byte.
         let config = Config { ports: design.ports as u8, units: design.units as u8, accelerator };
-        Self { card: Card::new(config), host: Host::new(design), waiting: Traffic::default(), pushed: [0; STREAMS] }
+        Self {
+            card: Card::new(config),
+            host: Host::new(design),
+            waiting: Traffic::default(),
+            pushed: [0; STREAMS],
+            wanted: 0,
+            told: 0,
+        }
     }
 
     /// Takes units that were given up out of the dispatch, so that the others get their flows.
-    fn drop_dead(&mut self) -> Result<(), DeviceError> {
-        let alive = self.host.enabled & !self.card.dead();
+    pub(crate) fn drop_dead(&mut self) -> Result<(), DeviceError> {
+        let alive = self.wanted & !self.card.dead();
         if alive != self.host.enabled {
             self.host.enable(&mut self.card, alive)?;
         }
@@ -57,16 +68,29 @@ impl SoftDevice {
         for frame in self.card.poll().iter() {
             let stream = stream_of(frame.source);
             let input = frame.index.checked_sub(base[stream]).and_then(|n| indices[stream].get(n as usize)).copied();
-            let to = match frame.destination {
-                Exit::Ethernet(port) => Port::Ethernet(port),
-                Exit::Host => Port::Host,
-            };
+            let to = port_of(frame.destination);
             departures.push(Departure { to, input, entered: 0, first: 0, last: 0, bytes: frame.bytes.to_vec() });
         }
     }
 }
 
-fn stream_of(source: Source) -> usize {
+/// Where frames of a port enter.
+pub(crate) fn source_of(port: Port) -> Source {
+    match port {
+        Port::Ethernet(port) => Source::Ethernet(port),
+        Port::Host => Source::Host,
+    }
+}
+
+/// Where frames leave.
+pub(crate) fn port_of(exit: Exit) -> Port {
+    match exit {
+        Exit::Ethernet(port) => Port::Ethernet(port),
+        Exit::Host => Port::Host,
+    }
+}
+
+pub(crate) fn stream_of(source: Source) -> usize {
     match source {
         Source::Ethernet(port) => usize::from(port),
         Source::Host => 4,
@@ -84,7 +108,7 @@ impl Bus for Card {
     }
 
     fn pass(&mut self, _cycles: u64) -> Result<(), DeviceError> {
-        self.poll();
+        self.settle();
         Ok(())
     }
 }
@@ -95,7 +119,11 @@ impl Device for SoftDevice {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
-        self.host.load(&mut self.card, image)
+        self.host.load(&mut self.card, image)?;
+        self.wanted = self.host.enabled;
+        // Frames of the program before: nobody waits for them any more.
+        self.card.poll();
+        Ok(())
     }
 
     fn send(&mut self, traffic: &Traffic, _rate: Rate) -> Result<(), DeviceError> {
@@ -113,10 +141,7 @@ impl Device for SoftDevice {
         let mut run = Run::default();
         let clock = Instant::now();
         for (index, frame) in traffic.frames.iter().enumerate() {
-            let source = match frame.port {
-                Port::Ethernet(port) => Source::Ethernet(port),
-                Port::Host => Source::Host,
-            };
+            let source = source_of(frame.port);
             let stream = stream_of(source);
             indices[stream].push(index);
             self.pushed[stream] += 1;
@@ -153,7 +178,7 @@ impl Device for SoftDevice {
             run.note_circling(circling);
         }
         run.count(&before, &self.host.counters(&mut self.card)?);
-        self.host.tell_errors(&mut self.card, &mut run)?;
+        self.host.tell_errors(&mut self.card, &mut run.counters.units, &mut run.faults)?;
         run.settle(traffic.frames.len() as u64);
         Ok(run)
     }

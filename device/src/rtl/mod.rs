@@ -371,7 +371,7 @@ impl Device for RtlDevice {
         run.seconds += clock.elapsed().as_secs_f64();
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
-            self.host.tell_errors(&mut self.model, &mut run)?;
+            self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
         }
         run.settle(queued);
         run.drops.runt += self.empty;

@@ -25,8 +25,8 @@ pub(crate) const STREAMS: usize = 6;
 const HOST: usize = 4;
 pub(crate) const LOOPBACK: usize = 5;
 
-/// Turns of HELD_LIMIT instructions that a unit may take before it has declared its slots: what start-up code may need.
-const START_UP_TURNS: u32 = 1_000;
+/// Instructions that a unit may execute in one go before it has declared its slots: what start-up code may need.
+const START_UP: u64 = 1_000 * HELD_LIMIT;
 
 /// Frames that go over loopback in one [`Card::poll`], so that it ends even if they circle.
 const LOOPBACK_LIMIT: usize = 100_000;
@@ -352,17 +352,41 @@ impl Card {
 
     /// Lets all units run until none has anything to do, and hands out what has left since the last call.
     pub fn poll(&mut self) -> &Frames {
-        self.ready |= std::mem::take(&mut self.spinning);
-        self.work(LOOPBACK_LIMIT);
+        self.settle();
         self.taken.clear();
         std::mem::swap(&mut self.taken, &mut self.outside.left);
         &self.taken
+    }
+
+    /// Lets all units run until none has anything to do; what leaves waits for the next [`Card::poll`].
+    pub fn settle(&mut self) {
+        self.ready |= std::mem::take(&mut self.spinning);
+        self.work(LOOPBACK_LIMIT);
     }
 
     /// Frames go on circling over loopback: [`Card::poll`] again.
     #[must_use]
     pub fn busy(&self) -> bool {
         !self.outside.looped.is_empty()
+    }
+
+    /// Some unit executes without a frame: it goes on at the next [`Card::poll`].
+    #[must_use]
+    pub fn spins(&self) -> bool {
+        self.spinning != 0
+    }
+
+    /// Gives up units that wait for a frame and hold so many that they can get none: between two polls nothing else can free them.
+    pub fn give_up_full(&mut self) {
+        let full = self.dispatcher.full() & !self.dead;
+        if full == 0 || self.busy() {
+            return;
+        }
+        for number in each_bit(full) {
+            if self.units[usize::from(number)].held_slots() != 0 {
+                self.give_up(number, Cause::Waits);
+            }
+        }
     }
 
     /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost, with those that wait
@@ -440,6 +464,13 @@ impl Card {
     #[must_use]
     pub fn unit(&self, unit: u8) -> penstock_rpu::Counters {
         self.units[usize::from(unit)].counters()
+    }
+
+    /// Slots of a unit: how many it has declared, and how many of them have a frame in them or on its way to them.
+    #[must_use]
+    pub fn slots(&self, unit: u8) -> (u64, u64) {
+        let slots = &self.dispatcher.slots[usize::from(unit)];
+        (slots.total.into(), slots.held())
     }
 
     /// Instructions that all units have executed since their reset.
@@ -577,14 +608,13 @@ impl Card {
             return;
         }
         let (unit, mut view) = self.unit_and_view(number, false);
-        let mut turns = 0;
         loop {
             let pause = unit.run(&mut view, HELD_LIMIT);
             if unit.held() >= HELD_LIMIT {
                 self.give_up(number, Cause::Hangs);
                 return;
             }
-            let starts = view.dispatcher.slots[usize::from(number)].total == 0 && turns < START_UP_TURNS;
+            let starts = view.dispatcher.slots[usize::from(number)].total == 0 && unit.instructions() < START_UP;
             match pause {
                 Pause::Waiting => return,
                 Pause::Polling if unit.held_slots() == 0 => return,
@@ -592,7 +622,7 @@ impl Card {
                     self.spinning |= 1 << number;
                     return;
                 }
-                Pause::Polling | Pause::Limit => turns += 1,
+                Pause::Polling | Pause::Limit => {}
             }
         }
     }

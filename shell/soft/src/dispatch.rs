@@ -161,6 +161,11 @@ impl Dispatcher {
         self.enabled >> (unit & 31) & 1 != 0 && self.slots.get(usize::from(unit)).is_some_and(|slots| slots.total != 0)
     }
 
+    /// Units that may get frames and have declared slots, but have none for a port or the host.
+    pub fn full(&self) -> u32 {
+        if self.enabled & !self.with_spare == 0 { 0 } else { self.open() & !self.with_spare }
+    }
+
     /// Gives a unit no more frames, though it has free slots.
     pub fn close(&mut self, unit: u8) {
         self.closed |= 1 << unit;

@@ -77,6 +77,30 @@ impl Card {
         value.ok_or(AccessError { access: Access::Read, address })
     }
 
+    /// Reads the word at `offset` of a unit's window, whatever UNIT_READ names.
+    ///
+    /// # Errors
+    /// When there is no such unit or word, or `offset` is no multiple of 4.
+    pub fn read_unit(&self, unit: u8, offset: u32) -> Result<u32, AccessError> {
+        let word = self.units.get(usize::from(unit)).filter(|_| offset % 4 == 0 && offset < WINDOW_END - WINDOW);
+        let error = AccessError { access: Access::Read, address: WINDOW.wrapping_add(offset) };
+        word.and_then(|unit| unit.host_read(offset)).ok_or(error)
+    }
+
+    /// Writes the word at `offset` of a unit's window, whatever UNIT_WRITE_MASK names.
+    ///
+    /// # Errors
+    /// When there is no such unit or word, or `offset` is no multiple of 4.
+    pub fn write_unit(&mut self, unit: u8, offset: u32, value: u32) -> Result<(), AccessError> {
+        let units = 1u32.checked_shl(unit.into()).unwrap_or(0);
+        let mask = std::mem::replace(&mut self.host.unit_write_mask, units);
+        let is_there = offset % 4 == 0 && offset < WINDOW_END - WINDOW;
+        let written = is_there && self.write_units(offset, value);
+        self.host.unit_write_mask = mask;
+        let error = AccessError { access: Access::Write, address: WINDOW.wrapping_add(offset) };
+        if written { Ok(()) } else { Err(error) }
+    }
+
     fn register(&mut self, address: u32) -> Option<u32> {
         let slots = self.dispatcher.slots.get(self.host.slots_unit as usize);
         Some(match address {

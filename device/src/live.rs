@@ -1,0 +1,369 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A design in native code as a stream: frames go in as they come, frames come out as they leave, and units are looked at, taken out of
+//! the dispatch and loaded anew in between.
+//!
+//! ```no_run
+//! use penstock_device::{Design, Device, Image, Port, Root, SoftDevice};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let root = Root::find()?;
+//! let design = Design::read(&root.join("designs/forward.toml"))?;
+//! let mut device = SoftDevice::open(&design);
+//! device.load(&Image::of(&root, &design)?)?;
+//! device.push(Port::Ethernet(0), &[0; 60])?;
+//! for (port, bytes) in device.pump() {
+//!     println!("{port}: {} bytes", bytes.len());
+//! }
+//! for fault in device.take_faults()? {
+//!     eprintln!("{fault}");
+//! }
+//! # Ok(()) }
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceError;
+use crate::image::Image;
+use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
+use crate::regs;
+use crate::soft::{SoftDevice, port_of, source_of, stream_of};
+use crate::traffic::Port;
+
+/// Streams behind the Ethernet ports.
+const HOST_STREAM: usize = 4;
+const LOOPBACK_STREAM: usize = 5;
+
+/// Polls that frames over loopback get to leave a unit's neighbours before it is loaded anew.
+const QUIET_POLLS: u32 = 10;
+
+/// What a unit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnitState {
+    /// It takes frames.
+    Running,
+    /// It was taken out of the dispatch.
+    Disabled,
+    /// It was found to hang and taken out of the dispatch; a reload starts it anew.
+    Dead,
+}
+
+/// How a unit is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vitals {
+    /// What it does.
+    pub state: UnitState,
+    /// Slots that it has declared.
+    pub slots: u64,
+    /// Those that hold a frame.
+    pub held: u64,
+    /// Where its program is: address and source line.
+    pub at: String,
+}
+
+impl SoftDevice {
+    /// Takes a frame (without FCS) in at a port. It leaves, if it does, with one of the next [`SoftDevice::pump`]s.
+    pub fn push(&mut self, port: Port, bytes: &[u8]) -> Result<(), DeviceError> {
+        let source = source_of(port);
+        // Units may have died in any of the steps before.
+        self.drop_dead()?;
+        self.card.push(source, bytes).map_err(|error| DeviceError::Unsupported(error.to_string()))?;
+        self.pushed[stream_of(source)] += 1;
+        Ok(())
+    }
+
+    /// Lets all units run until none has anything to do, gives up those that cannot go on any more, and hands out what has left: where,
+    /// and its bytes.
+    pub fn pump(&mut self) -> impl Iterator<Item = (Port, &[u8])> {
+        self.card.settle();
+        self.card.give_up_full();
+        self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
+    }
+
+    /// There is something to do though no frame comes: frames circle over loopback, or units execute without one.
+    pub fn is_restless(&self) -> bool {
+        self.card.busy() || self.card.spins()
+    }
+
+    /// What has gone wrong since the last call, in sentences: units given up, which get no more frames from now on, and error flags.
+    pub fn take_faults(&mut self) -> Result<Vec<String>, DeviceError> {
+        self.drop_dead()?;
+        let mut faults = Vec::new();
+        let new = self.card.faults()[self.told..].to_vec();
+        self.told += new.len();
+        for fault in new {
+            faults.push(self.host.fault(&mut self.card, &fault)?);
+        }
+        let mut units = self.totals()?.units;
+        self.host.tell_errors(&mut self.card, &mut units, &mut faults)?;
+        Ok(faults)
+    }
+
+    /// A unit was given up since [`SoftDevice::take_faults`] was called: a cheap question.
+    pub fn has_faults(&self) -> bool {
+        self.card.faults().len() > self.told
+    }
+
+    /// Frames that no counter has: held by units that died.
+    pub fn lost(&self) -> u64 {
+        self.card.lost()
+    }
+
+    /// All counters since the card was opened, 64 bits wide, where registers show the lower 32.
+    pub fn totals(&self) -> Result<Counters, DeviceError> {
+        let stream = |number: usize| {
+            let counters = self.card.stream(number);
+            PortCounters {
+                rx_frames: counters.rx_frames,
+                rx_bytes: counters.rx_bytes,
+                tx_frames: counters.tx_frames,
+                tx_bytes: counters.tx_bytes,
+                drop_oversize: counters.oversize,
+                drop_runt: counters.runt,
+                drop_disabled: counters.disabled,
+                drop_policy: counters.policy,
+                ..PortCounters::default()
+            }
+        };
+        let unit = |number: u8| -> Result<UnitCounters, DeviceError> {
+            let counters = self.card.unit(number);
+            Ok(UnitCounters {
+                rx_frames: counters.rx_frames,
+                rx_bytes: counters.rx_bytes,
+                tx_frames: counters.tx_frames,
+                tx_bytes: counters.tx_bytes,
+                blocked: counters.blocked,
+                refused: counters.refused,
+                errors: self.card.read_unit(number, regs::RPU_HOST_ERRORS)?,
+                ..UnitCounters::default()
+            })
+        };
+        let memory = self.card.host_memory_counters();
+        Ok(Counters {
+            ports: (0..self.host.ports as usize).map(stream).collect(),
+            host: stream(HOST_STREAM),
+            loopback: stream(LOOPBACK_STREAM),
+            units: (0..self.host.units as u8).map(unit).collect::<Result<_, _>>()?,
+            host_memory: HostMemoryCounters {
+                reads: memory.reads,
+                read_bytes: memory.read_bytes,
+                writes: memory.writes,
+                write_bytes: memory.write_bytes,
+                errors: memory.errors,
+            },
+        })
+    }
+
+    /// How each unit is.
+    pub fn vitals(&self) -> Result<Vec<Vitals>, DeviceError> {
+        (0..self.host.units as u8)
+            .map(|unit| {
+                let is_in = |mask: u32| mask >> unit & 1 == 1;
+                let state = match () {
+                    () if is_in(self.card.dead()) => UnitState::Dead,
+                    () if is_in(self.wanted) => UnitState::Running,
+                    () => UnitState::Disabled,
+                };
+                let (slots, held) = self.card.slots(unit);
+                let pc = self.card.read_unit(unit, regs::RPU_HOST_PC)?;
+                Ok(Vitals { state, slots, held, at: self.host.place(unit.into(), pc) })
+            })
+            .collect()
+    }
+
+    /// Gives a unit frames again, or no more: those that it has it still sends.
+    pub fn set_enabled(&mut self, unit: u32, enabled: bool) -> Result<(), DeviceError> {
+        let bit = self.bit(unit)?;
+        if enabled && self.card.dead() & bit != 0 {
+            return Err(DeviceError::Unsupported(format!("unit {unit} is dead; reload its program to start it anew")));
+        }
+        self.wanted = if enabled { self.wanted | bit } else { self.wanted & !bit };
+        self.drop_dead()
+    }
+
+    /// Loads one unit anew while the others have their frames: it gets no more, sends those that it has, and takes frames again when the
+    /// new program has declared its slots, unless it was disabled. One that was dead lives again.
+    ///
+    /// When the program does not come up, the unit gets `fallback` again, which it had before, and the error says why.
+    pub fn load_unit(&mut self, unit: u32, image: &Image, fallback: &Image) -> Result<(), DeviceError> {
+        let bit = self.bit(unit)?;
+        for _ in 0..QUIET_POLLS {
+            self.card.settle();
+            if !self.card.busy() {
+                break;
+            }
+        }
+        let loaded = self.host.load_unit(&mut self.card, unit, image);
+        if loaded.is_err() && self.host.load_unit(&mut self.card, unit, fallback).is_err() {
+            self.wanted &= !bit;
+        }
+        self.drop_dead()?;
+        loaded
+    }
+
+    /// Writes an image's tables into all units, between two frames.
+    pub fn load_tables(&mut self, image: &Image) -> Result<(), DeviceError> {
+        let all = u32::MAX >> (32 - self.host.units);
+        self.card.settle();
+        self.host.fill_table(&mut self.card, all, image)
+    }
+
+    /// Reads a word of a unit's window (docs/architecture.md, "RPU address map").
+    pub fn read_unit(&self, unit: u32, address: u32) -> Result<u32, DeviceError> {
+        self.bit(unit)?;
+        Ok(self.card.read_unit(unit as u8, address)?)
+    }
+
+    /// Writes a word of a unit's window.
+    pub fn write_unit(&mut self, unit: u32, address: u32, value: u32) -> Result<(), DeviceError> {
+        self.bit(unit)?;
+        Ok(self.card.write_unit(unit as u8, address, value)?)
+    }
+
+    /// Says that nothing more will come: what the units still hold is lost. What has left meanwhile comes with the next
+    /// [`SoftDevice::pump`], and what went wrong with the next [`SoftDevice::take_faults`].
+    pub fn finish(&mut self) -> u64 {
+        self.card.finish()
+    }
+
+    fn bit(&self, unit: u32) -> Result<u32, DeviceError> {
+        let units = self.host.units;
+        let error =
+            || DeviceError::Unsupported(format!("there is no unit {unit}; the card has units 0..{}", units - 1));
+        if unit < units { Ok(1 << unit) } else { Err(error()) }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::design::Design;
+    use crate::device::Device;
+    use crate::root::Root;
+
+    /// A card, and images of programs of which only the loop is given.
+    fn card(units: u32, policy: &str, loops: &[&str]) -> (SoftDevice, Vec<Image>) {
+        let root = Root::find().unwrap();
+        let folder = std::env::temp_dir().join(format!("penstock-live-{}-{units}-{policy}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut images = Vec::new();
+        let mut device = None;
+        for (number, body) in loops.iter().enumerate() {
+            let name = format!("{number}-{}.c", body.len());
+            let text = format!("#include <penstock.h>\nint main(void) {{ {body} }}\n");
+            std::fs::write(folder.join(&name), text).unwrap();
+            let design = format!(
+                "[card]\nname = \"live\"\nports = 2\n[dispatch]\npolicy = \"{policy}\"\n\
+                 [[units]]\nengine = \"rpu\"\ncount = {units}\nprogram = \"{name}\"\n"
+            );
+            let design = Design::parse(&folder.join("design.toml"), &design).unwrap();
+            images.push(Image::of(&root, &design).unwrap());
+            device.get_or_insert_with(|| SoftDevice::open(&design));
+        }
+        let mut device = device.unwrap();
+        device.load(&images[0]).unwrap();
+        (device, images)
+    }
+
+    /// Writes `mark` into the first byte of each frame and sends it to port 1.
+    fn marker(mark: u8) -> String {
+        format!("pn_init(); for (;;) {{ pn_desc_t d = pn_recv(); *pn_data() = {mark}; pn_send(pn_to(d, 1)); }}")
+    }
+
+    fn marks(device: &mut SoftDevice) -> Vec<u8> {
+        device.pump().map(|(_, bytes)| bytes[0]).collect()
+    }
+
+    fn push(device: &mut SoftDevice, frames: usize) {
+        (0..frames).for_each(|_| device.push(Port::Ethernet(0), &[0; 100]).unwrap());
+    }
+
+    #[test]
+    fn units_are_loaded_one_by_one_between_frames() {
+        for (units, policy) in [(1, "round-robin"), (3, "round-robin"), (3, "flow-hash")] {
+            let (mut device, images) = card(units, policy, &[&marker(1), &marker(2)]);
+            push(&mut device, 7);
+            for unit in 0..units {
+                device.load_unit(unit, &images[1], &images[0]).unwrap();
+                push(&mut device, 30);
+            }
+            let marks = marks(&mut device);
+            assert_eq!((marks.len() as u32, device.lost()), (7 + 30 * units, 0));
+            assert!(
+                marks[..7].iter().all(|mark| *mark == 1) && marks[marks.len() - 30..].iter().all(|mark| *mark == 2)
+            );
+            assert!(device.take_faults().unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_disabled_unit_stays_disabled_when_it_is_loaded() {
+        let (mut device, images) = card(2, "round-robin", &[&marker(1), &marker(2)]);
+        device.set_enabled(1, false).unwrap();
+        device.load_unit(1, &images[1], &images[0]).unwrap();
+        push(&mut device, 10);
+        assert_eq!(marks(&mut device), [1; 10]);
+        assert_eq!(device.vitals().unwrap()[1].state, UnitState::Disabled);
+        device.set_enabled(1, true).unwrap();
+        push(&mut device, 10);
+        assert_eq!(marks(&mut device).iter().filter(|mark| **mark == 2).count(), 5);
+    }
+
+    #[test]
+    fn a_unit_that_hangs_is_told_of_once_and_lives_again_when_loaded() {
+        let hangs = "pn_init(); pn_recv();\nfor (;;) pn_barrier();";
+        let (mut device, images) = card(2, "flow-hash", &[hangs, &marker(2)]);
+        push(&mut device, 1);
+        assert_eq!(device.pump().count(), 0);
+        let faults = device.take_faults().unwrap();
+        assert!(faults.len() == 1 && faults[0].contains("unit 0") && faults[0].contains(".c:3"), "{faults:?}");
+        assert!(device.take_faults().unwrap().is_empty());
+        assert_eq!((device.vitals().unwrap()[0].state, device.lost()), (UnitState::Dead, 1));
+        assert!(device.set_enabled(0, true).is_err());
+        for unit in 0..2 {
+            device.load_unit(unit, &images[1], &images[0]).unwrap();
+        }
+        push(&mut device, 5);
+        assert_eq!((marks(&mut device), device.lost()), (vec![2; 5], 1));
+    }
+
+    #[test]
+    fn a_unit_that_keeps_all_its_frames_is_given_up_and_loses_only_those() {
+        let keeps = "pn_init_slots(4, PN_PMEM_BASE + 10, 2048); if (pn_unit() == 0) for (;;) pn_recv();\n\
+                     for (;;) pn_send(pn_recv() ^ pn_port(1));";
+        let (mut device, _) = card(2, "flow-hash", &[keeps]);
+        let mut left = 0;
+        for _ in 0..10 {
+            push(&mut device, 1);
+            left += device.pump().count();
+        }
+        // Three slots of unit 0 fill, and all that follows goes to unit 1.
+        assert_eq!((left, device.lost()), (7, 3));
+        let faults = device.take_faults().unwrap();
+        assert!(faults.len() == 1 && faults[0].starts_with("unit 0 waits for frames"), "{faults:?}");
+    }
+
+    #[test]
+    fn a_program_that_does_not_come_up_leaves_the_one_before() {
+        let (mut device, images) = card(2, "round-robin", &[&marker(1), "for (;;);"]);
+        let error = device.load_unit(0, &images[1], &images[0]).unwrap_err().to_string();
+        assert!(error.contains("unit 0 has not declared its slots"), "{error}");
+        push(&mut device, 4);
+        assert_eq!(marks(&mut device), [1; 4]);
+        assert!(device.vitals().unwrap().iter().all(|unit| (unit.state, unit.slots) == (UnitState::Running, 32)));
+        // When neither comes up, the unit gets no frames.
+        assert!(device.load_unit(0, &images[1], &images[1]).is_err());
+        push(&mut device, 4);
+        assert_eq!((marks(&mut device), device.lost()), (vec![1; 4], 0));
+        assert_eq!(device.vitals().unwrap()[0].state, UnitState::Disabled);
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error() {
+        let (mut device, _) = card(2, "round-robin", &[&marker(1)]);
+        assert!(device.read_unit(2, 0).unwrap_err().to_string().contains("units 0..1"));
+        assert!(device.write_unit(0, 0x0FFF_FFFC, 1).is_err() && device.read_unit(0, 2).is_err());
+        assert!(device.push(Port::Ethernet(2), &[0; 60]).is_err());
+    }
+}
