@@ -25,7 +25,7 @@ pub enum CardError {
 /// What a card is made of, and what its units run.
 pub struct Card {
     pub design: Design,
-    image: Image,
+    pub image: Image,
 }
 
 impl Card {

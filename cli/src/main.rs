@@ -6,6 +6,7 @@ mod card;
 mod cmd;
 mod report;
 mod show;
+mod status;
 mod synth;
 mod wire;
 
@@ -31,6 +32,9 @@ enum Command {
     Gen(cmd::generate::Args),
     Bench(cmd::bench::Args),
     Synth(cmd::synth::Args),
+    Up(cmd::up::Args),
+    Ctl(cmd::ctl::Args),
+    Top(cmd::top::Args),
     Test(cmd::test::Args),
 }
 
@@ -53,6 +57,9 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
         Command::Gen(args) => cmd::generate::run(args)?,
         Command::Bench(args) => cmd::bench::run(args, &root)?,
         Command::Synth(args) => cmd::synth::run(args, &root)?,
+        Command::Up(args) => cmd::up::run(args, &root)?,
+        Command::Ctl(args) => cmd::ctl::run(args)?,
+        Command::Top(args) => cmd::top::run(args)?,
         Command::Test(args) => cmd::test::run(args, &root)?,
     }
     Ok(())

@@ -123,7 +123,7 @@ impl Host {
                 bus.write(UNIT_WINDOW + base + 4 * index as u32, u32::from_le_bytes(word))?;
             }
         }
-        self.fill_table(bus, units, image)?;
+        self.fill_table(bus, units, &image.table)?;
         let firmware = Arc::new(image.firmware.clone());
         for unit in self.each(units) {
             self.firmware[unit as usize] = Some(firmware.clone());
@@ -134,9 +134,9 @@ impl Host {
     }
 
     /// Writes tables into the units of the mask. Frames meet the old ones, the new ones, or, on a target with a clock, something between.
-    pub fn fill_table(&self, bus: &mut impl Bus, units: u32, image: &Image) -> Result<(), DeviceError> {
+    pub fn fill_table(&self, bus: &mut impl Bus, units: u32, table: &[(u32, u32)]) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
-        image.table.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
+        table.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
     }
 
     /// Numbers of the units of the mask.

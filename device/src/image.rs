@@ -42,15 +42,20 @@ impl Image {
     /// Compiles the program of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
         files::readable(&design.program, files::PROGRAM)?;
-        let table = match (design.accelerator, design.tables.get("ip_prefix")) {
-            (Accelerator::None, _) => Vec::new(),
-            (Accelerator::IpPrefix, Some(path)) => table_from(path)?,
-            // The memories of a card come up with anything in them.
-            (Accelerator::IpPrefix, None) => table_of("no list", "")?,
-        };
+        let table = Self::table_of(design)?;
         let firmware = compile(std::slice::from_ref(&design.program), &Options::new(root.path()))
             .map_err(|source| ImageError::Program { path: design.program.clone(), source })?;
         Ok(Self { firmware, table })
+    }
+
+    /// Compiles the tables of a design alone.
+    pub fn table_of(design: &Design) -> Result<Vec<(u32, u32)>, ImageError> {
+        match (design.accelerator, design.tables.get("ip_prefix")) {
+            (Accelerator::None, _) => Ok(Vec::new()),
+            (Accelerator::IpPrefix, Some(path)) => table_from(path),
+            // The memories of a card come up with anything in them.
+            (Accelerator::IpPrefix, None) => table_of("no list", ""),
+        }
     }
 }
 

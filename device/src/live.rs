@@ -202,10 +202,10 @@ impl SoftDevice {
     }
 
     /// Writes an image's tables into all units, between two frames.
-    pub fn load_tables(&mut self, image: &Image) -> Result<(), DeviceError> {
+    pub fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.host.units);
         self.card.settle();
-        self.host.fill_table(&mut self.card, all, image)
+        self.host.fill_table(&mut self.card, all, table)
     }
 
     /// Reads a word of a unit's window (docs/architecture.md, "RPU address map").

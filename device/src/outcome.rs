@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::design::Design;
 use crate::device::{Run, Target};
@@ -98,7 +98,7 @@ impl Serialize for Drops {
 }
 
 /// Counters of one stream: an Ethernet port, the host or the loopback.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PortCounters {
     /// Frames that entered whole.
     pub rx_frames: u64,
@@ -127,7 +127,7 @@ pub struct PortCounters {
 }
 
 /// Counters of one unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UnitCounters {
     /// Frames received.
     pub rx_frames: u64,
@@ -150,7 +150,7 @@ pub struct UnitCounters {
 }
 
 /// Counters of host memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct HostMemoryCounters {
     /// Reads by units.
     pub reads: u64,
@@ -165,7 +165,7 @@ pub struct HostMemoryCounters {
 }
 
 /// All counters of a card.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
     /// Ethernet ports.
     pub ports: Vec<PortCounters>,

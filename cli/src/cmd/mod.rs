@@ -3,8 +3,11 @@
 
 pub mod bench;
 pub mod compile;
+pub mod ctl;
 pub mod demo;
 pub mod generate;
 pub mod run;
 pub mod synth;
 pub mod test;
+pub mod top;
+pub mod up;

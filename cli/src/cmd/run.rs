@@ -211,14 +211,16 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
     )
 }
 
-fn table(text: &str) -> Result<(String, PathBuf), String> {
+/// Parses TABLE=FILE.
+pub fn table(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
         _ => Err(format!("`{text}` is no table: write TABLE=FILE, for example ip_prefix=list.txt")),
     }
 }
 
-fn policy(word: &str) -> Result<Policy, String> {
+/// Parses a dispatch policy.
+pub fn policy(word: &str) -> Result<Policy, String> {
     Policy::parse(word)
         .ok_or_else(|| format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop"))
 }

@@ -1,0 +1,260 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock ctl`: talks to a card that is up.
+
+use std::io;
+use std::path::{Path, PathBuf, absolute};
+
+use clap::{Args as ClapArgs, Subcommand};
+use penstock_device::{Design, DesignError};
+use penstock_live::protocol::{Reloaded, Reply, Request};
+use penstock_live::{Client, ControlError, control};
+
+use crate::cmd::run;
+use crate::files::FileError;
+use crate::status::Look;
+
+/// Controls a card that is up: counters, memories, tables, interrupts, and programs that are loaded while it works.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
+    /// Which card.
+    #[command(flatten)]
+    pub which: Which,
+    /// What it shall do.
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+/// A card that is up.
+#[derive(Debug, ClapArgs)]
+pub struct Which {
+    /// Name or manifest of its design; may be left out when only one is up.
+    pub design: Option<String>,
+    /// Its control socket, as `penstock up` says it.
+    #[arg(long, value_name = "PATH", conflicts_with = "design")]
+    pub socket: Option<PathBuf>,
+    /// Print the answer as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a card shall do. Numbers may be written in hexadecimal, as 0x10.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Ports, units, drops and faults.
+    Status,
+    /// All counters, as JSON.
+    Counters,
+    /// Reads registers of the card (shell/regs/card.rdl).
+    Read {
+        /// Address of the first one.
+        #[arg(value_parser = number)]
+        address: u32,
+        /// How many.
+        #[arg(value_parser = number, default_value = "1")]
+        count: u32,
+    },
+    /// Writes a register of the card.
+    Write {
+        /// Its address.
+        #[arg(value_parser = number)]
+        address: u32,
+        /// What it becomes.
+        #[arg(value_parser = number)]
+        value: u32,
+    },
+    /// Reads or writes memory of a unit: 0x800000 data, 0x1000000 packets, 0x2000000 instructions, 0x3000000 tables.
+    Mem {
+        /// What to do with it.
+        #[command(subcommand)]
+        access: Mem,
+    },
+    /// Loads a table between two frames, for example `table ip_prefix list.txt`.
+    Table {
+        /// Its name.
+        name: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Raises a unit's poke interrupt.
+    Poke {
+        /// The unit.
+        unit: u32,
+    },
+    /// Raises a unit's evict interrupt.
+    Evict {
+        /// The unit.
+        unit: u32,
+    },
+    /// Prints a unit's 64-bit debug word; with VALUE, first writes the one that its program reads.
+    Debug {
+        /// The unit.
+        unit: u32,
+        /// The word for its program.
+        #[arg(value_parser = long_number)]
+        value: Option<u64>,
+    },
+    /// Gives a unit no more frames.
+    Disable {
+        /// The unit.
+        unit: u32,
+    },
+    /// Gives a unit frames again.
+    Enable {
+        /// The unit.
+        unit: u32,
+    },
+    /// Loads another program, unit by unit, while the others carry the traffic.
+    Reload {
+        /// C source or .elf; the one that runs, compiled anew, when left out.
+        program: Option<PathBuf>,
+        /// Load this file into a table with it. Repeatable.
+        #[arg(long = "table", value_name = "TABLE=FILE", value_parser = run::table)]
+        tables: Vec<(String, PathBuf)>,
+    },
+}
+
+/// What to do with memory of a unit.
+#[derive(Debug, Subcommand)]
+pub enum Mem {
+    /// Reads words.
+    Read {
+        /// The unit.
+        unit: u32,
+        /// Address of the first one.
+        #[arg(value_parser = number)]
+        address: u32,
+        /// How many.
+        #[arg(value_parser = number, default_value = "1")]
+        count: u32,
+    },
+    /// Writes words.
+    Write {
+        /// The unit.
+        unit: u32,
+        /// Address of the first one.
+        #[arg(value_parser = number)]
+        address: u32,
+        /// What they become.
+        #[arg(value_parser = number, required = true)]
+        values: Vec<u32>,
+    },
+}
+
+/// Why a card was not reached or did not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum CtlError {
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    #[error(transparent)]
+    Design(#[from] DesignError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("the answer is no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Which {
+    /// Connects to it.
+    pub fn connect(&self) -> Result<Client, CtlError> {
+        let socket = match (&self.socket, &self.design) {
+            (Some(socket), _) => socket.clone(),
+            (None, None) => control::only()?,
+            (None, Some(word)) if Path::new(word).is_file() => control::path_of(&Design::read(Path::new(word))?.name)?,
+            (None, Some(word)) => control::path_of(word)?,
+        };
+        Ok(Client::connect(&socket)?)
+    }
+}
+
+/// Asks a card, and prints what it says.
+pub fn run(args: &Args) -> Result<(), CtlError> {
+    let request = request(&args.action)?;
+    let reply = args.which.connect()?.ask(&request)?;
+    if args.which.json {
+        println!("{}", serde_json::to_string(&reply)?);
+    } else {
+        print!("{}", text(&request, &reply)?);
+    }
+    Ok(())
+}
+
+fn request(action: &Action) -> Result<Request, FileError> {
+    // The card may have been started in another folder.
+    let whole =
+        |path: &PathBuf| absolute(path).map_err(|error: io::Error| FileError::input(path, error, "give a path"));
+    Ok(match action {
+        Action::Status => Request::Status,
+        Action::Counters => Request::Counters,
+        Action::Read { address, count } => Request::Read { address: *address, count: *count },
+        Action::Write { address, value } => Request::Write { address: *address, value: *value },
+        Action::Mem { access: Mem::Read { unit, address, count } } => {
+            Request::MemRead { unit: *unit, address: *address, count: *count }
+        }
+        Action::Mem { access: Mem::Write { unit, address, values } } => {
+            Request::MemWrite { unit: *unit, address: *address, values: values.clone() }
+        }
+        Action::Table { name, file } => Request::Table { name: name.clone(), file: whole(file)? },
+        Action::Poke { unit } => Request::Poke { unit: *unit },
+        Action::Evict { unit } => Request::Evict { unit: *unit },
+        Action::Debug { unit, value } => Request::Debug { unit: *unit, value: *value },
+        Action::Disable { unit } => Request::Disable { unit: *unit },
+        Action::Enable { unit } => Request::Enable { unit: *unit },
+        Action::Reload { program, tables } => Request::Reload {
+            program: program.as_ref().map(whole).transpose()?,
+            tables: tables
+                .iter()
+                .map(|(name, file)| Ok((name.clone(), whole(file)?)))
+                .collect::<Result<_, FileError>>()?,
+        },
+    })
+}
+
+fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
+    let mut text = String::new();
+    if let Some(status) = &reply.status {
+        text += &Look::since_start(status).text();
+    }
+    if let Some(counters) = &reply.counters {
+        text += &(serde_json::to_string_pretty(counters)? + "\n");
+    }
+    if let Some(words) = &reply.words
+        && let Request::Read { address, .. } | Request::MemRead { address, .. } = request
+    {
+        for (index, words) in (0..).zip(words.chunks(4)) {
+            let words: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
+            text += &format!("0x{:08x}: {}\n", address + 16 * index, words.join(" "));
+        }
+    }
+    if let Some(debug) = reply.debug {
+        text += &format!("0x{debug:016x}\n");
+    }
+    if let Some(Reloaded { units, lost, messages }) = &reply.reload {
+        let lost =
+            if *lost == 0 { "no frame lost".to_string() } else { format!("{lost} frames lost, which units kept") };
+        text += &format!("{messages}{units} units loaded, {lost}\n");
+    }
+    Ok(text)
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    u32::try_from(long_number(text)?).map_err(|_| format!("{text} has more than 32 bits"))
+}
+
+fn long_number(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| format!("`{text}` is no number: write 16 or 0x10"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_or_hexadecimal() {
+        assert_eq!((number("16"), number("0x10"), long_number("0xffffffffffffffff")), (Ok(16), Ok(16), Ok(u64::MAX)));
+        assert!(["", "0x", "-1", "0x100000000", "ten"].iter().all(|text| number(text).is_err()));
+    }
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock up`: the card in native code between real interfaces.
+
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use penstock_device::{Override, Policy, Port, Root};
+use penstock_live::{ControlError, Live, LiveError, Setup, control};
+
+use crate::card::{Card, CardError};
+use crate::cmd::run;
+use crate::files::{self, FileError};
+use crate::status::Look;
+
+/// Puts a card between interfaces of this machine, as a bump in the wire, until Ctrl-C.
+///
+/// Needs the right CAP_NET_RAW (root has it). `penstock ctl` and `penstock top` talk to it; docs/live.md is a guide.
+#[derive(Debug, ClapArgs)]
+pub struct Args {
+    /// Manifest of the card, for example designs/forward.toml.
+    pub design: PathBuf,
+    /// Interface at an Ethernet port, for example `0=eth1`. Repeatable.
+    #[arg(long = "port", value_name = "PORT=IFACE", value_parser = port, required = true)]
+    pub ports: Vec<(Port, String)>,
+    /// Interface at the host's queue.
+    #[arg(long, value_name = "IFACE")]
+    pub host: Option<String>,
+    /// Write how it was at the end as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Use this program instead of the design's.
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
+    #[arg(long = "table", value_name = "TABLE=FILE", value_parser = run::table)]
+    pub tables: Vec<(String, PathBuf)>,
+    /// Build the card with so many units.
+    #[arg(long)]
+    pub units: Option<u32>,
+    /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
+    #[arg(long, value_parser = run::policy)]
+    pub policy: Option<Policy>,
+    /// Where the control socket shall be [default: by the name of the design, in the user's runtime folder]
+    #[arg(long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+}
+
+/// Why a card is not up, or did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum UpError {
+    #[error(transparent)]
+    Card(#[from] CardError),
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Carries frames until a signal comes.
+pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
+    let change = Override {
+        program: args.program.clone(),
+        tables: args.tables.iter().cloned().collect(),
+        units: args.units,
+        policy: args.policy,
+        ..Override::default()
+    };
+    let Card { design, image } = Card::read(root, &args.design, change)?;
+    let socket = args.socket.clone().map_or_else(|| control::path_of(&design.name), Ok)?;
+    let host = args.host.iter().map(|interface| (Port::Host, interface.clone()));
+    let interfaces = args.ports.iter().cloned().chain(host).collect();
+    let setup = Setup { interfaces, socket };
+    let mut live = Live::open(root, &design, image, &setup)?;
+
+    let places: Vec<String> =
+        setup.interfaces.iter().map(|(port, interface)| format!("{port} = {interface}")).collect();
+    println!("{} is up: {}; {}", design.name, places.join(", "), penstock_live::socket::DRIVER);
+    for (interface, what) in live.switched_off() {
+        println!("{interface}: {what} is off while the card is up");
+    }
+    println!("control socket {}; Ctrl-C stops it", setup.socket.display());
+    // Whoever waits for the line may not see it through a pipe otherwise; a closed one is no reason to stop.
+    let _ = stdout().flush();
+
+    let status = live.run(&mut |fault| eprintln!("{fault}"))?;
+    print!("{}", Look::since_start(&status).summary());
+    if let Some(path) = &args.json {
+        let text = serde_json::to_string_pretty(&status).map_err(|error| FileError::output(path, error.into()))?;
+        files::write(path, text + "\n")?;
+    }
+    Ok(())
+}
+
+fn port(text: &str) -> Result<(Port, String), String> {
+    match text.split_once('=').map(|(port, interface)| (Port::parse(port), interface)) {
+        Some((Some(port), interface)) if !interface.is_empty() => Ok((port, interface.to_string())),
+        _ => Err(format!("`{text}` is no port with its interface: write PORT=IFACE, for example 0=eth1")),
+    }
+}

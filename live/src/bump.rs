@@ -1,0 +1,460 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The card as a bump in the wire: one thread takes frames in, lets the units work, sends what leaves, and does what the control socket
+//! asks for in between. When there is nothing to do it sleeps.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::PoisonError;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use penstock_device::{
+    Counters, Design, Device, DeviceError, Drops, Image, Port, PortCounters, Root, SoftDevice, regs,
+};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::control::{Command, ControlError, Server, What};
+use crate::protocol::{Answer, MAX_WORDS, PortStatus, Reloaded, Reply, Request, Status, UnitStatus};
+use crate::socket::{DRIVER, PollFd, wait};
+use crate::wire::{Wire, WireCounters, WireError};
+
+/// Frames of a port between two looks at the others: enough to keep every unit at work, few enough to stay in the cache.
+const BATCH: usize = 256;
+/// Pause of a card whose units execute without a frame.
+const RESTLESS: Duration = Duration::from_millis(1);
+/// Time between two looks at error flags while frames flow, and at interfaces that are not up.
+const LOOK: Duration = Duration::from_millis(200);
+/// Time that frames which have arrived before a stop get to leave.
+const LAST_FRAMES: Duration = Duration::from_millis(500);
+/// Sentences that are kept.
+const FAULTS: usize = 100;
+
+/// What a card is put between.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Ports and their interfaces. What leaves at a port without one is counted as unsent.
+    pub interfaces: Vec<(Port, String)>,
+    /// Where the control socket shall be.
+    pub socket: PathBuf,
+}
+
+/// Why a card is not up any more, or never was.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// An interface.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// The control socket.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// The card.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A port that the card does not have, or has twice.
+    #[error("{0}")]
+    Port(String),
+    /// The system.
+    #[error("{doing}: {source}")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A card between interfaces.
+pub struct Live {
+    design: Design,
+    device: SoftDevice,
+    /// What the units run.
+    image: Image,
+    wires: Vec<Wire>,
+    /// Frames that left at ports without an interface: Ethernet ports, then the host.
+    unconnected: Vec<u64>,
+    server: Server,
+    /// Has something to read when a signal has come.
+    stop: UnixStream,
+    reload: Option<Reload>,
+    start: Instant,
+    next_look: Instant,
+    /// Frames have come since the last look.
+    is_new: bool,
+    faults: VecDeque<String>,
+}
+
+/// Units that are being loaded anew.
+struct Reload {
+    design: Design,
+    image: Image,
+    next: u32,
+    lost_before: u64,
+    answer: Sender<Answer>,
+}
+
+impl Live {
+    /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT and SIGTERM end [`Live::run`].
+    pub fn open(root: &Root, design: &Design, image: Image, setup: &Setup) -> Result<Self, LiveError> {
+        for (index, (port, _)) in setup.interfaces.iter().enumerate() {
+            if setup.interfaces[..index].iter().any(|(earlier, _)| earlier == port) {
+                return Err(LiveError::Port(format!("{port} has two interfaces; give it one")));
+            }
+            if matches!(port, Port::Ethernet(number) if u32::from(*number) >= design.ports) {
+                return Err(LiveError::Port(format!("there is no {port}: the card has ports 0..{}", design.ports - 1)));
+            }
+        }
+        let system = |doing| move |source| LiveError::System { doing, source };
+        let (stop, signalled) = UnixStream::pair().map_err(system("making a pipe for signals"))?;
+        for signal in [SIGINT, SIGTERM] {
+            let end = signalled.try_clone().map_err(system("making a pipe for signals"))?;
+            signal_hook::low_level::pipe::register(signal, end).map_err(system("waiting for signals"))?;
+        }
+        stop.set_nonblocking(true).map_err(system("making a pipe for signals"))?;
+        let mut device = SoftDevice::open(design);
+        device.load(&image)?;
+        // The socket first: a second card of this design must not touch the interfaces of the first.
+        let server = Server::start(&setup.socket, root, design)?;
+        let wires = setup.interfaces.iter().map(|(port, interface)| Wire::open(*port, interface));
+        let now = Instant::now();
+        Ok(Self {
+            wires: wires.collect::<Result<_, _>>()?,
+            design: design.clone(),
+            device,
+            image,
+            unconnected: vec![0; design.ports as usize + 1],
+            server,
+            stop,
+            reload: None,
+            start: now,
+            next_look: now,
+            is_new: false,
+            faults: VecDeque::new(),
+        })
+    }
+
+    /// What was switched off on which interface.
+    pub fn switched_off(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.wires.iter().filter_map(|wire| wire.switched_off().map(|what| (wire.interface.as_str(), what)))
+    }
+
+    /// Carries frames until a signal comes; `tell` gets what goes wrong, in sentences, as it does. Gives how the card was then.
+    pub fn run(&mut self, tell: &mut dyn FnMut(&str)) -> Result<Status, LiveError> {
+        while !self.is_stopped() {
+            let moved = self.carry()?;
+            self.obey()?;
+            self.step_reload()?;
+            self.look(moved, tell)?;
+            if moved == 0 && self.reload.is_none() {
+                self.sleep(tell)?;
+            }
+        }
+        let end = Instant::now() + LAST_FRAMES;
+        while self.carry()? > 0 && Instant::now() < end {}
+        let circling = self.device.finish();
+        self.send_out();
+        if circling > 0 {
+            self.note(format!("{circling} frames still circle over loopback"), tell);
+        }
+        self.look_closely(tell)?;
+        Ok(self.status()?)
+    }
+
+    /// Moves what has come through the card; says how many frames came.
+    fn carry(&mut self) -> Result<usize, DeviceError> {
+        let (mut moved, mut failed) = (0, None);
+        for wire in &mut self.wires {
+            let (port, device) = (wire.port, &mut self.device);
+            moved += wire.receive(BATCH, &mut |bytes| {
+                if let Err(error) = device.push(port, bytes) {
+                    failed = Some(error);
+                }
+            });
+        }
+        self.send_out();
+        failed.map_or(Ok(moved), Err)
+    }
+
+    /// Lets the units work, and sends what leaves.
+    fn send_out(&mut self) {
+        let mut out: Vec<Vec<&[u8]>> = vec![Vec::new(); self.unconnected.len()];
+        let host = out.len() - 1;
+        for (port, bytes) in self.device.pump() {
+            out[stream(port, host)].push(bytes);
+        }
+        for wire in &mut self.wires {
+            let frames = std::mem::take(&mut out[stream(wire.port, host)]);
+            if !frames.is_empty() {
+                wire.send(&frames);
+            }
+        }
+        for (count, frames) in self.unconnected.iter_mut().zip(&out) {
+            *count += frames.len() as u64;
+        }
+    }
+
+    /// Does what the control socket asks for.
+    fn obey(&mut self) -> Result<(), DeviceError> {
+        while let Ok(Command { what, answer }) = self.server.commands.try_recv() {
+            let reply = match what {
+                What::Request(request) => self.execute(request),
+                What::Tables(both) => self.load_tables(*both),
+                What::Reload(_) if self.reload.is_some() => {
+                    Err("a reload is under way; wait until it is done".to_string())
+                }
+                What::Reload(both) => {
+                    let (design, image) = *both;
+                    self.reload = Some(Reload { design, image, next: 0, lost_before: self.device.lost(), answer });
+                    continue;
+                }
+            };
+            respond(&answer, reply);
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, request: Request) -> Result<Reply, String> {
+        self.try_execute(request).map_err(|error| error.to_string())
+    }
+
+    fn try_execute(&mut self, request: Request) -> Result<Reply, DeviceError> {
+        let mut reply = Reply::default();
+        match request {
+            Request::Status => reply.status = Some(self.status()?),
+            Request::Counters => reply.counters = Some(self.device.totals()?),
+            Request::Read { address, count } => {
+                let words = addresses(address, count)?.map(|address| self.device.read(address));
+                reply.words = Some(words.collect::<Result<_, _>>()?);
+            }
+            Request::Write { address, value } => self.device.write(address, value)?,
+            Request::MemRead { unit, address, count } => {
+                let words = addresses(address, count)?.map(|address| self.device.read_unit(unit, address));
+                reply.words = Some(words.collect::<Result<_, _>>()?);
+            }
+            Request::MemWrite { unit, address, values } => {
+                for (address, value) in addresses(address, values.len() as u32)?.zip(&values) {
+                    self.device.write_unit(unit, address, *value)?;
+                }
+            }
+            Request::Poke { unit } => self.device.write_unit(unit, regs::RPU_HOST_POKE, 1)?,
+            Request::Evict { unit } => self.device.write_unit(unit, regs::RPU_HOST_EVICT, 1)?,
+            Request::Debug { unit, value } => {
+                if let Some(value) = value {
+                    self.device.write_unit(unit, regs::RPU_HOST_DEBUG_IN_L, value as u32)?;
+                    self.device.write_unit(unit, regs::RPU_HOST_DEBUG_IN_H, (value >> 32) as u32)?;
+                }
+                let half = |register| self.device.read_unit(unit, register).map(u64::from);
+                reply.debug = Some(half(regs::RPU_HOST_DEBUG_OUT_H)? << 32 | half(regs::RPU_HOST_DEBUG_OUT_L)?);
+            }
+            Request::Enable { unit } => self.device.set_enabled(unit, true)?,
+            Request::Disable { unit } => self.device.set_enabled(unit, false)?,
+            // These come compiled.
+            Request::Reload { .. } | Request::Table { .. } => {}
+        }
+        Ok(reply)
+    }
+
+    fn load_tables(&mut self, (design, table): (Design, Vec<(u32, u32)>)) -> Result<Reply, String> {
+        if self.reload.is_some() {
+            return Err("a reload is under way; wait until it is done".to_string());
+        }
+        self.device.load_tables(&table).map_err(|error| error.to_string())?;
+        self.image.table = table;
+        self.runs(design);
+        Ok(Reply::default())
+    }
+
+    /// Loads the next unit of a reload, if there is one. When the new program does not come up, all units get the old one again.
+    fn step_reload(&mut self) -> Result<(), DeviceError> {
+        let Some(mut reload) = self.reload.take() else { return Ok(()) };
+        // What comes meanwhile waits in the rings.
+        let loaded = self.device.load_unit(reload.next, &reload.image, &self.image);
+        self.send_out();
+        if let Err(error) = loaded {
+            for unit in 0..reload.next {
+                self.device.load_unit(unit, &self.image, &self.image)?;
+            }
+            respond(&reload.answer, Err(format!("{error}; the program before goes on")));
+            return Ok(());
+        }
+        reload.next += 1;
+        if reload.next < self.design.units {
+            self.reload = Some(reload);
+            return Ok(());
+        }
+        let Reload { design, image, lost_before, answer, .. } = reload;
+        let lost = self.device.lost() - lost_before;
+        let messages = image.firmware.messages.clone();
+        self.image = image;
+        let units = design.units;
+        self.runs(design);
+        let reload = Some(Reloaded { units, lost, messages });
+        respond(&answer, Ok(Reply { reload, ..Reply::default() }));
+        Ok(())
+    }
+
+    /// Notes what runs now.
+    fn runs(&mut self, design: Design) {
+        *self.server.design.lock().unwrap_or_else(PoisonError::into_inner) = design.clone();
+        self.design = design;
+    }
+
+    /// Looks now and then, and when a unit was given up.
+    fn look(&mut self, moved: usize, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
+        self.is_new |= moved > 0;
+        if Instant::now() >= self.next_look || self.device.has_faults() { self.look_closely(tell) } else { Ok(()) }
+    }
+
+    /// Tells what has gone wrong, and finds interfaces that are down or back.
+    fn look_closely(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
+        self.next_look = Instant::now() + LOOK;
+        self.is_new = false;
+        let mut news = self.device.take_faults()?;
+        for wire in &mut self.wires {
+            news.extend(wire.take_news());
+            news.extend(wire.retry().or_else(|| wire.check()));
+        }
+        news.into_iter().for_each(|text| self.note(text, tell));
+        Ok(())
+    }
+
+    fn note(&mut self, text: String, tell: &mut dyn FnMut(&str)) {
+        tell(&text);
+        if self.faults.len() == FAULTS {
+            self.faults.pop_front();
+        }
+        self.faults.push_back(text);
+    }
+
+    /// Waits until there is something to do.
+    fn sleep(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), LiveError> {
+        let mut time = None;
+        if self.is_new || self.wires.iter().any(|wire| wire.readable().is_none()) {
+            time = Some(LOOK);
+        }
+        if self.device.is_restless() {
+            time = Some(RESTLESS);
+        }
+        let mut fds =
+            vec![PollFd::new(self.stop.as_fd(), libc::POLLIN), PollFd::new(self.server.wake.as_fd(), libc::POLLIN)];
+        let own = fds.len();
+        let up: Vec<usize> = (0..self.wires.len()).filter(|index| self.wires[*index].readable().is_some()).collect();
+        fds.extend(self.wires.iter().filter_map(Wire::readable).map(|fd| PollFd::new(fd, libc::POLLIN)));
+        wait(&mut fds, time).map_err(|source| LiveError::System { doing: "waiting for frames", source })?;
+        let failed: Vec<bool> = fds[own..].iter().map(PollFd::has_error).collect();
+        self.server.quiet();
+        for (index, _) in up.into_iter().zip(failed).filter(|(_, failed)| *failed) {
+            if let Some(text) = self.wires[index].check() {
+                self.note(text, tell);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_stopped(&mut self) -> bool {
+        use std::io::Read;
+        matches!(self.stop.read(&mut [0]), Ok(1..))
+    }
+
+    /// How the card is.
+    fn status(&mut self) -> Result<Status, DeviceError> {
+        let Counters { ports, host, units, .. } = self.device.totals()?;
+        let mut drops = BTreeMap::new();
+        let count = |drops: &mut BTreeMap<String, u64>, reason: &str, frames: u64| {
+            if frames > 0 {
+                *drops.entry(reason.to_string()).or_default() += frames;
+            }
+        };
+        let mut statuses = Vec::new();
+        let names = (0..ports.len() as u8).map(Port::Ethernet).chain([Port::Host]);
+        for (index, (port, counters)) in names.zip(ports.iter().chain([&host])).enumerate() {
+            let wire = self.wires.iter_mut().find(|wire| wire.port == port);
+            let (interface, link) = wire.as_ref().map(|wire| (wire.interface.clone(), wire.link())).unzip();
+            let beside = wire.map_or(WireCounters::default(), Wire::counters);
+            let mut of_port = BTreeMap::new();
+            for (reason, frames) in port_drops(counters, &beside) {
+                count(&mut of_port, reason, frames);
+                count(&mut drops, reason, frames);
+            }
+            let unsent = beside.unsent + self.unconnected[index];
+            count(&mut of_port, "unsent", unsent);
+            count(&mut drops, "unsent", unsent);
+            statuses.push(PortStatus {
+                port: port.to_string(),
+                interface,
+                link,
+                rx_frames: counters.rx_frames,
+                rx_bytes: counters.rx_bytes,
+                tx_frames: counters.tx_frames,
+                tx_bytes: counters.tx_bytes,
+                drops: of_port,
+            });
+        }
+        let mut unit_statuses = Vec::new();
+        for ((unit, counters), vitals) in (0..).zip(&units).zip(self.device.vitals()?) {
+            count(&mut drops, "blocked", counters.blocked);
+            count(&mut drops, "refused", counters.refused);
+            unit_statuses.push(UnitStatus {
+                unit,
+                vitals,
+                rx_frames: counters.rx_frames,
+                tx_frames: counters.tx_frames,
+                blocked: counters.blocked,
+                refused: counters.refused,
+                errors: counters.errors,
+            });
+        }
+        count(&mut drops, "lost", self.device.lost());
+        Ok(Status {
+            design: self.design.name.clone(),
+            manifest: self.design.path.clone(),
+            program: self.design.program.clone(),
+            driver: DRIVER.to_string(),
+            process: std::process::id(),
+            seconds: self.start.elapsed().as_secs_f64(),
+            ports: statuses,
+            units: unit_statuses,
+            drops,
+            faults: self.faults.iter().cloned().collect(),
+        })
+    }
+}
+
+/// Place of a port among all of them, the host last.
+fn stream(port: Port, host: usize) -> usize {
+    match port {
+        Port::Ethernet(number) => usize::from(number),
+        Port::Host => host,
+    }
+}
+
+/// Frames that did not get to a unit, by reason: those that the card counts, and those of its wire.
+fn port_drops(counters: &PortCounters, wire: &WireCounters) -> impl Iterator<Item = (&'static str, u64)> {
+    let drops = Drops {
+        runt: counters.drop_runt,
+        oversize: counters.drop_oversize + wire.oversize,
+        overflow: counters.drop_overflow + wire.overflow,
+        damaged: counters.drop_damaged + wire.damaged,
+        disabled: counters.drop_disabled,
+        policy: counters.drop_policy,
+        ..Drops::default()
+    };
+    drops.list().into_iter()
+}
+
+/// Addresses of so many words.
+fn addresses(first: u32, count: u32) -> Result<impl Iterator<Item = u32>, DeviceError> {
+    let last = u64::from(first) + 4 * u64::from(count);
+    if count == 0 || count > MAX_WORDS || last > 1 << 32 {
+        let text = format!("{count} words from 0x{first:x} on: give 1..{MAX_WORDS} words that end below 0x100000000");
+        return Err(DeviceError::Unsupported(text));
+    }
+    Ok((0..count).map(move |index| first + 4 * index))
+}
+
+fn respond(answer: &Sender<Answer>, reply: Result<Reply, String>) {
+    // The client may have gone.
+    let _ = answer.send(reply.map_or_else(Answer::Error, |reply| Answer::Ok(Box::new(reply))));
+}

@@ -1,0 +1,275 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The control socket: where it is, who serves it, and the client.
+//!
+//! Each connection has a thread that reads requests; what touches the card goes to its own thread, which looks at them between frames.
+//! Programs and tables are compiled in the connection's thread, so frames do not wait for the compiler.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use penstock_device::{Design, Image, ImageError, Override, Root};
+
+use crate::protocol::{Answer, Reply, Request};
+
+/// Bytes of the longest request.
+const MAX_LINE: u64 = 4 << 20;
+
+/// A control socket that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// The folder for sockets is not safe.
+    #[error("{}: {problem}; make it a folder of your own that nobody else can enter, or give --socket", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Another card has it.
+    #[error("{} is in use: this design is up already; stop that one, or give this one another --socket", .0.display())]
+    InUse(PathBuf),
+    /// Nobody is there.
+    #[error("no card is up at {}; `penstock up` starts one", .0.display())]
+    NotUp(PathBuf),
+    /// None is up.
+    #[error("no card is up (there is no socket in {}); `penstock up` starts one", .0.display())]
+    NoneUp(PathBuf),
+    /// Several are up.
+    #[error("several cards are up: {}; name one of them", .0.join(", "))]
+    Several(Vec<String>),
+    /// The connection broke.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The socket.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The card understood something else.
+    #[error("the card answered what is not understood here ({0}); are both of the same version?")]
+    Answer(String),
+    /// The card refused.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Where the sockets of this user are: in $XDG_RUNTIME_DIR or /run/user/UID, else in a folder of their own in /tmp.
+pub fn folder() -> Result<PathBuf, ControlError> {
+    let fail = |path: &Path, problem: String| ControlError::Folder { path: path.to_path_buf(), problem };
+    let user = fs::metadata("/proc/self").map_err(|e| fail(Path::new("/proc/self"), e.to_string()))?.uid();
+    let of_user = PathBuf::from(format!("/run/user/{user}"));
+    let path = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
+        Some(path) if path.is_dir() => path.join("penstock"),
+        _ if of_user.is_dir() => of_user.join("penstock"),
+        _ => PathBuf::from(format!("/tmp/penstock-{user}")),
+    };
+    match DirBuilder::new().mode(0o700).create(&path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(&path, error.to_string())),
+        _ => {}
+    }
+    // In /tmp anybody could have made it.
+    let about = fs::symlink_metadata(&path).map_err(|e| fail(&path, e.to_string()))?;
+    if !about.is_dir() || about.uid() != user || about.mode() & 0o077 != 0 {
+        return Err(fail(&path, "is not a folder that only you can enter".to_string()));
+    }
+    Ok(path)
+}
+
+/// The socket of a design.
+pub fn path_of(design: &str) -> Result<PathBuf, ControlError> {
+    let plain = |c: char| if c.is_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    Ok(folder()?.join(design.chars().map(plain).collect::<String>()).with_extension("sock"))
+}
+
+/// The socket of the only card that is up.
+pub fn only() -> Result<PathBuf, ControlError> {
+    let folder = folder()?;
+    let entries = fs::read_dir(&folder).map_err(|source| ControlError::Io { path: folder.clone(), source })?;
+    let sockets = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut up: Vec<PathBuf> = sockets.filter(|path| UnixStream::connect(path).is_ok()).collect();
+    let name = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    match up.len() {
+        0 => Err(ControlError::NoneUp(folder)),
+        1 => Ok(up.remove(0)),
+        _ => Err(ControlError::Several(up.iter().map(name).collect())),
+    }
+}
+
+/// Something for the card's thread to do, and where the answer goes.
+pub struct Command {
+    pub(crate) what: What,
+    pub(crate) answer: Sender<Answer>,
+}
+
+/// What a card's thread does.
+pub(crate) enum What {
+    /// All but what is compiled first.
+    Request(Request),
+    /// Loads programs and tables.
+    Reload(Box<(Design, Image)>),
+    /// Loads tables.
+    Tables(Box<(Design, Vec<(u32, u32)>)>),
+}
+
+/// The served socket; the file goes with it.
+pub struct Server {
+    path: PathBuf,
+    pub(crate) commands: Receiver<Command>,
+    /// Has something to read when there is a command.
+    pub(crate) wake: UnixStream,
+    /// What runs: reloads start from it.
+    pub(crate) design: Arc<Mutex<Design>>,
+}
+
+impl Server {
+    /// Serves a card of this design.
+    pub fn start(path: &Path, root: &Root, design: &Design) -> Result<Self, ControlError> {
+        let io = |source| ControlError::Io { path: path.to_path_buf(), source };
+        if UnixStream::connect(path).is_ok() {
+            return Err(ControlError::InUse(path.to_path_buf()));
+        }
+        // What a card left that was killed; nothing else is taken away.
+        if fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
+            fs::remove_file(path).map_err(io)?;
+        }
+        let listener = UnixListener::bind(path).map_err(io)?;
+        fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(io)?;
+        let (sender, commands) = mpsc::channel();
+        let (wake, waker) = UnixStream::pair().map_err(io)?;
+        for end in [&wake, &waker] {
+            end.set_nonblocking(true).map_err(io)?;
+        }
+        let design = Arc::new(Mutex::new(design.clone()));
+        let (root, shared) = (root.clone(), design.clone());
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let Ok(waker) = waker.try_clone() else { continue };
+                let connection =
+                    Connection { root: root.clone(), design: shared.clone(), sender: sender.clone(), waker };
+                thread::spawn(move || connection.serve(stream));
+            }
+        });
+        Ok(Self { path: path.to_path_buf(), commands, wake, design })
+    }
+
+    /// Takes what there is to read at `wake` away.
+    pub(crate) fn quiet(&mut self) {
+        let mut bytes = [0; 64];
+        while matches!(self.wake.read(&mut bytes), Ok(1..)) {}
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A file that stays behind is recognised by the next card.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// One client.
+struct Connection {
+    root: Root,
+    design: Arc<Mutex<Design>>,
+    sender: Sender<Command>,
+    waker: UnixStream,
+}
+
+impl Connection {
+    fn serve(&self, stream: UnixStream) {
+        let Ok(mut out) = stream.try_clone() else { return };
+        let mut lines = BufReader::new(stream);
+        loop {
+            let mut line = String::new();
+            match (&mut lines).take(MAX_LINE).read_line(&mut line) {
+                Ok(1..) => {}
+                _ => return,
+            }
+            let answer = match serde_json::from_str(&line) {
+                Ok(request) => self.answer(request),
+                Err(error) => Answer::Error(format!("this is no request: {error}")),
+            };
+            let Ok(mut text) = serde_json::to_string(&answer) else { return };
+            text.push('\n');
+            if out.write_all(text.as_bytes()).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn answer(&self, request: Request) -> Answer {
+        let what = match request {
+            Request::Reload { program, tables } => self
+                .change(Override { program, tables, ..Override::default() }, |design| Image::of(&self.root, design))
+                .map(|both| What::Reload(Box::new(both))),
+            Request::Table { name, file } => self
+                .change(Override { tables: [(name, file)].into(), ..Override::default() }, Image::table_of)
+                .map(|both| What::Tables(Box::new(both))),
+            request => Ok(What::Request(request)),
+        };
+        let gone = || Answer::Error("the card is being stopped".to_string());
+        match what {
+            Err(why) => Answer::Error(why),
+            Ok(what) => {
+                let (answer, answered) = mpsc::channel();
+                if self.sender.send(Command { what, answer }).is_err() {
+                    return gone();
+                }
+                // When it is full, the card's thread is awake already.
+                let _ = (&self.waker).write(&[0]);
+                answered.recv().unwrap_or_else(|_| gone())
+            }
+        }
+    }
+
+    /// What runs with a change, and what is compiled of it.
+    fn change<T>(
+        &self,
+        change: Override,
+        compile: impl FnOnce(&Design) -> Result<T, ImageError>,
+    ) -> Result<(Design, T), String> {
+        let design = self.design.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let design = design.with(change).map_err(|error| error.to_string())?;
+        let compiled = compile(&design).map_err(|error| error.to_string())?;
+        Ok((design, compiled))
+    }
+}
+
+/// A connection to a card that is up.
+pub struct Client {
+    path: PathBuf,
+    lines: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// Connects to the card at a socket.
+    pub fn connect(path: &Path) -> Result<Self, ControlError> {
+        let stream = UnixStream::connect(path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => ControlError::NotUp(path.to_path_buf()),
+            _ => ControlError::Io { path: path.to_path_buf(), source },
+        })?;
+        Ok(Self { path: path.to_path_buf(), lines: BufReader::new(stream) })
+    }
+
+    /// Asks, and waits for the answer.
+    pub fn ask(&mut self, request: &Request) -> Result<Reply, ControlError> {
+        let mut line = serde_json::to_string(request).map_err(|error| ControlError::Answer(error.to_string()))?;
+        line.push('\n');
+        let path = &self.path;
+        let io = |source| ControlError::Io { path: path.clone(), source };
+        self.lines.get_mut().write_all(line.as_bytes()).map_err(io)?;
+        line.clear();
+        if self.lines.read_line(&mut line).map_err(io)? == 0 {
+            return Err(ControlError::NotUp(path.clone()));
+        }
+        match serde_json::from_str(&line).map_err(|error| ControlError::Answer(error.to_string()))? {
+            Answer::Ok(reply) => Ok(*reply),
+            Answer::Error(why) => Err(ControlError::Refused(why)),
+        }
+    }
+}

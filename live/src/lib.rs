@@ -1,0 +1,15 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The card in native code between real interfaces of Linux: [`Live`] carries frames, [`Client`] talks to one that is up over its
+//! control socket ([`protocol`]).
+
+pub mod bump;
+pub mod control;
+mod ethtool;
+mod offload;
+pub mod protocol;
+pub mod socket;
+mod wire;
+
+pub use bump::{Live, LiveError, Setup};
+pub use control::{Client, ControlError};
+pub use wire::{Link, WireError};

@@ -1,0 +1,260 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What goes over the control socket of a card that is up: a stream socket, on which each line is a request in JSON and is answered by a
+//! line in JSON.
+//!
+//! ```text
+//! {"do":"read","address":8}                     {"ok":{"words":[2]}}
+//! {"do":"mem_read","unit":3,"address":8388608,"count":2}  {"ok":{"words":[305419896,0]}}
+//! {"do":"poke","unit":3}                        {"ok":{}}
+//! {"do":"debug","unit":3}                       {"ok":{"debug":0}}
+//! {"do":"reload","program":"/home/me/new.c"}    {"ok":{"reload":{"units":16,"lost":0,"messages":""}}}
+//! {"do":"status"}                               {"ok":{"status":{"design":"firewall", ...}}}
+//! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
+//! ```
+//!
+//! Addresses of `read` and `write` are those of the host address space (shell/regs/card.rdl); of `mem_read` and `mem_write` those of a
+//! unit's window (docs/architecture.md, "RPU address map"). Files are named by absolute paths, as the card's process sees them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use penstock_device::{Counters, Vitals};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::Link;
+
+/// Words that one request reads or writes at most.
+pub const MAX_WORDS: u32 = 65_536;
+
+/// What a client wants.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// How the card is.
+    Status,
+    /// All counters, 64 bits wide, since the card is up.
+    Counters,
+    /// Words of the host address space.
+    Read {
+        /// Address of the first one.
+        address: u32,
+        /// How many; one when not given.
+        #[serde(default = "one")]
+        count: u32,
+    },
+    /// A word of the host address space.
+    Write {
+        /// Its address.
+        address: u32,
+        /// What it becomes.
+        value: u32,
+    },
+    /// Words of a unit's window.
+    MemRead {
+        /// The unit.
+        unit: u32,
+        /// Address of the first one.
+        address: u32,
+        /// How many; one when not given.
+        #[serde(default = "one")]
+        count: u32,
+    },
+    /// Words of a unit's window.
+    MemWrite {
+        /// The unit.
+        unit: u32,
+        /// Address of the first one.
+        address: u32,
+        /// What they become.
+        values: Vec<u32>,
+    },
+    /// Loads a table of the accelerators from a file, between two frames.
+    Table {
+        /// Name of the table, `ip_prefix`.
+        name: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Raises a unit's poke interrupt.
+    Poke {
+        /// The unit.
+        unit: u32,
+    },
+    /// Raises a unit's evict interrupt.
+    Evict {
+        /// The unit.
+        unit: u32,
+    },
+    /// Gives a unit's debug word, after writing the one that its program reads, when there is a value.
+    Debug {
+        /// The unit.
+        unit: u32,
+        /// The word for its program.
+        value: Option<u64>,
+    },
+    /// Gives a unit frames again.
+    Enable {
+        /// The unit.
+        unit: u32,
+    },
+    /// Gives a unit no more frames.
+    Disable {
+        /// The unit.
+        unit: u32,
+    },
+    /// Loads another program, unit by unit, while the others go on.
+    Reload {
+        /// C source or ELF; the one that runs, compiled anew, when not given.
+        program: Option<PathBuf>,
+        /// Tables that change with it: name and file.
+        #[serde(default)]
+        tables: BTreeMap<String, PathBuf>,
+    },
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What the card says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It is done.
+    Ok(Box<Reply>),
+    /// It is not, and this is why.
+    Error(String),
+}
+
+/// What was asked for; each request fills one of them or none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// Of `status`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// Of `counters`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<Counters>,
+    /// Of `read` and `mem_read`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<Vec<u32>>,
+    /// Of `debug`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debug: Option<u64>,
+    /// Of `reload`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reload: Option<Reloaded>,
+}
+
+/// What a reload did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reloaded {
+    /// Units loaded.
+    pub units: u32,
+    /// Frames that units did not give up before they were loaded.
+    pub lost: u64,
+    /// Warnings of the compiler.
+    pub messages: String,
+}
+
+/// How a card is that is up. Counts are since it is up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Name of the design.
+    pub design: String,
+    /// Its manifest.
+    pub manifest: PathBuf,
+    /// What the units run.
+    pub program: PathBuf,
+    /// How frames come and go.
+    pub driver: String,
+    /// Process of the card.
+    pub process: u32,
+    /// How long it is up, s.
+    pub seconds: f64,
+    /// Ethernet ports, and the host last.
+    pub ports: Vec<PortStatus>,
+    /// Units.
+    pub units: Vec<UnitStatus>,
+    /// Frames that did not come out, by reason, those that did not happen left out (docs/architecture.md, "Drop reasons").
+    pub drops: BTreeMap<String, u64>,
+    /// What went wrong, in sentences, the newest last.
+    pub faults: Vec<String>,
+}
+
+/// A port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortStatus {
+    /// `port0`, `port1`, ... or `host`.
+    pub port: String,
+    /// Its interface, if it has one.
+    pub interface: Option<String>,
+    /// How that is.
+    pub link: Option<Link>,
+    /// Frames that entered whole.
+    pub rx_frames: u64,
+    /// Their bytes.
+    pub rx_bytes: u64,
+    /// Frames that left.
+    pub tx_frames: u64,
+    /// Their bytes.
+    pub tx_bytes: u64,
+    /// Frames that arrived at it and were dropped before a unit had them, and `unsent`: those that left and that its interface did not take.
+    pub drops: BTreeMap<String, u64>,
+}
+
+/// A unit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitStatus {
+    /// Its number.
+    pub unit: u32,
+    /// State, slots, and place of its program.
+    #[serde(flatten)]
+    pub vitals: Vitals,
+    /// Frames received.
+    pub rx_frames: u64,
+    /// Frames sent.
+    pub tx_frames: u64,
+    /// Frames that its program dropped.
+    pub blocked: u64,
+    /// Frames dropped because their descriptor was refused.
+    pub refused: u64,
+    /// Error flags, bits as in INTERRUPT_FLAGS.
+    pub errors: u32,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The lines of the documentation are what is understood and said.
+    #[test]
+    fn the_examples_are_right() {
+        let examples = include_str!("protocol.rs").lines().filter_map(|line| line.strip_prefix("//! {\"do\":"));
+        let mut count = 0;
+        for line in examples {
+            let (request, answer) = line.split_once("  ").unwrap();
+            let request = format!("{{\"do\":{request}");
+            let parsed: Request = serde_json::from_str(&request).unwrap();
+            let said = serde_json::to_string(&parsed).unwrap();
+            assert_eq!(serde_json::from_str::<Request>(&said).unwrap(), parsed);
+            let answer = answer.trim();
+            if !answer.contains("...") {
+                let parsed: Answer = serde_json::from_str(answer).unwrap();
+                assert_eq!(serde_json::to_string(&parsed).unwrap(), answer);
+            }
+            count += 1;
+        }
+        assert_eq!(count, 7);
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for text in
+            [r#"{"do":"fly"}"#, r#"{"do":"poke"}"#, r#"{"do":"poke","unit":1,"slot":2}"#, r#"{"do":"poke","unit":-1}"#]
+        {
+            assert!(serde_json::from_str::<Request>(text).is_err(), "{text}");
+        }
+    }
+}
