@@ -180,9 +180,9 @@ fn put(frame: &mut [u8], at: usize, value: u16) {
 
 /// Adds bytes to an Internet checksum (RFC 1071).
 fn add(sum: u64, bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<2>();
-    let odd = rest.first().map_or(0, |byte| u64::from(*byte) << 8);
-    words.iter().fold(sum + odd, |sum, word| sum + u64::from(u16::from_be_bytes(*word)))
+    let words = bytes.chunks_exact(2);
+    let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
+    words.fold(sum + odd, |sum, word| sum + u64::from(u16::from_be_bytes([word[0], word[1]])))
 }
 
 fn fold(mut sum: u64) -> u16 {

@@ -33,7 +33,7 @@ pub struct Which {
     #[arg(long, value_name = "PATH", conflicts_with = "design")]
     pub socket: Option<PathBuf>,
     /// Print the answer as JSON.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub json: bool,
 }
 

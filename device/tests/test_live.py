@@ -1,0 +1,459 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The card on real interfaces: real programs through it, its control socket, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import signal
+import socket
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from netns import CARD, LEFT, RIGHT, Net, Up, finish
+from system import ROOT, DesignMaker, binary, call
+
+FORWARD = ROOT / "engines/rpu/programs/forward.c"
+FIREWALL = ROOT / "engines/rpu/programs/firewall.c"
+HANG = ROOT / "engines/rpu/programs/bad/hang.c"
+
+# Serves files of the folder argv[1] at 10.0.0.2.
+SERVER = """
+    import functools, http.server, sys
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_): pass
+    handler = functools.partial(Quiet, directory=sys.argv[1])
+    server = http.server.ThreadingHTTPServer(("10.0.0.2", 8000), handler)
+    print("ready", flush=True)
+    server.serve_forever()
+"""
+
+# Fetches /small so many times from each of so many threads, each time over a connection of its own.
+CONNECTIONS = """
+    import sys, threading, urllib.request
+    print("ready", flush=True)
+    threads, times, expected = int(sys.argv[1]), int(sys.argv[2]), open(sys.argv[3], "rb").read()
+    good = []
+    def fetch():
+        for _ in range(times):
+            with urllib.request.urlopen("http://10.0.0.2:8000/small", timeout=30) as page:
+                good.append(page.read() == expected)
+    all = [threading.Thread(target=fetch) for _ in range(threads)]
+    [thread.start() for thread in all]
+    [thread.join() for thread in all]
+    print(sum(good))
+"""
+
+# Sends numbered datagrams from argv[1] to argv[2] for argv[3] seconds from the time argv[4] on, some ports at each end, a few at a time; and counts those that come.
+NUMBERS = """
+    import socket, struct, sys, threading, time
+    own, other, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    sockets = []
+    for port in range(16):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)
+        sock.bind((own, 7000 + port))
+        sock.settimeout(6)
+        sockets.append(sock)
+    come = [[] for _ in sockets]
+    def receive(sock, numbers):
+        try:
+            while True:
+                numbers.append(struct.unpack_from("!I", sock.recv(2048))[0])
+        except TimeoutError:
+            pass
+    threads = [threading.Thread(target=receive, args=pair) for pair in zip(sockets, come)]
+    [thread.start() for thread in threads]
+    print("ready", flush=True)
+    time.sleep(max(0, float(sys.argv[4]) - time.time()))
+    end, sent = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        for port, sock in enumerate(sockets):
+            sock.sendto(struct.pack("!I", sent) + bytes(sent * 37 % 1400), (other, 7000 + port))
+        sent += 1
+        time.sleep(0.001)
+    [thread.join() for thread in threads]
+    in_order = all(numbers == sorted(numbers) for numbers in come)
+    print(sent * len(sockets), sum(len(set(numbers)) for numbers in come), sum(map(len, come)), in_order)
+"""
+
+
+@pytest.fixture
+def net() -> Iterator[Net]:
+    with Net() as net:
+        yield net
+
+
+def page(folder: Path, name: str, size: int) -> bytes:
+    folder.mkdir(exist_ok=True)
+    content = random.Random(size).randbytes(size)
+    (folder / name).write_bytes(content)
+    return content
+
+
+def test_curl_through_the_firewall(net: Net, tmp_path: Path) -> None:
+    """A page arrives byte for byte at a host that is not listed, and not at all at one that is."""
+    if shutil.which("curl") is None:
+        pytest.skip("needs curl")
+    content = page(tmp_path / "www", "page", 3_000_000)
+    (tmp_path / "list").write_text("10.0.9.0/24\n")
+    up = Up(net, tmp_path, ROOT / "designs/firewall.toml", "--table", f"ip_prefix={tmp_path / 'list'}")
+    assert up.head.startswith("firewall is up: port0 = p0, port1 = p1; AF_PACKET (TPACKET_V3")
+    net.python(RIGHT, SERVER, str(tmp_path / "www"))
+
+    def curl(source: str, seconds: int) -> tuple[int, bytes]:
+        got = tmp_path / "got"
+        got.unlink(missing_ok=True)
+        words = ["curl", "--silent", "--interface", source, "--max-time", str(seconds), "--output", got]
+        child = net.start(LEFT, *words, "http://10.0.0.2:8000/page")
+        child.communicate(timeout=60)
+        return child.returncode, got.read_bytes() if got.exists() else b""
+
+    assert curl("10.0.0.1", 30) == (0, content)
+    assert curl("10.0.9.1", 2) == (28, b"")
+    blocked = up.status()["drops"]["blocked"]
+    assert blocked >= 1
+    # The list changes while the card is up.
+    (tmp_path / "list").write_text("10.0.0.0/24\n")
+    up.ctl("table", "ip_prefix", tmp_path / "list")
+    assert curl("10.0.9.1", 2) == (28, b"")  # the server's own address is listed now
+    (tmp_path / "list").write_text("10.0.0.1\n")
+    up.ctl("table", "ip_prefix", tmp_path / "list")
+    assert curl("10.0.9.1", 30) == (0, content)
+    assert curl("10.0.0.1", 2) == (28, b"")
+
+    end = up.stop()
+    assert "firewall (firewall.c), up for" in up.summary and "blocked" in up.summary
+    ports, drops = end["ports"], end["drops"]
+    assert sum(port["rx_frames"] for port in ports) == sum(port["tx_frames"] for port in ports) + drops.pop("blocked")
+    assert drops == {} and end["faults"] == [] and up.stderr() == ""
+    assert list((tmp_path / "run/penstock").iterdir()) == []
+
+
+def test_many_connections(net: Net, tmp_path: Path) -> None:
+    """All pages of many connections at a time arrive; SIGTERM ends the card as well as Ctrl-C."""
+    page(tmp_path / "www", "small", 20_000)
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    net.python(RIGHT, SERVER, str(tmp_path / "www"))
+    client = net.python(LEFT, CONNECTIONS, "16", "25", str(tmp_path / "www/small"))
+    assert finish(client, 120).strip() == str(16 * 25)
+    # The flows were spread over the units.
+    assert sum(unit["rx_frames"] > 0 for unit in up.status()["units"]) == 16
+    end = up.stop(signal.SIGTERM)
+    assert end["drops"] == {} and end["ports"][0]["rx_frames"] == end["ports"][1]["tx_frames"] > 16 * 25 * 4
+
+
+def test_tags_come_out_as_they_went_in(net: Net, tmp_path: Path) -> None:
+    """Linux takes the outer VLAN tag out of a frame; it must be in again, whatever protocol it has."""
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    receive = """
+        import socket, struct, sys
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        sock.setsockopt(263, 8, 1)
+        sock.bind(("r0", 3))
+        sock.settimeout(20)
+        print("ready", flush=True)
+        for _ in range(4):
+            frame, [(_, _, auxiliary)], _, _ = sock.recvmsg(2048, 256)
+            status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", auxiliary)
+            tag = struct.pack("!HH", tpid, tci) if status & 0x10 else b""
+            print((frame[:12] + tag + frame[12:]).hex())
+    """
+    header = bytes.fromhex("020000000002020000000001")
+    frames = [
+        header + bytes.fromhex(tags) + bytes(range(60))
+        for tags in ("810020070888", "88a8e0010888", "88a80005810000060888", "0888")
+    ]
+    send = """
+        import socket, sys
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        sock.bind(("l0", 0))
+        print("ready", flush=True)
+        [sock.send(bytes.fromhex(frame)) for frame in sys.argv[1:]]
+    """
+    receiver = net.python(RIGHT, receive)
+    finish(net.python(LEFT, send, *(frame.hex() for frame in frames)))
+    assert finish(receiver).split() == [frame.hex() for frame in frames]
+    up.stop()
+
+
+COUNTER = """
+#include <penstock.h>
+int main(void) {{
+  pn_init();
+  for (uint32_t count = 1;; count++) {{
+    pn_desc_t frame = pn_recv();
+    PN_REG(RPU_CORE_DEBUG_OUT_L) = count;
+    PN_REG(RPU_CORE_DEBUG_OUT_H) = {mark};
+    pn_send(frame ^ pn_port(1));
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("units", [16, 1])
+def test_reload_under_load(units: int, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """Programs follow each other under frames in both directions, of which none is lost; a broken one changes nothing."""
+    programs = []
+    for mark in range(1, 4):
+        programs.append(tmp_path / f"counter{mark}.c")
+        programs[-1].write_text(COUNTER.format(mark=mark))
+    (tmp_path / "broken.c").write_text("#include <penstock.h>\nint main(void) {\n  pn_init()\n}\n")
+    (tmp_path / "broken.elf").write_bytes(b"\x7fELF" + bytes(200))
+    (tmp_path / "silent.c").write_text("int main(void) { for (;;); }\n")
+    up = Up(net, tmp_path, make_design(FORWARD, units=units))
+    # Both ends must be there before the first one sends.
+    begin = str(time.time() + 2)
+    right = net.python(RIGHT, NUMBERS, "10.0.0.2", "10.0.0.1", "8", begin)
+    left = net.python(LEFT, NUMBERS, "10.0.0.1", "10.0.0.2", "8", begin)
+    time.sleep(2)
+    end, reloads = time.monotonic() + 6, 0
+    while time.monotonic() < end:
+        mark = reloads % 3 + 1
+        assert f"{units} units loaded, no frame lost" in up.ctl("reload", programs[mark - 1])
+        time.sleep(0.1)
+        for unit in (0, units - 1):
+            assert int(up.ctl("debug", str(unit)), 16) >> 32 in {0, mark}
+        reloads += 1
+        if reloads == 2:
+            assert "broken.c:3:" in up.refusal("reload", tmp_path / "broken.c")
+            assert "broken.elf" in up.refusal("reload", tmp_path / "broken.elf")
+            assert "no-such-file.c" in up.refusal("reload", tmp_path / "no-such-file.c")
+            silent = up.refusal("reload", tmp_path / "silent.c")
+            assert "has not declared its slots" in silent and "the program before goes on" in silent
+            assert up.status()["program"].endswith("counter2.c")
+    assert reloads >= 4
+    ends = [finish(child).split() for child in (left, right)]
+    for (sent, *_), (_, different, come, in_order) in (ends, ends[::-1]):
+        assert (different, come, in_order) == (sent, sent, "True"), "frames were lost, doubled or overtaken"
+    status = up.stop()
+    assert status["drops"] == {} and status["faults"] == []
+    assert sum(unit["rx_frames"] for unit in status["units"]) == sum(port["rx_frames"] for port in status["ports"])
+
+
+def test_a_hanging_unit_is_taken_out(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """It is named with its place in the source, its flows go elsewhere, and a reload starts it anew."""
+    up = Up(net, tmp_path, make_design(HANG))
+    send = """
+        import socket, sys
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        sock.bind(("l0", 0))
+        print("ready", flush=True)
+        sock.send(bytes([0xEE]) + bytes(59))
+    """
+    finish(net.python(LEFT, send))
+    up.wait_for("unit 0 has not released a slot for 10,000 instructions, pc=0x")
+    assert re.search(r"hang\.c:9 |hang\.c:10 |hang\.c:8 ", up.stderr()), up.stderr()
+    status = up.status()
+    assert [unit["state"] for unit in status["units"]] == ["dead", "running", "running", "running"]
+    assert status["drops"] == {"lost": 1} and len(status["faults"]) == 1
+    assert "unit 0 is dead; reload" in up.refusal("enable", "0")
+    page(tmp_path / "www", "small", 20_000)
+    net.python(RIGHT, SERVER, str(tmp_path / "www"))
+    assert finish(net.python(LEFT, CONNECTIONS, "8", "5", str(tmp_path / "www/small"))).strip() == "40"
+    once = up.call("top", "--once", "--interval", "0.2").stdout
+    assert re.search(r"^0 +dead +1/32 ", once, re.MULTILINE) and "fault: unit 0 has not released" in once
+    up.ctl("reload", FORWARD)
+    finish(net.python(LEFT, send))
+    status = up.status()
+    assert {unit["state"] for unit in status["units"]} == {"running"} and status["drops"] == {"lost": 1}
+    up.stop()
+
+
+def test_interfaces_that_go_and_come(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """One pair of ports goes on while an interface of the other is down, removed, and made anew."""
+    up = Up(net, tmp_path, make_design(FORWARD, ports=4), ports=4)
+
+    def passes(pair: int) -> bool:
+        receive = """
+            import socket, sys
+            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            sock.bind((sys.argv[1], 7000))
+            sock.settimeout(float(sys.argv[2]))
+            print("ready", flush=True)
+            try:
+                print(sock.recv(100) == b"through")
+            except TimeoutError:
+                print(False)
+        """
+        send = """
+            import socket, sys
+            print("ready", flush=True)
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"through", (sys.argv[1], 7000))
+        """
+        receiver = net.python(RIGHT, receive, f"10.{pair}.0.2", "10" if pair == 1 or whole else "0.5")
+        finish(net.python(LEFT, send, f"10.{pair}.0.2"))
+        return finish(receiver) == "True\n"
+
+    def link() -> str:
+        return up.status()["ports"][1]["link"]
+
+    whole = True
+    assert passes(0) and passes(1)
+    net.run(CARD, "ip", "link", "set", "p1", "down")
+    up.wait_for("port1 (p1) is down")
+    whole = False
+    assert not passes(0) and passes(1) and link() == "down"
+    assert up.status()["ports"][1]["drops"] == {"unsent": 1}
+    net.run(CARD, "ip", "link", "set", "p1", "up")
+    up.wait_for("port1 (p1) is up again")
+    whole = True
+    assert passes(0) and passes(1) and link() == "up"
+    net.run(CARD, "ip", "link", "del", "p1")
+    up.wait_for("port1 (p1) is gone")
+    assert passes(1) and link() == "gone"
+    assert "p1 (gone)" in up.call("top", "--once", "--interval", "0.2").stdout
+    net.link(RIGHT, "r0", "p1")
+    end = time.monotonic() + 20
+    while link() != "up":
+        assert time.monotonic() < end, up.stderr()
+        time.sleep(0.1)
+    net.run(RIGHT, "ip", "addr", "add", "10.0.0.2/16", "dev", "r0")
+    net.run(LEFT, "ip", "neigh", "replace", "10.0.0.2", "lladdr", net.ether(RIGHT, "r0"), "dev", "l0")
+    assert passes(0) and passes(1)
+    up.stop()
+
+
+def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """Registers, memories, interrupts and units, by the command and by the lines on the socket."""
+    program = tmp_path / "echo.c"
+    program.write_text(
+        "#include <penstock.h>\n"
+        "volatile uint32_t pokes;\n"
+        "int main(void) {\n"
+        "  pn_init();\n"
+        "  for (;;) {\n"
+        "    pn_desc_t frame = pn_recv();\n"
+        "    PN_REG(RPU_CORE_DEBUG_OUT_L) = ~PN_REG(RPU_CORE_DEBUG_IN_L);\n"
+        "    PN_REG(RPU_CORE_DEBUG_OUT_H) = ~PN_REG(RPU_CORE_DEBUG_IN_H);\n"
+        "    pn_send(frame ^ pn_port(1));\n"
+        "  }\n"
+        "}\n"
+    )
+    up = Up(net, tmp_path, make_design(program, policy="round-robin", units=2))
+    assert up.ctl("read", "0", "4") == "0x00000000: 50454e53 00010000 00000002 00000002\n"
+    up.ctl("write", "0x200", "5")
+    assert up.ctl("test", "read", "0x200").split()[1] == "00000005"
+    assert "refused a write of register 0x00000000" in up.refusal("write", "0", "1")
+    up.ctl("mem", "write", "1", "0x803000", "1", "0xfeedf00d")
+    assert up.ctl("mem", "read", "1", "0x803000", "2") == "0x00803000: 00000001 feedf00d\n"
+    assert up.ctl("mem", "read", "0", "0x803000", "2") == "0x00803000: 00000000 00000000\n"
+    # Nothing that is asked of one unit changes what the host's registers name.
+    assert up.ctl("read", "0x20").split()[1] == "00000003"
+    assert "there is no unit 2; the card has units 0..1" in up.refusal("poke", "2")
+    assert "words" in up.refusal("read", "0", "100000")
+    up.ctl("poke", "0")
+    up.ctl("evict", "1")
+    assert up.ctl("debug", "1", "0x123456789abcdef0") == "0x0000000000000000\n"
+
+    def pass_frames(count: int) -> None:
+        send = """
+            import socket, sys
+            print("ready", flush=True)
+            sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+            sock.bind(("l0", 0))
+            [sock.send(bytes([2] * 60)) for _ in range(int(sys.argv[1]))]
+        """
+        before = up.status()["ports"][0]["rx_frames"]
+        finish(net.python(LEFT, send, str(count)))
+        end = time.monotonic() + 20
+        while up.status()["ports"][0]["rx_frames"] < before + count:
+            assert time.monotonic() < end
+
+    pass_frames(10)
+    assert up.ctl("debug", "1") == "0xedcba9876543210f\n"
+    up.ctl("disable", "1")
+    before = [unit["rx_frames"] for unit in up.status()["units"]]
+    pass_frames(10)
+    status = up.status()
+    assert [unit["rx_frames"] for unit in status["units"]] == [before[0] + 10, before[1]]
+    assert [unit["state"] for unit in status["units"]] == ["running", "disabled"]
+    up.ctl("enable", "1")
+    pass_frames(10)
+    assert [unit["rx_frames"] for unit in up.status()["units"]] == [before[0] + 15, before[1] + 5]
+    assert json.loads(up.ctl("counters"))["ports"][0]["rx_frames"] == sum(before) + 20
+
+    path = tmp_path / "run/penstock/test.sock"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+        lines = client.makefile("rw")
+
+        def ask(line: str) -> str:
+            lines.write(line + "\n")
+            lines.flush()
+            return lines.readline().strip()
+
+        assert ask('{"do":"read","address":8}') == '{"ok":{"words":[2]}}'
+        assert ask('{"do":"poke","unit":1}') == '{"ok":{}}'
+        assert ask('{"do":"poke","unit":77}') == '{"error":"there is no unit 77; the card has units 0..1"}'
+        assert ask("nonsense").startswith('{"error":"this is no request')
+        assert ask('{"do":"table","name":"ip_prefix","file":"/dev/null"}').startswith('{"error":')
+    up.stop()
+
+
+def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
+    """Each with its way out, and nothing is left behind."""
+    forward = ROOT / "designs/forward.toml"
+    up = Up(net, tmp_path, forward)
+    sockets = tmp_path / "run/penstock"
+
+    def refusal(*words: str | Path) -> str:
+        child = net.start(CARD, *map(str, [binary(), "up", forward, *words]), env=up.env)
+        _, err = child.communicate(timeout=20)
+        assert child.returncode == 1 and err.startswith("error: "), err
+        return err
+
+    assert "is in use: this design is up already" in refusal("--port", "0=p0")
+    other = ("--socket", tmp_path / "other.sock")
+    assert "there is no interface `nosuch`" in refusal("--port", "0=nosuch", *other)
+    net.run(CARD, "ip", "link", "set", "p2", "down")
+    assert "`ip link set p2 up` starts it" in refusal("--port", "0=p2", *other)
+    assert "there is no port7: the card has ports 0..1" in refusal("--port", "7=p3", *other)
+    assert "port0 has two interfaces" in refusal("--port", "0=p3", "--port", "0=p2", *other)
+    assert not (tmp_path / "other.sock").exists()
+    assert up.status()["design"] == "forward"
+    # What a card leaves that is killed does not keep the next one from its place.
+    up.process.kill()
+    up.process.communicate(timeout=20)
+    assert (sockets / "forward.sock").exists()
+    done = up.call("ctl", "status")
+    assert done.returncode == 1 and "no card is up" in done.stderr
+    assert Up(net, tmp_path, forward).stop()["design"] == "forward"
+    assert "several" not in up.call("top", "--once").stderr
+
+
+def test_two_cards_and_offloads(net: Net, tmp_path: Path) -> None:
+    """Merging of frames is off while a card is up and as before afterwards; with two cards up one has to be named."""
+
+    def merges(interface: str) -> bool:
+        return "generic-receive-offload: on" in net.run(CARD, "ethtool", "-k", interface)
+
+    net.run(CARD, "ethtool", "-K", "p0", "gro", "on")
+    assert merges("p0") and not merges("p1")
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    assert "p0: GRO is off while the card is up" in up.head and "p1: GRO" not in up.head
+    assert not merges("p0")
+    words = ["up", ROOT / "designs/one-unit.toml", "--port", "0=p2"]
+    second = net.start(CARD, binary(), *words, env=up.env)
+    assert second.stdout and second.stdout.readline().startswith("one-unit is up: port0 = p2;")
+    second.stdout.readline()
+    assert "several cards are up: " in up.refusal("status")
+    assert up.ctl("one-unit", "read", "0xc").split()[1] == "00000001"
+    assert up.ctl(ROOT / "designs/forward.toml", "read", "0xc").split()[1] == "00000010"
+    second.send_signal(signal.SIGINT)
+    finish(second)
+    up.stop()
+    assert merges("p0") and not merges("p1")
+
+
+def test_without_a_card(tmp_path: Path) -> None:
+    nobody = ("--socket", tmp_path / "none.sock")
+    for words in (("ctl", *nobody, "status"), ("top", *nobody, "--once")):
+        done = call(*words)
+        assert done.returncode == 1 and "no card is up at" in done.stderr and "penstock up" in done.stderr
