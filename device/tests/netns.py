@@ -67,6 +67,8 @@ class Net:
         """A veth pair from the card to a place, without traffic of its own."""
         outside, inside = self.name(place), self.name(CARD)
         run("ip", "link", "add", outer, "netns", outside, "type", "veth", "peer", "name", inner, "netns", inside)
+        # Linux takes a random one, and programs of the tests look at the first byte of frames.
+        self.run(place, "ip", "link", "set", outer, "address", f"02:00:00:00:0{outer[1]}:{ord(outer[0]):02x}")
         for where, interface in ((place, outer), (CARD, inner)):
             path = Path(f"/proc/sys/net/ipv6/conf/{interface}/disable_ipv6")
             self.run(where, "sh", "-c", f"test ! -e {path} || echo 1 > {path}")

@@ -58,7 +58,7 @@ NUMBERS = """
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sock.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)
         sock.bind((own, 7000 + port))
-        sock.settimeout(6)
+        sock.settimeout(4)
         sockets.append(sock)
     come = [[] for _ in sockets]
     def receive(sock, numbers):
@@ -209,10 +209,10 @@ def test_reload_under_load(units: int, net: Net, tmp_path: Path, make_design: De
     up = Up(net, tmp_path, make_design(FORWARD, units=units))
     # Both ends must be there before the first one sends.
     begin = str(time.time() + 2)
-    right = net.python(RIGHT, NUMBERS, "10.0.0.2", "10.0.0.1", "8", begin)
-    left = net.python(LEFT, NUMBERS, "10.0.0.1", "10.0.0.2", "8", begin)
+    right = net.python(RIGHT, NUMBERS, "10.0.0.2", "10.0.0.1", "5", begin)
+    left = net.python(LEFT, NUMBERS, "10.0.0.1", "10.0.0.2", "5", begin)
     time.sleep(2)
-    end, reloads = time.monotonic() + 6, 0
+    end, reloads = time.monotonic() + 4, 0
     while time.monotonic() < end:
         mark = reloads % 3 + 1
         assert f"{units} units loaded, no frame lost" in up.ctl("reload", programs[mark - 1])
