@@ -242,7 +242,7 @@ mod tests {
     use crate::device::Device;
     use crate::root::Root;
 
-    /// A card, and images of programs of which only the loop is given.
+    /// A card, and images of programs: of each the text, or that of its main alone.
     fn card(units: u32, policy: &str, loops: &[&str]) -> (SoftDevice, Vec<Image>) {
         let root = Root::find().unwrap();
         let folder = std::env::temp_dir().join(format!("penstock-live-{}-{units}-{policy}", std::process::id()));
@@ -251,7 +251,8 @@ mod tests {
         let mut device = None;
         for (number, body) in loops.iter().enumerate() {
             let name = format!("{number}-{}.c", body.len());
-            let text = format!("#include <penstock.h>\nint main(void) {{ {body} }}\n");
+            let main = if body.contains("main(") { body.to_string() } else { format!("int main(void) {{ {body} }}") };
+            let text = format!("#include <penstock.h>\n{main}\n");
             std::fs::write(folder.join(&name), text).unwrap();
             let design = format!(
                 "[card]\nname = \"live\"\nports = 2\n[dispatch]\npolicy = \"{policy}\"\n\
@@ -357,6 +358,27 @@ mod tests {
         push(&mut device, 4);
         assert_eq!((marks(&mut device), device.lost()), (vec![1; 4], 0));
         assert_eq!(device.vitals().unwrap()[0].state, UnitState::Disabled);
+    }
+
+    #[test]
+    fn a_unit_gives_up_what_it_keeps_when_it_is_told_to() {
+        let keeps = "static volatile pn_desc_t kept;
+            void int_handler(void) {
+              uint32_t flags = pn_interrupts();
+              if (kept && flags & PN_INT_EVICT) pn_send(pn_to(kept, 1));
+              pn_ack(flags);
+            }
+            int main(void) { pn_init(); kept = pn_recv(); for (;;) pn_send(pn_recv() ^ pn_port(1)); }";
+        let keeps_for_ever = keeps.replace("pn_send(pn_to(kept, 1))", "kept = kept");
+        let (mut device, images) = card(1, "round-robin", &[keeps, &keeps_for_ever]);
+        push(&mut device, 3);
+        assert_eq!(device.pump().count(), 2);
+        device.load_unit(0, &images[1], &images[0]).unwrap();
+        assert_eq!((device.pump().count(), device.lost()), (1, 0));
+        push(&mut device, 3);
+        assert_eq!(device.pump().count(), 2);
+        device.load_unit(0, &images[0], &images[1]).unwrap();
+        assert_eq!((device.pump().count(), device.lost()), (0, 1));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use penstock_device::{
     Counters, Design, Device, DeviceError, Drops, Image, Port, PortCounters, Root, SoftDevice, regs,
 };
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::control::{Command, ControlError, Server, What};
 use crate::protocol::{Answer, MAX_WORDS, PortStatus, Reloaded, Reply, Request, Status, UnitStatus};
@@ -96,7 +96,7 @@ struct Reload {
 }
 
 impl Live {
-    /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT and SIGTERM end [`Live::run`].
+    /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP end [`Live::run`].
     pub fn open(root: &Root, design: &Design, image: Image, setup: &Setup) -> Result<Self, LiveError> {
         for (index, (port, _)) in setup.interfaces.iter().enumerate() {
             if setup.interfaces[..index].iter().any(|(earlier, _)| earlier == port) {
@@ -108,7 +108,7 @@ impl Live {
         }
         let system = |doing| move |source| LiveError::System { doing, source };
         let (stop, signalled) = UnixStream::pair().map_err(system("making a pipe for signals"))?;
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             let end = signalled.try_clone().map_err(system("making a pipe for signals"))?;
             signal_hook::low_level::pipe::register(signal, end).map_err(system("waiting for signals"))?;
         }

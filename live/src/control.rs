@@ -261,7 +261,10 @@ impl Client {
         let mut line = serde_json::to_string(request).map_err(|error| ControlError::Answer(error.to_string()))?;
         line.push('\n');
         let path = &self.path;
-        let io = |source| ControlError::Io { path: path.clone(), source };
+        let io = |source: io::Error| match source.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => ControlError::NotUp(path.clone()),
+            _ => ControlError::Io { path: path.clone(), source },
+        };
         self.lines.get_mut().write_all(line.as_bytes()).map_err(io)?;
         line.clear();
         if self.lines.read_line(&mut line).map_err(io)? == 0 {
