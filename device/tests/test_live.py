@@ -188,6 +188,38 @@ def test_tags_come_out_as_they_went_in(net: Net, tmp_path: Path) -> None:
     up.stop()
 
 
+def test_what_hardware_should_have_cut(net: Net, tmp_path: Path) -> None:
+    """Datagrams that the sender leaves to be cut (UDP_SEGMENT) arrive one by one, and so do pages over TCP, in frames that fit a wire."""
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    receive = """
+        import socket
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)
+        sock.bind(("10.0.0.2", 7000))
+        sock.settimeout(20)
+        print("ready", flush=True)
+        print(*(sock.recv(4096).hex() for _ in range(51)))
+    """
+    send = """
+        import socket
+        print("ready", flush=True)
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setsockopt(17, 103, 1001)
+        sock.sendto(b"".join(bytes([n] * 1001) for n in range(50)) + b"end", ("10.0.0.2", 7000))
+    """
+    receiver = net.python(RIGHT, receive)
+    finish(net.python(LEFT, send))
+    assert finish(receiver).split() == [*(bytes([n] * 1001).hex() for n in range(50)), b"end".hex()]
+    ports = up.status()["ports"]
+    assert ports[0]["rx_frames"] == 51 and ports[0]["rx_bytes"] == 50 * (1001 + 42) + 45
+    page(tmp_path / "www", "small", 1_000_000)
+    net.python(RIGHT, SERVER, str(tmp_path / "www"))
+    assert finish(net.python(LEFT, CONNECTIONS, "2", "2", str(tmp_path / "www/small"))).strip() == "4"
+    pages = up.stop()["ports"][1]
+    # An MTU of 1500 B: 1448 B of the page in each frame at most.
+    assert pages["rx_frames"] > 4_000_000 / 1448 and pages["rx_bytes"] / pages["rx_frames"] < 1514
+
+
 COUNTER = """
 #include <penstock.h>
 int main(void) {{
@@ -456,6 +488,7 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
     net.run(CARD, "ip", "link", "set", "p2", "down")
     assert "`ip link set p2 up` starts it" in refusal("--port", "0=p2", *other)
     assert "there is no port7: the card has ports 0..1" in refusal("--port", "7=p3", *other)
+    assert "p3 is at port0 and at port1" in refusal("--port", "0=p3", "--port", "1=p3", *other)
     assert "port0 has two interfaces" in refusal("--port", "0=p3", "--port", "0=p2", *other)
     assert not (tmp_path / "other.sock").exists()
     assert up.status()["design"] == "forward"

@@ -98,9 +98,15 @@ struct Reload {
 impl Live {
     /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP end [`Live::run`].
     pub fn open(root: &Root, design: &Design, image: Image, setup: &Setup) -> Result<Self, LiveError> {
-        for (index, (port, _)) in setup.interfaces.iter().enumerate() {
-            if setup.interfaces[..index].iter().any(|(earlier, _)| earlier == port) {
+        for (index, (port, interface)) in setup.interfaces.iter().enumerate() {
+            let earlier = &setup.interfaces[..index];
+            if earlier.iter().any(|(other, _)| other == port) {
                 return Err(LiveError::Port(format!("{port} has two interfaces; give it one")));
+            }
+            if let Some((other, _)) = earlier.iter().find(|(_, name)| name == interface) {
+                let text =
+                    format!("{interface} is at {other} and at {port}; each frame would enter twice, so give it to one");
+                return Err(LiveError::Port(text));
             }
             if matches!(port, Port::Ethernet(number) if u32::from(*number) >= design.ports) {
                 return Err(LiveError::Port(format!("there is no {port}: the card has ports 0..{}", design.ports - 1)));

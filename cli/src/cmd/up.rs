@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock up`: the card in native code between real interfaces.
 
-use std::io::{Write, stdout};
+use std::io::{Write, stderr, stdout};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
@@ -77,21 +77,24 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
 
     let places: Vec<String> =
         setup.interfaces.iter().map(|(port, interface)| format!("{port} = {interface}")).collect();
-    println!("{} is up: {}; {}", design.name, places.join(", "), penstock_live::socket::DRIVER);
+    let mut head = format!("{} is up: {}; {}\n", design.name, places.join(", "), penstock_live::socket::DRIVER);
     for (interface, what) in live.switched_off() {
-        println!("{interface}: {what} is off while the card is up");
+        head += &format!("{interface}: {what} is off while the card is up\n");
     }
-    println!("control socket {}; Ctrl-C stops it", setup.socket.display());
-    // Whoever waits for the line may not see it through a pipe otherwise; a closed one is no reason to stop.
-    let _ = stdout().flush();
-
-    let status = live.run(&mut |fault| eprintln!("{fault}"))?;
-    print!("{}", Look::since_start(&status).summary());
+    head += &format!("control socket {}; Ctrl-C stops it\n", setup.socket.display());
+    say(&mut stdout(), &head);
+    let status = live.run(&mut |fault| say(&mut stderr(), &format!("{fault}\n")))?;
+    say(&mut stdout(), &Look::since_start(&status).summary());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&status).map_err(|error| FileError::output(path, error.into()))?;
         files::write(path, text + "\n")?;
     }
     Ok(())
+}
+
+/// Writes at once, also through a pipe. That nobody reads it any more is no reason to stop.
+fn say(to: &mut impl Write, text: &str) {
+    let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
 }
 
 fn port(text: &str) -> Result<(Port, String), String> {
