@@ -20,9 +20,9 @@ pub const LOOPBACK_STREAM: u32 = 5;
 /// Cycles that a unit may hold a slot without releasing any.
 pub const HELD_LIMIT: u64 = 10_000;
 /// Cycles that firmware may take to declare its slots.
-const BOOT_LIMIT: u64 = 100_000;
+pub const BOOT_LIMIT: u64 = 100_000;
 /// Cycles between two looks at whether it has, or at whether units are empty.
-const LOOK: u64 = 100;
+pub const LOOK: u64 = 100;
 
 /// Bits of a unit's ERRORS register (engines/rpu/regs/rpu.rdl) in words.
 const ERRORS: [(u32, &str); 6] = [
@@ -96,8 +96,8 @@ impl Host {
         bus.write(regs::CARD_PORT_ENABLE, (1 << self.ports) - 1)
     }
 
-    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, starts
-    /// anew and declares its slots. What it does not give up, even when it is told to with the evict interrupt, is lost.
+    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, and
+    /// starts anew. What it does not give up, even when it is told to with the evict interrupt, is lost.
     pub fn load_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = 1 << unit;
         self.enable(bus, self.enabled & !bit)?;
@@ -108,8 +108,7 @@ impl Host {
             drain(bus, bit)?;
         }
         self.fill(bus, bit, image)?;
-        start(bus, bit)?;
-        self.await_slots(bus, bit)
+        start(bus, bit)
     }
 
     /// Writes programs and tables into the units of the mask, holds them in reset, and lets the dispatcher forget their slots.
@@ -147,24 +146,32 @@ impl Host {
     fn await_slots(&self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
         let mut waited = 0;
         for unit in self.each(units) {
-            bus.write(regs::CARD_SLOTS_UNIT, unit)?;
-            while bus.read(regs::CARD_SLOTS_TOTAL)? == 0 {
-                if waited >= BOOT_LIMIT {
-                    let pc = self.read_unit(bus, unit, regs::RPU_HOST_PC)?;
-                    let waits = || {
-                        format!(
-                            "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
-                             its program must set slots up before it waits for frames",
-                            self.place(unit, pc)
-                        )
-                    };
-                    return Err(DeviceError::Card(self.end_of_program(bus, unit, pc)?.unwrap_or_else(waits)));
-                }
+            while !self.has_slots(bus, unit, waited >= BOOT_LIMIT)? {
                 bus.pass(LOOK)?;
                 waited += LOOK;
             }
         }
         Ok(())
+    }
+
+    /// Whether a unit has declared its slots. When it had to by now, an error says why it has not.
+    pub fn has_slots(&self, bus: &mut impl Bus, unit: u32, had_to: bool) -> Result<bool, DeviceError> {
+        bus.write(regs::CARD_SLOTS_UNIT, unit)?;
+        if bus.read(regs::CARD_SLOTS_TOTAL)? > 0 {
+            return Ok(true);
+        }
+        if !had_to {
+            return Ok(false);
+        }
+        let pc = self.read_unit(bus, unit, regs::RPU_HOST_PC)?;
+        let waits = || {
+            format!(
+                "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
+                 its program must set slots up before it waits for frames",
+                self.place(unit, pc)
+            )
+        };
+        Err(DeviceError::Card(self.end_of_program(bus, unit, pc)?.unwrap_or_else(waits)))
     }
 
     /// Names the units that take frames, in the flow table and in the dispatcher.

@@ -23,6 +23,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceError;
+use crate::host::{BOOT_LIMIT, LOOK};
 use crate::image::Image;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
@@ -181,11 +182,9 @@ impl SoftDevice {
         self.drop_dead()
     }
 
-    /// Loads one unit anew while the others have their frames: it gets no more, sends those that it has, and takes frames again when the
-    /// new program has declared its slots, unless it was disabled. One that was dead lives again.
-    ///
-    /// When the program does not come up, the unit gets `fallback` again, which it had before, and the error says why.
-    pub fn load_unit(&mut self, unit: u32, image: &Image, fallback: &Image) -> Result<(), DeviceError> {
+    /// Loads one unit anew while the others have their frames: it gets no more, sends those that it has, and starts. One that was dead
+    /// lives again. [`SoftDevice::is_up`] says when it takes frames.
+    pub fn start_unit(&mut self, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         for _ in 0..QUIET_POLLS {
             self.card.settle();
@@ -193,12 +192,28 @@ impl SoftDevice {
                 break;
             }
         }
-        let loaded = self.host.load_unit(&mut self.card, unit, image);
-        if loaded.is_err() && self.host.load_unit(&mut self.card, unit, fallback).is_err() {
-            self.wanted &= !bit;
+        self.starting |= bit;
+        self.looks = 0;
+        self.host.load_unit(&mut self.card, unit, image)
+    }
+
+    /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can flow between two
+    /// calls, each of which lets it go on for a while; an error says that it does not come up. It is out of the dispatch then.
+    pub fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
+        let bit = self.bit(unit)?;
+        if !self.host.has_slots(&mut self.card, unit, self.looks >= BOOT_LIMIT / LOOK)? {
+            self.card.settle();
+            self.looks += 1;
+            return Ok(false);
         }
+        self.starting &= !bit;
         self.drop_dead()?;
-        loaded
+        Ok(true)
+    }
+
+    /// No unit takes frames because one is starting: what comes now should wait.
+    pub fn is_closed(&self) -> bool {
+        self.host.enabled == 0 && self.starting != 0
     }
 
     /// Writes an image's tables into all units, between two frames.
@@ -272,6 +287,13 @@ mod tests {
         format!("pn_init(); for (;;) {{ pn_desc_t d = pn_recv(); *pn_data() = {mark}; pn_send(pn_to(d, 1)); }}")
     }
 
+    /// Loads a unit and waits until it is up.
+    fn load_unit(device: &mut SoftDevice, unit: u32, image: &Image) -> Result<(), DeviceError> {
+        device.start_unit(unit, image)?;
+        while !device.is_up(unit)? {}
+        Ok(())
+    }
+
     fn marks(device: &mut SoftDevice) -> Vec<u8> {
         device.pump().map(|(_, bytes)| bytes[0]).collect()
     }
@@ -286,7 +308,7 @@ mod tests {
             let (mut device, images) = card(units, policy, &[&marker(1), &marker(2)]);
             push(&mut device, 7);
             for unit in 0..units {
-                device.load_unit(unit, &images[1], &images[0]).unwrap();
+                load_unit(&mut device, unit, &images[1]).unwrap();
                 push(&mut device, 30);
             }
             let marks = marks(&mut device);
@@ -302,7 +324,7 @@ mod tests {
     fn a_disabled_unit_stays_disabled_when_it_is_loaded() {
         let (mut device, images) = card(2, "round-robin", &[&marker(1), &marker(2)]);
         device.set_enabled(1, false).unwrap();
-        device.load_unit(1, &images[1], &images[0]).unwrap();
+        load_unit(&mut device, 1, &images[1]).unwrap();
         push(&mut device, 10);
         assert_eq!(marks(&mut device), [1; 10]);
         assert_eq!(device.vitals().unwrap()[1].state, UnitState::Disabled);
@@ -323,7 +345,7 @@ mod tests {
         assert_eq!((device.vitals().unwrap()[0].state, device.lost()), (UnitState::Dead, 1));
         assert!(device.set_enabled(0, true).is_err());
         for unit in 0..2 {
-            device.load_unit(unit, &images[1], &images[0]).unwrap();
+            load_unit(&mut device, unit, &images[1]).unwrap();
         }
         push(&mut device, 5);
         assert_eq!((marks(&mut device), device.lost()), (vec![2; 5], 1));
@@ -346,18 +368,39 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_come_up_leaves_the_one_before() {
+    fn a_program_that_does_not_come_up_leaves_its_unit_out() {
         let (mut device, images) = card(2, "round-robin", &[&marker(1), "for (;;);"]);
-        let error = device.load_unit(0, &images[1], &images[0]).unwrap_err().to_string();
+        let error = load_unit(&mut device, 0, &images[1]).unwrap_err().to_string();
         assert!(error.contains("unit 0 has not declared its slots"), "{error}");
         push(&mut device, 4);
         assert_eq!(marks(&mut device), [1; 4]);
-        assert!(device.vitals().unwrap().iter().all(|unit| (unit.state, unit.slots) == (UnitState::Running, 32)));
-        // When neither comes up, the unit gets no frames.
-        assert!(device.load_unit(0, &images[1], &images[1]).is_err());
+        load_unit(&mut device, 0, &images[0]).unwrap();
         push(&mut device, 4);
         assert_eq!((marks(&mut device), device.lost()), (vec![1; 4], 0));
-        assert_eq!(device.vitals().unwrap()[0].state, UnitState::Disabled);
+        assert!(device.vitals().unwrap().iter().all(|unit| (unit.state, unit.slots) == (UnitState::Running, 32)));
+    }
+
+    /// The first program here takes long to come up: the others have its frames meanwhile, and alone it makes them wait.
+    #[test]
+    fn frames_flow_while_a_unit_starts() {
+        let slow = format!("for (volatile int n = 0; n < 30000; n++); {}", marker(2));
+        for (units, closed) in [(2, false), (1, true)] {
+            let (mut device, images) = card(units, "flow-hash", &[&marker(1), &slow]);
+            device.start_unit(0, &images[1]).unwrap();
+            let mut turns = 0;
+            while !device.is_up(0).unwrap() {
+                assert_eq!(device.is_closed(), closed);
+                if !closed {
+                    push(&mut device, 1);
+                    assert_eq!(marks(&mut device), [1]);
+                }
+                turns += 1;
+            }
+            assert!((5..1000).contains(&turns), "{turns} turns");
+            push(&mut device, 1);
+            assert_eq!((marks(&mut device), device.lost(), device.is_closed()), (vec![2], 0, false));
+            assert_eq!(device.totals().unwrap().ports[0].drop_policy, 0);
+        }
     }
 
     #[test]
@@ -373,11 +416,11 @@ mod tests {
         let (mut device, images) = card(1, "round-robin", &[keeps, &keeps_for_ever]);
         push(&mut device, 3);
         assert_eq!(device.pump().count(), 2);
-        device.load_unit(0, &images[1], &images[0]).unwrap();
+        load_unit(&mut device, 0, &images[1]).unwrap();
         assert_eq!((device.pump().count(), device.lost()), (1, 0));
         push(&mut device, 3);
         assert_eq!(device.pump().count(), 2);
-        device.load_unit(0, &images[0], &images[1]).unwrap();
+        load_unit(&mut device, 0, &images[0]).unwrap();
         assert_eq!((device.pump().count(), device.lost()), (0, 1));
     }
 

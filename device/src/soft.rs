@@ -32,6 +32,10 @@ pub struct SoftDevice {
     pub(crate) pushed: [u64; STREAMS],
     /// Units that shall take frames, as long as they live.
     pub(crate) wanted: u32,
+    /// Units that start with a new program.
+    pub(crate) starting: u32,
+    /// Looks at whether the one that started last is up.
+    pub(crate) looks: u64,
     /// Faults of the card that have been told.
     pub(crate) told: usize,
 }
@@ -51,13 +55,15 @@ impl SoftDevice {
             waiting: Traffic::default(),
             pushed: [0; STREAMS],
             wanted: 0,
+            starting: 0,
+            looks: 0,
             told: 0,
         }
     }
 
     /// Takes units that were given up out of the dispatch, so that the others get their flows.
     pub(crate) fn drop_dead(&mut self) -> Result<(), DeviceError> {
-        let alive = self.wanted & !self.card.dead();
+        let alive = self.wanted & !self.card.dead() & !self.starting;
         if alive != self.host.enabled {
             self.host.enable(&mut self.card, alive)?;
         }
@@ -121,6 +127,7 @@ impl Device for SoftDevice {
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
         self.host.load(&mut self.card, image)?;
         self.wanted = self.host.enabled;
+        self.starting = 0;
         // Frames of the program before: nobody waits for them any more.
         self.card.poll();
         Ok(())

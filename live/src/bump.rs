@@ -90,7 +90,12 @@ pub struct Live {
 struct Reload {
     design: Design,
     image: Image,
-    next: u32,
+    /// Units that are still to be loaded, the next one first.
+    left: VecDeque<u32>,
+    /// The first of them has been started.
+    is_starting: bool,
+    /// Why the new program does not come up: units get the old one again.
+    failure: Option<String>,
     lost_before: u64,
     answer: Sender<Answer>,
 }
@@ -151,7 +156,7 @@ impl Live {
         while !self.is_stopped() {
             let moved = self.carry()?;
             self.obey()?;
-            self.step_reload()?;
+            self.step_reload(tell)?;
             self.look(moved, tell)?;
             if moved == 0 && self.reload.is_none() {
                 self.sleep(tell)?;
@@ -171,7 +176,8 @@ impl Live {
     /// Moves what has come through the card; says how many frames came.
     fn carry(&mut self) -> Result<usize, DeviceError> {
         let (mut moved, mut failed) = (0, None);
-        for wire in &mut self.wires {
+        let open = if self.device.is_closed() { 0 } else { self.wires.len() };
+        for wire in &mut self.wires[..open] {
             let (port, device) = (wire.port, &mut self.device);
             moved += wire.receive(BATCH, &mut |bytes| {
                 if let Err(error) = device.push(port, bytes) {
@@ -212,7 +218,10 @@ impl Live {
                 }
                 What::Reload(both) => {
                     let (design, image) = *both;
-                    self.reload = Some(Reload { design, image, next: 0, lost_before: self.device.lost(), answer });
+                    let left = (0..design.units).collect();
+                    let lost_before = self.device.lost();
+                    let (is_starting, failure) = (false, None);
+                    self.reload = Some(Reload { design, image, left, is_starting, failure, lost_before, answer });
                     continue;
                 }
             };
@@ -272,33 +281,54 @@ impl Live {
         Ok(Reply::default())
     }
 
-    /// Loads the next unit of a reload, if there is one. When the new program does not come up, all units get the old one again.
-    fn step_reload(&mut self) -> Result<(), DeviceError> {
+    /// Goes on with a reload, if there is one: starts the next unit, or looks whether it is up. When the new program does not come up,
+    /// units that have it get the old one again.
+    fn step_reload(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), DeviceError> {
         let Some(mut reload) = self.reload.take() else { return Ok(()) };
-        // What comes meanwhile waits in the rings.
-        let loaded = self.device.load_unit(reload.next, &reload.image, &self.image);
-        self.send_out();
-        if let Err(error) = loaded {
-            for unit in 0..reload.next {
-                self.device.load_unit(unit, &self.image, &self.image)?;
+        let Some(&unit) = reload.left.front() else {
+            self.end_reload(reload);
+            return Ok(());
+        };
+        if !reload.is_starting {
+            let image = if reload.failure.is_none() { &reload.image } else { &self.image };
+            self.device.start_unit(unit, image)?;
+            reload.is_starting = true;
+        }
+        match self.device.is_up(unit) {
+            Ok(false) => {}
+            Ok(true) => {
+                reload.left.pop_front();
+                reload.is_starting = false;
             }
-            respond(&reload.answer, Err(format!("{error}; the program before goes on")));
-            return Ok(());
+            Err(error) => {
+                reload.is_starting = false;
+                if reload.failure.is_none() {
+                    reload.left = (0..=unit).rev().collect();
+                    reload.failure = Some(error.to_string());
+                } else {
+                    reload.left.pop_front();
+                    self.note(format!("unit {unit} gets no more frames: {error}"), tell);
+                }
+            }
         }
-        reload.next += 1;
-        if reload.next < self.design.units {
-            self.reload = Some(reload);
-            return Ok(());
-        }
-        let Reload { design, image, lost_before, answer, .. } = reload;
-        let lost = self.device.lost() - lost_before;
-        let messages = image.firmware.messages.clone();
-        self.image = image;
-        let units = design.units;
-        self.runs(design);
-        let reload = Some(Reloaded { units, lost, messages });
-        respond(&answer, Ok(Reply { reload, ..Reply::default() }));
+        self.reload = Some(reload);
         Ok(())
+    }
+
+    fn end_reload(&mut self, reload: Reload) {
+        let Reload { design, image, failure, lost_before, answer, .. } = reload;
+        let reply = match failure {
+            Some(error) => Err(format!("{error}; the program before goes on")),
+            None => {
+                let lost = self.device.lost() - lost_before;
+                let messages = image.firmware.messages.clone();
+                let reload = Some(Reloaded { units: design.units, lost, messages });
+                self.image = image;
+                self.runs(design);
+                Ok(Reply { reload, ..Reply::default() })
+            }
+        };
+        respond(&answer, reply);
     }
 
     /// Notes what runs now.

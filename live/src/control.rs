@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use penstock_device::{Design, Image, ImageError, Override, Root};
+use penstock_device::{Design, Device, Image, ImageError, Override, Root, SoftDevice};
 
 use crate::protocol::{Answer, Reply, Request};
 
@@ -206,6 +206,7 @@ impl Connection {
         let what = match request {
             Request::Reload { program, tables } => self
                 .change(Override { program, tables, ..Override::default() }, |design| Image::of(&self.root, design))
+                .and_then(try_out)
                 .map(|both| What::Reload(Box::new(both))),
             Request::Table { name, file } => self
                 .change(Override { tables: [(name, file)].into(), ..Override::default() }, Image::table_of)
@@ -238,6 +239,13 @@ impl Connection {
         let compiled = compile(&design).map_err(|error| error.to_string())?;
         Ok((design, compiled))
     }
+}
+
+/// Lets a program start on a card of its own first: one that does not come up there never gets to the one that is up.
+fn try_out((design, image): (Design, Image)) -> Result<(Design, Image), String> {
+    let tried = SoftDevice::open(&design).load(&image);
+    tried.map_err(|error| format!("{error}; the program before goes on"))?;
+    Ok((design, image))
 }
 
 /// A connection to a card that is up.

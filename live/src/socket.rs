@@ -18,7 +18,7 @@ pub const DRIVER: &str = "AF_PACKET (TPACKET_V3 ring in, sendmmsg out)";
 /// Bytes of a block: the longest frame that veth hands around, 64 KiB before it is cut into segments, must fit.
 const BLOCK_BYTES: usize = 128 << 10;
 /// Blocks of a ring. The kernel hands over one that is not full after [`BLOCK_MS`], so this many also bridge as many milliseconds.
-const BLOCKS: usize = 128;
+const BLOCKS: usize = 256;
 /// Milliseconds after which a block is handed over though it is not full.
 const BLOCK_MS: u32 = 1;
 /// Frames in one call to the kernel.

@@ -25,9 +25,6 @@ pub(crate) const STREAMS: usize = 6;
 const HOST: usize = 4;
 pub(crate) const LOOPBACK: usize = 5;
 
-/// Instructions that a unit may execute in one go before it has declared its slots: what start-up code may need.
-const START_UP: u64 = 1_000 * HELD_LIMIT;
-
 /// Frames that go over loopback in one [`Card::poll`], so that it ends even if they circle.
 const LOOPBACK_LIMIT: usize = 100_000;
 /// The same for one [`Card::push`]: enough for each frame in the card to go from unit to unit a few times.
@@ -614,11 +611,10 @@ impl Card {
                 self.give_up(number, Cause::Hangs);
                 return;
             }
-            let starts = view.dispatcher.slots[usize::from(number)].total == 0 && unit.instructions() < START_UP;
             match pause {
                 Pause::Waiting => return,
                 Pause::Polling if unit.held_slots() == 0 => return,
-                Pause::Limit if unit.held_slots() == 0 && !starts => {
+                Pause::Limit if unit.held_slots() == 0 => {
                     self.spinning |= 1 << number;
                     return;
                 }
