@@ -367,6 +367,12 @@ def test_interfaces_that_go_and_come(net: Net, tmp_path: Path, make_design: Desi
     net.run(RIGHT, "ip", "addr", "add", "10.0.0.2/16", "dev", "r0")
     net.run(LEFT, "ip", "neigh", "replace", "10.0.0.2", "lladdr", net.ether(RIGHT, "r0"), "dev", "l0")
     assert passes(0) and passes(1)
+    # What is down can be gone later.
+    net.run(CARD, "ip", "link", "set", "p3", "down")
+    up.wait_for("port3 (p3) is down")
+    net.run(CARD, "ip", "link", "del", "p3")
+    up.wait_for("port3 (p3) is gone")
+    assert passes(0)
     up.stop()
 
 

@@ -184,19 +184,23 @@ impl Wire {
         // An interface that was down for a moment is opened anew by `retry`.
         let link = if link == Link::Up { Link::Down } else { link };
         self.link = Err(link);
-        Some(match link {
+        Some(self.loss(link))
+    }
+
+    /// What is said of a wire that is not up any more.
+    fn loss(&self, link: Link) -> String {
+        match link {
             Link::Gone => {
                 format!("{} is gone; the other ports go on, and so does this one when it is back", self.name())
             }
             _ => format!("{} is down; the other ports go on, and so does this one when it is up again", self.name()),
-        })
+        }
     }
 
-    /// Tries to open a wire that is not up; says so when it is again.
+    /// Tries to open a wire that is not up; says so when it is again, and when one that was down is gone: interfaces are taken down before
+    /// they are removed.
     pub fn retry(&mut self) -> Option<String> {
-        if self.link.is_ok() {
-            return None;
-        }
+        let Err(before) = self.link else { return None };
         match self.look() {
             Link::Up => {
                 self.link = Ok(Ends::open(&self.interface).ok()?);
@@ -209,7 +213,7 @@ impl Wire {
             }
             link => {
                 self.link = Err(link);
-                None
+                (link == Link::Gone && before == Link::Down).then(|| self.loss(link))
             }
         }
     }
