@@ -344,7 +344,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let (frame, transport) = packet(4, PROTOCOL_TCP, &[], 3000);
+        let (mut frame, transport) = packet(4, PROTOCOL_TCP, &[], 3000);
+        // As long as a TCP header in a tunnel would say that it is.
+        frame[transport + 28 + 12] = 0x50;
         for (left, length) in [
             // In a tunnel; UDP said to be TCP; no size; cut fragments (UFO); cut headers; a checksum beyond the end.
             (left(GSO_TCPV4, 1000, transport + 28, 16, None), frame.len()),
