@@ -336,6 +336,8 @@ INTERRUPTED = """
 import os, signal, threading, time
 from penstock import Device, PenstockError
 
+# As in a terminal: what is started in the background ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 card = Device.open("designs/one-unit.toml", "TARGET")
 card.send([bytes(60)] * COUNT)
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

@@ -67,7 +67,7 @@ impl Card {
     /// When there is none that can be read, `address` is no multiple of 4, or UNIT_READ names no unit of the card.
     pub fn read(&mut self, address: u32) -> Result<u32, AccessError> {
         let value = match address {
-            _ if address % 4 != 0 => None,
+            _ if !address.is_multiple_of(4) => None,
             WINDOW..WINDOW_END => {
                 let unit = self.units.get(self.host.unit_read as usize);
                 unit.and_then(|unit| unit.host_read(address - WINDOW))
@@ -82,7 +82,8 @@ impl Card {
     /// # Errors
     /// When there is no such unit or word, or `offset` is no multiple of 4.
     pub fn read_unit(&self, unit: u8, offset: u32) -> Result<u32, AccessError> {
-        let word = self.units.get(usize::from(unit)).filter(|_| offset % 4 == 0 && offset < WINDOW_END - WINDOW);
+        let word =
+            self.units.get(usize::from(unit)).filter(|_| offset.is_multiple_of(4) && offset < WINDOW_END - WINDOW);
         let error = AccessError { access: Access::Read, address: WINDOW.wrapping_add(offset) };
         word.and_then(|unit| unit.host_read(offset)).ok_or(error)
     }
@@ -94,7 +95,7 @@ impl Card {
     pub fn write_unit(&mut self, unit: u8, offset: u32, value: u32) -> Result<(), AccessError> {
         let units = 1u32.checked_shl(unit.into()).unwrap_or(0);
         let mask = std::mem::replace(&mut self.host.unit_write_mask, units);
-        let is_there = offset % 4 == 0 && offset < WINDOW_END - WINDOW;
+        let is_there = offset.is_multiple_of(4) && offset < WINDOW_END - WINDOW;
         let written = is_there && self.write_units(offset, value);
         self.host.unit_write_mask = mask;
         let error = AccessError { access: Access::Write, address: WINDOW.wrapping_add(offset) };
@@ -177,7 +178,7 @@ impl Card {
     pub fn write(&mut self, address: u32, value: u32) -> Result<(), AccessError> {
         let error = AccessError { access: Access::Write, address };
         match address {
-            _ if address % 4 != 0 => return Err(error),
+            _ if !address.is_multiple_of(4) => return Err(error),
             WINDOW..WINDOW_END => return self.write_units(address - WINDOW, value).then_some(()).ok_or(error),
             regs::CARD_UNIT_WRITE_MASK => self.host.unit_write_mask = value,
             regs::CARD_UNIT_READ => self.host.unit_read = value & 31,

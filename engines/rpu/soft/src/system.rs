@@ -606,7 +606,7 @@ impl System {
         }
         if value & 0x100 != 0 {
             let base = self.slot_addr.wrapping_sub(DMEM_BASE);
-            if base >= DMEM_BYTES || base % HEADER_ROW != 0 {
+            if base >= DMEM_BYTES || !base.is_multiple_of(HEADER_ROW) {
                 return self.raise(flag::BAD_SLOT);
             }
             self.header_bases[number] = Some(base);
