@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Packet memory: rows of 64 bytes in UltraRAM, two ports. A read answers two cycles later (memory, output register).
+// Packet memory: rows of 64 bytes in UltraRAM, two ports. A port reads in every cycle in which it does not write; the row is there two cycles
+// later (memory, output register), for one cycle.
 //
 // Port A belongs to the core and the frame engines, port B to the accelerators and the host.
 // A row that one port writes while the other reads it is read as either value.
@@ -12,7 +13,6 @@ module pmem
 ) (
     input wire logic clk,
 
-    input  wire logic [1:0]                                   en,
     input  wire logic [1:0]                                   we,
     input  wire logic [1:0][BeatBytes-1:0]                    be,
     input  wire logic [1:0][$clog2(Bytes/BeatBytes)-1:0]      row,
@@ -26,20 +26,14 @@ module pmem
 
   for (genvar p = 0; p < 2; p++) begin : gen_port
     logic [DataW-1:0] mem_q, out_q;
-    logic read_q;
 
     always @(posedge clk) begin
-      if (en[p]) begin
-        if (we[p]) begin
-          for (int unsigned b = 0; b < BeatBytes; b++) if (be[p][b]) mem[row[p]][b*8+:8] <= wdata[p][b*8+:8];
-        end else mem_q <= mem[row[p]];
-      end
+      if (we[p]) begin
+        for (int unsigned b = 0; b < BeatBytes; b++) if (be[p][b]) mem[row[p]][b*8+:8] <= wdata[p][b*8+:8];
+      end else mem_q <= mem[row[p]];
     end
 
-    always_ff @(posedge clk) begin
-      read_q <= en[p] && !we[p];
-      if (read_q) out_q <= mem_q;
-    end
+    always_ff @(posedge clk) out_q <= mem_q;
 
     assign rdata[p] = out_q;
   end

@@ -217,13 +217,14 @@ module rpu
   );
 
   // ---- packet memory, port A: core, then rx_dma, then tx_dma
-  logic rx_row_valid, tx_row_valid;
+  logic rx_row_valid;
   logic [13:0] rx_row, tx_row;
   logic [DataW-1:0] rx_row_data;
   logic [BeatBytes-1:0] rx_row_be;
   logic [1:0] load_step_q;  // cycles that a load of the core has been in MEM
 
-  wire core_takes_a = m_pmem_q && load_step_q == 0;
+  logic core_takes_a;  // in the first cycle of an access in MEM; a register, because much hangs on it
+  always_ff @(posedge clk) core_takes_a <= issue && ex_pmem && !core_rst_q;
 
   assign pmem_hold = m_pmem_q && !m_we_q && load_step_q != 2'd2;
   assign pmem_word = pmem_rdata[0][m_addr_q[5:2]*32+:32];
@@ -254,8 +255,7 @@ module rpu
       .Bytes(PmemBytes)
   ) pmem (
       .clk,
-      .en({host_pmem_en || accel_takes_b != 0, core_takes_a || rx_row_valid || tx_row_valid}),
-      .we({host_pmem_en ? host_we : accel_bus.pm_we[accel_port], core_takes_a ? m_we_q : rx_row_valid}),
+      .we({host_pmem_en ? host_we : (accel_takes_b & accel_bus.pm_we) != 0, core_takes_a ? m_we_q : rx_row_valid}),
       .be({
         host_pmem_en ? 64'hF << {host_addr[5:2], 2'b0} : accel_bus.pm_wstrb[accel_port],
         core_takes_a ? 64'(m_be_q) << {m_addr_q[5:2], 2'b0} : rx_row_be
@@ -400,7 +400,7 @@ module rpu
       .table_src(tx_src),
       .table_timestamp(tx_timestamp),
       .table_hash(tx_hash),
-      .row_valid(tx_row_valid),
+      .row_valid(),  // port A reads for it whenever nobody writes or loads
       .row_ready(!core_takes_a && !rx_row_valid),
       .row_addr(tx_row),
       .row_data(pmem_rdata[0]),
