@@ -223,8 +223,8 @@ module rpu
   logic [BeatBytes-1:0] rx_row_be;
   logic [1:0] load_step_q;  // cycles that a load of the core has been in MEM
 
-  logic core_takes_a;  // in the first cycle of an access in MEM; a register, because much hangs on it
-  always_ff @(posedge clk) core_takes_a <= issue && ex_pmem && !core_rst_q;
+  logic core_takes_a_q;  // in the first cycle of an access in MEM; a register, because much hangs on it
+  always_ff @(posedge clk) core_takes_a_q <= issue && ex_pmem && !core_rst_q;
 
   assign pmem_hold = m_pmem_q && !m_we_q && load_step_q != 2'd2;
   assign pmem_word = pmem_rdata[0][m_addr_q[5:2]*32+:32];
@@ -255,18 +255,18 @@ module rpu
       .Bytes(PmemBytes)
   ) pmem (
       .clk,
-      .we({host_pmem_en ? host_we : (accel_takes_b & accel_bus.pm_we) != 0, core_takes_a ? m_we_q : rx_row_valid}),
+      .we({host_pmem_en ? host_we : (accel_takes_b & accel_bus.pm_we) != 0, core_takes_a_q ? m_we_q : rx_row_valid}),
       .be({
         host_pmem_en ? 64'hF << {host_addr[5:2], 2'b0} : accel_bus.pm_wstrb[accel_port],
-        core_takes_a ? 64'(m_be_q) << {m_addr_q[5:2], 2'b0} : rx_row_be
+        core_takes_a_q ? 64'(m_be_q) << {m_addr_q[5:2], 2'b0} : rx_row_be
       }),
       .row({
         host_pmem_en ? host_addr[RowW+5:6] : accel_bus.pm_row[accel_port][RowW-1:0],
-        core_takes_a ? m_addr_q[RowW+5:6] : rx_row_valid ? rx_row[RowW-1:0] : tx_row[RowW-1:0]
+        core_takes_a_q ? m_addr_q[RowW+5:6] : rx_row_valid ? rx_row[RowW-1:0] : tx_row[RowW-1:0]
       }),
       .wdata({
         host_pmem_en ? {16{host_wdata}} : accel_bus.pm_wdata[accel_port],
-        core_takes_a ? {16{m_wdata_q}} : rx_row_data
+        core_takes_a_q ? {16{m_wdata_q}} : rx_row_data
       }),
       .rdata(pmem_rdata)
   );
@@ -364,7 +364,7 @@ module rpu
       .table_header(rx_header),
       .table_copies(rx_copies),
       .row_valid(rx_row_valid),
-      .row_ready(!core_takes_a),
+      .row_ready(!core_takes_a_q),
       .row_addr(rx_row),
       .row_be(rx_row_be),
       .head_valid,
@@ -401,7 +401,7 @@ module rpu
       .table_timestamp(tx_timestamp),
       .table_hash(tx_hash),
       .row_valid(),  // port A reads for it whenever nobody writes or loads
-      .row_ready(!core_takes_a && !rx_row_valid),
+      .row_ready(!core_takes_a_q && !rx_row_valid),
       .row_addr(tx_row),
       .row_data(pmem_rdata[0]),
       .tx,
