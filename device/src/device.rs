@@ -178,6 +178,10 @@ pub trait Device {
     /// are gone; else they wait for the run.
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
+    /// Fills the accelerator's table of every unit anew ([`Image::table`]) while the programs stay as they are. A frame that is looked up
+    /// meanwhile meets the old table on `soft`, and on `rtl` perhaps a part of each.
+    fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError>;
+
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 

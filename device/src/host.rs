@@ -122,7 +122,7 @@ impl Host {
                 bus.write(UNIT_WINDOW + base + 4 * index as u32, u32::from_le_bytes(word))?;
             }
         }
-        self.fill_table(bus, units, &image.table)?;
+        fill_table(bus, &image.table)?;
         let firmware = Arc::new(image.firmware.clone());
         for unit in self.each(units) {
             self.firmware[unit as usize] = Some(firmware.clone());
@@ -132,10 +132,10 @@ impl Host {
         bus.write(regs::CARD_UNIT_FLUSH, units)
     }
 
-    /// Writes tables into the units of the mask. Frames meet the old ones, the new ones, or, on a target with a clock, something between.
-    pub fn fill_table(&self, bus: &mut impl Bus, units: u32, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-        bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
-        table.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
+    /// Fills the tables of every unit while the programs stay.
+    pub fn load_tables(&self, bus: &mut impl Bus, table: &[(u32, u32)]) -> Result<(), DeviceError> {
+        bus.write(regs::CARD_UNIT_WRITE_MASK, u32::MAX >> (32 - self.units))?;
+        fill_table(bus, table)
     }
 
     /// Numbers of the units of the mask.
@@ -248,6 +248,11 @@ impl Host {
             host_memory: host_memory_counters(bus)?,
         })
     }
+}
+
+/// Writes tables into the units that are written to.
+fn fill_table(bus: &mut impl Bus, table: &[(u32, u32)]) -> Result<(), DeviceError> {
+    table.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
 }
 
 /// Lets the units of the mask go.

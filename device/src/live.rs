@@ -216,13 +216,6 @@ impl SoftDevice {
         self.host.enabled == 0 && self.starting != 0
     }
 
-    /// Writes an image's tables into all units, between two frames.
-    pub fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-        let all = u32::MAX >> (32 - self.host.units);
-        self.card.settle();
-        self.host.fill_table(&mut self.card, all, table)
-    }
-
     /// Reads a word of a unit's window (docs/architecture.md, "RPU address map").
     pub fn read_unit(&self, unit: u32, address: u32) -> Result<u32, DeviceError> {
         self.bit(unit)?;

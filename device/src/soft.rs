@@ -133,6 +133,11 @@ impl Device for SoftDevice {
         Ok(())
     }
 
+    fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError> {
+        self.card.settle();
+        self.host.load_tables(&mut self.card, table)
+    }
+
     fn send(&mut self, traffic: &Traffic, _rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         self.waiting.append(traffic);

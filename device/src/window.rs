@@ -52,13 +52,3 @@ pub fn write(device: &mut dyn Device, unit: u32, address: u32, bytes: &[u8]) -> 
     }
     Ok(())
 }
-
-/// Fills the accelerator's table of the first `units` units with the words of [`crate::Image::table`]. A frame that is looked up
-/// meanwhile may meet a part of the old table and a part of the new one.
-///
-/// # Errors
-/// When the card refuses a write.
-pub fn write_table(device: &mut dyn Device, units: u32, words: &[(u32, u32)]) -> Result<(), DeviceError> {
-    device.write(regs::CARD_UNIT_WRITE_MASK, u32::MAX >> (32 - units))?;
-    words.iter().try_for_each(|(offset, word)| device.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
-}

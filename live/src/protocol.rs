@@ -7,7 +7,7 @@
 //! {"do":"mem_read","unit":3,"address":8388608,"count":2}  {"ok":{"words":[305419896,0]}}
 //! {"do":"poke","unit":3}                        {"ok":{}}
 //! {"do":"debug","unit":3}                       {"ok":{"debug":0}}
-//! {"do":"reload","program":"/home/me/new.c"}    {"ok":{"reload":{"units":16,"lost":0,"messages":""}}}
+//! {"do":"reload","program":"/firmware/new.c"}    {"ok":{"reload":{"units":16,"lost":0,"messages":""}}}
 //! {"do":"status"}                               {"ok":{"status":{"design":"firewall", ...}}}
 //! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
 //! ```

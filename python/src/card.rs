@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use penstock_device::capture;
 use penstock_device::{
     Departure, Design, DesignError, Device, Image, Outcome, Override, Policy, Port, Progress, Rate, Root, Run, Target,
-    Traffic, files, open, table_from, table_of, window,
+    Traffic, files, open, table_from, table_of,
 };
 
 use crate::error::Error;
@@ -116,7 +116,7 @@ impl Card {
             Table::Text(text) => table_of(name, text)?,
             Table::File(path) => table_from(path)?,
         };
-        window::write_table(&mut *self.device, self.design.units, &words)?;
+        self.device.load_tables(&words)?;
         (self.design, self.texts) =
             change_image(self.design.clone(), self.texts.clone(), None, BTreeMap::from([(name.to_string(), table)]))?;
         Ok(())

@@ -294,6 +294,10 @@ impl Device for RtlDevice {
         self.host.load(&mut self.model, image)
     }
 
+    fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError> {
+        self.host.load_tables(&mut self.model, table)
+    }
+
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         let base = self.bytes.len();
