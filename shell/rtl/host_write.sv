@@ -104,20 +104,31 @@ module host_write
     for (int unsigned b = 0; b < BeatBytes; b++)
       strb_q[b] <= (!early.first || b >= 32'(early.first_byte)) && (!early.last || early.end_byte == 0 || b < 32'(early.end_byte));
 
-  fifo_dist #(
-      .Width(DataW + BeatBytes + 1),
-      .Room (InFlight)
-  ) i_beats (
-      .clk,
-      .rst,
-      .push (out_step),
-      .din  ({out_side.wlast, strb_q, out_data}),
-      .ready(w_ready),
-      .valid(axi.wvalid),
-      .pop  (axi.wready),
-      .dout ({axi.wlast, axi.wstrb, axi.wdata}),
-      .level()
-  );
+  // Queues side by side that move in step: one read pointer for all bits would be a wire across the block.
+  localparam int unsigned Lanes = 4;
+  localparam int unsigned LaneBytes = BeatBytes / Lanes;
+  logic [Lanes-1:0] lane_ready, lane_valid, lane_wlast;
+
+  for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+    fifo_dist #(
+        .Width(LaneBytes * 9 + 1),
+        .Room (InFlight)
+    ) i_beats (
+        .clk,
+        .rst,
+        .push (out_step),
+        .din  ({out_side.wlast, strb_q[l*LaneBytes+:LaneBytes], out_data[l*LaneBytes*8+:LaneBytes*8]}),
+        .ready(lane_ready[l]),
+        .valid(lane_valid[l]),
+        .pop  (axi.wready),
+        .dout ({lane_wlast[l], axi.wstrb[l*LaneBytes+:LaneBytes], axi.wdata[l*LaneBytes*8+:LaneBytes*8]}),
+        .level()
+    );
+  end
+
+  assign w_ready = lane_ready[0];
+  assign axi.wvalid = lane_valid[0];
+  assign axi.wlast = lane_wlast[0];
 
   // ---- bursts
   logic made, final_burst, away_ready;
