@@ -68,6 +68,7 @@ module rx_dma
     len_t len;
     logic answer;       // of host memory
     logic error;        // of an answer
+    logic [6:0] stop;   // of an answer: byte after its last one, in the row of its last beat; above 64 in the row behind that
     half_t place;       // in packet memory
     header_row_t header; // the header copy's row,
     logic copies;       // if there is one
@@ -79,6 +80,7 @@ module rx_dma
   entry_t in, head;
   logic head_avail, pop;
   wire to_write = rx_valid && in.answer && answer.write;
+  wire [6:0] in_tail = {rx.meta.len[5:0] == 0, rx.meta.len[5:0]};
 
   assign answer = rx.meta.hash;
 
@@ -89,6 +91,7 @@ module rx_dma
       len: rx.meta.len,
       answer: rx.meta.src == PortHostMem,
       error: answer.error,
+      stop: in_tail + {3'b0, answer.place[2:0], 1'b0},
       place: in.answer ? answer.place : table_place,
       header: table_header,
       copies: table_copies && !in.answer,
@@ -151,7 +154,6 @@ module rx_dma
 
   // Bytes of the last beat (1..64) and whether the rotation pushes some of them into a row of their own.
   wire [6:0] tail = {head.len[5:0] == 0, head.len[5:0]};
-  wire [6:0] tail_end = tail + {3'b0, off, 1'b0};
   wire spills = tail + {3'b0, off, 1'b0} > 7'd64;
 
   // ---- row register
@@ -164,8 +166,7 @@ module rx_dma
   slot_index_t done_slot_q;
   len_t done_len_q;
   logic done_answer_q, done_error_q;
-  logic [6:0] row_end_q;        // byte after the last that packet memory gets of this row
-  logic [3:0] spill_end_q;      // the same of a row of what is pushed out
+  logic [3:0] spill_stop_q;     // of an answer: byte after the last of what is pushed out
 
   wire [7:0] copied = head.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : head.len[7:0];
   wire [7:0] head_end = head.copies ? copied + {4'b0, off, 1'b0} : 8'd0;
@@ -198,11 +199,6 @@ module rx_dma
       head_be[b] = half_base + 8'(b) >= {4'b0, head_start_q} && half_base + 8'(b) < head_end_q;
     end
   end
-
-  // Frames own their slots and get whole rows.
-  wire [3:0] row_start = done_answer_q && index_q == 0 ? head_start_q : 4'd0;
-
-  always_comb for (int unsigned b = 0; b < BeatBytes; b++) row_be[b] = b >= 32'(row_start) && b < 32'(row_end_q);
 
   logic [1:0] index_d;
   assign index_d = (!spill_q && head.first) ? 2'd0 : (index_q == 2'd3) ? 2'd3 : index_q + 2'd1;
@@ -248,9 +244,11 @@ module rx_dma
         addr_q <= next_addr_q;
         next_addr_q <= next_addr_q + 14'd1;
       end
-      if (spill_q) row_end_q <= done_answer_q ? {3'd0, spill_end_q} : 7'd64;
-      else row_end_q <= head.answer && head.last && !spills ? tail_end : 7'd64;
-      spill_end_q <= tail_end[3:0];
+      // Frames own their slots and get whole rows. Out of registers: packet memory is far away.
+      for (int unsigned b = 0; b < BeatBytes; b++)
+        row_be[b] <= spill_q ? !done_answer_q || b < 32'(spill_stop_q) :
+            !head.answer || ((!head.first || b >= 32'({head.place[2:0], 1'b0})) && (!head.last || b < 32'(head.stop)));
+      spill_stop_q <= head.stop[3:0];
       carry_q <= head.data[DataW-1-:112];
     end
   end
