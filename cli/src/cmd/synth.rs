@@ -339,6 +339,9 @@ fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) ->
         if let Some(note) = &block.timing.note {
             text += &format!("\n{}: for the placement {note}", block.name);
         }
+        if block.timing.placements == 1 {
+            text += &format!("\n{}: one placement, not the median of three", block.name);
+        }
         if block.timing.router != Router::default() {
             text += &format!("\n{}: connected by {}, like its reference", block.name, block.timing.router.name());
         }

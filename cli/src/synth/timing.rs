@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Fmax of a block on ECP5, the median of three placements, and its critical path.
+//! Fmax of a block on ECP5, the median of its placements, and its critical path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,6 @@ use serde_json::Value;
 use super::registry::{Form, Router, Sources};
 use super::tools::{Tools, inside, read_commands, used_files};
 use super::{SynthError, cache, harness, io_error};
-
-/// Seeds of the three placements.
-pub const SEEDS: [u32; 3] = [1, 2, 3];
 
 /// The ECP5 has no large memories: what asks for them gets block memories. And its block memories differ from
 /// UltraScale's in what a port reads while the other writes: no logic is built to make up for it.
@@ -59,7 +56,7 @@ pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing
     let recipe = Recipe::of(sources, folder);
     let mut used = None;
     let mut runs = Vec::new();
-    for seed in SEEDS {
+    for seed in 1..=sources.placements {
         let place = recipe.place(seed);
         let key = format!("{}\n{}\n{}\n{place}", tools.versions, recipe.elaborate, recipe.synthesize)
             + &harness::verilog("top", &[]);
