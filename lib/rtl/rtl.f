@@ -13,3 +13,4 @@ fifo_keyed.sv
 ram_sdp.sv
 fifo_block.sv
 rr_arbiter.sv
+reg_copy.sv

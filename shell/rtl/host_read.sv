@@ -129,7 +129,6 @@ module host_read
 
   // ---- beats that come. The first step of a read that is not aligned only brings what the second one needs.
   logic busy_q, skip_q, out_step, out_emit, done_ready;
-  logic [5:0] rot_q;
   logic [8:0] in_left_q, steps_left_q;
   logic [DataW-1:0] out_data;
   host_read_done_t coming_q;  // with `error` of the beats before
@@ -149,7 +148,6 @@ module host_read
 
   always_ff @(posedge clk) begin
     if (!busy_q) begin
-      rot_q <= oldest.rot;
       in_left_q <= oldest.in_beats;
       steps_left_q <= oldest.steps;
       skip_q <= oldest.rot != 0;
@@ -167,9 +165,10 @@ module host_read
   ) i_realign (
       .clk,
       .rst,
+      .start(!busy_q),
+      .rot(oldest.rot),
       .step,
       .data(axi.rresp[1] ? '0 : axi.rdata),
-      .rot(rot_q),
       .side(!skip_q),
       .out_step,
       .out_data,

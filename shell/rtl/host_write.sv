@@ -90,9 +90,10 @@ module host_write
   ) i_realign (
       .clk,
       .rst,
+      .start,
+      .rot(addr[5:0]),
       .step,
       .data(frames.data),
-      .rot(shift_q),
       .side,
       .out_step,
       .out_data,

@@ -6,7 +6,8 @@
 //   step ─> rotate by 16s ─> by 4s ─> by 1s ─> merge with the step before ─> out        4 cycles, one step a cycle, never stops
 //
 // Each step gives the bytes below `rot` of the step before and the others of its own. So a step with data that nobody wants lets
-// out what is left over. `side` travels with its step. `rot` stays the same from a transfer's first step to its last.
+// out what is left over. `side` travels with its step. `rot` is loaded with `start`, at least a cycle before a transfer's first step and not
+// before the last one of the transfer before; each quarter of the bus has a copy of its own, because a wire to all of it is slow.
 module realign
   import penstock_pkg::*;
 #(
@@ -15,9 +16,11 @@ module realign
     input wire logic clk,
     input wire logic rst,
 
+    input wire logic             start,
+    input wire logic [5:0]       rot,
+
     input wire logic             step,
     input wire logic [DataW-1:0] data,
-    input wire logic [5:0]       rot,
     input wire logic [SideW-1:0] side,
 
     output logic             out_step,
@@ -25,14 +28,15 @@ module realign
     output logic [SideW-1:0] before_side,  // one cycle before the others
     output logic [SideW-1:0] out_side
 );
-  function automatic logic [DataW-1:0] rotated(logic [DataW-1:0] beat, int unsigned bytes);
-    logic [2*DataW-1:0] twice;
-    twice = {beat, beat};
-    return twice[DataW-8*bytes+:DataW];
+  localparam int unsigned Quarters = 4;
+  localparam int unsigned QuarterBytes = BeatBytes / Quarters;
+
+  // The byte that `rotate` bytes of rotation bring to place `b`.
+  function automatic logic [7:0] byte_to(logic [DataW-1:0] beat, int unsigned b, logic [5:0] rotate);
+    return beat[8*6'(6'(b)-rotate)+:8];
   endfunction
 
   logic [2:0] step_q;
-  logic [5:0] rot_q[3];
   logic [SideW-1:0] side_q[3];
   logic [DataW-1:0] by16_q, by4_q, by1_q, last_q;
 
@@ -45,29 +49,34 @@ module realign
     end
   end
 
+  for (genvar q = 0; q < Quarters; q++) begin : gen_quarter
+    logic [5:0] rot_q, rot16_q, rot4_q, rot1_q;  // of the next step, and with what is rotated already
+
+    reg_copy #(
+        .Width(6)
+    ) i_rot (
+        .clk,
+        .load(start),
+        .d(rot),
+        .q(rot_q)
+    );
+
+    always_ff @(posedge clk) begin
+      rot16_q <= rot_q;
+      rot4_q  <= rot16_q;
+      rot1_q  <= rot4_q;
+      for (int unsigned b = q * QuarterBytes; b < (q + 1) * QuarterBytes; b++) begin
+        by16_q[8*b+:8] <= byte_to(data, b, {rot_q[5:4], 4'd0});
+        by4_q[8*b+:8] <= byte_to(by16_q, b, {2'd0, rot16_q[3:2], 2'd0});
+        by1_q[8*b+:8] <= byte_to(by4_q, b, {4'd0, rot4_q[1:0]});
+        if (step_q[2]) last_q[8*b+:8] <= by1_q[8*b+:8];
+        out_data[8*b+:8] <= b < 32'(rot1_q) ? last_q[8*b+:8] : by1_q[8*b+:8];
+      end
+    end
+  end
+
   always_ff @(posedge clk) begin
-    rot_q  <= '{rot, rot_q[0], rot_q[1]};
     side_q <= '{side, side_q[0], side_q[1]};
-    unique case (rot[5:4])
-      2'd0: by16_q <= data;
-      2'd1: by16_q <= rotated(data, 16);
-      2'd2: by16_q <= rotated(data, 32);
-      2'd3: by16_q <= rotated(data, 48);
-    endcase
-    unique case (rot_q[0][3:2])
-      2'd0: by4_q <= by16_q;
-      2'd1: by4_q <= rotated(by16_q, 4);
-      2'd2: by4_q <= rotated(by16_q, 8);
-      2'd3: by4_q <= rotated(by16_q, 12);
-    endcase
-    unique case (rot_q[1][1:0])
-      2'd0: by1_q <= by4_q;
-      2'd1: by1_q <= rotated(by4_q, 1);
-      2'd2: by1_q <= rotated(by4_q, 2);
-      2'd3: by1_q <= rotated(by4_q, 3);
-    endcase
-    if (step_q[2]) last_q <= by1_q;
-    for (int unsigned b = 0; b < BeatBytes; b++) out_data[b*8+:8] <= b < 32'(rot_q[2]) ? last_q[b*8+:8] : by1_q[b*8+:8];
     out_side <= side_q[2];
   end
 
