@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Plants one bug at a time and checks that the suite catches it. `./penstock test --mutants` runs it.
+"""Plants one bug at a time and checks that the suite catches it. `./penstock test --mutants` runs it; run as a program, this file only
+checks that all bugs can be planted.
 
 The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
@@ -129,13 +130,16 @@ def succeeds(command: list[str]) -> bool:
             return False
 
 
-def main(only: str | None = None) -> int:
+def main(only: str | None = None, plant: bool = True) -> int:
+    """Tries the bugs whose name contains `only`; without `plant` only says whether they can be planted."""
     mutants = [m for m in load() if only is None or only in m.name]
     complaints = [c for c in map(check, mutants) if c]
     if complaints or not mutants:
         print("\n".join(complaints) or "no mutant has that name")
         print("0 passed, 1 failed")
         return 1
+    if not plant:
+        return 0
     COPY.parent.mkdir(parents=True, exist_ok=True)
     lock = (COPY.parent / "lock").open("w")
     try:
@@ -167,3 +171,7 @@ def main(only: str | None = None) -> int:
         )
     print(f"{caught} passed, {len(mutants) - caught} failed")
     return 0 if caught == len(mutants) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(plant=False))

@@ -82,6 +82,7 @@ def steps() -> list[Step]:
     return [
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
         Step("results are up to date", [PYTHON, "tools/results.py", "--check"]),
+        Step("planted bugs fit", [PYTHON, "tools/mutants.py"]),
         Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),
         Step(
             "clippy", ["cargo", "clippy", "--quiet", "--release", "--all-targets", "--locked", "--", "-D", "warnings"]
