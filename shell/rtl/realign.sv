@@ -31,9 +31,14 @@ module realign
   localparam int unsigned Quarters = 4;
   localparam int unsigned QuarterBytes = BeatBytes / Quarters;
 
-  // The byte that `rotate` bytes of rotation bring to place `b`.
-  function automatic logic [7:0] byte_to(logic [DataW-1:0] beat, int unsigned b, logic [5:0] rotate);
-    return beat[8*6'(6'(b)-rotate)+:8];
+  // The byte that comes to place `b` when a beat is rotated by 0 to 3 times `unit` bytes: one of four.
+  function automatic logic [7:0] rotated(logic [DataW-1:0] beat, int unsigned b, int unsigned unit, logic [1:0] times);
+    unique case (times)
+      2'd0: return beat[8*b+:8];
+      2'd1: return beat[8*((b+BeatBytes-unit)%BeatBytes)+:8];
+      2'd2: return beat[8*((b+BeatBytes-2*unit)%BeatBytes)+:8];
+      2'd3: return beat[8*((b+BeatBytes-3*unit)%BeatBytes)+:8];
+    endcase
   endfunction
 
   logic [2:0] step_q;
@@ -66,9 +71,9 @@ module realign
       rot4_q  <= rot16_q;
       rot1_q  <= rot4_q;
       for (int unsigned b = q * QuarterBytes; b < (q + 1) * QuarterBytes; b++) begin
-        by16_q[8*b+:8] <= byte_to(data, b, {rot_q[5:4], 4'd0});
-        by4_q[8*b+:8] <= byte_to(by16_q, b, {2'd0, rot16_q[3:2], 2'd0});
-        by1_q[8*b+:8] <= byte_to(by4_q, b, {4'd0, rot4_q[1:0]});
+        by16_q[8*b+:8] <= rotated(data, b, 16, rot_q[5:4]);
+        by4_q[8*b+:8] <= rotated(by16_q, b, 4, rot16_q[3:2]);
+        by1_q[8*b+:8] <= rotated(by4_q, b, 1, rot4_q[1:0]);
         if (step_q[2]) last_q[8*b+:8] <= by1_q[8*b+:8];
         out_data[8*b+:8] <= b < 32'(rot1_q) ? last_q[8*b+:8] : by1_q[8*b+:8];
       end
