@@ -24,13 +24,12 @@ module core_with_memories (
     output logic [31:0] pc_o
 );
 
-  logic        imem_en;
   logic [13:0] imem_addr;
   logic [31:0] imem_rdata;
   (* ram_style = "block" *)logic [31:0] imem[16384];
   always_ff @(posedge clk) begin
     if (imem_we) imem[imem_waddr] <= imem_wdata;
-    if (imem_en) imem_rdata <= imem[imem_addr];
+    imem_rdata <= imem[imem_addr];
   end
 
   logic [31:0] dmem_rdata;

@@ -1,13 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Instruction memory: one port for fetches, one for the host. Both answer in the next cycle; the output holds while the
-// port is not enabled.
+// Instruction memory: one port for fetches, which reads every cycle, and one for the host. Both answer in the next cycle.
 module imem #(
     parameter int unsigned Bytes = 65536
 ) (
     input  wire logic                       clk,
-    input  wire logic                       fetch_en,
     input  wire logic [$clog2(Bytes)-1:2]   fetch_addr,
     output logic      [31:0]                fetch_data,
     input  wire logic                       host_en,
@@ -18,7 +16,7 @@ module imem #(
 );
   (* ram_style = "block", no_rw_check *) logic [31:0] mem[Bytes/4];
 
-  always_ff @(posedge clk) if (fetch_en) fetch_data <= mem[fetch_addr];
+  always_ff @(posedge clk) fetch_data <= mem[fetch_addr];
 
   always_ff @(posedge clk) begin
     if (host_en) begin

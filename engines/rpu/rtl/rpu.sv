@@ -43,7 +43,7 @@ module rpu
   always_ff @(posedge clk) timer_q <= rst ? 64'd0 : timer_q + 64'd1;
 
   // ---- core and its data bus
-  logic imem_en, dbus_req, dbus_we, dbus_wait, dbus_retry, irq, irq_ready, irq_active;
+  logic dbus_req, dbus_we, dbus_wait, dbus_retry, irq, irq_ready, irq_active;
   logic [15:2] imem_addr;
   logic [31:0] imem_rdata, dbus_addr, dbus_wdata, dbus_rdata, pc;
   logic [3:0] dbus_be;
@@ -52,7 +52,6 @@ module rpu
       .clk,
       .rst(core_rst_q),
       .hart_id(unit_id),
-      .imem_en,
       .imem_addr,
       .imem_rdata,
       .dbus_req,
@@ -182,7 +181,6 @@ module rpu
       .Bytes(ImemBytes)
   ) imem (
       .clk,
-      .fetch_en(imem_en),
       .fetch_addr(imem_addr),
       .fetch_data(imem_rdata),
       .host_en(host_imem_en),

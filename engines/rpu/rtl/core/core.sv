@@ -27,8 +27,7 @@ module core
     input  wire         clk,
     input  wire         rst,
     input  wire  [4:0]  hart_id,
-    // instruction memory: word comes the cycle after its address, and stays while `imem_en` is low
-    output logic        imem_en,
+    // instruction memory: word comes the cycle after its address, every cycle
     output logic [15:2] imem_addr,
     input  wire  [31:0] imem_rdata,
     // data bus, address phase: taken in a cycle with !dbus_wait, and never speculative
@@ -62,7 +61,6 @@ module core
   pc_t f_pc_q, btb_target;
   counter_t btb_counter;
 
-  assign imem_en = d_go;
   assign imem_addr = f_pc_q;
 
   always_ff @(posedge clk) begin
@@ -77,6 +75,16 @@ module core
   counter_t i_counter_q, d_counter_q;
   logic [31:0] d_instr_q;
 
+  // Memory goes on while DECODE stands, so the word that it gave first is kept: an enable would be late and has far to go.
+  logic kept_valid_q;
+  logic [31:0] kept_q;
+  wire [31:0] i_instr = kept_valid_q ? kept_q : imem_rdata;
+
+  always_ff @(posedge clk) begin
+    kept_valid_q <= !d_go && !rst;
+    kept_q <= i_instr;
+  end
+
   always_ff @(posedge clk) begin
     if (d_go) begin
       i_valid_q   <= 1'b1;
@@ -85,7 +93,7 @@ module core
       d_valid_q   <= i_valid_q;
       d_pc_q      <= i_pc_q;
       d_counter_q <= i_counter_q;
-      d_instr_q   <= imem_rdata;
+      d_instr_q   <= i_instr;
     end
     if (rst || (e_go && redirect)) begin
       i_valid_q <= 1'b0;

@@ -26,7 +26,6 @@ module core_bench (
     output logic [31:0] trace_wdata
 );
 
-  logic imem_en;
   logic [15:2] imem_addr;
   logic [31:0] imem_rdata;
   logic dbus_req, dbus_we;
@@ -43,7 +42,7 @@ module core_bench (
   logic [31:0] imem[16384]  /* verilator public */;
   logic [31:0] dmem[262144]  /* verilator public */;
 
-  always_ff @(posedge clk) if (imem_en) imem_rdata <= imem[imem_addr];
+  always_ff @(posedge clk) imem_rdata <= imem[imem_addr];
 
   logic pending_q;
   logic [31:0] rdata_q;
