@@ -7,7 +7,7 @@
 // a cycle at most, always accepted), and answers every access on `cfg` in bounded time. Beats come without a handshake: while `rx_room` is
 // up there is room for four, and up to three cycles after it has fallen they still come. It must take a frame for any of its free slots; being
 // without room in the middle of one holds the link that it shares with three others. Before it sends a frame over loopback it gets a place for it on `loop`
-// (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass.
+// (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass. On `bc` it takes every word that comes.
 module unit
   import penstock_pkg::*;
 #(
@@ -23,6 +23,7 @@ module unit
     output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
+    broadcast_if.unit bc,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -39,6 +40,7 @@ module unit
       .rx_room,
       .tx,
       .loop,
+      .bc,
       .slots,
       .cfg
   );

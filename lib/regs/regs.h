@@ -64,6 +64,10 @@
 #define RPU_CORE_INTERRUPT_ACK 0x3Cu /* Acknowledges the interrupts whose bits are 1. */
 #define RPU_CORE_DEBUG_OUT_L 0x40u /* Debug word to the host, low. */
 #define RPU_CORE_DEBUG_OUT_H 0x44u /* Debug word to the host, high. */
+#define RPU_CORE_BC_FILTER_MASK 0x48u /* Messages are queued of broadcast words whose address in the region [12:2], ANDed with this, is BC_FILTER_VALUE. */
+#define RPU_CORE_BC_FILTER_VALUE 0x4Cu /* See BC_FILTER_MASK. */
+#define RPU_CORE_BC_LISTEN 0x50u /* 1: queue messages. 0 forgets those that wait. */
+#define RPU_CORE_BC_RELEASE 0x54u /* Any write takes the oldest message off the queue. */
 #define RPU_CORE_RECV_DESC_LOW 0x80u /* Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none. */
 #define RPU_CORE_RECV_DESC_HIGH 0x84u /* Oldest received descriptor, high word: address of the frame in packet memory. */
 #define RPU_CORE_DRAM_FLAGS 0x88u /* Host memory flags: bit n-1 rises when the request with tag n is done, written or read to the last byte. */
@@ -82,6 +86,10 @@
 #define RPU_CORE_MAX_SLOTS 0xBCu /* Slots that a unit may declare. */
 #define RPU_CORE_DEBUG_IN_L 0xC0u /* Debug word from the host, low. */
 #define RPU_CORE_DEBUG_IN_H 0xC4u /* Debug word from the host, high. */
+#define RPU_CORE_BC_FILTER_MASK_READ 0xC8u /* BC_FILTER_MASK. */
+#define RPU_CORE_BC_FILTER_VALUE_READ 0xCCu /* BC_FILTER_VALUE. */
+#define RPU_CORE_BC_ADDR 0xD0u /* Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read. */
+#define RPU_CORE_OCCUPANCY 0xD4u /* [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit on their way. */
 #define RPU_CORE_ACTIVE_SLOTS 0xD8u /* Slots that hold a frame: bit n-1 is slot n. */
 #define RPU_CORE_RECV 0x100u /* Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24]. */
 #define RPU_CORE_RECV_HDR 0x104u /* Address in data memory of the header copy of the frame that RECV returned last. */

@@ -120,6 +120,14 @@ pub const RPU_CORE_INTERRUPT_ACK: u32 = 0x3C;
 pub const RPU_CORE_DEBUG_OUT_L: u32 = 0x40;
 /// Debug word to the host, high.
 pub const RPU_CORE_DEBUG_OUT_H: u32 = 0x44;
+/// Messages are queued of broadcast words whose address in the region [12:2], ANDed with this, is BC_FILTER_VALUE.
+pub const RPU_CORE_BC_FILTER_MASK: u32 = 0x48;
+/// See BC_FILTER_MASK.
+pub const RPU_CORE_BC_FILTER_VALUE: u32 = 0x4C;
+/// 1: queue messages. 0 forgets those that wait.
+pub const RPU_CORE_BC_LISTEN: u32 = 0x50;
+/// Any write takes the oldest message off the queue.
+pub const RPU_CORE_BC_RELEASE: u32 = 0x54;
 /// Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none.
 pub const RPU_CORE_RECV_DESC_LOW: u32 = 0x80;
 /// Oldest received descriptor, high word: address of the frame in packet memory.
@@ -156,6 +164,14 @@ pub const RPU_CORE_MAX_SLOTS: u32 = 0xBC;
 pub const RPU_CORE_DEBUG_IN_L: u32 = 0xC0;
 /// Debug word from the host, high.
 pub const RPU_CORE_DEBUG_IN_H: u32 = 0xC4;
+/// BC_FILTER_MASK.
+pub const RPU_CORE_BC_FILTER_MASK_READ: u32 = 0xC8;
+/// BC_FILTER_VALUE.
+pub const RPU_CORE_BC_FILTER_VALUE_READ: u32 = 0xCC;
+/// Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read.
+pub const RPU_CORE_BC_ADDR: u32 = 0xD0;
+/// [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit on their way.
+pub const RPU_CORE_OCCUPANCY: u32 = 0xD4;
 /// Slots that hold a frame: bit n-1 is slot n.
 pub const RPU_CORE_ACTIVE_SLOTS: u32 = 0xD8;
 /// Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24].

@@ -80,6 +80,15 @@ package penstock_pkg;
     len_t  setup_size;
   } slot_msg_t;
 
+  // A word on its way from one unit to all others (broadcast_if.sv). Units have a region of so many bytes for them.
+  localparam int unsigned BroadcastBytes = 8192;
+
+  typedef struct packed {
+    logic [12:2] addr;  // in the region
+    logic [3:0]  be;    // the bytes that were stored
+    logic [31:0] data;
+  } broadcast_t;
+
   // Number of beats of a frame of `len` bytes.
   function automatic logic [10:0] beats_of(len_t len);
     return 11'((17'(len) + 17'(BeatBytes - 1)) >> $clog2(BeatBytes));

@@ -6,6 +6,7 @@ axi_read_if.sv
 cfg_if.sv
 frame_if.sv
 loop_if.sv
+broadcast_if.sv
 frame_check.sv
 beat_check.sv
 fifo_dist.sv

@@ -12,6 +12,8 @@
 //                             :....... places over ......:
 //                                      loopback
 //
+// Beside the frames `broadcast` carries words from each unit to all others.
+//
 // Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
 module card
   import penstock_pkg::*, shell_pkg::*;
@@ -240,6 +242,15 @@ module card
       .room(unit_room)
   );
 
+  broadcast_if broadcasts[Units] ();
+  broadcast #(
+      .Units(Units)
+  ) i_broadcast (
+      .clk,
+      .rst,
+      .units(broadcasts)
+  );
+
   frame_if from_units[Units] ();
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     unit #(
@@ -255,6 +266,7 @@ module card
         .rx_room(unit_room[u]),
         .tx(from_units[u]),
         .loop(loops[u]),
+        .bc(broadcasts[u]),
         .slots(slots[u]),
         .cfg(unit_cfg[u])
     );

@@ -9,6 +9,7 @@ switch_out.sv
 frame_gather.sv
 egress.sv
 loopback.sv
+broadcast.sv
 realign.sv
 axi_bursts.sv
 host_write.sv

@@ -22,6 +22,7 @@ module unit
     output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
+    broadcast_if.unit bc,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -48,6 +49,8 @@ module unit
   logic first_q;
   slot_t held_q;
   assign rx_room = 1'b1;
+  assign bc.out_valid = 1'b0;
+  assign bc.out = '0;
   always_ff @(posedge clk) begin
     now_q <= now_q + 1;
     if (rx_valid) begin

@@ -5,7 +5,7 @@
 package split_pkg;
   import penstock_pkg::*;
 
-  localparam int unsigned BundleW = 736;
+  localparam int unsigned BundleW = 768;
 
   typedef struct packed {
     logic             rx_valid;
@@ -14,6 +14,10 @@ package split_pkg;
     logic             loop_granted;
     unit_t            loop_unit_id;
     slot_t            loop_slot;
+    logic             bc_out_ready;
+    logic             bc_in_valid;
+    unit_t            bc_from;
+    broadcast_t       bc_in;
     logic             cfg_req;
     logic             cfg_we;
     logic [25:0]      cfg_addr;
@@ -30,6 +34,8 @@ package split_pkg;
     port_t            loop_dst;
     len_t             loop_len;
     logic [6:0]       loop_hash;
+    logic             bc_out_valid;
+    broadcast_t       bc_out;
     slot_msg_t        slots;
     logic             cfg_ack;
     logic             cfg_err;

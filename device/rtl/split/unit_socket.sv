@@ -18,6 +18,7 @@ module unit
     output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
+    broadcast_if.unit bc,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -36,6 +37,10 @@ module unit
   assign in.loop_granted = loop.granted;
   assign in.loop_unit_id = loop.unit_id;
   assign in.loop_slot    = loop.slot;
+  assign in.bc_out_ready = bc.out_ready;
+  assign in.bc_in_valid  = bc.in_valid;
+  assign in.bc_from      = bc.from;
+  assign in.bc_in        = bc.in;
   assign in.cfg_req   = cfg.req;
   assign in.cfg_we    = cfg.we;
   assign in.cfg_addr  = cfg.addr;
@@ -50,6 +55,8 @@ module unit
   assign loop.dst   = out.loop_dst;
   assign loop.len   = out.loop_len;
   assign loop.hash  = out.loop_hash;
+  assign bc.out_valid = out.bc_out_valid;
+  assign bc.out       = out.bc_out;
   assign slots     = out.slots;
   assign cfg.ack   = out.cfg_ack;
   assign cfg.err   = out.cfg_err;

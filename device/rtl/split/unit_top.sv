@@ -18,6 +18,7 @@ module unit_top
 );
   frame_if tx ();
   loop_if loop ();
+  broadcast_if bc ();
   cfg_if #(.ADDR_W(26)) cfg ();
   to_unit_t in;
   from_unit_t out;
@@ -34,6 +35,10 @@ module unit_top
   assign loop.granted = in.loop_granted;
   assign loop.unit_id = in.loop_unit_id;
   assign loop.slot    = in.loop_slot;
+  assign bc.out_ready = in.bc_out_ready;
+  assign bc.in_valid  = in.bc_in_valid;
+  assign bc.from      = in.bc_from;
+  assign bc.in        = in.bc_in;
   assign cfg.req   = in.cfg_req;
   assign cfg.we    = in.cfg_we;
   assign cfg.addr  = in.cfg_addr;
@@ -47,6 +52,8 @@ module unit_top
   assign out.loop_dst   = loop.dst;
   assign out.loop_len   = loop.len;
   assign out.loop_hash  = loop.hash;
+  assign out.bc_out_valid = bc.out_valid;
+  assign out.bc_out       = bc.out;
   assign out.cfg_ack   = cfg.ack;
   assign out.cfg_err   = cfg.err;
   assign out.cfg_rdata = cfg.rdata;
@@ -64,6 +71,7 @@ module unit_top
       .rx_room(out.rx_room),
       .tx,
       .loop,
+      .bc,
       .slots(out.slots),
       .cfg
   );

@@ -41,6 +41,17 @@ module core_regs
     input wire logic poke,
     input wire logic evict,
 
+    // broadcast messages
+    output logic             bc_listen,
+    output logic      [12:2] bc_mask,
+    output logic      [12:2] bc_value,
+    output logic             bc_next,
+    input  wire logic        bc_head_valid,
+    input  wire logic [12:2] bc_head,
+    input  wire logic        bc_head_load,
+    input  wire logic [7:0]  bc_waiting,
+    input  wire logic [3:0]  bc_leaving,
+
     // receive engine
     input wire logic        done,
     input wire slot_index_t done_slot,
@@ -302,6 +313,20 @@ module core_regs
     if (rst) host_flags_q <= '0;
   end
 
+  // ---- broadcast messages
+  assign bc_next = wr && at(addr, RPU_CORE_BC_RELEASE);
+
+  always_ff @(posedge clk) begin
+    if (wr && at(addr, RPU_CORE_BC_FILTER_MASK)) bc_mask <= wdata[12:2];
+    if (wr && at(addr, RPU_CORE_BC_FILTER_VALUE)) bc_value <= wdata[12:2];
+    if (wr && at(addr, RPU_CORE_BC_LISTEN)) bc_listen <= wdata[0];
+    if (rst) begin
+      bc_mask <= '0;
+      bc_value <= '0;
+      bc_listen <= 1'b0;
+    end
+  end
+
   // ---- slot set-up
   logic u_valid_q;
   logic u_header_q;
@@ -317,7 +342,7 @@ module core_regs
   end
 
   wire u_exists = u_slot_q >= 6'd1 && u_slot_q <= 6'(MaxSlots);
-  wire u_header_fits = slot_addr_q[31:15] == 17'h00100 && slot_addr_q[4:0] == 0;
+  wire u_header_fits = slot_addr_q[31:15] == 17'h00100 && slot_addr_q[14:13] != 2'd3 && slot_addr_q[4:0] == 0;
   wire u_place_fits = slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
   wire setup = s_valid_q && s_type_q == SendSlots;
   // New places would pull frames from under those that hold them.
@@ -346,6 +371,7 @@ module core_regs
     flags_d[IntTimer] |= timer_due;
     flags_d[IntPacket] |= head_load;
     flags_d[IntHostMemory] |= was_read || wrote;
+    flags_d[IntBroadcast] |= bc_head_load;
     flags_d[IntPoke] |= poke;
     flags_d[IntEvict] |= evict;
     flags_d[IntWild] |= wild;
@@ -407,7 +433,11 @@ module core_regs
       RPU_CORE_PMEM_SIZE[8:2]: rdata = PmemBytes;
       RPU_CORE_SEG_SIZE[8:2]: rdata = PmemBytes;
       RPU_CORE_SEG_COUNT[8:2]: rdata = 32'd1;
-      RPU_CORE_BC_SIZE[8:2]: rdata = 32'd8192;
+      RPU_CORE_BC_SIZE[8:2]: rdata = BroadcastBytes;
+      RPU_CORE_BC_FILTER_MASK_READ[8:2]: rdata = {19'd0, bc_mask, 2'd0};
+      RPU_CORE_BC_FILTER_VALUE_READ[8:2]: rdata = {19'd0, bc_value, 2'd0};
+      RPU_CORE_BC_ADDR[8:2]: rdata = bc_head_valid ? {19'h00403, bc_head, 2'd0} : '0;
+      RPU_CORE_OCCUPANCY[8:2]: rdata = {16'd0, 4'd0, bc_leaving, bc_waiting};
       RPU_CORE_MAX_SLOTS[8:2]: rdata = MaxSlots;
       RPU_CORE_DEBUG_IN_L[8:2]: rdata = debug_in[31:0];
       RPU_CORE_DEBUG_IN_H[8:2]: rdata = debug_in[63:32];

@@ -5,8 +5,8 @@
 //
 //   request ─> register ─> access ─> 0 to 3 cycles by region ─> answer register ─> ack
 //
-// The host wins every port it asks for, in the cycle it asks: accesses are rare, and each is answered in at most 24 cycles
-// whatever the core and the accelerator do.
+// The host wins every port it asks for, in the cycle it asks, but that of the broadcast region, where words come first: accesses are rare, and
+// each is answered in at most 24 cycles, of the broadcast region 68, whatever the core and the accelerator do.
 module host_window
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -24,12 +24,15 @@ module host_window
     output logic         imem_en,
     output logic         dmem_en,
     output logic         pmem_en,
+    output logic         bc_en,
+    input  wire logic    bc_ready,
     output logic         we,
     output logic [19:2]  addr,
     output logic [31:0]  wdata,
     input  wire logic [31:0]      imem_rdata,
     input  wire logic [255:0]     dmem_rdata,
     input  wire logic [DataW-1:0] pmem_rdata,
+    input  wire logic [31:0]      bc_rdata,
 
     // accelerator tables
     output logic              ld_wr,
@@ -68,6 +71,7 @@ module host_window
     Registers,
     Imem,
     Dmem,
+    Broadcast,
     Pmem,
     Tables,
     Nothing
@@ -110,7 +114,7 @@ module host_window
 
   function automatic region_e region_of(logic [25:0] a);
     if (a[25:8] == 0) return Registers;
-    if (a[25:15] == 11'h100) return Dmem;
+    if (a[25:15] == 11'h100) return a[14:13] == 2'd3 ? Broadcast : Dmem;
     if (a[25:20] == 6'h10 && 32'(a[19:0]) < PmemBytes) return Pmem;
     if (a[25:16] == 10'h200) return Imem;
     if (a[25:24] == 2'd3) return Tables;
@@ -125,6 +129,7 @@ module host_window
     imem_en <= start && region_of(cfg.addr) == Imem && !rst;
     dmem_en <= start && region_of(cfg.addr) == Dmem && !rst;
     pmem_en <= start && region_of(cfg.addr) == Pmem && !rst;
+    bc_en   <= ((start && region_of(cfg.addr) == Broadcast) || (bc_en && !bc_ready)) && !rst;
   end
 
   assign ld_wr = first && region_q == Tables && we;
@@ -139,6 +144,7 @@ module host_window
     unique case (region_q)
       Registers: finish = 1'b1;
       Imem, Dmem: finish = we || step_q == 5'd2;
+      Broadcast: finish = (we && bc_en && bc_ready) || step_q == 5'd2;
       Pmem: finish = we || step_q == 5'd3;
       Tables: begin
         finish = we || ld_rvalid || step_q == 5'd20;
@@ -151,7 +157,7 @@ module host_window
     endcase
   end
 
-  logic [31:0] register, imem_word_q, dmem_word_q, pmem_word_q;
+  logic [31:0] register, imem_word_q, dmem_word_q, pmem_word_q, bc_word_q;
 
   always_ff @(posedge clk) begin
     cfg.ack <= busy_q && finish;
@@ -160,7 +166,7 @@ module host_window
       busy_q <= 1'b1;
       step_q <= '0;
     end else if (busy_q) begin
-      step_q <= step_q + 1;
+      if (!(bc_en && !bc_ready)) step_q <= step_q + 1;
       if (finish) busy_q <= 1'b0;
     end
     served_q <= cfg.req && (served_q || (busy_q && finish));
@@ -182,8 +188,10 @@ module host_window
     imem_word_q <= imem_rdata;
     dmem_word_q <= dmem_rdata[addr_q[4:2]*32+:32];
     pmem_word_q <= pmem_rdata[addr_q[5:2]*32+:32];
+    bc_word_q <= bc_rdata;
     unique case (region_q)
       Registers: cfg.rdata <= register;
+      Broadcast: cfg.rdata <= bc_word_q;
       Imem: cfg.rdata <= imem_word_q;
       Dmem: cfg.rdata <= dmem_word_q;
       Pmem: cfg.rdata <= pmem_word_q;

@@ -9,7 +9,9 @@
 //                   pmem B <─ accelerator <──┘   └─> send ─> tx_dma ─> tx
 //                                                     pmem A ─┘
 //
-// Data bus, by region: data memory and registers answer in the first MEM cycle (RECV when a frame is there), packet memory takes
+// Beside them broadcast_port has a region of memory that the words of all units come into.
+//
+// Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there), packet memory takes
 // stores in the first and answers loads in the third, the accelerator when it is ready. Port A of packet memory serves the core first, then
 // rx_dma, then tx_dma; port B the host, then the accelerator's two ports.
 module rpu
@@ -29,6 +31,7 @@ module rpu
     output logic      rx_room,
     frame_if.src      tx,
     loop_if.unit      loop,
+    broadcast_if.unit bc,
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
@@ -71,12 +74,13 @@ module rpu
   wire issue = dbus_req && !dbus_wait;
 
   // The request in MEM, by region.
-  logic m_dmem_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
+  logic m_dmem_q, m_bc_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
   logic [3:0] m_be_q;
   logic [31:0] m_addr_q, m_wdata_q;
 
   wire ex_window = dbus_addr[31:8] == 24'h008080;
-  wire ex_dmem = dbus_addr[31:15] == 17'h00100 || ex_window;
+  wire ex_bc = dbus_addr[31:13] == 19'h00403;
+  wire ex_dmem = (dbus_addr[31:15] == 17'h00100 && dbus_addr[14:13] != 2'd3) || ex_window;
   wire ex_regs = dbus_addr[31:9] == 0;
   wire ex_accel = dbus_addr[31:22] == 10'd1;
   wire ex_pmem = dbus_addr[31:20] == 12'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
@@ -84,13 +88,15 @@ module rpu
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
       m_dmem_q  <= dbus_req && ex_dmem;
+      m_bc_q    <= dbus_req && ex_bc;
       m_regs_q  <= dbus_req && ex_regs;
       m_accel_q <= dbus_req && ex_accel;
       m_pmem_q  <= dbus_req && ex_pmem;
-      m_wild_q  <= dbus_req && !ex_dmem && !ex_regs && !ex_accel && !ex_pmem;
+      m_wild_q  <= dbus_req && !ex_dmem && !ex_bc && !ex_regs && !ex_accel && !ex_pmem;
     end
     if (core_rst_q) begin
       m_dmem_q  <= 1'b0;
+      m_bc_q    <= 1'b0;
       m_regs_q  <= 1'b0;
       m_accel_q <= 1'b0;
       m_pmem_q  <= 1'b0;
@@ -107,22 +113,22 @@ module rpu
     end
   end
 
-  logic regs_hold, accel_hold, pmem_hold;
-  logic [31:0] dmem_rdata, regs_rdata, pmem_word;
+  logic regs_hold, accel_hold, pmem_hold, bc_hold;
+  logic [31:0] dmem_rdata, bc_rdata, regs_rdata, pmem_word;
 
   accel_if accel_bus ();
 
-  assign dbus_wait = regs_hold || accel_hold || pmem_hold;
-  assign dbus_rdata = (dmem_rdata & {32{m_dmem_q}}) | (regs_rdata & {32{m_regs_q}}) |
+  assign dbus_wait = regs_hold || accel_hold || pmem_hold || bc_hold;
+  assign dbus_rdata = (dmem_rdata & {32{m_dmem_q}}) | (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
       (accel_bus.rdata & {32{m_accel_q}}) | (pmem_word & {32{m_pmem_q}});
 
   logic [31:0] error_addr_q;
   always_ff @(posedge clk) if (m_wild_q) error_addr_q <= m_addr_q;
 
   // ---- host
-  logic host_imem_en, host_dmem_en, host_pmem_en, host_we, poke, evict;
+  logic host_imem_en, host_dmem_en, host_pmem_en, host_bc_en, host_bc_ready, host_we, poke, evict;
   logic [19:2] host_addr;
-  logic [31:0] host_wdata, host_imem_rdata;
+  logic [31:0] host_wdata, host_imem_rdata, host_bc_rdata;
   logic [255:0] wide_rdata;
   logic [1:0][DataW-1:0] pmem_rdata;
   logic [63:0] debug_in, debug_out;
@@ -143,12 +149,15 @@ module rpu
       .imem_en(host_imem_en),
       .dmem_en(host_dmem_en),
       .pmem_en(host_pmem_en),
+      .bc_en(host_bc_en),
+      .bc_ready(host_bc_ready),
       .we(host_we),
       .addr(host_addr),
       .wdata(host_wdata),
       .imem_rdata(host_imem_rdata),
       .dmem_rdata(wide_rdata),
       .pmem_rdata(pmem_rdata[1]),
+      .bc_rdata(host_bc_rdata),
       .ld_wr(accel_bus.ld_wr),
       .ld_rd(accel_bus.ld_rd),
       .ld_addr(accel_bus.ld_addr),
@@ -212,6 +221,43 @@ module rpu
       .wide_row(host_dmem_en ? host_addr[14:5] : head_row),
       .wide_wdata(host_dmem_en ? {8{host_wdata}} : head_data),
       .wide_rdata
+  );
+
+  // ---- broadcast
+  logic bc_listen, bc_next, bc_head_valid, bc_head_load;
+  logic [12:2] bc_mask, bc_value, bc_head;
+  logic [7:0] bc_waiting;
+  logic [3:0] bc_leaving;
+
+  broadcast_port broadcast_port (
+      .clk,
+      .rst,
+      .unit_id,
+      .bc,
+      .en(issue && ex_bc),
+      .we(dbus_we),
+      .be(dbus_be),
+      .addr(dbus_addr[12:2]),
+      .wdata(dbus_wdata),
+      .rdata(bc_rdata),
+      .store(m_bc_q && m_we_q),
+      .stored('{addr: m_addr_q[12:2], be: m_be_q, data: m_wdata_q}),
+      .hold(bc_hold),
+      .host_en(host_bc_en),
+      .host_we,
+      .host_addr(host_addr[12:2]),
+      .host_wdata,
+      .host_rdata(host_bc_rdata),
+      .host_ready(host_bc_ready),
+      .listen(bc_listen),
+      .mask(bc_mask),
+      .value(bc_value),
+      .next(bc_next),
+      .head_valid(bc_head_valid),
+      .head(bc_head),
+      .head_load(bc_head_load),
+      .waiting(bc_waiting),
+      .leaving(bc_leaving)
   );
 
   // ---- packet memory, port A: core, then rx_dma, then tx_dma
@@ -430,6 +476,15 @@ module rpu
       .irq_ready,
       .wild(m_wild_q),
       .accel_error(accel_error_q),
+      .bc_listen,
+      .bc_mask,
+      .bc_value,
+      .bc_next,
+      .bc_head_valid,
+      .bc_head,
+      .bc_head_load,
+      .bc_waiting,
+      .bc_leaving,
       .poke,
       .evict,
       .done,

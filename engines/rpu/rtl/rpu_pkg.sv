@@ -12,6 +12,7 @@ package rpu_pkg;
   localparam int unsigned IntTimer = 0;
   localparam int unsigned IntPacket = 1;
   localparam int unsigned IntHostMemory = 2;
+  localparam int unsigned IntBroadcast = 3;
   localparam int unsigned IntPoke = 4;
   localparam int unsigned IntEvict = 5;
   localparam int unsigned IntWild = 8;

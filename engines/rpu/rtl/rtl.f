@@ -9,6 +9,7 @@ rx_dma.sv
 tx_dma.sv
 core_regs.sv
 host_window.sv
+broadcast_port.sv
 -f core/core.f
 accel_if.sv
 ../accelerators/ip_prefix/ip_prefix.sv

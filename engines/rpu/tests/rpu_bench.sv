@@ -35,6 +35,13 @@ module rpu_bench
     input  wire unit_t       loop_unit_id,
     input  wire slot_t       loop_slot,
 
+    output logic                          bc_out_valid,
+    input  wire logic                     bc_out_ready,
+    output logic [$bits(broadcast_t)-1:0] bc_out,
+    input  wire logic                     bc_in_valid,
+    input  wire unit_t                    bc_from,
+    input  wire logic [$bits(broadcast_t)-1:0] bc_in,
+
     output logic [$bits(slot_msg_t)-1:0] slots,
 
     input  wire logic        cfg_req,
@@ -48,6 +55,7 @@ module rpu_bench
   beat_t rx;
   frame_if tx ();
   loop_if loop ();
+  broadcast_if bc ();
   cfg_if #(.ADDR_W(26)) cfg ();
 
   assign rx = '{meta: rx_meta, last: rx_last, data: rx_data};
@@ -66,6 +74,13 @@ module rpu_bench
   assign loop.granted = loop_granted;
   assign loop.unit_id = loop_unit_id;
   assign loop.slot = loop_slot;
+
+  assign bc_out_valid = bc.out_valid;
+  assign bc_out = bc.out;
+  assign bc.out_ready = bc_out_ready;
+  assign bc.in_valid = bc_in_valid;
+  assign bc.from = bc_from;
+  assign bc.in = bc_in;
 
   assign cfg.req = cfg_req;
   assign cfg.we = cfg_we;
@@ -89,6 +104,7 @@ module rpu_bench
       .rx_room,
       .tx,
       .loop,
+      .bc,
       .slots,
       .cfg
   );

@@ -6,6 +6,7 @@ use std::{collections::VecDeque, fmt};
 use penstock_rpu::{
     Answer, Arrival, Departure, HELD_LIMIT, Identity, Outside, Pause, Unit,
     accelerator::Kind,
+    broadcast::Word,
     port::{Destination, Source},
 };
 
@@ -29,6 +30,12 @@ pub(crate) const LOOPBACK: usize = 5;
 const LOOPBACK_LIMIT: usize = 100_000;
 /// The same for one [`Card::push`]: enough for each frame in the card to go from unit to unit a few times.
 const PUSH_LOOPBACK_LIMIT: usize = 4_096;
+
+/// Times in one [`Card::poll`] or [`Card::push`] that units wake each other by broadcast, so that it ends even if they never stop.
+const WAKE_LIMIT: usize = 10_000;
+
+/// Instructions that a unit with frames executes before others have their turn, if they have something to do.
+const SLICE: u64 = HELD_LIMIT / 10;
 
 /// What a card is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,6 +172,10 @@ pub struct Card {
     ready: u32,
     /// Units that execute without a frame: they go on at the next poll.
     spinning: u32,
+    /// Units that hold frames and may wait for a word of others: they go on when the others have done what they can.
+    listening: u32,
+    /// Times that units have woken each other by broadcast since the last call from outside.
+    wakes: usize,
     /// Units given up.
     dead: u32,
     faults: Vec<Fault>,
@@ -182,6 +193,8 @@ struct Yard {
     full: u32,
     host_memory: HostMemory,
     host_counters: HostMemoryCounters,
+    /// Words that the unit which runs has stored for all others.
+    words: Vec<Word>,
     /// Memory of frames that have been over loopback.
     spare: Vec<Vec<u8>>,
 }
@@ -257,6 +270,10 @@ impl Outside for View<'_> {
         self.dispatcher.declare(self.unit, count, bytes);
     }
 
+    fn broadcast(&mut self, word: Word) {
+        self.yard.words.push(word);
+    }
+
     fn host_write(&mut self, address: u64, bytes: &[u8]) -> bool {
         let whole = self.yard.host_memory.write(address, bytes);
         let counters = &mut self.yard.host_counters;
@@ -311,6 +328,8 @@ impl Card {
             pushed: [0; STREAMS],
             ready: 0,
             spinning: 0,
+            listening: 0,
+            wakes: 0,
             dead: 0,
             faults: Vec::new(),
             lost: 0,
@@ -549,11 +568,15 @@ impl Card {
     /// Runs all units until none has anything to do, with at most about `limit` frames over loopback.
     fn work(&mut self, limit: usize) {
         let mut hops = 0;
+        self.wakes = 0;
         loop {
             self.run_ready();
             let moved = self.resume(false);
             if self.outside.looped.is_empty() && !moved && !self.resume(true) {
-                return;
+                self.ready = std::mem::take(&mut self.listening);
+                if self.ready == 0 {
+                    return;
+                }
             }
             hops += self.outside.looped.len();
             if hops > limit {
@@ -604,22 +627,48 @@ impl Card {
         if self.dead >> number & 1 != 0 {
             return;
         }
+        let others = self.ready;
         let (unit, mut view) = self.unit_and_view(number, false);
         loop {
-            let pause = unit.run(&mut view, HELD_LIMIT);
+            let pause = unit.run(&mut view, SLICE);
             if unit.held() >= HELD_LIMIT {
                 self.give_up(number, Cause::Hangs);
-                return;
+                break;
             }
             match pause {
-                Pause::Waiting => return,
-                Pause::Polling if unit.held_slots() == 0 => return,
-                Pause::Limit if unit.held_slots() == 0 => {
+                Pause::Waiting => break,
+                Pause::Polling if unit.held_slots() == 0 => break,
+                Pause::Limit | Pause::Listening if unit.held_slots() == 0 => {
                     self.spinning |= 1 << number;
-                    return;
+                    break;
                 }
-                Pause::Polling | Pause::Limit => {}
+                Pause::Polling | Pause::Limit if others == 0 && view.yard.words.is_empty() => {}
+                // What it waits for may come from the others.
+                Pause::Listening | Pause::Polling | Pause::Limit => {
+                    self.listening |= 1 << number;
+                    break;
+                }
             }
+        }
+        if !self.outside.words.is_empty() {
+            self.spread(number);
+        }
+    }
+
+    /// Brings what a unit has stored in its broadcast region to all others, and lets them run, or at the next poll when that goes on and on.
+    #[cold]
+    fn spread(&mut self, from: u8) {
+        for number in each_bit(self.all_units() & !(1 << from)) {
+            let unit = &mut self.units[usize::from(number)];
+            self.outside.words.iter().for_each(|word| unit.hear(*word));
+        }
+        self.outside.words.clear();
+        let others = self.all_units() & !(1 << from);
+        self.wakes += 1;
+        if self.wakes < WAKE_LIMIT {
+            self.ready |= others;
+        } else {
+            self.spinning |= others;
         }
     }
 

@@ -72,6 +72,13 @@ typedef unsigned int __attribute__((may_alias)) desc_word_t;
 #define MAX_SLOT_COUNT PN_REG(RPU_CORE_MAX_SLOTS)
 #define DEBUG_IN_L PN_REG(RPU_CORE_DEBUG_IN_L)
 #define DEBUG_IN_H PN_REG(RPU_CORE_DEBUG_IN_H)
+#define BC_FILTER_MASK PN_REG(RPU_CORE_BC_FILTER_MASK)
+#define BC_FILTER_VALUE PN_REG(RPU_CORE_BC_FILTER_VALUE)
+#define BC_FIFO_ENABLE PN_REG(RPU_CORE_BC_LISTEN)
+#define BC_RELEASE PN_REG(RPU_CORE_BC_RELEASE)
+#define BC_FILTER_MASK_READ PN_REG(RPU_CORE_BC_FILTER_MASK_READ)
+#define BC_FILTER_VALUE_READ PN_REG(RPU_CORE_BC_FILTER_VALUE_READ)
+#define BC_ADDR PN_REG(RPU_CORE_BC_ADDR)
 #define ACTIVE_SLOTS PN_REG(RPU_CORE_ACTIVE_SLOTS)
 
 /* Gives slots 1..count their header copies in data memory, slot_size bytes apart; base is an address or an offset in it. */
@@ -139,6 +146,9 @@ static inline unsigned int dram_flags(void) { return DRAM_FLAGS; }
 static inline void dram_flag_reset(unsigned char tag) { DRAM_FLAG_RST = tag; }
 /* Gives all flags a value. */
 static inline void write_dram_flags(unsigned int flags) { DRAM_FLAG_WR = flags; }
+
+/* Broadcast words whose offset in the region, ANDed with mask, is value are messages from now on. */
+static inline void set_bc_filter(unsigned int mask, unsigned int value) { pn_listen(mask, value); }
 
 static inline void write_timer_interval(unsigned int cycles) { TIMER_INTERVAL = cycles; }
 static inline unsigned int read_timer_low(void) { return TIMER_L; }

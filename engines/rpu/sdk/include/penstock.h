@@ -28,6 +28,7 @@ typedef uint32_t pn_desc_t;
 #define PN_WINDOW_BASE 0x0808000u    /* 256 bytes: the page of data memory with the header copy of the frame taken last */
 #define PN_HEADERS_BASE 0x0804000u   /* header copies; stack below, broadcast region from 0x806000 on */
 #define PN_BROADCAST_BASE 0x0806000u
+#define PN_BROADCAST_SIZE 0x0002000u
 #define PN_PMEM_BASE 0x1000000u
 #define PN_PMEM_SIZE 0x0100000u
 
@@ -36,6 +37,7 @@ typedef uint32_t pn_desc_t;
 #define PN_HEADER_BYTES 128u
 #define PN_HEADER_SPACING 256u /* a page of the window: between two header copies */
 #define PN_MAX_SLOTS 32u
+#define PN_MAX_UNITS 32u
 
 /* Values of a descriptor's port byte. */
 #define PN_PORT_HOST 0x02u
@@ -223,6 +225,32 @@ static inline void pn_host_wait(uint32_t tag) {
   pn_host_clear(tag);
   pn_barrier();
 }
+
+/*
+ * Broadcast. What a program stores in this region stands in its own at once, and in that of all other units in one and the same cycle, some
+ * cycles later; all units see all stores in the same order. A store waits while the words before it have not left; nothing is ever lost.
+ * Words arrive also while a unit is busy or in reset.
+ */
+static inline volatile uint32_t *pn_broadcast(void) { return (volatile uint32_t *)(uintptr_t)PN_BROADCAST_BASE; }
+
+/*
+ * From now on words of other units whose offset in the region, ANDed with `mask`, is `value` are messages: PN_INT_BROADCAST rises when one
+ * is the oldest. With mask and value 0 every word is one.
+ */
+static inline void pn_listen(uint32_t mask, uint32_t value) {
+  PN_REG(RPU_CORE_BC_LISTEN) = 0;
+  PN_REG(RPU_CORE_BC_FILTER_MASK) = mask;
+  PN_REG(RPU_CORE_BC_FILTER_VALUE) = value;
+  PN_REG(RPU_CORE_BC_LISTEN) = 1;
+}
+/*
+ * The word of the oldest message, or NULL when there is none; pn_message_done() takes it away. A word that is stored several times before
+ * its message is the oldest is one message.
+ */
+static inline const volatile uint32_t *pn_message(void) {
+  return (const volatile uint32_t *)(uintptr_t)PN_REG(RPU_CORE_BC_ADDR);
+}
+static inline void pn_message_done(void) { PN_REG(RPU_CORE_BC_RELEASE) = 1; }
 
 /* Number of this unit. */
 static inline uint32_t pn_unit(void) { return PN_REG(RPU_CORE_CORE_ID); }

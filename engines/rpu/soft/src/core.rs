@@ -31,6 +31,8 @@ pub enum Pause {
     Waiting,
     /// It asked whether a frame is there, and none was.
     Polling,
+    /// It looked for words of other units, and there was nothing new.
+    Listening,
     /// It has executed as many instructions as it was allowed.
     Limit,
 }
@@ -245,6 +247,10 @@ impl Core {
                                     pause = Some(Pause::Polling);
                                     word
                                 }
+                                Loaded::Silence(word) => {
+                                    pause = Some(Pause::Listening);
+                                    word
+                                }
                                 Loaded::Wait => {
                                     // Not executed: it will be, when a frame is there.
                                     now -= 1;
@@ -271,7 +277,7 @@ impl Core {
                     if let Some(word) = system.program_memory(address) {
                         let at = (address & 3) as usize;
                         word[at..at + BYTES as usize].copy_from_slice(&(b as $type).to_le_bytes());
-                    } else {
+                    } else if !system.store_broadcast(address, &(b as $type).to_le_bytes(), outside) {
                         system.now = now;
                         // Registers see the value in every lane.
                         let value = u32::from(b as $type).wrapping_mul(u32::MAX / <$type>::MAX as u32);

@@ -6,6 +6,7 @@
 
 pub mod accelerator;
 mod core;
+pub mod broadcast;
 mod decode;
 pub mod port;
 mod system;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::{
     accelerator::Accelerator,
+    broadcast::{Broadcast, REGION_BYTES, Word},
     core::IMEM_BYTES,
     port::Destination,
     regs,
@@ -13,6 +14,8 @@ use crate::{
 
 pub(crate) const DMEM_BASE: u32 = 0x0080_0000;
 pub(crate) const DMEM_BYTES: u32 = 32 * 1024;
+/// The broadcast region lies over the last part of data memory.
+pub(crate) const REGION_BASE: u32 = DMEM_BASE + DMEM_BYTES - REGION_BYTES;
 /// The header window: the page of data memory with the header copy of the frame that was taken last.
 const WINDOW_BASE: u32 = 0x0080_8000;
 const WINDOW_BYTES: u32 = 256;
@@ -28,8 +31,6 @@ const HEADER_ROW: u32 = 32;
 const REGISTER_BYTES: u32 = 0x200;
 /// Longest frame that a unit sends.
 const MAX_FRAME: u16 = 16_384;
-/// Bytes of the broadcast region, the last of data memory.
-const BROADCAST_BYTES: u32 = 8 * 1024;
 const MAX_SLOTS: usize = 32;
 /// Bytes of a frame that the header copy takes.
 const HEADER_BYTES: usize = 128;
@@ -39,6 +40,7 @@ pub(crate) mod flag {
     pub const TIMER: u16 = 1 << 0;
     pub const PACKET: u16 = 1 << 1;
     pub const HOST_MEMORY: u16 = 1 << 2;
+    pub const BROADCAST: u16 = 1 << 3;
     pub const POKE: u16 = 1 << 4;
     pub const EVICT: u16 = 1 << 5;
     pub const WILD: u16 = 1 << 8;
@@ -102,6 +104,8 @@ pub trait Outside {
     fn free(&mut self, slot: u8);
     /// The program has declared slots 1..=`count`, for frames of up to `bytes` bytes.
     fn declare(&mut self, count: u8, bytes: u16);
+    /// The program has stored a word for all other units.
+    fn broadcast(&mut self, _word: Word) {}
     /// The unit writes host memory; false when the host refuses some of it, as one without such memory does.
     fn host_write(&mut self, _address: u64, _bytes: &[u8]) -> bool {
         false
@@ -120,6 +124,8 @@ pub(crate) enum Loaded {
     Interrupts(u32),
     /// A poll found nothing.
     Nothing(u32),
+    /// A look at what other units say found nothing new.
+    Silence(u32),
     /// Not yet.
     Wait,
 }
@@ -157,6 +163,7 @@ pub(crate) struct System {
     pub dmem: Box<[[u8; 4]]>,
     pub pmem: Box<[[u8; 4]]>,
     pub accelerator: Box<dyn Accelerator>,
+    pub broadcast: Broadcast,
     pub counters: Counters,
     /// Instructions since reset.
     pub now: u64,
@@ -203,6 +210,7 @@ impl System {
             dmem: vec![[0; 4]; DMEM_BYTES as usize / 4].into(),
             pmem: vec![[0; 4]; PMEM_BYTES as usize / 4].into(),
             accelerator,
+            broadcast: Broadcast::new(),
             counters: Counters::default(),
             now: 0,
             slots: [Slot::default(); MAX_SLOTS + 1],
@@ -239,6 +247,7 @@ impl System {
         self.header_bases = [None; MAX_SLOTS + 1];
         (self.active, self.taken) = (0, 0);
         self.queue.clear();
+        self.broadcast.reset();
         self.forget_waiting();
         self.received = 0;
         self.held_since = 0;
@@ -290,11 +299,11 @@ impl System {
         self.waiting_slots = 0;
     }
 
-    /// The memory word that holds `address`, if memory is there.
+    /// The memory word that holds `address`, if memory of this unit alone is there.
     #[inline(always)]
     pub fn memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
         let dmem = address.wrapping_sub(DMEM_BASE);
-        if dmem < DMEM_BYTES {
+        if dmem < DMEM_BYTES - REGION_BYTES {
             return self.dmem.get_mut((dmem >> 2) as usize);
         }
         self.pmem.get_mut((address.wrapping_sub(PMEM_BASE) >> 2) as usize)
@@ -403,12 +412,24 @@ impl System {
             // Packet memory is one segment.
             regs::RPU_CORE_SEG_SIZE => PMEM_BYTES,
             regs::RPU_CORE_SEG_COUNT => 1,
-            regs::RPU_CORE_BC_SIZE => BROADCAST_BYTES,
+            regs::RPU_CORE_BC_SIZE => REGION_BYTES,
+            regs::RPU_CORE_BC_FILTER_MASK_READ => self.broadcast.mask,
+            regs::RPU_CORE_BC_FILTER_VALUE_READ => self.broadcast.value,
+            regs::RPU_CORE_BC_ADDR => match self.broadcast.head() {
+                Some(offset) => REGION_BASE + offset,
+                None => return Loaded::Silence(0),
+            },
+            // What is stored here is everywhere at once.
+            regs::RPU_CORE_OCCUPANCY => self.broadcast.waiting().min(255) as u32,
             regs::RPU_CORE_MAX_SLOTS => MAX_SLOTS as u32,
             regs::RPU_CORE_DEBUG_IN_L => self.debug_in[0],
             regs::RPU_CORE_DEBUG_IN_H => self.debug_in[1],
             regs::RPU_CORE_ACTIVE_SLOTS => self.active,
             0..REGISTER_BYTES => 0,
+            region @ REGION_BASE..WINDOW_BASE => {
+                let word = self.broadcast.word(region - REGION_BASE);
+                return if self.broadcast.take_news() { Loaded::Value(word) } else { Loaded::Silence(word) };
+            }
             register @ ACCEL_BASE..DMEM_BASE => match self.accelerator.read(register - ACCEL_BASE) {
                 Some(value) => value,
                 None => {
@@ -453,6 +474,14 @@ impl System {
                 return Stored::Interrupts;
             }
             regs::RPU_CORE_INTERRUPT_ACK => self.flags &= !(value as u16),
+            regs::RPU_CORE_BC_FILTER_MASK => self.broadcast.mask = value & (REGION_BYTES - 4),
+            regs::RPU_CORE_BC_FILTER_VALUE => self.broadcast.value = value & (REGION_BYTES - 4),
+            regs::RPU_CORE_BC_LISTEN => self.broadcast.listen(value & 1 != 0),
+            regs::RPU_CORE_BC_RELEASE => {
+                if self.broadcast.release() {
+                    self.flags |= flag::BROADCAST;
+                }
+            }
             regs::RPU_CORE_DEBUG_OUT_L => self.debug_out[0] = value,
             regs::RPU_CORE_DEBUG_OUT_H => self.debug_out[1] = value,
             0..REGISTER_BYTES => {}
@@ -464,6 +493,23 @@ impl System {
             _ => self.wild(address),
         }
         if self.interrupt() { Stored::Interrupts } else { Stored::Done }
+    }
+
+    /// Stores `bytes` into the broadcast region, if `address` is there.
+    pub fn store_broadcast(&mut self, address: u32, bytes: &[u8], outside: &mut impl Outside) -> bool {
+        let offset = address.wrapping_sub(REGION_BASE);
+        if offset >= REGION_BYTES {
+            return false;
+        }
+        outside.broadcast(self.broadcast.store(offset, bytes));
+        true
+    }
+
+    /// A word comes from another unit.
+    pub fn hear(&mut self, word: Word) {
+        if self.broadcast.receive(word) {
+            self.flags |= flag::BROADCAST;
+        }
     }
 
     /// Does what a descriptor says. `address` is its high word, when it has one.
@@ -606,7 +652,7 @@ impl System {
         }
         if value & 0x100 != 0 {
             let base = self.slot_addr.wrapping_sub(DMEM_BASE);
-            if base >= DMEM_BYTES || !base.is_multiple_of(HEADER_ROW) {
+            if base >= DMEM_BYTES - REGION_BYTES || !base.is_multiple_of(HEADER_ROW) {
                 return self.raise(flag::BAD_SLOT);
             }
             self.header_bases[number] = Some(base);

@@ -3,9 +3,10 @@
 
 use crate::{
     accelerator::Kind,
+    broadcast::{REGION_BYTES, Word},
     core::{Core, IMEM_BYTES, Pause},
     regs,
-    system::{Arrival, DMEM_BASE, Outside, PMEM_BASE, System, flag},
+    system::{Arrival, DMEM_BASE, Outside, PMEM_BASE, REGION_BASE, System, flag},
 };
 
 /// Instructions after which a unit that holds a frame and disposes of none is taken to hang.
@@ -131,6 +132,11 @@ impl Unit {
         self.system.receive(slot, arrival, bytes);
     }
 
+    /// A word that another unit has stored in its broadcast region comes.
+    pub fn hear(&mut self, word: Word) {
+        self.system.hear(word);
+    }
+
     /// Executes until the core would wait for a frame, at most `limit` instructions. In reset it waits.
     pub fn run(&mut self, outside: &mut impl Outside, limit: u64) -> Pause {
         if self.reset { Pause::Waiting } else { self.core.run(&mut self.system, outside, limit) }
@@ -149,6 +155,7 @@ impl Unit {
                 bytes.map(|bytes| u32::from_le_bytes(*bytes))
             }
             PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
+            REGION_BASE.. if offset - REGION_BASE < REGION_BYTES => Some(self.system.broadcast.word(offset - REGION_BASE)),
             DMEM_BASE.. => word(&self.system.dmem, offset - DMEM_BASE),
             0..REGISTER_BYTES => Some(self.host_register(offset)),
             _ => None,
@@ -199,6 +206,9 @@ impl Unit {
                 };
                 word.copy_from_slice(&value.to_le_bytes());
                 self.core.load(offset - IMEM_BASE, value);
+            }
+            REGION_BASE.. if offset - REGION_BASE < REGION_BYTES => {
+                self.system.broadcast.write(offset - REGION_BASE, value);
             }
             DMEM_BASE.. => match self.system.memory(offset) {
                 Some(word) => *word = value.to_le_bytes(),

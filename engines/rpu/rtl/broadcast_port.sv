@@ -1,0 +1,167 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The unit's part of the broadcast: the region of memory that the words of all units come into, the queue of those that leave, and the
+// queue of messages. (Rosebud, section 4.2.)
+//
+//   core ─┬─> region, port A: stores and loads as in data memory
+//         └─> queue (8) ─> bc.out                        the core waits while it is full
+//   bc.in ─> register ─┬─> region, port B (the host waits)
+//                      └─> filter ─> message queue (2,048 addresses) ─> head register
+//
+// What a unit stores stands in its own region at once, and in all others in one and the same cycle, some cycles later (broadcast.sv).
+// An address stands in the message queue once, however often it is stored before it comes to the head: the queue cannot overflow and
+// no receiver ever holds a sender up. A word that comes when its address is at the head, or has been, makes it queue again; so who
+// reads the region after the address misses nothing. Without `listen` the queue runs dry.
+module broadcast_port
+  import penstock_pkg::*;
+(
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire unit_t unit_id,
+
+    broadcast_if.unit bc,
+
+    // core: access in EX, answer in MEM; a store's address and data again in MEM
+    input  wire logic        en,
+    input  wire logic        we,
+    input  wire logic [3:0]  be,
+    input  wire logic [12:2] addr,
+    input  wire logic [31:0] wdata,
+    output logic      [31:0] rdata,
+    input  wire logic        store,
+    input  wire broadcast_t  stored,
+    output logic             hold,
+
+    // host: `host_en` stays until `host_ready`; a read answers in the next cycle
+    input  wire logic        host_en,
+    input  wire logic        host_we,
+    input  wire logic [12:2] host_addr,
+    input  wire logic [31:0] host_wdata,
+    output logic      [31:0] host_rdata,
+    output logic             host_ready,
+
+    // messages: of words whose address, masked, is `value`
+    input  wire logic        listen,
+    input  wire logic [12:2] mask,
+    input  wire logic [12:2] value,
+    input  wire logic        next,         // takes the head away
+    output logic             head_valid,
+    output logic      [12:2] head,
+    output logic             head_load,    // a message has come to the head
+    output logic      [7:0]  waiting,      // messages that are not read, 255 when there are more
+    output logic      [3:0]  leaving       // words of this unit on their way
+);
+  localparam int unsigned Words = BroadcastBytes / 4;
+
+  // ---- words that leave
+  logic room, leaves;
+
+  fifo_dist #(
+      .Width($bits(broadcast_t)),
+      .Depth(8)
+  ) i_out (
+      .clk,
+      .rst,
+      .push (store && room),
+      .din  (stored),
+      .ready(room),
+      .valid(bc.out_valid),
+      .pop  (leaves),
+      .dout (bc.out),
+      .level(leaving)
+  );
+
+  assign leaves = bc.out_ready;
+  assign hold = store && !room;
+
+  // ---- words that come
+  logic in_valid_q;
+  broadcast_t in_q;
+
+  always_ff @(posedge clk) begin
+    in_valid_q <= bc.in_valid && bc.from != unit_id && !rst;
+    in_q <= bc.in;
+  end
+
+  assign host_ready = !in_valid_q;
+
+  // ---- region
+  /* verilator lint_off MULTIDRIVEN */
+  (* ram_style = "block", no_rw_check *) logic [31:0] mem[Words];
+  /* verilator lint_on MULTIDRIVEN */
+
+  always @(posedge clk) begin
+    if (en) begin
+      if (we) begin
+        for (int unsigned b = 0; b < 4; b++) if (be[b]) mem[addr][b*8+:8] <= wdata[b*8+:8];
+      end else rdata <= mem[addr];
+    end
+  end
+
+  wire b_en = in_valid_q || host_en;
+  wire b_we = in_valid_q || host_we;
+  wire [12:2] b_addr = in_valid_q ? in_q.addr : host_addr;
+  wire [3:0] b_be = in_valid_q ? in_q.be : 4'hF;
+  wire [31:0] b_wdata = in_valid_q ? in_q.data : host_wdata;
+
+  always @(posedge clk) begin
+    if (b_en) begin
+      if (b_we) begin
+        for (int unsigned b = 0; b < 4; b++) if (b_be[b]) mem[b_addr][b*8+:8] <= b_wdata[b*8+:8];
+      end else host_rdata <= mem[b_addr];
+    end
+  end
+
+  // ---- messages
+  (* ram_style = "distributed" *) logic queued[Words];
+  logic [13:2] clear_q;  // after a reset: addresses up to here are cleared
+  logic match_q, add, move, oldest_valid;
+  logic [12:2] match_addr_q, oldest;
+  wire cleared = clear_q[13];
+
+  // In the cycle after the word is in the region.
+  always_ff @(posedge clk) begin
+    match_q <= in_valid_q && listen && cleared && (in_q.addr & mask) == value && !rst;
+    match_addr_q <= in_q.addr;
+    if (!cleared) clear_q <= clear_q + 12'd1;
+    if (rst) clear_q <= '0;
+  end
+
+  assign add = match_q && !queued[match_addr_q];
+  // A word that comes for the oldest address in the cycle in which it moves is not queued again: it is in the region already.
+  assign move = oldest_valid && !add && (!head_valid || next || !listen);
+
+  always_ff @(posedge clk)
+    if (add || move || !cleared) queued[add ? match_addr_q : cleared ? oldest : clear_q[12:2]] <= add;
+
+  fifo_block #(
+      .Width(11),
+      .Depth(Words)
+  ) i_messages (
+      .clk,
+      .rst,
+      .push (add),
+      .din  (match_addr_q),
+      .valid(oldest_valid),
+      .pop  (move),
+      .dout (oldest)
+  );
+
+  logic [11:0] count_q;
+
+  always_ff @(posedge clk) begin
+    if (move) head <= oldest;
+    head_valid <= listen && (move || (head_valid && !next));
+    head_load <= move && listen;
+    waiting <= count_q > 12'd255 ? 8'd255 : count_q[7:0];
+    count_q <= count_q + 12'(add) - 12'(move);
+    if (rst) begin
+      head_valid <= 1'b0;
+      head_load <= 1'b0;
+      count_q <= '0;
+    end
+  end
+endmodule
+
+`default_nettype wire
