@@ -6,57 +6,50 @@
  */
 #include <penstock.h>
 
-/* The token of the frame that `origin` has, as `unit` handed it on. */
 typedef union {
   struct {
     uint16_t sum;
-    uint8_t units;
-    uint8_t from;
+    uint16_t units;
   };
   uint32_t word;
 } token_t;
 
-static volatile uint32_t *tokens; /* [unit][origin] */
+static volatile uint32_t (*tokens)[PN_MAX_UNITS]; /* [whose turn it is][who has the frame] */
 static uint32_t me;
 static volatile uint32_t returned;
 
-static void hand_on(uint32_t origin, token_t token) { tokens[me * PN_MAX_UNITS + origin] = token.word; }
+/* Adds this unit's number to the token of `origin`'s frame and hands it on. */
+static void hand_on(uint32_t origin, token_t token) {
+  uint32_t next = me + 1 == token.units ? 0 : me + 1;
+  token.sum += (uint16_t)(me + 1);
+  tokens[next][origin] = token.word;
+}
 
 void int_handler(void) {
-  uint32_t flags = pn_interrupts();
-  pn_ack(flags);
+  pn_ack(pn_interrupts());
   for (const volatile uint32_t *message; (message = pn_message()) != NULL; pn_message_done()) {
-    token_t token = {.word = *message};
-    uint32_t place = (uint32_t)(message - tokens), origin = place % PN_MAX_UNITS;
-    uint32_t next = token.from + 1u;
-    if ((next == token.units ? 0 : next) != me) continue;
+    uint32_t origin = (uint32_t)(message - tokens[me]);
     if (origin == me) {
-      returned = token.word;
+      returned = *message;
     } else {
-      token.sum += (uint16_t)(me + 1);
-      token.from = (uint8_t)me;
-      hand_on(origin, token);
+      hand_on(origin, (token_t){.word = *message});
     }
   }
 }
 
 int main(void) {
-  tokens = pn_broadcast();
+  tokens = (volatile uint32_t(*)[PN_MAX_UNITS])pn_broadcast();
   me = pn_unit();
-  pn_listen(0, 0);
+  pn_listen(0x1F80, me * sizeof *tokens);
   pn_init();
   pn_set_interrupts(PN_INT_BROADCAST);
   for (;;) {
     pn_desc_t desc = pn_recv();
-    token_t token = {.sum = (uint16_t)(me + 1), .units = pn_hdr()[14], .from = (uint8_t)me};
-    if (token.units > 1) {
-      returned = 0;
-      hand_on(me, token);
-      while (returned == 0) {
-      }
-      token.word = returned;
+    returned = 0;
+    hand_on(me, (token_t){.units = pn_hdr()[14]});
+    while (returned == 0) {
     }
-    *(volatile uint32_t *)(void *)(pn_data() + 18) = token.sum;
+    *(volatile uint32_t *)(void *)(pn_data() + 18) = (token_t){.word = returned}.sum;
     pn_send(desc ^ pn_port(1));
   }
 }

@@ -151,7 +151,6 @@ async def eight_words_wait_and_the_next_store_holds(dut: Any) -> None:
     assert [data for _, _, data in bench.left] == list(range(1, 11)) and not dut.hold.value
 
 
-
 @cocotb.test()
 async def the_host_gets_its_turn(dut: Any) -> None:
     bench = Bench(dut)

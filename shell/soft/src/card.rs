@@ -663,7 +663,8 @@ impl Card {
             self.outside.words.iter().for_each(|word| unit.hear(*word));
         }
         self.outside.words.clear();
-        let others = self.all_units() & !(1 << from);
+        // Those that listen have their turn anyway.
+        let others = self.all_units() & !(1 << from) & !self.listening;
         self.wakes += 1;
         if self.wakes < WAKE_LIMIT {
             self.ready |= others;

@@ -5,8 +5,8 @@
 //! instructions, and a wait takes none. Nothing is shared with the RTL but the register maps.
 
 pub mod accelerator;
-mod core;
 pub mod broadcast;
+mod core;
 mod decode;
 pub mod port;
 mod system;

@@ -155,7 +155,9 @@ impl Unit {
                 bytes.map(|bytes| u32::from_le_bytes(*bytes))
             }
             PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
-            REGION_BASE.. if offset - REGION_BASE < REGION_BYTES => Some(self.system.broadcast.word(offset - REGION_BASE)),
+            REGION_BASE.. if offset - REGION_BASE < REGION_BYTES => {
+                Some(self.system.broadcast.word(offset - REGION_BASE))
+            }
             DMEM_BASE.. => word(&self.system.dmem, offset - DMEM_BASE),
             0..REGISTER_BYTES => Some(self.host_register(offset)),
             _ => None,
