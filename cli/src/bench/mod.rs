@@ -7,6 +7,7 @@
 pub mod firewall;
 pub mod forward;
 pub mod latency;
+pub mod messages;
 pub mod rates;
 pub mod row;
 pub mod sim_speed;

@@ -35,6 +35,17 @@ pub fn paper_latency(size: usize) -> f64 {
     size as f64 * 8.0 * (2.0 / LINE_GBPS + 2.0 / 32.0) + 765.0
 }
 
+/// Rate of the paper over loopback, Mpps (section 6.3): of line rate 60 % at 64 bytes, 61 % at 65, all from 128 on.
+pub fn paper_loopback(size: usize) -> Option<f64> {
+    let share = match size {
+        64 => Some(0.60),
+        65 => Some(0.61),
+        128.. => Some(1.0),
+        _ => None,
+    };
+    share.map(|share| share * line(1, size))
+}
+
 /// Firewall rate of the paper, Mpps (section 7.2): 200 Gb/s from 256 bytes; below, no number.
 pub fn paper_firewall(size: usize) -> Option<f64> {
     (size >= 256).then(|| line(2, size))

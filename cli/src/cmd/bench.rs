@@ -8,7 +8,7 @@ use penstock_device::Root;
 use serde_json::Value;
 
 use crate::bench::row::{self, Row};
-use crate::bench::{BenchError, SIZES, Selection, TOLERANCE, firewall, forward, latency, sim_speed};
+use crate::bench::{BenchError, SIZES, Selection, TOLERANCE, firewall, forward, latency, messages, sim_speed};
 use crate::files;
 
 /// Measures the card and prints the result beside the published or measured figures of others.
@@ -39,6 +39,8 @@ pub enum Name {
     RpuLatency,
     /// Throughput of the firewall (section 7.2).
     RpuFirewall,
+    /// Loopback between units, and broadcast (section 6.3).
+    RpuMessages,
     /// Speed of the simulation.
     SimSpeed,
     /// All of them.
@@ -46,13 +48,14 @@ pub enum Name {
 }
 
 impl Name {
-    const EACH: [Self; 4] = [Self::RpuForward, Self::RpuLatency, Self::RpuFirewall, Self::SimSpeed];
+    const EACH: [Self; 5] = [Self::RpuForward, Self::RpuLatency, Self::RpuFirewall, Self::RpuMessages, Self::SimSpeed];
 
     fn word(self) -> &'static str {
         match self {
             Self::RpuForward => "rpu-forward",
             Self::RpuLatency => "rpu-latency",
             Self::RpuFirewall => "rpu-firewall",
+            Self::RpuMessages => "rpu-messages",
             Self::SimSpeed => "sim-speed",
             Self::All => "all",
         }
@@ -64,6 +67,7 @@ impl Name {
             Self::RpuForward => &forward::UNITS,
             Self::RpuLatency => &latency::UNITS,
             Self::RpuFirewall => &firewall::UNITS,
+            Self::RpuMessages => &messages::UNITS,
             Self::SimSpeed => &sim_speed::UNITS,
             Self::All => &[],
         }
@@ -97,6 +101,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::RpuForward => forward::run(root, &selection, &mut report)?,
             Name::RpuLatency => latency::run(root, &selection, &mut report)?,
             Name::RpuFirewall => firewall::run(root, &selection, &mut report)?,
+            Name::RpuMessages => messages::run(root, &selection, &mut report)?,
             Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
             Name::All => {}
         }
@@ -124,7 +129,7 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
 fn worse_than_peer(row: &Row) -> bool {
     let Some(paper) = row.paper else { return false };
     match row.metric.as_str() {
-        "latency_ns" => row.value > paper,
+        "latency_ns" | "longest_ns" => row.value > paper,
         "mpps" | "cycles_per_s" => row.value < paper * (1.0 - TOLERANCE),
         _ => false,
     }
