@@ -28,6 +28,14 @@ pub struct Card {
     pub image: Image,
 }
 
+/// What to record of a run; on `rtl` only.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Recording<'a> {
+    pub wave: Option<Wave<'a>>,
+    /// Where frames come by.
+    pub hops: bool,
+}
+
 impl Card {
     /// Reads the manifest, changed by `change`, its program and its tables.
     pub fn read(root: &Root, manifest: &Path, change: Override) -> Result<Self, CardError> {
@@ -37,20 +45,25 @@ impl Card {
         Ok(Self { design, image })
     }
 
-    /// Sends traffic through the card on a target; `wave` records it, on `rtl` only.
+    /// Sends traffic through the card on a target.
     pub fn carry(
         &self,
         root: &Root,
         target: Target,
-        wave: Option<Wave>,
+        recording: Recording,
         traffic: &Traffic,
         rate: Rate,
     ) -> Result<Run, CardError> {
         let mut bar = Bar::new(self.design.units);
         let mut shown = |progress: Progress| bar.show(progress);
-        let mut device: Box<dyn Device> = match wave {
-            Some(wave) => Box::new(RtlDevice::open(root, &self.design, Some(wave), &mut shown)?),
-            None => open(root, &self.design, target, &mut shown)?,
+        let mut device: Box<dyn Device> = if recording.wave.is_some() || recording.hops {
+            let mut device = RtlDevice::open(root, &self.design, recording.wave, &mut shown)?;
+            if recording.hops {
+                device.record_hops();
+            }
+            Box::new(device)
+        } else {
+            open(root, &self.design, target, &mut shown)?
         };
         shown(Progress::Loading);
         device.load(&self.image)?;

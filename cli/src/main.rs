@@ -8,6 +8,7 @@ mod report;
 mod show;
 mod status;
 mod synth;
+mod trace;
 mod wire;
 
 use std::error::Error;

@@ -56,6 +56,10 @@ void set_bit(uint8_t* image, int index, bool value) {
 // Where the model that runs on this thread says what went wrong, for example an assertion. The first one counts.
 thread_local std::string* failure_sink = nullptr;
 
+// Where the model that runs on this thread notes frames that come by, if anybody wants to know, and its cycle.
+thread_local std::vector<Hop>* hop_sink = nullptr;
+thread_local const uint64_t* hop_cycle = nullptr;
+
 void fail(const std::string& text) {
     if (failure_sink && failure_sink->empty()) *failure_sink = text;
 }
@@ -101,6 +105,16 @@ struct Exit {
     uint16_t reserved[3];
 };
 
+// A frame's first beat at a place between the blocks of the card (trace/card_trace.sv).
+struct Hop {
+    uint64_t cycle;
+    uint32_t timestamp;  // cycle, modulo 2^32, in which its first beat entered the card
+    uint8_t place;
+    uint8_t index;       // which source, unit or exit
+    uint8_t source;      // where it entered: the port byte
+    uint8_t slot;
+};
+
 // How fast a stream moves.
 struct Pace {
     uint64_t wire;          // bytes a cycle inside a frame, 2^20 is one; 0 is as fast as the bus goes
@@ -108,6 +122,12 @@ struct Pace {
     uint32_t honour_pause;  // 1: no frame starts while the card raises rx_pause
     uint32_t repeat;        // 1: the queued frames are sent again and again
 };
+
+void penstock_hop(char place, char index, char source, char slot, int timestamp) {
+    if (!hop_sink) return;
+    const auto byte = [](char value) { return static_cast<uint8_t>(value); };
+    hop_sink->push_back({*hop_cycle, static_cast<uint32_t>(timestamp), byte(place), byte(index), byte(source), byte(slot)});
+}
 
 enum StepResult : uint32_t { OutOfCycles = 0, Idle = 1, Failed = 2 };
 
@@ -282,6 +302,8 @@ struct Card {
     std::vector<uint8_t> output;
     std::vector<Entry> entries;
     std::vector<Exit> exits;
+    std::vector<Hop> hops;
+    bool keep_hops = false;
     Source source[Streams];
     Sink sink[Streams];
 
@@ -293,7 +315,7 @@ struct Card {
 #endif
 
     Card() {
-        failure_sink = &failure;
+        listen();
 #ifdef PENSTOCK_UNITS
         for (int u = 0; u < PENSTOCK_UNITS; u++) {
             units.push_back(std::make_unique<Vunit>(&context, ("unit" + std::to_string(u)).c_str()));
@@ -313,12 +335,13 @@ struct Card {
     }
 
     ~Card() {
-        failure_sink = &failure;
+        listen();
 #ifdef PENSTOCK_UNITS
         for (auto& unit : units) unit->final();
 #endif
         top.final();
         failure_sink = nullptr;
+        hop_sink = nullptr;
     }
 
     // Offers the next beat of stream `s` where its pace allows, and its readiness to take one.
@@ -512,8 +535,15 @@ struct Card {
         return std::all_of(source, source + Streams, [](const Source& in) { return in.done(); });
     }
 
-    StepResult step(uint64_t cycles, uint64_t idle) {
+    // What the model says on this thread goes to this card.
+    void listen() {
         failure_sink = &failure;
+        hop_sink = keep_hops ? &hops : nullptr;
+        hop_cycle = &cycle;
+    }
+
+    StepResult step(uint64_t cycles, uint64_t idle) {
+        listen();
         for (const uint64_t end = cycle + cycles; cycle < end;) {
             traffic_cycle([] {});
             if (!failure.empty()) return Failed;
@@ -524,7 +554,7 @@ struct Card {
 
     // One AXI4-Lite write; traffic goes on meanwhile. Returns the response, or 4 when none came.
     uint32_t write(uint32_t address, uint32_t value) {
-        failure_sink = &failure;
+        listen();
         top.s_axil_awaddr = address;
         top.s_axil_awvalid = 1;
         top.s_axil_wdata = value;
@@ -550,7 +580,7 @@ struct Card {
 
     // One AXI4-Lite read; traffic goes on meanwhile. Returns the response, or 4 when none came.
     uint32_t read(uint32_t address, uint32_t* value) {
-        failure_sink = &failure;
+        listen();
         top.s_axil_araddr = address;
         top.s_axil_arvalid = 1;
         top.s_axil_rready = 1;
@@ -655,7 +685,17 @@ EXPORT size_t penstock_exits(const Card* card, const Exit** exits, const uint8_t
     return card->exits.size();
 }
 
+// Whether to note frames that come by.
+EXPORT void penstock_keep_hops(Card* card, uint32_t keep) { card->keep_hops = keep; }
+
+// What was noted since the last penstock_clear.
+EXPORT size_t penstock_hops(const Card* card, const Hop** hops) {
+    *hops = card->hops.data();
+    return card->hops.size();
+}
+
 EXPORT void penstock_clear(Card* card) {
+    card->hops.clear();
     card->entries.clear();
     card->exits.clear();
     card->output.clear();

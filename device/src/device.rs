@@ -7,6 +7,7 @@ use penstock_shell::AccessError;
 use serde::Serialize;
 
 use crate::design::{CLOCK_MHZ, Design};
+use crate::hop::Hop;
 use crate::image::Image;
 use crate::outcome::{Counters, Drops};
 use crate::root::Root;
@@ -110,6 +111,8 @@ pub struct Run {
     pub counters: Counters,
     /// What went wrong, in sentences, while everything else was still delivered.
     pub faults: Vec<String>,
+    /// Where frames came by, in time order; on `rtl`, when it was told to record it.
+    pub hops: Vec<Hop>,
 }
 
 impl Run {

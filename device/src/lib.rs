@@ -24,6 +24,7 @@ mod device;
 mod diagnosis;
 pub mod file_list;
 pub mod files;
+mod hop;
 mod host;
 mod image;
 mod live;
@@ -40,6 +41,7 @@ pub mod regs;
 
 pub use design::{Accelerator, CLOCK_MHZ, Design, DesignError, Override, Policy};
 pub use device::{Device, DeviceError, Progress, Rate, Run, Target, open};
+pub use hop::{Hop, Place};
 pub use image::{Image, ImageError, table_from, table_of};
 pub use live::{UnitState, Vitals};
 pub use outcome::{

@@ -9,10 +9,11 @@ use penstock_device::capture::{self, CaptureError};
 use penstock_device::rtl::Wave;
 use penstock_device::{Design, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic};
 
-use crate::card::{Card, CardError};
+use crate::card::{Card, CardError, Recording};
 use crate::files::{self, FileError};
 use crate::report::{self, RunData};
 use crate::show::grouped;
+use crate::trace;
 
 /// Ethernet ports that a card has at most.
 const MAX_PORTS: u8 = 4;
@@ -64,6 +65,9 @@ pub struct Args {
     /// How many cycles to record.
     #[arg(long, default_value_t = 10_000, requires = "wave")]
     pub wave_cycles: u64,
+    /// Write each frame's journey through the card (rtl) as a trace for ui.perfetto.dev or chrome://tracing.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 /// A target, as the command line names it.
@@ -95,6 +99,8 @@ pub enum RunError {
     File(#[from] FileError),
     #[error("--wave needs --target rtl: only the RTL has signals to record")]
     WaveOnSoft,
+    #[error("--trace needs --target rtl: on soft a frame's way takes no time")]
+    TraceOnSoft,
     #[error("--rate needs --target rtl: soft takes frames as fast as it can")]
     RateOnSoft,
     #[error("--in {input}: `{port}` is no port, and there is no such file; give FILE@0, FILE@1, ... or FILE@host")]
@@ -110,6 +116,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if args.wave.is_some() && target == Target::Soft {
         return Err(RunError::WaveOnSoft);
     }
+    if args.trace.is_some() && target == Target::Soft {
+        return Err(RunError::TraceOnSoft);
+    }
     if args.rate.is_some() && target == Target::Soft {
         return Err(RunError::RateOnSoft);
     }
@@ -124,7 +133,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let card = Card::read(root, &args.design, change)?;
     let (traffic, mut faults) = read_inputs(&args.inputs)?;
     let wave = args.wave.as_ref().map(|file| Wave { file, from: args.wave_from, cycles: args.wave_cycles });
-    let run = card.carry(root, target, wave, &traffic, rate)?;
+    let recording = Recording { wave, hops: args.trace.is_some() };
+    let run = card.carry(root, target, recording, &traffic, rate)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
     outcome.faults.append(&mut faults);
@@ -137,6 +147,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         let mut data = report::design(&card.design);
         data.runs.push(RunData::new(&traffic, &run, &outcome));
         report::write(path, &data)?;
+    }
+    if let Some(path) = &args.trace {
+        trace::write(path, &card.design, &traffic, &run).map_err(|e| FileError::output(path, e))?;
     }
     print!("{}", summary(&outcome, rate));
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }

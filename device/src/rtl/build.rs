@@ -30,6 +30,9 @@ const SPLIT: [(&str, &str); 3] = [
     ("unit_socket.sv", include_str!("../../rtl/split/unit_socket.sv")),
 ];
 
+/// What tells the clock loop of frames that come by.
+const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
+
 /// File list of the card.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
 /// File lists of the engines, and their registry.
@@ -237,7 +240,7 @@ fn key(root: &Root, sources: &[PathBuf], parameters: Parameters, verilator: &Ver
     let compiler = run("g++", Command::new("g++").arg("-dumpfullversion"))?;
     hash.update(version.stdout);
     hash.update(compiler.stdout);
-    hash.update(format!("{parameters:?}{VERILATOR:?}{CXX:?}{STORED:?}{SPLIT:?}{}", optimise("")));
+    hash.update(format!("{parameters:?}{VERILATOR:?}{CXX:?}{STORED:?}{SPLIT:?}{TRACE:?}{}", optimise("")));
     hash.update(DRIVER);
     Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -254,16 +257,17 @@ fn build(
     verilator: &Verilator,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), BuildError> {
-    for (name, text) in STORED.iter().chain(&SPLIT).chain(&[("driver.cpp", DRIVER)]) {
+    for (name, text) in STORED.iter().chain(&SPLIT).chain(&[TRACE, ("driver.cpp", DRIVER)]) {
         let path = work.join(name);
         fs::write(&path, text).map_err(|source| BuildError::File { path, source })?;
     }
     progress(Progress::Building { done: 0, total: 1 });
     let split = |names: &[&str]| names.iter().map(|name| work.join(name)).collect::<Vec<_>>();
     if parameters.waves {
-        verilate(work, "Vcard", "card_top", &sources.whole(), parameters, verilator)?;
+        let card = [sources.whole(), split(&["card_trace.sv"])].concat();
+        verilate(work, "Vcard", "card_top", &card, parameters, verilator)?;
     } else {
-        let card = [sources.card.clone(), split(&["split_pkg.sv", "unit_socket.sv"])].concat();
+        let card = [sources.card.clone(), split(&["split_pkg.sv", "unit_socket.sv", "card_trace.sv"])].concat();
         verilate(work, "Vcard", "card_top", &card, parameters, verilator)?;
         let unit = [sources.units.clone(), split(&["split_pkg.sv", "unit_top.sv"])].concat();
         verilate(work, "Vunit", "unit_top", &unit, parameters, verilator)?;

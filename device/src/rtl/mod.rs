@@ -22,6 +22,7 @@ use penstock_shell::{Access, AccessError, Cause, Fault};
 
 use crate::design::Design;
 use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
+use crate::hop::Hop;
 use crate::host::{Bus, HELD_LIMIT, Host, LOOPBACK_STREAM};
 use crate::image::Image;
 use crate::outcome::{Counters, Drops};
@@ -29,6 +30,7 @@ use crate::regs;
 use crate::root::Root;
 use crate::traffic::{Departure, Port, Traffic};
 use build::Parameters;
+pub(crate) use model::Hop as ModelHop;
 use model::{Exit, Frame, Model, Step};
 use pace::Pace;
 
@@ -115,6 +117,11 @@ impl RtlDevice {
             rate: Rate::Lossless,
             flight: None,
         })
+    }
+
+    /// From now on [`Run::hops`] says where frames came by.
+    pub fn record_hops(&mut self) {
+        self.model.keep_hops(true);
     }
 
     /// Cycles since reset.
@@ -231,6 +238,7 @@ impl RtlDevice {
             let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
             flight.run.departures.push(flight.matcher.depart(exit, bytes[range].to_vec()));
         }
+        flight.run.hops.extend(self.model.hops().iter().map(Hop::from));
         self.model.clear();
         moved
     }

@@ -51,6 +51,18 @@ impl Exit {
     }
 }
 
+/// `struct Hop` of rtl/driver.cpp: a frame's first beat at a place between the blocks of the card.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Hop {
+    pub cycle: u64,
+    pub timestamp: u32,
+    pub place: u8,
+    pub index: u8,
+    pub source: u8,
+    pub slot: u8,
+}
+
 /// Why [`Model::step`] ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
@@ -80,6 +92,8 @@ struct Functions {
     host_write: unsafe extern "C" fn(Card, u64, *const u8, usize) -> u32,
     entries: unsafe extern "C" fn(Card, *mut *const Entry) -> usize,
     exits: unsafe extern "C" fn(Card, *mut *const Exit, *mut *const u8, *mut usize) -> usize,
+    keep_hops: unsafe extern "C" fn(Card, u32),
+    hops: unsafe extern "C" fn(Card, *mut *const Hop) -> usize,
     clear: unsafe extern "C" fn(Card),
     wave: Option<unsafe extern "C" fn(Card, *const c_char, u64, u64)>,
 }
@@ -118,6 +132,8 @@ impl Model {
             host_write: symbol!("host_write"),
             entries: symbol!("entries"),
             exits: symbol!("exits"),
+            keep_hops: symbol!("keep_hops"),
+            hops: symbol!("hops"),
             clear: symbol!("clear"),
             // SAFETY: as above; only models built to record waves have it.
             wave: unsafe { library.get(b"penstock_wave").ok().map(|symbol| *symbol) },
@@ -215,7 +231,23 @@ impl Model {
         }
     }
 
-    /// Forgets entries and exits.
+    /// Whether frames that come by between the blocks are noted.
+    pub fn keep_hops(&mut self, keep: bool) {
+        // SAFETY: plain value.
+        unsafe { (self.functions.keep_hops)(self.card, keep.into()) }
+    }
+
+    /// What was noted since the last [`Model::clear`], in time order.
+    pub fn hops(&self) -> &[Hop] {
+        let mut first = std::ptr::null();
+        // SAFETY: as in `entries`.
+        unsafe {
+            let count = (self.functions.hops)(self.card, &mut first);
+            slice(first, count)
+        }
+    }
+
+    /// Forgets entries, exits and hops.
     pub fn clear(&mut self) {
         // SAFETY: no slice of `entries` or `exits` lives on, because this takes `&mut self`.
         unsafe { (self.functions.clear)(self.card) }

@@ -1,0 +1,263 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Each frame's journey as a trace in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//!
+//! Each block of the card and each unit is a process with a slice for every frame in it, as many threads as it had frames at a time; arrows join
+//! a frame's slices. A slice ends where the next one begins: with the frame's first beat at the next block, at an exit with its last.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use penstock_device::{CLOCK_MHZ, Design, Hop, Place, Port, Run, Traffic};
+use serde::Serialize;
+use serde_json::json;
+
+/// A block of the card, in the order in which it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Block {
+    Ingress(u8),
+    Dispatcher,
+    SwitchIn,
+    Unit(u8),
+    SwitchOut,
+    Loopback,
+    Exit(u8),
+}
+
+/// A frame in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slice {
+    block: Block,
+    begin: u64,
+    end: u64,
+}
+
+/// A frame's way, and what became of it.
+#[derive(Debug, Clone, Default)]
+struct Journey {
+    slices: Vec<Slice>,
+    /// Where it is and since when.
+    now: Option<(Block, u64)>,
+    name: String,
+    bytes: usize,
+}
+
+impl Journey {
+    fn move_on(&mut self, cycle: u64, next: Option<Block>) {
+        if let Some((block, begin)) = self.now.filter(|(_, begin)| *begin < cycle) {
+            self.slices.push(Slice { block, begin, end: cycle });
+        }
+        self.now = next.map(|block| (block, cycle));
+    }
+}
+
+/// One event of the format.
+#[derive(Serialize)]
+struct Event<'a> {
+    name: &'a str,
+    cat: &'a str,
+    ph: &'a str,
+    /// Microseconds.
+    ts: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    pid: usize,
+    tid: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bp: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<serde_json::Value>,
+}
+
+/// Writes the journeys of a run.
+pub fn write(path: &Path, design: &Design, traffic: &Traffic, run: &Run) -> io::Result<()> {
+    let mut journeys = journeys(design.ports as u8, traffic, run);
+    journeys.sort_by_key(|journey| journey.slices.first().map(|slice| slice.begin));
+    let threads = threads(&journeys);
+    let mut blocks: Vec<Block> = threads.iter().flatten().map(|(slice, _)| slice.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+
+    let mut file = BufWriter::new(File::create(path)?);
+    writeln!(file, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    for (pid, block) in blocks.iter().enumerate() {
+        let name = json!({"name":"process_name","ph":"M","pid":pid,"tid":0,"args":{"name":name_of(*block, design)}});
+        writeln!(file, "{name},")?;
+        let order = json!({"name":"process_sort_index","ph":"M","pid":pid,"tid":0,"args":{"sort_index":pid}});
+        writeln!(file, "{order},")?;
+    }
+    for (id, (journey, placed)) in journeys.iter().zip(&threads).enumerate() {
+        for (step, (slice, thread)) in placed.iter().enumerate() {
+            let Ok(pid) = blocks.binary_search(&slice.block) else { continue };
+            let event = Event {
+                name: &journey.name,
+                cat: "frame",
+                ph: "X",
+                ts: microseconds(slice.begin - run.start.min(slice.begin)),
+                dur: Some(microseconds(slice.end - slice.begin)),
+                pid,
+                tid: *thread,
+                id: None,
+                bp: None,
+                args: Some(json!({"bytes": journey.bytes, "cycles": slice.end - slice.begin})),
+            };
+            writeln!(file, "{},", serde_json::to_string(&event)?)?;
+            let ph = if step == 0 {
+                "s"
+            } else if step + 1 < placed.len() {
+                "t"
+            } else {
+                "f"
+            };
+            let bp = (ph == "f").then_some("e");
+            let arrow = Event { name: "way", ph, dur: None, id: Some(id), bp, args: None, ..event };
+            writeln!(file, "{},", serde_json::to_string(&arrow)?)?;
+        }
+    }
+    let end = json!({"name":"clock","ph":"M","pid":0,"tid":0,"args":{"mhz":CLOCK_MHZ,"first_cycle":run.start}});
+    writeln!(file, "{end}\n]}}")?;
+    file.flush()
+}
+
+fn microseconds(cycles: u64) -> f64 {
+    cycles as f64 / f64::from(CLOCK_MHZ)
+}
+
+fn name_of(block: Block, design: &Design) -> String {
+    let stream = |index: u8| match u32::from(index) {
+        port if port < design.ports => format!("port {port}"),
+        _ => "host".to_string(),
+    };
+    match block {
+        Block::Ingress(index) => format!("ingress, {}", stream(index)),
+        Block::Dispatcher => "dispatcher".to_string(),
+        Block::SwitchIn => "switch to the units".to_string(),
+        Block::Unit(unit) => format!("unit {unit}"),
+        Block::SwitchOut => "switch from the units".to_string(),
+        Block::Loopback => "loopback".to_string(),
+        Block::Exit(index) => format!("exit, {}", stream(index)),
+    }
+}
+
+/// What became of each frame that was seen. Frames are known by where and when they entered.
+fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
+    let mut known: HashMap<(u8, u64), Journey> = HashMap::new();
+    let mut in_slot: HashMap<(u8, u8), (u8, u64)> = HashMap::new();
+    for &Hop { cycle, place, source, entered, slot } in &run.hops {
+        let key = (source, entered);
+        if let Place::SlotFree(unit) = place {
+            // A slot that is free before its frame has left: the program dropped it.
+            if let Some(journey) = in_slot.remove(&(unit, slot)).and_then(|key| known.get_mut(&key))
+                && journey.now.is_some_and(|(block, _)| block == Block::Unit(unit))
+            {
+                journey.move_on(cycle, None);
+                journey.name = "dropped".to_string();
+            }
+            continue;
+        }
+        let journey = known.entry(key).or_default();
+        match place {
+            Place::Ingress(stream) => {
+                journey.now = Some((Block::Ingress(stream), entered));
+                journey.move_on(cycle, Some(Block::Dispatcher));
+            }
+            Place::Dispatched(_) => journey.move_on(cycle, Some(Block::SwitchIn)),
+            Place::UnitIn(unit) => {
+                in_slot.insert((unit, slot), key);
+                journey.move_on(cycle, Some(Block::Unit(unit)));
+            }
+            Place::UnitOut(_) => journey.move_on(cycle, Some(Block::SwitchOut)),
+            Place::Exit(exit) if exit == ports + 1 => journey.move_on(cycle, Some(Block::Loopback)),
+            Place::Exit(exit) => journey.move_on(cycle, Some(Block::Exit(exit))),
+            Place::SlotFree(_) => {}
+        }
+    }
+    for departure in &run.departures {
+        let Some(index) = departure.input else { continue };
+        let source = match traffic.frames[index].port {
+            Port::Ethernet(port @ 0..=1) => port,
+            Port::Ethernet(port) => 8 + port,
+            Port::Host => 2,
+        };
+        if let Some(journey) = known.get_mut(&(source, departure.entered)) {
+            journey.move_on(departure.last, None);
+            journey.name = format!("frame {index}");
+            journey.bytes = departure.bytes.len();
+        }
+    }
+    known.into_values().filter(|journey| !journey.name.is_empty()).collect()
+}
+
+/// A thread of its block for each slice, so that no two slices of a thread overlap.
+fn threads(journeys: &[Journey]) -> Vec<Vec<(Slice, usize)>> {
+    let mut all: Vec<(Slice, usize, usize)> = Vec::new();
+    for (index, journey) in journeys.iter().enumerate() {
+        all.extend(journey.slices.iter().enumerate().map(|(step, slice)| (*slice, index, step)));
+    }
+    all.sort_by_key(|(slice, ..)| slice.begin);
+    let mut busy_until: HashMap<Block, Vec<u64>> = HashMap::new();
+    let mut placed: Vec<Vec<(Slice, usize)>> =
+        journeys.iter().map(|journey| journey.slices.iter().map(|slice| (*slice, 0)).collect()).collect();
+    for (slice, index, step) in all {
+        let lanes = busy_until.entry(slice.block).or_default();
+        let lane = lanes.iter().position(|until| *until <= slice.begin).unwrap_or(lanes.len());
+        if lane == lanes.len() {
+            lanes.push(0);
+        }
+        lanes[lane] = slice.end;
+        placed[index][step].1 = lane;
+    }
+    placed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hop(cycle: u64, place: Place, slot: u8) -> Hop {
+        Hop { cycle, place, source: 0, entered: 10, slot }
+    }
+
+    #[test]
+    fn a_slice_ends_where_the_next_begins() {
+        let hops = vec![
+            hop(13, Place::Ingress(0), 0),
+            hop(15, Place::Dispatched(0), 3),
+            hop(18, Place::UnitIn(2), 3),
+            hop(30, Place::UnitOut(2), 3),
+            hop(33, Place::Exit(3), 3),
+            hop(35, Place::Dispatched(3), 7),
+            hop(37, Place::UnitIn(5), 7),
+            hop(40, Place::SlotFree(2), 3),
+            hop(60, Place::SlotFree(5), 7),
+        ];
+        let run = Run { hops, ..Run::default() };
+        let journeys = journeys(2, &Traffic::default(), &run);
+        let slices: Vec<_> = journeys[0].slices.iter().map(|s| (s.block, s.begin, s.end)).collect();
+        assert_eq!(journeys[0].name, "dropped");
+        assert_eq!(
+            slices,
+            [
+                (Block::Ingress(0), 10, 13),
+                (Block::Dispatcher, 13, 15),
+                (Block::SwitchIn, 15, 18),
+                (Block::Unit(2), 18, 30),
+                (Block::SwitchOut, 30, 33),
+                (Block::Loopback, 33, 35),
+                (Block::SwitchIn, 35, 37),
+                (Block::Unit(5), 37, 60),
+            ]
+        );
+    }
+
+    #[test]
+    fn slices_of_a_thread_do_not_overlap() {
+        let slice =
+            |begin, end| Journey { slices: vec![Slice { block: Block::Dispatcher, begin, end }], ..Journey::default() };
+        let threads = threads(&[slice(0, 10), slice(5, 7), slice(6, 20), slice(7, 8), slice(10, 11)]);
+        assert_eq!(threads.iter().map(|placed| placed[0].1).collect::<Vec<_>>(), [0, 1, 2, 1, 0]);
+    }
+}
