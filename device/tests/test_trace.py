@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections import defaultdict
@@ -59,7 +60,7 @@ def test_every_frame_is_followed_from_port_to_port(make_design: DesignMaker, tmp
     assert set(journeys) == {f"frame {index}" for index in range(len(frames))}
     for name, spans in journeys.items():
         assert [block(place) for place, _, _ in spans] == WAY, name
-        for (_, begin, dur), (_, following, _) in zip(spans, spans[1:], strict=False):
+        for (_, begin, dur), (_, following, _) in itertools.pairwise(spans):
             assert abs(begin + dur - following) < CYCLE_US / 10, f"{name}: a gap"
         first, second = (place for place, _, _ in spans if place.startswith("unit "))
         assert int(first.split()[1]) ^ 1 == int(second.split()[1]), "the program hands frames to its neighbour"
@@ -72,7 +73,7 @@ def test_every_frame_is_followed_from_port_to_port(make_design: DesignMaker, tmp
             threads[event["pid"], event["tid"]].append((event["ts"], event["dur"]))
     for spans in threads.values():
         spans.sort()
-        assert all(a + d <= b + CYCLE_US / 10 for (a, d), (b, _) in zip(spans, spans[1:], strict=False))
+        assert all(a + d <= b + CYCLE_US / 10 for (a, d), (b, _) in itertools.pairwise(spans))
     arrows = defaultdict(str)
     for event in events:
         if event["ph"] in "stf":
