@@ -4,7 +4,7 @@
 //! Each block of the card and each unit is a process with a slice for every frame in it, as many threads as it had frames at a time; arrows join
 //! a frame's slices. A slice ends where the next one begins: with the frame's first beat at the next block, at an exit with its last.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -44,6 +44,10 @@ struct Journey {
 }
 
 impl Journey {
+    fn is_in(&self, block: Block) -> bool {
+        self.now.is_some_and(|(now, _)| now == block)
+    }
+
     fn move_on(&mut self, cycle: u64, next: Option<Block>) {
         if let Some((block, begin)) = self.now.filter(|(_, begin)| *begin < cycle) {
             self.slices.push(Slice { block, begin, end: cycle });
@@ -142,21 +146,53 @@ fn name_of(block: Block, design: &Design) -> String {
     }
 }
 
-/// What became of each frame that was seen. Frames are known by where and when they entered.
+/// Where a frame entered and when: no two have the same.
+type Key = (u8, u64);
+
+/// The port byte of frames that have been over loopback.
+const LOOPED: u8 = 3;
+
+/// Frames of a slot that are remembered.
+const KEPT: usize = 4;
+
+/// What became of each frame that was seen.
 fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
-    let mut known: HashMap<(u8, u64), Journey> = HashMap::new();
-    let mut in_slot: HashMap<(u8, u8), (u8, u64)> = HashMap::new();
-    for &Hop { cycle, place, source, entered, slot } in &run.hops {
-        let key = (source, entered);
+    let mut known: HashMap<Key, Journey> = HashMap::new();
+    // Frames that a slot was given to, the last one last: those before may still be on their way out.
+    let mut of_slot: HashMap<(u8, u8), VecDeque<Key>> = HashMap::new();
+    let give = |slots: &mut HashMap<(u8, u8), VecDeque<Key>>, slot, key| {
+        let frames = slots.entry(slot).or_default();
+        if frames.back() != Some(&key) {
+            frames.push_back(key);
+        }
+        if frames.len() > KEPT {
+            frames.pop_front();
+        }
+    };
+    for &Hop { cycle, place, source, entered, unit, slot } in &run.hops {
         if let Place::SlotFree(unit) = place {
             // A slot that is free before its frame has left: the program dropped it.
-            if let Some(journey) = in_slot.remove(&(unit, slot)).and_then(|key| known.get_mut(&key))
-                && journey.now.is_some_and(|(block, _)| block == Block::Unit(unit))
+            if let Some(journey) = of_slot.get(&(unit, slot)).and_then(|frames| known.get_mut(frames.back()?))
+                && journey.is_in(Block::Unit(unit))
             {
                 journey.move_on(cycle, None);
                 journey.name = "dropped".to_string();
             }
             continue;
+        }
+        let mut key = (source, entered);
+        if source == LOOPED {
+            // Its slot tells who it is, or, when it goes over loopback again, that it leaves a unit where it must be.
+            let leaves = |(key, journey): (&Key, &Journey)| {
+                (key.1 == entered && matches!(place, Place::UnitOut(unit) if journey.is_in(Block::Unit(unit))))
+                    .then_some(*key)
+            };
+            let frames = of_slot.get(&(unit, slot));
+            let labelled = frames.and_then(|frames| frames.iter().rev().find(|key| key.1 == entered).copied());
+            let Some(found) = labelled.or_else(|| known.iter().find_map(leaves)) else {
+                continue;
+            };
+            key = found;
         }
         let journey = known.entry(key).or_default();
         match place {
@@ -165,11 +201,14 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
                 journey.move_on(cycle, Some(Block::Dispatcher));
             }
             Place::Dispatched(_) => journey.move_on(cycle, Some(Block::SwitchIn)),
-            Place::UnitIn(unit) => {
-                in_slot.insert((unit, slot), key);
-                journey.move_on(cycle, Some(Block::Unit(unit)));
+            Place::UnitIn(at) => {
+                give(&mut of_slot, (at, slot), key);
+                journey.move_on(cycle, Some(Block::Unit(at)));
             }
-            Place::UnitOut(_) => journey.move_on(cycle, Some(Block::SwitchOut)),
+            Place::UnitOut(_) => {
+                give(&mut of_slot, (unit, slot), key);
+                journey.move_on(cycle, Some(Block::SwitchOut));
+            }
             Place::Exit(exit) if exit == ports + 1 => journey.move_on(cycle, Some(Block::Loopback)),
             Place::Exit(exit) => journey.move_on(cycle, Some(Block::Exit(exit))),
             Place::SlotFree(_) => {}
@@ -217,22 +256,22 @@ fn threads(journeys: &[Journey]) -> Vec<Vec<(Slice, usize)>> {
 mod tests {
     use super::*;
 
-    fn hop(cycle: u64, place: Place, slot: u8) -> Hop {
-        Hop { cycle, place, source: 0, entered: 10, slot }
+    fn hop(cycle: u64, place: Place, source: u8, unit: u8, slot: u8) -> Hop {
+        Hop { cycle, place, source, entered: 10, unit, slot }
     }
 
     #[test]
     fn a_slice_ends_where_the_next_begins() {
         let hops = vec![
-            hop(13, Place::Ingress(0), 0),
-            hop(15, Place::Dispatched(0), 3),
-            hop(18, Place::UnitIn(2), 3),
-            hop(30, Place::UnitOut(2), 3),
-            hop(33, Place::Exit(3), 3),
-            hop(35, Place::Dispatched(3), 7),
-            hop(37, Place::UnitIn(5), 7),
-            hop(40, Place::SlotFree(2), 3),
-            hop(60, Place::SlotFree(5), 7),
+            hop(13, Place::Ingress(0), 0, 0, 0),
+            hop(15, Place::Dispatched(0), 0, 2, 3),
+            hop(18, Place::UnitIn(2), 0, 2, 3),
+            hop(30, Place::UnitOut(2), 0, 5, 7),
+            hop(33, Place::Exit(3), 0, 5, 7),
+            hop(35, Place::Dispatched(3), 3, 5, 7),
+            hop(37, Place::UnitIn(5), 3, 5, 7),
+            hop(40, Place::SlotFree(2), 0, 2, 3),
+            hop(60, Place::SlotFree(5), 0, 5, 7),
         ];
         let run = Run { hops, ..Run::default() };
         let journeys = journeys(2, &Traffic::default(), &run);

@@ -56,10 +56,6 @@ void set_bit(uint8_t* image, int index, bool value) {
 // Where the model that runs on this thread says what went wrong, for example an assertion. The first one counts.
 thread_local std::string* failure_sink = nullptr;
 
-// Where the model that runs on this thread notes frames that come by, if anybody wants to know, and its cycle.
-thread_local std::vector<Hop>* hop_sink = nullptr;
-thread_local const uint64_t* hop_cycle = nullptr;
-
 void fail(const std::string& text) {
     if (failure_sink && failure_sink->empty()) *failure_sink = text;
 }
@@ -112,7 +108,9 @@ struct Hop {
     uint8_t place;
     uint8_t index;       // which source, unit or exit
     uint8_t source;      // where it entered: the port byte
+    uint8_t unit;        // whose slot
     uint8_t slot;
+    uint8_t reserved[7];
 };
 
 // How fast a stream moves.
@@ -123,15 +121,24 @@ struct Pace {
     uint32_t repeat;        // 1: the queued frames are sent again and again
 };
 
-void penstock_hop(char place, char index, char source, char slot, int timestamp) {
-    if (!hop_sink) return;
-    const auto byte = [](char value) { return static_cast<uint8_t>(value); };
-    hop_sink->push_back({*hop_cycle, static_cast<uint32_t>(timestamp), byte(place), byte(index), byte(source), byte(slot)});
-}
-
 enum StepResult : uint32_t { OutOfCycles = 0, Idle = 1, Failed = 2 };
 
 }  // extern "C"
+
+namespace {
+
+// Where the model that runs on this thread notes frames that come by, if anybody wants to know, and its cycle.
+thread_local std::vector<Hop>* hop_sink = nullptr;
+thread_local const uint64_t* hop_cycle = nullptr;
+
+}  // namespace
+
+// card_trace.sv calls it.
+extern "C" void penstock_hop(char place, char index, char source, char unit, char slot, int timestamp) {
+    if (!hop_sink) return;
+    const auto byte = [](char value) { return static_cast<uint8_t>(value); };
+    hop_sink->push_back({*hop_cycle, static_cast<uint32_t>(timestamp), byte(place), byte(index), byte(source), byte(unit), byte(slot), {}});
+}
 
 namespace {
 

@@ -27,11 +27,13 @@ pub struct Hop {
     pub cycle: u64,
     /// Where.
     pub place: Place,
-    /// Where the frame entered the card: the port byte of its descriptor.
+    /// Where the frame entered the card or, since it has been over loopback, that: the port byte of its descriptor.
     pub source: u8,
     /// When its first beat did.
     pub entered: u64,
-    /// Its slot in the unit that it is for or from.
+    /// The unit that it is for, or that it leaves for elsewhere than over loopback.
+    pub unit: u8,
+    /// Its slot there.
     pub slot: u8,
 }
 
@@ -50,6 +52,7 @@ impl From<&rtl::ModelHop> for Hop {
             place: place(hop.index),
             source: hop.source,
             entered: hop.cycle - u64::from((hop.cycle as u32).wrapping_sub(hop.timestamp)),
+            unit: hop.unit,
             slot: hop.slot,
         }
     }

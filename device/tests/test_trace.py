@@ -65,7 +65,7 @@ def test_every_frame_is_followed_from_port_to_port(make_design: DesignMaker, tmp
         first, second = (place for place, _, _ in spans if place.startswith("unit "))
         assert int(first.split()[1]) ^ 1 == int(second.split()[1]), "the program hands frames to its neighbour"
     latencies = [spans[-1][1] + spans[-1][2] - spans[0][1] for spans in journeys.values()]
-    assert abs(max(latencies) * 1000 - run.result["timing"]["rtl"]["latency_ns"]["max"]) < 0.5
+    assert abs(max(latencies) * 1000 - run.result["latency_ns"]["max"]) < 0.5
     # Slices of a thread do not overlap, and each frame's arrows go from its first slice to its last.
     threads = defaultdict(list)
     for event in events:

@@ -32,7 +32,7 @@ module card_trace
   localparam byte SlotFree = 5;
 
   import "DPI-C" function void penstock_hop(
-    input byte place, input byte index, input byte source, input byte slot, input int timestamp
+    input byte place, input byte index, input byte source, input byte to_unit, input byte slot, input int timestamp
   );
 
   function automatic logic is_frame(frame_meta_t meta);
@@ -40,7 +40,7 @@ module card_trace
   endfunction
 
   task automatic beat(byte place, int unsigned index, frame_meta_t meta, logic first);
-    if (first && is_frame(meta)) penstock_hop(place, byte'(index), meta.src, byte'(meta.slot), meta.timestamp);
+    if (first && is_frame(meta)) penstock_hop(place, byte'(index), meta.src, byte'(meta.unit_id), byte'(meta.slot), meta.timestamp);
   endtask
 
   for (genvar s = 0; s <= Ports; s++) begin : gen_ingress
@@ -76,7 +76,7 @@ module card_trace
         out_first_q <= from_units[u].last;
         beat(UnitOut, u, from_units[u].meta, out_first_q);
       end
-      if (slots[u].free_valid) penstock_hop(SlotFree, byte'(u), 0, byte'(slots[u].free_slot), 0);
+      if (slots[u].free_valid) penstock_hop(SlotFree, byte'(u), 0, byte'(u), byte'(slots[u].free_slot), 0);
       if (rst) begin
         in_first_q  <= 1'b1;
         out_first_q <= 1'b1;

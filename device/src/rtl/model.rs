@@ -60,7 +60,9 @@ pub struct Hop {
     pub place: u8,
     pub index: u8,
     pub source: u8,
+    pub unit: u8,
     pub slot: u8,
+    reserved: [u8; 7],
 }
 
 /// Why [`Model::step`] ended.
