@@ -37,7 +37,7 @@ const WORDS: [Words; 2] = [
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
         let program = |name: &str| Some(root.join("engines/rpu/programs").join(name));
-        let change = Override { units: Some(units), program: program("loopback.c"), ..Override::default() };
+        let change = Override { units: Some(units), program: program("two_step.c"), ..Override::default() };
         let mut device = card(root, "forward.toml", change)?;
         for size in selection.sizes(&SIZES) {
             let frames = traffic::clean(1, size);
@@ -46,7 +46,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             let mpps = left as f64 * wire::CLOCK_MHZ / seen.cycles as f64;
             let line = rates::line(1, size);
             let goals = [rates::paper_loopback(size), Some(line)];
-            report(&throughput("rpu-messages", &case(units, 1, size, "loopback"), line, goals, mpps, size));
+            report(&throughput("rpu-messages", &case(units, 1, size, "two_step"), line, goals, mpps, size));
         }
         if selection.sizes.is_empty() {
             let change =
