@@ -11,7 +11,7 @@
 module unit
   import penstock_pkg::*;
 #(
-    parameter int          Accel = 1,   // accelerator of the rpu: 0 none, 1 ip_prefix
+    parameter int          Accel = 1,   // accelerators of the rpu, a bit each: engines/rpu/rtl/accel.sv
     parameter int unsigned Ports = 2,   // of the card
     parameter int unsigned Units = 16
 ) (

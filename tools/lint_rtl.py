@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
 
 # Ports and units at their bounds, where widths go wrong.
-SHAPES = [(2, 16, 1), (1, 1, 0), (4, 32, 1), (2, 8, 1)]
+SHAPES = [(2, 16, 1), (1, 1, 0), (4, 32, 1), (2, 8, 31)]
 
 
 def main() -> int:
@@ -39,7 +39,7 @@ def main() -> int:
         ]
         done = subprocess.run(command, check=False, cwd=ROOT, env={**os.environ, "VERILATOR_ROOT": str(VERILATOR_ROOT)})
         if done.returncode:
-            print(f"ports {ports}, units {units}, accelerator {accel}, {view}: see above", file=sys.stderr)
+            print(f"ports {ports}, units {units}, accelerators {accel:#b}, {view}: see above", file=sys.stderr)
             status = 1
     return status
 

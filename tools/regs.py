@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [
     "shell/regs/card.rdl",
     "engines/rpu/regs/rpu.rdl",
-    "engines/rpu/accelerators/ip_prefix/ip_prefix.rdl",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "engines/rpu/accelerators").glob("*/*.rdl")),
 ]
 
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use penstock_shell::{Accelerator, Accelerators};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -48,27 +49,6 @@ impl Policy {
     }
 }
 
-/// The accelerator built into each unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Accelerator {
-    /// No accelerator.
-    #[default]
-    None,
-    /// Longest prefix match over IPv4 prefixes.
-    IpPrefix,
-}
-
-impl Accelerator {
-    /// Value of the RTL parameter Accel and of the register ACCEL.
-    pub fn code(self) -> u32 {
-        match self {
-            Self::None => 0,
-            Self::IpPrefix => 1,
-        }
-    }
-}
-
 /// What a card is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
@@ -86,8 +66,8 @@ pub struct Design {
     pub units: u32,
     /// Firmware of the units: C source or ELF.
     pub program: PathBuf,
-    /// Accelerator of the units.
-    pub accelerator: Accelerator,
+    /// Accelerators of each unit.
+    pub accelerators: Accelerators,
     /// Table name to the file it is loaded from.
     pub tables: BTreeMap<String, PathBuf>,
 }
@@ -170,22 +150,15 @@ struct Units {
     engine: Engine,
     count: Within<1, 32>,
     program: Spanned<PathBuf>,
+    accelerators: Option<Spanned<Vec<String>>>,
     #[serde(default)]
-    accelerator: Accelerator,
-    #[serde(default)]
-    tables: Option<Spanned<Tables>>,
+    tables: BTreeMap<Spanned<String>, PathBuf>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Engine {
     Rpu,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct Tables {
-    ip_prefix: Option<PathBuf>,
 }
 
 /// A number that the manifest must keep between two bounds.
@@ -217,8 +190,13 @@ impl Design {
             let text = text.lines().nth(line).unwrap_or("").trim().to_string();
             DesignError::Line { path: path.to_path_buf(), line: line + 1, text, message }
         };
-        let manifest: Manifest =
-            toml::from_str(text).map_err(|e| fail(e.span().unwrap_or(0..0), e.message().replace('\n', " ")))?;
+        let manifest: Manifest = toml::from_str(text).map_err(|e| {
+            let message = match e.message() {
+                message if message.starts_with("unknown field `accelerator`,") => SINGLE.to_string(),
+                message => message.replace('\n', " "),
+            };
+            fail(e.span().unwrap_or(0..0), message)
+        })?;
         let card = &manifest.card;
         if let Some(clock) = &card.clock_mhz
             && *clock.get_ref() != i64::from(CLOCK_MHZ)
@@ -238,16 +216,14 @@ impl Design {
         if !program.exists() {
             return Err(fail(units.program.span(), format!("program: {} does not exist", program.display())));
         }
-        let mut tables = BTreeMap::new();
-        if let Some(given) = &units.tables
-            && let Some(file) = &given.get_ref().ip_prefix
-        {
-            if units.accelerator != Accelerator::IpPrefix {
-                let message = "a table ip_prefix needs `accelerator = \"ip_prefix\"` in [[units]]".to_string();
-                return Err(fail(given.span(), message));
-            }
-            tables.insert("ip_prefix".to_string(), folder.join(file));
+        let accelerators = match &units.accelerators {
+            Some(names) => kinds(names.get_ref()).map_err(|message| fail(names.span(), message))?,
+            None => Accelerators::default(),
+        };
+        for name in units.tables.keys() {
+            table_kind(accelerators, name.get_ref()).map_err(|message| fail(name.span(), message))?;
         }
+        let tables = units.tables.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect();
         Ok(Self {
             path: path.to_path_buf(),
             name: card.name.clone(),
@@ -256,7 +232,7 @@ impl Design {
             policy: manifest.dispatch.policy,
             units: units.count.0,
             program,
-            accelerator: units.accelerator,
+            accelerators,
             tables,
         })
     }
@@ -280,17 +256,43 @@ impl Design {
         Ok(self)
     }
 
-    /// Whether the units have a table of this name.
-    pub fn check_table(&self, name: &str) -> Result<(), DesignError> {
-        if name != "ip_prefix" {
-            return Err(DesignError::Option(format!("there is no table `{name}`; the card has: ip_prefix")));
-        }
-        if self.accelerator != Accelerator::IpPrefix {
-            let text = format!("{}: its units have no accelerator, so no table ip_prefix", self.path.display());
-            return Err(DesignError::Option(text));
-        }
-        Ok(())
+    /// The accelerator whose table has this name, if the units have it.
+    pub fn check_table(&self, name: &str) -> Result<Accelerator, DesignError> {
+        table_kind(self.accelerators, name)
+            .map_err(|message| DesignError::Option(format!("{}: {message}", self.path.display())))
     }
+}
+
+/// What is said about the key that a list has replaced.
+const SINGLE: &str = "`accelerator` is a list now: write `accelerators = [\"ip_prefix\"]`, or leave it out for none";
+
+/// The accelerators of these names.
+fn kinds(names: &[String]) -> Result<Accelerators, String> {
+    let mut kinds = Vec::new();
+    for name in names {
+        let kind = Accelerator::named(name).ok_or_else(|| {
+            let all = Accelerator::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
+            format!("there is no accelerator `{name}`; there are: {all}")
+        })?;
+        if kinds.contains(&kind) {
+            return Err(format!("`{name}` twice; a unit has one of each at most"));
+        }
+        kinds.push(kind);
+    }
+    Ok(kinds.into_iter().collect())
+}
+
+/// The accelerator whose table has this name.
+fn table_kind(accelerators: Accelerators, name: &str) -> Result<Accelerator, String> {
+    let Some(kind) = Accelerator::named(name).filter(|kind| kind.table_file().is_some()) else {
+        let all: Vec<_> =
+            Accelerator::ALL.iter().filter(|kind| kind.table_file().is_some()).map(|k| k.name()).collect();
+        return Err(format!("there is no table `{name}`; there are: {}", all.join(", ")));
+    };
+    if !accelerators.has(kind) {
+        return Err(format!("a table {name} needs \"{name}\" among the `accelerators` of [[units]]"));
+    }
+    Ok(kind)
 }
 
 fn within(value: i64, low: i64, high: i64) -> Result<u32, String> {
@@ -315,7 +317,7 @@ policy = "round-robin"
 engine = "rpu"
 count = 16
 program = "design.rs"
-accelerator = "ip_prefix"
+accelerators = ["ip_prefix", "crc32"]
 [units.tables]
 ip_prefix = "list.txt"
 "#;
@@ -338,7 +340,7 @@ ip_prefix = "list.txt"
         let design = parse(GOOD).unwrap();
         assert_eq!((design.ports, design.units, design.clock_mhz), (2, 16, 250));
         assert_eq!(design.policy, Policy::RoundRobin);
-        assert_eq!(design.accelerator, Accelerator::IpPrefix);
+        assert_eq!(design.accelerators.mask(), 0b01001);
         assert!(design.tables["ip_prefix"].ends_with("src/list.txt"));
     }
 
@@ -348,8 +350,19 @@ ip_prefix = "list.txt"
         let text = include_str!("../../docs/designs.md");
         let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
         let design = Design::parse(Path::new("../designs/reference.toml"), example).unwrap();
-        assert_eq!((design.ports, design.units, design.accelerator), (2, 16, Accelerator::IpPrefix));
-        for key in ["name", "ports", "clock_mhz", "policy", "engine", "count", "program", "accelerator", "ip_prefix"] {
+        assert_eq!((design.ports, design.units, design.accelerators.mask()), (2, 16, 0b10001));
+        for key in [
+            "name",
+            "ports",
+            "clock_mhz",
+            "policy",
+            "engine",
+            "count",
+            "program",
+            "accelerators",
+            "ip_prefix",
+            "string_match",
+        ] {
             assert!(example.contains(&format!("\n{key} = ")) && text.contains(&format!("`{key}`")), "{key}");
         }
         let error = error(&GOOD.replace("round-robin", "random"));
@@ -366,7 +379,7 @@ ip_prefix = "list.txt"
     fn unknown_key_names_line_and_allowed_keys() {
         let text = error(&GOOD.replace("count = 16", "counts = 16"));
         assert!(text.starts_with("src/card.toml:9: "), "{text}");
-        assert!(text.contains("`counts`") && text.contains("`count`") && text.contains("`accelerator`"), "{text}");
+        assert!(text.contains("`counts`") && text.contains("`count`") && text.contains("`accelerators`"), "{text}");
         let text = error(&GOOD.replace("ports = 2", "ports = 2\nspeed = 1"));
         assert!(text.starts_with("src/card.toml:5: ") && text.contains("`clock_mhz`"), "{text}");
     }
@@ -392,8 +405,32 @@ ip_prefix = "list.txt"
 
     #[test]
     fn a_table_needs_its_accelerator() {
-        let text = error(&GOOD.replace("accelerator = \"ip_prefix\"", ""));
-        assert!(text.contains("needs `accelerator"), "{text}");
+        let text = error(&GOOD.replace("\"ip_prefix\", ", ""));
+        assert!(text.starts_with("src/card.toml:13: a table ip_prefix needs \"ip_prefix\" among"), "{text}");
+        for name in ["crc32", "nothing"] {
+            let text = error(&GOOD.replace("ip_prefix = ", &format!("{name} = ")));
+            assert!(
+                text.contains(&format!("no table `{name}`; there are: ip_prefix, flow_hash, string_match")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn accelerators_are_a_list_of_names() {
+        let with = |list: &str| error(&GOOD.replace("accelerators = [\"ip_prefix\", \"crc32\"]", list));
+        let text = with("accelerators = [\"ip_prefix\", \"crc33\"]");
+        assert!(
+            text.starts_with("src/card.toml:11: there is no accelerator `crc33`; there are: `ip_prefix`, "),
+            "{text}"
+        );
+        let text = with("accelerators = [\"ip_prefix\", \"ip_prefix\"]");
+        assert!(text.starts_with("src/card.toml:11: `ip_prefix` twice"), "{text}");
+        let text = with("accelerator = \"ip_prefix\"");
+        assert!(
+            text.starts_with("src/card.toml:11: ") && text.contains("write `accelerators = [\"ip_prefix\"]`"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use penstock_rpu_sdk::Firmware;
 
-use crate::design::{Accelerator, Design};
+use penstock_shell::Accelerators;
+
+use crate::design::Design;
 use crate::device::DeviceError;
 use crate::image::Image;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
@@ -37,9 +39,9 @@ const WILD_ADDRESS: u32 = 8;
 const BAD_DESTINATION: u32 = 10;
 const ACCELERATOR_ERROR: u32 = 12;
 
-/// What is said when the program uses an accelerator that is not there.
+/// What is said when the program uses an accelerator and there is none.
 const NO_ACCELERATOR: &str = "the program uses an accelerator and the design's units have none; \
-                              add `accelerator = \"ip_prefix\"` to [[units]]";
+                              add what it needs to [[units]], for example `accelerators = [\"ip_prefix\"]`";
 
 /// How a target reaches the host address space.
 pub trait Bus {
@@ -58,7 +60,7 @@ pub struct Host {
     pub ports: u32,
     pub units: u32,
     policy: u32,
-    accelerator: Accelerator,
+    accelerators: Accelerators,
     /// Units that take frames, one bit each.
     pub enabled: u32,
     /// Program of each unit.
@@ -73,7 +75,7 @@ impl Host {
             ports: design.ports,
             units: design.units,
             policy: design.policy.code(),
-            accelerator: design.accelerator,
+            accelerators: design.accelerators,
             enabled: 0,
             firmware: vec![None; design.units as usize],
             told: vec![0; design.units as usize],
@@ -209,14 +211,21 @@ impl Host {
             *told |= *errors;
         }
         let is_raised = |errors: u32, bit: u32| errors >> bit & 1 == 1;
-        let lacks_accelerator =
-            self.accelerator == Accelerator::None && units.iter().any(|unit| is_raised(unit.errors, ACCELERATOR_ERROR));
+        let lacks_accelerator = self.accelerators == Accelerators::default()
+            && units.iter().any(|unit| is_raised(unit.errors, ACCELERATOR_ERROR));
         for (unit, UnitCounters { errors, .. }) in (0..).zip(units.iter()) {
             for (bit, name) in ERRORS.iter().filter(|(bit, _)| is_raised(*errors, *bit)) {
                 let more = match *bit {
                     WILD_ADDRESS => format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?),
                     BAD_DESTINATION => format!("; this card has {}", self.destinations()),
                     ACCELERATOR_ERROR if lacks_accelerator => continue,
+                    ACCELERATOR_ERROR => {
+                        let names: Vec<&str> = self.accelerators.iter().map(|kind| kind.name()).collect();
+                        format!(
+                            ": it gave one bytes outside packet memory, or used one that is not there; units have {}",
+                            names.join(", ")
+                        )
+                    }
                     _ => String::new(),
                 };
                 faults.push(format!("unit {unit}: {name}{more}"));

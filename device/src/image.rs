@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
-use penstock_shell::prefix_table::{self, TableError};
+use penstock_shell::{Accelerator, TableError};
 
-use crate::design::{Accelerator, Design};
+use crate::design::Design;
 use crate::files::{self, FileError};
 use crate::root::Root;
 
@@ -21,7 +21,7 @@ pub enum ImageError {
         /// Why.
         source: CompileError,
     },
-    /// The block list.
+    /// The list.
     #[error(transparent)]
     Table(#[from] TableError),
     /// The file of one of them.
@@ -34,7 +34,7 @@ pub enum ImageError {
 pub struct Image {
     /// The linked program.
     pub firmware: Firmware,
-    /// Host writes that fill the accelerator's tables: offset from the table base, word.
+    /// Host writes that fill the accelerators' tables: offset from the table base, word.
     pub table: Vec<(u32, u32)>,
 }
 
@@ -50,22 +50,27 @@ impl Image {
 
     /// Compiles the tables of a design alone.
     pub fn table_of(design: &Design) -> Result<Vec<(u32, u32)>, ImageError> {
-        match (design.accelerator, design.tables.get("ip_prefix")) {
-            (Accelerator::None, _) => Ok(Vec::new()),
-            (Accelerator::IpPrefix, Some(path)) => table_from(path),
-            // The memories of a card come up with anything in them.
-            (Accelerator::IpPrefix, None) => table_of("no list", ""),
+        let mut words = Vec::new();
+        for kind in design.accelerators.iter() {
+            words.extend(match design.tables.get(kind.name()) {
+                Some(path) => table_from(kind, path)?,
+                // The memories of a card come up with anything in them.
+                None => table_of(kind, "no list", "")?,
+            });
         }
+        Ok(words)
     }
 }
 
 /// The host writes that fill the table of an accelerator, as in [`Image::table`], from the file of a list.
-pub fn table_from(path: &Path) -> Result<Vec<(u32, u32)>, ImageError> {
-    files::readable(path, files::BLOCK_LIST)?;
-    Ok(prefix_table::compile(&path.display().to_string(), &prefix_table::read(path)?)?)
+pub fn table_from(kind: Accelerator, path: &Path) -> Result<Vec<(u32, u32)>, ImageError> {
+    let way_out = kind.table_file().unwrap_or_default();
+    files::readable(path, way_out)?;
+    let bytes = std::fs::read(path).map_err(|source| FileError::input(path, source, way_out))?;
+    table_of(kind, &path.display().to_string(), &String::from_utf8_lossy(&bytes))
 }
 
 /// The host writes that fill the table of an accelerator, as in [`Image::table`], from the text of a list; `name` is for messages.
-pub fn table_of(name: &str, text: &str) -> Result<Vec<(u32, u32)>, ImageError> {
-    Ok(prefix_table::compile(name, &prefix_table::parse(name, text)?)?)
+pub fn table_of(kind: Accelerator, name: &str, text: &str) -> Result<Vec<(u32, u32)>, ImageError> {
+    Ok(kind.table(name, text)?)
 }

@@ -39,7 +39,7 @@ pub mod window;
 #[path = "../../lib/regs/regs.rs"]
 pub mod regs;
 
-pub use design::{Accelerator, CLOCK_MHZ, Design, DesignError, Override, Policy};
+pub use design::{CLOCK_MHZ, Design, DesignError, Override, Policy};
 pub use device::{Device, DeviceError, Progress, Rate, Run, Target, open};
 pub use hop::{Hop, Place};
 pub use image::{Image, ImageError, table_from, table_of};

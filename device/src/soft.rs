@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use penstock_shell::{Card, Config, Exit, Source};
 
-use crate::design::{Accelerator, Design};
+use crate::design::Design;
 use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
 use crate::host::{Bus, Host};
 use crate::image::Image;
@@ -43,12 +43,8 @@ pub struct SoftDevice {
 impl SoftDevice {
     /// Opens a design.
     pub fn open(design: &Design) -> Self {
-        let accelerator = match design.accelerator {
-            Accelerator::None => penstock_shell::Accelerator::None,
-            Accelerator::IpPrefix => penstock_shell::Accelerator::IpPrefix,
-        };
         // The manifest keeps both within a byte.
-        let config = Config { ports: design.ports as u8, units: design.units as u8, accelerator };
+        let config = Config { ports: design.ports as u8, units: design.units as u8, accelerators: design.accelerators };
         Self {
             card: Card::new(config),
             host: Host::new(design),

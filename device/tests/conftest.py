@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,20 +21,20 @@ def built() -> None:
 
 @pytest.fixture
 def make_design(tmp_path: Path) -> DesignMaker:
-    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerator="none", tables={})."""
+    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerators=(), tables={})."""
 
     def make(
         program: Path | str,
         units: int = 4,
         ports: int = 2,
         policy: str = "flow-hash",
-        accelerator: str = "none",
+        accelerators: Sequence[str] = (),
         tables: dict[str, Path] | None = None,
     ) -> Path:
         path = tmp_path / "design.toml"
         lines = ["[card]", 'name = "test"', f"ports = {ports}", "", "[dispatch]", f'policy = "{policy}"', ""]
         lines += ["[[units]]", 'engine = "rpu"', f"count = {units}", f'program = "{program}"']
-        lines += [f'accelerator = "{accelerator}"']
+        lines += [f"accelerators = {list(accelerators)}"]
         if tables:
             lines += ["[units.tables]", *(f'{name} = "{table}"' for name, table in tables.items())]
         path.write_text("\n".join(lines) + "\n")

@@ -43,7 +43,7 @@ def test_missing_file(missing: str, kind: str, tmp_path: Path, make_design: Desi
     elif missing == "folder":
         place = Path("/proc/nowhere")
     firewall = ROOT / "engines/rpu/programs/firewall.c"
-    design = make_design(firewall, accelerator="ip_prefix", tables={"ip_prefix": ROOT / "designs/blocklist.txt"})
+    design = make_design(firewall, accelerators=["ip_prefix"], tables={"ip_prefix": ROOT / "designs/blocklist.txt"})
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
     options = {"program": ["--program", place], "table": ["--table", f"ip_prefix={place}"]}.get(missing, [])
     done = call(
@@ -144,7 +144,9 @@ def test_bad_block_list(line: str, word: str, tmp_path: Path, make_design: Desig
     table = tmp_path / "list.txt"
     table.write_text(f"# fine\n192.0.2.0/24\n{line}\n")
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
-    design = make_design(ROOT / "engines/rpu/programs/firewall.c", accelerator="ip_prefix", tables={"ip_prefix": table})
+    design = make_design(
+        ROOT / "engines/rpu/programs/firewall.c", accelerators=["ip_prefix"], tables={"ip_prefix": table}
+    )
     run = run_design(design, [capture], tmp_path / "out", "soft")
     assert run.status != 0
     assert "list.txt:3" in run.stderr and word in run.stderr
@@ -154,7 +156,9 @@ def test_block_list_that_is_no_text(tmp_path: Path, make_design: DesignMaker) ->
     table = tmp_path / "list.bin"
     table.write_bytes(bytes(range(256)))
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
-    design = make_design(ROOT / "engines/rpu/programs/firewall.c", accelerator="ip_prefix", tables={"ip_prefix": table})
+    design = make_design(
+        ROOT / "engines/rpu/programs/firewall.c", accelerators=["ip_prefix"], tables={"ip_prefix": table}
+    )
     run = run_design(design, [capture], tmp_path / "out", "soft")
     assert run.status != 0 and "list.bin: not a text file" in run.stderr and run.stderr[:-1].isprintable()
 
@@ -163,7 +167,9 @@ def test_block_list_too_long(tmp_path: Path, make_design: DesignMaker) -> None:
     table = tmp_path / "list.txt"
     table.write_text("".join(f"10.{i >> 7 & 255}.{2 * i & 255}.0/25\n" for i in range(9000)))
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
-    design = make_design(ROOT / "engines/rpu/programs/firewall.c", accelerator="ip_prefix", tables={"ip_prefix": table})
+    design = make_design(
+        ROOT / "engines/rpu/programs/firewall.c", accelerators=["ip_prefix"], tables={"ip_prefix": table}
+    )
     run = run_design(design, [capture], tmp_path / "out", "soft")
     assert run.status != 0 and "list.txt" in run.stderr and "8192" in run.stderr.replace(",", "")
 

@@ -102,7 +102,7 @@ def test_random_lists(program: str, tmp_path: Path, make_design: DesignMaker) ->
 
     want = [frame for frame in frames if passes(frame)]
     assert 50 < len(want) < len(frames) - 50, "traffic that does not test both verdicts"
-    design = make_design(PROGRAMS[program], accelerator="ip_prefix", tables={"ip_prefix": table})
+    design = make_design(PROGRAMS[program], accelerators=["ip_prefix"], tables={"ip_prefix": table})
     runs = {target: run_design(design, [capture], tmp_path / target, target) for target in TARGETS}
     for run in runs.values():
         assert run.status == 0, run.stderr
@@ -127,7 +127,7 @@ def test_readme_program(tmp_path: Path, make_design: DesignMaker) -> None:
     capture = write_capture(tmp_path / "in.pcap", frames)
     want = [f for f in frames if len(f) >= 34 and f[26:29] != b"\xc6\x33\x64"]
     for source in (program, PROGRAMS["ours"]):
-        design = make_design(source, units=1, accelerator="ip_prefix", tables={"ip_prefix": table})
+        design = make_design(source, units=1, accelerators=["ip_prefix"], tables={"ip_prefix": table})
         run = run_design(design, [capture], tmp_path / "out", "soft")
         assert run.status == 0, run.stderr
         assert run.frames["port1"] == want

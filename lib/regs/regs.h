@@ -97,6 +97,7 @@
 #define RPU_CORE_RECV_DATA 0x10Cu /* Address in packet memory of the frame that RECV returned last. */
 #define RPU_CORE_RECV_HASH 0x110u /* Flow hash of the frame that RECV returned last. */
 #define RPU_CORE_RECV_TIME 0x114u /* Cycle, modulo 2^32, in which the frame that RECV returned last entered the card. */
+#define RPU_CORE_ACCEL 0x118u /* Accelerators in this unit, a bit each, as the host sees them (ACCEL of rpu_host). */
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_HOST_RESET 0x0u /* 1 holds the core in reset. Set after power-up, so that memories can be loaded. */
@@ -122,11 +123,36 @@
 #define RPU_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
 #define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped: length 0, or slot released without sending. */
 #define RPU_HOST_REFUSED 0x6Cu /* Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start. */
-#define RPU_HOST_ACCEL 0x70u /* Accelerator in this unit: 0 none, 1 ip_prefix. */
+#define RPU_HOST_ACCEL 0x70u /* Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match. */
+
+/* engines/rpu/accelerators/checksum/checksum.rdl */
+#define CHECKSUM_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
+#define CHECKSUM_LENGTH 0x4u /* Bytes, 0 and odd numbers included. Its write starts; one that comes before the sum is there starts anew. Bytes outside packet memory are an error, and nothing is summed. */
+#define CHECKSUM_SUM 0x8u /* Ones' complement sum of the 16-bit words and of INITIAL, in the byte order of the frame: a store of two bytes puts it there, and its complement is the checksum. An odd last byte counts as if a zero followed. Holds the core until it is there. */
+#define CHECKSUM_INITIAL 0xCu /* What the sum begins with, taken when LENGTH is written: one or two words of 16 bits in the byte order of the frame. */
+
+/* engines/rpu/accelerators/crc32/crc32.rdl */
+#define CRC32_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
+#define CRC32_LENGTH 0x4u /* Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is read. */
+#define CRC32_CRC 0x8u /* The CRC; stored as a word behind the bytes it is their frame check sequence. Holds the core until it is there. */
+#define CRC32_INITIAL 0xCu /* CRC of the bytes before these, taken when LENGTH is written; 0 begins. */
+
+/* engines/rpu/accelerators/flow_hash/flow_hash.rdl */
+#define FLOW_HASH_CLEAR 0x0u /* Any write begins a new hash. */
+#define FLOW_HASH_PUSH1 0x4u /* Pushes one byte, [7:0]. */
+#define FLOW_HASH_PUSH2 0x8u /* Pushes two bytes as a load from the frame gives them: [7:0] first. */
+#define FLOW_HASH_PUSH4 0xCu /* Pushes four bytes as a load from the frame gives them: [7:0] first. */
+#define FLOW_HASH_HASH 0x10u /* Hash of what was pushed since CLEAR: up to 36 bytes, which is what a key of 40 can hash. Holds the core until all of it has gone in. */
 
 /* engines/rpu/accelerators/ip_prefix/ip_prefix.rdl */
 #define IP_PREFIX_ADDR 0x0u /* Starts the look-up of an IPv4 address as a load from the frame gives it (first octet in [7:0]). */
 #define IP_PREFIX_CLASS 0x4u /* Class of the longest matching prefix, 1..15; 0 when none matches. Holds the core until the look-up is done. */
 #define IP_PREFIX_PASS_MASK 0x8u /* All ones when the class is 0; 0xFFFF0000 otherwise: ANDed with a descriptor it drops the frames that match. Holds the core like CLASS. */
+
+/* engines/rpu/accelerators/string_match/string_match.rdl */
+#define STRING_MATCH_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
+#define STRING_MATCH_LENGTH 0x4u /* Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is searched. */
+#define STRING_MATCH_FOUND 0x8u /* Bit n: pattern n occurs within the bytes. Holds the core until all of them are searched. */
+#define STRING_MATCH_END 0xCu /* Bytes up to the end of the occurrence that ends first; 0 when there is none. Holds the core like FOUND. */
 
 #endif

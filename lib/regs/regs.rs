@@ -186,6 +186,8 @@ pub const RPU_CORE_RECV_DATA: u32 = 0x10C;
 pub const RPU_CORE_RECV_HASH: u32 = 0x110;
 /// Cycle, modulo 2^32, in which the frame that RECV returned last entered the card.
 pub const RPU_CORE_RECV_TIME: u32 = 0x114;
+/// Accelerators in this unit, a bit each, as the host sees them (ACCEL of rpu_host).
+pub const RPU_CORE_ACCEL: u32 = 0x118;
 
 // engines/rpu/regs/rpu.rdl
 /// 1 holds the core in reset. Set after power-up, so that memories can be loaded.
@@ -234,8 +236,40 @@ pub const RPU_HOST_TX_STALLS: u32 = 0x64;
 pub const RPU_HOST_BLOCKED: u32 = 0x68;
 /// Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start.
 pub const RPU_HOST_REFUSED: u32 = 0x6C;
-/// Accelerator in this unit: 0 none, 1 ip_prefix.
+/// Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match.
 pub const RPU_HOST_ACCEL: u32 = 0x70;
+
+// engines/rpu/accelerators/checksum/checksum.rdl
+/// Address of the first byte, in packet memory, at any alignment.
+pub const CHECKSUM_ADDR: u32 = 0x0;
+/// Bytes, 0 and odd numbers included. Its write starts; one that comes before the sum is there starts anew. Bytes outside packet memory are an error, and nothing is summed.
+pub const CHECKSUM_LENGTH: u32 = 0x4;
+/// Ones' complement sum of the 16-bit words and of INITIAL, in the byte order of the frame: a store of two bytes puts it there, and its complement is the checksum. An odd last byte counts as if a zero followed. Holds the core until it is there.
+pub const CHECKSUM_SUM: u32 = 0x8;
+/// What the sum begins with, taken when LENGTH is written: one or two words of 16 bits in the byte order of the frame.
+pub const CHECKSUM_INITIAL: u32 = 0xC;
+
+// engines/rpu/accelerators/crc32/crc32.rdl
+/// Address of the first byte, in packet memory, at any alignment.
+pub const CRC32_ADDR: u32 = 0x0;
+/// Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is read.
+pub const CRC32_LENGTH: u32 = 0x4;
+/// The CRC; stored as a word behind the bytes it is their frame check sequence. Holds the core until it is there.
+pub const CRC32_CRC: u32 = 0x8;
+/// CRC of the bytes before these, taken when LENGTH is written; 0 begins.
+pub const CRC32_INITIAL: u32 = 0xC;
+
+// engines/rpu/accelerators/flow_hash/flow_hash.rdl
+/// Any write begins a new hash.
+pub const FLOW_HASH_CLEAR: u32 = 0x0;
+/// Pushes one byte, [7:0].
+pub const FLOW_HASH_PUSH1: u32 = 0x4;
+/// Pushes two bytes as a load from the frame gives them: [7:0] first.
+pub const FLOW_HASH_PUSH2: u32 = 0x8;
+/// Pushes four bytes as a load from the frame gives them: [7:0] first.
+pub const FLOW_HASH_PUSH4: u32 = 0xC;
+/// Hash of what was pushed since CLEAR: up to 36 bytes, which is what a key of 40 can hash. Holds the core until all of it has gone in.
+pub const FLOW_HASH_HASH: u32 = 0x10;
 
 // engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
 /// Starts the look-up of an IPv4 address as a load from the frame gives it (first octet in [7:0]).
@@ -244,3 +278,13 @@ pub const IP_PREFIX_ADDR: u32 = 0x0;
 pub const IP_PREFIX_CLASS: u32 = 0x4;
 /// All ones when the class is 0; 0xFFFF0000 otherwise: ANDed with a descriptor it drops the frames that match. Holds the core like CLASS.
 pub const IP_PREFIX_PASS_MASK: u32 = 0x8;
+
+// engines/rpu/accelerators/string_match/string_match.rdl
+/// Address of the first byte, in packet memory, at any alignment.
+pub const STRING_MATCH_ADDR: u32 = 0x0;
+/// Bytes, 0 included. Its write starts; one that comes before the answer is there starts anew. Bytes outside packet memory are an error, and nothing is searched.
+pub const STRING_MATCH_LENGTH: u32 = 0x4;
+/// Bit n: pattern n occurs within the bytes. Holds the core until all of them are searched.
+pub const STRING_MATCH_FOUND: u32 = 0x8;
+/// Bytes up to the end of the occurrence that ends first; 0 when there is none. Holds the core like FOUND.
+pub const STRING_MATCH_END: u32 = 0xC;

@@ -96,6 +96,7 @@ package regs_pkg;
   localparam logic [31:0] RPU_CORE_RECV_DATA = 32'h0000010C;
   localparam logic [31:0] RPU_CORE_RECV_HASH = 32'h00000110;
   localparam logic [31:0] RPU_CORE_RECV_TIME = 32'h00000114;
+  localparam logic [31:0] RPU_CORE_ACCEL = 32'h00000118;
 
   // engines/rpu/regs/rpu.rdl
   localparam logic [31:0] RPU_HOST_RESET = 32'h00000000;
@@ -123,9 +124,34 @@ package regs_pkg;
   localparam logic [31:0] RPU_HOST_REFUSED = 32'h0000006C;
   localparam logic [31:0] RPU_HOST_ACCEL = 32'h00000070;
 
+  // engines/rpu/accelerators/checksum/checksum.rdl
+  localparam logic [31:0] CHECKSUM_ADDR = 32'h00000000;
+  localparam logic [31:0] CHECKSUM_LENGTH = 32'h00000004;
+  localparam logic [31:0] CHECKSUM_SUM = 32'h00000008;
+  localparam logic [31:0] CHECKSUM_INITIAL = 32'h0000000C;
+
+  // engines/rpu/accelerators/crc32/crc32.rdl
+  localparam logic [31:0] CRC32_ADDR = 32'h00000000;
+  localparam logic [31:0] CRC32_LENGTH = 32'h00000004;
+  localparam logic [31:0] CRC32_CRC = 32'h00000008;
+  localparam logic [31:0] CRC32_INITIAL = 32'h0000000C;
+
+  // engines/rpu/accelerators/flow_hash/flow_hash.rdl
+  localparam logic [31:0] FLOW_HASH_CLEAR = 32'h00000000;
+  localparam logic [31:0] FLOW_HASH_PUSH1 = 32'h00000004;
+  localparam logic [31:0] FLOW_HASH_PUSH2 = 32'h00000008;
+  localparam logic [31:0] FLOW_HASH_PUSH4 = 32'h0000000C;
+  localparam logic [31:0] FLOW_HASH_HASH = 32'h00000010;
+
   // engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
   localparam logic [31:0] IP_PREFIX_ADDR = 32'h00000000;
   localparam logic [31:0] IP_PREFIX_CLASS = 32'h00000004;
   localparam logic [31:0] IP_PREFIX_PASS_MASK = 32'h00000008;
+
+  // engines/rpu/accelerators/string_match/string_match.rdl
+  localparam logic [31:0] STRING_MATCH_ADDR = 32'h00000000;
+  localparam logic [31:0] STRING_MATCH_LENGTH = 32'h00000004;
+  localparam logic [31:0] STRING_MATCH_FOUND = 32'h00000008;
+  localparam logic [31:0] STRING_MATCH_END = 32'h0000000C;
 
 endpackage

@@ -95,6 +95,7 @@ RPU_CORE_SEND = 0x108
 RPU_CORE_RECV_DATA = 0x10C
 RPU_CORE_RECV_HASH = 0x110
 RPU_CORE_RECV_TIME = 0x114
+RPU_CORE_ACCEL = 0x118
 
 # engines/rpu/regs/rpu.rdl
 RPU_HOST_RESET = 0x0
@@ -122,7 +123,32 @@ RPU_HOST_BLOCKED = 0x68
 RPU_HOST_REFUSED = 0x6C
 RPU_HOST_ACCEL = 0x70
 
+# engines/rpu/accelerators/checksum/checksum.rdl
+CHECKSUM_ADDR = 0x0
+CHECKSUM_LENGTH = 0x4
+CHECKSUM_SUM = 0x8
+CHECKSUM_INITIAL = 0xC
+
+# engines/rpu/accelerators/crc32/crc32.rdl
+CRC32_ADDR = 0x0
+CRC32_LENGTH = 0x4
+CRC32_CRC = 0x8
+CRC32_INITIAL = 0xC
+
+# engines/rpu/accelerators/flow_hash/flow_hash.rdl
+FLOW_HASH_CLEAR = 0x0
+FLOW_HASH_PUSH1 = 0x4
+FLOW_HASH_PUSH2 = 0x8
+FLOW_HASH_PUSH4 = 0xC
+FLOW_HASH_HASH = 0x10
+
 # engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
 IP_PREFIX_ADDR = 0x0
 IP_PREFIX_CLASS = 0x4
 IP_PREFIX_PASS_MASK = 0x8
+
+# engines/rpu/accelerators/string_match/string_match.rdl
+STRING_MATCH_ADDR = 0x0
+STRING_MATCH_LENGTH = 0x4
+STRING_MATCH_FOUND = 0x8
+STRING_MATCH_END = 0xC

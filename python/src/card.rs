@@ -99,7 +99,7 @@ impl Card {
         let (design, texts) = change_image(self.design.clone(), self.texts.clone(), program, tables)?;
         let mut image = Image::of(&self.root, &design)?;
         for (name, text) in &texts {
-            image.table = table_of(name, text)?;
+            image.table.extend(table_of(design.check_table(name)?, name, text)?);
         }
         self.device.load(&image)?;
         // What was on its way is gone.
@@ -111,10 +111,10 @@ impl Card {
 
     /// Fills a table anew while the programs stay as they are.
     pub fn set_table(&mut self, name: &str, table: Table) -> Result<(), Error> {
-        self.design.check_table(name)?;
+        let kind = self.design.check_table(name)?;
         let words = match &table {
-            Table::Text(text) => table_of(name, text)?,
-            Table::File(path) => table_from(path)?,
+            Table::Text(text) => table_of(kind, name, text)?,
+            Table::File(path) => table_from(kind, path)?,
         };
         self.device.load_tables(&words)?;
         (self.design, self.texts) =

@@ -20,7 +20,7 @@ module card
 #(
     parameter int unsigned Ports        = 2,    // 1..4
     parameter int unsigned Units        = 16,   // 1..32
-    parameter int          Accel        = 1,    // accelerator of the units, see engines/unit.sv
+    parameter int          Accel        = 1,    // accelerators of the units, see engines/unit.sv
     parameter int unsigned IngressDepth = 4096  // beats of a port's ring, a power of two from 1024
 ) (
     input wire logic clk,

@@ -114,8 +114,8 @@ pub struct Parameters {
     pub ports: u32,
     /// Units.
     pub units: u32,
-    /// Accelerator code.
-    pub accelerator: u32,
+    /// Accelerators of a unit, a bit each.
+    pub accelerators: u32,
     /// Beats of the ingress buffer of a port.
     pub ingress_depth: u32,
     /// Whether waves can be recorded; such a model is slower.
@@ -310,7 +310,7 @@ fn verilate(
         .arg(if parameters.waves { "--trace-fst" } else { "-DPENSTOCK_SPLIT" })
         .arg(format!("-GPorts={}", parameters.ports))
         .arg(format!("-GUnits={}", parameters.units))
-        .arg(format!("-GAccel={}", parameters.accelerator))
+        .arg(format!("-GAccel={}", parameters.accelerators))
         .args((top != "unit_top").then(|| format!("-GIngressDepth={}", parameters.ingress_depth)))
         .args(sources);
     check("Verilator", run("Verilator", &mut command)?)

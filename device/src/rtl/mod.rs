@@ -95,7 +95,7 @@ impl RtlDevice {
         let parameters = Parameters {
             ports: design.ports,
             units: design.units,
-            accelerator: design.accelerator.code(),
+            accelerators: design.accelerators.mask(),
             ingress_depth: INGRESS_DEPTH,
             waves: wave.is_some(),
         };

@@ -18,7 +18,8 @@ module core_regs
 #(
     parameter int unsigned Ports = 2,
     parameter int unsigned Units = 16,
-    parameter int unsigned PmemBytes = 1 << 20
+    parameter int unsigned PmemBytes = 1 << 20,
+    parameter int unsigned Accel = 0
 ) (
     input wire logic  clk,
     input wire logic  rst,
@@ -447,6 +448,7 @@ module core_regs
       RPU_CORE_RECV_DATA[8:2]: rdata = {12'h010, taken_place, 1'b0};
       RPU_CORE_RECV_HASH[8:2]: rdata = taken_hash;
       RPU_CORE_RECV_TIME[8:2]: rdata = taken_timestamp;
+      RPU_CORE_ACCEL[8:2]: rdata = Accel;
       default: rdata = 32'd0;
     endcase
   end

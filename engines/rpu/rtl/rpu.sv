@@ -1,24 +1,24 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The packet unit: a RISC-V core with single-cycle memories, packet memory that it shares with an accelerator, and the engines
+// The packet unit: a RISC-V core with single-cycle memories, packet memory that it shares with accelerators, and the engines
 // that move frames in and out. (Rosebud, section 4.1.)
 //
 //            ┌─> header copy ──> dmem <──┐                         ┌── imem
 //   rx ─> rx_dma ─> pmem A <─ core_regs, data bus <──── core <─────┘
-//                   pmem B <─ accelerator <──┘   └─> send ─> tx_dma ─> tx
+//                   pmem B <─ accelerators <─┘   └─> send ─> tx_dma ─> tx
 //                                                     pmem A ─┘
 //
 // Beside them broadcast_port has a region of memory that the words of all units come into.
 //
 // Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there), packet memory takes
-// stores in the first and answers loads in the third, the accelerator when it is ready. Port A of packet memory serves the core first, then
-// rx_dma, then tx_dma; port B the host, then the accelerator's two ports.
+// stores in the first and answers loads in the third, an accelerator when it is ready. Port A of packet memory serves the core first, then
+// rx_dma, then tx_dma; port B the host, then the accelerators, which only read.
 module rpu
   import penstock_pkg::*;
   import rpu_pkg::*;
 #(
-    parameter int unsigned Accel = 1,            // accelerator: 0 none, 1 ip_prefix
+    parameter int unsigned Accel = 1,            // accelerators, a bit each: accel.sv
     parameter int unsigned Ports = 2,            // Ethernet ports and units of the card: which destinations exist
     parameter int unsigned Units = 16,
     parameter int unsigned PmemBytes = 1 << 20
@@ -278,51 +278,45 @@ module rpu
     if (core_rst_q) load_step_q <= 2'd0;
   end
 
-  // ---- packet memory, port B: host, then the accelerator's ports
-  wire [1:0] accel_takes_b = {
-    accel_bus.pm_en[1] && !accel_bus.pm_en[0] && !host_pmem_en, accel_bus.pm_en[0] && !host_pmem_en
-  };
-  wire accel_port = !accel_takes_b[0];
-  logic [1:0] reads_q[2];
+  // ---- packet memory, port B: host, then the accelerators
+  logic [1:0] reads_q;
 
-  assign accel_bus.pm_ready = {!accel_bus.pm_en[0] && !host_pmem_en, !host_pmem_en};
+  assign accel_bus.pm_ready = !host_pmem_en;
   assign accel_bus.pm_rdata = pmem_rdata[1];
   assign accel_bus.pm_rvalid = reads_q[1];
 
   always_ff @(posedge clk) begin
-    reads_q[0] <= accel_takes_b & ~accel_bus.pm_we;
-    reads_q[1] <= reads_q[0];
-    if (rst) reads_q <= '{default: '0};
+    reads_q <= {reads_q[0], accel_bus.pm_en && accel_bus.pm_ready};
+    if (rst) reads_q <= '0;
   end
 
   pmem #(
       .Bytes(PmemBytes)
   ) pmem (
       .clk,
-      .we({host_pmem_en ? host_we : (accel_takes_b & accel_bus.pm_we) != 0, core_takes_a_q ? m_we_q : rx_row_valid}),
+      .we({host_pmem_en && host_we, core_takes_a_q ? m_we_q : rx_row_valid}),
       .be({
-        host_pmem_en ? 64'hF << {host_addr[5:2], 2'b0} : accel_bus.pm_wstrb[accel_port],
+        64'hF << {host_addr[5:2], 2'b0},
         core_takes_a_q ? 64'(m_be_q) << {m_addr_q[5:2], 2'b0} : rx_row_be
       }),
       .row({
-        host_pmem_en ? host_addr[RowW+5:6] : accel_bus.pm_row[accel_port][RowW-1:0],
+        host_pmem_en ? host_addr[RowW+5:6] : accel_bus.pm_row[RowW-1:0],
         core_takes_a_q ? m_addr_q[RowW+5:6] : rx_row_valid ? rx_row[RowW-1:0] : tx_row[RowW-1:0]
       }),
       .wdata({
-        host_pmem_en ? {16{host_wdata}} : accel_bus.pm_wdata[accel_port],
+        {16{host_wdata}},
         core_takes_a_q ? {16{m_wdata_q}} : rx_row_data
       }),
       .rdata(pmem_rdata)
   );
 
-  // ---- accelerator: it keeps running while the core is in reset, so that the host can load its tables
+  // ---- accelerators: they keep running while the core is in reset, so that the host can load their tables
   logic accel_error_q;
 
   assign accel_bus.addr = m_addr_q[21:0];
   assign accel_bus.wr_en = m_accel_q && m_we_q;
   assign accel_bus.rd_en = m_accel_q && !m_we_q;
   assign accel_bus.wdata = m_wdata_q;
-  assign accel_bus.wstrb = m_be_q;
   assign accel_bus.ld_wdata = host_wdata;
   assign accel_hold = accel_bus.rd_en && !accel_bus.rd_valid;
 
@@ -459,7 +453,8 @@ module rpu
   core_regs #(
       .Ports(Ports),
       .Units(Units),
-      .PmemBytes(PmemBytes)
+      .PmemBytes(PmemBytes),
+      .Accel(Accel)
   ) core_regs (
       .clk,
       .rst(core_rst_q),

@@ -46,6 +46,11 @@ package rpu_pkg;
     half_t start;    // first byte of the frame, in half words
   } send_t;
 
+  // Whether a word of an accelerator's page is this register of it.
+  function automatic logic at(logic [7:2] word, logic [31:0] register);
+    return word == register[7:2];
+  endfunction
+
   function automatic slot_index_t slot_index(slot_t slot);
     return slot_index_t'(slot - 6'd1);
   endfunction

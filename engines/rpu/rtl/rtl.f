@@ -12,7 +12,11 @@ host_window.sv
 broadcast_port.sv
 -f core/core.f
 accel_if.sv
+accel_rows.sv
 ../accelerators/ip_prefix/ip_prefix.sv
-accel_none.sv
+../accelerators/flow_hash/toeplitz.sv
+../accelerators/checksum/checksum.sv
+../accelerators/crc32/crc32.sv
+../accelerators/string_match/string_match.sv
 accel.sv
 rpu.sv

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, fmt};
 
 use penstock_rpu::{
     Answer, Arrival, Departure, HELD_LIMIT, Identity, Outside, Pause, Unit,
-    accelerator::Kind,
+    accelerator::Kinds,
     broadcast::Word,
     port::{Destination, Source},
 };
@@ -44,13 +44,13 @@ pub struct Config {
     pub ports: u8,
     /// Units, 1..=32.
     pub units: u8,
-    /// Accelerator of each unit.
-    pub accelerator: Kind,
+    /// Accelerators of each unit.
+    pub accelerators: Kinds,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { ports: 2, units: 16, accelerator: Kind::None }
+        Self { ports: 2, units: 16, accelerators: Kinds::default() }
     }
 }
 
@@ -319,7 +319,7 @@ impl Card {
         let identity = |unit| Identity { unit, units: config.units, ports: config.ports };
         Self {
             config,
-            units: (0..config.units).map(|unit| Unit::new(identity(unit), config.accelerator)).collect(),
+            units: (0..config.units).map(|unit| Unit::new(identity(unit), config.accelerators)).collect(),
             dispatcher: Dispatcher::new(config.units.into()),
             streams: Default::default(),
             host: Default::default(),

@@ -29,4 +29,9 @@ pub use crate::{
     output::{Frame, Frames, Iter},
     registers::{Access, AccessError},
 };
-pub use penstock_rpu::{HELD_LIMIT, accelerator::Kind as Accelerator, port::Source, prefix_table, regs};
+pub use penstock_rpu::{
+    HELD_LIMIT,
+    accelerator::{Kind as Accelerator, Kinds as Accelerators, TableError},
+    port::Source,
+    prefix_table, regs,
+};

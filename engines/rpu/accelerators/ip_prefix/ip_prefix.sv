@@ -143,7 +143,7 @@ module ip_prefix (
   logic [Planes-1:0] answer;
 
   assign address = {bus.wdata[7:0], bus.wdata[15:8], bus.wdata[23:16], bus.wdata[31:24]};
-  assign start   = bus.wr_en && bus.addr[21:2] == 20'(regs_pkg::IP_PREFIX_ADDR >> 2);
+  assign start   = bus.wr_en && bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_ADDR >> 2);
 
   always_comb begin
     row = ld_row;
@@ -182,8 +182,8 @@ module ip_prefix (
   always_comb begin
     for (int unsigned p = 0; p < Planes; p++) answer[p] = ^(steps_q[p] & {ge_q, 1'b1});
     bus.rdata = '0;
-    if (bus.addr[21:2] == 20'(regs_pkg::IP_PREFIX_CLASS >> 2)) bus.rdata = 32'(answer[ClassW-1:0]);
-    if (bus.addr[21:2] == 20'(regs_pkg::IP_PREFIX_PASS_MASK >> 2)) bus.rdata = {16'hFFFF, {16{!answer[ClassW]}}};
+    if (bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_CLASS >> 2)) bus.rdata = 32'(answer[ClassW-1:0]);
+    if (bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_PASS_MASK >> 2)) bus.rdata = {16'hFFFF, {16{!answer[ClassW]}}};
   end
   assign bus.rd_valid = bus.rd_en && !inner_q && !leaf_q;
 
@@ -222,14 +222,11 @@ module ip_prefix (
   assign bus.ld_rdata  = ld_rdata_q;
   assign bus.ld_rvalid = ld_rvalid_q;
 
-  assign bus.error    = 1'b0;
-  assign bus.pm_en    = '0;
-  assign bus.pm_we    = '0;
-  assign bus.pm_row   = '0;
-  assign bus.pm_wstrb = '0;
-  assign bus.pm_wdata = '0;
+  assign bus.error  = 1'b0;
+  assign bus.pm_en  = 1'b0;
+  assign bus.pm_row = '0;
 
-  wire unused = &{1'b0, bus.wstrb, bus.addr[1:0], bus.ld_addr[1:0], bus.pm_ready, bus.pm_rdata, bus.pm_rvalid};
+  wire unused = &{1'b0, bus.addr, bus.ld_addr[1:0], bus.pm_ready, bus.pm_rdata, bus.pm_rvalid};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)

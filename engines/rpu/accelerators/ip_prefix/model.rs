@@ -44,20 +44,16 @@ impl IpPrefix {
 }
 
 impl Accelerator for IpPrefix {
-    fn id(&self) -> u32 {
-        1
-    }
-
-    fn read(&mut self, offset: u32) -> Option<u32> {
-        Some(match offset {
+    fn read(&mut self, offset: u32) -> u32 {
+        match offset {
             regs::IP_PREFIX_CLASS => u32::from(self.class),
             regs::IP_PREFIX_PASS_MASK if self.class == 0 => 0xFFFF_FFFF,
             regs::IP_PREFIX_PASS_MASK => 0xFFFF_0000,
             _ => 0,
-        })
+        }
     }
 
-    fn write(&mut self, offset: u32, value: u32) -> bool {
+    fn write(&mut self, offset: u32, value: u32, _packets: &[u8]) -> bool {
         if offset == regs::IP_PREFIX_ADDR {
             self.class = self.class_of(value.swap_bytes());
         }

@@ -67,9 +67,16 @@ typedef uint32_t pn_desc_t;
 #define PN_SEND_HOST_WRITE 4u
 #define PN_SEND_HOST_READ 5u
 
-/* A register of the unit, by its offset in regs.h, and one of its accelerator. */
+/* Accelerators: bits of pn_accelerators(), and pages of registers. */
+#define PN_IP_PREFIX 0u
+#define PN_FLOW_HASH 1u
+#define PN_CHECKSUM 2u
+#define PN_CRC32 3u
+#define PN_STRING_MATCH 4u
+
+/* A register of the unit, by its offset in regs.h, and one of an accelerator. */
 #define PN_REG(offset) (*(volatile uint32_t *)(uintptr_t)(offset))
-#define PN_ACCEL_REG(offset) (*(volatile uint32_t *)(uintptr_t)(PN_ACCEL_BASE + (offset)))
+#define PN_ACCEL_REG(kind, offset) (*(volatile uint32_t *)(uintptr_t)(PN_ACCEL_BASE + 0x100u * (kind) + (offset)))
 
 /* Keeps the compiler from moving accesses to frames across the access that hands the frame over. */
 static inline void pn_barrier(void) { __asm__ volatile("" ::: "memory"); }
@@ -254,6 +261,8 @@ static inline void pn_message_done(void) { PN_REG(RPU_CORE_BC_RELEASE) = 1; }
 
 /* Number of this unit. */
 static inline uint32_t pn_unit(void) { return PN_REG(RPU_CORE_CORE_ID); }
+/* Accelerators of this unit: bit PN_CRC32 is 1 when it has crc32, and so on. Using one that is not there raises PN_INT_ACCELERATOR. */
+static inline uint32_t pn_accelerators(void) { return PN_REG(RPU_CORE_ACCEL); }
 
 /* Cycles since reset. */
 static inline uint64_t pn_cycles(void) {

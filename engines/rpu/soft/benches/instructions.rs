@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kind, regs};
+use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, regs};
 use penstock_rpu_sdk::{Options, compile};
 
 struct Nothing;
@@ -28,7 +28,7 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap();
     let source = root.join("engines/rpu/soft/benches/checksum.c");
     let firmware = compile(&[source], &Options::new(root)).unwrap();
-    let mut unit = Unit::new(Identity { unit: 0, units: 1, ports: 1 }, Kind::None);
+    let mut unit = Unit::new(Identity { unit: 0, units: 1, ports: 1 }, Kinds::default());
     for (word, offset) in firmware.imem.chunks_exact(4).zip((0..).step_by(4)) {
         unit.host_write(0x0200_0000 + offset, u32::from_le_bytes(word.try_into().unwrap()));
     }

@@ -1,58 +1,203 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What an accelerator is to its unit.
+//! What an accelerator is to its unit, and which kinds there are.
 
-use crate::ip_prefix::IpPrefix;
+use crate::{
+    checksum::Checksum,
+    crc32::Crc32,
+    flow_hash::FlowHash,
+    hash_key::{self, KeyError},
+    ip_prefix::IpPrefix,
+    pattern_table::{self, PatternError},
+    prefix_table,
+    string_match::StringMatch,
+    system::PMEM_BASE,
+};
+
+/// Bytes of registers that a kind has: kind k from k times as many on.
+const PAGE: u32 = 0x100;
+/// Bytes of table space that a kind has.
+const WINDOW: u32 = 0x10_0000;
 
 /// Registers that firmware reads and writes, and tables that the host does. A read that waits in hardware answers at once here.
 pub trait Accelerator: Send {
-    /// Number in the unit's ACCEL register.
-    fn id(&self) -> u32;
-    /// Firmware reads the register at `offset`, a multiple of 4; None when that is an error of the firmware.
-    fn read(&mut self, offset: u32) -> Option<u32>;
-    /// Firmware writes it; false when that is an error.
-    fn write(&mut self, offset: u32, value: u32) -> bool;
-    /// The host reads the table word at `offset`, a multiple of 4.
-    fn table(&self, offset: u32) -> u32;
-    /// The host writes it.
-    fn load(&mut self, offset: u32, value: u32);
-}
-
-/// No accelerator: no registers.
-struct Absent;
-
-impl Accelerator for Absent {
-    fn id(&self) -> u32 {
-        0
-    }
-    fn read(&mut self, _offset: u32) -> Option<u32> {
-        None
-    }
-    fn write(&mut self, _offset: u32, _value: u32) -> bool {
-        false
-    }
+    /// Firmware reads the register at `offset` of the page, a multiple of 4.
+    fn read(&mut self, offset: u32) -> u32;
+    /// Firmware writes it, and packet memory is `packets`; false when that is an error of the firmware.
+    fn write(&mut self, offset: u32, value: u32, packets: &[u8]) -> bool;
+    /// The host reads the table word at `offset` of the window, a multiple of 4.
     fn table(&self, _offset: u32) -> u32 {
         0
     }
+    /// The host writes it.
     fn load(&mut self, _offset: u32, _value: u32) {}
 }
 
-/// The accelerators that a design can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The `length` bytes from `address` on, if all of them are in packet memory.
+#[must_use]
+pub fn range(packets: &[u8], address: u32, length: u32) -> Option<&[u8]> {
+    let start = address.checked_sub(PMEM_BASE).map(|start| start as usize).filter(|&start| start < packets.len())?;
+    packets.get(start..start.checked_add(length as usize)?)
+}
+
+/// The accelerators that a unit can have; each value is a bit of the register ACCEL, a page of registers and a window of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Units without an accelerator.
-    #[default]
-    None,
-    /// Longest prefix match (engines/rpu/accelerators/ip_prefix).
+    /// Longest prefix match.
     IpPrefix,
+    /// Toeplitz hash.
+    FlowHash,
+    /// Internet checksum.
+    Checksum,
+    /// CRC-32 of Ethernet.
+    Crc32,
+    /// Search for patterns.
+    StringMatch,
+}
+
+/// A text that is no table.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// Of ip_prefix.
+    #[error(transparent)]
+    Prefixes(#[from] prefix_table::TableError),
+    /// Of flow_hash.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// Of string_match.
+    #[error(transparent)]
+    Patterns(#[from] PatternError),
 }
 
 impl Kind {
+    /// All, in the order of their bits.
+    pub const ALL: [Self; 5] = [Self::IpPrefix, Self::FlowHash, Self::Checksum, Self::Crc32, Self::StringMatch];
+
+    /// What designs call it: its folder in engines/rpu/accelerators.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IpPrefix => "ip_prefix",
+            Self::FlowHash => "flow_hash",
+            Self::Checksum => "checksum",
+            Self::Crc32 => "crc32",
+            Self::StringMatch => "string_match",
+        }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// A fresh one.
     #[must_use]
     pub fn build(self) -> Box<dyn Accelerator> {
         match self {
-            Self::None => Box::new(Absent),
             Self::IpPrefix => Box::new(IpPrefix::new()),
+            Self::FlowHash => Box::new(FlowHash::new()),
+            Self::Checksum => Box::new(Checksum::default()),
+            Self::Crc32 => Box::new(Crc32::default()),
+            Self::StringMatch => Box::new(StringMatch::new()),
+        }
+    }
+
+    /// What its table is filled from, for who has to give it; None when it has no table.
+    #[must_use]
+    pub fn table_file(self) -> Option<&'static str> {
+        match self {
+            Self::IpPrefix => Some("give a block list, one prefix a line, for example designs/blocklist.txt"),
+            Self::FlowHash => Some("give a key of 40 bytes in hexadecimal"),
+            Self::StringMatch => Some("give a list of patterns, one a line, for example designs/patterns.txt"),
+            Self::Checksum | Self::Crc32 => None,
+        }
+    }
+
+    /// The host's writes that fill its table from a text, as offsets from the base of all tables and words; `path` is for messages. An empty
+    /// text gives the table of one who wants none.
+    ///
+    /// # Errors
+    /// File and line of what is wrong.
+    pub fn table(self, path: &str, text: &str) -> Result<Vec<(u32, u32)>, TableError> {
+        let words = match self {
+            Self::IpPrefix => prefix_table::compile(path, &prefix_table::parse(path, text)?)?,
+            Self::FlowHash => hash_key::compile(path, text)?,
+            Self::StringMatch => pattern_table::compile(path, text)?,
+            Self::Checksum | Self::Crc32 => Vec::new(),
+        };
+        Ok(words.into_iter().map(|(offset, word)| (WINDOW * self as u32 + offset, word)).collect())
+    }
+}
+
+/// A set of kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    /// Value of the register ACCEL and of the RTL parameter Accel: bit k stands for the kind with value k.
+    #[must_use]
+    pub fn mask(self) -> u32 {
+        self.0
+    }
+
+    /// Whether a kind is in it.
+    #[must_use]
+    pub fn has(self, kind: Kind) -> bool {
+        self.0 >> kind as u32 & 1 == 1
+    }
+
+    /// The kinds in it.
+    pub fn iter(self) -> impl Iterator<Item = Kind> {
+        Kind::ALL.into_iter().filter(move |kind| self.has(*kind))
+    }
+}
+
+impl FromIterator<Kind> for Kinds {
+    fn from_iter<T: IntoIterator<Item = Kind>>(kinds: T) -> Self {
+        Self(kinds.into_iter().fold(0, |mask, kind| mask | 1 << kind as u32))
+    }
+}
+
+/// The accelerators of a unit.
+pub(crate) struct Accelerators {
+    kinds: Kinds,
+    /// By page; where there is none, None.
+    pages: [Option<Box<dyn Accelerator>>; Kind::ALL.len()],
+}
+
+impl Accelerators {
+    pub fn new(kinds: Kinds) -> Self {
+        Self { kinds, pages: Kind::ALL.map(|kind| kinds.has(kind).then(|| kind.build())) }
+    }
+
+    pub fn mask(&self) -> u32 {
+        self.kinds.mask()
+    }
+
+    fn page(&mut self, offset: u32) -> Option<&mut Box<dyn Accelerator>> {
+        self.pages.get_mut((offset / PAGE) as usize)?.as_mut()
+    }
+
+    /// Firmware reads the register at `offset` of the region; None where nobody is.
+    pub fn read(&mut self, offset: u32) -> Option<u32> {
+        self.page(offset).map(|accelerator| accelerator.read(offset % PAGE))
+    }
+
+    /// Firmware writes it; false where nobody is, or when the accelerator meets an error.
+    pub fn write(&mut self, offset: u32, value: u32, packets: &[u8]) -> bool {
+        self.page(offset).is_some_and(|accelerator| accelerator.write(offset % PAGE, value, packets))
+    }
+
+    /// The host reads the table word at `offset` of the space.
+    pub fn table(&self, offset: u32) -> u32 {
+        let window = self.pages.get((offset / WINDOW) as usize).and_then(Option::as_ref);
+        window.map_or(0, |accelerator| accelerator.table(offset % WINDOW))
+    }
+
+    /// The host writes it.
+    pub fn load(&mut self, offset: u32, value: u32) {
+        if let Some(accelerator) = self.pages.get_mut((offset / WINDOW) as usize).and_then(Option::as_mut) {
+            accelerator.load(offset % WINDOW, value);
         }
     }
 }

@@ -22,6 +22,24 @@ pub mod ip_prefix;
 #[path = "../../accelerators/ip_prefix/table.rs"]
 pub mod prefix_table;
 
+#[path = "../../accelerators/flow_hash/model.rs"]
+pub mod flow_hash;
+
+#[path = "../../accelerators/flow_hash/key.rs"]
+pub mod hash_key;
+
+#[path = "../../accelerators/checksum/model.rs"]
+pub mod checksum;
+
+#[path = "../../accelerators/crc32/model.rs"]
+pub mod crc32;
+
+#[path = "../../accelerators/string_match/model.rs"]
+pub mod string_match;
+
+#[path = "../../accelerators/string_match/table.rs"]
+pub mod pattern_table;
+
 pub use crate::{
     core::Pause,
     system::{Answer, Arrival, Departure, Outside},

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! All that the core's data bus reaches: data and packet memory, slots and descriptors, interrupts, the accelerator.
+//! All that the core's data bus reaches: data and packet memory, slots and descriptors, interrupts, accelerators.
 
 use std::collections::VecDeque;
 
 use crate::{
-    accelerator::Accelerator,
+    accelerator::{Accelerators, Kinds},
     broadcast::{Broadcast, REGION_BYTES, Word},
     core::IMEM_BYTES,
     port::Destination,
@@ -162,7 +162,7 @@ pub(crate) struct System {
     identity: Identity,
     pub dmem: Box<[[u8; 4]]>,
     pub pmem: Box<[[u8; 4]]>,
-    pub accelerator: Box<dyn Accelerator>,
+    pub accelerators: Accelerators,
     pub broadcast: Broadcast,
     pub counters: Counters,
     /// Instructions since reset.
@@ -204,12 +204,12 @@ pub(crate) struct System {
 }
 
 impl System {
-    pub fn new(identity: Identity, accelerator: Box<dyn Accelerator>) -> Self {
+    pub fn new(identity: Identity, accelerators: Kinds) -> Self {
         Self {
             identity,
             dmem: vec![[0; 4]; DMEM_BYTES as usize / 4].into(),
             pmem: vec![[0; 4]; PMEM_BYTES as usize / 4].into(),
-            accelerator,
+            accelerators: Accelerators::new(accelerators),
             broadcast: Broadcast::new(),
             counters: Counters::default(),
             now: 0,
@@ -425,12 +425,13 @@ impl System {
             regs::RPU_CORE_DEBUG_IN_L => self.debug_in[0],
             regs::RPU_CORE_DEBUG_IN_H => self.debug_in[1],
             regs::RPU_CORE_ACTIVE_SLOTS => self.active,
+            regs::RPU_CORE_ACCEL => self.accelerators.mask(),
             0..REGISTER_BYTES => 0,
             region @ REGION_BASE..WINDOW_BASE => {
                 let word = self.broadcast.word(region - REGION_BASE);
                 return if self.broadcast.take_news() { Loaded::Value(word) } else { Loaded::Silence(word) };
             }
-            register @ ACCEL_BASE..DMEM_BASE => match self.accelerator.read(register - ACCEL_BASE) {
+            register @ ACCEL_BASE..DMEM_BASE => match self.accelerators.read(register - ACCEL_BASE) {
                 Some(value) => value,
                 None => {
                     self.raise(flag::ACCELERATOR);
@@ -486,7 +487,7 @@ impl System {
             regs::RPU_CORE_DEBUG_OUT_H => self.debug_out[1] = value,
             0..REGISTER_BYTES => {}
             register @ ACCEL_BASE..DMEM_BASE => {
-                if !self.accelerator.write(register - ACCEL_BASE, value) {
+                if !self.accelerators.write(register - ACCEL_BASE, value, self.pmem.as_flattened()) {
                     self.raise(flag::ACCELERATOR);
                 }
             }
@@ -686,8 +687,6 @@ fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::accelerator::Kind;
-
     /// Notes what the unit does.
     #[derive(Default)]
     struct Notes {
@@ -724,7 +723,7 @@ mod tests {
 
     impl Bench {
         fn new(place: u32) -> Self {
-            let system = System::new(Identity { unit: 0, units: 4, ports: 2 }, Kind::None.build());
+            let system = System::new(Identity { unit: 0, units: 4, ports: 2 }, Kinds::default());
             let mut bench = Self { system, notes: Notes::default() };
             bench.store(regs::RPU_CORE_SLOT_ADDR, place);
             bench.store(regs::RPU_CORE_UPDATE_SLOT, 1);

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A unit: core, memories and accelerator, with the window through which the host sees them.
+//! A unit: core, memories and accelerators, with the window through which the host sees them.
 
 use crate::{
-    accelerator::Kind,
+    accelerator::Kinds,
     broadcast::{REGION_BYTES, Word},
     core::{Core, IMEM_BYTES, Pause},
     regs,
@@ -55,21 +55,18 @@ pub struct Unit {
     system: System,
     imem: Vec<u8>,
     reset: bool,
-    accelerator: u32,
 }
 
 impl Unit {
     /// A unit with empty memories.
     #[must_use]
-    pub fn new(identity: Identity, accelerator: Kind) -> Self {
-        let accelerator = accelerator.build();
+    pub fn new(identity: Identity, accelerators: Kinds) -> Self {
         Self {
             identity,
             core: Core::new(identity.unit),
             imem: vec![0; IMEM_BYTES],
             reset: true,
-            accelerator: accelerator.id(),
-            system: System::new(identity, accelerator),
+            system: System::new(identity, accelerators),
         }
     }
 
@@ -148,7 +145,7 @@ impl Unit {
         let offset = offset & !3;
         let word = |memory: &[[u8; 4]], at: u32| memory.get((at >> 2) as usize).map(|word| u32::from_le_bytes(*word));
         match offset {
-            TABLE_BASE..WINDOW_END => Some(self.system.accelerator.table(offset - TABLE_BASE)),
+            TABLE_BASE..WINDOW_END => Some(self.system.accelerators.table(offset - TABLE_BASE)),
             WINDOW_END.. => None,
             IMEM_BASE.. => {
                 let bytes = self.imem.get((offset - IMEM_BASE) as usize..).and_then(|rest| rest.first_chunk());
@@ -189,7 +186,7 @@ impl Unit {
             regs::RPU_HOST_TX_BYTES => counters.tx_bytes as u32,
             regs::RPU_HOST_BLOCKED => counters.blocked as u32,
             regs::RPU_HOST_REFUSED => counters.refused as u32,
-            regs::RPU_HOST_ACCEL => self.accelerator,
+            regs::RPU_HOST_ACCEL => system.accelerators.mask(),
             // RX_STALLS and TX_STALLS among them: nothing ever stalls here. Places without a register read as 0.
             _ => 0,
         }
@@ -199,7 +196,7 @@ impl Unit {
     pub fn host_write(&mut self, offset: u32, value: u32) -> bool {
         let offset = offset & !3;
         match offset {
-            TABLE_BASE..WINDOW_END => self.system.accelerator.load(offset - TABLE_BASE, value),
+            TABLE_BASE..WINDOW_END => self.system.accelerators.load(offset - TABLE_BASE, value),
             WINDOW_END.. => return false,
             IMEM_BASE.. => {
                 let at = (offset - IMEM_BASE) as usize;

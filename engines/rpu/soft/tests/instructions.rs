@@ -4,7 +4,7 @@
 
 use std::{path::Path, process::Command};
 
-use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kind, regs};
+use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, regs};
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;
@@ -30,7 +30,7 @@ struct Machine(Unit);
 
 impl Machine {
     fn new() -> Self {
-        let mut unit = Unit::new(Identity { unit: 0, units: 1, ports: 1 }, Kind::None);
+        let mut unit = Unit::new(Identity { unit: 0, units: 1, ports: 1 }, Kinds::default());
         let jump = |from: u32, to: u32| {
             let offset = to.wrapping_sub(from);
             (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3FF) << 21 | (offset >> 11 & 1) << 20 | offset & 0xF_F000 | 0x6F

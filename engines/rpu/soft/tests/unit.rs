@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use penstock_rpu::{
-    Answer, Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kind, port::Destination, regs,
+    Answer, Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kinds, port::Destination, regs,
 };
 use penstock_rpu_sdk::{Options, compile};
 
@@ -40,7 +40,7 @@ impl Outside for Notes {
 fn start(path: &str) -> Unit {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap();
     let firmware = compile(&[root.join("engines/rpu").join(path)], &Options::new(root)).unwrap();
-    let mut unit = Unit::new(Identity { unit: 5, units: 8, ports: 2 }, Kind::None);
+    let mut unit = Unit::new(Identity { unit: 5, units: 8, ports: 2 }, Kinds::default());
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {
         for (word, offset) in bytes.chunks_exact(4).zip((0..).step_by(4)) {
             unit.host_write(base + offset, u32::from_le_bytes(word.try_into().unwrap()));

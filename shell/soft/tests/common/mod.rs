@@ -48,7 +48,7 @@ pub fn card(ports: u8, units: u8, policy: u32, firmware: &Firmware) -> Card {
 
 /// `list` is the text of a block list.
 pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, list: &str) -> Card {
-    let mut card = Card::new(Config { ports, units, accelerator: Accelerator::IpPrefix });
+    let mut card = Card::new(Config { ports, units, accelerators: [Accelerator::IpPrefix].into_iter().collect() });
     let all = u32::MAX >> (32 - units);
     card.write(regs::CARD_UNIT_WRITE_MASK, all).unwrap();
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {

@@ -1,0 +1,140 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Reads any bytes of packet memory for an accelerator: gives the rows that hold them, in order, with what lies around them zeroed.
+//
+//   start ‖ check, how many rows ‖ request ‖ ─> accel.sv, packet memory ─> ‖ row, which bytes ‖ zero the others ‖ ─> row
+//
+// One row a cycle while `room` is up and nobody else asks; the first comes eight cycles after `start`. A start before the last row has come
+// begins anew: rows of the range before do not come any more. Bytes that do not all lie in packet memory are an error, and none of them
+// count. Of a range of fewer than `Least` bytes come the rows that so many would take. A row stays until the next one comes.
+module accel_rows
+  import penstock_pkg::*;
+#(
+    parameter int unsigned Least = 1  // 1..64
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    input wire logic        start,
+    input wire logic [31:0] addr,
+    input wire logic [31:0] length,
+    input wire logic        room,    // another row may be asked for
+    output logic            asked,   // and is
+    output logic            error,   // pulse
+    output logic     [ 5:0] skip,    // bytes of the first row before the range
+
+    output logic                     pm_en,
+    output logic             [ 13:0] pm_row,
+    input  wire logic                pm_ready,
+    input  wire logic [DataW-1:0]    pm_rdata,
+    input  wire logic                pm_rvalid,
+
+    output logic                 valid,
+    output logic                 first,
+    output logic                 last,
+    output logic [DataW-1:0]     data,
+    output logic [BeatBytes-1:0] keep,  // the bytes of the range
+    output logic [6:0]           tail   // with `last`: bytes behind the range, of this row and, where it is there for `Least` only, of the one before
+);
+  typedef logic signed [22:0] reach_t;  // from the start of a row to the end of the range
+
+  // --- The range ----------------------------------------------------------------------------------------------------
+
+  logic check_q, wait_q, live_q, outside_q;
+  logic [31:0] addr_q, length_q;
+  reach_t end_q;
+  logic [16:0] ask_q, await_q;  // rows to ask for, and to come, less one; -1 in the end: none
+  logic [13:0] row_q;
+  logic [2:0] flying_q;  // rows asked for and not there
+
+  wire outside = addr_q[31:20] != 12'h010 || length_q[31:21] != 0 || 22'(addr_q[19:0]) + 22'(length_q[20:0]) > 22'h100000;
+  wire reach_t reach = 23'(addr_q[5:0]) + (outside ? 23'd0 : 23'(length_q[20:0]));
+  wire reach_t least = 23'(addr_q[5:0]) + 23'(Least);
+  wire few = outside || length_q[20:0] < 21'(Least);
+  logic [16:0] rows;  // less one
+
+  assign rows  = 17'(unsigned'((few ? least : reach) - 23'd1) >> 6);
+  assign asked = live_q && !ask_q[16] && room && (!pm_en || pm_ready);
+
+  always_ff @(posedge clk) begin
+    if (start) begin
+      addr_q   <= addr;
+      length_q <= length;
+    end
+    if (check_q) begin
+      end_q   <= reach;
+      ask_q   <= rows;
+      await_q <= rows;
+      row_q   <= addr_q[19:6];
+    end
+    if (live_q && pm_rvalid) begin
+      end_q   <= end_q - 23'd64;
+      await_q <= await_q - 17'd1;
+    end
+    if (!pm_en || pm_ready) begin
+      pm_en  <= asked;
+      pm_row <= row_q;
+    end
+    if (asked) begin
+      ask_q <= ask_q - 17'd1;
+      row_q <= row_q + 14'd1;
+    end
+    flying_q <= flying_q + 3'(asked) - 3'(pm_rvalid);
+
+    check_q   <= start;
+    outside_q <= check_q && outside;
+    // Not before the rows of the range before have come.
+    wait_q    <= (check_q || wait_q) && flying_q != 0 && !start;
+    live_q    <= (live_q || ((check_q || wait_q) && flying_q == 0)) && !start;
+    if (rst) begin
+      check_q  <= 1'b0;
+      wait_q   <= 1'b0;
+      live_q   <= 1'b0;
+      pm_en    <= 1'b0;
+      flying_q <= '0;
+    end
+  end
+
+  assign error = outside_q;
+  assign skip  = addr_q[5:0];
+
+  // --- Rows ---------------------------------------------------------------------------------------------------------
+
+  logic came_q, begins_q, row_first_q, row_last_q;
+  logic [DataW-1:0] row_data_q;
+  logic [BeatBytes-1:0] row_keep_q;
+  logic [6:0] row_tail_q;
+
+  always_ff @(posedge clk) begin
+    row_data_q  <= pm_rdata;
+    row_first_q <= begins_q;
+    row_last_q  <= await_q == 0;
+    row_tail_q  <= 7'd64 - end_q[6:0];
+    for (int unsigned b = 0; b < BeatBytes; b++)
+      row_keep_q[b] <= (!begins_q || b >= 32'(skip)) && end_q > reach_t'(b);
+    if (check_q) begins_q <= 1'b1;
+    else if (live_q && pm_rvalid) begins_q <= 1'b0;
+
+    if (came_q) begin
+      first <= row_first_q;
+      last  <= row_last_q;
+      tail  <= row_tail_q;
+      keep  <= row_keep_q;
+      for (int unsigned b = 0; b < BeatBytes; b++) data[b*8+:8] <= row_keep_q[b] ? row_data_q[b*8+:8] : 8'd0;
+    end
+
+    came_q <= live_q && pm_rvalid && !start && !rst;
+    valid  <= came_q && !start && !rst;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) begin
+      assert (!pm_rvalid || flying_q != 0) else $error("%m: a row that nobody asked for");
+      assert (!(live_q && pm_rvalid) || !await_q[16]) else $error("%m: a row too many");
+    end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,23 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/* The string_match accelerator: looks for the patterns that the host has loaded in bytes of packet memory. */
+#ifndef PENSTOCK_STRING_MATCH_H
+#define PENSTOCK_STRING_MATCH_H
+
+#include "penstock.h"
+
+/* Starts a search in `bytes` bytes from `data` on, in packet memory, at any alignment. */
+static inline void pn_match_start(const void *data, uint32_t bytes) {
+  pn_barrier(); /* what the program has written there counts */
+  PN_ACCEL_REG(PN_STRING_MATCH, STRING_MATCH_ADDR) = (uint32_t)(uintptr_t)data;
+  PN_ACCEL_REG(PN_STRING_MATCH, STRING_MATCH_LENGTH) = bytes;
+}
+/* Bit n: pattern n, the first of the list being 0, occurs there. Waits in hardware for the end of the search. */
+static inline uint32_t pn_match_found(void) {
+  uint32_t found = PN_ACCEL_REG(PN_STRING_MATCH, STRING_MATCH_FOUND);
+  pn_barrier();
+  return found;
+}
+/* Bytes up to the end of the occurrence that ends first; 0 when there is none. Waits like pn_match_found(). */
+static inline uint32_t pn_match_end(void) { return PN_ACCEL_REG(PN_STRING_MATCH, STRING_MATCH_END); }
+
+#endif
