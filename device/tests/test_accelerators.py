@@ -204,20 +204,46 @@ def test_what_is_not_there(target: str, tmp_path: Path, make_design: DesignMaker
     """The page of an accelerator that the units do not have, and bytes outside packet memory: reported, and the rest goes on."""
     program = tmp_path / "wrong.c"
     program.write_text(
-        "#include <checksum.h>\n#include <crc32.h>\n#include <ip_prefix.h>\n"
+        "#include <checksum.h>\n#include <crc32.h>\n"
         "int main(void) {\n  pn_init();\n  for (;;) {\n    pn_desc_t desc = pn_recv();\n    const uint8_t *frame = pn_data();\n"
         "    if (frame[0] == 1) pn_crc32(frame, 60);\n"
         "    if (frame[0] == 2) pn_checksum((const void *)PN_DMEM_BASE, 60, 0);\n"
         "    pn_send(desc ^ pn_port(1));\n  }\n}\n"
     )
-    design = make_design(program, units=1, accelerators=["ip_prefix", "checksum"], tables={})
-    for first, fails in [(0, False), (1, True), (2, True)]:
+    for first, accelerators, fails in [(1, ["ip_prefix"], True), (0, ALL, False), (1, ALL, False), (2, ALL, True)]:
         capture = write_capture(tmp_path / "in.pcap", [bytes([first]) * 60, bytes(60)])
-        run = run_design(design, [capture], tmp_path, target)
+        run = run_design(make_design(program, accelerators=accelerators), [capture], tmp_path, target)
         assert len(run.frames["port1"]) == 2
         assert bool(run.result["faults"]) == fails
         if fails:
-            assert re.match("unit 0: accelerator error: .*units have ip_prefix, checksum$", run.result["faults"][0])
+            names = ", ".join(accelerators)
+            assert re.match(f"unit 0: accelerator error: .*units have {names}$", run.result["faults"][0])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_example_of_the_documentation(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    """Addresses are changed, and both checksums come out as Scapy's."""
+    text = (ROOT / "docs/accelerators.md").read_text().split("```c\n")[1].split("```")[0]
+    program = tmp_path / "repair.c"
+    program.write_text(
+        text
+        + "int main(void) {\n  pn_init();\n  for (;;) {\n    pn_desc_t desc = pn_recv();\n    uint8_t *frame = pn_data();\n"
+        "    struct ipv4_header *ip = (struct ipv4_header *)(frame + ETH_HEADER_SIZE);\n"
+        "    ip->src_ip = PN_BE32(0xC0000201u);\n"
+        "    repair(ip, (struct tcp_header *)(ip + 1));\n    pn_send(desc ^ pn_port(1));\n  }\n}\n"
+    )
+    rng = random.Random(3)
+    before, after = [], []
+    for n in range(60):
+        payload = rng.randbytes(rng.randrange(300))
+        ip, tcp = IP(src=f"10.0.0.{n}", dst="198.51.100.7", id=n), TCP(sport=n, dport=443, seq=rng.getrandbits(32))
+        before.append(bytes(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / ip / tcp / payload))
+        ip.src = "192.0.2.1"
+        after.append(bytes(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / ip / tcp / payload))
+    capture = write_capture(tmp_path / "in.pcap", before)
+    run = run_design(make_design(program, accelerators=ALL), [capture], tmp_path, target)
+    assert run.status == 0, run.stderr
+    assert sorted(run.frames["port1"]) == sorted(after)
 
 
 def test_the_ready_design(tmp_path: Path) -> None:

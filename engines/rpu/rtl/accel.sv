@@ -9,7 +9,7 @@
 //                 └─> nobody: an error, reads give 0 at once
 //
 // Reads of packet memory leave in the order in which they are taken, one a cycle; of kinds that ask in the same cycle the lowest is
-// first. A row is back four cycles after its request at the earliest.
+// first. A row is back three cycles after its request at the earliest.
 //
 // Only the low bits of the page decide who holds the core, and none where only one kind is there: the core waits behind them. So a read
 // of nobody's page may wait for an accelerator, which is never long.

@@ -35,7 +35,8 @@ module accel_rows
     output logic                 last,
     output logic [DataW-1:0]     data,
     output logic [BeatBytes-1:0] keep,  // the bytes of the range
-    output logic [6:0]           tail   // with `last`: bytes behind the range, of this row and, where it is there for `Least` only, of the one before
+    // With `last`: bytes behind the range, of this row and, where it is there for `Least` only, of the one before.
+    output logic [6:0]           tail
 );
   typedef logic signed [22:0] reach_t;  // from the start of a row to the end of the range
 
@@ -48,13 +49,13 @@ module accel_rows
   logic [13:0] row_q;
   logic [2:0] flying_q;  // rows asked for and not there
 
+  // The sums do not wait for each other.
   wire outside = addr_q[31:20] != 12'h010 || length_q[31:21] != 0 || 22'(addr_q[19:0]) + 22'(length_q[20:0]) > 22'h100000;
-  wire reach_t reach = 23'(addr_q[5:0]) + (outside ? 23'd0 : 23'(length_q[20:0]));
-  wire reach_t least = 23'(addr_q[5:0]) + 23'(Least);
   wire few = outside || length_q[20:0] < 21'(Least);
+  wire reach_t reach = 23'(addr_q[5:0]) + 23'(length_q[20:0]);
   logic [16:0] rows;  // less one
 
-  assign rows  = 17'(unsigned'((few ? least : reach) - 23'd1) >> 6);
+  assign rows  = few ? 17'(7'(addr_q[5:0]) > 7'(64 - Least)) : 17'(unsigned'(reach - 23'd1) >> 6);
   assign asked = live_q && !ask_q[16] && room && (!pm_en || pm_ready);
 
   always_ff @(posedge clk) begin
@@ -63,7 +64,7 @@ module accel_rows
       length_q <= length;
     end
     if (check_q) begin
-      end_q   <= reach;
+      end_q   <= outside ? 23'(addr_q[5:0]) : reach;
       ask_q   <= rows;
       await_q <= rows;
       row_q   <= addr_q[19:6];

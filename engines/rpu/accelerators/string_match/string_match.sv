@@ -8,8 +8,8 @@
 //   LENGTH written ─> accel_rows ─> row, shifted by four bytes a cycle ─> 4 look-ups ‖ (block RAM) ‖ which count ‖ 4 steps ‖ ─┐
 //   FOUND, END ‖ <─ places to patterns: one a cycle ‖ <──────────── first end ‖ <─ any? ‖ <─ any of 8? ‖ <─ ends of patterns ┘
 //
-// Four bytes of a row a cycle. FOUND and END hold the core; of n words of four bytes they are there about 18 + n cycles after LENGTH, and 19 more
-// when a pattern was found.
+// Four bytes a cycle, and always all of a row. Read right behind LENGTH, FOUND or END hold the core for 14 cycles and 16 for each row, and for 17
+// more when a pattern was found, if nobody else reads packet memory.
 //
 // The host writes the table at any time, from the window's start on: at 16 c + 4 w, for byte c, bits 32 w to 32 w + 31 of its places; at 0x1000 + 4 w
 // those of the places where patterns begin, at 0x1010 + 4 w where they end; at 0x1040 + 4 n the place where pattern n ends, and 0x80 if there is
