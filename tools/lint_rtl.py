@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
 
 # Ports and units at their bounds, where widths go wrong.
-SHAPES = [(2, 16, 1), (1, 1, 0), (4, 32, 1), (2, 8, 31)]
+SHAPES = [(2, 16, 1), (1, 1, 31), (4, 32, 1), (2, 8, 0)]
 
 
 def main() -> int:
