@@ -63,6 +63,8 @@ async def long_ranges(dut: Any) -> None:
     await bus.start()
     await bus.store(0, b"\xff" * PMEM_BYTES)
     assert await bus.sum_of(0, PMEM_BYTES, 0xFFFF_FFFF) == 0xFFFF
+    # A total of 0x1FFFF_FFFF, which carries in each of the folds.
+    assert await bus.sum_of(0, 131076, 0xFFFF_0001) == rfc1071(b"\xff" * 131076, 0xFFFF_0001) == 1
     data = bus.rng.randbytes(20000)
     await bus.store(PMEM_BYTES - 20032, data + bytes(32))
     cocotb.start_soon(bus.disturb(0.5))
