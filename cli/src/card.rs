@@ -9,6 +9,7 @@ use penstock_device::{
     open,
 };
 
+use crate::gdb::{self, Debugged, DebuggerError};
 use crate::show::Bar;
 
 /// Why there is no card at work.
@@ -20,6 +21,8 @@ pub enum CardError {
     Image(#[from] ImageError),
     #[error(transparent)]
     Device(#[from] DeviceError),
+    #[error(transparent)]
+    Debugger(#[from] DebuggerError),
 }
 
 /// What a card is made of, and what its units run.
@@ -54,6 +57,19 @@ impl Card {
         traffic: &Traffic,
         rate: Rate,
     ) -> Result<Run, CardError> {
+        self.carry_debugged(root, target, recording, traffic, rate, None)
+    }
+
+    /// The same with a unit that is halted at its first instruction and waits for gdb, while the others go on.
+    pub fn carry_debugged(
+        &self,
+        root: &Root,
+        target: Target,
+        recording: Recording,
+        traffic: &Traffic,
+        rate: Rate,
+        debugged: Option<Debugged>,
+    ) -> Result<Run, CardError> {
         let mut bar = Bar::new(self.design.units);
         let mut shown = |progress: Progress| bar.show(progress);
         let mut device: Box<dyn Device> = if recording.wave.is_some() || recording.hops {
@@ -66,8 +82,14 @@ impl Card {
             open(root, &self.design, target, &mut shown)?
         };
         shown(Progress::Loading);
+        if let Some(debugged) = debugged {
+            gdb::halt_first(&mut *device, debugged, self.design.units)?;
+        }
         device.load(&self.image)?;
         device.send(traffic, rate)?;
+        if let Some(debugged) = debugged {
+            gdb::debug_run(&mut *device, debugged, &debugged.listen()?, &mut shown)?;
+        }
         let run = device.run(&mut shown)?;
         bar.finish();
         Ok(run)

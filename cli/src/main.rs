@@ -4,6 +4,7 @@
 mod bench;
 mod card;
 mod cmd;
+mod gdb;
 mod report;
 mod show;
 mod status;

@@ -95,6 +95,7 @@ fn unit(unit: &UnitStatus) -> [String; 8] {
     let state = match unit.vitals.state {
         UnitState::Running => "running",
         UnitState::Disabled => "disabled",
+        UnitState::Halted => "halted",
         UnitState::Dead => "dead",
     };
     [

@@ -94,6 +94,17 @@ pub enum Progress {
     },
 }
 
+/// What [`Device::work`] has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Frames are on their way.
+    Moving,
+    /// Nothing moves any more, and may again: a debugger is at work at a unit.
+    Waiting,
+    /// Every frame has come out, was dropped and counted, or will not come.
+    Done,
+}
+
 /// What came of the frames that were sent.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -190,6 +201,10 @@ pub trait Device {
 
     /// Runs until every queued frame has come out, was dropped and counted, or is lost.
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
+
+    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card can be looked at;
+    /// `run` then ends what was begun, and its figures and departures are those of the whole.
+    fn work(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError>;
 
     /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left meanwhile.
     /// The next [`Device::run`] carries on from there, and its figures and departures are those of the whole. Frames sent meanwhile

@@ -63,6 +63,8 @@ pub struct Host {
     accelerators: Accelerators,
     /// Units that take frames, one bit each.
     pub enabled: u32,
+    /// Units that shall, and that were halted before they had declared their slots; they may run by now.
+    pub asleep: u32,
     /// Program of each unit.
     firmware: Vec<Option<Arc<Firmware>>>,
     /// Error flags of each unit that have been told since the load.
@@ -77,12 +79,14 @@ impl Host {
             policy: design.policy.code(),
             accelerators: design.accelerators,
             enabled: 0,
+            asleep: 0,
             firmware: vec![None; design.units as usize],
             told: vec![0; design.units as usize],
         }
     }
 
-    /// Loads every unit alike, sets the dispatcher up, and opens the ports once every unit has declared its slots. What the units still
+    /// Loads every unit alike, sets the dispatcher up, and opens the ports once every unit has declared its slots. For those that are
+    /// halted only the targets wait: they let no frame in before. What the units still
     /// have of an earlier program's frames leaves first, but for those that go over loopback: no unit takes them, so they are dropped
     /// as `policy`. What a unit does not give up is lost.
     pub fn load(&mut self, bus: &mut impl Bus, image: &Image) -> Result<(), DeviceError> {
@@ -94,7 +98,7 @@ impl Host {
         bus.write(regs::CARD_POLICY, self.policy)?;
         self.enable(bus, all)?;
         start(bus, all)?;
-        self.await_slots(bus, all)?;
+        self.asleep = self.await_slots(bus, all)?;
         bus.write(regs::CARD_PORT_ENABLE, (1 << self.ports) - 1)
     }
 
@@ -145,15 +149,53 @@ impl Host {
         (0..self.units).filter(move |unit| units >> unit & 1 == 1)
     }
 
-    fn await_slots(&self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
-        let mut waited = 0;
+    /// What is said about units that keep a card from taking frames.
+    pub fn tell_asleep(&self, bus: &mut impl Bus, faults: &mut Vec<String>) -> Result<(), DeviceError> {
+        for unit in self.each(self.asleep) {
+            let place = self.place(unit, self.read_unit(bus, unit, regs::RPU_HOST_PC)?);
+            faults.push(format!(
+                "unit {unit} was halted before it had declared its slots, {place}; no frame enters before it has"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Waits for the slots of the units of the mask; gives those that are halted instead.
+    fn await_slots(&self, bus: &mut impl Bus, units: u32) -> Result<u32, DeviceError> {
+        let (mut waited, mut halted) = (0, 0);
         for unit in self.each(units) {
-            while !self.has_slots(bus, unit, waited >= BOOT_LIMIT)? {
+            while !self.has_slots(bus, unit, false)? {
+                if self.is_debugged(bus, unit)? {
+                    halted |= 1 << unit;
+                    break;
+                }
+                self.has_slots(bus, unit, waited >= BOOT_LIMIT)?;
                 bus.pass(LOOK)?;
                 waited += LOOK;
             }
         }
-        Ok(())
+        Ok(halted)
+    }
+
+    /// Whether a debugger is at work at a unit.
+    pub fn is_debugged(&self, bus: &mut impl Bus, unit: u32) -> Result<bool, DeviceError> {
+        let is_halted = self.read_unit(bus, unit, regs::RPU_HOST_HALTED)? != 0;
+        Ok(is_halted || self.read_unit(bus, unit, regs::RPU_HOST_HALT)? != 0)
+    }
+
+    /// Units at which one is.
+    pub fn debugged(&self, bus: &mut impl Bus) -> Result<u32, DeviceError> {
+        (0..self.units).try_fold(0, |mask, unit| Ok(mask | u32::from(self.is_debugged(bus, unit)?) << unit))
+    }
+
+    /// Units of those asleep that have declared their slots by now: they are no longer.
+    pub fn take_woken(&mut self, bus: &mut impl Bus) -> Result<u32, DeviceError> {
+        let mut woken = 0;
+        for unit in self.each(self.asleep) {
+            woken |= u32::from(self.has_slots(bus, unit, false)?) << unit;
+        }
+        self.asleep &= !woken;
+        Ok(woken)
     }
 
     /// Whether a unit has declared its slots. When it had to by now, an error says why it has not.

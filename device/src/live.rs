@@ -45,6 +45,8 @@ pub enum UnitState {
     Running,
     /// It was taken out of the dispatch.
     Disabled,
+    /// A debugger has halted it.
+    Halted,
     /// It was found to hang and taken out of the dispatch; a reload starts it anew.
     Dead,
 }
@@ -162,6 +164,7 @@ impl SoftDevice {
                 let is_in = |mask: u32| mask >> unit & 1 == 1;
                 let state = match () {
                     () if is_in(self.card.dead()) => UnitState::Dead,
+                    () if is_in(self.card.halted()) => UnitState::Halted,
                     () if is_in(self.wanted) => UnitState::Running,
                     () => UnitState::Disabled,
                 };
@@ -198,10 +201,15 @@ impl SoftDevice {
     }
 
     /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can flow between two
-    /// calls, each of which lets it go on for a while; an error says that it does not come up. It is out of the dispatch then.
+    /// calls, each of which lets it go on for a while; an error says that it does not come up. It is out of the dispatch then. One that is
+    /// halted is up, and takes frames when it has declared its slots.
     pub fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
         let bit = self.bit(unit)?;
-        if !self.host.has_slots(&mut self.card, unit, self.looks >= BOOT_LIMIT / LOOK)? {
+        let is_asleep = self.card.halted() & bit != 0 && !self.host.has_slots(&mut self.card, unit, false)?;
+        if is_asleep {
+            self.host.asleep |= self.wanted & bit;
+            self.wanted &= !bit;
+        } else if !self.host.has_slots(&mut self.card, unit, self.looks >= BOOT_LIMIT / LOOK)? {
             self.card.settle();
             self.looks += 1;
             return Ok(false);

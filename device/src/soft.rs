@@ -6,8 +6,8 @@ use std::time::Instant;
 use penstock_shell::{Card, Config, Exit, Source};
 
 use crate::design::Design;
-use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
-use crate::host::{Bus, Host};
+use crate::device::{Device, DeviceError, Progress, Rate, Run, Target, Work};
+use crate::host::{BOOT_LIMIT, Bus, Host, LOOK};
 use crate::image::Image;
 use crate::outcome::Counters;
 use crate::traffic::{Departure, Port, Traffic};
@@ -38,6 +38,25 @@ pub struct SoftDevice {
     pub(crate) looks: u64,
     /// Faults of the card that have been told.
     pub(crate) told: usize,
+    /// What [`Device::work`] has begun.
+    flight: Option<Flight>,
+}
+
+/// Frames that were sent, until what became of them is known.
+struct Flight {
+    traffic: Traffic,
+    /// Frame that enters next.
+    next: usize,
+    /// Indices of the frames of each stream, in order, and how many had entered it before.
+    indices: [Vec<usize>; STREAMS],
+    base: [u64; STREAMS],
+    before: Counters,
+    faults_before: usize,
+    run: Run,
+    /// Frames accounted for when last counted, and polls since in which that has not changed.
+    accounted: u64,
+    circles: u32,
+    clock: Instant,
 }
 
 impl SoftDevice {
@@ -54,11 +73,15 @@ impl SoftDevice {
             starting: 0,
             looks: 0,
             told: 0,
+            flight: None,
         }
     }
 
     /// Takes units that were given up out of the dispatch, so that the others get their flows.
     pub(crate) fn drop_dead(&mut self) -> Result<(), DeviceError> {
+        if self.host.asleep != 0 {
+            self.wanted |= self.host.take_woken(&mut self.card)?;
+        }
         let alive = self.wanted & !self.card.dead() & !self.starting;
         if alive != self.host.enabled {
             self.host.enable(&mut self.card, alive)?;
@@ -66,13 +89,92 @@ impl SoftDevice {
         Ok(())
     }
 
-    fn take(&mut self, indices: &[Vec<usize>], base: &[u64], departures: &mut Vec<Departure>) {
+    fn take(&mut self, flight: &mut Flight) {
+        let Flight { indices, base, run, .. } = flight;
         for frame in self.card.poll().iter() {
             let stream = stream_of(frame.source);
             let input = frame.index.checked_sub(base[stream]).and_then(|n| indices[stream].get(n as usize)).copied();
             let to = port_of(frame.destination);
-            departures.push(Departure { to, input, entered: 0, first: 0, last: 0, bytes: frame.bytes.to_vec() });
+            run.departures.push(Departure { to, input, entered: 0, first: 0, last: 0, bytes: frame.bytes.to_vec() });
         }
+    }
+
+    fn take_flight(&mut self) -> Result<Flight, DeviceError> {
+        let traffic = std::mem::take(&mut self.waiting);
+        if let Some(mut flight) = self.flight.take() {
+            if !traffic.frames.is_empty() {
+                flight.traffic.append(&traffic);
+            }
+            return Ok(flight);
+        }
+        Ok(Flight {
+            traffic,
+            next: 0,
+            indices: Default::default(),
+            base: self.pushed,
+            before: self.host.counters(&mut self.card)?,
+            faults_before: self.card.faults().len(),
+            run: Run::default(),
+            accounted: 0,
+            circles: 0,
+            clock: Instant::now(),
+        })
+    }
+
+    /// Lets the next frame in; false when it has to wait for a unit that is debugged, unless it `must`.
+    fn enter(&mut self, flight: &mut Flight, must: bool) -> Result<bool, DeviceError> {
+        let source = source_of(flight.traffic.frames[flight.next].port);
+        let stream = stream_of(source);
+        // Units may have died in any of the steps before, the last run's end among them.
+        self.drop_dead()?;
+        if !must && self.host.asleep != 0 {
+            return Ok(false);
+        }
+        let frame = flight.traffic.frame(flight.next);
+        let entered = if must { self.card.push(source, frame).map(|()| true) } else { self.card.offer(source, frame) };
+        if !entered.map_err(|error| DeviceError::Unsupported(error.to_string()))? {
+            return Ok(false);
+        }
+        flight.indices[stream].push(flight.next);
+        self.pushed[stream] += 1;
+        flight.next += 1;
+        Ok(true)
+    }
+
+    /// Carries on for as many frames as are pushed between two polls.
+    fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
+        let total = flight.traffic.frames.len();
+        let end = total.min(flight.next + BATCH);
+        let mut is_stuck = false;
+        while flight.next < end && !is_stuck {
+            is_stuck = !self.enter(flight, false)?;
+        }
+        self.drop_dead()?;
+        self.take(flight);
+        if flight.next.is_multiple_of(SHOW) {
+            let (entered, left) = (flight.next as u64, flight.run.departures.len() as u64);
+            progress(Progress::Running { entered, left, total: total as u64, cycles: 0 });
+        }
+        if flight.next < total && !is_stuck {
+            return Ok(Work::Moving);
+        }
+        let now = flight.run.departures.len() as u64 + self.host.counters(&mut self.card)?.drops().total();
+        flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
+        flight.accounted = now;
+        let starts = self.host.asleep & !self.card.debugged() != 0 && u64::from(flight.circles) < BOOT_LIMIT / LOOK;
+        let circles = self.card.busy() && flight.circles < CIRCLES;
+        Ok(match () {
+            () if starts || circles => Work::Moving,
+            () if self.host.asleep & self.card.debugged() == 0 && self.host.asleep != 0 => Work::Done,
+            () if is_stuck || self.holds_frames() => Work::Waiting,
+            () => Work::Done,
+        })
+    }
+
+    /// A unit that is debugged holds frames.
+    fn holds_frames(&self) -> bool {
+        let debugged = self.card.debugged();
+        (0..self.host.units as u8).any(|unit| debugged >> unit & 1 != 0 && self.card.slots(unit).1 != 0)
     }
 }
 
@@ -126,6 +228,7 @@ impl Device for SoftDevice {
         self.starting = 0;
         // Frames of the program before: nobody waits for them any more.
         self.card.poll();
+        self.flight = None;
         Ok(())
     }
 
@@ -141,41 +244,14 @@ impl Device for SoftDevice {
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
-        let before = self.host.counters(&mut self.card)?;
-        let faults_before = self.card.faults().len();
-        let traffic = std::mem::take(&mut self.waiting);
-        let mut indices: [Vec<usize>; STREAMS] = Default::default();
-        let base = self.pushed;
-        let mut run = Run::default();
-        let clock = Instant::now();
-        for (index, frame) in traffic.frames.iter().enumerate() {
-            let source = source_of(frame.port);
-            let stream = stream_of(source);
-            indices[stream].push(index);
-            self.pushed[stream] += 1;
-            // Units may have died in any of the steps before, the last run's end among them.
-            self.drop_dead()?;
-            let pushed = self.card.push(source, traffic.frame(index));
-            pushed.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
-            if index % BATCH == BATCH - 1 {
-                self.take(&indices, &base, &mut run.departures);
-            }
-            if index % SHOW == SHOW - 1 {
-                let (entered, left) = (index as u64 + 1, run.departures.len() as u64);
-                progress(Progress::Running { entered, left, total: traffic.frames.len() as u64, cycles: 0 });
-            }
-        }
-        self.drop_dead()?;
-        self.take(&indices, &base, &mut run.departures);
-        let (mut accounted, mut circles) = (0, 0);
-        while self.card.busy() && circles < CIRCLES {
-            self.take(&indices, &base, &mut run.departures);
-            let now = run.departures.len() as u64 + self.host.counters(&mut self.card)?.drops().total();
-            circles = if now == accounted { circles + 1 } else { 0 };
-            accounted = now;
+        while self.work(progress)? == Work::Moving {}
+        let mut flight = self.take_flight()?;
+        while flight.next < flight.traffic.frames.len() {
+            self.enter(&mut flight, true)?;
         }
         let circling = self.card.finish();
-        self.take(&indices, &base, &mut run.departures);
+        self.take(&mut flight);
+        let Flight { traffic, before, faults_before, mut run, clock, .. } = flight;
         run.seconds = clock.elapsed().as_secs_f64();
 
         let faults = self.card.faults()[faults_before..].to_vec();
@@ -185,10 +261,20 @@ impl Device for SoftDevice {
         if circling > 0 {
             run.note_circling(circling);
         }
+        self.host.tell_asleep(&mut self.card, &mut run.faults)?;
         run.count(&before, &self.host.counters(&mut self.card)?);
         self.host.tell_errors(&mut self.card, &mut run.counters.units, &mut run.faults)?;
-        run.settle(traffic.frames.len() as u64);
+        // Of frames that were sent before some may have come now: a unit that was halted has gone on.
+        let earlier = run.departures.iter().filter(|departure| departure.input.is_none()).count();
+        run.settle((traffic.frames.len() + earlier) as u64);
         Ok(run)
+    }
+
+    fn work(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
+        let mut flight = self.take_flight()?;
+        let work = self.carry(&mut flight, progress);
+        self.flight = Some(flight);
+        work
     }
 
     fn advance(&mut self, _cycles: u64) -> Result<Vec<Departure>, DeviceError> {

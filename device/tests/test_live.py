@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 from netns import CARD, LEFT, RIGHT, Net, Up, finish
+from remote import Debugged, Remote, Symbols
 from system import ROOT, DesignMaker, binary, call
 
 FORWARD = ROOT / "engines/rpu/programs/forward.c"
@@ -452,6 +453,67 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
         assert ask("nonsense").startswith('{"error":"this is no request')
         assert ask('{"do":"table","name":"ip_prefix","file":"/dev/null"}').startswith('{"error":')
     up.stop()
+
+
+def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on."""
+    mixer = ROOT / "device/tests/firmware/mixer.c"
+    up = Up(net, tmp_path, make_design(mixer, policy="round-robin", units=2))
+
+    def pass_frames(count: int, sent: int) -> None:
+        """Sends frames, and waits until so many more have left the card than before."""
+        send = """
+            import socket, sys
+            print("ready", flush=True)
+            sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+            sock.bind(("l0", 0))
+            [sock.send(bytes([2] * 60)) for _ in range(int(sys.argv[1]))]
+        """
+        before = up.status()["ports"][1]["tx_frames"]
+        finish(net.python(LEFT, send, str(count)))
+        wait_for_frames(before + sent)
+
+    def wait_for_frames(total: int) -> None:
+        end = time.monotonic() + 20
+        while up.status()["ports"][1]["tx_frames"] < total:
+            assert time.monotonic() < end, up.status()["units"]
+
+    assert "halt it first" in up.refusal("regs", "1") and "units 0..1" in up.refusal("halt", "2")
+    assert re.fullmatch(r"unit 1 is halted, pc=0x\w+ \(.*mixer.c:\d+ .*\)\n", up.ctl("halt", "1"))
+    assert [unit["state"] for unit in up.status()["units"]] == ["running", "halted"]
+    pass_frames(10, 5)
+    assert [unit["held"] for unit in up.status()["units"]] == [0, 5]
+    before = json.loads(up.ctl("--json", "regs", "1"))
+    assert f"pc   {before['pc']:08x}\nzero 00000000" in up.ctl("regs", "1") and len(before["x"]) == 32
+    assert up.ctl("step", "1").startswith(f"unit 1 is halted, pc=0x{before['pc'] + 4:x} (")
+    word = int(up.ctl("mem", "read", "1", hex(0x2000000 + before["pc"])).split()[1], 16)
+    after = json.loads(up.ctl("--json", "regs", "1"))
+    assert word & 0xFFFF_F07F == 0x1000_2003 and after["x"][word >> 7 & 31] == 60 | 1 << 16
+    assert up.ctl("resume", "1") == "unit 1 runs\n"
+    wait_for_frames(10)
+    assert "waits in a load" in (up.ctl("halt", "1"), up.ctl("step", "1"))[1]
+    up.ctl("resume", "1")
+
+    (tmp_path / "elf").mkdir()
+    call("compile", "rpu", mixer, "-o", tmp_path / "elf" / "mixer.elf")
+    symbols = Symbols(tmp_path / "elf" / "mixer.elf")
+    with Debugged("ctl", "gdb", "1", "--listen", "0", env=up.env) as server:
+        for _ in range(2):
+            gdb = Remote(server.port())
+            here = symbols.line(mixer, "the frame is here")
+            gdb.set_breakpoint(here)
+            gdb.go()
+            pass_frames(10, 5)
+            assert "swbreak" in gdb.receive() and gdb.pc() == here
+            gdb.write(symbols["key"], b"\x77")
+            left = up.status()["ports"][1]["tx_frames"]
+            gdb.close()
+            wait_for_frames(left + 5)
+        status, said = server.stop()
+    assert (status, said.count("gdb is there")) == (0, 2), said
+    assert up.ctl("mem", "read", "1", hex(symbols["key"])).split()[1] == "00000077"
+    assert [unit["state"] for unit in up.status()["units"]] == ["running", "running"]
+    assert up.stop()["drops"] == {}
 
 
 def test_top_on_a_terminal(net: Net, tmp_path: Path) -> None:

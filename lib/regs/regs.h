@@ -98,6 +98,7 @@
 #define RPU_CORE_RECV_HASH 0x110u /* Flow hash of the frame that RECV returned last. */
 #define RPU_CORE_RECV_TIME 0x114u /* Cycle, modulo 2^32, in which the frame that RECV returned last entered the card. */
 #define RPU_CORE_ACCEL 0x118u /* Accelerators in this unit, a bit each, as the host sees them (ACCEL of rpu_host). */
+#define RPU_CORE_DATA 0x11Cu /* Word that core and host share: DATA of the host's registers. For debuggers; a program has no use for it. */
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_HOST_RESET 0x0u /* 1 holds the core in reset. Set after power-up, so that memories can be loaded. */
@@ -110,9 +111,9 @@
 #define RPU_HOST_STATUS 0x28u /* [0] core in reset, [1] ready to evict, [2] interrupt taken and not returned. */
 #define RPU_HOST_ERRORS 0x2Cu /* Error flags since reset, bits as in INTERRUPT_FLAGS. */
 #define RPU_HOST_ERROR_ADDR 0x30u /* Address of the last access that was wild. */
-#define RPU_HOST_PC 0x34u /* Address of the instruction the core is at. */
+#define RPU_HOST_PC 0x34u /* Address of the instruction the core is at. A core that is halted goes on at the address written, modulo 64 KiB. */
 #define RPU_HOST_ACTIVE_SLOTS 0x38u /* Slots that hold a frame. */
-#define RPU_HOST_HELD_CYCLES 0x3Cu /* Cycles since the unit last released a slot while it held one; 0 when it holds none. */
+#define RPU_HOST_HELD_CYCLES 0x3Cu /* Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT [1] is set, or the core is halted or in a step); 0 when it holds none. */
 #define RPU_HOST_DEBUG_OUT_L 0x40u /* Debug word from the firmware, low. */
 #define RPU_HOST_DEBUG_OUT_H 0x44u /* Debug word from the firmware, high. */
 #define RPU_HOST_RX_FRAMES 0x50u /* Frames received. */
@@ -124,6 +125,10 @@
 #define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped: length 0, or slot released without sending. */
 #define RPU_HOST_REFUSED 0x6Cu /* Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start. */
 #define RPU_HOST_ACCEL 0x70u /* Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match. */
+#define RPU_HOST_HALT 0x80u /* [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] ebreak halts the core and is no exception. */
+#define RPU_HOST_STEP 0x84u /* Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for. */
+#define RPU_HOST_HALTED 0x88u /* 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 ebreak, 3 a step's end. */
+#define RPU_HOST_DATA 0x8Cu /* Word that core and host share: DATA of the core's registers. */
 
 /* engines/rpu/accelerators/checksum/checksum.rdl */
 #define CHECKSUM_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */

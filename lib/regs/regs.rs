@@ -188,6 +188,8 @@ pub const RPU_CORE_RECV_HASH: u32 = 0x110;
 pub const RPU_CORE_RECV_TIME: u32 = 0x114;
 /// Accelerators in this unit, a bit each, as the host sees them (ACCEL of rpu_host).
 pub const RPU_CORE_ACCEL: u32 = 0x118;
+/// Word that core and host share: DATA of the host's registers. For debuggers; a program has no use for it.
+pub const RPU_CORE_DATA: u32 = 0x11C;
 
 // engines/rpu/regs/rpu.rdl
 /// 1 holds the core in reset. Set after power-up, so that memories can be loaded.
@@ -210,11 +212,11 @@ pub const RPU_HOST_STATUS: u32 = 0x28;
 pub const RPU_HOST_ERRORS: u32 = 0x2C;
 /// Address of the last access that was wild.
 pub const RPU_HOST_ERROR_ADDR: u32 = 0x30;
-/// Address of the instruction the core is at.
+/// Address of the instruction the core is at. A core that is halted goes on at the address written, modulo 64 KiB.
 pub const RPU_HOST_PC: u32 = 0x34;
 /// Slots that hold a frame.
 pub const RPU_HOST_ACTIVE_SLOTS: u32 = 0x38;
-/// Cycles since the unit last released a slot while it held one; 0 when it holds none.
+/// Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT [1] is set, or the core is halted or in a step); 0 when it holds none.
 pub const RPU_HOST_HELD_CYCLES: u32 = 0x3C;
 /// Debug word from the firmware, low.
 pub const RPU_HOST_DEBUG_OUT_L: u32 = 0x40;
@@ -238,6 +240,14 @@ pub const RPU_HOST_BLOCKED: u32 = 0x68;
 pub const RPU_HOST_REFUSED: u32 = 0x6C;
 /// Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match.
 pub const RPU_HOST_ACCEL: u32 = 0x70;
+/// [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] ebreak halts the core and is no exception.
+pub const RPU_HOST_HALT: u32 = 0x80;
+/// Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for.
+pub const RPU_HOST_STEP: u32 = 0x84;
+/// 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 ebreak, 3 a step's end.
+pub const RPU_HOST_HALTED: u32 = 0x88;
+/// Word that core and host share: DATA of the core's registers.
+pub const RPU_HOST_DATA: u32 = 0x8C;
 
 // engines/rpu/accelerators/checksum/checksum.rdl
 /// Address of the first byte, in packet memory, at any alignment.

@@ -97,6 +97,7 @@ package regs_pkg;
   localparam logic [31:0] RPU_CORE_RECV_HASH = 32'h00000110;
   localparam logic [31:0] RPU_CORE_RECV_TIME = 32'h00000114;
   localparam logic [31:0] RPU_CORE_ACCEL = 32'h00000118;
+  localparam logic [31:0] RPU_CORE_DATA = 32'h0000011C;
 
   // engines/rpu/regs/rpu.rdl
   localparam logic [31:0] RPU_HOST_RESET = 32'h00000000;
@@ -123,6 +124,10 @@ package regs_pkg;
   localparam logic [31:0] RPU_HOST_BLOCKED = 32'h00000068;
   localparam logic [31:0] RPU_HOST_REFUSED = 32'h0000006C;
   localparam logic [31:0] RPU_HOST_ACCEL = 32'h00000070;
+  localparam logic [31:0] RPU_HOST_HALT = 32'h00000080;
+  localparam logic [31:0] RPU_HOST_STEP = 32'h00000084;
+  localparam logic [31:0] RPU_HOST_HALTED = 32'h00000088;
+  localparam logic [31:0] RPU_HOST_DATA = 32'h0000008C;
 
   // engines/rpu/accelerators/checksum/checksum.rdl
   localparam logic [31:0] CHECKSUM_ADDR = 32'h00000000;

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     )
     from penstock.device import Device, ProgramWarning
     from penstock.result import Counters, FaultError, Frame, HostMemoryCounters, PortCounters, Result, UnitCounters
-    from penstock.unit import Memory, Unit
+    from penstock.unit import Memory, Registers, Unit
 
 __all__ = [
     "AccessError",
@@ -50,6 +50,7 @@ __all__ = [
     "PortCounters",
     "ProgramError",
     "ProgramWarning",
+    "Registers",
     "Result",
     "TableError",
     "Unit",

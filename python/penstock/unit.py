@@ -87,6 +87,35 @@ class Memory:
         return start, start + 1
 
 
+class Registers(dict[str, int]):
+    """Registers of a core that is halted, as they are now: `registers["a0"]`, `registers["x10"]`, `registers["pc"]`.
+
+    They are listed by their names in the calling convention. What is assigned is written into the core.
+    """
+
+    NAMES = (
+        *("zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"),
+        *(f"a{n}" for n in range(8)),
+        *(f"s{n}" for n in range(2, 12)),
+        *(f"t{n}" for n in range(3, 7)),
+        "pc",
+    )
+    _NUMBERS = {name: n for n, name in enumerate(NAMES)} | {f"x{n}": n for n in range(32)} | {"fp": 8}
+
+    def __init__(self, card: _native.Card, unit: int) -> None:
+        super().__init__(zip(self.NAMES, card.unit_registers(unit), strict=True))
+        self._card = card
+        self._unit = unit
+
+    def __missing__(self, name: str) -> int:
+        return self[self.NAMES[self._NUMBERS[name]]]
+
+    def __setitem__(self, name: str, value: int) -> None:
+        number = self._NUMBERS[name]
+        self._card.unit_set_register(self._unit, number, value & 0xFFFFFFFF)
+        super().__setitem__(self.NAMES[number], value & 0xFFFFFFFF if number else 0)
+
+
 class Unit:
     """One unit: its memories, its registers, its interrupts and its debug words."""
 
@@ -113,6 +142,35 @@ class Unit:
     def write(self, register: int, value: int) -> None:
         """Writes a register of the unit. Raises AccessError where none can be written."""
         self._card.unit_write(self.number, register, value.to_bytes(4, "little"))
+
+    def halt(self) -> None:
+        """Halts the core before its next instruction, also in a load that waits; the other units go on, and so does the card's time.
+
+        The unit keeps its frames: a run that comes to its end without them says so, and a later one, after `resume`, has them.
+        While the core is halted, and after a `step`, its `ebreak` instructions halt it, too.
+        """
+        self._card.unit_halt(self.number)
+
+    def resume(self) -> None:
+        """Lets the core go on."""
+        self._card.unit_resume(self.number)
+
+    def step(self) -> bool:
+        """Has a core that is halted carry out one instruction.
+
+        False when that waits for a frame: the step ends when one comes, or with another `halt`.
+        """
+        return self._card.unit_step(self.number)
+
+    @property
+    def halted(self) -> bool:
+        """Whether the core is halted."""
+        return bool(self.read(regs.RPU_HOST_HALTED))
+
+    @property
+    def registers(self) -> Registers:
+        """Registers of the core as they are now, to be read and assigned to; UnsupportedError while it runs."""
+        return Registers(self._card, self.number)
 
     def poke(self) -> None:
         """Raises the poke interrupt. On soft the program meets it in the next `Device.run`."""

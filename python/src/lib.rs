@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
 use penstock_device::{Departure, Port, Root, Traffic, capture, window};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
 
 use crate::card::{Card, Changes, Table};
-use crate::error::{Error, UnsupportedError};
+use crate::error::{CardError, Error, UnsupportedError};
 use crate::worker::Worker;
 
 /// A table as Python gives it: `(is_file, text)`.
@@ -40,6 +41,20 @@ impl PyCard {
         // A call of its own holds it, so that another thread may close the device meanwhile.
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).clone();
         worker.ok_or_else(closed)?.call(py, job)
+    }
+
+    /// Does something with a unit as its debugger.
+    fn debug<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        unit: u32,
+        job: impl FnOnce(&mut Unit<DeviceWindow<'_>>) -> Result<R, DebugError> + Send + 'static,
+    ) -> PyResult<R> {
+        let done = self.call(py, move |card| job(&mut Unit::new(DeviceWindow { device: &mut *card.device, unit })))?;
+        done.map_err(|error| match error {
+            DebugError::Card(_) => CardError::new_err(error.to_string()),
+            _ => UnsupportedError::new_err(error.to_string()),
+        })
     }
 }
 
@@ -149,6 +164,35 @@ impl PyCard {
 
     fn unit_write(&self, py: Python<'_>, unit: u32, address: u32, bytes: Vec<u8>) -> PyResult<()> {
         Ok(self.call(py, move |card| window::write(&mut *card.device, unit, address, &bytes))?.map_err(Error::from)?)
+    }
+
+    fn unit_halt(&self, py: Python<'_>, unit: u32) -> PyResult<()> {
+        self.debug(py, unit, |unit| unit.halt())
+    }
+
+    fn unit_resume(&self, py: Python<'_>, unit: u32) -> PyResult<()> {
+        self.debug(py, unit, |unit| unit.release())
+    }
+
+    fn unit_step(&self, py: Python<'_>, unit: u32) -> PyResult<bool> {
+        self.debug(py, unit, |unit| unit.step())
+    }
+
+    /// x0..x31 and the PC.
+    fn unit_registers(&self, py: Python<'_>, unit: u32) -> PyResult<Vec<u32>> {
+        self.debug(py, unit, |unit| {
+            let Registers { x, pc } = unit.registers()?;
+            Ok(x.into_iter().chain([pc]).collect())
+        })
+    }
+
+    /// Numbers as in [`PyCard::unit_registers`].
+    fn unit_set_register(&self, py: Python<'_>, unit: u32, number: u32, value: u32) -> PyResult<()> {
+        self.debug(
+            py,
+            unit,
+            move |unit| if number < 32 { unit.set_register(number, value) } else { unit.set_pc(value) },
+        )
     }
 
     fn host_read<'py>(&self, py: Python<'py>, address: u64, count: usize) -> PyResult<Bound<'py, PyBytes>> {

@@ -29,6 +29,7 @@ from penstock import (
 
 FORWARD = "designs/one-unit.toml"
 FIREWALL = "designs/firewall.toml"
+FORWARD_PROGRAM = "engines/rpu/programs/forward.c"
 
 # Answers pokes on the debug words, says that it is ready when it is asked to leave, and keeps a count in a variable.
 EVENTS = """
@@ -120,6 +121,53 @@ def test_host_memory_is_what_programs_use(target: str) -> None:
         assert any(frame in memory.read(start, 1 << 20) for start in range(0, 1 << 24, 1 << 20))
         with pytest.raises(IndexError, match="has 1073741824 bytes"):
             memory.read((1 << 30) - 1, 2)
+
+
+def test_a_unit_is_halted_looked_at_and_goes_on(target: str) -> None:
+    """A unit that is halted keeps its frames while the other one sends its own, and a register that is changed is what the program has."""
+    # The card of device/tests/test_gdb.py.
+    with Device.open(FIREWALL, target, program=FORWARD_PROGRAM, units=2, policy="round-robin") as card:
+        unit, other = card.units
+        assert not unit.halted
+        with pytest.raises(UnsupportedError, match="halt it first"):
+            dict(unit.registers)
+        unit.halt()
+        assert unit.halted and not other.halted
+        pc, word = unit.pc, unit.imem.word(unit.pc)
+        assert word & 0xFFFF_F07F == 0x1000_2003, "it waits in a load from RECV"
+        register = f"x{word >> 7 & 31}"
+        before = dict(unit.registers)
+        assert list(before) == list(penstock.Registers.NAMES) and before["pc"] == pc and before["zero"] == 0
+        # It waits for a frame, and then has it.
+        assert not unit.step() and not unit.halted
+        frames = [bytes([n]) * 60 for n in range(6)]
+        card.send(frames)
+        with pytest.raises(FaultError, match="unit 0 is halted and has not released") as fault:
+            card.run()
+        result = fault.value.result
+        kept = [frame for frame in frames if frame not in result.at(1)]
+        assert 0 < len(kept) < 6 and len(result.at(1)) == 6 - len(kept) and result.drops["lost"] == len(kept)
+        assert unit.halted and unit.pc == pc + 4
+        registers = unit.registers
+        descriptor = registers[register]
+        assert descriptor == 60 | 1 << 16 and {**registers, "pc": pc} == {
+            **before,
+            penstock.Registers.NAMES[word >> 7 & 31]: descriptor,
+        }
+        # A shorter frame to the other port; and the program is left to itself.
+        registers[register] = descriptor - 20
+        assert unit.registers[register] == registers[register] == 40 | 1 << 16
+        registers["zero"] = 5
+        assert unit.registers["x0"] == registers["zero"] == 0
+        assert unit.step() and unit.halted and unit.pc == pc + 8
+        registers["pc"] = 0x40
+        assert unit.pc == 0x40
+        registers["pc"] = pc + 8
+        unit.resume()
+        assert not unit.halted
+        assert sorted(card.run().at(1)) == sorted([kept[0][:40], *kept[1:]])
+        card.send(frames)
+        assert sorted(card.run().at(1)) == frames
 
 
 def test_interrupts_debug_words_and_variables(target: str, tmp_path: Path) -> None:

@@ -5,12 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf, absolute};
 
 use clap::{Args as ClapArgs, Subcommand};
+use penstock_debug::DebugError;
 use penstock_device::{Design, DesignError};
 use penstock_live::protocol::{Reloaded, Reply, Request};
 use penstock_live::{Client, ControlError, control};
 
+use crate::cmd::debugger::Debugger;
 use crate::cmd::run;
 use crate::files::FileError;
+use crate::gdb::DebuggerError;
 use crate::status::Look;
 
 /// Controls a card that is up: counters, memories, tables, interrupts, and programs that are loaded while it works.
@@ -103,6 +106,9 @@ pub enum Action {
         /// The unit.
         unit: u32,
     },
+    /// Debugs a unit.
+    #[command(flatten)]
+    Debugger(Debugger),
     /// Loads another program, unit by unit, while the others carry the traffic.
     Reload {
         /// C source or .elf; the one that runs, compiled anew, when left out.
@@ -151,6 +157,14 @@ pub enum CtlError {
     File(#[from] FileError),
     #[error("the answer is no JSON: {0}")]
     Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Debugger(#[from] DebuggerError),
+}
+
+impl From<DebugError> for CtlError {
+    fn from(error: DebugError) -> Self {
+        DebuggerError::from(error).into()
+    }
 }
 
 impl Which {
@@ -168,7 +182,11 @@ impl Which {
 
 /// Asks a card, and prints what it says.
 pub fn run(args: &Args) -> Result<(), CtlError> {
-    let request = request(&args.action)?;
+    let request = match (&args.action, request(&args.action)?) {
+        (Action::Debugger(action), _) => return action.run(&args.which),
+        (_, None) => return Ok(()),
+        (_, Some(request)) => request,
+    };
     let reply = args.which.connect()?.ask(&request)?;
     if args.which.json {
         println!("{}", serde_json::to_string(&reply)?);
@@ -178,11 +196,13 @@ pub fn run(args: &Args) -> Result<(), CtlError> {
     Ok(())
 }
 
-fn request(action: &Action) -> Result<Request, FileError> {
+/// What is asked of the card; nothing when it is debugged.
+fn request(action: &Action) -> Result<Option<Request>, FileError> {
     // The card may have been started in another folder.
     let whole =
         |path: &PathBuf| absolute(path).map_err(|error: io::Error| FileError::input(path, error, "give a path"));
-    Ok(match action {
+    Ok(Some(match action {
+        Action::Debugger(_) => return Ok(None),
         Action::Status => Request::Status,
         Action::Counters => Request::Counters,
         Action::Read { address, count } => Request::Read { address: *address, count: *count },
@@ -206,7 +226,7 @@ fn request(action: &Action) -> Result<Request, FileError> {
                 .map(|(name, file)| Ok((name.clone(), whole(file)?)))
                 .collect::<Result<_, FileError>>()?,
         },
-    })
+    }))
 }
 
 fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {

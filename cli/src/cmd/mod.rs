@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod compile;
 pub mod ctl;
+pub mod debugger;
 pub mod demo;
 pub mod generate;
 pub mod run;

@@ -11,6 +11,7 @@ use penstock_device::{Design, Latency, Outcome, Override, Policy, Port, Rate, Ro
 
 use crate::card::{Card, CardError, Recording};
 use crate::files::{self, FileError};
+use crate::gdb::Debugged;
 use crate::report::{self, RunData};
 use crate::show::grouped;
 use crate::trace;
@@ -56,6 +57,11 @@ pub struct Args {
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = policy)]
     pub policy: Option<Policy>,
+    /// Halt this unit at its first instruction and wait for gdb at this port of the machine [default port: 3333]; the others go on
+    ///
+    /// The program with its symbols is then in the folder of --out: program.elf.
+    #[arg(long, value_name = "UNIT[:PORT]", value_parser = Debugged::parse)]
+    pub gdb: Option<Debugged>,
     /// Record waves (rtl) into an FST file.
     #[arg(long, value_name = "FILE")]
     pub wave: Option<PathBuf>,
@@ -134,7 +140,11 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let (traffic, mut faults) = read_inputs(&args.inputs)?;
     let wave = args.wave.as_ref().map(|file| Wave { file, from: args.wave_from, cycles: args.wave_cycles });
     let recording = Recording { wave, hops: args.trace.is_some() };
-    let run = card.carry(root, target, recording, &traffic, rate)?;
+    if args.gdb.is_some() {
+        files::make_folder(&args.out)?;
+        files::write(&args.out.join("program.elf"), &card.image.firmware.elf)?;
+    }
+    let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
     outcome.faults.append(&mut faults);

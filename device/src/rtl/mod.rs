@@ -21,9 +21,9 @@ pub use pace::LINE_GBPS;
 use penstock_shell::{Access, AccessError, Cause, Fault};
 
 use crate::design::Design;
-use crate::device::{Device, DeviceError, Progress, Rate, Run, Target};
+use crate::device::{Device, DeviceError, Progress, Rate, Run, Target, Work};
 use crate::hop::Hop;
-use crate::host::{Bus, HELD_LIMIT, Host, LOOPBACK_STREAM};
+use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM};
 use crate::image::Image;
 use crate::outcome::{Counters, Drops};
 use crate::regs;
@@ -208,7 +208,9 @@ impl RtlDevice {
         if let Some(flight) = self.flight.take() {
             return Ok(flight);
         }
-        let flight = Flight::new(self.counters()?, self.model.cycle(), self.host.ports);
+        let mut flight = Flight::new(self.counters()?, self.model.cycle(), self.host.ports);
+        // What has left meanwhile, of frames that were sent before: a unit that was halted may have gone on.
+        flight.leave(&self.model);
         self.model.clear();
         self.set_pace(false);
         self.model.queue(&[], &[]);
@@ -217,7 +219,7 @@ impl RtlDevice {
 
     /// Hands over what was sent, once all frames before have entered.
     fn top_up(&mut self, flight: &mut Flight) {
-        if self.frames.is_empty() || flight.matcher.entered < flight.queued {
+        if self.frames.is_empty() || flight.matcher.entered < flight.queued || self.host.asleep != 0 {
             return;
         }
         for (frame, index) in self.frames.iter().zip(&self.indices) {
@@ -229,18 +231,65 @@ impl RtlDevice {
 
     /// Takes down what entered and left since the last time; false when nothing did.
     fn collect(&mut self, flight: &mut Flight) -> bool {
-        let (entries, (exits, bytes)) = (self.model.entries(), self.model.exits());
+        let (entries, (exits, _)) = (self.model.entries(), self.model.exits());
         let moved = !entries.is_empty() || !exits.is_empty();
         flight.first = flight.first.or(entries.first().map(|entry| entry.cycle));
         flight.last = flight.last.max(entries.last().map_or(0, |e| e.cycle)).max(exits.last().map_or(0, |e| e.last));
         flight.matcher.enter(entries);
-        for exit in exits {
-            let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
-            flight.run.departures.push(flight.matcher.depart(exit, bytes[range].to_vec()));
-        }
-        flight.run.hops.extend(self.model.hops().iter().map(Hop::from));
+        flight.leave(&self.model);
         self.model.clear();
         moved
+    }
+
+    /// Carries on until the next look at the card.
+    fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
+        self.top_up(flight);
+        let step = self.model.step(flight.stride, QUIET);
+        if self.collect(flight) {
+            flight.moved = self.model.cycle();
+        }
+        progress(Progress::Running {
+            entered: flight.matcher.entered,
+            left: flight.run.departures.len() as u64,
+            total: flight.queued,
+            cycles: self.model.cycle(),
+        });
+        if step == Step::Failed {
+            let text = self.model.failure().unwrap_or_default();
+            flight.run.faults.push(format!("the card broke a contract: {text}"));
+            return Ok(Work::Done);
+        }
+        self.watch(flight)?;
+        if step != Step::Idle && self.model.cycle() - flight.moved <= LOOK {
+            flight.stride = LOOK;
+            return Ok(Work::Moving);
+        }
+        let counters = self.counters()?.since(&flight.before);
+        let drops = counters.drops();
+        if drops != flight.run.drops {
+            flight.run.drops = drops;
+            flight.moved = self.model.cycle();
+        }
+        let accounted = flight.run.departures.len() as u64 - flight.earlier + drops.total();
+        flight.stands = None;
+        if self.frames.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
+            return Ok(Work::Done);
+        }
+        let circling = counters.loopback.tx_frames != flight.hops;
+        flight.hops = counters.loopback.tx_frames;
+        // The model is quiet already: go on in small steps until the counters tell.
+        flight.stride = QUIET;
+        let patience = if self.host.asleep == 0 { STILL } else { BOOT_LIMIT };
+        if self.model.cycle() - flight.moved <= patience {
+            return Ok(Work::Moving);
+        }
+        flight.stands = Some((flight.matcher.entered.saturating_sub(accounted), circling));
+        if self.host.debugged(&mut self.model)? == 0 {
+            return Ok(Work::Done);
+        }
+        // Those that go on then have time again.
+        flight.moved = self.model.cycle();
+        Ok(Work::Waiting)
     }
 
     /// Now and then looks at every unit, and takes those that hang out of the dispatch.
@@ -249,6 +298,7 @@ impl RtlDevice {
             return Ok(());
         }
         flight.watched = self.model.cycle();
+        self.host.take_woken(&mut self.model)?;
         let enabled = self.host.enabled;
         let mut alive = enabled;
         for unit in (0..self.host.units).filter(|unit| enabled >> unit & 1 == 1) {
@@ -271,6 +321,12 @@ impl RtlDevice {
         for unit in 0..self.host.units {
             let slots = self.read_unit(unit, regs::RPU_HOST_ACTIVE_SLOTS)?;
             let held = self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)? != 0;
+            if slots != 0 && self.read_unit(unit, regs::RPU_HOST_HALTED)? != 0 {
+                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
+                let fault = Fault { unit: unit as u8, pc, slots, cause: Cause::Halted };
+                run.faults.push(self.host.fault(&mut self.model, &fault)?);
+                continue;
+            }
             self.write(regs::CARD_SLOTS_UNIT, unit)?;
             let full = slots != 0 && self.read(regs::CARD_SLOTS_FREE)? == 0;
             if self.host.enabled >> unit & 1 == 0 {
@@ -299,7 +355,10 @@ impl Device for RtlDevice {
             self.start(false);
             (self.sent, self.empty) = (0, 0);
         }
-        self.host.load(&mut self.model, image)
+        self.host.load(&mut self.model, image)?;
+        // Frames of the program before: nobody waits for them any more.
+        self.model.clear();
+        Ok(())
     }
 
     fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError> {
@@ -331,70 +390,37 @@ impl Device for RtlDevice {
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
-        let clock = Instant::now();
+        while self.work(progress)? == Work::Moving {}
         let mut flight = self.take_flight()?;
-        let mut moved = self.model.cycle();
-        let mut stride = LOOK;
-        let mut hops = 0;
-        loop {
-            self.top_up(&mut flight);
-            let step = self.model.step(stride, QUIET);
-            if self.collect(&mut flight) {
-                moved = self.model.cycle();
-            }
-            progress(Progress::Running {
-                entered: flight.matcher.entered,
-                left: flight.run.departures.len() as u64,
-                total: flight.queued,
-                cycles: self.model.cycle(),
-            });
-            if step == Step::Failed {
-                let text = self.model.failure().unwrap_or_default();
-                flight.run.faults.push(format!("the card broke a contract: {text}"));
-                break;
-            }
-            self.watch(&mut flight)?;
-            if step == Step::Idle || self.model.cycle() - moved > LOOK {
-                let counters = self.counters()?.since(&flight.before);
-                let drops = counters.drops();
-                if drops != flight.run.drops {
-                    flight.run.drops = drops;
-                    moved = self.model.cycle();
-                }
-                let accounted = flight.run.departures.len() as u64 + drops.total();
-                if self.frames.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
-                    break;
-                }
-                if self.model.cycle() - moved > STILL {
-                    let circling = counters.loopback.tx_frames != hops;
-                    let inside = flight.matcher.entered.saturating_sub(accounted);
-                    self.explain_standstill(inside, circling, &mut flight.run)?;
-                    break;
-                }
-                hops = counters.loopback.tx_frames;
-                // The model is quiet already: go on in small steps until the counters tell.
-                stride = QUIET;
-            } else {
-                stride = LOOK;
-            }
+        if let Some((inside, circling)) = flight.stands {
+            self.explain_standstill(inside, circling, &mut flight.run)?;
+            self.host.tell_asleep(&mut self.model, &mut flight.run.faults)?;
         }
-        let Flight { before, queued, mut run, first, last, .. } = flight;
+        let Flight { before, queued, earlier, mut run, first, last, .. } = flight;
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
-        run.seconds += clock.elapsed().as_secs_f64();
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
         }
-        run.settle(queued);
+        run.settle(queued + earlier);
         run.drops.runt += self.empty;
         (self.sent, self.empty) = (0, 0);
         Ok(run)
     }
 
-    fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError> {
+    fn work(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
         let clock = Instant::now();
         let mut flight = self.take_flight()?;
-        let given = flight.run.departures.len();
+        let work = self.carry(&mut flight, progress);
+        flight.run.seconds += clock.elapsed().as_secs_f64();
+        self.flight = Some(flight);
+        work
+    }
+
+    fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError> {
+        let clock = Instant::now();
+        let given = self.flight.as_ref().map_or(0, |flight| flight.run.departures.len());
+        let mut flight = self.take_flight()?;
         let end = self.model.cycle().saturating_add(cycles);
         while self.model.cycle() < end {
             self.top_up(&mut flight);
@@ -404,6 +430,7 @@ impl Device for RtlDevice {
             self.watch(&mut flight)?;
         }
         flight.run.seconds += clock.elapsed().as_secs_f64();
+        flight.moved = end;
         let left = flight.run.departures[given..].to_vec();
         self.flight = Some(flight);
         Ok(left)
@@ -468,17 +495,50 @@ struct Flight {
     matcher: Matcher,
     queued: u64,
     run: Run,
+    /// Departures of frames that had entered before.
+    earlier: u64,
     /// Cycle of the first beat in, and of the last that moved.
     first: Option<u64>,
     last: u64,
-    /// Cycle of the last look at the units.
+    /// Cycle of the last look at the units, and of the last movement.
     watched: u64,
+    moved: u64,
+    /// Cycles to go until the next look at the whole.
+    stride: u64,
+    /// Frames that had gone over loopback when last counted.
+    hops: u64,
+    /// Nothing moves any more: so many frames are inside, and they go round over loopback or not.
+    stands: Option<(u64, bool)>,
 }
 
 impl Flight {
     fn new(before: Counters, cycle: u64, ports: u32) -> Self {
         let run = Run { start: cycle, ..Run::default() };
-        Self { before, matcher: Matcher::new(ports), queued: 0, run, first: None, last: 0, watched: cycle }
+        Self {
+            before,
+            matcher: Matcher::new(ports),
+            queued: 0,
+            run,
+            earlier: 0,
+            first: None,
+            last: 0,
+            watched: cycle,
+            moved: cycle,
+            stride: LOOK,
+            hops: 0,
+            stands: None,
+        }
+    }
+
+    /// Takes down what has left.
+    fn leave(&mut self, model: &Model) {
+        let (exits, bytes) = model.exits();
+        for exit in exits {
+            let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
+            self.earlier += u64::from(exit.entered() < self.run.start);
+            self.run.departures.push(self.matcher.depart(exit, bytes[range].to_vec()));
+        }
+        self.run.hops.extend(model.hops().iter().map(Hop::from));
     }
 }
 

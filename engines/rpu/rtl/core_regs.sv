@@ -106,6 +106,10 @@ module core_regs
     output logic      [31:0] active,
     output logic      [31:0] held_cycles,
     output logic      [15:0] errors,
+    input  wire logic        quiet,   // a debugger is at work: time does not count against it
+    input  wire logic        data_we,
+    input  wire logic [31:0] data_wdata,
+    output logic      [31:0] data,    // word that core and host share
     output logic             refused  // a frame was dropped because its descriptor was refused: one cycle
 );
   function automatic logic at(logic [8:2] a, logic [31:0] register);
@@ -290,7 +294,7 @@ module core_regs
     held_q <= held_d;
     if (free) active[free_slot] <= 1'b0;
     if (done) active[done_slot] <= 1'b1;
-    held_cycles <= (gives_back || (held_q == 0 && !head_valid_q)) ? 32'd0 : held_cycles + 32'd1;
+    held_cycles <= (gives_back || (held_q == 0 && !head_valid_q)) ? 32'd0 : held_cycles + 32'(!quiet);
     if (rst) begin
       held_q <= '0;
       active <= '0;
@@ -402,11 +406,15 @@ module core_regs
   end
 
   // ---- words
+  initial data = '0;  // it outlasts resets, and reads the same in each run before it is written
+
   logic [31:0] timer_high_q;
 
   always_ff @(posedge clk) begin
     if (wr && at(addr, RPU_CORE_DEBUG_OUT_L)) debug_out[31:0] <= wdata;
     if (wr && at(addr, RPU_CORE_DEBUG_OUT_H)) debug_out[63:32] <= wdata;
+    if (data_we) data <= data_wdata;
+    else if (wr && at(addr, RPU_CORE_DATA)) data <= wdata;
     if (wr && at(addr, RPU_CORE_READY_TO_EVICT)) ready_to_evict <= wdata[0];
     if (rd && at(addr, RPU_CORE_TIMER_L)) timer_high_q <= timer[63:32];
     if (rst) begin
@@ -449,6 +457,7 @@ module core_regs
       RPU_CORE_RECV_HASH[8:2]: rdata = taken_hash;
       RPU_CORE_RECV_TIME[8:2]: rdata = taken_timestamp;
       RPU_CORE_ACCEL[8:2]: rdata = Accel;
+      RPU_CORE_DATA[8:2]: rdata = data;
       default: rdata = 32'd0;
     endcase
   end

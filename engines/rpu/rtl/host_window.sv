@@ -47,6 +47,17 @@ module host_window
     output logic        evict,
     output logic [63:0] debug_in,
 
+    // debugging: levels, and strobes of one cycle whose data is `wdata`
+    output logic        halt,
+    output logic        halt_ebreak,
+    output logic        halt_load,
+    output logic        resume,
+    output logic        step,
+    output logic        pc_we,
+    output logic        data_we,
+    input wire logic [1:0]  halted,
+    input wire logic [31:0] data,
+
     // status
     input wire logic        irq_active,
     input wire logic        ready_to_evict,
@@ -210,6 +221,12 @@ module host_window
   always_ff @(posedge clk) begin
     poke  <= write && at(addr_q[7:2], RPU_HOST_POKE);
     evict <= write && at(addr_q[7:2], RPU_HOST_EVICT);
+    pc_we   <= write && at(addr_q[7:2], RPU_HOST_PC);
+    data_we <= write && at(addr_q[7:2], RPU_HOST_DATA);
+    step    <= write && at(addr_q[7:2], RPU_HOST_STEP);
+    resume  <= write && at(addr_q[7:2], RPU_HOST_HALT) && !wdata[0];
+    halt_load <= write && at(addr_q[7:2], RPU_HOST_HALT) && wdata[0];
+    if (write && at(addr_q[7:2], RPU_HOST_HALT)) {halt_ebreak, halt} <= wdata[1:0];
     if (write && at(addr_q[7:2], RPU_HOST_RESET)) core_reset <= wdata[0];
     if (write && at(addr_q[7:2], RPU_HOST_DEBUG_IN_L)) debug_in[31:0] <= wdata;
     if (write && at(addr_q[7:2], RPU_HOST_DEBUG_IN_H)) debug_in[63:32] <= wdata;
@@ -218,6 +235,7 @@ module host_window
       evict <= 1'b0;
       core_reset <= 1'b1;
       debug_in <= '0;
+      {halt_ebreak, halt} <= '0;
     end
   end
 
@@ -245,6 +263,9 @@ module host_window
       RPU_HOST_BLOCKED[7:2]: register = blocked_q;
       RPU_HOST_REFUSED[7:2]: register = refused_q;
       RPU_HOST_ACCEL[7:2]: register = Accel;
+      RPU_HOST_HALT[7:2]: register = {30'd0, halt_ebreak, halt};
+      RPU_HOST_HALTED[7:2]: register = {30'd0, halted};
+      RPU_HOST_DATA[7:2]: register = data;
       default: register = 32'd0;
     endcase
   end

@@ -47,6 +47,9 @@ module rpu
 
   // ---- core and its data bus
   logic dbus_req, dbus_we, dbus_wait, dbus_retry, irq, irq_ready, irq_active;
+  logic halt, halt_ebreak, halt_load, resume, step, pc_we, quiet, data_we;
+  core_pkg::halted_e halted;
+  logic [31:0] host_wdata;
   logic [15:2] imem_addr;
   logic [31:0] imem_rdata, dbus_addr, dbus_wdata, dbus_rdata, pc;
   logic [3:0] dbus_be;
@@ -68,7 +71,16 @@ module rpu
       .irq,
       .irq_ready,
       .irq_active,
-      .pc_o(pc)
+      .pc_o(pc),
+      .halt,
+      .halt_ebreak,
+      .halt_load,
+      .resume,
+      .step,
+      .pc_we,
+      .pc_wdata(host_wdata[15:2]),
+      .halted,
+      .quiet
   );
 
   wire issue = dbus_req && !dbus_wait;
@@ -128,7 +140,7 @@ module rpu
   // ---- host
   logic host_imem_en, host_dmem_en, host_pmem_en, host_bc_en, host_bc_ready, host_we, poke, evict;
   logic [19:2] host_addr;
-  logic [31:0] host_wdata, host_imem_rdata, host_bc_rdata;
+  logic [31:0] host_imem_rdata, host_bc_rdata, debug_data;
   logic [255:0] wide_rdata;
   logic [1:0][DataW-1:0] pmem_rdata;
   logic [63:0] debug_in, debug_out;
@@ -167,6 +179,15 @@ module rpu
       .poke,
       .evict,
       .debug_in,
+      .halt,
+      .halt_ebreak,
+      .halt_load,
+      .resume,
+      .step,
+      .pc_we,
+      .data_we,
+      .halted,
+      .data(debug_data),
       .irq_active,
       .ready_to_evict,
       .errors,
@@ -524,6 +545,10 @@ module rpu
       .active,
       .held_cycles,
       .errors,
+      .quiet(quiet || halt_ebreak),
+      .data_we,
+      .data_wdata(host_wdata),
+      .data(debug_data),
       .refused
   );
 

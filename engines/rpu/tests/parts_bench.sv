@@ -126,6 +126,10 @@ module parts_bench
     output logic [31:0]                         active,
     output logic [31:0]                         held_cycles,
     output logic [15:0]                         errors,
+    input  wire logic                           quiet,
+    input  wire logic                           data_we,
+    input  wire logic [31:0]                    data_wdata,
+    output logic [31:0]                         data,
     output logic                                refused,
     output logic [6:0]                          window
 );
@@ -300,6 +304,10 @@ module parts_bench
       .active,
       .held_cycles,
       .errors,
+      .quiet,
+      .data_we,
+      .data_wdata,
+      .data,
       .refused
   );
 

@@ -140,7 +140,7 @@ class Bench:
             await self.edge
             self.cycle += 1
             for name in inputs:
-                if name in ("wr", "done", "info_we", "free", "poke", "evict", "wild", "accel_error"):
+                if name in ("wr", "done", "info_we", "free", "poke", "evict", "wild", "accel_error", "data_we"):
                     getattr(dut, name).value = 0
             inputs = {}
 
@@ -685,6 +685,10 @@ async def words(dut: Any) -> None:
     await bench.store(regs.RPU_CORE_READY_TO_EVICT, 1)
     assert int(dut.debug_out.value) == 0xCAFE0002CAFE0001
     assert dut.ready_to_evict.value
+    await bench.step(data_we=1, data_wdata=0xDA7A0001)
+    assert await bench.load(regs.RPU_CORE_DATA) == int(dut.data.value) == 0xDA7A0001
+    await bench.store(regs.RPU_CORE_DATA, 0xDA7A0002)
+    assert await bench.load(regs.RPU_CORE_DATA) == int(dut.data.value) == 0xDA7A0002
     await bench.declare_all()
     await bench.arrive(1)
     await bench.step(100)
@@ -700,7 +704,13 @@ async def words(dut: Any) -> None:
     assert await bench.load(regs.RPU_CORE_ACTIVE_SLOTS) == 3
     await bench.store(regs.RPU_CORE_SEND, 1 << 16)
     await bench.step(10)
-    assert 7 <= int(dut.held_cycles.value) <= 10
+    held = int(dut.held_cycles.value)
+    assert 7 <= held <= 10
+    await bench.step(50, quiet=1)
+    assert int(dut.held_cycles.value) == held, "the time of a core that is debugged does not count"
+    await bench.step(quiet=0)
+    await bench.step(9)
+    assert int(dut.held_cycles.value) == held + 10
     await bench.step(free=1, free_slot=0)
     assert await bench.load(regs.RPU_CORE_ACTIVE_SLOTS) == 2
     await bench.store(regs.RPU_CORE_SEND, 2 << 16)

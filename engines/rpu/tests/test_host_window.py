@@ -70,10 +70,12 @@ async def registers(dut: Any) -> None:
         regs.RPU_HOST_BLOCKED: 0,
         regs.RPU_HOST_REFUSED: 0,
         regs.RPU_HOST_ACCEL: 1,
+        regs.RPU_HOST_HALT: 0,
+        regs.RPU_HOST_HALTED: 0,
     }
     for register, value in fixed.items():
         assert await unit.read(register) == value, hex(register)
-    for register in (regs.RPU_HOST_ENGINE, regs.RPU_HOST_RX_FRAMES, regs.RPU_HOST_ACCEL):
+    for register in (regs.RPU_HOST_ENGINE, regs.RPU_HOST_RX_FRAMES, regs.RPU_HOST_ACCEL, regs.RPU_HOST_HALTED):
         await unit.access(register, 0xFFFFFFFF)
         assert await unit.read(register) == fixed[register]
     for register in (regs.RPU_HOST_DEBUG_IN_L, regs.RPU_HOST_DEBUG_IN_H):
@@ -81,6 +83,11 @@ async def registers(dut: Any) -> None:
         await unit.write(register, 0x12345600 + register)
     for register in (regs.RPU_HOST_DEBUG_IN_L, regs.RPU_HOST_DEBUG_IN_H):
         assert await unit.read(register) == 0x12345600 + register
+    await unit.write(regs.RPU_HOST_DATA, 0xDA7A0003)
+    for value in (3, 0, 2, 1):
+        await unit.write(regs.RPU_HOST_HALT, 0xFFFFFFFC | value)
+        assert await unit.read(regs.RPU_HOST_HALT) == value
+    assert await unit.read(regs.RPU_HOST_DATA) == 0xDA7A0003
 
 
 @cocotb.test()

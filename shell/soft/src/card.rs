@@ -121,6 +121,8 @@ pub enum Cause {
     Waits,
     /// Frames over loopback wait for a place in it, and its own wait for places elsewhere: the units send in a circle.
     Full,
+    /// A debugger has halted it. It is not given up: it goes on when it may.
+    Halted,
 }
 
 impl fmt::Display for Fault {
@@ -136,6 +138,7 @@ impl fmt::Display for Fault {
             Cause::Full => {
                 write!(f, "unit {unit} stays full: its frames and those for it wait for each other over loopback")
             }
+            Cause::Halted => write!(f, "unit {unit} is halted and has not released {frames} that it holds"),
         }
     }
 }
@@ -342,11 +345,30 @@ impl Card {
     /// # Errors
     /// When the card has no such port, or the source is the loopback, which only units use.
     pub fn push(&mut self, source: Source, bytes: &[u8]) -> Result<(), PushError> {
-        let stream = match source {
-            Source::Ethernet(port) if port < self.config.ports => usize::from(port),
-            Source::Host => HOST,
-            entry => return Err(PushError { entry, ports: self.config.ports }),
-        };
+        if !self.offer(source, bytes)? {
+            let stream = self.stream_at(source)?;
+            self.pushed[stream] += 1;
+            self.streams[stream].rx_frames += 1;
+            self.streams[stream].rx_bytes += bytes.len() as u64;
+            self.lost += 1;
+        }
+        Ok(())
+    }
+
+    fn stream_at(&self, source: Source) -> Result<usize, PushError> {
+        match source {
+            Source::Ethernet(port) if port < self.config.ports => Ok(usize::from(port)),
+            Source::Host => Ok(HOST),
+            entry => Err(PushError { entry, ports: self.config.ports }),
+        }
+    }
+
+    /// The same, but a frame that has no place because units are debugged is not taken: false, and nothing has happened.
+    ///
+    /// # Errors
+    /// As [`Card::push`].
+    pub fn offer(&mut self, source: Source, bytes: &[u8]) -> Result<bool, PushError> {
+        let stream = self.stream_at(source)?;
         let index = self.pushed[stream];
         self.pushed[stream] += 1;
         let counters = &mut self.streams[stream];
@@ -361,9 +383,15 @@ impl Card {
         } else {
             counters.rx_frames += 1;
             counters.rx_bytes += bytes.len() as u64;
-            self.dispatch(stream, source.byte(), to_tag(stream, index), bytes);
+            if !self.dispatch(stream, source.byte(), to_tag(stream, index), bytes) {
+                self.pushed[stream] -= 1;
+                let counters = &mut self.streams[stream];
+                counters.rx_frames -= 1;
+                counters.rx_bytes -= bytes.len() as u64;
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Lets all units run until none has anything to do, and hands out what has left since the last call.
@@ -394,7 +422,7 @@ impl Card {
 
     /// Gives up units that wait for a frame and hold so many that they can get none: between two polls nothing else can free them.
     pub fn give_up_full(&mut self) {
-        let full = self.dispatcher.full() & !self.dead;
+        let full = self.dispatcher.full() & !self.dead & !self.debugged();
         if full == 0 || self.busy() {
             return;
         }
@@ -406,7 +434,7 @@ impl Card {
     }
 
     /// Says that nothing more will come: units that still hold frames are faults, and their frames are lost, with those that wait
-    /// for a place in them. So are those that still circle over loopback; gives their number.
+    /// for a place in them. So are those that still circle over loopback; gives their number. Units that are halted keep theirs.
     pub fn finish(&mut self) -> u64 {
         self.work(LOOPBACK_LIMIT);
         self.outside.full = 0;
@@ -418,7 +446,10 @@ impl Card {
         }
         for number in each_bit(self.all_units() & !self.dead) {
             let unit = &self.units[usize::from(number)];
-            if unit.held_slots() != 0 {
+            if unit.held_slots() != 0 && unit.is_halted() {
+                let (pc, slots) = (unit.pc(), unit.held_slots());
+                self.faults.push(Fault { unit: number, pc, slots, cause: Cause::Halted });
+            } else if unit.held_slots() != 0 {
                 self.give_up(number, Cause::Waits);
             } else if circling == 0 && self.outside.full >> number & 1 != 0 {
                 let (pc, slots) = (unit.pc(), unit.active_slots());
@@ -439,6 +470,18 @@ impl Card {
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// Units that a debugger has halted: bit n is unit n.
+    #[must_use]
+    pub fn halted(&self) -> u32 {
+        (0..).zip(&self.units).filter(|(_, unit)| unit.is_halted()).fold(0, |mask, (number, _)| mask | 1 << number)
+    }
+
+    /// Units at which a debugger is at work, halted or not: bit n is unit n.
+    #[must_use]
+    pub fn debugged(&self) -> u32 {
+        (0..).zip(&self.units).filter(|(_, unit)| unit.is_debugged()).fold(0, |mask, (number, _)| mask | 1 << number)
     }
 
     /// Units that were given up and not started anew since: bit n is unit n.
@@ -524,8 +567,8 @@ impl Card {
         u32::MAX >> (32 - self.config.units)
     }
 
-    /// Puts a frame of a port or the host into a unit's slot, or counts why not.
-    fn dispatch(&mut self, stream: usize, port: u8, tag: u64, bytes: &[u8]) {
+    /// Puts a frame of a port or the host into a unit's slot, or counts why not; false when it would have to wait for a unit that is debugged.
+    fn dispatch(&mut self, stream: usize, port: u8, tag: u64, bytes: &[u8]) -> bool {
         let hash = flow_hash(bytes);
         let request = Request { to: None, hash, len: bytes.len(), loopback: false };
         let mut decision = self.dispatcher.decide(request);
@@ -537,8 +580,14 @@ impl Card {
             Decision::Oversize => self.streams[stream].oversize += 1,
             Decision::Closed => self.streams[stream].policy += 1,
             Decision::Full(_) if self.dispatcher.policy == Policy::FlowHashDrop => self.streams[stream].policy += 1,
+            Decision::Full(named)
+                if self.debugged() & named.map_or_else(|| self.dispatcher.open(), |unit| 1 << unit) != 0 =>
+            {
+                return false;
+            }
             Decision::Full(_) => self.lost += 1,
         }
+        true
     }
 
     /// Lets units that were full go on, first those that a frame is for, and decides then.
@@ -624,21 +673,22 @@ impl Card {
     /// Runs a unit until it waits for a frame; gives it up when it holds frames and does not go on.
     fn run(&mut self, number: u8) {
         self.ready &= !(1 << number);
-        if self.dead >> number & 1 != 0 {
+        if self.dead >> number & 1 != 0 && !self.units[usize::from(number)].is_in_step() {
             return;
         }
         let others = self.ready;
         let (unit, mut view) = self.unit_and_view(number, false);
         loop {
             let pause = unit.run(&mut view, SLICE);
-            if unit.held() >= HELD_LIMIT {
+            if unit.held() >= HELD_LIMIT && !unit.is_debugged() {
                 self.give_up(number, Cause::Hangs);
                 break;
             }
             match pause {
-                Pause::Waiting => break,
+                Pause::Waiting | Pause::Halted => break,
                 Pause::Polling if unit.held_slots() == 0 => break,
-                Pause::Limit | Pause::Listening if unit.held_slots() == 0 => {
+                // One that is debugged may take as long as it likes.
+                Pause::Limit | Pause::Listening | Pause::Polling if unit.held_slots() == 0 || unit.is_debugged() => {
                     self.spinning |= 1 << number;
                     break;
                 }

@@ -205,7 +205,7 @@ impl Card {
                 self.revive(unit);
             }
             // Only registers can give a unit something to do.
-            if offset <= regs::RPU_HOST_DEBUG_IN_H {
+            if offset <= regs::RPU_HOST_DEBUG_IN_H || matches!(offset, regs::RPU_HOST_HALT | regs::RPU_HOST_STEP) {
                 self.wake(unit);
             }
         }

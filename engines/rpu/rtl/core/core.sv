@@ -20,6 +20,10 @@
 // and exceptions and interrupts are taken there. Only a load that waits in MEM may give up (`dbus_retry`): then the interrupt
 // returns to it. minstret has counted it by then, and counts it again.
 //
+// Halting takes an instruction in EX as an interrupt does, with its way out of a load that waits, but writes no CSR: its address stays
+// in the PC of EX, and FETCH goes on without effect. Waking is a redirection to that address. A step halts again at the first instruction
+// that comes into EX after one has left it, completed or with an exception. No interrupt is taken in a step.
+//
 // PCs have 16 bits: jumps and mepc are taken modulo 64 KiB, the size of the instruction memory.
 module core
   import core_pkg::*;
@@ -39,12 +43,22 @@ module core
     // data bus, response phase: the cycle after, or later while `dbus_wait` holds the core
     input  wire         dbus_wait,
     input  wire  [31:0] dbus_rdata,
-    input  wire         dbus_retry,  // the load in MEM gives up, without an effect, to the interrupt that `irq_ready` announced
+    input  wire         dbus_retry,  // the load in MEM gives up, without an effect, to what `irq_ready` announced
     // interrupt: level, masked by its source
     input  wire         irq,
-    output logic        irq_ready,   // an interrupt would be taken now
+    output logic        irq_ready,   // an interrupt would be taken now, or the core would halt
     output logic        irq_active,  // a trap was taken and mret has not come
-    output logic [31:0] pc_o         // address of the instruction in EX, or of the next to come there
+    output logic [31:0] pc_o,        // address of the instruction in EX, or of the next to come there
+    // debugging
+    input  wire         halt,        // level: halt before the next instruction
+    input  wire         halt_ebreak, // level: ebreak halts, and is no exception
+    input  wire         halt_load,   // one cycle: a load that waits in a step gives up, and the step ends
+    input  wire         resume,      // one cycle, while halted: go on
+    input  wire         step,        // one cycle, while halted: carry out one instruction
+    input  wire         pc_we,       // one cycle, while halted: go on elsewhere
+    input  wire  [15:2] pc_wdata,
+    output halted_e     halted,
+    output logic        quiet        // halted or in a step
 );
 
   localparam pc_t TrapPc = 14'd1;
@@ -56,6 +70,9 @@ module core
   logic e_busy;             // a division is under way
   wire e_go = !dbus_wait && !e_busy;
   wire d_go = e_go && !d_stall;
+  logic halted_q;           // nothing is in DECODE, EX and MEM; what FETCH brings is not valid
+  logic halt_due_q;         // the instruction in EX, or the next to come there, is taken out and the core halts
+  logic wake_q;             // the last cycle of a halt
 
   // ---- FETCH
   pc_t f_pc_q, btb_target;
@@ -87,7 +104,7 @@ module core
 
   always_ff @(posedge clk) begin
     if (d_go) begin
-      i_valid_q   <= 1'b1;
+      i_valid_q   <= !halted_q;
       i_pc_q      <= f_pc_q;
       i_counter_q <= btb_counter;
       d_valid_q   <= i_valid_q;
@@ -181,7 +198,7 @@ module core
   end
 
   // ---- registers of EX
-  pc_t e_pc_q, e_target_q;
+  pc_t e_pc_q, e_pc_d, e_target_q;
   counter_t e_counter_q;
   logic e_target_ok_q;      // the instruction that follows in DECODE is that at e_target_q
   logic e_target_odd_q;     // the target would lie between two words
@@ -205,8 +222,9 @@ module core
         e_ctl_q.csr_we <= 1'b0;
         e_ctl_q.mret   <= 1'b0;
         e_ctl_q.exc    <= 1'b0;
+        e_ctl_q.ebreak <= 1'b0;
       end
-      e_pc_q         <= d_pc_q;
+      e_pc_q         <= e_pc_d;
       e_counter_q    <= d_counter_q;
       e_rd_q         <= d_instr_q[11:7];
       e_target_q     <= d_target[1] ? TrapPc : d_target[15:2];
@@ -250,8 +268,8 @@ module core
   // Traps. A branch to the middle of a word has the trap handler as its target: its condition comes late.
   logic irq_pending;
   pc_t epc, m_pc_q;
-  assign irq_ready = irq_pending;
-  wire e_irq = (e_valid_q || dbus_retry) && irq_pending;
+  wire e_irq = (e_valid_q || dbus_retry) && (irq_pending || halt_due_q);  // or halted: nothing of the instruction happens
+  wire e_break = e_ctl_q.ebreak && halt_ebreak && !e_irq;
   wire e_mem_fault = (e_ctl_q.load || e_ctl_q.store) && e_misaligned;
   wire e_jalr_fault = e_ctl_q.jalr && e_addr[1];
   wire e_branch_fault = e_branch_taken && e_target_odd_q;
@@ -265,26 +283,68 @@ module core
     else if (e_ctl_q.mret) e_other_pc = epc;
     else if (e_ctl_q.jalr) e_other_pc = e_addr[15:2];
     else if (e_ctl_q.jal) e_other_pc = e_target_q;
-    else e_other_pc = e_pc_q + 14'd1;
+    else e_other_pc = e_pc_q + 14'(!halted_q);
     redirect_pc = e_branch_taken && !e_irq ? e_target_q : e_other_pc;
 
     if (e_early_trap || e_ctl_q.mret) redirect = 1'b1;
     else if (e_ctl_q.jalr) redirect = e_addr[15:2] != d_pc_q;
     else if (e_ctl_q.jal) redirect = !e_target_ok_q;
-    else redirect = e_branch_taken ? !e_target_ok_q : e_valid_q && e_counter_q[1];
+    else redirect = e_branch_taken ? !e_target_ok_q : (e_valid_q && e_counter_q[1]) || wake_q;
   end
+
+  // ---- debugging
+  logic step_q;         // one instruction is carried out
+  logic halt_load_q;
+  halted_e cause_q;
+  wire e_halts = (e_irq && halt_due_q) || e_break;
+
+  always_ff @(posedge clk) begin
+    // A request that is taken back may have been on its way.
+    wake_q <= halted_q && !wake_q && (resume || step || (cause_q == HaltRequest && !halt));
+    if (e_go && e_halts) begin
+      halted_q    <= 1'b1;
+      halt_due_q  <= 1'b0;
+      halt_load_q <= 1'b0;
+      step_q      <= 1'b0;
+      cause_q     <= e_break ? HaltEbreak : step_q && !halt_load_q ? HaltStep : HaltRequest;
+    end else begin
+      if (wake_q) halted_q <= 1'b0;
+      if (halted_q && step) step_q <= 1'b1;
+      if (!halted_q && (step_q ? e_go && e_valid_q : halt)) halt_due_q <= 1'b1;
+      if (step_q && halt_load) halt_load_q <= 1'b1;
+    end
+    if (rst) begin
+      halted_q    <= 1'b0;
+      wake_q      <= 1'b0;
+      halt_due_q  <= 1'b0;
+      halt_load_q <= 1'b0;
+      step_q      <= 1'b0;
+    end
+  end
+
+  always_comb begin
+    e_pc_d = d_pc_q;
+    if (halted_q) e_pc_d = pc_we ? pc_wdata : e_pc_q;
+    else if (e_halts) e_pc_d = dbus_retry ? m_pc_q : e_pc_q;
+  end
+
+  assign halted = halted_q ? cause_q : Running;
+  assign quiet = halted_q || step_q;
+  // In a step a load waits as long as it must.
+  assign irq_ready = irq_pending || (halt_due_q && (!step_q || halt_load_q));
 
   core_csr csr (
       .clk,
       .rst,
       .hart_id,
       .irq,
+      .quiet,
       .sel(e_ctl_q.csr),
       .we(e_go && e_ctl_q.csr_we && !e_irq),
       .op(e_ctl_q.f3[1:0]),
       .operand(e_ctl_q.f3[2] ? e_b_q : e_a_q),
       .rdata(e_csr),
-      .trap(e_go && e_trap),
+      .trap(e_go && e_trap && !halt_due_q && !e_break),
       .irq_taken(e_irq),
       .cause(e_jalr_fault || e_ctl_q.branch ? ExcFetchMisaligned : e_ctl_q.cause),
       .pc(dbus_retry ? m_pc_q : e_pc_q),
@@ -450,7 +510,8 @@ module core
       assert (e_valid_q) else $error("request of a cancelled instruction");
       assert (dbus_be != 4'b0000) else $error("request without bytes");
     end
-    if (!rst && dbus_retry) assert (irq_pending && !dbus_wait) else $error("retry without an interrupt");
+    if (!rst && dbus_retry) assert ((irq_pending || halt_due_q) && !dbus_wait) else $error("retry without an interrupt");
+    if (!rst && halted_q) assert (!e_valid_q && e_go) else $error("an instruction in a halted core");
   end
 `endif
 

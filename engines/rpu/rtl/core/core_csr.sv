@@ -9,6 +9,7 @@ module core_csr
     input  wire             rst,
     input  wire      [4:0]  hart_id,
     input  wire             irq,
+    input  wire             quiet,     // no interrupt is pending, whatever `irq` says
     // CSR instruction
     input  wire csr_e       sel,
     input  wire             we,
@@ -67,7 +68,7 @@ module core_csr
   wire we_instreth = we && sel == CsrMinstreth;
 
   always_ff @(posedge clk) begin
-    irq_q     <= irq;
+    irq_q     <= irq && !quiet;
     retire_q  <= retire && !we_instret;  // late by one cycle: no CSR instruction follows so closely
     cycle_q   <= {we_cycleh ? wdata : cycle_q[63:32], we_cycle ? wdata : cycle_q[31:0]} + 64'(!we_cycle);
     instret_q <= {we_instreth ? wdata : instret_q[63:32], we_instret ? wdata : instret_q[31:0]}

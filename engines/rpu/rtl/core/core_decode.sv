@@ -193,8 +193,9 @@ module core_decode
               ctl.cause = ExcEcall;
             end
             25'h0002000: begin
-              ctl.exc   = 1'b1;
-              ctl.cause = ExcBreakpoint;
+              ctl.exc    = 1'b1;
+              ctl.ebreak = 1'b1;
+              ctl.cause  = ExcBreakpoint;
             end
             25'h0604000: ctl.mret = 1'b1;
             25'h020A000: ;  // wfi: an interrupt is taken while the core goes on
@@ -206,7 +207,7 @@ module core_decode
     endcase
 
     if (!legal) begin
-      {ctl.load, ctl.store, ctl.branch, ctl.jal, ctl.jalr, ctl.mul, ctl.div, ctl.csr_we, ctl.mret} = '0;
+      {ctl.load, ctl.store, ctl.branch, ctl.jal, ctl.jalr, ctl.mul, ctl.div, ctl.csr_we, ctl.mret, ctl.ebreak} = '0;
       ctl.exc = 1'b1;
       ctl.cause = ExcIllegal;
     end

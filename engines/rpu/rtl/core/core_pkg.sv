@@ -63,6 +63,14 @@ package core_pkg;
     ExcEcall           = 4'd11
   } exc_e;
 
+  // What a core that is halted was halted by; what the host reads (rpu.rdl, HALTED).
+  typedef enum logic [1:0] {
+    Running,
+    HaltRequest,
+    HaltEbreak,
+    HaltStep
+  } halted_e;
+
   typedef struct packed {
     fast_e  fast;
     logic_e lop;
@@ -95,6 +103,7 @@ package core_pkg;
     logic       csr_we;
     logic       mret;
     logic       exc;     // raises `cause`
+    logic       ebreak;  // the cause is ebreak
     exc_e       cause;
   } ctl_t;
 

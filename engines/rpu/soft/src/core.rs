@@ -35,6 +35,8 @@ pub enum Pause {
     Listening,
     /// It has executed as many instructions as it was allowed.
     Limit,
+    /// A debugger has halted it, or it is at an ebreak and such instructions halt it.
+    Halted,
 }
 
 /// Machine mode's registers, as far as the core has them.
@@ -63,6 +65,8 @@ pub(crate) struct Core {
     waiting: bool,
     /// Reads as mhartid.
     number: u32,
+    /// ebreak halts, and is no exception. The host's setting: a reset leaves it.
+    pub ebreak_halts: bool,
 }
 
 impl Core {
@@ -80,6 +84,7 @@ impl Core {
             in_trap: false,
             waiting: false,
             number: u32::from(number),
+            ebreak_halts: false,
         }
     }
 
@@ -94,6 +99,25 @@ impl Core {
         self.csrs = Csrs::default();
         self.in_trap = false;
         self.waiting = false;
+    }
+
+    /// Stops waiting in a RECV: it will be executed anew.
+    pub fn leave_load(&mut self) {
+        self.waiting = false;
+    }
+
+    /// Goes on at another address.
+    pub fn go_to(&mut self, pc: u32) {
+        self.pc = pc & PC_MASK & !3;
+    }
+
+    /// Executes one instruction, and takes no interrupt. None when it is done, else why it is not.
+    pub fn step(&mut self, system: &mut System, outside: &mut impl Outside) -> Option<Pause> {
+        let before = system.now;
+        let pause = self.steps(system, outside, 1);
+        system.pardon(system.now - before);
+        // A poll that found nothing is an instruction like others.
+        pause.filter(|pause| matches!(pause, Pause::Waiting | Pause::Halted))
     }
 
     fn trap(&mut self, pc: u32, cause: u32, tval: u32) {
@@ -379,6 +403,11 @@ impl Core {
                 Code::Csrrsi => csr!(|old| (op.rs1 != 0).then_some(old | u32::from(op.rs1))),
                 Code::Csrrci => csr!(|old| (op.rs1 != 0).then_some(old & !u32::from(op.rs1))),
                 Code::Ecall => trap!(cause::ECALL, 0),
+                Code::Ebreak if self.ebreak_halts => {
+                    now -= 1;
+                    pause = Some(Pause::Halted);
+                    break;
+                }
                 Code::Ebreak => trap!(cause::BREAKPOINT, 0),
                 Code::Mret => {
                     self.csrs.interrupts_on = self.csrs.interrupts_were_on;

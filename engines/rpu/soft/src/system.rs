@@ -201,6 +201,8 @@ pub(crate) struct System {
     pub ready_to_evict: bool,
     pub debug_in: [u32; 2],
     pub debug_out: [u32; 2],
+    /// Word that host and core share.
+    pub data: u32,
 }
 
 impl System {
@@ -237,6 +239,7 @@ impl System {
             ready_to_evict: false,
             debug_in: [0; 2],
             debug_out: [0; 2],
+            data: 0,
         }
     }
 
@@ -291,6 +294,12 @@ impl System {
     /// Instructions since a slot was released while one was held; 0 when none is.
     pub fn held(&self) -> u64 {
         if self.held_slots() == 0 { 0 } else { self.now - self.held_since }
+    }
+
+    /// Does not count so many instructions as time in which slots were held: a debugger had them executed.
+    pub fn pardon(&mut self, instructions: u64) {
+        // Slots may have been released meanwhile.
+        self.held_since = self.now.min(self.held_since + instructions);
     }
 
     /// The frames that wait to go over loopback will not.
@@ -426,6 +435,7 @@ impl System {
             regs::RPU_CORE_DEBUG_IN_H => self.debug_in[1],
             regs::RPU_CORE_ACTIVE_SLOTS => self.active,
             regs::RPU_CORE_ACCEL => self.accelerators.mask(),
+            regs::RPU_CORE_DATA => self.data,
             0..REGISTER_BYTES => 0,
             region @ REGION_BASE..WINDOW_BASE => {
                 let word = self.broadcast.word(region - REGION_BASE);
@@ -485,6 +495,7 @@ impl System {
             }
             regs::RPU_CORE_DEBUG_OUT_L => self.debug_out[0] = value,
             regs::RPU_CORE_DEBUG_OUT_H => self.debug_out[1] = value,
+            regs::RPU_CORE_DATA => self.data = value,
             0..REGISTER_BYTES => {}
             register @ ACCEL_BASE..DMEM_BASE => {
                 if !self.accelerators.write(register - ACCEL_BASE, value, self.pmem.as_flattened()) {

@@ -55,6 +55,30 @@ pub struct Unit {
     system: System,
     imem: Vec<u8>,
     reset: bool,
+    debug: Debug,
+}
+
+/// What a core that is being debugged does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Runs,
+    /// It carries out one instruction.
+    Steps,
+    /// It does nothing; HALTED says why.
+    Halted(u32),
+}
+
+/// Values of HALTED.
+mod halted {
+    pub const BY_REQUEST: u32 = 1;
+    pub const BY_EBREAK: u32 = 2;
+    pub const BY_STEP: u32 = 3;
+}
+
+struct Debug {
+    /// HALT was set last: a core that comes out of reset halts.
+    halt: bool,
+    state: State,
 }
 
 impl Unit {
@@ -67,6 +91,7 @@ impl Unit {
             imem: vec![0; IMEM_BYTES],
             reset: true,
             system: System::new(identity, accelerators),
+            debug: Debug { halt: false, state: State::Runs },
         }
     }
 
@@ -74,6 +99,24 @@ impl Unit {
     #[must_use]
     pub fn in_reset(&self) -> bool {
         self.reset
+    }
+
+    /// A debugger has halted the core: it keeps what it has until it goes on.
+    #[must_use]
+    pub fn is_halted(&self) -> bool {
+        self.debug.state != State::Runs
+    }
+
+    /// A debugger is at work: time does not count against the unit.
+    #[must_use]
+    pub fn is_debugged(&self) -> bool {
+        self.is_halted() || self.core.ebreak_halts
+    }
+
+    /// A debugger has the core carry out one instruction.
+    #[must_use]
+    pub fn is_in_step(&self) -> bool {
+        self.debug.state == State::Steps
     }
 
     /// Address of the instruction that comes next.
@@ -136,7 +179,61 @@ impl Unit {
 
     /// Executes until the core would wait for a frame, at most `limit` instructions. In reset it waits.
     pub fn run(&mut self, outside: &mut impl Outside, limit: u64) -> Pause {
-        if self.reset { Pause::Waiting } else { self.core.run(&mut self.system, outside, limit) }
+        if self.reset {
+            return Pause::Waiting;
+        }
+        if self.debug.state != State::Runs {
+            return self.run_debugged(outside);
+        }
+        let before = self.system.now;
+        let pause = self.core.run(&mut self.system, outside, limit);
+        if self.core.ebreak_halts {
+            self.system.pardon(self.system.now - before);
+        }
+        if pause == Pause::Halted {
+            self.debug.state = State::Halted(halted::BY_EBREAK);
+        }
+        pause
+    }
+
+    /// The same for a core that is halted, or carries out a step.
+    #[cold]
+    fn run_debugged(&mut self, outside: &mut impl Outside) -> Pause {
+        if self.debug.state == State::Steps {
+            let cause = match self.core.step(&mut self.system, outside) {
+                Some(Pause::Waiting) => return Pause::Waiting,
+                Some(_) => halted::BY_EBREAK,
+                None => halted::BY_STEP,
+            };
+            self.debug.state = State::Halted(cause);
+        }
+        Pause::Halted
+    }
+
+    /// HALT is written.
+    fn set_halt(&mut self, value: u32) {
+        self.debug.halt = value & 1 != 0;
+        self.core.ebreak_halts = value & 2 != 0;
+        self.debug.state = match (self.debug.state, self.debug.halt) {
+            (State::Runs | State::Steps, true) if !self.reset => {
+                self.core.leave_load();
+                State::Halted(halted::BY_REQUEST)
+            }
+            (State::Halted(_), false) => State::Runs,
+            (state, _) => state,
+        };
+    }
+
+    /// RESET is written.
+    fn set_reset(&mut self, reset: bool) {
+        if reset && !self.reset {
+            self.core.reset();
+            self.system.reset();
+            self.debug.state = State::Runs;
+        } else if !reset && self.reset && self.debug.halt {
+            self.debug.state = State::Halted(halted::BY_REQUEST);
+        }
+        self.reset = reset;
     }
 
     /// Reads the word at `offset` of the unit's window, as the host does; None where nothing is.
@@ -187,6 +284,12 @@ impl Unit {
             regs::RPU_HOST_BLOCKED => counters.blocked as u32,
             regs::RPU_HOST_REFUSED => counters.refused as u32,
             regs::RPU_HOST_ACCEL => system.accelerators.mask(),
+            regs::RPU_HOST_HALT => u32::from(self.debug.halt) | u32::from(self.core.ebreak_halts) << 1,
+            regs::RPU_HOST_HALTED => match self.debug.state {
+                State::Runs | State::Steps => 0,
+                State::Halted(cause) => cause,
+            },
+            regs::RPU_HOST_DATA => system.data,
             // RX_STALLS and TX_STALLS among them: nothing ever stalls here. Places without a register read as 0.
             _ => 0,
         }
@@ -213,14 +316,11 @@ impl Unit {
                 Some(word) => *word = value.to_le_bytes(),
                 None => return false,
             },
-            regs::RPU_HOST_RESET => {
-                let reset = value & 1 != 0;
-                if reset && !self.reset {
-                    self.core.reset();
-                    self.system.reset();
-                }
-                self.reset = reset;
-            }
+            regs::RPU_HOST_RESET => self.set_reset(value & 1 != 0),
+            regs::RPU_HOST_HALT => self.set_halt(value),
+            regs::RPU_HOST_STEP if matches!(self.debug.state, State::Halted(_)) => self.debug.state = State::Steps,
+            regs::RPU_HOST_PC if matches!(self.debug.state, State::Halted(_)) => self.core.go_to(value),
+            regs::RPU_HOST_DATA => self.system.data = value,
             regs::RPU_HOST_POKE => self.system.raise(flag::POKE),
             regs::RPU_HOST_EVICT => self.system.raise(flag::EVICT),
             regs::RPU_HOST_DEBUG_IN_L => self.system.debug_in[0] = value,

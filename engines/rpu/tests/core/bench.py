@@ -61,23 +61,29 @@ class Record:
 
 @dataclass(frozen=True)
 class Job:
-    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is what data memory starts with."""
+    """A program for the bench. `stall` and `irq` are chances per cycle in 1/1000; `memory` is what data memory starts with.
+
+    `halt` is the chance that a debugger halts the core, and `inject` has it put instructions into the program (bench.cpp).
+    """
 
     program: list[int]
     memory: bytes = b""
     seed: int = 0
     stall: int = 0
     irq: int = 0
+    halt: int = 0
+    inject: bool = False
     cycles: int = 1_000_000
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the RTL did: the cycles until the program ended, its trace, data memory at the end."""
+    """What the RTL did: the cycles until the program ended, its trace, data memory at the end, how often it halted."""
 
     cycles: int
     trace: list[Record]
     memory: bytes
+    halts: int
 
 
 def _records(raw: bytes) -> list[Record]:
@@ -104,7 +110,9 @@ def run(jobs: list[Job], folder: Path, may_time_out: bool = False) -> list[Outco
         (folder / f"{n}.data").write_bytes(job.memory or bytes(4))
         files = [folder / f"{n}.text", folder / f"{n}.data"]
         out = [folder / f"{n}.trace", folder / f"{n}.memory"]
-        lines.append(" ".join(map(str, [*files, job.seed, job.stall, job.irq, job.cycles, *out])))
+        lines.append(
+            " ".join(map(str, [*files, job.seed, job.stall, job.irq, job.halt, int(job.inject), job.cycles, *out]))
+        )
     done = subprocess.run(
         [str(build())], input="\n".join(lines), capture_output=True, text=True, check=False, timeout=1800
     )
@@ -113,12 +121,19 @@ def run(jobs: list[Job], folder: Path, may_time_out: bool = False) -> list[Outco
         raise AssertionError(f"bench failed after {len(answers)} programs: {done.stdout[-500:]} {done.stderr[-2000:]}")
     outcomes = []
     for n, answer in enumerate(answers):
-        status, figure, *_ = answer.split()
+        status, figure, *rest = answer.split()
+        if status == "debugger:":
+            raise AssertionError(f"program {n} (seed {jobs[n].seed}): {answer}")
         if status != "ok" and not may_time_out:
             raise AssertionError(f"program {n} (seed {jobs[n].seed}) has not ended: pc {figure}")
         trace = _records((folder / f"{n}.trace").read_bytes())
         outcomes.append(
-            Outcome(int(figure) if status == "ok" else jobs[n].cycles, trace, (folder / f"{n}.memory").read_bytes())
+            Outcome(
+                int(figure) if status == "ok" else jobs[n].cycles,
+                trace,
+                (folder / f"{n}.memory").read_bytes(),
+                int(rest[0]) if status == "ok" else 0,
+            )
         )
         for suffix in ("text", "data", "trace", "memory"):
             (folder / f"{n}.{suffix}").unlink()

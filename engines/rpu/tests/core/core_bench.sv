@@ -12,6 +12,15 @@ module core_bench (
     input  wire         irq,
     input  wire         stall,
     input  wire  [31:0] noise,
+    input  wire         halt,
+    input  wire         halt_ebreak,
+    input  wire         resume,
+    input  wire         step,
+    input  wire         pc_we,
+    input  wire  [15:2] pc_wdata,
+    output core_pkg::halted_e halted,
+    output logic        quiet,
+    output logic [1:0]  left_kind,    // what leaves EX in this cycle: kinds as below, 0 nothing
     output logic        irq_active,
     output logic [31:0] pc_o,
     output logic        ack,
@@ -35,6 +44,7 @@ module core_bench (
 
   core dut (
       .dbus_retry(1'b0),
+      .halt_load(1'b0),
       .irq_ready(),
       .*
   );
@@ -77,7 +87,7 @@ module core_bench (
   record_t m_q, w_q, e;
   always_comb begin
     e = '0;
-    if (dut.e_go && dut.e_valid_q) begin
+    if (dut.e_go && dut.e_valid_q && !dut.e_halts) begin
       e.kind = !dut.e_trap ? 2'd1 : dut.e_irq ? 2'd3 : 2'd2;
       e.pc   = pc_o;
       e.rd   = dut.e_ctl_q.wb && !dut.e_trap ? dut.e_rd_q : 5'd0;
@@ -94,6 +104,7 @@ module core_bench (
     if (rst) {w_q, m_q} <= '0;
   end
 
+  assign left_kind = e.kind;
   assign trace_kind  = dbus_wait ? 2'd0 : w_q.kind;
   assign trace_pc    = w_q.pc;
   assign trace_rd    = w_q.rd;
@@ -108,7 +119,7 @@ module core_bench (
 
   logic [2:0] owed_q;  // instructions that completed although an interrupt was due
   always_ff @(posedge clk) begin
-    if (rst || !irq || !dut.csr.mie_q) owed_q <= '0;
+    if (rst || !irq || !dut.csr.mie_q || quiet) owed_q <= '0;
     else if (dut.e_done) owed_q <= owed_q + 3'd1;
     if (!rst) begin
       assert (w_q.kind == 2'd0 || dut.w_wb_q == (w_q.rd != 5'd0)) else $error("trace and register write differ");

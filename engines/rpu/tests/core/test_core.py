@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -248,6 +249,21 @@ def test_lockstep(tmp_path: Path) -> None:
                 total[kind] += count
     print(f"events by kind: {total}")
     assert min(total.values()) > PROGRAMS, "the programs did not do enough"
+
+
+def test_debugged_programs_are_the_same_programs(tmp_path: Path) -> None:
+    """Halts, steps and writes of the PC in between change nothing that a program does, and neither do instructions that are put into it
+    for a step, unless it looks at its counters; bench.cpp checks that a step is one instruction, and not an interrupt."""
+    total, halts = {isa.RETIRED: 0, isa.EXCEPTION: 0, isa.INTERRUPT: 0}, 0
+    for inject in (False, True):
+        jobs = [random_job(2_000_000 + seed, system=not inject) for seed in range(PROGRAMS // 3)]
+        jobs = [replace(job, halt=random.Random(job.seed).choice([5, 50, 500]), inject=inject) for job in jobs]
+        for job, outcome in zip(jobs, bench.run(jobs, tmp_path), strict=True):
+            halts += outcome.halts
+            for kind, count in lockstep(job, outcome).items():
+                total[kind] += count
+    print(f"events by kind: {total}, halts: {halts}")
+    assert min(total.values()) > PROGRAMS // 3 and halts > 20 * PROGRAMS, "the programs did not do enough"
 
 
 def test_simulator_against_unicorn() -> None:

@@ -1,0 +1,360 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A unit under a debugger.
+//!
+//! The hardware halts, steps and shows a PC and one word that core and host share (engines/rpu/regs/rpu.rdl: HALT to DATA). All else is made
+//! of these and of the host's way to the memories: where a core is halted its instruction is replaced by another one, which is carried out
+//! in a step; then the PC and the instruction are put back. `sw x7, DATA(x0)` shows a register, `lw x7, DATA(x0)` writes one, and loads and
+//! stores through two borrowed registers reach what only the core does. minstret counts these instructions too.
+
+use std::collections::BTreeMap;
+
+use penstock_device::regs;
+
+use crate::window::Window;
+
+/// Places in the window of a unit.
+const IMEM: u32 = 0x200_0000;
+/// Bytes of instruction memory.
+const IMEM_BYTES: u32 = 0x1_0000;
+
+/// Bits of HALT.
+const HALT: u32 = 1;
+const EBREAK_HALTS: u32 = 2;
+/// A core that does as it is told has halted after so many looks; each takes a few cycles where there are cycles.
+const LOOKS: u32 = 200;
+
+/// Instructions that a core carries out for its debugger. All loads and stores are of words.
+const EBREAK: u32 = 0x0010_0073;
+const LW: u32 = 0x2003;
+const SW: u32 = 0x2023;
+/// Registers that are borrowed, and put back: an address and what is there.
+const AT: u32 = 5;
+const VALUE: u32 = 6;
+
+/// Where a debugger finds the core's own registers, which share their addresses with instructions.
+const CORE_REGISTERS: u32 = 0x8000_0000;
+const CORE_REGISTERS_END: u32 = CORE_REGISTERS + 0x200;
+
+/// What cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum DebugError {
+    /// The card, or the way to it.
+    #[error("{0}")]
+    Card(String),
+    /// It must be halted for this.
+    #[error("the unit runs; halt it first")]
+    Runs,
+    /// It does not do as it is told.
+    #[error("the unit does not halt; is it held in reset?")]
+    Stubborn,
+    /// Nothing is there.
+    #[error("a unit has nothing at 0x{0:x} that can be read or written")]
+    Nothing(u32),
+}
+
+/// Why a unit stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halted {
+    /// It was told to.
+    Request,
+    /// It is at an ebreak.
+    Ebreak,
+    /// It has carried out a step.
+    Step,
+}
+
+/// Registers of a core: x0..x31, and the address of the instruction that comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registers {
+    /// x0..x31.
+    pub x: [u32; 32],
+    /// Program counter.
+    pub pc: u32,
+}
+
+/// How a debugger reaches an address that the program uses.
+enum Place {
+    /// A word of the window at this offset; instruction memory among them.
+    Window(u32),
+    /// An address that only the core reaches.
+    Core(u32),
+}
+
+/// One unit, and the breakpoints in its program.
+pub struct Unit<W> {
+    /// The way to it.
+    pub window: W,
+    /// Instructions in whose places there are breakpoints, by address.
+    breakpoints: BTreeMap<u32, u32>,
+    /// One that was taken away for a step, and is put back when that has ended.
+    lifted: Option<u32>,
+    /// Registers as far as they are known; none while the unit runs.
+    known: [Option<u32>; 32],
+}
+
+impl<W: Window> Unit<W> {
+    /// A unit, as it is.
+    pub fn new(window: W) -> Self {
+        Self { window, breakpoints: BTreeMap::new(), lifted: None, known: [None; 32] }
+    }
+
+    /// Why the unit stands; None when it runs, or is in a step.
+    pub fn halted(&mut self) -> Result<Option<Halted>, DebugError> {
+        let cause = match self.window.read(regs::RPU_HOST_HALTED)? {
+            0 => return Ok(None),
+            1 => Halted::Request,
+            2 => Halted::Ebreak,
+            _ => Halted::Step,
+        };
+        if let Some(address) = self.lifted.take()
+            && self.breakpoints.contains_key(&address)
+        {
+            self.window.write(IMEM + address, EBREAK)?;
+        }
+        Ok(Some(cause))
+    }
+
+    /// Halts the unit before its next instruction, also in a load that waits; from now on its ebreaks halt it, too. One that is held in reset
+    /// halts at its first instruction.
+    pub fn halt(&mut self) -> Result<(), DebugError> {
+        self.window.write(regs::RPU_HOST_HALT, HALT | EBREAK_HALTS)?;
+        self.known = [None; 32];
+        let in_reset = self.window.read(regs::RPU_HOST_RESET)? != 0;
+        if in_reset || self.comes_to_a_halt()? { Ok(()) } else { Err(DebugError::Stubborn) }
+    }
+
+    fn comes_to_a_halt(&mut self) -> Result<bool, DebugError> {
+        for _ in 0..LOOKS {
+            if self.halted()?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lets the unit go on, until a breakpoint or the next [`Unit::halt`].
+    pub fn resume(&mut self) -> Result<(), DebugError> {
+        self.known = [None; 32];
+        self.window.write(regs::RPU_HOST_HALT, EBREAK_HALTS)
+    }
+
+    /// Has the unit carry out one instruction; false when that waits in a load. It then ends when what it waits for is there, or with the next
+    /// [`Unit::halt`]. An interrupt is not taken in a step. A breakpoint where the unit stands is passed over.
+    pub fn step(&mut self) -> Result<bool, DebugError> {
+        let pc = self.pc()?;
+        self.known = [None; 32];
+        if let Some(&own) = self.breakpoints.get(&pc) {
+            self.window.write(IMEM + pc, own)?;
+            self.lifted = Some(pc);
+        }
+        self.window.write(regs::RPU_HOST_STEP, 1)?;
+        self.comes_to_a_halt()
+    }
+
+    /// Takes all breakpoints away and lets the unit go on as if there had been no debugger.
+    pub fn release(&mut self) -> Result<(), DebugError> {
+        for address in self.breakpoints.keys().copied().collect::<Vec<_>>() {
+            self.clear_breakpoint(address)?;
+        }
+        self.known = [None; 32];
+        self.window.write(regs::RPU_HOST_HALT, 0)
+    }
+
+    /// Address of the instruction that comes next.
+    pub fn pc(&mut self) -> Result<u32, DebugError> {
+        self.check_halted()?;
+        self.window.read(regs::RPU_HOST_PC)
+    }
+
+    /// Goes on elsewhere.
+    pub fn set_pc(&mut self, pc: u32) -> Result<(), DebugError> {
+        self.check_halted()?;
+        self.window.write(regs::RPU_HOST_PC, pc)
+    }
+
+    /// All registers.
+    pub fn registers(&mut self) -> Result<Registers, DebugError> {
+        let pc = self.pc()?;
+        let mut x = [0; 32];
+        if self.known[1..].iter().any(Option::is_none) {
+            let own = self.window.read(IMEM + pc)?;
+            for (number, value) in (1..).zip(&mut x[1..]) {
+                *value = self.show(number, pc)?;
+            }
+            self.window.write(IMEM + pc, own)?;
+            self.known = x.map(Some);
+        }
+        for (value, known) in x.iter_mut().zip(&self.known) {
+            *value = known.unwrap_or_default();
+        }
+        x[0] = 0;
+        Ok(Registers { x, pc })
+    }
+
+    /// Writes register x`number`; what is written to x0 is lost.
+    pub fn set_register(&mut self, number: u32, value: u32) -> Result<(), DebugError> {
+        if number.is_multiple_of(32) {
+            return Ok(());
+        }
+        let pc = self.pc()?;
+        let own = self.window.read(IMEM + pc)?;
+        self.give(number % 32, value, pc)?;
+        self.window.write(IMEM + pc, own)?;
+        self.known[number as usize % 32] = Some(value);
+        Ok(())
+    }
+
+    /// Fills `bytes` from an address of the program on: instructions at 0, accelerator, data memory, header window and packet memory where the
+    /// core has them, tables and instructions also where the host has them, the core's own registers from 0x80000000 on. Breakpoints do not
+    /// show. The unit must be halted for what only the core reaches.
+    pub fn read(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DebugError> {
+        for (address, part) in words(address, bytes.len()) {
+            let word = self.read_word(address)?.to_le_bytes();
+            bytes[part.bytes].copy_from_slice(&word[part.lanes]);
+        }
+        Ok(())
+    }
+
+    /// Writes `bytes` from an address of the program on, as [`Unit::read`] has them. A word of which only a part changes is read before.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), DebugError> {
+        for (address, part) in words(address, bytes.len()) {
+            let mut word = if part.lanes.len() < 4 { self.read_word(address)?.to_le_bytes() } else { [0; 4] };
+            word[part.lanes].copy_from_slice(&bytes[part.bytes]);
+            self.write_word(address, u32::from_le_bytes(word))?;
+        }
+        Ok(())
+    }
+
+    /// Puts a breakpoint at an address of the program.
+    pub fn set_breakpoint(&mut self, address: u32) -> Result<(), DebugError> {
+        if address >= IMEM_BYTES || !address.is_multiple_of(4) {
+            return Err(DebugError::Nothing(address));
+        }
+        if !self.breakpoints.contains_key(&address) {
+            let own = self.window.read(IMEM + address)?;
+            self.window.write(IMEM + address, EBREAK)?;
+            self.breakpoints.insert(address, own);
+        }
+        Ok(())
+    }
+
+    /// Whether there is a breakpoint at an address.
+    pub fn has_breakpoint(&self, address: u32) -> bool {
+        self.breakpoints.contains_key(&address)
+    }
+
+    /// Takes a breakpoint away; false when there is none.
+    pub fn clear_breakpoint(&mut self, address: u32) -> Result<bool, DebugError> {
+        let Some(own) = self.breakpoints.remove(&address) else {
+            return Ok(false);
+        };
+        self.window.write(IMEM + address, own)?;
+        Ok(true)
+    }
+
+    fn check_halted(&mut self) -> Result<(), DebugError> {
+        if self.halted()?.is_some() { Ok(()) } else { Err(DebugError::Runs) }
+    }
+
+    fn read_word(&mut self, address: u32) -> Result<u32, DebugError> {
+        match place(address)? {
+            Place::Window(offset) => match self.breakpoints.get(&offset.wrapping_sub(IMEM)) {
+                Some(own) => Ok(*own),
+                None => self.window.read(offset),
+            },
+            // It takes a frame, or waits for one.
+            Place::Core(regs::RPU_CORE_RECV) => Err(DebugError::Nothing(address)),
+            Place::Core(there) => self.reach(there, None),
+        }
+    }
+
+    fn write_word(&mut self, address: u32, value: u32) -> Result<(), DebugError> {
+        match place(address)? {
+            Place::Window(offset) => match self.breakpoints.get_mut(&offset.wrapping_sub(IMEM)) {
+                Some(own) => {
+                    *own = value;
+                    Ok(())
+                }
+                None => self.window.write(offset, value),
+            },
+            Place::Core(there) => self.reach(there, Some(value)).map(|_| ()),
+        }
+    }
+
+    /// Has the core load a word, or store one.
+    fn reach(&mut self, address: u32, value: Option<u32>) -> Result<u32, DebugError> {
+        let Registers { x, pc } = self.registers()?;
+        let own = self.window.read(IMEM + pc)?;
+        self.give(AT, address, pc)?;
+        let word = match value {
+            Some(value) => {
+                self.give(VALUE, value, pc)?;
+                self.carry_out(SW | VALUE << 20 | AT << 15, pc)?;
+                value
+            }
+            None => {
+                self.carry_out(LW | VALUE << 7 | AT << 15, pc)?;
+                self.show(VALUE, pc)?
+            }
+        };
+        for register in [AT, VALUE] {
+            self.give(register, x[register as usize], pc)?;
+        }
+        self.window.write(IMEM + pc, own)?;
+        Ok(word)
+    }
+
+    /// What a register holds. The instruction at `pc`, where the unit stands, is another one afterwards; so with the next two.
+    fn show(&mut self, register: u32, pc: u32) -> Result<u32, DebugError> {
+        let (high, low) = (regs::RPU_CORE_DATA >> 5, regs::RPU_CORE_DATA & 31);
+        self.carry_out(SW | register << 20 | high << 25 | low << 7, pc)?;
+        self.window.read(regs::RPU_HOST_DATA)
+    }
+
+    fn give(&mut self, register: u32, value: u32, pc: u32) -> Result<(), DebugError> {
+        self.window.write(regs::RPU_HOST_DATA, value)?;
+        self.carry_out(LW | register << 7 | regs::RPU_CORE_DATA << 20, pc)
+    }
+
+    fn carry_out(&mut self, instruction: u32, pc: u32) -> Result<(), DebugError> {
+        self.window.write(IMEM + pc, instruction)?;
+        self.window.write(regs::RPU_HOST_STEP, 1)?;
+        if !self.comes_to_a_halt()? {
+            return Err(DebugError::Stubborn);
+        }
+        self.window.write(regs::RPU_HOST_PC, pc)
+    }
+}
+
+/// How a word of the program is reached (docs/architecture.md, "RPU address map").
+fn place(address: u32) -> Result<Place, DebugError> {
+    Ok(match address {
+        0..IMEM_BYTES => Place::Window(IMEM + address),
+        0x0040_0000..0x0080_0000 => Place::Core(address),
+        0x0080_0000..0x0080_8000 => Place::Window(address),
+        0x0080_8000..0x0080_8100 => Place::Core(address),
+        0x0100_0000..0x0110_0000 => Place::Window(address),
+        0x0200_0000..0x0201_0000 | 0x0300_0000..0x0400_0000 => Place::Window(address),
+        CORE_REGISTERS..CORE_REGISTERS_END => Place::Core(address - CORE_REGISTERS),
+        _ => return Err(DebugError::Nothing(address)),
+    })
+}
+
+/// A part of some bytes that lies in one word.
+struct Part {
+    bytes: std::ops::Range<usize>,
+    lanes: std::ops::Range<usize>,
+}
+
+/// Words that `count` bytes from `address` on touch: address of each, and what of it.
+fn words(address: u32, count: usize) -> impl Iterator<Item = (u32, Part)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = address.wrapping_add(done as u32);
+        let lane = at as usize % 4;
+        let length = (count - done).min(4 - lane);
+        let part = Part { bytes: done..done + length, lanes: lane..lane + length };
+        done += length;
+        (length > 0).then_some((at & !3, part))
+    })
+}
