@@ -83,7 +83,7 @@ class Model:
 
     def update_slot(self, data: int) -> None:
         slot, address = data & 0x3F, self.slot_addr
-        if 1 <= slot <= SLOTS and data & 0x100 and DMEM <= address < DMEM + 0x8000 and address % 32 == 0:
+        if 1 <= slot <= SLOTS and data & 0x100 and DMEM <= address < DMEM + 0x6000 and address % 32 == 0:
             self.header[slot] = address
         elif 1 <= slot <= SLOTS and not data & 0x100 and in_packet_memory(address):
             self.place[slot] = address
@@ -483,7 +483,7 @@ async def sets_slots_up(dut: Any) -> None:
         PMEM + PMEM_BYTES,
         10,
     ]
-    headers = [DMEM, DMEM + 0x7FE0, DMEM + 0x8000, DMEM + 16, DMEM + 4, DMEM - 32, 32, PMEM + 64]
+    headers = [DMEM, DMEM + 0x5FE0, DMEM + 0x6000, DMEM + 0x7FE0, DMEM + 0x8000, DMEM + 16, DMEM + 4, DMEM - 32, 32, PMEM + 64]
     for address in [*places, *headers]:
         await bench.store(regs.RPU_CORE_SLOT_ADDR, address)
         model.store(regs.RPU_CORE_SLOT_ADDR, address)
