@@ -18,7 +18,7 @@ module broadcast
     input wire logic clk,
     input wire logic rst,
 
-    broadcast_if.shell units[Units]
+    broadcast_if.shell links[Units]
 );
   localparam int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster;
 
@@ -116,12 +116,12 @@ module broadcast
 
   for (genvar u = 0; u < Clusters * UnitsPerCluster; u++) begin : gen_unit
     if (u < Units) begin : gen_real
-      assign valid[u] = units[u].out_valid;
-      assign words[u] = units[u].out;
-      assign units[u].out_ready = ready[u];
-      assign units[u].in_valid = out_valid_q;
-      assign units[u].from = out_q.from;
-      assign units[u].in = out_q.word;
+      assign valid[u] = links[u].out_valid;
+      assign words[u] = links[u].out;
+      assign links[u].out_ready = ready[u];
+      assign links[u].in_valid = out_valid_q;
+      assign links[u].from = out_q.from;
+      assign links[u].in = out_q.word;
     end else begin : gen_none
       assign valid[u] = 1'b0;
       assign words[u] = '0;

@@ -248,7 +248,7 @@ module card
   ) i_broadcast (
       .clk,
       .rst,
-      .units(broadcasts)
+      .links(broadcasts)
   );
 
   frame_if from_units[Units] ();

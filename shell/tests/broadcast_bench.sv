@@ -47,7 +47,7 @@ module broadcast_bench
   ) i_broadcast (
       .clk,
       .rst,
-      .units(links)
+      .links(links)
   );
 endmodule
 

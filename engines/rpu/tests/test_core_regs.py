@@ -483,7 +483,18 @@ async def sets_slots_up(dut: Any) -> None:
         PMEM + PMEM_BYTES,
         10,
     ]
-    headers = [DMEM, DMEM + 0x5FE0, DMEM + 0x6000, DMEM + 0x7FE0, DMEM + 0x8000, DMEM + 16, DMEM + 4, DMEM - 32, 32, PMEM + 64]
+    headers = [
+        DMEM,
+        DMEM + 0x5FE0,
+        DMEM + 0x6000,
+        DMEM + 0x7FE0,
+        DMEM + 0x8000,
+        DMEM + 16,
+        DMEM + 4,
+        DMEM - 32,
+        32,
+        PMEM + 64,
+    ]
     for address in [*places, *headers]:
         await bench.store(regs.RPU_CORE_SLOT_ADDR, address)
         model.store(regs.RPU_CORE_SLOT_ADDR, address)

@@ -34,7 +34,7 @@ const PUSH_LOOPBACK_LIMIT: usize = 4_096;
 /// Times in one [`Card::poll`] or [`Card::push`] that units wake each other by broadcast, so that it ends even if they never stop.
 const WAKE_LIMIT: usize = 10_000;
 
-/// Instructions that a unit with frames executes before others have their turn, if they have something to do.
+/// Instructions that a unit with frames executes before others have their turn, if it listens to them.
 const SLICE: u64 = HELD_LIMIT / 10;
 
 /// What a card is made of.
@@ -676,10 +676,10 @@ impl Card {
         if self.dead >> number & 1 != 0 && !self.units[usize::from(number)].is_in_step() {
             return;
         }
-        let others = self.ready;
         let (unit, mut view) = self.unit_and_view(number, false);
         loop {
-            let pause = unit.run(&mut view, SLICE);
+            let slice = if unit.listens() { SLICE } else { HELD_LIMIT };
+            let pause = unit.run(&mut view, slice);
             if unit.held() >= HELD_LIMIT && !unit.is_debugged() {
                 self.give_up(number, Cause::Hangs);
                 break;
@@ -692,7 +692,7 @@ impl Card {
                     self.spinning |= 1 << number;
                     break;
                 }
-                Pause::Polling | Pause::Limit if others == 0 && view.yard.words.is_empty() => {}
+                Pause::Polling | Pause::Limit if !unit.listens() && view.yard.words.is_empty() => {}
                 // What it waits for may come from the others.
                 Pause::Listening | Pause::Polling | Pause::Limit => {
                     self.listening |= 1 << number;

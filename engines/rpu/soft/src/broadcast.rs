@@ -94,6 +94,11 @@ impl Broadcast {
         }
     }
 
+    /// Whether messages are taken.
+    pub fn listens(&self) -> bool {
+        self.listening
+    }
+
     /// Takes the oldest message away; true when there is another one.
     pub fn release(&mut self) -> bool {
         self.head.is_some() && self.advance()

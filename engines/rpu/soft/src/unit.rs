@@ -172,6 +172,12 @@ impl Unit {
         self.system.receive(slot, arrival, bytes);
     }
 
+    /// The program wants to hear of words of other units.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.system.broadcast.listens()
+    }
+
     /// A word that another unit has stored in its broadcast region comes.
     pub fn hear(&mut self, word: Word) {
         self.system.hear(word);
