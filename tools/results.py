@@ -49,8 +49,8 @@ def smallest_full(rows: list[Row], **case: object) -> str:
 
 
 def readme_rows() -> list[str]:
-    forward, latency, firewall, speed, synth = map(
-        load, ("rpu-forward", "rpu-latency", "rpu-firewall", "sim-speed", "synth")
+    forward, latency, firewall, messages, speed, synth = map(
+        load, ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "sim-speed", "synth")
     )
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
     ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
@@ -104,6 +104,18 @@ def readme_rows() -> list[str]:
             "256 B",
             "bench rpu-firewall",
         ),
+        (
+            "From unit to unit over loopback, 64 B frames",
+            text(pick(messages, "mpps", size=64), "{:.1f} Mpps"),
+            "85.2 Mpps",
+            "bench rpu-messages",
+        ),
+        (
+            "A broadcast word to all units, longest, few / as many as can be",
+            " / ".join(text(pick(messages, "longest_ns", broadcast=how), "{:.0f} ns") for how in ("sparse", "flood")),
+            "92 / 1,680 ns",
+            "bench rpu-messages",
+        ),
         ("One unit without accelerator, LUT / FF / BRAM / URAM", area, "4,541 / 3,788 / 24 / 32", "synth unit"),
         (
             "Slowest block, of the reference core's Fmax",
@@ -130,7 +142,7 @@ def number(value: object) -> str:
 
 def benchmark_tables() -> list[str]:
     lines = []
-    for name in ("rpu-forward", "rpu-latency", "rpu-firewall", "sim-speed", "synth"):
+    for name in ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "sim-speed", "synth"):
         rows = load(name)
         if not rows:
             continue
