@@ -63,7 +63,7 @@ def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_
     """A breakpoint at a line of C is hit with a frame; registers and memory are what they must be; each step is what a simulator of others
     does; a variable is changed, and the unit's frames with it. Meanwhile the other unit sends its own."""
     count = 60
-    design = make_design(MIXER, units=2, policy="round-robin", accelerator="ip_prefix")
+    design = make_design(MIXER, units=2, policy="round-robin", accelerators=["ip_prefix"])
     with debug(tmp_path, design, target, count, 1) as run:
         gdb = Remote(run.port())
         symbols = Symbols(tmp_path / "out" / "program.elf")
@@ -142,7 +142,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
     count = 6
     table = tmp_path / "table.txt"
     table.write_text("10.0.0.0/8 5\n")
-    design = make_design(MIXER, 2, policy="flow-hash", accelerator="ip_prefix", tables={"ip_prefix": table})
+    design = make_design(MIXER, 2, policy="flow-hash", accelerators=["ip_prefix"], tables={"ip_prefix": table})
     with debug(tmp_path, design, target, count, 0) as run:
         gdb = Remote(run.port())
         symbols = Symbols(tmp_path / "out" / "program.elf")
@@ -210,7 +210,7 @@ def test_ctrl_c_and_the_end(target: str, tmp_path: Path, make_design: DesignMake
         "#include <penstock.h>\nstatic volatile uint32_t stay = 1, rounds;\nint main(void) {\n  pn_init();\n"
         "  while (stay) rounds++;\n  for (;;) pn_send(pn_to(pn_recv(), 1));\n}\n"
     )
-    design = make_design(source, units=2, policy="flow-hash", accelerator="ip_prefix")
+    design = make_design(source, units=2, policy="flow-hash", accelerators=["ip_prefix"])
     for how in ("exit", "k"):
         with debug(tmp_path, design, target, 3, 0) as run:
             gdb = Remote(run.port())
@@ -266,7 +266,7 @@ def test_a_session_with_gdb(target: str, tmp_path: Path, make_design: DesignMake
     if gdb is None:
         pytest.skip("no gdb here knows RISC-V; install gdb-multiarch, or name one in PENSTOCK_GDB")
     count = 10
-    design = make_design(MIXER, units=2, policy="flow-hash", accelerator="ip_prefix")
+    design = make_design(MIXER, units=2, policy="flow-hash", accelerators=["ip_prefix"])
     line = next(n for n, text in enumerate(MIXER.read_text().splitlines(), 1) if "the frame is here" in text)
     with debug(tmp_path, design, target, count, 0) as run:
         port = run.port()

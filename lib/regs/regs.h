@@ -59,14 +59,14 @@
 #define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many; refused while any slot holds a frame), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left. */
 #define RPU_CORE_RECV_DESC_RELEASE 0x2Cu /* Any write takes the oldest descriptor off the receive queue. */
 #define RPU_CORE_DRAM_FLAG_RST 0x30u /* Lowers the host memory flag of tag [5:0]. */
-#define RPU_CORE_UPDATE_SLOT 0x34u /* Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory. */
+#define RPU_CORE_UPDATE_SLOT 0x34u /* Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory, a multiple of 32 below the broadcast region. Other places raise interrupt 11. */
 #define RPU_CORE_MASK_WRITE 0x38u /* Interrupt mask; 1 lets the interrupt through. Bits as in INTERRUPT_FLAGS. */
 #define RPU_CORE_INTERRUPT_ACK 0x3Cu /* Acknowledges the interrupts whose bits are 1. */
 #define RPU_CORE_DEBUG_OUT_L 0x40u /* Debug word to the host, low. */
 #define RPU_CORE_DEBUG_OUT_H 0x44u /* Debug word to the host, high. */
 #define RPU_CORE_BC_FILTER_MASK 0x48u /* Messages are queued of broadcast words whose address in the region [12:2], ANDed with this, is BC_FILTER_VALUE. */
 #define RPU_CORE_BC_FILTER_VALUE 0x4Cu /* See BC_FILTER_MASK. */
-#define RPU_CORE_BC_LISTEN 0x50u /* 1: queue messages. 0 forgets those that wait. */
+#define RPU_CORE_BC_LISTEN 0x50u /* 1: queue messages. 0 forgets those that wait, one a cycle: OCCUPANCY says how many are left. */
 #define RPU_CORE_BC_RELEASE 0x54u /* Any write takes the oldest message off the queue. */
 #define RPU_CORE_RECV_DESC_LOW 0x80u /* Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none. */
 #define RPU_CORE_RECV_DESC_HIGH 0x84u /* Oldest received descriptor, high word: address of the frame in packet memory. */
@@ -89,7 +89,7 @@
 #define RPU_CORE_BC_FILTER_MASK_READ 0xC8u /* BC_FILTER_MASK. */
 #define RPU_CORE_BC_FILTER_VALUE_READ 0xCCu /* BC_FILTER_VALUE. */
 #define RPU_CORE_BC_ADDR 0xD0u /* Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read. */
-#define RPU_CORE_OCCUPANCY 0xD4u /* [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit on their way. */
+#define RPU_CORE_OCCUPANCY 0xD4u /* [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way. */
 #define RPU_CORE_ACTIVE_SLOTS 0xD8u /* Slots that hold a frame: bit n-1 is slot n. */
 #define RPU_CORE_RECV 0x100u /* Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24]. */
 #define RPU_CORE_RECV_HDR 0x104u /* Address in data memory of the header copy of the frame that RECV returned last. */

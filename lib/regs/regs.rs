@@ -110,7 +110,7 @@ pub const RPU_CORE_SEND_DESC_TYPE: u32 = 0x28;
 pub const RPU_CORE_RECV_DESC_RELEASE: u32 = 0x2C;
 /// Lowers the host memory flag of tag [5:0].
 pub const RPU_CORE_DRAM_FLAG_RST: u32 = 0x30;
-/// Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory.
+/// Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory, a multiple of 32 below the broadcast region. Other places raise interrupt 11.
 pub const RPU_CORE_UPDATE_SLOT: u32 = 0x34;
 /// Interrupt mask; 1 lets the interrupt through. Bits as in INTERRUPT_FLAGS.
 pub const RPU_CORE_MASK_WRITE: u32 = 0x38;
@@ -124,7 +124,7 @@ pub const RPU_CORE_DEBUG_OUT_H: u32 = 0x44;
 pub const RPU_CORE_BC_FILTER_MASK: u32 = 0x48;
 /// See BC_FILTER_MASK.
 pub const RPU_CORE_BC_FILTER_VALUE: u32 = 0x4C;
-/// 1: queue messages. 0 forgets those that wait.
+/// 1: queue messages. 0 forgets those that wait, one a cycle: OCCUPANCY says how many are left.
 pub const RPU_CORE_BC_LISTEN: u32 = 0x50;
 /// Any write takes the oldest message off the queue.
 pub const RPU_CORE_BC_RELEASE: u32 = 0x54;
@@ -170,7 +170,7 @@ pub const RPU_CORE_BC_FILTER_MASK_READ: u32 = 0xC8;
 pub const RPU_CORE_BC_FILTER_VALUE_READ: u32 = 0xCC;
 /// Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read.
 pub const RPU_CORE_BC_ADDR: u32 = 0xD0;
-/// [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit on their way.
+/// [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way.
 pub const RPU_CORE_OCCUPANCY: u32 = 0xD4;
 /// Slots that hold a frame: bit n-1 is slot n.
 pub const RPU_CORE_ACTIVE_SLOTS: u32 = 0xD8;

@@ -275,7 +275,7 @@ def test_what_is_refused(target: str, tmp_path: Path) -> None:
         ({"units": 33}, DesignError, r"^units: 33 is out of range: 1\.\.32$"),
         ({"ports": 0}, DesignError, r"^ports: 0 is out of range: 1\.\.4$"),
         ({"policy": "random"}, DesignError, "`random` is no policy: give round-robin"),
-        ({"tables": {"acl": []}}, DesignError, "there is no table `acl`; the card has: ip_prefix"),
+        ({"tables": {"acl": []}}, DesignError, "there is no table `acl`; there are: ip_prefix"),
         (
             {"tables": {"ip_prefix": ["192.0.2.0/24", "192.0.2.300"]}},
             TableError,

@@ -82,6 +82,8 @@ pub struct RtlDevice {
     rate: Rate,
     /// What [`Device::advance`] has left on its way.
     flight: Option<Flight>,
+    /// Cycle in which the program was loaded.
+    loaded: u64,
 }
 
 impl RtlDevice {
@@ -116,6 +118,7 @@ impl RtlDevice {
             empty: 0,
             rate: Rate::Lossless,
             flight: None,
+            loaded: 0,
         })
     }
 
@@ -208,7 +211,7 @@ impl RtlDevice {
         if let Some(flight) = self.flight.take() {
             return Ok(flight);
         }
-        let mut flight = Flight::new(self.counters()?, self.model.cycle(), self.host.ports);
+        let mut flight = Flight::new(self.counters()?, self.model.cycle(), self.loaded, self.host.ports);
         // What has left meanwhile, of frames that were sent before: a unit that was halted may have gone on.
         flight.leave(&self.model);
         self.model.clear();
@@ -356,8 +359,7 @@ impl Device for RtlDevice {
             (self.sent, self.empty) = (0, 0);
         }
         self.host.load(&mut self.model, image)?;
-        // Frames of the program before: nobody waits for them any more.
-        self.model.clear();
+        self.loaded = self.model.cycle();
         Ok(())
     }
 
@@ -497,6 +499,8 @@ struct Flight {
     run: Run,
     /// Departures of frames that had entered before.
     earlier: u64,
+    /// Cycle in which the program was loaded: nobody waits for frames that entered before it.
+    loaded: u64,
     /// Cycle of the first beat in, and of the last that moved.
     first: Option<u64>,
     last: u64,
@@ -512,7 +516,7 @@ struct Flight {
 }
 
 impl Flight {
-    fn new(before: Counters, cycle: u64, ports: u32) -> Self {
+    fn new(before: Counters, cycle: u64, loaded: u64, ports: u32) -> Self {
         let run = Run { start: cycle, ..Run::default() };
         Self {
             before,
@@ -520,6 +524,7 @@ impl Flight {
             queued: 0,
             run,
             earlier: 0,
+            loaded,
             first: None,
             last: 0,
             watched: cycle,
@@ -533,7 +538,7 @@ impl Flight {
     /// Takes down what has left.
     fn leave(&mut self, model: &Model) {
         let (exits, bytes) = model.exits();
-        for exit in exits {
+        for exit in exits.iter().filter(|exit| exit.entered() >= self.loaded) {
             let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
             self.earlier += u64::from(exit.entered() < self.run.start);
             self.run.departures.push(self.matcher.depart(exit, bytes[range].to_vec()));

@@ -12,7 +12,8 @@
 // What a unit stores stands in its own region at once, and in all others in one and the same cycle, some cycles later (broadcast.sv).
 // An address stands in the message queue once, however often it is stored before it comes to the head: the queue cannot overflow and
 // no receiver ever holds a sender up. A word that comes when its address is at the head, or has been, makes it queue again; so who
-// reads the region after the address misses nothing. Without `listen` the queue runs dry.
+// reads the region after the address misses nothing. Without `listen` the queue runs dry, an address a cycle; in the 2,048 cycles after a reset
+// nothing is queued. A byte that the core and a word write in one cycle gets either value: a word should have one writer.
 module broadcast_port
   import penstock_pkg::*;
 (
@@ -50,7 +51,7 @@ module broadcast_port
     output logic      [12:2] head,
     output logic             head_load,    // a message has come to the head
     output logic      [7:0]  waiting,      // messages that are not read, 255 when there are more
-    output logic      [3:0]  leaving       // words of this unit on their way
+    output logic      [3:0]  leaving       // words in the queue; one more may be at its output
 );
   localparam int unsigned Words = BroadcastBytes / 4;
 
@@ -107,9 +108,9 @@ module broadcast_port
 
   always @(posedge clk) begin
     if (b_en) begin
-      if (b_we) begin
-        for (int unsigned b = 0; b < 4; b++) if (b_be[b]) mem[b_addr][b*8+:8] <= b_wdata[b*8+:8];
-      end else host_rdata <= mem[b_addr];
+      // Reads first, whatever it does: so the core, which may look at the same word, sees the old one.
+      host_rdata <= mem[b_addr];
+      if (b_we) for (int unsigned b = 0; b < 4; b++) if (b_be[b]) mem[b_addr][b*8+:8] <= b_wdata[b*8+:8];
     end
   end
 

@@ -214,10 +214,6 @@ module host_window
   // ---- registers
   wire write = first && we && region_q == Registers;
 
-  function automatic logic at(logic [7:2] a, logic [31:0] value);
-    return a == value[7:2];
-  endfunction
-
   always_ff @(posedge clk) begin
     poke  <= write && at(addr_q[7:2], RPU_HOST_POKE);
     evict <= write && at(addr_q[7:2], RPU_HOST_EVICT);

@@ -46,7 +46,7 @@ package rpu_pkg;
     half_t start;    // first byte of the frame, in half words
   } send_t;
 
-  // Whether a word of an accelerator's page is this register of it.
+  // Whether a word of an accelerator's page, or of the host's registers, is this one.
   function automatic logic at(logic [7:2] word, logic [31:0] register);
     return word == register[7:2];
   endfunction

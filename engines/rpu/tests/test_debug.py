@@ -100,7 +100,8 @@ async def costs_no_frame(dut: Any) -> None:
             await unit.write(regs.RPU_HOST_POKE, 1)
         if rng.random() < 0.5:
             await debugger.step()
-            await debugger.halt()
+            if rng.random() < 0.5:
+                await debugger.halt()
         await debugger.resume()
         await unit.step(rng.randrange(60))
     await unit.drained()
@@ -160,6 +161,14 @@ async def a_load_that_waits(dut: Any) -> None:
     assert not unit.sent
     await debugger.resume()
     await unit.drained()
+    # Let go while the step waits, it is a step no more.
+    await debugger.halt()
+    await debugger.step()
+    await debugger.resume()
+    await unit.step(100)
+    unit.to_send.extend(unit.random_frame(100) for _ in range(5))
+    await unit.drained()
+    assert await debugger.halted() == RUNS
     unit.check_forwarded()
 
 

@@ -221,3 +221,15 @@ fn a_unit_that_hangs_can_be_stepped() {
     let first = places[0];
     assert!(places.iter().filter(|place| **place == first).count() > 3 && places.iter().any(|place| *place != first));
 }
+
+#[test]
+fn a_unit_that_is_let_go_while_its_step_waits_runs() {
+    let mut card = card(2, 1, ROUND_ROBIN, &main_of("pn_init(); for (;;) pn_send(pn_recv() ^ pn_port(1));"));
+    card.settle();
+    let mut unit = Debugger { card: &mut card, unit: 0 };
+    unit.write(regs::RPU_HOST_HALT, 1);
+    unit.write(regs::RPU_HOST_STEP, 1);
+    unit.write(regs::RPU_HOST_HALT, 0);
+    push(&mut card, 3);
+    assert_eq!(left(&mut card), 3);
+}

@@ -306,12 +306,14 @@ module core
       halt_due_q  <= 1'b0;
       halt_load_q <= 1'b0;
       step_q      <= 1'b0;
-      cause_q     <= e_break ? HaltEbreak : step_q && !halt_load_q ? HaltStep : HaltRequest;
+      cause_q     <= e_break ? HaltEbreak : step_q && !halt_load_q && !resume ? HaltStep : HaltRequest;
     end else begin
       if (wake_q) halted_q <= 1'b0;
       if (halted_q && step) step_q <= 1'b1;
       if (!halted_q && (step_q ? e_go && e_valid_q : halt)) halt_due_q <= 1'b1;
       if (step_q && halt_load) halt_load_q <= 1'b1;
+      // Let go while a step waits in a load: it is no step any more.
+      if (step_q && resume) step_q <= 1'b0;
     end
     if (rst) begin
       halted_q    <= 1'b0;

@@ -235,8 +235,9 @@ static inline void pn_host_wait(uint32_t tag) {
 
 /*
  * Broadcast. What a program stores in this region stands in its own at once, and in that of all other units in one and the same cycle, some
- * cycles later; all units see all stores in the same order. A store waits while the words before it have not left; nothing is ever lost.
- * Words arrive also while a unit is busy or in reset.
+ * cycles later; the words of others come in one order for all. A store waits while the words before it have not left; nothing is ever lost.
+ * Words arrive also while a unit is busy or in reset. A word should have one writer: of two that store it at the same time each sees its own
+ * first, and what stays may differ.
  */
 static inline volatile uint32_t *pn_broadcast(void) { return (volatile uint32_t *)(uintptr_t)PN_BROADCAST_BASE; }
 
@@ -246,6 +247,8 @@ static inline volatile uint32_t *pn_broadcast(void) { return (volatile uint32_t 
  */
 static inline void pn_listen(uint32_t mask, uint32_t value) {
   PN_REG(RPU_CORE_BC_LISTEN) = 0;
+  while (PN_REG(RPU_CORE_OCCUPANCY) & 0xFFu) { /* what waited is being forgotten */
+  }
   PN_REG(RPU_CORE_BC_FILTER_MASK) = mask;
   PN_REG(RPU_CORE_BC_FILTER_VALUE) = value;
   PN_REG(RPU_CORE_BC_LISTEN) = 1;

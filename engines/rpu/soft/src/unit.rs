@@ -225,7 +225,7 @@ impl Unit {
                 self.core.leave_load();
                 State::Halted(halted::BY_REQUEST)
             }
-            (State::Halted(_), false) => State::Runs,
+            (State::Halted(_) | State::Steps, false) => State::Runs,
             (state, _) => state,
         };
     }

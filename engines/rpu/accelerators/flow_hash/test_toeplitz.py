@@ -123,4 +123,4 @@ async def a_word_a_cycle(dut: Any) -> None:
 
 @pytest.mark.parametrize("case", ["published_vectors", "any_bytes_in_any_pieces", "a_word_a_cycle"])
 def test_flow_hash(case: str) -> None:
-    simulate("accel_bench", SOURCES, "test_flow_hash", {"Accel": 31}, testcase=case)
+    simulate("accel_bench", SOURCES, "test_toeplitz", {"Accel": 31}, testcase=case)
