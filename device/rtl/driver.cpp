@@ -542,8 +542,9 @@ struct Card {
         return std::all_of(source, source + Streams, [](const Source& in) { return in.done(); });
     }
 
-    // What the model says on this thread goes to this card.
+    // What the model says on this thread goes to this card, and what Verilator keeps for a thread is this card's: its destructors look there.
     void listen() {
+        Verilated::threadContextp(&context);
         failure_sink = &failure;
         hop_sink = keep_hops ? &hops : nullptr;
         hop_cycle = &cycle;

@@ -55,7 +55,7 @@ module host_window
     output logic        step,
     output logic        pc_we,
     output logic        data_we,
-    input wire logic [1:0]  halted,
+    input wire core_pkg::halted_e halted,
     input wire logic [31:0] data,
 
     // status
