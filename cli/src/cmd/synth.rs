@@ -41,10 +41,14 @@ pub struct Args {
     /// Also writes bench/results/synth.json.
     #[arg(long)]
     pub save: bool,
+    /// Measures nothing: only says whether the tools can read the blocks.
+    #[arg(long, conflicts_with_all = ["json", "paths", "only", "save"])]
+    pub check: bool,
 }
 
 /// What one run of the tools gave.
 enum Outcome {
+    Read,
     Area(Area),
     Timing(Timing),
 }
@@ -56,7 +60,15 @@ struct Job {
     label: String,
     sources: Sources,
     folder: PathBuf,
-    kind: Kind,
+    task: Task,
+}
+
+/// What a run of the tools is for.
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    /// To see that the block can be read.
+    Read,
+    Measure(Kind),
 }
 
 /// What is measured.
@@ -84,6 +96,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     let blocks = registry::select(&registry, &args.blocks)?;
     let tools = Tools::find(root)?;
     let build = PathBuf::from("build/synth");
+    if args.check {
+        return check(&tools, root, &blocks, &build.join("check"), args.jobs);
+    }
 
     // First the reference core, once for each router, then the blocks.
     let reference = &registry.reference;
@@ -106,7 +121,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         jobs.push(job(index, &block.name, block.timing_sources(root)?, &folder, Kind::Timing));
         jobs.push(job(index, &block.name, block.area_sources(root)?, &folder, Kind::Area));
     }
-    jobs.retain(|job| args.only.is_none_or(|only| job.kind == only));
+    jobs.retain(|job| args.only.is_none_or(|only| matches!(job.task, Task::Measure(kind) if kind == only)));
     let all = work_off(&tools, &jobs, args.jobs, routers.len() + blocks.len());
     let (bases, measured) = all.split_at(routers.len());
 
@@ -148,7 +163,28 @@ fn job(block: usize, name: &str, sources: Sources, folder: &Path, kind: Kind) ->
         Kind::Area => "area",
         Kind::Timing => "timing",
     };
-    Job { block, label: format!("{name} ({part})"), sources, folder: folder.join(part), kind }
+    Job { block, label: format!("{name} ({part})"), sources, folder: folder.join(part), task: Task::Measure(kind) }
+}
+
+/// Reads each block as it is on the card and as it is placed. An error names those that the tools refuse.
+fn check(tools: &Tools, root: &Path, blocks: &[Block], build: &Path, threads: usize) -> Result<(), SynthError> {
+    let mut jobs = Vec::new();
+    for (block, Block { name, .. }) in blocks.iter().enumerate() {
+        for (form, sources) in
+            [("card", blocks[block].area_sources(root)?), ("placed", blocks[block].timing_sources(root)?)]
+        {
+            let (label, folder) = (format!("{name} ({form})"), build.join(name).join(form));
+            jobs.push(Job { block, label, sources, folder, task: Task::Read });
+        }
+    }
+    let read = work_off(tools, &jobs, threads, blocks.len());
+    for failure in read.iter().flat_map(|read| &read.failures) {
+        println!("{failure}");
+    }
+    let failed: Vec<&str> =
+        blocks.iter().zip(&read).filter(|(_, read)| !read.failures.is_empty()).map(|(block, _)| &*block.name).collect();
+    println!("{} blocks read, {} refused", blocks.len() - failed.len(), failed.len());
+    if failed.is_empty() { Ok(()) } else { Err(SynthError::Unreadable(failed.join(", "))) }
 }
 
 /// Does the jobs in order, `threads` at a time.
@@ -157,17 +193,20 @@ fn work_off(tools: &Tools, jobs: &[Job], threads: usize, blocks: usize) -> Vec<M
     let measured = Mutex::new((0..blocks).map(|_| Measured::default()).collect::<Vec<_>>());
     let work = || {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let outcome = match job.kind {
-                Kind::Area => area::measure(tools, &job.sources, &job.folder).map(Outcome::Area),
-                Kind::Timing => timing::measure(tools, &job.sources, &job.folder).map(Outcome::Timing),
+            let outcome = match job.task {
+                Task::Read => tools.read(&job.sources, &job.folder).map(|()| Outcome::Read),
+                Task::Measure(Kind::Area) => area::measure(tools, &job.sources, &job.folder).map(Outcome::Area),
+                Task::Measure(Kind::Timing) => timing::measure(tools, &job.sources, &job.folder).map(Outcome::Timing),
             };
             match &outcome {
+                Ok(Outcome::Read) => {}
                 Ok(Outcome::Area(area)) => eprintln!("synth: {}: {:.0} LUT, {:.0} FF", job.label, area.lut, area.ff),
                 Ok(Outcome::Timing(timing)) => eprintln!("synth: {}: {:.1} MHz", job.label, timing.median().fmax_mhz),
                 Err(_) => eprintln!("synth: {}: failed", job.label),
             }
             let mut all = measured.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             match outcome {
+                Ok(Outcome::Read) => {}
                 Ok(Outcome::Area(area)) => all[job.block].area = Some(area),
                 Ok(Outcome::Timing(timing)) => all[job.block].timing = Some(timing),
                 Err(error) => all[job.block].failures.push(format!("{}: {error}", job.label)),

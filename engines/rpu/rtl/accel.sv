@@ -29,6 +29,8 @@ module accel #(
   logic [Kinds-1:0][31:0] rdata, ld_rdata;
   logic [Kinds-1:0][13:0] pm_row;
   logic pm_room;
+  kinds_t asks_q;      // who made the request to packet memory
+  kinds_t owner_q[2];  // and to whom the rows come back, one cycle and two after it
 
   for (genvar k = 0; k < Kinds; k++) begin : gen_kind
     if ((Accel >> k) % 2 == 1) begin : gen_there
@@ -112,9 +114,6 @@ module accel #(
   always_ff @(posedge clk) nobody_ld_q <= bus.ld_rd && (Accel >> bus.ld_addr[23:20]) % 2 == 0 && !rst;
 
   // --- Packet memory ------------------------------------------------------------------------------------------------
-
-  kinds_t owner_q[2];
-  kinds_t asks_q;  // who made the request
 
   assign pm_first = pm_en & -pm_en;
   assign pm_room  = !bus.pm_en || bus.pm_ready;
