@@ -115,26 +115,35 @@ module broadcast_port
   end
 
   // ---- messages
-  (* ram_style = "distributed" *) logic queued[Words];
+  //   in_q ─> read, filter ─> match_q ─> found_q ─> add
+  // Which addresses are in the queue stands in a memory. What it says of a word's address counts two cycles later, with what has been queued
+  // meanwhile. What has come to the head meanwhile may count as queued: the word is in the region before anybody sees the head.
+  (* ram_style = "block", no_rw_check *) logic queued[Words];
   logic [13:2] clear_q;  // after a reset: addresses up to here are cleared
-  logic match_q, add, move, oldest_valid;
-  logic [12:2] match_addr_q, oldest;
+  logic match_q, found_q, add, move, oldest_valid;
+  logic [12:2] match_addr_q, found_addr_q, oldest, written;
+  logic read_q, newer_q, queued_q;
   wire cleared = clear_q[13];
 
-  // In the cycle after the word is in the region.
   always_ff @(posedge clk) begin
     match_q <= in_valid_q && listen && cleared && (in_q.addr & mask) == value && !rst;
     match_addr_q <= in_q.addr;
+    found_q <= match_q && !rst;
+    found_addr_q <= match_addr_q;
     if (!cleared) clear_q <= clear_q + 12'd1;
     if (rst) clear_q <= '0;
   end
 
-  assign add = match_q && !queued[match_addr_q];
-  // A word that comes for the oldest address in the cycle in which it moves is not queued again: it is in the region already.
+  assign add = found_q && !queued_q;
   assign move = oldest_valid && !add && (!head_valid || next || !listen);
+  assign written = add ? found_addr_q : cleared ? oldest : clear_q[12:2];
 
-  always_ff @(posedge clk)
-    if (add || move || !cleared) queued[add ? match_addr_q : cleared ? oldest : clear_q[12:2]] <= add;
+  always_ff @(posedge clk) begin
+    if (add || move || !cleared) queued[written] <= add;
+    read_q <= queued[in_q.addr];
+    newer_q <= add && in_q.addr == found_addr_q;
+    queued_q <= read_q || newer_q || (add && match_addr_q == found_addr_q);
+  end
 
   fifo_block #(
       .Width(11),
@@ -143,7 +152,7 @@ module broadcast_port
       .clk,
       .rst,
       .push (add),
-      .din  (match_addr_q),
+      .din  (found_addr_q),
       .valid(oldest_valid),
       .pop  (move),
       .dout (oldest)
