@@ -8,7 +8,7 @@
 //! ```text
 //! bench/synth.toml -> registry -> area    (yosys)                        -> Area
 //!                              -> timing  (yosys, harness, nextpnr x 3)  -> Timing
-//!                                 cache: a result is kept until a file it was made from changes
+//!                                 cache: kept until a source file changes, a placement until the netlist does
 //! ```
 
 pub mod area;

@@ -2,10 +2,11 @@
 //! Fmax of a block on ECP5, the median of its placements, and its critical path.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::registry::{Form, Router, Sources};
 use super::tools::{Tools, inside, read_commands, used_files};
@@ -51,29 +52,24 @@ impl Timing {
 }
 
 /// Measures `sources` in `folder`, relative to the repository. A placement is kept as soon as it is there, so that a run that was
-/// interrupted goes on where it stopped.
+/// interrupted goes on where it stopped, and for as long as the netlist stays the same: it may take the router an hour.
 pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing, SynthError> {
     let recipe = Recipe::of(sources, folder);
-    let mut used = None;
+    let netlist = recipe.netlist(tools, sources)?;
     let mut runs = Vec::new();
     for seed in 1..=sources.placements {
         let place = recipe.place(seed);
-        let key = format!("{}\n{}\n{}\n{place}", tools.versions, recipe.elaborate, recipe.synthesize)
-            + &harness::verilog("top", &[]);
+        let key = format!("{}\n{place}\n{netlist}", tools.versions);
         let kept = folder.join(format!("placement{seed}.json"));
         if let Some(run) = cache::load(&tools.root, &kept, &key) {
             runs.push(run);
             continue;
         }
-        let used: &Vec<PathBuf> = match &used {
-            Some(used) => used,
-            None => used.insert(recipe.netlist(tools, sources)?),
-        };
         tools.nextpnr(&folder.join(format!("nextpnr{seed}.log")), &place.split(' ').collect::<Vec<_>>())?;
         let path = tools.root.join(folder).join(format!("report{seed}.json"));
         let text = fs::read_to_string(&path).map_err(io_error(&path))?;
         let run = placement(seed, &text).map_err(|message| SynthError::Output { path, message })?;
-        cache::store(&tools.root, &kept, &key, used.clone(), &run)?;
+        cache::store(&tools.root, &kept, &key, Vec::new(), &run)?;
         runs.push(run);
     }
     runs.sort_by(|a, b| a.fmax_mhz.total_cmp(&b.fmax_mhz));
@@ -110,8 +106,16 @@ impl<'a> Recipe<'a> {
         Self { folder, router: sources.router, elaborate, synthesize }
     }
 
-    /// Makes the netlist; gives the source files that it came from.
-    fn netlist(&self, tools: &Tools, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
+    /// Makes `netlist.json` unless it is there; gives its hash.
+    fn netlist(&self, tools: &Tools, sources: &Sources) -> Result<String, SynthError> {
+        let key =
+            format!("{}\n{}\n{}\n", tools.versions, self.elaborate, self.synthesize) + &harness::verilog("top", &[]);
+        let (kept, path) = (self.folder.join("netlist.kept.json"), self.folder.join("netlist.json"));
+        if let Some(hash) = cache::load::<String>(&tools.root, &kept, &key)
+            && netlist_hash(&tools.root.join(&path)).is_ok_and(|now| now == hash)
+        {
+            return Ok(hash);
+        }
         let absolute = tools.root.join(self.folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
         tools.yosys(&self.folder.join("elaborate.log"), &self.elaborate)?;
@@ -120,7 +124,9 @@ impl<'a> Recipe<'a> {
         }
         let used = used_files(&tools.root, self.folder, sources)?;
         tools.yosys(&self.folder.join("yosys.log"), &self.synthesize)?;
-        Ok(used)
+        let hash = netlist_hash(&tools.root.join(&path))?;
+        cache::store(&tools.root, &kept, &key, used, &hash)?;
+        Ok(hash)
     }
 
     /// Arguments of nextpnr-ecp5.
@@ -134,6 +140,16 @@ impl<'a> Recipe<'a> {
             file(&format!("report{seed}.json")),
         )
     }
+}
+
+/// Hash of what nextpnr makes of a netlist: where its cells stand in the source does not count.
+fn netlist_hash(path: &Path) -> Result<String, SynthError> {
+    let text = fs::read_to_string(path).map_err(io_error(path))?;
+    let mut hash = Sha256::new();
+    for line in text.lines().filter(|line| !line.contains("src\": \"")) {
+        hash.update(line.trim_end_matches(','));
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Writes `harness.v` around the block whose ports are in `ports.json`.
@@ -213,6 +229,19 @@ mod tests {
         assert_eq!((path.start.as_str(), path.end.as_str(), path.levels), ("a_q", "b_q", 1));
         assert_eq!(path.delay_ns, 2.75);
         assert_eq!(path.steps[1], (1.0, "net dut.a_q[3]".to_string()));
+    }
+
+    #[test]
+    fn a_netlist_is_the_same_wherever_its_cells_stand_in_the_source() {
+        let path = std::env::temp_dir().join(format!("penstock-netlist-{}.json", std::process::id()));
+        let hash = |text: &str| {
+            fs::write(&path, text).unwrap();
+            netlist_hash(&path).unwrap()
+        };
+        let first = hash("\"src\": \"a.sv:1.2\",\n\"type\": \"LUT4\"");
+        assert_eq!(first, hash("\"src\": \"a.sv:9.2\",\n\"type\": \"LUT4\""));
+        assert_ne!(first, hash("\"src\": \"a.sv:1.2\",\n\"type\": \"CCU2C\""));
+        fs::remove_file(&path).unwrap();
     }
 
     #[test]
