@@ -72,13 +72,12 @@ module rx_dma
     half_t place;       // in packet memory
     header_row_t header; // the header copy's row,
     logic copies;       // if there is one
-    logic [DataW-1:0] data;
   } entry_t;
 
   logic first_q;
   host_answer_t answer;
   entry_t in, head;
-  logic head_avail, pop;
+  logic head_avail, pop, push;
   wire to_write = rx_valid && in.answer && answer.write;
   wire [6:0] in_tail = {rx.meta.len[5:0] == 0, rx.meta.len[5:0]};
 
@@ -94,8 +93,7 @@ module rx_dma
       stop: in_tail + {3'b0, answer.place[2:0], 1'b0},
       place: in.answer ? answer.place : table_place,
       header: table_header,
-      copies: table_copies && !in.answer,
-      data: rx.data
+      copies: table_copies && !in.answer
   };
 
   always_ff @(posedge clk) begin
@@ -114,13 +112,16 @@ module rx_dma
   assign table_slot = in.slot;
   assign info_data = '{len: rx.meta.len, src: rx.meta.src, timestamp: rx.meta.timestamp, hash: rx.meta.hash};
 
+  assign push = rx_valid && !to_write;
+
+  // With the word at the output there are 32 at most: what `data_mem` holds.
   fifo_dist #(
       .Width($bits(entry_t)),
-      .Room (4)
+      .Room (5)
   ) queue (
       .clk,
       .rst,
-      .push (rx_valid && !to_write),
+      .push,
       .din  (in),
       .ready(rx_room),
       .valid(head_avail),
@@ -129,6 +130,22 @@ module rx_dma
       .level()
   );
   assign stall = head_avail && !rx_room;  // after a reset there is no room for a cycle, which is no stall
+
+  // The data stand in a memory beside it and are read where they stand: a register behind it would be 512 bits that wait for `pop`.
+  (* ram_style = "distributed" *) logic [DataW-1:0] data_mem[32];
+  logic [4:0] data_in_q, data_out_q;
+  wire [DataW-1:0] beat = data_mem[data_out_q];
+
+  always_ff @(posedge clk) if (push) data_mem[data_in_q] <= rx.data;
+
+  always_ff @(posedge clk) begin
+    if (push) data_in_q <= data_in_q + 5'd1;
+    if (pop && head_avail) data_out_q <= data_out_q + 5'd1;
+    if (rst) begin
+      data_in_q  <= '0;
+      data_out_q <= '0;
+    end
+  end
 
   // ---- rotation
   offset_t off;
@@ -141,14 +158,14 @@ module rx_dma
 
   always_comb begin
     unique case (off)
-      3'd0: rotated = head.data;
-      3'd1: rotated = {head.data[DataW-17:0], carry_q[111-:16]};
-      3'd2: rotated = {head.data[DataW-33:0], carry_q[111-:32]};
-      3'd3: rotated = {head.data[DataW-49:0], carry_q[111-:48]};
-      3'd4: rotated = {head.data[DataW-65:0], carry_q[111-:64]};
-      3'd5: rotated = {head.data[DataW-81:0], carry_q[111-:80]};
-      3'd6: rotated = {head.data[DataW-97:0], carry_q[111-:96]};
-      3'd7: rotated = {head.data[DataW-113:0], carry_q[111-:112]};
+      3'd0: rotated = beat;
+      3'd1: rotated = {beat[DataW-17:0], carry_q[111-:16]};
+      3'd2: rotated = {beat[DataW-33:0], carry_q[111-:32]};
+      3'd3: rotated = {beat[DataW-49:0], carry_q[111-:48]};
+      3'd4: rotated = {beat[DataW-65:0], carry_q[111-:64]};
+      3'd5: rotated = {beat[DataW-81:0], carry_q[111-:80]};
+      3'd6: rotated = {beat[DataW-97:0], carry_q[111-:96]};
+      3'd7: rotated = {beat[DataW-113:0], carry_q[111-:112]};
     endcase
   end
 
@@ -249,7 +266,7 @@ module rx_dma
         row_be[b] <= spill_q ? !done_answer_q || b < 32'(spill_stop_q) :
             !head.answer || ((!head.first || b >= 32'({head.place[2:0], 1'b0})) && (!head.last || b < 32'(head.stop)));
       spill_stop_q <= head.stop[3:0];
-      carry_q <= head.data[DataW-1-:112];
+      carry_q <= beat[DataW-1-:112];
     end
   end
 

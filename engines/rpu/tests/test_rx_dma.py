@@ -252,6 +252,26 @@ async def answers_of_host_memory(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_reset_forgets_what_waits(dut: Any) -> None:
+    """Whatever was in the queue at the reset, what comes after it is as ever."""
+    bench = Bench(dut, random.Random(SEED + 4))
+    await bench.start()
+    for length in (64, 65, 1000, 1500):
+        bench.row_stall = 1.0
+        await bench.send(frame_of(bench.rng, 5, length, bench.rng.choice(OFFSETS)))
+        dut.rst.value = 1
+        await bench.step()
+        dut.rst.value = 0
+        bench.row_stall = 0.0
+        for seen in (bench.sent, bench.infos, bench.dmem):
+            seen.clear()
+        for _ in range(4):
+            await bench.step()
+        assert not bench.rows and not bench.dmem and not bench.done
+        await batch(bench, [64, 14, 300], bench.rng.choice(OFFSETS))
+
+
+@cocotb.test()
 async def cycles_per_frame(dut: Any) -> None:
     """64 bytes at the kit's offset take 3 cycles, 128 bytes 5, longer frames one more for each beat."""
     bench = Bench(dut, random.Random(SEED + 2))
@@ -265,7 +285,14 @@ async def cycles_per_frame(dut: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", ["every_offset_and_length", "stalls_everywhere", "answers_of_host_memory", "cycles_per_frame"]
+    "case",
+    [
+        "every_offset_and_length",
+        "stalls_everywhere",
+        "answers_of_host_memory",
+        "a_reset_forgets_what_waits",
+        "cycles_per_frame",
+    ],
 )
 def test_rx_dma(case: str) -> None:
     parts.run("test_rx_dma", case)
