@@ -38,13 +38,18 @@ module accel_rows
     // With `last`: bytes behind the range, of this row and, where it is there for `Least` only, of the one before.
     output logic [6:0]           tail
 );
-  typedef logic signed [22:0] reach_t;  // from the start of a row to the end of the range
+  // Bytes from the start of a row to the end of the range: from row to row, 64 less.
+  typedef struct packed {
+    logic signed [16:0] rows;
+    logic [5:0] bytes;
+  } reach_t;
 
   // --- The range ----------------------------------------------------------------------------------------------------
 
   logic check_q, wait_q, live_q, outside_q;
   logic [31:0] addr_q, length_q;
   reach_t end_q;
+  logic all_q, part_q;  // the range reaches beyond the row, and ends in it: of the next row to come
   logic [16:0] ask_q, await_q;  // rows to ask for, and to come, less one; -1 in the end: none
   logic [13:0] row_q;
   logic [2:0] flying_q;  // rows asked for and not there
@@ -52,10 +57,11 @@ module accel_rows
   // The sums do not wait for each other.
   wire outside = addr_q[31:20] != 12'h010 || length_q[31:21] != 0 || 22'(addr_q[19:0]) + 22'(length_q[20:0]) > 22'h100000;
   wire few = outside || length_q[20:0] < 21'(Least);
-  wire reach_t reach = 23'(addr_q[5:0]) + 23'(length_q[20:0]);
+  wire [22:0] reach = 23'(addr_q[5:0]) + 23'(length_q[20:0]);
+  wire here = live_q && pm_rvalid;
   logic [16:0] rows;  // less one
 
-  assign rows  = few ? 17'(7'(addr_q[5:0]) > 7'(64 - Least)) : 17'(unsigned'(reach - 23'd1) >> 6);
+  assign rows  = few ? 17'(7'(addr_q[5:0]) > 7'(64 - Least)) : 17'((reach - 23'd1) >> 6);
   assign asked = live_q && !ask_q[16] && room && (!pm_en || pm_ready);
 
   always_ff @(posedge clk) begin
@@ -69,10 +75,12 @@ module accel_rows
       await_q <= rows;
       row_q   <= addr_q[19:6];
     end
-    if (live_q && pm_rvalid) begin
-      end_q   <= end_q - 23'd64;
-      await_q <= await_q - 17'd1;
+    if (here) begin
+      end_q.rows <= end_q.rows - 17'sd1;
+      await_q    <= await_q - 17'd1;
     end
+    all_q  <= end_q.rows > (here ? 17'sd1 : 17'sd0);
+    part_q <= end_q.rows == (here ? 17'sd1 : 17'sd0);
     if (!pm_en || pm_ready) begin
       pm_en  <= asked;
       pm_row <= row_q;
@@ -111,11 +119,11 @@ module accel_rows
     row_data_q  <= pm_rdata;
     row_first_q <= begins_q;
     row_last_q  <= await_q == 0;
-    row_tail_q  <= 7'd64 - end_q[6:0];
+    row_tail_q  <= 7'd64 - {end_q.rows[0], end_q.bytes};
     for (int unsigned b = 0; b < BeatBytes; b++)
-      row_keep_q[b] <= (!begins_q || b >= 32'(skip)) && end_q > reach_t'(b);
+      row_keep_q[b] <= (!begins_q || b >= 32'(skip)) && (all_q || (part_q && b < 32'(end_q.bytes)));
     if (check_q) begins_q <= 1'b1;
-    else if (live_q && pm_rvalid) begins_q <= 1'b0;
+    else if (here) begins_q <= 1'b0;
 
     if (came_q) begin
       first <= row_first_q;
@@ -125,7 +133,7 @@ module accel_rows
       for (int unsigned b = 0; b < BeatBytes; b++) data[b*8+:8] <= row_keep_q[b] ? row_data_q[b*8+:8] : 8'd0;
     end
 
-    came_q <= live_q && pm_rvalid && !start && !rst;
+    came_q <= here && !start && !rst;
     valid  <= came_q && !start && !rst;
   end
 
@@ -133,7 +141,7 @@ module accel_rows
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!pm_rvalid || flying_q != 0) else $error("%m: a row that nobody asked for");
-      assert (!(live_q && pm_rvalid) || !await_q[16]) else $error("%m: a row too many");
+      assert (!here || !await_q[16]) else $error("%m: a row too many");
     end
 `endif
 endmodule
