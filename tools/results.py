@@ -49,8 +49,8 @@ def smallest_full(rows: list[Row], **case: object) -> str:
 
 
 def readme_rows() -> list[str]:
-    forward, latency, firewall, messages, speed, synth = map(
-        load, ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "sim-speed", "synth")
+    forward, latency, firewall, messages, reload, speed, synth = map(
+        load, ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "rpu-reload", "sim-speed", "synth")
     )
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
     ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
@@ -116,6 +116,14 @@ def readme_rows() -> list[str]:
             "92 / 1,680 ns",
             "bench rpu-messages",
         ),
+        (
+            "A unit without frames while its program is loaded anew / frames dropped, all units in turn, 64 B at line rate",
+            text(pick(reload, "reload_us", size=64), "{:,.0f} µs")
+            + " / "
+            + text(pick(reload, "dropped", size=64), "{:.0f}"),
+            "756,000 µs (with new logic)",
+            "bench rpu-reload",
+        ),
         ("One unit without accelerator, LUT / FF / BRAM / URAM", area, "4,541 / 3,788 / 24 / 32", "synth unit"),
         (
             "Slowest block, of the reference core's Fmax",
@@ -142,7 +150,7 @@ def number(value: object) -> str:
 
 def benchmark_tables() -> list[str]:
     lines = []
-    for name in ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "sim-speed", "synth"):
+    for name in ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "rpu-reload", "sim-speed", "synth"):
         rows = load(name)
         if not rows:
             continue

@@ -117,6 +117,14 @@ impl Host {
         start(bus, bit)
     }
 
+    /// Loads one unit while the others go on, and gives it frames again once it has declared its slots.
+    pub fn reload_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
+        let enabled = self.enabled;
+        self.load_unit(bus, unit, image)?;
+        self.await_slots(bus, 1 << unit)?;
+        self.enable(bus, enabled)
+    }
+
     /// Writes programs and tables into the units of the mask, holds them in reset, and lets the dispatcher forget their slots.
     fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &Image) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;

@@ -9,6 +9,7 @@ pub mod forward;
 pub mod latency;
 pub mod messages;
 pub mod rates;
+pub mod reload;
 pub mod row;
 pub mod sim_speed;
 pub mod traffic;

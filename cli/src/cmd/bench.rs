@@ -8,7 +8,7 @@ use penstock_device::Root;
 use serde_json::Value;
 
 use crate::bench::row::{self, Row};
-use crate::bench::{BenchError, SIZES, Selection, TOLERANCE, firewall, forward, latency, messages, sim_speed};
+use crate::bench::{BenchError, SIZES, Selection, TOLERANCE, firewall, forward, latency, messages, reload, sim_speed};
 use crate::files;
 
 /// Measures the card and prints the result beside the published or measured figures of others.
@@ -41,6 +41,8 @@ pub enum Name {
     RpuFirewall,
     /// Loopback between units, and broadcast (section 6.3).
     RpuMessages,
+    /// New programs and tables under load (section 4.1).
+    RpuReload,
     /// Speed of the simulation.
     SimSpeed,
     /// All of them.
@@ -48,7 +50,8 @@ pub enum Name {
 }
 
 impl Name {
-    const EACH: [Self; 5] = [Self::RpuForward, Self::RpuLatency, Self::RpuFirewall, Self::RpuMessages, Self::SimSpeed];
+    const EACH: [Self; 6] =
+        [Self::RpuForward, Self::RpuLatency, Self::RpuFirewall, Self::RpuMessages, Self::RpuReload, Self::SimSpeed];
 
     fn word(self) -> &'static str {
         match self {
@@ -56,6 +59,7 @@ impl Name {
             Self::RpuLatency => "rpu-latency",
             Self::RpuFirewall => "rpu-firewall",
             Self::RpuMessages => "rpu-messages",
+            Self::RpuReload => "rpu-reload",
             Self::SimSpeed => "sim-speed",
             Self::All => "all",
         }
@@ -68,6 +72,7 @@ impl Name {
             Self::RpuLatency => &latency::UNITS,
             Self::RpuFirewall => &firewall::UNITS,
             Self::RpuMessages => &messages::UNITS,
+            Self::RpuReload => &reload::UNITS,
             Self::SimSpeed => &sim_speed::UNITS,
             Self::All => &[],
         }
@@ -75,8 +80,9 @@ impl Name {
 
     /// Whether it has a case among those that are selected.
     fn measures(self, selection: &Selection) -> bool {
+        let sizes: &[usize] = if self == Self::RpuReload { &reload::SIZES } else { &SIZES };
         let shortest = if self == Self::RpuFirewall { firewall::MIN_SIZE } else { 0 };
-        selection.units(self.units()).next().is_some() && selection.sizes(&SIZES).any(|size| size >= shortest)
+        selection.units(self.units()).next().is_some() && selection.sizes(sizes).any(|size| size >= shortest)
     }
 }
 
@@ -102,6 +108,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::RpuLatency => latency::run(root, &selection, &mut report)?,
             Name::RpuFirewall => firewall::run(root, &selection, &mut report)?,
             Name::RpuMessages => messages::run(root, &selection, &mut report)?,
+            Name::RpuReload => reload::run(root, &selection, &mut report)?,
             Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
             Name::All => {}
         }
@@ -129,7 +136,7 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
 fn worse_than_peer(row: &Row) -> bool {
     let Some(paper) = row.paper else { return false };
     match row.metric.as_str() {
-        "latency_ns" | "longest_ns" => row.value > paper,
+        "latency_ns" | "longest_ns" | "reload_us" => row.value > paper,
         "mpps" | "cycles_per_s" => row.value < paper * (1.0 - TOLERANCE),
         _ => false,
     }

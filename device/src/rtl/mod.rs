@@ -69,6 +69,26 @@ pub struct Window {
     pub drops: Drops,
 }
 
+/// What a card did while its units were loaded anew, one after the other, under traffic that never ends.
+#[derive(Debug, Clone, Default)]
+pub struct Reloads {
+    /// Cycles from the one on in which a unit gets no more frames until it gets frames again, by unit.
+    pub units: Vec<u64>,
+    /// Cycles of them all.
+    pub cycles: u64,
+    /// Frames whose last beat left meanwhile.
+    pub left: u64,
+    /// Frames dropped from the start of the warm-up until the card was empty again.
+    pub drops: Drops,
+}
+
+/// Frames that are repeated endlessly: what was dropped before, what has entered and left so far.
+struct Endless {
+    before: Drops,
+    entered: u64,
+    left: u64,
+}
+
 /// A design on its own RTL.
 pub struct RtlDevice {
     model: Model,
@@ -135,54 +155,91 @@ impl RtlDevice {
     /// Repeats the frames of `traffic` endlessly, lets the card warm up, and counts what it does in a window.
     /// Ends with the card empty, and fails when frames got lost on the way.
     pub fn measure(&mut self, traffic: &Traffic, rate: Rate, warmup: u64, window: u64) -> Result<Window, DeviceError> {
-        let before = self.counters()?.drops();
-        self.send(traffic, rate)?;
-        self.model.clear();
-        self.start(true);
-        (self.sent, self.empty) = (0, 0);
-        self.model.keep_bytes(false);
-        self.model.step(warmup, u64::MAX);
+        let mut endless = self.begin_endless(traffic, rate, warmup)?;
         let from = self.model.cycle();
-        let (mut entered_total, mut left_total) =
-            (self.model.entries().len() as u64, self.model.exits().0.len() as u64);
-        self.model.clear();
         let mut result = Window { cycles: window, left: vec![(0, 0); self.host.ports as usize], ..Window::default() };
         while self.model.cycle() < from + window {
             self.model.step(LOOK.min(from + window - self.model.cycle()), u64::MAX);
             check(&self.model)?;
             result.entered += self.model.entries().len() as u64;
             for exit in self.model.exits().0 {
-                left_total += 1;
                 result.latencies.push(exit.last - exit.entered());
                 if let Some((frames, bytes)) = result.left.get_mut(usize::from(exit.stream)) {
                     *frames += 1;
                     *bytes += u64::from(exit.length);
                 }
             }
-            self.model.clear();
+            self.count_endless(&mut endless);
         }
-        entered_total += result.entered;
+        result.drops = self.end_endless(endless)?;
+        Ok(result)
+    }
+
+    /// Repeats the frames of `traffic` endlessly, lets the card warm up, and loads its units anew, one after the other.
+    /// Ends with the card empty, and fails when frames got lost on the way.
+    pub fn measure_reload(
+        &mut self,
+        traffic: &Traffic,
+        rate: Rate,
+        warmup: u64,
+        image: &Image,
+    ) -> Result<Reloads, DeviceError> {
+        let mut endless = self.begin_endless(traffic, rate, warmup)?;
+        let (from, left) = (self.model.cycle(), endless.left);
+        let mut result = Reloads::default();
+        for unit in 0..self.host.units {
+            let start = self.model.cycle();
+            self.host.reload_unit(&mut self.model, unit, image)?;
+            result.units.push(self.model.cycle() - start);
+            self.count_endless(&mut endless);
+        }
+        result.cycles = self.model.cycle() - from;
+        result.left = endless.left - left;
+        result.drops = self.end_endless(endless)?;
+        Ok(result)
+    }
+
+    /// Repeats the frames of `traffic` endlessly and lets the card warm up.
+    fn begin_endless(&mut self, traffic: &Traffic, rate: Rate, warmup: u64) -> Result<Endless, DeviceError> {
+        let mut endless = Endless { before: self.counters()?.drops(), entered: 0, left: 0 };
+        self.send(traffic, rate)?;
+        self.model.clear();
+        self.start(true);
+        (self.sent, self.empty) = (0, 0);
+        self.model.keep_bytes(false);
+        self.model.step(warmup, u64::MAX);
+        self.count_endless(&mut endless);
+        Ok(endless)
+    }
+
+    /// Takes down what has entered and left.
+    fn count_endless(&mut self, endless: &mut Endless) {
+        endless.entered += self.model.entries().len() as u64;
+        endless.left += self.model.exits().0.len() as u64;
+        self.model.clear();
+    }
+
+    /// Sends no more, and waits until the card is empty; gives what was dropped. An error says how many frames got lost.
+    fn end_endless(&mut self, mut endless: Endless) -> Result<Drops, DeviceError> {
         self.set_pace(false);
         self.model.queue(&[], &[]);
+        let mut drops = Drops::default();
         for _ in 0..STILL / QUIET {
             self.model.step(LOOK, QUIET);
-            entered_total += self.model.entries().len() as u64;
-            left_total += self.model.exits().0.len() as u64;
-            self.model.clear();
-            result.drops = self.counters()?.drops().since(before);
-            if left_total + result.drops.total() >= entered_total {
+            self.count_endless(&mut endless);
+            drops = self.counters()?.drops().since(endless.before);
+            if endless.left + drops.total() >= endless.entered {
                 break;
             }
         }
         self.model.keep_bytes(true);
         check(&self.model)?;
-        let missing = entered_total.saturating_sub(left_total + result.drops.total());
-        if missing > 0 {
-            return Err(DeviceError::Card(format!(
-                "{missing} of {entered_total} frames neither left nor were counted"
-            )));
+        match endless.entered.saturating_sub(endless.left + drops.total()) {
+            0 => Ok(drops),
+            missing => {
+                Err(DeviceError::Card(format!("{missing} of {} frames neither left nor were counted", endless.entered)))
+            }
         }
-        Ok(result)
     }
 
     fn set_pace(&mut self, repeat: bool) {

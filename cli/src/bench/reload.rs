@@ -1,0 +1,58 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `rpu-reload`: how long a unit gets no frames while its program and its tables are loaded anew, and what becomes of the traffic.
+//!
+//! Both ports run at line rate without a pause, and the units are loaded one after the other: out of the dispatch, drained, reset, written
+//! through the card's AXI4-Lite port (a word in some ten cycles), started, and back when its slots are declared. The paper's figure (section
+//! 4.1) includes a partial reconfiguration of the unit's logic, which a new program or table does not need here.
+
+use penstock_device::{Override, Policy, Rate, Root};
+
+use super::forward::warmup;
+use super::row::Row;
+use super::{BenchError, PORTS, Selection, case, rates, traffic};
+use crate::card::Card;
+use crate::wire;
+
+/// Units of the card that is measured.
+pub const UNITS: [u32; 1] = [16];
+
+/// Firmware: name in the case, manifest, frame size at which one unit less still carries line rate.
+const FIRMWARE: [(&str, &str, usize); 2] = [("forward", "forward.toml", 64), ("firewall", "firewall.toml", 128)];
+/// Frame sizes that are measured.
+pub const SIZES: [usize; 2] = [64, 128];
+
+/// The paper's time from pause to boot, averaged over 320 loads, us.
+const PAPER_US: f64 = 756_000.0;
+
+/// Loads all units anew, for each firmware.
+pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
+    for units in selection.units(&UNITS) {
+        for (firmware, manifest, size) in FIRMWARE {
+            if selection.sizes(&[size]).next().is_none() {
+                continue;
+            }
+            let change = Override { units: Some(units), policy: Some(Policy::RoundRobin), ..Override::default() };
+            let card = Card::read(root, &root.join("designs").join(manifest), change)?;
+            let frames = traffic::clean(PORTS, size);
+            let seen = card.rtl(root)?.measure_reload(&frames, Rate::Line, warmup(size), &card.image)?;
+            let longest = seen.units.iter().max().copied().unwrap_or(0) as f64 / wire::CLOCK_MHZ;
+            let share = seen.left as f64 * wire::CLOCK_MHZ / seen.cycles as f64 / rates::line(PORTS, size);
+            let row = |metric: &str, unit: &str, paper: Option<f64>, goal: Option<f64>, value: f64| Row {
+                bench: "rpu-reload".into(),
+                case: case(units, PORTS, size, firmware),
+                metric: metric.into(),
+                unit: unit.into(),
+                paper,
+                peer: None,
+                goal,
+                value,
+            };
+            report(&[
+                row("reload_us", "us without frames, the longest of the units", Some(PAPER_US), None, longest),
+                row("dropped", "frames", None, Some(0.0), seen.drops.total() as f64),
+                row("share", "of line rate meanwhile", None, Some(1.0), share),
+            ]);
+        }
+    }
+    Ok(())
+}
