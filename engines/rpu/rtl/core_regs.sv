@@ -30,6 +30,7 @@ module core_regs
     input  wire logic        wr,
     input  wire logic [8:2]  addr,
     input  wire logic [31:0] wdata,
+    input  wire waiter_t     waiter,  // of the access, decoded while it was in EX: the core waits behind it
     output logic      [31:0] rdata,
     output logic             hold,
     output logic             retry,
@@ -138,9 +139,9 @@ module core_regs
   // The table looks up the slot that comes into the descriptor register, and between two of them the one that is there.
   wire head_load = queue_valid && (!head_valid_q || pop);
   assign head_slot = queue_slot;
-  wire recv = rd && at(addr, RPU_CORE_RECV) && !retry;
+  wire recv = waiter.recv && !retry;
   wire recv_waits = recv && !head_valid_q;
-  assign pop = head_valid_q && (recv || (wr && at(addr, RPU_CORE_RECV_DESC_RELEASE)));
+  assign pop = head_valid_q && (recv || waiter.take);
 
   half_t head_place_q;
   logic [14:8] head_window_q, window_q;  // header copies of the frame that waits and of the one that was taken
@@ -186,25 +187,25 @@ module core_regs
   logic [31:0] s_desc_q, s_data_q;
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
-  wire store_pointer = wr && at(addr, RPU_CORE_SEND_DESC_HIGH);
-  wire store_address = wr && (at(addr, RPU_CORE_DRAM_ADDR_LOW) || at(addr, RPU_CORE_DRAM_ADDR_HIGH));
   // Requests to host memory come one at a time.
-  wire host_type = type_q == SendHostWrite || type_q == SendHostRead;
-  wire s_host = s_valid_q && (s_type_q == SendHostWrite || s_type_q == SendHostRead);
-  wire host_waits = (mem_busy || s_host) && (store_address || (store_pointer && host_type));
-  wire store_high = store_pointer && !host_waits;
+  logic host_type_q, s_host_q;  // `type_q` is one of them; so is what is in the register
+  wire host_waits = (mem_busy || s_host_q) && (waiter.host_addr || (waiter.pointer && host_type_q));
+  wire store_high = waiter.pointer && !host_waits;
 
   assign hold = recv_waits || host_waits;
 
   always_ff @(posedge clk) begin
     if (wr && !host_waits && at(addr, RPU_CORE_DRAM_ADDR_LOW)) mem_addr[31:0] <= wdata;
     if (wr && !host_waits && at(addr, RPU_CORE_DRAM_ADDR_HIGH)) mem_addr[63:32] <= wdata;
-    if (store_high && host_type) mem_read <= '{place: wdata[19:1], len: desc_low_q[15:0]};
+    if (store_high && host_type_q) mem_read <= '{place: wdata[19:1], len: desc_low_q[15:0]};
   end
 
   always_ff @(posedge clk) begin
     if (wr && at(addr, RPU_CORE_SEND_DESC_LOW)) desc_low_q <= wdata;
-    if (wr && at(addr, RPU_CORE_SEND_DESC_TYPE)) type_q <= wdata[2:0];
+    if (wr && at(addr, RPU_CORE_SEND_DESC_TYPE)) begin
+      type_q <= wdata[2:0];
+      host_type_q <= wdata[2:0] == SendHostWrite || wdata[2:0] == SendHostRead;
+    end
     if (store_send || store_high) begin
       s_pointer_q <= store_high;
       s_type_q <= store_send ? SendFrame : type_q;
@@ -212,9 +213,12 @@ module core_regs
       s_data_q <= wdata;
     end
     s_valid_q <= store_send || store_high;
+    s_host_q <= store_high && host_type_q;
     if (rst) begin
       s_valid_q <= 1'b0;
+      s_host_q <= 1'b0;
       type_q <= SendFrame;
+      host_type_q <= 1'b0;
     end
   end
 
@@ -257,9 +261,9 @@ module core_regs
   // Host memory takes any part of packet memory that begins where a frame may begin.
   wire [20:0] s_end = {1'b0, s_data_q[19:0]} + {5'd0, s_len};
   wire host_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots) && s_len != 0 && moved && frame_fits && 32'(s_end) <= PmemBytes;
-  wire refuse_host = s_host && !host_fits;
+  wire refuse_host = s_host_q && !host_fits;
 
-  wire s_sends = s_valid_q && s_type_q != SendSlots && !s_host;
+  wire s_sends = s_valid_q && s_type_q != SendSlots && !s_host_q;
   wire release_only = s_type_q == SendRelease;
   wire drop = s_len == 0;
   wire refuse_slot = s_sends && !s_held;
@@ -268,12 +272,12 @@ module core_regs
 
   assign send_slot = s_slot;
   wire gives_back = s_sends && s_held;
-  assign send = gives_back || (s_host && host_fits);
+  assign send = gives_back || (s_host_q && host_fits);
   assign send_data = '{
       slot: s_slot,
       discard: release_only || drop || refuse_frame || refuse_dst,
       blocked: drop || release_only,
-      len: s_host && s_type_q == SendHostRead ? len_t'(HostReadBytes) : s_len,
+      len: s_host_q && s_type_q == SendHostRead ? len_t'(HostReadBytes) : s_len,
       dst: dst,
       start: moved ? s_data_q[19:1] : send_place
   };
@@ -431,7 +435,7 @@ module core_regs
       RPU_CORE_RECV_DESC_LOW[8:2]: rdata = head_valid_q ? head_desc_q : 32'd0;
       RPU_CORE_RECV_DESC_HIGH[8:2]: rdata = {12'h010, head_place_q, 1'b0};
       RPU_CORE_DRAM_FLAGS[8:2]: rdata = host_flags_q;
-      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 7'd0, !(host_type && (mem_busy || s_host)), 7'd0, head_valid_q};
+      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 7'd0, !(host_type_q && (mem_busy || s_host_q)), 7'd0, head_valid_q};
       RPU_CORE_CORE_ID[8:2]: rdata = 32'(unit_id);
       RPU_CORE_TIMER_L[8:2]: rdata = timer[31:0];
       RPU_CORE_TIMER_H[8:2]: rdata = timer_high_q;

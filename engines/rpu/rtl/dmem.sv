@@ -3,20 +3,16 @@
 
 // Data memory: rows of 32 bytes in eight lanes of block RAM.
 //
-//   core   32 bits: the row and lane of its address; answers in the next cycle
-//   wide   256 bits with byte strobes: header copies, and the host; a read answers in the next cycle
+//   core   reads 32 bits in every cycle: the lane and row of the address; they are there in the next one
+//   wide   256 bits with byte strobes: stores of the core, header copies, and the host; a read answers in the next cycle
 //
-// A byte that both ports write in one cycle gets either value.
+// The core sees what a row was before a write of the same cycle.
 module dmem #(
     parameter int unsigned Bytes = 32768
 ) (
     input wire logic clk,
 
-    input  wire logic                     core_en,
-    input  wire logic                     core_we,
-    input  wire logic [3:0]               core_be,
     input  wire logic [$clog2(Bytes)-1:2] core_addr,
-    input  wire logic [31:0]              core_wdata,
     output logic      [31:0]              core_rdata,
 
     input  wire logic                     wide_en,
@@ -31,30 +27,20 @@ module dmem #(
   logic [31:0] lane_rdata[Lanes];
   logic [2:0] lane_q;
 
-  always_ff @(posedge clk) if (core_en) lane_q <= core_addr[4:2];
+  always_ff @(posedge clk) lane_q <= core_addr[4:2];
   assign core_rdata = lane_rdata[lane_q];
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    wire en = core_en && core_addr[4:2] == 3'(l);
     logic [31:0] core_q, wide_q;
-    // Two ports write one array: that is what a true dual port RAM is.
-    /* verilator lint_off MULTIDRIVEN */
     (* ram_style = "block", no_rw_check *) logic [31:0] mem[Bytes/32];
-    /* verilator lint_on MULTIDRIVEN */
 
-    always @(posedge clk) begin
-      if (en) begin
-        if (core_we) begin
-          for (int unsigned b = 0; b < 4; b++) if (core_be[b]) mem[core_addr[$clog2(Bytes)-1:5]][b*8+:8] <= core_wdata[b*8+:8];
-        end else core_q <= mem[core_addr[$clog2(Bytes)-1:5]];
-      end
-    end
+    always @(posedge clk) core_q <= mem[core_addr[$clog2(Bytes)-1:5]];
 
     always @(posedge clk) begin
       if (wide_en) begin
-        if (wide_we) begin
-          for (int unsigned b = 0; b < 4; b++) if (wide_be[l*4+b]) mem[wide_row][b*8+:8] <= wide_wdata[l*32+b*8+:8];
-        end else wide_q <= mem[wide_row];
+        // Reads first, whatever it does: a port that only writes would spoil what the other one reads.
+        wide_q <= mem[wide_row];
+        if (wide_we) for (int unsigned b = 0; b < 4; b++) if (wide_be[l*4+b]) mem[wide_row][b*8+:8] <= wide_wdata[l*32+b*8+:8];
       end
     end
 

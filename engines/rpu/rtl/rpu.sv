@@ -89,6 +89,7 @@ module rpu
   logic m_dmem_q, m_bc_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
   logic [3:0] m_be_q;
   logic [31:0] m_addr_q, m_wdata_q;
+  waiter_t m_waiter_q;
 
   wire ex_window = dbus_addr[31:8] == 24'h008080;
   wire ex_bc = dbus_addr[31:13] == 19'h00403;
@@ -105,6 +106,7 @@ module rpu
       m_accel_q <= dbus_req && ex_accel;
       m_pmem_q  <= dbus_req && ex_pmem;
       m_wild_q  <= dbus_req && !ex_dmem && !ex_bc && !ex_regs && !ex_accel && !ex_pmem;
+      m_waiter_q <= dbus_req && ex_regs ? waiter_of(dbus_we, dbus_addr[8:2]) : '0;
     end
     if (core_rst_q) begin
       m_dmem_q  <= 1'b0;
@@ -113,6 +115,7 @@ module rpu
       m_accel_q <= 1'b0;
       m_pmem_q  <= 1'b0;
       m_wild_q  <= 1'b0;
+      m_waiter_q <= '0;
     end
   end
 
@@ -125,13 +128,13 @@ module rpu
     end
   end
 
-  logic regs_hold, accel_hold, pmem_hold, bc_hold;
-  logic [31:0] dmem_rdata, bc_rdata, regs_rdata, pmem_word;
+  logic dmem_hold, regs_hold, accel_hold, pmem_hold, bc_hold;
+  logic [31:0] dmem_word, bc_rdata, regs_rdata, pmem_word;
 
   accel_if accel_bus ();
 
-  assign dbus_wait = regs_hold || accel_hold || pmem_hold || bc_hold;
-  assign dbus_rdata = (dmem_rdata & {32{m_dmem_q}}) | (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
+  assign dbus_wait = dmem_hold || regs_hold || accel_hold || pmem_hold || bc_hold;
+  assign dbus_rdata = (dmem_word & {32{m_dmem_q}}) | (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
       (accel_bus.rdata & {32{m_accel_q}}) | (pmem_word & {32{m_pmem_q}});
 
   logic [31:0] error_addr_q;
@@ -226,23 +229,43 @@ module rpu
   logic [255:0] head_data;
   logic [14:8] window;  // page of the header window: out of registers, it is there before the sum that is the address
 
+  // A load reads in EX; a store writes in MEM, out of registers, through the port that header copies and the host use. So the load behind it gets
+  // what it stores from here.
+  wire [14:2] ex_word = {dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]};
+  wire dmem_store = m_dmem_q && m_we_q;
+  wire [31:0] one_word = host_dmem_en ? host_wdata : m_wdata_q;
+  logic [14:2] m_word_q;
+  logic [3:0] stored_be_q;
+  logic [31:0] dmem_rdata, stored_q;
+
+  assign dmem_hold = dmem_store && host_dmem_en;
+
+  always_ff @(posedge clk) begin
+    if (issue) m_word_q <= ex_word;
+    stored_be_q <= dmem_store && ex_word == m_word_q ? m_be_q : '0;
+    stored_q <= m_wdata_q;
+  end
+
+  always_comb for (int unsigned b = 0; b < 4; b++) dmem_word[8*b+:8] = stored_be_q[b] ? stored_q[8*b+:8] : dmem_rdata[8*b+:8];
+
   dmem #(
       .Bytes(DmemBytes)
   ) dmem (
       .clk,
-      .core_en(issue && ex_dmem),
-      .core_we(dbus_we),
-      .core_be(dbus_be),
-      .core_addr({dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]}),
-      .core_wdata(dbus_wdata),
+      .core_addr(ex_word),
       .core_rdata(dmem_rdata),
-      .wide_en(host_dmem_en || head_valid),
-      .wide_we(host_dmem_en ? host_we : 1'b1),
-      .wide_be(host_dmem_en ? 32'hF << {host_addr[4:2], 2'b0} : head_be),
-      .wide_row(host_dmem_en ? host_addr[14:5] : head_row),
-      .wide_wdata(host_dmem_en ? {8{host_wdata}} : head_data),
+      .wide_en(host_dmem_en || dmem_store || head_valid),
+      .wide_we(!host_dmem_en || host_we),
+      .wide_be(host_dmem_en ? 32'hF << {host_addr[4:2], 2'b0} : dmem_store ? 32'(m_be_q) << {m_word_q[4:2], 2'b0} : head_be),
+      .wide_row(host_dmem_en ? host_addr[14:5] : dmem_store ? m_word_q[14:5] : head_row),
+      .wide_wdata(host_dmem_en || dmem_store ? {8{one_word}} : head_data),
       .wide_rdata
   );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk)
+    if (!rst) assert (!(m_dmem_q && !m_we_q && dbus_wait)) else $error("%m: data memory does not keep the word of a load that waits");
+`endif
 
   // ---- broadcast
   logic bc_listen, bc_next, bc_head_valid, bc_head_load;
@@ -427,7 +450,7 @@ module rpu
       .row_addr(rx_row),
       .row_be(rx_row_be),
       .head_valid,
-      .head_ready(!host_dmem_en),
+      .head_ready(!host_dmem_en && !dmem_store),
       .head_be,
       .head_row,
       .head_data,
@@ -483,6 +506,7 @@ module rpu
       .timer(timer_q),
       .rd(m_regs_q && !m_we_q),
       .wr(m_regs_q && m_we_q),
+      .waiter(m_waiter_q),
       .addr(m_addr_q[8:2]),
       .wdata(m_wdata_q),
       .rdata(regs_rdata),

@@ -51,6 +51,23 @@ package rpu_pkg;
     return word == register[7:2];
   endfunction
 
+  // Accesses of the core to its registers that may have to wait there.
+  typedef struct packed {
+    logic recv;       // takes the next descriptor: reads it and takes it,
+    logic take;       // or takes it only
+    logic pointer;    // sends with a pointer, or asks host memory
+    logic host_addr;  // says where in host memory
+  } waiter_t;
+
+  function automatic waiter_t waiter_of(logic we, logic [8:2] word);
+    return '{
+        recv: !we && word == regs_pkg::RPU_CORE_RECV[8:2],
+        take: we && word == regs_pkg::RPU_CORE_RECV_DESC_RELEASE[8:2],
+        pointer: we && word == regs_pkg::RPU_CORE_SEND_DESC_HIGH[8:2],
+        host_addr: we && (word == regs_pkg::RPU_CORE_DRAM_ADDR_LOW[8:2] || word == regs_pkg::RPU_CORE_DRAM_ADDR_HIGH[8:2])
+    };
+  endfunction
+
   function automatic slot_index_t slot_index(slot_t slot);
     return slot_index_t'(slot - 6'd1);
   endfunction

@@ -253,6 +253,7 @@ module parts_bench
       .wr,
       .addr(addr[8:2]),
       .wdata,
+      .waiter(rd || wr ? waiter_of(wr, addr[8:2]) : '0),
       .rdata,
       .hold,
       .irq,

@@ -126,6 +126,8 @@ async def loads_and_stores_while_frames_flow(dut: Any) -> None:
     for length in lengths:
         unit.to_send.append(unit.random_frame(length))
         unit.to_send.extend(unit.random_frame(unit.rng.choice([300, 1514, 5000, MAX_FRAME])) for _ in range(4))
+    # The host looks at data memory all the while, and wins the port through which stores go.
+    unit.accesses.extend(Access(bench.DMEM + 4 * (n % 64)) for n in range(2000))
     await unit.drained(200000)
     assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == 0
     unit.check_forwarded(

@@ -23,6 +23,40 @@ static void check_loads(const volatile uint8_t *p, uint32_t where, uint32_t desc
   }
 }
 
+/* A store and at once a load: of the same word in whole or in part, of another one, of what two stores made. */
+static void check_data_memory(uint32_t a, uint32_t b, uint32_t desc) {
+  static volatile uint32_t words[2];
+  uint32_t got;
+  words[0] = ~a;
+  words[1] = ~b;
+  __asm__ volatile("sw %2, 0(%1)\n lw %0, 0(%1)" : "=&r"(got) : "r"(words), "r"(a) : "memory");
+  if (got != a) wrong(0x70, desc);
+  __asm__ volatile("sb %2, 1(%1)\n lw %0, 0(%1)" : "=&r"(got) : "r"(words), "r"(b) : "memory");
+  if (got != ((a & 0xFFFF00FFu) | (b & 0xFFu) << 8)) wrong(0x71, desc);
+  __asm__ volatile("sh %2, 2(%1)\n lw %0, 0(%1)" : "=&r"(got) : "r"(words), "r"(b) : "memory");
+  if (got != ((a & 0xFFu) | (b & 0xFFu) << 8 | b << 16)) wrong(0x72, desc);
+  __asm__ volatile("sw %2, 0(%1)\n lbu %0, 3(%1)" : "=&r"(got) : "r"(words), "r"(a) : "memory");
+  if (got != a >> 24) wrong(0x73, desc);
+  __asm__ volatile("sw %2, 0(%1)\n lw %0, 4(%1)" : "=&r"(got) : "r"(words), "r"(b) : "memory");
+  if (got != ~b) wrong(0x74, desc);
+  __asm__ volatile("sw %2, 0(%1)\n sb %3, 0(%1)\n lw %0, 0(%1)" : "=&r"(got) : "r"(words), "r"(a), "r"(b) : "memory");
+  if (got != ((a & 0xFFFFFF00u) | (b & 0xFFu))) wrong(0x75, desc);
+  __asm__ volatile("sw %2, 4(%1)\n sw %3, 0(%1)\n lw %0, 4(%1)" : "=&r"(got) : "r"(words), "r"(a), "r"(b) : "memory");
+  if (got != a || words[0] != b) wrong(0x76, desc);
+  /* Stores one behind the other while the host looks. */
+  for (uint32_t n = 0; n < 8; n++) {
+    __asm__ volatile("sw %1, 0(%0)\n sw %2, 4(%0)" ::"r"(words), "r"(a + n), "r"(b + n) : "memory");
+    if (words[0] != a + n || words[1] != b + n) wrong(0x77, desc);
+  }
+  /* The window is another address of the same bytes. */
+  uint32_t header = (uint32_t)(uintptr_t)pn_hdr() & ~3u, window = (uint32_t)(uintptr_t)pn_window() & ~3u, before;
+  __asm__ volatile("lw %0, 0(%1)" : "=r"(before) : "r"(header) : "memory");
+  __asm__ volatile("sw %3, 0(%2)\n lw %0, 0(%1)" : "=&r"(got) : "r"(header), "r"(window), "r"(a) : "memory");
+  if (got != a) wrong(0x78, desc);
+  __asm__ volatile("sw %3, 0(%1)\n lw %0, 0(%2)" : "=&r"(got) : "r"(header), "r"(window), "r"(before) : "memory");
+  if (got != before) wrong(0x79, desc);
+}
+
 int main(void) {
   pn_init();
   for (;;) {
@@ -34,6 +68,7 @@ int main(void) {
       pn_send(desc ^ pn_port(1));
       continue;
     }
+    check_data_memory(desc * 0x9E3779B9u, ~desc * 0x85EBCA6Bu, desc);
     uint32_t copied = len < PN_HEADER_BYTES ? len : PN_HEADER_BYTES;
 
     for (uint32_t i = 0; i < copied; i++) {

@@ -1,0 +1,174 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency probe."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Callable
+
+from penstock import Device
+from scapy.layers.inet import IP, TCP, UDP, IPOption_Timestamp
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Raw
+from system import ROOT
+
+pytest_plugins = ["penstock.pytest_plugin"]
+
+Open = Callable[..., Device]
+DESIGN = ROOT / "designs" / "forward.toml"
+PROGRAMS = ROOT / "engines" / "rpu" / "programs"
+KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
+
+
+def lengths_agree(frame: bytes) -> bool:
+    """RFC 791, 8200 and 768, read from the bytes."""
+    (ethertype,) = struct.unpack("!H", frame[12:14])
+    packet = frame[14:]
+    if ethertype == 0x0800:
+        if len(packet) < 20 or packet[0] >> 4 != 4:
+            return False
+        words, (total, _, fragment) = packet[0] & 15, struct.unpack("!3H", packet[2:8])
+        if not 20 <= 4 * words <= total <= len(packet):
+            return False
+        if packet[9] != 17 or fragment & 0x2000 or fragment & 0x1FFF:
+            return True
+        datagram = packet[4 * words : total]
+    elif ethertype == 0x86DD:
+        if len(packet) < 40 or packet[0] >> 4 != 6:
+            return False
+        (payload,) = struct.unpack("!H", packet[4:6])
+        if payload + 40 > len(packet):
+            return False
+        if packet[6] != 17:
+            return True
+        datagram = packet[40 : 40 + payload]
+    else:
+        return True
+    return len(datagram) >= 8 and 8 <= struct.unpack("!H", datagram[4:6])[0] <= len(datagram)
+
+
+def test_length_check(open_device: Open) -> None:
+    rng = random.Random(5)
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    sound = [
+        ether / IP(src="192.0.2.1", dst="192.0.2.2") / UDP() / Raw(bytes(30)),
+        ether / IP(src="192.0.2.1", dst="192.0.2.2", options=[IPOption_Timestamp()]) / UDP() / Raw(bytes(100)),
+        ether / IP(src="192.0.2.1", dst="192.0.2.2", flags="MF") / UDP() / Raw(bytes(64)),
+        ether / IP(src="192.0.2.1", dst="192.0.2.2", frag=3, proto=17) / Raw(b"\xff" * 64),
+        ether / IP(src="192.0.2.1", dst="192.0.2.2") / TCP() / Raw(bytes(300)),
+        ether / IPv6(src="2001:db8::1", dst="2001:db8::2") / UDP() / Raw(bytes(20)),
+        ether / IPv6(src="2001:db8::1", dst="2001:db8::2") / TCP(),
+        ether / ARP(psrc="192.0.2.1", pdst="192.0.2.2"),
+    ]
+    frames = []
+    for packet in map(bytes, sound):
+        frames.append(packet + bytes(max(0, 60 - len(packet))))
+        for _ in range(25):
+            # A field changed, or the end cut off, or padding added.
+            changed = bytearray(packet)
+            for place in rng.sample([14, 15, 16, 17, 18, 19, 20, 21, 23, 38, 39, 58, 59], rng.randrange(3)):
+                if place < len(changed):
+                    changed[place] = rng.choice([0, 1, 8, 17, 0x20, 0x45, 0x46, 0x4F, 0x60, rng.getrandbits(8)])
+            cut = rng.choice([len(changed), len(changed), rng.randrange(14, len(changed) + 1)])
+            frames.append(bytes(changed[:cut]) + bytes(rng.choice([0, 0, 1, 40])))
+    passing = [frame for frame in frames if lengths_agree(frame)]
+    assert 50 < len(passing) < len(frames) - 50
+    card = open_device(DESIGN, program=PROGRAMS / "length_check.c", units=2)
+    card.send(frames)
+    result = card.run()
+    assert sorted(result.at(1)) == sorted(passing)
+    assert result.drops["blocked"] == len(frames) - len(passing)
+    told = [unit.debug_out for unit in card.units]
+    assert sum(word & 0xFFFFFFFF for word in told) == len(passing)
+    assert sum(word >> 32 for word in told) == len(frames) - len(passing)
+
+
+def rss(frame: bytes) -> int:
+    """Toeplitz over addresses and ports of an UDP frame without options."""
+    window, value = int.from_bytes(KEY, "big"), 0
+    for bit, one in enumerate(f"{int.from_bytes(frame[26:38], 'big'):096b}"):
+        if one == "1":
+            value ^= window >> 8 * len(KEY) - 32 - bit & 0xFFFFFFFF
+    return value
+
+
+def test_sampler(open_device: Open) -> None:
+    rng = random.Random(6)
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    flows = [ether / IP(src=f"198.51.100.{n}", dst="192.0.2.9") / UDP(sport=1000 + n, dport=53) for n in range(12)]
+    frames = [bytes(flow / Raw(struct.pack("!I", number))) for number in range(40) for flow in flows]
+    rng.shuffle(frames)
+    seen: dict[int, int] = {}
+    to_host, to_port = [], []
+    for frame in frames:
+        bucket = rss(frame) % 1024
+        (to_host if seen.get(bucket, 0) % 8 == 0 else to_port).append(frame)
+        seen[bucket] = seen.get(bucket, 0) + 1
+    card = open_device(DESIGN, program=PROGRAMS / "sampler.c", units=2, policy="flow-hash")
+    card.send(frames)
+    result = card.run()
+    assert sorted(result.at("host")) == sorted(to_host)
+    assert sorted(result.at(1)) == sorted(to_port)
+
+
+def test_timer(open_device: Open) -> None:
+    interval = 1000
+    card = open_device(DESIGN, program=PROGRAMS / "timer.c", units=2)
+    for unit in card.units:
+        unit.debug_in = interval
+    frames = [bytes(100)] * 1000
+    card.send(frames)
+    assert card.receive(1) == frames
+    if card.target == "rtl":
+        before = [unit.debug_out & 0xFFFFFFFF for unit in card.units]
+        card.step(50 * interval)
+        after = [unit.debug_out & 0xFFFFFFFF for unit in card.units]
+        for first, last in zip(before, after, strict=True):
+            assert 50 <= last - first <= 51
+    for unit in card.units:
+        assert unit.debug_out & 0xFFFFFFFF > 3
+        times = unit.debug_out >> 32
+        # The way to the handler is not always equally long.
+        assert interval - 100 < times & 0xFFFF <= interval <= times >> 16 < interval + 100
+
+
+def test_rate_meter(open_device: Open) -> None:
+    interval = 25_000  # 100 us
+    card = open_device(DESIGN, program=PROGRAMS / "rate_meter.c", units=2, policy="round-robin")
+    for unit in card.units:
+        unit.debug_in = interval
+    frames = [bytes(100)] * 1920
+    card.send(frames)
+    if card.target == "rtl":
+        # 1,000 bits a microsecond, of which a frame takes 992 on the wire: 100.8 frames in an interval, half of them a unit. The
+        # last of them comes in the middle of one.
+        result = card.run(rate=1)
+        for unit in card.units:
+            assert unit.debug_out & 0xFFFFFFFF in (50, 51)
+    else:
+        result = card.run()
+    assert result.drops["blocked"] == len(frames) and not result.frames
+    for unit in card.units:
+        count = unit.debug_out & 0xFFFFFFFF
+        assert unit.debug_out >> 32 == 100 * count and count <= len(frames) // 2
+
+
+def test_latency_probe(open_device: Open) -> None:
+    frames = [bytes([number]) * length for number, length in enumerate((60, 64, 200, 1514, 60, 60, 60))]
+    card = open_device(DESIGN, program=PROGRAMS / "latency_probe.c", units=2)
+    card.send([*frames, b"\x07" * 14])
+    result = card.run()
+    assert sorted(frame[:14] + frame[22:] for frame in result.at(1)) == sorted(
+        f[:14] + f[22:] for f in [*frames, b"\x07" * 14]
+    )
+    for frame in result.frames:
+        if len(frame.data) < 22:
+            continue
+        arrival, round_trip = struct.unpack("<II", frame.data[14:22])
+        assert arrival < 1 << 20 and 0 < round_trip < 1 << 20
+        if card.target == "rtl":
+            # Both are parts of the frame's way; over loopback and back there are two rounds through switches and engines.
+            assert 20 < arrival and 60 < round_trip < 1000
+            assert (arrival + round_trip) * 4 < frame.latency_ns
