@@ -115,7 +115,7 @@ def test_sampler(open_device: Open) -> None:
 
 def test_timer(open_device: Open) -> None:
     interval = 1000
-    card = open_device(DESIGN, program=PROGRAMS / "timer.c", units=2)
+    card = open_device(DESIGN, program=PROGRAMS / "timer.c", units=2, policy="round-robin")
     for unit in card.units:
         unit.debug_in = interval
     frames = [bytes(100)] * 1000
