@@ -25,16 +25,18 @@ module dmem #(
   localparam int unsigned Lanes = 8;
 
   logic [31:0] lane_rdata[Lanes];
-  logic [2:0] lane_q;
 
-  always_ff @(posedge clk) lane_q <= core_addr[4:2];
-  assign core_rdata = lane_rdata[lane_q];
+  // Lanes that are not asked give zero: a memory's output is late, and an OR is all that stands behind it.
+  always_comb begin
+    core_rdata = '0;
+    for (int unsigned l = 0; l < Lanes; l++) core_rdata |= lane_rdata[l];
+  end
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     logic [31:0] core_q, wide_q;
     (* ram_style = "block", no_rw_check *) logic [31:0] mem[Bytes/32];
 
-    always @(posedge clk) core_q <= mem[core_addr[$clog2(Bytes)-1:5]];
+    always @(posedge clk) core_q <= core_addr[4:2] == 3'(l) ? mem[core_addr[$clog2(Bytes)-1:5]] : '0;
 
     always @(posedge clk) begin
       if (wide_en) begin

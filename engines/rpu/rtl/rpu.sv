@@ -129,12 +129,12 @@ module rpu
   end
 
   logic dmem_hold, regs_hold, accel_hold, pmem_hold, bc_hold;
-  logic [31:0] dmem_word, bc_rdata, regs_rdata, pmem_word;
+  logic [31:0] dmem_rdata, bc_rdata, regs_rdata, pmem_word;
 
   accel_if accel_bus ();
 
   assign dbus_wait = dmem_hold || regs_hold || accel_hold || pmem_hold || bc_hold;
-  assign dbus_rdata = (dmem_word & {32{m_dmem_q}}) | (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
+  assign dbus_rdata = (dmem_rdata & {32{m_dmem_q}}) | (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
       (accel_bus.rdata & {32{m_accel_q}}) | (pmem_word & {32{m_pmem_q}});
 
   logic [31:0] error_addr_q;
@@ -229,30 +229,26 @@ module rpu
   logic [255:0] head_data;
   logic [14:8] window;  // page of the header window: out of registers, it is there before the sum that is the address
 
-  // A load reads in EX; a store writes in MEM, out of registers, through the port that header copies and the host use. So the load behind it gets
-  // what it stores from here.
+  // A load reads in EX; a store writes in MEM, out of registers, through the port that header copies and the host use. A load that follows a
+  // store of the same word at once was too early, and reads again.
   wire [14:2] ex_word = {dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]};
   wire dmem_store = m_dmem_q && m_we_q;
   wire [31:0] one_word = host_dmem_en ? host_wdata : m_wdata_q;
   logic [14:2] m_word_q;
-  logic [3:0] stored_be_q;
-  logic [31:0] dmem_rdata, stored_q;
+  logic again_q;
 
-  assign dmem_hold = dmem_store && host_dmem_en;
+  assign dmem_hold = (dmem_store && host_dmem_en) || again_q;
 
   always_ff @(posedge clk) begin
     if (issue) m_word_q <= ex_word;
-    stored_be_q <= dmem_store && ex_word == m_word_q ? m_be_q : '0;
-    stored_q <= m_wdata_q;
+    again_q <= issue && !dbus_we && ex_dmem && dmem_store && ex_word == m_word_q && !core_rst_q;
   end
-
-  always_comb for (int unsigned b = 0; b < 4; b++) dmem_word[8*b+:8] = stored_be_q[b] ? stored_q[8*b+:8] : dmem_rdata[8*b+:8];
 
   dmem #(
       .Bytes(DmemBytes)
   ) dmem (
       .clk,
-      .core_addr(ex_word),
+      .core_addr(again_q ? m_word_q : ex_word),
       .core_rdata(dmem_rdata),
       .wide_en(host_dmem_en || dmem_store || head_valid),
       .wide_we(!host_dmem_en || host_we),
@@ -264,7 +260,8 @@ module rpu
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (!(m_dmem_q && !m_we_q && dbus_wait)) else $error("%m: data memory does not keep the word of a load that waits");
+    if (!rst)
+      assert (!(m_dmem_q && !m_we_q && dbus_wait && !again_q)) else $error("%m: data memory does not keep the word of a load that waits");
 `endif
 
   // ---- broadcast
