@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use penstock_rpu_sdk::Firmware;
-
+use penstock_rpu_sdk::{DMEM_BASE, Firmware};
 use penstock_shell::Accelerators;
 
 use crate::design::Design;
@@ -103,7 +102,8 @@ impl Host {
     }
 
     /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, and
-    /// starts anew. What it does not give up, even when it is told to with the evict interrupt, is lost.
+    /// starts anew with the variables that its program keeps. What it does not give up, even when it is told to with the evict interrupt, is
+    /// lost, and then it keeps nothing.
     pub fn load_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = 1 << unit;
         self.enable(bus, self.enabled & !bit)?;
@@ -113,8 +113,31 @@ impl Host {
             bus.write(UNIT_WINDOW + regs::RPU_HOST_EVICT, 1)?;
             drain(bus, bit)?;
         }
-        self.fill(bus, bit, image)?;
+        let is_idle = bus.read(regs::CARD_UNITS_IDLE)? & bit != 0;
+        let mut image = image.clone();
+        if let Some(before) = self.firmware[unit as usize].clone().filter(|_| is_idle) {
+            self.keep(bus, unit, &before, &mut image.firmware)?;
+        }
+        self.fill(bus, bit, &image)?;
         start(bus, bit)
+    }
+
+    /// Puts the kept variables of the program that the unit runs into another program: those that it has under the same name and size.
+    fn keep(&self, bus: &mut impl Bus, unit: u32, before: &Firmware, next: &mut Firmware) -> Result<(), DeviceError> {
+        bus.write(regs::CARD_UNIT_READ, unit)?;
+        for variable in &next.kept {
+            let Some(old) = before.kept.iter().find(|old| (&old.name, old.size) == (&variable.name, variable.size))
+            else {
+                continue;
+            };
+            let place = (variable.address - DMEM_BASE) as usize;
+            for (byte, address) in
+                next.dmem[place..place + variable.size as usize].iter_mut().zip(old.address - DMEM_BASE..)
+            {
+                *byte = (bus.read(UNIT_WINDOW + UNIT_DMEM + (address & !3))? >> (8 * (address % 4))) as u8;
+            }
+        }
+        Ok(())
     }
 
     /// Loads one unit while the others go on, and gives it frames again once it has declared its slots.

@@ -322,6 +322,28 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_keeps_what_its_program_says_when_it_is_loaded() {
+        // Another place, another variable before it, and one of the same name that has become longer.
+        let first = "static PN_KEPT uint16_t count = 100, longer = 7; static uint8_t not_kept = 50;
+            int main(void) { pn_init(); for (;;) { pn_desc_t desc = pn_recv(); uint8_t *data = pn_data();
+            data[0] = (uint8_t)count++; data[1] = (uint8_t)longer++; data[2] = not_kept++; pn_send(desc ^ pn_port(1)); } }";
+        let second = first
+            .replace("count = 100, longer = 7", "before[3] = {1, 2, 3}, count = 0; static PN_KEPT uint32_t longer = 9");
+        let (mut device, images) = card(1, "round-robin", &[first, &second]);
+        let next = |device: &mut SoftDevice| {
+            push(device, 1);
+            device.pump().next().unwrap().1[..3].to_vec()
+        };
+        assert_eq!([next(&mut device), next(&mut device)], [[100, 7, 50], [101, 8, 51]]);
+        load_unit(&mut device, 0, &images[1]).unwrap();
+        assert_eq!([next(&mut device), next(&mut device)], [[102, 9, 50], [103, 10, 51]]);
+        load_unit(&mut device, 0, &images[0]).unwrap();
+        assert_eq!(next(&mut device), [104, 7, 50]);
+        device.load(&images[0]).unwrap();
+        assert_eq!(next(&mut device), [100, 7, 50]);
+    }
+
+    #[test]
     fn a_disabled_unit_stays_disabled_when_it_is_loaded() {
         let (mut device, images) = card(2, "round-robin", &[&marker(1), &marker(2)]);
         device.set_enabled(1, false).unwrap();

@@ -174,7 +174,9 @@ fn neighbours_are_loaded_again_while_frames_are_between_them() {
 #[test]
 fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
     let root = Root::find().unwrap();
-    let body = |mark: u8| format!("pn_init(); for (;;) {{ {} }}", marker(mark));
+    // How many frames a unit has had is kept over the reload, and told.
+    let count = "static PN_KEPT uint32_t count; pn_debug(++count, 0);";
+    let body = |mark: u8| format!("pn_init(); for (;;) {{ {} {count} }}", marker(mark));
     let (design, old) = image_of_main(&root, 2, &body(1));
     let (_, new) = image_of_main(&root, 2, &body(2));
     let mut device = RtlDevice::open(&root, &design, None, &mut |_| {}).unwrap();
@@ -187,4 +189,9 @@ fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
     assert!((seen.left as f64 - sent).abs() < 0.05 * sent, "{} of {sent} frames left meanwhile", seen.left);
     let run = run(&mut device, &traffic(10, 100));
     assert_eq!(run.departures.iter().map(|frame| frame.bytes[0]).collect::<Vec<_>>(), [2; 10]);
+    let units = device.counters().unwrap().units;
+    for (number, unit) in (0..).zip(&units) {
+        let told = device.read_unit(number, regs::RPU_HOST_DEBUG_OUT_L).unwrap();
+        assert_eq!(u64::from(told), unit.rx_frames, "unit {number}");
+    }
 }

@@ -23,9 +23,9 @@ int main(void) {
       for (uint32_t more = gap == 0 ? 7 : 0; more > 0; more--) words[me] = now();
       words[me] = sent = now();
     }
-    uint32_t word = *watched;
+    uint32_t word = *watched, came = now();
     if (word == seen) continue;
-    uint32_t took = now() - word;
+    uint32_t took = came - word;
     seen = word;
     if (took < shortest) shortest = took;
     if (took > longest) longest = took;

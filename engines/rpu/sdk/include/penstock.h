@@ -78,6 +78,12 @@ typedef uint32_t pn_desc_t;
 #define PN_REG(offset) (*(volatile uint32_t *)(uintptr_t)(offset))
 #define PN_ACCEL_REG(kind, offset) (*(volatile uint32_t *)(uintptr_t)(PN_ACCEL_BASE + 0x100u * (kind) + (offset)))
 
+/*
+ * A variable that a reload of the unit leaves as it is, `static PN_KEPT uint32_t frames;`: the next program finds the value in its variable of the same
+ * name and size. When the card comes up it starts like any other.
+ */
+#define PN_KEPT __attribute__((used, section(".kept")))
+
 /* Keeps the compiler from moving accesses to frames across the access that hands the frame over. */
 static inline void pn_barrier(void) { __asm__ volatile("" ::: "memory"); }
 

@@ -31,10 +31,10 @@ pub enum FirmwareError {
     Entry(u64),
 }
 
-/// A function of a program.
+/// A function or a variable of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Address of its first instruction.
+    /// Address of its first byte.
     pub address: u32,
     /// Bytes; 0 when the ELF does not say.
     pub size: u32,
@@ -77,6 +77,8 @@ pub struct Firmware {
     pub entry: u32,
     /// Functions, by address.
     pub symbols: Vec<Symbol>,
+    /// Variables that a reload leaves as they are (`PN_KEPT`), all in `dmem`.
+    pub kept: Vec<Symbol>,
     /// What it takes of the memories.
     pub sizes: Sizes,
     /// What the compiler said without refusing: warnings, as it wrote them.
@@ -120,17 +122,26 @@ impl Firmware {
             };
             place(memory, offset, data);
         }
-        let mut symbols: Vec<Symbol> = file
-            .symbols()
-            .filter(|s| s.is_definition() && s.kind() == object::SymbolKind::Text && s.address() < IMEM_BYTES as u64)
-            .filter_map(|s| {
-                let name = s.name().ok().filter(|n| !n.is_empty())?;
-                Some(Symbol { address: s.address() as u32, size: s.size() as u32, name: name.to_owned() })
-            })
+        let named = |s: &object::Symbol| {
+            let name = s.name().ok().filter(|n| !n.is_empty())?;
+            Some(Symbol { address: s.address() as u32, size: s.size() as u32, name: name.to_owned() })
+        };
+        let defined = || file.symbols().filter(|s| s.is_definition());
+        let mut symbols: Vec<Symbol> = defined()
+            .filter(|s| s.kind() == object::SymbolKind::Text && s.address() < IMEM_BYTES as u64)
+            .filter_map(|s| named(&s))
             .collect();
         symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+        let mark = |name: &str| file.symbol_by_name(name).map_or(0, |s| s.address());
+        let marked = mark("__kept_start")..mark("__kept_end");
+        let in_dmem = u64::from(DMEM_BASE)..=u64::from(DMEM_BASE) + dmem.len() as u64;
+        let kept = defined()
+            .filter(|s| s.kind() == object::SymbolKind::Data && marked.contains(&s.address()))
+            .filter(|s| in_dmem.contains(&s.address()) && in_dmem.contains(&s.address().saturating_add(s.size())))
+            .filter_map(|s| named(&s))
+            .collect();
         drop(file);
-        Ok(Self { imem, dmem, entry: 0, symbols, sizes, messages: String::new(), elf })
+        Ok(Self { imem, dmem, entry: 0, symbols, kept, sizes, messages: String::new(), elf })
     }
 
     /// Where in the source the instruction at `pc` comes from: `file:line (function)`, as far as the ELF knows.
