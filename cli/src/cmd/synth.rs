@@ -381,6 +381,9 @@ fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) ->
         if block.timing.placements == 1 {
             text += &format!("\n{}: one placement, not the median of three", block.name);
         }
+        for seed in measured.timing.iter().flat_map(|timing| &timing.unrouted) {
+            text += &format!("\n{}: the router failed at placement {seed}; another one took its place", block.name);
+        }
         if block.timing.router != Router::default() {
             text += &format!("\n{}: connected by {}, like its reference", block.name, block.timing.router.name());
         }

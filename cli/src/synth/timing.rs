@@ -16,11 +16,16 @@ use super::{SynthError, cache, harness, io_error};
 /// UltraScale's in what a port reads while the other writes: no logic is built to make up for it.
 const MEMORIES: &str = "setattr -set ram_style \"block\" a:ram_style=ultra; setattr -set no_rw_check 1 m:*; ";
 
+/// Placements of a block that the router may fail to connect before the block counts as not measured.
+const MAX_UNROUTED: usize = 2;
+
 /// Speed of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timing {
     /// Placements, slowest first.
     pub runs: Vec<Placement>,
+    /// Seeds of those that the router could not connect; others took their places.
+    pub unrouted: Vec<u32>,
 }
 
 /// One placement.
@@ -56,24 +61,47 @@ impl Timing {
 pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing, SynthError> {
     let recipe = Recipe::of(sources, folder);
     let netlist = recipe.netlist(tools, sources)?;
-    let mut runs = Vec::new();
-    for seed in 1..=sources.placements {
+    let mut timing = Timing { runs: Vec::new(), unrouted: Vec::new() };
+    for seed in 1.. {
+        if timing.runs.len() == sources.placements as usize {
+            break;
+        }
         let place = recipe.place(seed);
         let key = format!("{}\n{place}\n{netlist}", tools.versions);
         let kept = folder.join(format!("placement{seed}.json"));
-        if let Some(run) = cache::load(&tools.root, &kept, &key) {
-            runs.push(run);
-            continue;
+        let run = match cache::load(&tools.root, &kept, &key) {
+            Some(run) => run,
+            None => {
+                let run = run_nextpnr(tools, folder, seed, &place, timing.unrouted.len() < MAX_UNROUTED)?;
+                cache::store(&tools.root, &kept, &key, Vec::new(), &run)?;
+                run
+            }
+        };
+        match run {
+            Some(run) => timing.runs.push(run),
+            None => timing.unrouted.push(seed),
         }
-        tools.nextpnr(&folder.join(format!("nextpnr{seed}.log")), &place.split(' ').collect::<Vec<_>>())?;
-        let path = tools.root.join(folder).join(format!("report{seed}.json"));
-        let text = fs::read_to_string(&path).map_err(io_error(&path))?;
-        let run = placement(seed, &text).map_err(|message| SynthError::Output { path, message })?;
-        cache::store(&tools.root, &kept, &key, Vec::new(), &run)?;
-        runs.push(run);
     }
-    runs.sort_by(|a, b| a.fmax_mhz.total_cmp(&b.fmax_mhz));
-    Ok(Timing { runs })
+    timing.runs.sort_by(|a, b| a.fmax_mhz.total_cmp(&b.fmax_mhz));
+    Ok(timing)
+}
+
+/// Places and routes once; nothing when the router cannot connect all and that `may_fail`.
+fn run_nextpnr(
+    tools: &Tools,
+    folder: &Path,
+    seed: u32,
+    place: &str,
+    may_fail: bool,
+) -> Result<Option<Placement>, SynthError> {
+    let log = folder.join(format!("nextpnr{seed}.log"));
+    match tools.nextpnr(&log, &place.split(' ').collect::<Vec<_>>()) {
+        Err(SynthError::Tool { message, .. }) if may_fail && message.contains("Failed to route") => return Ok(None),
+        other => other?,
+    }
+    let path = tools.root.join(folder).join(format!("report{seed}.json"));
+    let text = fs::read_to_string(&path).map_err(io_error(&path))?;
+    placement(seed, &text).map(Some).map_err(|message| SynthError::Output { path, message })
 }
 
 /// What the tools are told to do with a block.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Packet memory: rows of 64 bytes in UltraRAM, two ports. A port reads in every cycle in which it does not write; the row is there two cycles
+// Packet memory: rows of 64 bytes in UltraRAM, two ports. A port reads in every cycle in which it writes no byte; the row is there two cycles
 // later (memory, output register), for one cycle.
 //
 // Port A belongs to the core and the frame engines, port B to the accelerators and the host.
@@ -26,11 +26,12 @@ module pmem
 
   for (genvar p = 0; p < 2; p++) begin : gen_port
     logic [DataW-1:0] mem_q, out_q;
+    wire [BeatBytes-1:0] writes = be[p] & {BeatBytes{we[p]}};
 
+    // In this form every cycle is one or the other, and no enable has to be made of 64 strobes.
     always @(posedge clk) begin
-      if (we[p]) begin
-        for (int unsigned b = 0; b < BeatBytes; b++) if (be[p][b]) mem[row[p]][b*8+:8] <= wdata[p][b*8+:8];
-      end else mem_q <= mem[row[p]];
+      for (int unsigned b = 0; b < BeatBytes; b++) if (writes[b]) mem[row[p]][b*8+:8] <= wdata[p][b*8+:8];
+      if (writes == '0) mem_q <= mem[row[p]];
     end
 
     always_ff @(posedge clk) out_q <= mem_q;
