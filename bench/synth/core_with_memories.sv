@@ -54,7 +54,8 @@ module core_with_memories (
   end
 
   core u_core (
-      .dbus_rdata(dmem_hit_q ? dmem_rdata : io_rdata),
+      .dbus_rdata(dmem_hit_q ? '0 : io_rdata),
+      .dbus_rdata_late(dmem_hit_q ? dmem_rdata : '0),
       .*
   );
 

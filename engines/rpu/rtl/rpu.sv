@@ -51,7 +51,7 @@ module rpu
   core_pkg::halted_e halted;
   logic [31:0] host_wdata;
   logic [15:2] imem_addr;
-  logic [31:0] imem_rdata, dbus_addr, dbus_wdata, dbus_rdata, pc;
+  logic [31:0] imem_rdata, dbus_addr, dbus_wdata, dbus_rdata, dmem_word, pc;
   logic [3:0] dbus_be;
 
   core core (
@@ -67,6 +67,7 @@ module rpu
       .dbus_wdata,
       .dbus_wait,
       .dbus_rdata,
+      .dbus_rdata_late(dmem_word),
       .dbus_retry,
       .irq,
       .irq_ready,
@@ -134,7 +135,8 @@ module rpu
   accel_if accel_bus ();
 
   assign dbus_wait = dmem_hold || regs_hold || accel_hold || pmem_hold || bc_hold;
-  assign dbus_rdata = (dmem_rdata & {32{m_dmem_q}}) | (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
+  assign dmem_word = dmem_rdata & {32{m_dmem_q}};
+  assign dbus_rdata = (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
       (accel_bus.rdata & {32{m_accel_q}}) | (pmem_word & {32{m_pmem_q}});
 
   logic [31:0] error_addr_q;

@@ -43,6 +43,7 @@ module core
     // data bus, response phase: the cycle after, or later while `dbus_wait` holds the core
     input  wire         dbus_wait,
     input  wire  [31:0] dbus_rdata,
+    input  wire  [31:0] dbus_rdata_late,  // the same of a memory that is late: one of the two is zero, and they meet in WB
     input  wire         dbus_retry,  // the load in MEM gives up, without an effect, to what `irq_ready` announced
     // interrupt: level, masked by its source
     input  wire         irq,
@@ -476,7 +477,8 @@ module core
   logic w_load_q;
   logic [2:0] w_f3_q;
   logic [1:0] w_byte_q;
-  logic [31:0] w_value_q, w_data_q;
+  logic [31:0] w_value_q, w_data_q, w_late_q;
+  wire [31:0] w_data = w_data_q | w_late_q;
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
@@ -487,6 +489,7 @@ module core
       w_byte_q  <= m_byte_q;
       w_value_q <= m_mul_q ? m_product : m_count_q ? {26'd0, m_count} : m_value;
       w_data_q  <= dbus_rdata;
+      w_late_q  <= dbus_rdata_late;
     end
     if (rst) w_wb_q <= 1'b0;
   end
@@ -494,14 +497,14 @@ module core
   logic [7:0] w_load_byte;
   logic [15:0] w_load_half;
   always_comb begin
-    w_load_half = w_byte_q[1] ? w_data_q[31:16] : w_data_q[15:0];
+    w_load_half = w_byte_q[1] ? w_data[31:16] : w_data[15:0];
     w_load_byte = w_byte_q[0] ? w_load_half[15:8] : w_load_half[7:0];
     w_value = w_value_q;
     if (w_load_q) begin
       unique case (w_f3_q[1:0])
         2'd0:    w_value = {{24{w_load_byte[7] & !w_f3_q[2]}}, w_load_byte};
         2'd1:    w_value = {{16{w_load_half[15] & !w_f3_q[2]}}, w_load_half};
-        default: w_value = w_data_q;
+        default: w_value = w_data;
       endcase
     end
   end
