@@ -103,7 +103,7 @@ impl Host {
 
     /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, and
     /// starts anew with the variables that its program keeps. What it does not give up, even when it is told to with the evict interrupt, is
-    /// lost, and then it keeps nothing.
+    /// lost, and then nothing is kept.
     pub fn load_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = 1 << unit;
         self.enable(bus, self.enabled & !bit)?;
@@ -114,6 +114,9 @@ impl Host {
             drain(bus, bit)?;
         }
         let is_idle = bus.read(regs::CARD_UNITS_IDLE)? & bit != 0;
+        // Memories outlive the reset, and nothing changes them any more.
+        bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
+        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
         let mut image = image.clone();
         if let Some(before) = self.firmware[unit as usize].clone().filter(|_| is_idle) {
             self.keep(bus, unit, &before, &mut image.firmware)?;
@@ -130,22 +133,24 @@ impl Host {
             else {
                 continue;
             };
-            let place = (variable.address - DMEM_BASE) as usize;
-            for (byte, address) in
-                next.dmem[place..place + variable.size as usize].iter_mut().zip(old.address - DMEM_BASE..)
-            {
-                *byte = (bus.read(UNIT_WINDOW + UNIT_DMEM + (address & !3))? >> (8 * (address % 4))) as u8;
+            let (from, to) = (old.address - DMEM_BASE, (variable.address - DMEM_BASE) as usize);
+            let mut bytes = Vec::new();
+            for address in (from & !3..from + old.size).step_by(4) {
+                bytes.extend(bus.read(UNIT_WINDOW + UNIT_DMEM + address)?.to_le_bytes());
             }
+            let (skip, size) = ((from % 4) as usize, old.size as usize);
+            next.dmem[to..to + size].copy_from_slice(&bytes[skip..skip + size]);
         }
         Ok(())
     }
 
-    /// Loads one unit while the others go on, and gives it frames again once it has declared its slots.
+    /// Loads one unit while the others go on, and gives it frames again once it has declared its slots; not while it is halted before.
     pub fn reload_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let enabled = self.enabled;
         self.load_unit(bus, unit, image)?;
-        self.await_slots(bus, 1 << unit)?;
-        self.enable(bus, enabled)
+        let halted = self.await_slots(bus, 1 << unit)?;
+        self.asleep |= halted & enabled;
+        self.enable(bus, enabled & !halted)
     }
 
     /// Writes programs and tables into the units of the mask, holds them in reset, and lets the dispatcher forget their slots.

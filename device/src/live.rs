@@ -329,7 +329,9 @@ mod tests {
             data[0] = (uint8_t)count++; data[1] = (uint8_t)longer++; data[2] = not_kept++; pn_send(desc ^ pn_port(1)); } }";
         let second = first
             .replace("count = 100, longer = 7", "before[3] = {1, 2, 3}, count = 0; static PN_KEPT uint32_t longer = 9");
-        let (mut device, images) = card(1, "round-robin", &[first, &second]);
+        let dies = "static PN_KEPT uint16_t count = 3;
+            int main(void) { pn_init(); pn_send(pn_recv() ^ pn_port(1)); count = 9; __builtin_trap(); }";
+        let (mut device, images) = card(1, "round-robin", &[first, &second, dies]);
         let next = |device: &mut SoftDevice| {
             push(device, 1);
             device.pump().next().unwrap().1[..3].to_vec()
@@ -339,6 +341,13 @@ mod tests {
         assert_eq!([next(&mut device), next(&mut device)], [[102, 9, 50], [103, 10, 51]]);
         load_unit(&mut device, 0, &images[0]).unwrap();
         assert_eq!(next(&mut device), [104, 7, 50]);
+        // What a program has left behind that died with a frame may be what killed it.
+        load_unit(&mut device, 0, &images[2]).unwrap();
+        push(&mut device, 2);
+        assert_eq!(device.pump().count(), 1);
+        assert_eq!(device.vitals().unwrap()[0].state, UnitState::Dead);
+        load_unit(&mut device, 0, &images[0]).unwrap();
+        assert_eq!(next(&mut device), [100, 7, 50]);
         device.load(&images[0]).unwrap();
         assert_eq!(next(&mut device), [100, 7, 50]);
     }

@@ -44,7 +44,7 @@ pub enum BenchError {
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(
-        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64), --units 16 (all), 8 (rpu-forward) and 1 (sim-speed)"
+        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward) and 1 (sim-speed)"
     )]
     NoCase,
     #[error("{0}: the card does not do what is measured: {1}")]

@@ -18,6 +18,8 @@ const MEMORIES: &str = "setattr -set ram_style \"block\" a:ram_style=ultra; seta
 
 /// Placements of a block that the router may fail to connect before the block counts as not measured.
 const MAX_UNROUTED: usize = 2;
+/// What router2 and router1 say then.
+const ROUTER_FAILS: [&str; 2] = ["Failed to route", "Routing design failed"];
 
 /// Speed of a block.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +98,9 @@ fn run_nextpnr(
 ) -> Result<Option<Placement>, SynthError> {
     let log = folder.join(format!("nextpnr{seed}.log"));
     match tools.nextpnr(&log, &place.split(' ').collect::<Vec<_>>()) {
-        Err(SynthError::Tool { message, .. }) if may_fail && message.contains("Failed to route") => return Ok(None),
+        Err(SynthError::Tool { message, .. }) if may_fail && ROUTER_FAILS.iter().any(|text| message.contains(text)) => {
+            return Ok(None);
+        }
         other => other?,
     }
     let path = tools.root.join(folder).join(format!("report{seed}.json"));

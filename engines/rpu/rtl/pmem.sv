@@ -28,7 +28,7 @@ module pmem
     logic [DataW-1:0] mem_q, out_q;
     wire [BeatBytes-1:0] writes = be[p] & {BeatBytes{we[p]}};
 
-    // In this form every cycle is one or the other, and no enable has to be made of 64 strobes.
+    // In this form a cycle is one or the other for any strobes: yosys, too, sees that the port is always enabled.
     always @(posedge clk) begin
       for (int unsigned b = 0; b < BeatBytes; b++) if (writes[b]) mem[row[p]][b*8+:8] <= wdata[p][b*8+:8];
       if (writes == '0) mem_q <= mem[row[p]];

@@ -11,7 +11,8 @@
 //
 // Beside them broadcast_port has a region of memory that the words of all units come into.
 //
-// Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there), packet memory takes
+// Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there; a load right behind
+// a store of its word in the second), packet memory takes
 // stores in the first and answers loads in the third, an accelerator when it is ready. Port A of packet memory serves the core first, then
 // rx_dma, then tx_dma; port B the host, then the accelerators, which only read.
 module rpu

@@ -5,11 +5,12 @@
 //
 //   rx ─> place and header looked up ─> queue ─> rotate by the packet offset ─> row register ─┬─> packet memory, port A (waits for the core)
 //                                       (32)                                                  ├─> data memory, wide port: two half rows
-//                                                                                             │   (waits for the host)
+//                                                                                             │   (waits for the host and for stores of the core)
 //                                                                                             └─> with the last row: slot to the receive queue
 //
 // A beat becomes a row; what the rotation pushes out of the last beat becomes a row of its own. A row stays one cycle, or two while its
-// half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat.
+// half rows go into data memory: so 64 bytes at offset 10 take 3 cycles, 128 bytes 5, longer frames one more for each beat, when nobody else
+// wants the memories.
 // What was read from host memory goes where the answer says, and nothing beside it is touched; it gets no header copy and no descriptor.
 // The answer to a write has no bytes: it is told (`wrote`) and gone. A slot's place must stay while a frame comes into it.
 // Latency from rx to the descriptor: 4 cycles and the rows.
@@ -78,6 +79,7 @@ module rx_dma
   host_answer_t answer;
   entry_t in, head;
   logic head_avail, pop, push;
+  logic [5:0] level;
   wire to_write = rx_valid && in.answer && answer.write;
   wire [6:0] in_tail = {rx.meta.len[5:0] == 0, rx.meta.len[5:0]};
 
@@ -127,7 +129,7 @@ module rx_dma
       .valid(head_avail),
       .pop,
       .dout (head),
-      .level()
+      .level(level)
   );
   assign stall = head_avail && !rx_room;  // after a reset there is no room for a cycle, which is no stall
 
@@ -271,6 +273,11 @@ module rx_dma
   end
 
 `ifndef SYNTHESIS
+  logic [5:0] waiting;
+  assign waiting = level + 6'(head_avail);
+  always_ff @(posedge clk)
+    if (!rst)
+      assert (waiting <= 6'd32 && waiting[4:0] == data_in_q - data_out_q) else $error("%m: data without its word, or over another's");
   always_ff @(posedge clk)
     if (!rst && rx_valid && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots)) else $error("%m: no such slot");
 `endif

@@ -79,8 +79,8 @@ typedef uint32_t pn_desc_t;
 #define PN_ACCEL_REG(kind, offset) (*(volatile uint32_t *)(uintptr_t)(PN_ACCEL_BASE + 0x100u * (kind) + (offset)))
 
 /*
- * A variable that a reload of the unit leaves as it is, `static PN_KEPT uint32_t frames;`: the next program finds the value in its variable of the same
- * name and size. When the card comes up it starts like any other.
+ * A variable at file scope that a reload of the unit leaves as it is, `static PN_KEPT uint32_t frames;`: the next program finds the value in its
+ * variable of the same name and size. When the card comes up it starts like any other.
  */
 #define PN_KEPT __attribute__((used, section(".kept")))
 
