@@ -185,6 +185,7 @@ module core_regs
   logic s_valid_q, s_pointer_q;
   logic [2:0] s_type_q;
   logic [31:0] s_desc_q, s_data_q;
+  logic [7:0] s_index_q;  // number of the slot, less one
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
   // Requests to host memory come one at a time.
@@ -210,6 +211,7 @@ module core_regs
       s_pointer_q <= store_high;
       s_type_q <= store_send ? SendFrame : type_q;
       s_desc_q <= store_send ? wdata : desc_low_q;
+      s_index_q <= (store_send ? wdata[23:16] : desc_low_q[23:16]) - 8'd1;
       s_data_q <= wdata;
     end
     s_valid_q <= store_send || store_high;
@@ -223,12 +225,12 @@ module core_regs
   end
 
   wire len_t s_len = s_desc_q[15:0];
-  wire [7:0] s_number = s_desc_q[23:16];
   wire port_t s_port = s_desc_q[31:24];
-  wire slot_index_t s_slot = slot_index(s_number[5:0]);
+  wire slot_index_t s_slot = slot_index_t'(s_index_q);
+  wire s_exists = s_index_q < 8'(MaxSlots);
 
   logic [31:0] held_q, held_d;
-  wire s_held = s_number >= 8'd1 && s_number <= 8'(MaxSlots) && held_q[s_slot];
+  wire s_held = s_exists && held_q[s_slot];
 
   // Where the frame goes, and whether there is such a place.
   port_t dst;
@@ -260,7 +262,7 @@ module core_regs
 
   // Host memory takes any part of packet memory that begins where a frame may begin.
   wire [20:0] s_end = {1'b0, s_data_q[19:0]} + {5'd0, s_len};
-  wire host_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots) && s_len != 0 && moved && frame_fits && 32'(s_end) <= PmemBytes;
+  wire host_fits = s_exists && s_len != 0 && moved && frame_fits && 32'(s_end) <= PmemBytes;
   wire refuse_host = s_host_q && !host_fits;
 
   wire s_sends = s_valid_q && s_type_q != SendSlots && !s_host_q;
@@ -355,7 +357,7 @@ module core_regs
   wire u_place_fits = slot_addr_q[31:20] == 12'h010 && 32'(slot_addr_q[19:0]) < PmemBytes && slot_addr_q[5:4] == 0 && !slot_addr_q[0];
   wire setup = s_valid_q && s_type_q == SendSlots;
   // New places would pull frames from under those that hold them.
-  wire setup_fits = s_number >= 8'd1 && s_number <= 8'(MaxSlots) && active == 0;
+  wire setup_fits = s_exists && active == 0;
 
   assign header_we = u_valid_q && u_header_q && u_exists && u_header_fits;
   assign place_we = u_valid_q && !u_header_q && u_exists && u_place_fits;
@@ -364,7 +366,7 @@ module core_regs
 
   always_ff @(posedge clk) begin
     setup_valid <= setup && setup_fits;
-    setup_count <= s_number[5:0];
+    setup_count <= s_desc_q[21:16];
     setup_size  <= s_len;
     if (rst) setup_valid <= 1'b0;
   end
