@@ -71,8 +71,8 @@ module rx_dma
     logic error;        // of an answer
     logic [6:0] stop;   // of an answer: byte after its last one, in the row of its last beat; above 64 in the row behind that
     half_t place;       // in packet memory
-    header_row_t header; // the header copy's row,
-    logic copies;       // if there is one
+    header_row_t header; // the header copy's row
+    logic [7:0] head_end; // byte after its last one, counted from the start of row 0; 0 when there is none
   } entry_t;
 
   logic first_q;
@@ -81,6 +81,7 @@ module rx_dma
   logic head_avail, pop, push;
   logic [5:0] level;
   wire to_write = rx_valid && in.answer && answer.write;
+  wire [7:0] copied = rx.meta.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : rx.meta.len[7:0];
   wire [6:0] in_tail = {rx.meta.len[5:0] == 0, rx.meta.len[5:0]};
 
   assign answer = rx.meta.hash;
@@ -95,7 +96,7 @@ module rx_dma
       stop: in_tail + {3'b0, answer.place[2:0], 1'b0},
       place: in.answer ? answer.place : table_place,
       header: table_header,
-      copies: table_copies && !in.answer
+      head_end: table_copies && !in.answer ? copied + {4'b0, table_place[2:0], 1'b0} : 8'd0
   };
 
   always_ff @(posedge clk) begin
@@ -187,8 +188,6 @@ module rx_dma
   logic done_answer_q, done_error_q;
   logic [3:0] spill_stop_q;     // of an answer: byte after the last of what is pushed out
 
-  wire [7:0] copied = head.len > 16'(HeaderBytes) ? 8'(HeaderBytes) : head.len[7:0];
-  wire [7:0] head_end = head.copies ? copied + {4'b0, off, 1'b0} : 8'd0;
   // Byte of row 0 at which the half row begins that data memory gets now.
   wire [7:0] half_base = {index_q, half_q, 5'b0};
   logic more_halves_q;  // the second half of this row is due as well
@@ -221,7 +220,7 @@ module rx_dma
 
   logic [1:0] index_d;
   assign index_d = (!spill_q && head.first) ? 2'd0 : (index_q == 2'd3) ? 2'd3 : index_q + 2'd1;
-  wire [7:0] head_end_d = (!spill_q && head.first) ? head_end : head_end_q;
+  wire [7:0] head_end_d = (!spill_q && head.first) ? head.head_end : head_end_q;
 
   always_ff @(posedge clk) begin
     if (row_q && row_ready) row_q <= 1'b0;
@@ -254,7 +253,7 @@ module rx_dma
         next_addr_q <= head.place[18:5] + 14'd1;
         header_q <= head.header;
         head_start_q <= {off, 1'b0};
-        head_end_q <= head_end;
+        head_end_q <= head.head_end;
         done_slot_q <= head.slot;
         done_len_q <= head.len;
         done_answer_q <= head.answer;
