@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+BENCHES = ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "rpu-reload", "sim-speed", "synth")
 RESULTS = ROOT / "bench" / "results"
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 
@@ -49,9 +50,7 @@ def smallest_full(rows: list[Row], **case: object) -> str:
 
 
 def readme_rows() -> list[str]:
-    forward, latency, firewall, messages, reload, speed, synth = map(
-        load, ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "rpu-reload", "sim-speed", "synth")
-    )
+    forward, latency, firewall, messages, reload, speed, synth = map(load, BENCHES)
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
     ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
     slowest = min(ratios) if ratios else None
@@ -150,7 +149,7 @@ def number(value: object) -> str:
 
 def benchmark_tables() -> list[str]:
     lines = []
-    for name in ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "rpu-reload", "sim-speed", "synth"):
+    for name in BENCHES:
         rows = load(name)
         if not rows:
             continue

@@ -20,6 +20,7 @@ from scapy.utils import RawPcapReader
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = ("soft", "rtl")
+RSS_KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
 
 
 def binary() -> Path:
@@ -71,6 +72,15 @@ def write_capture(path: Path, frames: Iterable[bytes]) -> Path:
         data += struct.pack("<IIII", index // 1_000_000, index % 1_000_000, len(frame), len(frame)) + frame
     path.write_bytes(data)
     return path
+
+
+def toeplitz(key: bytes, packet: bytes) -> int:
+    """The RSS hash, bit by bit."""
+    window, hash_ = int.from_bytes(key, "big"), 0
+    for n in range(8 * len(packet)):
+        if packet[n // 8] & 0x80 >> n % 8:
+            hash_ ^= window >> 8 * len(key) - 32 - n & 0xFFFFFFFF
+    return hash_
 
 
 def flow_of(frame: bytes) -> tuple[object, ...]:

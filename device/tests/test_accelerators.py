@@ -15,12 +15,11 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.utils import RawPcapReader
-from system import ROOT, TARGETS, DesignMaker, assert_twins, call, run_design, write_capture
+from system import ROOT, RSS_KEY, TARGETS, DesignMaker, assert_twins, call, run_design, toeplitz, write_capture
 
 PROGRAM = ROOT / "engines/rpu/programs/fingerprint.c"
 ALL = ["ip_prefix", "flow_hash", "checksum", "crc32", "string_match"]
 WORDS = 9  # that the program appends
-KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
 
 # As the list of patterns has them: text, and what it stands for.
 PATTERNS: list[tuple[str, bytes, bool]] = [
@@ -46,14 +45,6 @@ def ones_sum(packet: bytes, initial: int = 0) -> int:
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return total
-
-
-def toeplitz(key: bytes, packet: bytes) -> int:
-    window, hash_ = int.from_bytes(key, "big"), 0
-    for n in range(8 * len(packet)):
-        if packet[n // 8] & 0x80 >> n % 8:
-            hash_ ^= window >> 8 * len(key) - 32 - n & 0xFFFFFFFF
-    return hash_
 
 
 def rss(frame: bytes, key: bytes) -> int:
@@ -85,18 +76,18 @@ def prefix_class(frame: bytes) -> int:
     return best[1]
 
 
-def expected(frame: bytes, key: bytes = KEY) -> list[int]:
+def expected(frame: bytes, key: bytes = RSS_KEY) -> list[int]:
     words = [zlib.crc32(frame), ones_sum(frame), ones_sum(frame[14:], 0xABCD1234), rss(frame, key)]
     return [*words, *matches(frame), zlib.crc32(frame[1:]), prefix_class(frame)]
 
 
-def check(frames: list[bytes], out: list[bytes], key: bytes = KEY) -> None:
+def check(frames: list[bytes], out: list[bytes], key: bytes = RSS_KEY) -> None:
     assert len(out) == len(frames)
     assert sorted(frame[: -4 * WORDS] for frame in out) == sorted(frames)
     for whole in out:
         frame, words = whole[: -4 * WORDS], struct.unpack(f"<{WORDS}I", whole[-4 * WORDS :])
         assert list(words[:8]) == expected(frame, key), f"{len(frame)} bytes: {frame.hex()}"
-        if frame[12:14] == b"\x08\x00" and key == KEY:
+        if frame[12:14] == b"\x08\x00" and key == RSS_KEY:
             assert words[3] == words[8], "not the hash of the card"
 
 

@@ -12,14 +12,13 @@ from scapy.layers.inet import IP, TCP, UDP, IPOption_Timestamp
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
-from system import ROOT
+from system import ROOT, RSS_KEY, toeplitz
 
 pytest_plugins = ["penstock.pytest_plugin"]
 
 Open = Callable[..., Device]
 DESIGN = ROOT / "designs" / "forward.toml"
 PROGRAMS = ROOT / "engines" / "rpu" / "programs"
-KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
 
 
 def lengths_agree(frame: bytes) -> bool:
@@ -85,15 +84,6 @@ def test_length_check(open_device: Open) -> None:
     assert sum(word >> 32 for word in told) == len(frames) - len(passing)
 
 
-def rss(frame: bytes) -> int:
-    """Toeplitz over addresses and ports of an UDP frame without options."""
-    window, value = int.from_bytes(KEY, "big"), 0
-    for bit, one in enumerate(f"{int.from_bytes(frame[26:38], 'big'):096b}"):
-        if one == "1":
-            value ^= window >> 8 * len(KEY) - 32 - bit & 0xFFFFFFFF
-    return value
-
-
 def test_sampler(open_device: Open) -> None:
     rng = random.Random(6)
     ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
@@ -103,7 +93,7 @@ def test_sampler(open_device: Open) -> None:
     seen: dict[int, int] = {}
     to_host, to_port = [], []
     for frame in frames:
-        bucket = rss(frame) % 1024
+        bucket = toeplitz(RSS_KEY, frame[26:38]) % 1024  # addresses and ports
         (to_host if seen.get(bucket, 0) % 8 == 0 else to_port).append(frame)
         seen[bucket] = seen.get(bucket, 0) + 1
     card = open_device(DESIGN, program=PROGRAMS / "sampler.c", units=2, policy="flow-hash")

@@ -4,24 +4,10 @@
 
 use penstock_device::{Design, Device, Root, Target, open, regs};
 
-const DESIGN: &str = "
-[card]
-name = \"registers\"
-ports = 2
-
-[dispatch]
-policy = \"round-robin\"
-
-[[units]]
-engine = \"rpu\"
-count = 1
-program = \"../engines/rpu/programs/forward.c\"
-";
-
 #[test]
 fn cards_end_in_any_order() {
     let root = Root::find().unwrap();
-    let design = Design::parse(&root.join("designs/registers.toml"), DESIGN).unwrap();
+    let design = Design::read(&root.join("designs/one-unit.toml")).unwrap();
     let card = || open(&root, &design, Target::Rtl, &mut |_| {}).unwrap();
     let cycle = |card: &mut Box<dyn Device>| card.read(regs::CARD_CYCLES_L).unwrap();
 

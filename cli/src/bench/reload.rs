@@ -19,7 +19,7 @@ pub const UNITS: [u32; 1] = [16];
 /// Firmware: name in the case, manifest, frame size at which one unit less still carries line rate.
 const FIRMWARE: [(&str, &str, usize); 2] = [("forward", "forward.toml", 64), ("firewall", "firewall.toml", 128)];
 /// Frame sizes that are measured.
-pub const SIZES: [usize; 2] = [64, 128];
+pub const SIZES: [usize; 2] = [FIRMWARE[0].2, FIRMWARE[1].2];
 
 /// The paper's time from pause to boot, averaged over 320 loads, us.
 const PAPER_US: f64 = 756_000.0;

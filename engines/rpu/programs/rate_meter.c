@@ -22,7 +22,7 @@ int main(void) {
   uint32_t interval = 0;
   for (;;) {
     uint32_t wanted = (uint32_t)pn_debug_in();
-    if (wanted != interval) PN_REG(RPU_CORE_TIMER_INTERVAL) = interval = wanted;
+    if (wanted != interval) pn_set_timer(interval = wanted);
     if (!pn_ready()) continue;
     pn_desc_t desc = pn_recv();
     /* The handler must not come between the two: a frame counts whole. */

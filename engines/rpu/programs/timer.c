@@ -24,7 +24,7 @@ int main(void) {
   uint32_t interval = 0;
   for (;;) {
     uint32_t wanted = (uint32_t)pn_debug_in();
-    if (wanted != interval) PN_REG(RPU_CORE_TIMER_INTERVAL) = interval = wanted;
+    if (wanted != interval) pn_set_timer(interval = wanted);
     if (pn_ready()) pn_send(pn_recv() ^ pn_port(1));
   }
 }

@@ -30,7 +30,7 @@ module core_regs
     input  wire logic        wr,
     input  wire logic [8:2]  addr,
     input  wire logic [31:0] wdata,
-    input  wire waiter_t     waiter,  // of the access, decoded while it was in EX: the core waits behind it
+    input  wire early_t      early,   // of the access, decoded while it was in EX: the core waits behind it
     output logic      [31:0] rdata,
     output logic             hold,
     output logic             retry,
@@ -139,9 +139,9 @@ module core_regs
   // The table looks up the slot that comes into the descriptor register, and between two of them the one that is there.
   wire head_load = queue_valid && (!head_valid_q || pop);
   assign head_slot = queue_slot;
-  wire recv = waiter.recv && !retry;
+  wire recv = early.recv && !retry;
   wire recv_waits = recv && !head_valid_q;
-  assign pop = head_valid_q && (recv || waiter.take);
+  assign pop = head_valid_q && (recv || early.take);
 
   half_t head_place_q;
   logic [14:8] head_window_q, window_q;  // header copies of the frame that waits and of the one that was taken
@@ -190,8 +190,8 @@ module core_regs
   wire store_send = wr && at(addr, RPU_CORE_SEND);
   // Requests to host memory come one at a time.
   logic host_type_q, s_host_q;  // `type_q` is one of them; so is what is in the register
-  wire host_waits = (mem_busy || s_host_q) && (waiter.host_addr || (waiter.pointer && host_type_q));
-  wire store_high = waiter.pointer && !host_waits;
+  wire host_waits = (mem_busy || s_host_q) && (early.host_addr || (early.pointer && host_type_q));
+  wire store_high = early.pointer && !host_waits;
 
   assign hold = recv_waits || host_waits;
 

@@ -91,7 +91,7 @@ module rpu
   logic m_dmem_q, m_bc_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
   logic [3:0] m_be_q;
   logic [31:0] m_addr_q, m_wdata_q;
-  waiter_t m_waiter_q;
+  early_t m_early_q;
 
   wire ex_window = dbus_addr[31:8] == 24'h008080;
   wire ex_bc = dbus_addr[31:13] == 19'h00403;
@@ -108,7 +108,7 @@ module rpu
       m_accel_q <= dbus_req && ex_accel;
       m_pmem_q  <= dbus_req && ex_pmem;
       m_wild_q  <= dbus_req && !ex_dmem && !ex_bc && !ex_regs && !ex_accel && !ex_pmem;
-      m_waiter_q <= dbus_req && ex_regs ? waiter_of(dbus_we, dbus_addr[8:2]) : '0;
+      m_early_q <= dbus_req && ex_regs ? early_of(dbus_we, dbus_addr[8:2]) : '0;
     end
     if (core_rst_q) begin
       m_dmem_q  <= 1'b0;
@@ -117,7 +117,7 @@ module rpu
       m_accel_q <= 1'b0;
       m_pmem_q  <= 1'b0;
       m_wild_q  <= 1'b0;
-      m_waiter_q <= '0;
+      m_early_q <= '0;
     end
   end
 
@@ -238,20 +238,20 @@ module rpu
   wire dmem_store = m_dmem_q && m_we_q;
   wire [31:0] one_word = host_dmem_en ? host_wdata : m_wdata_q;
   logic [14:2] m_word_q;
-  logic again_q;
+  logic replay_q;
 
-  assign dmem_hold = (dmem_store && host_dmem_en) || again_q;
+  assign dmem_hold = (dmem_store && host_dmem_en) || replay_q;
 
   always_ff @(posedge clk) begin
     if (issue) m_word_q <= ex_word;
-    again_q <= issue && !dbus_we && ex_dmem && dmem_store && ex_word == m_word_q && !core_rst_q;
+    replay_q <= issue && !dbus_we && ex_dmem && dmem_store && ex_word == m_word_q && !core_rst_q;
   end
 
   dmem #(
       .Bytes(DmemBytes)
   ) dmem (
       .clk,
-      .core_addr(again_q ? m_word_q : ex_word),
+      .core_addr(replay_q ? m_word_q : ex_word),
       .core_rdata(dmem_rdata),
       .wide_en(host_dmem_en || dmem_store || head_valid),
       .wide_we(!host_dmem_en || host_we),
@@ -264,7 +264,7 @@ module rpu
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst)
-      assert (!(m_dmem_q && !m_we_q && dbus_wait && !again_q)) else $error("%m: data memory does not keep the word of a load that waits");
+      assert (!(m_dmem_q && !m_we_q && dbus_wait && !replay_q)) else $error("%m: data memory does not keep the word of a load that waits");
 `endif
 
   // ---- broadcast
@@ -506,7 +506,7 @@ module rpu
       .timer(timer_q),
       .rd(m_regs_q && !m_we_q),
       .wr(m_regs_q && m_we_q),
-      .waiter(m_waiter_q),
+      .early(m_early_q),
       .addr(m_addr_q[8:2]),
       .wdata(m_wdata_q),
       .rdata(regs_rdata),

@@ -57,9 +57,9 @@ package rpu_pkg;
     logic take;       // or takes it only
     logic pointer;    // sends with a pointer, or asks host memory
     logic host_addr;  // says where in host memory
-  } waiter_t;
+  } early_t;
 
-  function automatic waiter_t waiter_of(logic we, logic [8:2] word);
+  function automatic early_t early_of(logic we, logic [8:2] word);
     return '{
         recv: !we && word == regs_pkg::RPU_CORE_RECV[8:2],
         take: we && word == regs_pkg::RPU_CORE_RECV_DESC_RELEASE[8:2],

@@ -253,7 +253,7 @@ module parts_bench
       .wr,
       .addr(addr[8:2]),
       .wdata,
-      .waiter(rd || wr ? waiter_of(wr, addr[8:2]) : '0),
+      .early(rd || wr ? early_of(wr, addr[8:2]) : '0),
       .rdata,
       .hold,
       .irq,

@@ -137,6 +137,8 @@ static inline void pn_init_slots(uint32_t count, uint32_t base, uint32_t bytes) 
 
 /* Interrupts that may come: PN_INT_ bits. */
 static inline void pn_set_interrupts(uint32_t mask) { PN_REG(RPU_CORE_MASK_WRITE) = mask; }
+/* From now on PN_INT_TIMER rises every so many cycles; 0 stops the timer. */
+static inline void pn_set_timer(uint32_t cycles) { PN_REG(RPU_CORE_TIMER_INTERVAL) = cycles; }
 static inline uint32_t pn_interrupts(void) { return PN_REG(RPU_CORE_INTERRUPT_FLAGS); }
 static inline void pn_ack(uint32_t flags) { PN_REG(RPU_CORE_INTERRUPT_ACK) = flags; }
 
