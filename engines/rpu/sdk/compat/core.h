@@ -82,7 +82,7 @@ typedef unsigned int __attribute__((may_alias)) desc_word_t;
 #define ACTIVE_SLOTS PN_REG(RPU_CORE_ACTIVE_SLOTS)
 
 /* Gives slots 1..count their header copies in data memory, slot_size bytes apart; base is an address or an offset in it. */
-static inline void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
+PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_headers(count, base | DMEM_BASE, slot_size);
 }
 
@@ -90,7 +90,7 @@ static inline void init_hdr_slots(unsigned int count, unsigned int base, unsigne
  * Declares slots 1..count, slot_size bytes apart; base is an offset within packet memory and holds the packet offset. Once, before frames come.
  * Ports and the host fill at most count - 1 slots, the last is left to frames over loopback; a single slot serves all.
  */
-static inline void init_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
+PN_SETUP void init_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_slots(count, base | PMEM_BASE, slot_size);
 }
 

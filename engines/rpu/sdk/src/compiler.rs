@@ -108,14 +108,20 @@ fn translate(source: &Path, options: &Options, object: &Path) -> Result<String, 
         // Asked for a list of headers too, the compiler does not answer from its cache, where it keeps no warnings.
         command.args(["-MMD", "-MF", "/dev/null"]);
     }
-    run(command.arg("-c").arg(source).arg("-o").arg(object), options)
+    run(command.arg("-g").arg("-c").arg(source).arg("-o").arg(object), options)
 }
 
 /// Links objects with the kit's start-up code; gives the warnings.
 fn link(objects: &[Scratch], options: &Options, elf: &Path) -> Result<String, CompileError> {
     let start = options.root.join("engines/rpu/sdk/start");
     let mut command = compiler(options);
-    command.arg("-Wl,--gc-sections").arg("-T").arg(start.join("link.ld")).args(START_UP.map(|name| start.join(name)));
+    // Of the kit only what the program uses is linked. A function that is left out takes place at address 0 for a debugger, so what is
+    // described to it, the program's own functions, is linked whole.
+    command
+        .args(["-g0", "-ffunction-sections", "-Wl,--gc-sections"])
+        .arg("-T")
+        .arg(start.join("link.ld"))
+        .args(START_UP.map(|name| start.join(name)));
     run(command.args(objects.iter().map(|object| &object.0)).arg("-o").arg(elf), options)
 }
 
@@ -127,21 +133,9 @@ fn compiler(options: &Options) -> Command {
     command
         .env("ZIG_GLOBAL_CACHE_DIR", &cache)
         .env("ZIG_LOCAL_CACHE_DIR", &cache)
-        .args([
-            "-m",
-            "ziglang",
-            "cc",
-            "-target",
-            "riscv32-freestanding",
-            CPU,
-            "-std=gnu17",
-            "-O2",
-            "-g",
-            "-Wall",
-            "-Wextra",
-        ])
+        .args(["-m", "ziglang", "cc", "-target", "riscv32-freestanding", CPU, "-std=gnu17", "-O2", "-Wall", "-Wextra"])
         .args(["-ffreestanding", "-fno-sanitize=all", "-fomit-frame-pointer", "-mno-relax", "-nostdlib"])
-        .args(["-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"])
+        .args(["-fno-unwind-tables", "-fno-asynchronous-unwind-tables"])
         .args([include(&kit.join("include")), include(&kit.join("compat")), include(&options.root.join("lib/regs"))])
         .args(&options.flags);
     command
