@@ -154,7 +154,8 @@ module host_window
     fails = 1'b0;
     unique case (region_q)
       Registers: finish = 1'b1;
-      Imem, Dmem: finish = we || step_q == 5'd2;
+      Imem: finish = we || step_q == 5'd2;
+      Dmem: finish = we || step_q == 5'd3;
       Broadcast: finish = (we && bc_en && bc_ready) || step_q == 5'd2;
       Pmem: finish = we || step_q == 5'd3;
       Tables: begin
@@ -169,6 +170,7 @@ module host_window
   end
 
   logic [31:0] register, imem_word_q, dmem_word_q, pmem_word_q, bc_word_q;
+  logic [31:0] dmem_half_q[2];
 
   always_ff @(posedge clk) begin
     cfg.ack <= busy_q && finish;
@@ -195,9 +197,10 @@ module host_window
       wdata <= cfg.wdata;
       region_q <= region_of(cfg.addr);
     end
-    // Memories are slow and their rows wide: a word is chosen in a cycle of its own.
+    // Memories are slow and their rows wide: a word is chosen in cycles of their own, two of them where no register follows the memory.
     imem_word_q <= imem_rdata;
-    dmem_word_q <= dmem_rdata[addr_q[4:2]*32+:32];
+    for (int unsigned h = 0; h < 2; h++) dmem_half_q[h] <= dmem_rdata[(h*4+32'(addr_q[3:2]))*32+:32];
+    dmem_word_q <= dmem_half_q[addr_q[4]];
     pmem_word_q <= pmem_rdata[addr_q[5:2]*32+:32];
     bc_word_q <= bc_rdata;
     unique case (region_q)

@@ -96,7 +96,7 @@ module rpu
   wire ex_window = dbus_addr[31:8] == 24'h008080;
   wire ex_bc = dbus_addr[31:13] == 19'h00403;
   wire ex_dmem = (dbus_addr[31:15] == 17'h00100 && dbus_addr[14:13] != 2'd3) || ex_window;
-  wire ex_regs = dbus_addr[31:9] == 0;
+  (* keep *) wire ex_regs = dbus_addr[31:9] == 0;  // of its own: shared with the other regions it comes too late for `early`
   wire ex_accel = dbus_addr[31:22] == 10'd1;
   wire ex_pmem = dbus_addr[31:20] == 12'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
 
