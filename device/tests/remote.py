@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -147,6 +148,18 @@ class Debugged:
         while not (found := re.search(r"target remote localhost:(\d+)", self.said)):
             self.said += self._lines.get(timeout=timeout)
         return int(found[1])
+
+    def settle(self, timeout: float) -> None:
+        """Waits until it hardly computes any more, or has ended. On rtl, whose clock never stops, it waits the full time, in seconds."""
+        ticks = os.sysconf("SC_CLK_TCK")
+        before, deadline = None, time.monotonic() + timeout
+        while time.monotonic() < deadline and self._process.poll() is None:
+            words = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            now = (int(words[11]) + int(words[12])) / ticks
+            if before is not None and now - before < 0.1:
+                return
+            before = now
+            time.sleep(1)
 
     def end(self, timeout: float = 300) -> tuple[int, str]:
         """Waits for its end: exit status, and all that it said on standard error."""

@@ -84,7 +84,7 @@ def test_a_frame_is_met_at_a_line_and_changed(target: str, tmp_path: Path, make_
         assert gdb.read(symbols["key"], 4) == KEY.to_bytes(4, "little")
 
         # The other unit has sent all of its frames by the time that this one goes on.
-        time.sleep(2)
+        run.settle(60 if target == "soft" else 5)
         gdb.write(symbols["key"], (0x77).to_bytes(4, "little"))
         gdb.clear_breakpoint(here)
 
