@@ -159,7 +159,9 @@ mod tests {
             assert!(!port.receive(word(index, 2)));
         }
         assert_eq!((port.head(), port.waiting()), (Some(16), 3));
-        let mut heads = vec![];
+        assert!(port.release());
+        assert!(!port.receive(word(6, 3)), "behind the new head it waits still");
+        let mut heads = Vec::from_iter(port.head());
         while port.release() {
             heads.extend(port.head());
         }
