@@ -4,7 +4,7 @@
 // The unit's part of the broadcast: the region of memory that the words of all units come into, the queue of those that leave, and the
 // queue of messages. (Rosebud, section 4.2.)
 //
-//   core ─┬─> region, port A: stores and loads as in data memory
+//   core ─┬─> region, port A: loads in EX, stores in MEM; a load right behind a store reads again, a cycle later
 //         └─> queue (8) ─> bc.out                        the core waits while it is full
 //   bc.in ─> register ─┬─> region, port B (the host waits)
 //                      └─> filter ─> message queue (2,048 addresses) ─> head register
@@ -13,7 +13,7 @@
 // An address stands in the message queue once, however often it is stored before it comes to the head: the queue cannot overflow and
 // no receiver ever holds a sender up. A word that comes when its address is at the head, or has been, makes it queue again; so who
 // reads the region after the address misses nothing. Without `listen` the queue runs dry, an address a cycle; in the 2,048 cycles after a reset
-// nothing is queued. A byte that the core and a word write in one cycle gets either value: a word should have one writer.
+// nothing is queued. A byte that the core and a word write at once gets either value: a word should have one writer.
 module broadcast_port
   import penstock_pkg::*;
 (
@@ -23,15 +23,12 @@ module broadcast_port
 
     broadcast_if.unit bc,
 
-    // core: access in EX, answer in MEM; a store's address and data again in MEM
-    input  wire logic        en,
-    input  wire logic        we,
-    input  wire logic [3:0]  be,
-    input  wire logic [12:2] addr,
-    input  wire logic [31:0] wdata,
+    // core: a load asks in EX and is answered in MEM, a store comes in MEM
+    input  wire logic        load,
+    input  wire logic [12:2] addr,    // in EX, whatever is there
     output logic      [31:0] rdata,
     input  wire logic        store,
-    input  wire broadcast_t  stored,
+    input  wire broadcast_t  stored,  // what is in MEM: of a load, its address
     output logic             hold,
 
     // host: `host_en` stays until `host_ready`; a read answers in the next cycle
@@ -73,8 +70,11 @@ module broadcast_port
       .level(leaving)
   );
 
+  logic again_q;  // a load came while a store had the port
+  always_ff @(posedge clk) again_q <= load && store;
+
   assign leaves = bc.out_ready;
-  assign hold = store && !room;
+  assign hold = (store && !room) || again_q;
 
   // ---- words that come
   logic in_valid_q;
@@ -92,12 +92,12 @@ module broadcast_port
   (* ram_style = "block", no_rw_check *) logic [31:0] mem[Words];
   /* verilator lint_on MULTIDRIVEN */
 
+  // The address of a load comes late, so it decides nothing.
+  wire [12:2] a_addr = store || again_q ? stored.addr : addr;
+
   always @(posedge clk) begin
-    if (en) begin
-      if (we) begin
-        for (int unsigned b = 0; b < 4; b++) if (be[b]) mem[addr][b*8+:8] <= wdata[b*8+:8];
-      end else rdata <= mem[addr];
-    end
+    rdata <= mem[a_addr];
+    if (store) for (int unsigned b = 0; b < 4; b++) if (stored.be[b]) mem[a_addr][b*8+:8] <= stored.data[b*8+:8];
   end
 
   wire b_en = in_valid_q || host_en;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// broadcast_port with flat ports and, as in the core, a store's second half a cycle after its first.
+// broadcast_port with flat ports and, as in the core, what is in MEM a cycle after it was in EX.
 module broadcast_port_bench
   import penstock_pkg::*;
 (
@@ -67,11 +67,8 @@ module broadcast_port_bench
       .rst,
       .unit_id(5'd3),
       .bc,
-      .en(issue),
-      .we,
-      .be,
+      .load(issue && !we),
       .addr,
-      .wdata,
       .rdata,
       .store(store_q),
       .stored(stored_q),
