@@ -266,28 +266,27 @@ module core
   wire e_branch_taken = e_ctl_q.branch && e_condition;
   wire e_taken = e_branch_taken || e_ctl_q.jal || e_ctl_q.jalr;
 
-  // Traps. A branch to the middle of a word has the trap handler as its target: its condition comes late.
+  // Traps. A branch to the middle of a word has the trap handler as its target; its condition comes late, so it counts in MEM.
   logic irq_pending;
   pc_t epc, m_pc_q;
   wire e_irq = (e_valid_q || dbus_retry) && (irq_pending || halt_due_q);  // or halted: nothing of the instruction happens
   wire e_break = e_ctl_q.ebreak && halt_ebreak && !e_irq;
   wire e_mem_fault = (e_ctl_q.load || e_ctl_q.store) && e_misaligned;
   wire e_jalr_fault = e_ctl_q.jalr && e_addr[1];
-  wire e_branch_fault = e_branch_taken && e_target_odd_q;
-  wire e_early_trap = e_irq || e_ctl_q.exc || e_mem_fault || e_jalr_fault;
-  wire e_trap = e_early_trap || e_branch_fault;
-  wire e_done = e_go && e_valid_q && !e_trap;  // the instruction leaves EX and will be completed
+  wire e_trap = e_irq || e_ctl_q.exc || e_mem_fault || e_jalr_fault;
+  logic m_branch_fault_q;
+  always_ff @(posedge clk) m_branch_fault_q <= e_go && e_branch_taken && e_target_odd_q && !e_irq && !rst;
 
   pc_t e_other_pc;
   always_comb begin
-    if (e_early_trap) e_other_pc = TrapPc;
+    if (e_trap) e_other_pc = TrapPc;
     else if (e_ctl_q.mret) e_other_pc = epc;
     else if (e_ctl_q.jalr) e_other_pc = e_addr[15:2];
     else if (e_ctl_q.jal) e_other_pc = e_target_q;
     else e_other_pc = e_pc_q + 14'(!halted_q);
     redirect_pc = e_branch_taken && !e_irq ? e_target_q : e_other_pc;
 
-    if (e_early_trap || e_ctl_q.mret) redirect = 1'b1;
+    if (e_trap || e_ctl_q.mret) redirect = 1'b1;
     else if (e_ctl_q.jalr) redirect = e_addr[15:2] != d_pc_q;
     else if (e_ctl_q.jal) redirect = !e_target_ok_q;
     else redirect = e_branch_taken ? !e_target_ok_q : (e_valid_q && e_counter_q[1]) || wake_q;
@@ -349,11 +348,13 @@ module core
       .rdata(e_csr),
       .trap(e_go && e_trap && !halt_due_q && !e_break),
       .irq_taken(e_irq),
-      .cause(e_jalr_fault || e_ctl_q.branch ? ExcFetchMisaligned : e_ctl_q.cause),
+      .cause(e_jalr_fault ? ExcFetchMisaligned : e_ctl_q.cause),
       .pc(dbus_retry ? m_pc_q : e_pc_q),
       .tval(!e_irq && e_mem_fault ? e_addr : 32'd0),
       .mret(e_go && e_ctl_q.mret && !e_irq),
-      .retire(e_done),
+      .branch_fault(m_branch_fault_q),
+      .branch_pc(m_pc_q),
+      .retire(e_go && e_valid_q && !e_trap),
       .irq_pending,
       .irq_active,
       .epc
@@ -438,7 +439,7 @@ module core
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
-      m_wb_q      <= e_ctl_q.wb && e_go && !e_early_trap;  // a branch writes nothing
+      m_wb_q      <= e_ctl_q.wb && e_go && !e_trap;  // a branch writes nothing
       m_rd_q      <= e_rd_q;
       m_pc_q      <= e_pc_q;
       m_late_q    <= e_ctl_q.load || e_ctl_q.mul || e_ctl_q.count;

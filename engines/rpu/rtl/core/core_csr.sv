@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Control and status registers of machine mode. Read and written in EX, where a trap and its return are decided too.
+// Control and status registers of machine mode. Read and written in EX, where a trap and its return are decided too, but for branches.
 module core_csr
   import core_pkg::*;
 (
@@ -22,8 +22,11 @@ module core_csr
     input  wire exc_e       cause,
     input  wire pc_t        pc,
     input  wire      [31:0] tval,
+    // a branch that was taken to the middle of a word, a cycle after it was in EX
+    input  wire             branch_fault,
+    input  wire pc_t        branch_pc,
     input  wire             mret,
-    input  wire             retire,
+    input  wire             retire,    // in EX; a branch that faults is taken back
     output logic            irq_pending,
     output logic            irq_active,
     output pc_t             epc
@@ -72,7 +75,7 @@ module core_csr
     retire_q  <= retire && !we_instret;  // late by one cycle: no CSR instruction follows so closely
     cycle_q   <= {we_cycleh ? wdata : cycle_q[63:32], we_cycle ? wdata : cycle_q[31:0]} + 64'(!we_cycle);
     instret_q <= {we_instreth ? wdata : instret_q[63:32], we_instret ? wdata : instret_q[31:0]}
-                 + 64'(retire_q);
+                 + 64'(retire_q && !branch_fault);
 
     if (we) begin
       unique case (sel)
@@ -84,12 +87,12 @@ module core_csr
         default:      ;
       endcase
     end
-    if (trap) begin
+    if (trap || branch_fault) begin
       {mpie_q, mie_q} <= {mie_q, 1'b0};
-      cause_irq_q <= irq_taken;
-      cause_q     <= irq_taken ? CauseExternal : cause;
-      epc         <= pc;
-      tval_q      <= tval;
+      cause_irq_q <= irq_taken && !branch_fault;
+      cause_q     <= branch_fault ? ExcFetchMisaligned : irq_taken ? CauseExternal : cause;
+      epc         <= branch_fault ? branch_pc : pc;
+      tval_q      <= branch_fault ? '0 : tval;
       irq_active  <= 1'b1;
     end
     if (mret) begin

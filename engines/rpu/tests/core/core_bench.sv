@@ -76,7 +76,8 @@ module core_bench (
     end
   end
 
-  // The trace follows each instruction from EX to WB beside the core.
+  // The trace follows each instruction from EX to WB beside the core, which decides in MEM that a branch has failed.
+  wire traps = dut.e_trap || (dut.e_branch_taken && dut.e_target_odd_q);
   typedef struct packed {
     logic [1:0]  kind;
     logic [31:0] pc;
@@ -90,9 +91,9 @@ module core_bench (
   always_comb begin
     e = '0;
     if (dut.e_go && dut.e_valid_q && !dut.e_halts) begin
-      e.kind = !dut.e_trap ? 2'd1 : dut.e_irq ? 2'd3 : 2'd2;
+      e.kind = !traps ? 2'd1 : dut.e_irq ? 2'd3 : 2'd2;
       e.pc   = pc_o;
-      e.rd   = dut.e_ctl_q.wb && !dut.e_trap ? dut.e_rd_q : 5'd0;
+      e.rd   = dut.e_ctl_q.wb && !traps ? dut.e_rd_q : 5'd0;
       if (taken && dbus_we) begin
         e.be    = dbus_be;
         e.addr  = dbus_addr;
@@ -122,7 +123,7 @@ module core_bench (
   logic [2:0] owed_q;  // instructions that completed although an interrupt was due
   always_ff @(posedge clk) begin
     if (rst || !irq || !dut.csr.mie_q || quiet) owed_q <= '0;
-    else if (dut.e_done) owed_q <= owed_q + 3'd1;
+    else if (dut.e_go && dut.e_valid_q && !traps) owed_q <= owed_q + 3'd1;
     if (!rst) begin
       assert (w_q.kind == 2'd0 || dut.w_wb_q == (w_q.rd != 5'd0)) else $error("trace and register write differ");
       assert (owed_q < 3'd3) else $error("interrupt not taken");

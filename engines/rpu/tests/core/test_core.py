@@ -189,8 +189,10 @@ def test_machine_mode(tmp_path: Path) -> None:
         (isa.branch("beq", 0, 0, 6), 0, 0),
     ]
     code = [isa.jal(0, 4 * (len(record) + 1)), *record, *start, isa.imm("addi", 5, 0, 77)]
+    code += [isa.csr("csrrwi", 0, c["minstret"], 0)]
     first = 4 * len(code)
     code += [instr for instr, _, _ in cases]
+    code += [isa.csr("csrrs", 7, c["minstret"], 0), isa.store("sw", 7, 8, 0x12C)]
     code += [isa.branch("bne", 0, 0, 6), isa.store("sw", 5, 8, 0)]  # not taken: no exception
     reads = ["mstatus", "mtvec", "mhartid", "mscratch"]
     code += [*isa.li(6, 0xDEADBEEF), isa.csr("csrrw", 0, c["mscratch"], 6), isa.csr("csrrw", 0, c["mtvec"], 6)]
@@ -212,6 +214,7 @@ def test_machine_mode(tmp_path: Path) -> None:
     assert at(0) == 77, "an exception must not write rd, nor store"
     assert [at(0x100 + 4 * n) for n in range(4)] == [0x1888, 4, 13, 0xDEADBEEF]
     assert at(0x120) == 2
+    assert at(0x12C) == len(cases) * len(record), "what fails is not counted, what handles it is"
     assert at(0x124) == 11
     assert at(0x128) == 1
 
