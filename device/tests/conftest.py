@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from netns import Net
 from penstock import data
 from system import ROOT, DesignMaker
+
+AF_XDP = 44  # not in every Python
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,3 +53,27 @@ def captures() -> Path:
     if not data.CAPTURES.is_dir():
         pytest.skip(data.ABSENT)
     return data.CAPTURES
+
+
+@pytest.fixture
+def net() -> Iterator[Net]:
+    """Network namespaces with interfaces for a card."""
+    with Net() as net:
+        yield net
+
+
+@pytest.fixture
+def has_xdp() -> None:
+    """A kernel with AF_XDP."""
+    try:
+        socket.socket(AF_XDP, socket.SOCK_RAW).close()
+    except OSError as error:
+        pytest.skip(f"no AF_XDP here: {error}")
+
+
+@pytest.fixture(params=["packet", "xdp"])
+def driver(request: pytest.FixtureRequest) -> str:
+    """What carries the frames of a card that is up."""
+    if request.param == "xdp":
+        request.getfixturevalue("has_xdp")
+    return request.param

@@ -63,10 +63,11 @@ class Net:
             self.link(RIGHT, f"r{pair}", f"p{2 * pair + 1}")
             self.address(pair)
 
-    def link(self, place: str, outer: str, inner: str) -> None:
+    def link(self, place: str, outer: str, inner: str, queues: int = 1) -> None:
         """A veth pair from the card to a place, without traffic of its own."""
-        outside, inside = self.name(place), self.name(CARD)
-        run("ip", "link", "add", outer, "netns", outside, "type", "veth", "peer", "name", inner, "netns", inside)
+        many = ["numrxqueues", str(queues), "numtxqueues", str(queues)]
+        ends = [["netns", self.name(place), *many], ["netns", self.name(CARD), *many]]
+        run("ip", "link", "add", outer, *ends[0], "type", "veth", "peer", "name", inner, *ends[1])
         # Linux takes a random one, and programs of the tests look at the first byte of frames.
         self.run(place, "ip", "link", "set", outer, "address", f"02:00:00:00:0{outer[1]}:{ord(outer[0]):02x}")
         for where, interface in ((place, outer), (CARD, inner)):
@@ -144,14 +145,16 @@ def finish(child: subprocess.Popen[str], timeout: float = 60) -> str:
 class Up:
     """`penstock up` in the card's namespace."""
 
-    def __init__(self, net: Net, folder: Path, design: Path, *options: str | Path, ports: int = 2) -> None:
+    def __init__(
+        self, net: Net, folder: Path, design: Path, *options: str | Path, ports: int = 2, driver: str = "auto"
+    ) -> None:
         self.folder = folder
         self.runtime = folder / "run"
         self.runtime.mkdir(mode=0o700, exist_ok=True)
         self.json = folder / "up.json"
         places = [word for port in range(ports) for word in ("--port", f"{port}=p{port}")]
         self.env = {"XDG_RUNTIME_DIR": str(self.runtime), "PENSTOCK_ROOT": str(ROOT)}
-        words = [binary(), "up", design, *places, "--json", self.json, *options]
+        words = [binary(), "up", design, *places, "--driver", driver, "--json", self.json, *options]
         self.errors = (folder / "up.stderr").open("w+")
         self.process = subprocess.Popen(
             net.command(CARD, *words),

@@ -17,7 +17,6 @@ import stat
 import struct
 import termios
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -91,12 +90,6 @@ NUMBERS = """
 """
 
 
-@pytest.fixture
-def net() -> Iterator[Net]:
-    with Net() as net:
-        yield net
-
-
 def page(folder: Path, name: str, size: int) -> bytes:
     folder.mkdir(exist_ok=True)
     content = random.Random(size).randbytes(size)
@@ -104,14 +97,16 @@ def page(folder: Path, name: str, size: int) -> bytes:
     return content
 
 
-def test_curl_through_the_firewall(net: Net, tmp_path: Path) -> None:
+def test_curl_through_the_firewall(driver: str, net: Net, tmp_path: Path) -> None:
     """A page arrives byte for byte at a host that is not listed, and not at all at one that is."""
     if shutil.which("curl") is None:
         pytest.skip("needs curl")
     content = page(tmp_path / "www", "page", 3_000_000)
     (tmp_path / "list").write_text("10.0.9.0/24\n")
-    up = Up(net, tmp_path, ROOT / "designs/firewall.toml", "--table", f"ip_prefix={tmp_path / 'list'}")
-    assert up.head.startswith("firewall is up: port0 = p0, port1 = p1; AF_PACKET (TPACKET_V3")
+    up = Up(net, tmp_path, ROOT / "designs/firewall.toml", "--table", f"ip_prefix={tmp_path / 'list'}", driver=driver)
+    words = {"packet": "AF_PACKET (TPACKET_V3 ring in, sendmmsg out)", "xdp": "AF_XDP (native, copied)"}[driver]
+    assert up.head.startswith(f"firewall is up: port0 = p0, port1 = p1; {words}\n") and "no AF_XDP" not in up.head
+    assert up.status()["driver"] == words
     net.python(RIGHT, SERVER, str(tmp_path / "www"))
 
     def curl(source: str, seconds: int) -> tuple[int, bytes]:
@@ -143,10 +138,10 @@ def test_curl_through_the_firewall(net: Net, tmp_path: Path) -> None:
     assert list((tmp_path / "run/penstock").iterdir()) == []
 
 
-def test_many_connections(net: Net, tmp_path: Path) -> None:
+def test_many_connections(driver: str, net: Net, tmp_path: Path) -> None:
     """All pages of many connections at a time arrive; SIGTERM ends the card as well as Ctrl-C."""
     page(tmp_path / "www", "small", 20_000)
-    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     net.python(RIGHT, SERVER, str(tmp_path / "www"))
     client = net.python(LEFT, CONNECTIONS, "16", "25", str(tmp_path / "www/small"))
     assert finish(client, 120).strip() == str(16 * 25)
@@ -156,9 +151,9 @@ def test_many_connections(net: Net, tmp_path: Path) -> None:
     assert end["drops"] == {} and end["ports"][0]["rx_frames"] == end["ports"][1]["tx_frames"] > 16 * 25 * 4
 
 
-def test_tags_come_out_as_they_went_in(net: Net, tmp_path: Path) -> None:
+def test_tags_come_out_as_they_went_in(driver: str, net: Net, tmp_path: Path) -> None:
     """Linux takes the outer VLAN tag out of a frame; it must be in again, whatever protocol it has."""
-    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     receive = """
         import socket, struct, sys
         sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
@@ -190,9 +185,9 @@ def test_tags_come_out_as_they_went_in(net: Net, tmp_path: Path) -> None:
     up.stop()
 
 
-def test_what_hardware_should_have_cut(net: Net, tmp_path: Path) -> None:
+def test_what_hardware_should_have_cut(driver: str, net: Net, tmp_path: Path) -> None:
     """Datagrams that the sender leaves to be cut (UDP_SEGMENT) arrive one by one, and so do pages over TCP, in frames that fit a wire."""
-    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
     receive = """
         import socket
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -237,7 +232,7 @@ int main(void) {{
 
 
 @pytest.mark.parametrize("units", [16, 1])
-def test_reload_under_load(units: int, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     """Programs follow each other under frames in both directions, of which none is lost; a broken one changes nothing."""
     programs = []
     for mark in range(1, 4):
@@ -250,7 +245,7 @@ def test_reload_under_load(units: int, net: Net, tmp_path: Path, make_design: De
     (tmp_path / "silent.c").write_text(silent)
     picky = COUNTER.format(mark=8).replace("pn_init();", "if (pn_debug_in()) for (;;); pn_init();")
     (tmp_path / "picky.c").write_text(picky)
-    up = Up(net, tmp_path, make_design(FORWARD, units=units))
+    up = Up(net, tmp_path, make_design(FORWARD, units=units), driver=driver)
     # Both ends must be there before the first one sends.
     go = tmp_path / "go"
     right = net.python(RIGHT, NUMBERS, "10.0.0.2", "10.0.0.1", str(go))
@@ -317,9 +312,9 @@ def test_a_hanging_unit_is_taken_out(net: Net, tmp_path: Path, make_design: Desi
     up.stop()
 
 
-def test_interfaces_that_go_and_come(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+def test_interfaces_that_go_and_come(driver: str, net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     """One pair of ports goes on while an interface of the other is down, removed, and made anew."""
-    up = Up(net, tmp_path, make_design(FORWARD, ports=4), ports=4)
+    up = Up(net, tmp_path, make_design(FORWARD, ports=4), ports=4, driver=driver)
 
     def passes(pair: int) -> bool:
         receive = """

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How fast the card is between two veth pairs: `cargo bench -p penstock-live`, as root. A process in one network namespace sends 64 flows
-//! as fast as it can, the card is in a second one, and the kernel counts what arrives in a third.
+//! How fast the card is between two veth pairs, by packet sockets and by AF_XDP: `cargo bench -p penstock-live`, as root. A process in one
+//! network namespace sends 64 flows as fast as it can, the card is in a second one, and the kernel counts what arrives in a third.
 #![allow(clippy::unwrap_used)]
 
 use std::env;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use penstock_device::{Design, Image, Port, Root};
 use penstock_live::protocol::{Request, Status};
 use penstock_live::socket::{Sender, index_of};
-use penstock_live::{Client, Live, Setup};
+use penstock_live::{Client, Driver, Live, Setup};
 
 const NAMESPACES: [&str; 3] = ["penstock-bench-left", "penstock-bench-card", "penstock-bench-right"];
 const SECONDS: u64 = 5;
@@ -23,7 +23,7 @@ const OVERHEAD: u64 = 24;
 fn main() {
     let words: Vec<String> = env::args().skip(1).filter(|word| word != "--bench").collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["card", design] => card(design),
+        ["card", driver, design] => card(driver, design),
         ["send", bytes, rate] => send(bytes.parse().unwrap(), rate.parse().unwrap()),
         [] => measure(),
         _ => panic!("cargo bench -p penstock-live takes no arguments"),
@@ -50,22 +50,24 @@ fn measure() {
         }
     }
     println!(
-        "design    bytes  offered Mpps  carried Mpps  carried Gb/s  overflow  other drops  card's CPU, ns a frame"
+        "driver  design    bytes  offered Mpps  carried Mpps  carried Gb/s  overflow  other drops  card's CPU, ns a frame"
     );
-    for design in ["forward", "firewall"] {
-        for bytes in [64, 1500] {
-            // As fast as it goes, then at half of what was carried: the second must lose nothing.
-            let carried = run(design, bytes, 0);
-            run(design, bytes, (carried / 2.0) as u64);
+    for driver in ["packet", "xdp"] {
+        for design in ["forward", "firewall"] {
+            for bytes in [64, 1500] {
+                // As fast as it goes, then at half of what was carried: the second must lose nothing.
+                let carried = run(driver, design, bytes, 0);
+                run(driver, design, bytes, (carried / 2.0) as u64);
+            }
         }
     }
     NAMESPACES.iter().for_each(|name| assert!(ip(&format!("netns del {name}"))));
 }
 
 /// Carries frames for some seconds; gives frames a second.
-fn run(design: &str, bytes: usize, rate: u64) -> f64 {
+fn run(driver: &str, design: &str, bytes: usize, rate: u64) -> f64 {
     let [left, place, _] = NAMESPACES;
-    let mut card = start(place, &["card", design]);
+    let mut card = start(place, &["card", driver, design]);
     let mut client = loop {
         sleep(Duration::from_millis(100));
         if let Ok(client) = Client::connect(&socket()) {
@@ -88,7 +90,9 @@ fn run(design: &str, bytes: usize, rate: u64) -> f64 {
     let offered = (status.ports[0].rx_frames + overflow) as f64 / seconds / 1e6;
     let mpps = frames as f64 / seconds / 1e6;
     let gbps = mpps * 1e6 * ((bytes as u64 + OVERHEAD) * 8) as f64 / 1e9;
-    println!("{design:8}  {bytes:5}  {offered:12.3}  {mpps:12.3}  {gbps:12.3}  {overflow:8}  {others:11}  {busy:22.0}");
+    println!(
+        "{driver:6}  {design:8}  {bytes:5}  {offered:12.3}  {mpps:12.3}  {gbps:12.3}  {overflow:8}  {others:11}  {busy:22.0}"
+    );
     assert!(Command::new("kill").args(["-INT", &status.process.to_string()]).status().unwrap().success());
     assert!(card.wait().unwrap().success());
     mpps * 1e6
@@ -106,12 +110,13 @@ fn cpu_seconds(process: u32) -> f64 {
 }
 
 /// The card itself.
-fn card(name: &str) {
+fn card(driver: &str, name: &str) {
     let root = Root::find().unwrap();
     let design = Design::read(&root.join("designs").join(name).with_extension("toml")).unwrap();
     let image = Image::of(&root, &design).unwrap();
     let interfaces = vec![(Port::Ethernet(0), "p0".to_string()), (Port::Ethernet(1), "p1".to_string())];
-    let mut live = Live::open(&root, &design, image, &Setup { interfaces, socket: socket() }).unwrap();
+    let setup = Setup { interfaces, driver: Driver::parse(driver).unwrap(), socket: socket() };
+    let mut live = Live::open(&root, &design, image, &setup).unwrap();
     live.run(&mut |fault| eprintln!("{fault}")).unwrap();
 }
 

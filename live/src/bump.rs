@@ -17,9 +17,11 @@ use penstock_device::{
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::control::{Command, ControlError, Server, What};
+use crate::driver::Driver;
 use crate::protocol::{Answer, MAX_WORDS, PortStatus, Reloaded, Reply, Request, Status, UnitStatus};
-use crate::socket::{DRIVER, PollFd, wait};
-use crate::wire::{Wire, WireCounters, WireError};
+use crate::socket::{PollFd, wait};
+use crate::wire::{Link, Wire, WireCounters, WireError};
+use crate::xdp::XdpError;
 
 /// Frames of a port between two looks at the others: enough to keep every unit at work, few enough to stay in the cache.
 const BATCH: usize = 256;
@@ -37,6 +39,8 @@ const FAULTS: usize = 100;
 pub struct Setup {
     /// Ports and their interfaces. What leaves at a port without one is counted as unsent.
     pub interfaces: Vec<(Port, String)>,
+    /// What shall carry frames between them and the card.
+    pub driver: Driver,
     /// Where the control socket shall be.
     pub socket: PathBuf,
 }
@@ -128,7 +132,7 @@ impl Live {
         device.load(&image)?;
         // The socket first: a second card of this design must not touch the interfaces of the first.
         let server = Server::start(&setup.socket, root, design)?;
-        let wires = setup.interfaces.iter().map(|(port, interface)| Wire::open(*port, interface));
+        let wires = setup.interfaces.iter().map(|(port, interface)| Wire::open(*port, interface, setup.driver));
         let now = Instant::now();
         Ok(Self {
             wires: wires.collect::<Result<_, _>>()?,
@@ -148,7 +152,23 @@ impl Live {
 
     /// What was switched off on which interface.
     pub fn switched_off(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.wires.iter().filter_map(|wire| wire.switched_off().map(|what| (wire.interface.as_str(), what)))
+        self.wires.iter().flat_map(|wire| wire.switched_off().map(|what| (wire.interface.as_str(), what)))
+    }
+
+    /// How frames come and go, in words: for all interfaces at once, or for each.
+    pub fn driver(&self) -> String {
+        let mut words: Vec<&str> = self.wires.iter().map(Wire::driver).collect();
+        words.dedup();
+        if let [all] = words[..] {
+            return all.to_string();
+        }
+        let each = self.wires.iter().map(|wire| format!("{} by {}", wire.interface, wire.driver()));
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Interfaces that AF_XDP was to be tried at, and why they do without.
+    pub fn without_xdp(&self) -> impl Iterator<Item = (&str, &XdpError)> {
+        self.wires.iter().filter_map(|wire| Some((wire.interface.as_str(), wire.refusal()?)))
     }
 
     /// Carries frames until a signal comes; `tell` gets what goes wrong, in sentences, as it does. Gives how the card was then.
@@ -166,6 +186,7 @@ impl Live {
         while self.carry()? > 0 && Instant::now() < end {}
         let circling = self.device.finish();
         self.send_out();
+        self.wires.iter_mut().for_each(Wire::flush);
         if circling > 0 {
             self.note(format!("{circling} frames still circle over loopback"), tell);
         }
@@ -367,7 +388,7 @@ impl Live {
     /// Waits until there is something to do.
     fn sleep(&mut self, tell: &mut dyn FnMut(&str)) -> Result<(), LiveError> {
         let mut time = None;
-        if self.is_new || self.wires.iter().any(|wire| wire.readable().is_none()) {
+        if self.is_new || self.wires.iter().any(|wire| wire.link() != Link::Up || wire.changes_silently()) {
             time = Some(LOOK);
         }
         if self.device.is_restless() {
@@ -376,12 +397,17 @@ impl Live {
         let mut fds =
             vec![PollFd::new(self.stop.as_fd(), libc::POLLIN), PollFd::new(self.server.wake.as_fd(), libc::POLLIN)];
         let own = fds.len();
-        let up: Vec<usize> = (0..self.wires.len()).filter(|index| self.wires[*index].readable().is_some()).collect();
-        fds.extend(self.wires.iter().filter_map(Wire::readable).map(|fd| PollFd::new(fd, libc::POLLIN)));
+        let mut of_wire = Vec::new();
+        for (index, wire) in self.wires.iter().enumerate() {
+            for fd in wire.readable() {
+                fds.push(PollFd::new(fd, libc::POLLIN));
+                of_wire.push(index);
+            }
+        }
         wait(&mut fds, time).map_err(|source| LiveError::System { doing: "waiting for frames", source })?;
         let failed: Vec<bool> = fds[own..].iter().map(PollFd::has_error).collect();
         self.server.quiet();
-        for (index, _) in up.into_iter().zip(failed).filter(|(_, failed)| *failed) {
+        for (index, _) in of_wire.into_iter().zip(failed).filter(|(_, failed)| *failed) {
             if let Some(text) = self.wires[index].check() {
                 self.note(text, tell);
             }
@@ -447,7 +473,7 @@ impl Live {
             design: self.design.name.clone(),
             manifest: self.design.path.clone(),
             program: self.design.program.clone(),
-            driver: DRIVER.to_string(),
+            driver: self.driver(),
             process: std::process::id(),
             seconds: self.start.elapsed().as_secs_f64(),
             ports: statuses,

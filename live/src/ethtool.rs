@@ -1,16 +1,21 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What an interface is asked and told by ioctl: whether it is up, and not to merge the frames that it receives while the card is up.
+//! What an interface is asked and told by ioctl: whether it is up, what it is, and to leave frames as they were on the wire while the card
+//! is up.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixDatagram;
 
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
 
 /// linux/ethtool.h
+const ETHTOOL_GDRVINFO: u32 = 0x03;
 const ETHTOOL_GFLAGS: u32 = 0x25;
 const ETHTOOL_SFLAGS: u32 = 0x26;
 const ETHTOOL_GGRO: u32 = 0x2B;
 const ETHTOOL_SGRO: u32 = 0x2C;
+const ETHTOOL_GCHANNELS: u32 = 0x3C;
+const FLAG_RXVLAN: u32 = 1 << 8;
 const FLAG_LRO: u32 = 1 << 15;
 
 /// `struct ethtool_value`.
@@ -18,6 +23,28 @@ const FLAG_LRO: u32 = 1 << 15;
 struct Value {
     command: u32,
     data: u32,
+}
+
+/// `struct ethtool_drvinfo`.
+#[repr(C)]
+struct DriverInfo {
+    command: u32,
+    driver: [u8; 32],
+    versions: [u8; 64],
+    bus: [u8; 32],
+    rest: [u8; 64],
+}
+
+/// `struct ethtool_channels`.
+#[repr(C)]
+#[derive(Default)]
+struct Channels {
+    command: u32,
+    most: [u32; 4],
+    receive: u32,
+    send: u32,
+    other: u32,
+    combined: u32,
 }
 
 /// What was switched off on an interface, and is to be switched on again.
@@ -60,6 +87,85 @@ impl Merging {
     }
 }
 
+/// VLAN tags stay in the frames that an interface receives, as long as this lives.
+pub struct TagsKept {
+    /// Any socket, to ask the interface through.
+    ask: UnixDatagram,
+    interface: String,
+    was_off: bool,
+}
+
+impl TagsKept {
+    /// Stops an interface from taking tags out.
+    pub fn keep(interface: &str) -> io::Result<Self> {
+        let ask = UnixDatagram::unbound()?;
+        let flags = exchange(ask.as_fd(), interface, ETHTOOL_GFLAGS, 0).unwrap_or(0);
+        let was_off = flags & FLAG_RXVLAN == 0;
+        if !was_off {
+            exchange(ask.as_fd(), interface, ETHTOOL_SFLAGS, flags & !FLAG_RXVLAN)?;
+        }
+        Ok(Self { ask, interface: interface.to_string(), was_off })
+    }
+
+    /// What was switched off, in words; None when there was nothing.
+    pub fn words(&self) -> Option<&'static str> {
+        (!self.was_off).then_some("the taking out of VLAN tags")
+    }
+}
+
+impl Drop for TagsKept {
+    fn drop(&mut self) {
+        if !self.was_off {
+            let (ask, name) = (self.ask.as_fd(), &self.interface);
+            // An interface that is gone has no settings to restore.
+            let _ = exchange(ask, name, ETHTOOL_GFLAGS, 0)
+                .and_then(|flags| exchange(ask, name, ETHTOOL_SFLAGS, flags | FLAG_RXVLAN));
+        }
+    }
+}
+
+/// What an interface is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kind {
+    /// Name of its driver, `veth` or `ice`; empty when it does not say.
+    pub driver: String,
+    /// Where the device is, `0000:01:00.0`; what stands here for one that is no hardware is up to its driver.
+    pub bus: String,
+}
+
+/// What an interface is.
+pub fn kind(socket: BorrowedFd<'_>, interface: &str) -> Kind {
+    let mut info =
+        DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], versions: [0; 64], bus: [0; 32], rest: [0; 64] };
+    if ethtool(socket, interface, &mut info).is_err() {
+        return Kind::default();
+    }
+    let text = |bytes: &[u8]| {
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).into_owned()
+    };
+    Kind { driver: text(&info.driver), bus: text(&info.bus) }
+}
+
+/// Queues that an interface receives with; None when its driver does not say.
+pub fn queues(socket: BorrowedFd<'_>, interface: &str) -> Option<u32> {
+    let mut channels = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
+    ethtool(socket, interface, &mut channels).ok()?;
+    channels.receive.checked_add(channels.combined).filter(|count| *count > 0)
+}
+
+/// Bytes that a frame carries at most, its header not counted.
+pub fn mtu(socket: BorrowedFd<'_>, interface: &str) -> io::Result<usize> {
+    let mut request = request_for(interface);
+    // SAFETY: the request lives until the call returns.
+    let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) };
+    if status < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has written the MTU.
+    Ok(usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).unwrap_or(0))
+}
+
 /// Whether an interface is up.
 pub fn is_up(socket: BorrowedFd<'_>, interface: &str) -> io::Result<bool> {
     let mut request = request_for(interface);
@@ -86,9 +192,16 @@ fn request_for(interface: &str) -> libc::ifreq {
 /// Asks the kernel, or tells it; gives what it says.
 fn exchange(socket: BorrowedFd<'_>, interface: &str, command: u32, data: u32) -> io::Result<u32> {
     let mut value = Value { command, data };
+    ethtool(socket, interface, &mut value)?;
+    Ok(value.data)
+}
+
+/// Hands over what begins with a command, and is of the type that the command reads and writes.
+fn ethtool<T>(socket: BorrowedFd<'_>, interface: &str, value: &mut T) -> io::Result<()> {
     let mut request = request_for(interface);
-    request.ifr_ifru.ifru_data = (&raw mut value).cast();
-    // SAFETY: the request and the value behind it live until the call returns, and the commands above read and write an ethtool_value.
+    request.ifr_ifru.ifru_data = (&raw mut *value).cast();
+    // SAFETY: the request and the value behind it live until the call returns; each of the types above is what its commands read and
+    // write, and may have any bits.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
-    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(value.data) }
+    if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

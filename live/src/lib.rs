@@ -2,14 +2,20 @@
 //! The card in native code between real interfaces of Linux: [`Live`] carries frames, [`Client`] talks to one that is up over its
 //! control socket ([`protocol`]).
 
+mod bpf;
 pub mod bump;
 pub mod control;
+mod driver;
 mod ethtool;
 mod offload;
+mod partial;
 pub mod protocol;
 pub mod socket;
 mod wire;
+mod xdp;
 
 pub use bump::{Live, LiveError, Setup};
 pub use control::{Client, ControlError};
+pub use driver::Driver;
 pub use wire::{Link, WireError};
+pub use xdp::XdpError;

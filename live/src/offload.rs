@@ -17,11 +17,11 @@ const GSO_ECN: u8 = 0x80;
 
 const ETHERTYPE_AT: usize = 12;
 const IPV4_BYTES: usize = 20;
-const IPV6_BYTES: usize = 40;
+pub(crate) const IPV6_BYTES: usize = 40;
 const TCP_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
-const PROTOCOL_TCP: u8 = 6;
-const PROTOCOL_UDP: u8 = 17;
+pub(crate) const PROTOCOL_TCP: u8 = 6;
+pub(crate) const PROTOCOL_UDP: u8 = 17;
 /// TCP flags that only the first segment keeps, and those that only the last one does.
 const TCP_CWR: u8 = 0x80;
 const TCP_FIN_PSH: u8 = 0x09;
@@ -58,6 +58,11 @@ impl Left {
             checksum_offset: half(8),
             vlan,
         }
+    }
+
+    /// A checksum over all from `start` on, to be put `offset` bytes behind that.
+    pub fn checksum(start: usize, offset: usize) -> Self {
+        Self { needs_checksum: true, checksum_start: start, checksum_offset: offset, ..Self::default() }
     }
 
     /// There is nothing to do.
@@ -164,7 +169,7 @@ impl Left {
 }
 
 /// Where the network header starts, behind tags that are in the frame.
-fn network_header(frame: &[u8]) -> Option<usize> {
+pub(crate) fn network_header(frame: &[u8]) -> Option<usize> {
     let mut at = ETHERTYPE_AT;
     loop {
         match frame.get(at..at + 2)? {
@@ -179,13 +184,13 @@ fn put(frame: &mut [u8], at: usize, value: u16) {
 }
 
 /// Adds bytes to an Internet checksum (RFC 1071).
-fn add(sum: u64, bytes: &[u8]) -> u64 {
+pub(crate) fn add(sum: u64, bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2);
     let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
     words.fold(sum + odd, |sum, word| sum + u64::from(u16::from_be_bytes([word[0], word[1]])))
 }
 
-fn fold(mut sum: u64) -> u16 {
+pub(crate) fn fold(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum & 0xFFFF) + (sum >> 16);
     }

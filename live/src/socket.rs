@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Packet sockets (packet(7); Documentation/networking/packet_mmap.rst in Linux): a ring of blocks that the kernel fills with frames, and
-//! a sender that hands over many frames in one call. All unsafe code of live traffic but one ioctl is here.
+//! a sender that hands over many frames in one call. What other sockets need, too, is here: options, errors, waiting.
 
 use std::ffi::CString;
 use std::io;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::offload::{HEADER_BYTES, Left};
 
 /// How frames come and go, in words.
-pub const DRIVER: &str = "AF_PACKET (TPACKET_V3 ring in, sendmmsg out)";
+pub const PACKET: &str = "AF_PACKET (TPACKET_V3 ring in, sendmmsg out)";
 
 /// Bytes of a block: the longest frame that veth hands around, 64 KiB before it is cut into segments, must fit.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -24,9 +24,11 @@ const BLOCK_MS: u32 = 1;
 /// Frames in one call to the kernel.
 const SEND_BATCH: usize = 256;
 /// Bytes that may wait in the kernel to be sent.
-const SEND_BUFFER: libc::c_int = 8 << 20;
+pub(crate) const SEND_BUFFER: libc::c_int = 8 << 20;
 /// How long an interface that takes no more is waited for.
-const SEND_WAIT: Duration = Duration::from_millis(2);
+pub(crate) const SEND_WAIT: Duration = Duration::from_millis(2);
+/// A protocol of which no frame on Ethernet is (ETH_P_AX25).
+const NO_PROTOCOL: u16 = 2;
 /// Protocol identifier of an 802.1Q tag, when the kernel does not say which it was.
 const TPID: u16 = 0x8100;
 
@@ -64,9 +66,14 @@ impl Receiver {
     pub fn open(index: i32) -> io::Result<Self> {
         // No protocol: no frames come before the ring is there.
         let socket = packet_socket()?;
-        set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V3 as libc::c_int))?;
-        set(&socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)?;
-        set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
+        set(
+            socket.as_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_VERSION,
+            &(libc::tpacket_versions::TPACKET_V3 as libc::c_int),
+        )?;
+        set(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)?;
+        set(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
         let request = libc::tpacket_req3 {
             tp_block_size: BLOCK_BYTES as u32,
             tp_block_nr: BLOCKS as u32,
@@ -76,7 +83,7 @@ impl Receiver {
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
-        set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        set(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
         // SAFETY: a new mapping of the ring just made, at an address that the kernel chooses.
         let ring = unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -88,13 +95,7 @@ impl Receiver {
         }
         let ring = NonNull::new(ring.cast()).ok_or_else(io::Error::last_os_error)?;
         let receiver = Self { socket, ring, block: 0, open: None, missed: Missed::default() };
-        let promiscuous = libc::packet_mreq {
-            mr_ifindex: index,
-            mr_type: libc::PACKET_MR_PROMISC as u16,
-            mr_alen: 0,
-            mr_address: [0; 8],
-        };
-        set(&receiver.socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
+        make_promiscuous(&receiver.socket, index)?;
         bind(&receiver.socket, index, libc::ETH_P_ALL as u16)?;
         Ok(receiver)
     }
@@ -173,7 +174,7 @@ impl Receiver {
         // SAFETY: all of tpacket_stats_v3 may be zero.
         let mut statistics: libc::tpacket_stats_v3 = unsafe { zeroed() };
         // Reading clears it.
-        if get(&self.socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut statistics).is_ok() {
+        if get(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut statistics).is_ok() {
             self.missed.overflow += u64::from(statistics.tp_drops);
         }
         self.missed
@@ -181,12 +182,7 @@ impl Receiver {
 
     /// The error that the socket has met, if any: the interface is down or gone.
     pub fn take_error(&self) -> Option<io::Error> {
-        let mut error: libc::c_int = 0;
-        match get(&self.socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut error) {
-            Ok(()) if error == 0 => None,
-            Ok(()) => Some(io::Error::from_raw_os_error(error)),
-            Err(error) => Some(error),
-        }
+        error_of(&self.socket)
     }
 }
 
@@ -203,6 +199,31 @@ impl Drop for Receiver {
     }
 }
 
+/// Makes an interface promiscuous while it lives, and knows when that goes down or away.
+pub struct Watch(OwnedFd);
+
+impl Watch {
+    /// Watches the interface with this number.
+    pub fn open(index: i32) -> io::Result<Self> {
+        let socket = packet_socket()?;
+        make_promiscuous(&socket, index)?;
+        // Only a socket that receives something is told.
+        bind(&socket, index, NO_PROTOCOL)?;
+        Ok(Self(socket))
+    }
+
+    /// The error that it has met, if any: the interface is down or gone.
+    pub fn take_error(&self) -> Option<io::Error> {
+        error_of(&self.0)
+    }
+}
+
+impl AsFd for Watch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 /// Sends frames out of an interface.
 pub struct Sender {
     socket: OwnedFd,
@@ -215,8 +236,8 @@ impl Sender {
     pub fn open(index: i32) -> io::Result<Self> {
         let socket = packet_socket()?;
         // More than other users may have; without that right, or in a namespace, as much as there is.
-        if set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER).is_err() {
-            set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER)?;
+        if set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER).is_err() {
+            set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER)?;
         }
         // No protocol: it receives nothing.
         bind(&socket, index, 0)?;
@@ -322,6 +343,27 @@ fn packet_socket() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// For as long as the socket lives.
+fn make_promiscuous(socket: &OwnedFd, index: i32) -> io::Result<()> {
+    let promiscuous = libc::packet_mreq {
+        mr_ifindex: index,
+        mr_type: libc::PACKET_MR_PROMISC as u16,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    set(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)
+}
+
+/// The error that a socket has met since the last call.
+fn error_of(socket: &OwnedFd) -> Option<io::Error> {
+    let mut error: libc::c_int = 0;
+    match get(socket.as_fd(), libc::SOL_SOCKET, libc::SO_ERROR, &mut error) {
+        Ok(()) if error == 0 => None,
+        Ok(()) => Some(io::Error::from_raw_os_error(error)),
+        Err(error) => Some(error),
+    }
+}
+
 fn bind(socket: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     // SAFETY: all of sockaddr_ll may be zero.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
@@ -334,14 +376,24 @@ fn bind(socket: &OwnedFd, index: i32, protocol: u16) -> io::Result<()> {
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn set<T: Copy>(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+pub(crate) fn set<T: Copy>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the value lives until the call returns, and has the length that is said.
     let status = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const *value).cast(), length) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn get<T: Copy>(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &mut T) -> io::Result<()> {
+pub(crate) fn get<T: Copy>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &mut T,
+) -> io::Result<()> {
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes of the value, which all of its bits may be.
     let status =

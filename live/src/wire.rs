@@ -8,9 +8,11 @@ use std::os::unix::net::UnixDatagram;
 use penstock_device::Port;
 use serde::{Deserialize, Serialize};
 
+use crate::driver::{Driver, Ends, OpenError};
 use crate::ethtool::{self, Merging};
 use crate::offload::Left;
-use crate::socket::{Missed, Receiver, Sender, index_of};
+use crate::socket::{Missed, index_of};
+use crate::xdp::XdpError;
 
 /// How a wire is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +55,16 @@ pub enum WireError {
         /// Its name.
         interface: String,
     },
+    /// AF_XDP does not carry its frames, and nothing else shall.
+    #[error("{port}: no AF_XDP on `{interface}`: {source}. Without `--driver xdp` AF_PACKET is used instead")]
+    Xdp {
+        /// The port that it is for.
+        port: Port,
+        /// Its name.
+        interface: String,
+        /// Why not.
+        source: XdpError,
+    },
     /// Anything else.
     #[error("{port}: interface `{interface}`: {source}")]
     Other {
@@ -85,6 +97,13 @@ pub struct Wire {
     /// Name of the interface.
     pub interface: String,
     link: Result<Ends, Link>,
+    /// What shall carry frames, and what does, in words.
+    driver: Driver,
+    words: &'static str,
+    /// Why that is not AF_XDP, when it was to be tried.
+    refusal: Option<XdpError>,
+    /// Why an interface that is up could not be opened anew, as it was told.
+    told: Option<String>,
     /// Of sockets that are closed.
     missed: Missed,
     unsent: u64,
@@ -92,12 +111,6 @@ pub struct Wire {
     /// Any socket, to ask interfaces through.
     ask: UnixDatagram,
     merging: Merging,
-}
-
-/// Both directions of a wire that is up.
-struct Ends {
-    receiver: Receiver,
-    sender: Sender,
 }
 
 /// The finishing of frames that come unfinished.
@@ -111,7 +124,7 @@ struct Unfinished {
 
 impl Wire {
     /// Puts an interface to a port.
-    pub fn open(port: Port, interface: &str) -> Result<Self, WireError> {
+    pub fn open(port: Port, interface: &str, driver: Driver) -> Result<Self, WireError> {
         let name = || interface.to_string();
         let other = |source: io::Error| match source.raw_os_error() {
             Some(libc::ENODEV | libc::ENXIO) => WireError::Missing { port, interface: name() },
@@ -123,12 +136,24 @@ impl Wire {
         if !ethtool::is_up(ask.as_fd(), interface).map_err(other)? {
             return Err(WireError::Down { port, interface: name() });
         }
-        let ends = Ends::open(interface).map_err(other)?;
+        // Before it is opened: drivers that merge frames take no XDP program.
         let merging = Merging::switch_off(ask.as_fd(), interface);
+        let (ends, refusal) = Ends::open(ask.as_fd(), interface, driver).map_err(|error| {
+            // It was there a moment ago.
+            let _ = merging.restore(ask.as_fd(), interface);
+            match error {
+                OpenError::System(source) => other(source),
+                OpenError::Xdp(source) => WireError::Xdp { port, interface: name(), source },
+            }
+        })?;
         Ok(Self {
             port,
             interface: name(),
+            words: ends.words(),
             link: Ok(ends),
+            driver,
+            refusal,
+            told: None,
             missed: Missed::default(),
             unsent: 0,
             unfinished: Unfinished::default(),
@@ -145,21 +170,37 @@ impl Wire {
         }
     }
 
-    /// What was switched off on the interface, in words.
-    pub fn switched_off(&self) -> Option<&'static str> {
-        self.merging.words()
+    /// How frames come and go, in words.
+    pub fn driver(&self) -> &'static str {
+        self.words
     }
 
-    /// What to wait for, while it is up.
-    pub fn readable(&self) -> Option<BorrowedFd<'_>> {
-        self.link.as_ref().ok().map(|ends| ends.receiver.as_fd())
+    /// Why that is not AF_XDP, when it was to be tried.
+    pub fn refusal(&self) -> Option<&XdpError> {
+        self.refusal.as_ref()
+    }
+
+    /// What was switched off on the interface, in words.
+    pub fn switched_off(&self) -> impl Iterator<Item = &'static str> {
+        let own = self.link.as_ref().ok().and_then(Ends::switched_off);
+        self.merging.words().into_iter().chain(own)
+    }
+
+    /// It must be looked at now and then, for no error says when the interface is not any more as it was.
+    pub fn changes_silently(&self) -> bool {
+        matches!(self.link, Ok(Ends::Xdp(_)))
+    }
+
+    /// What to wait for; nothing while it is not up.
+    pub fn readable(&self) -> Vec<BorrowedFd<'_>> {
+        self.link.as_ref().map_or_else(|_| Vec::new(), Ends::readable)
     }
 
     /// Gives about `limit` frames that have come, as they would be on a wire; says how many came.
     pub fn receive(&mut self, limit: usize, take: &mut impl FnMut(&[u8])) -> usize {
         let Ok(ends) = &mut self.link else { return 0 };
         let unfinished = &mut self.unfinished;
-        ends.receiver.receive(limit, &mut |bytes, left| {
+        ends.receive(limit, &mut self.unsent, &mut |bytes, left| {
             if left.is_nothing() { take(bytes) } else { unfinished.finish(bytes, left, take) }
         })
     }
@@ -167,24 +208,38 @@ impl Wire {
     /// Sends frames.
     pub fn send(&mut self, frames: &[&[u8]]) {
         self.unsent += match &mut self.link {
-            Ok(ends) => ends.sender.send(frames),
+            Ok(ends) => ends.send(frames),
             Err(_) => frames.len() as u64,
         };
+    }
+
+    /// Waits for frames that are on their way out, not for long.
+    pub fn flush(&mut self) {
+        if let Ok(ends) = &mut self.link {
+            self.unsent += ends.flush();
+        }
     }
 
     /// Looks what an error at the socket means; says so when the wire is not up any more.
     pub fn check(&mut self) -> Option<String> {
         let Ok(ends) = &mut self.link else { return None };
-        let error = ends.receiver.take_error();
+        let error = ends.take_error();
+        let is_outdated = ends.is_outdated(self.ask.as_fd(), &self.interface);
         let link = self.look();
-        if link == Link::Up && error.is_none() {
+        if link == Link::Up && error.is_none() && !is_outdated {
             return None;
         }
+        self.flush();
         self.missed = self.missed();
-        // An interface that was down for a moment is opened anew by `retry`.
+        // An interface that was down for a moment, or is not as it was, is opened anew by `retry`.
+        let is_changed = link == Link::Up && error.is_none();
         let link = if link == Link::Up { Link::Down } else { link };
         self.link = Err(link);
-        Some(self.loss(link))
+        Some(if is_changed {
+            format!("{} has another MTU or other queues, and is opened anew", self.name())
+        } else {
+            self.loss(link)
+        })
     }
 
     /// What is said of a wire that is not up any more.
@@ -197,19 +252,34 @@ impl Wire {
         }
     }
 
-    /// Tries to open a wire that is not up; says so when it is again, and when one that was down is gone: interfaces are taken down before
-    /// they are removed.
+    /// Tries to open a wire that is not up; says so when it is again, why it is not though its interface is, and when one that was down is
+    /// gone: interfaces are taken down before they are removed.
     pub fn retry(&mut self) -> Option<String> {
         let Err(before) = self.link else { return None };
         match self.look() {
             Link::Up => {
-                self.link = Ok(Ends::open(&self.interface).ok()?);
                 // An interface of that name made anew has its own settings.
                 let merging = Merging::switch_off(self.ask.as_fd(), &self.interface);
                 if merging != Merging::default() {
                     self.merging = merging;
                 }
-                Some(format!("{} is up again", self.name()))
+                match Ends::open(self.ask.as_fd(), &self.interface, self.driver) {
+                    Ok((ends, refusal)) => {
+                        self.words = ends.words();
+                        self.refusal = refusal;
+                        self.link = Ok(ends);
+                        self.told = None;
+                        Some(format!("{} is up again", self.name()))
+                    }
+                    // It may be gone by now.
+                    Err(OpenError::System(_)) => None,
+                    Err(OpenError::Xdp(error)) => {
+                        let text = format!("{}: no AF_XDP: {error}", self.name());
+                        let is_news = self.told.as_ref() != Some(&text);
+                        self.told = Some(text.clone());
+                        is_news.then_some(text)
+                    }
+                }
             }
             link => {
                 self.link = Err(link);
@@ -235,7 +305,7 @@ impl Wire {
     }
 
     fn missed(&mut self) -> Missed {
-        let now = self.link.as_mut().map_or_else(|_| Missed::default(), |ends| ends.receiver.missed());
+        let now = self.link.as_mut().map_or_else(|_| Missed::default(), Ends::missed);
         Missed { overflow: self.missed.overflow + now.overflow, oversize: self.missed.oversize + now.oversize }
     }
 
@@ -257,13 +327,6 @@ impl Drop for Wire {
     fn drop(&mut self) {
         // An interface that is gone has no settings to restore.
         let _ = self.merging.restore(self.ask.as_fd(), &self.interface);
-    }
-}
-
-impl Ends {
-    fn open(interface: &str) -> io::Result<Self> {
-        let index = index_of(interface)?;
-        Ok(Self { sender: Sender::open(index)?, receiver: Receiver::open(index)? })
     }
 }
 

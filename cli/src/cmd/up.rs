@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use penstock_device::{Override, Policy, Port, Root};
-use penstock_live::{ControlError, Live, LiveError, Setup, control};
+use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control};
 
 use crate::card::{Card, CardError};
 use crate::cmd::run;
@@ -15,7 +15,7 @@ use crate::status::Look;
 
 /// Puts a card between interfaces of this machine, as a bump in the wire, until Ctrl-C.
 ///
-/// Needs the right CAP_NET_RAW (root has it). `penstock ctl` and `penstock top` talk to it; docs/live.md is a guide.
+/// Needs the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it; docs/live.md is a guide.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Manifest of the card, for example designs/forward.toml.
@@ -41,6 +41,10 @@ pub struct Args {
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = run::policy)]
     pub policy: Option<Policy>,
+    /// What carries frames between interfaces and card: auto, xdp (AF_XDP) or packet (AF_PACKET). `auto` takes AF_XDP where frames come from a
+    /// wire and the kernel lets it, and says why not.
+    #[arg(long, default_value = "auto", value_parser = driver)]
+    pub driver: Driver,
     /// Where the control socket shall be [default: by the name of the design, in the user's runtime folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
@@ -72,12 +76,15 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let socket = args.socket.clone().map_or_else(|| control::path_of(&design.name), Ok)?;
     let host = args.host.iter().map(|interface| (Port::Host, interface.clone()));
     let interfaces = args.ports.iter().cloned().chain(host).collect();
-    let setup = Setup { interfaces, socket };
+    let setup = Setup { interfaces, driver: args.driver, socket };
     let mut live = Live::open(root, &design, image, &setup)?;
 
     let places: Vec<String> =
         setup.interfaces.iter().map(|(port, interface)| format!("{port} = {interface}")).collect();
-    let mut head = format!("{} is up: {}; {}\n", design.name, places.join(", "), penstock_live::socket::DRIVER);
+    let mut head = format!("{} is up: {}; {}\n", design.name, places.join(", "), live.driver());
+    for (interface, why) in live.without_xdp() {
+        head += &format!("{interface}: no AF_XDP: {why}\n");
+    }
     for (interface, what) in live.switched_off() {
         head += &format!("{interface}: {what} is off while the card is up\n");
     }
@@ -95,6 +102,10 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
 /// Writes at once, also through a pipe. That nobody reads it any more is no reason to stop.
 fn say(to: &mut impl Write, text: &str) {
     let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+}
+
+fn driver(word: &str) -> Result<Driver, String> {
+    Driver::parse(word).ok_or_else(|| format!("`{word}` is no driver: give auto, xdp or packet"))
 }
 
 fn port(text: &str) -> Result<(Port, String), String> {
