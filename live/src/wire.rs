@@ -265,11 +265,13 @@ impl Wire {
                 }
                 match Ends::open(self.ask.as_fd(), &self.interface, self.driver) {
                     Ok((ends, refusal)) => {
-                        self.words = ends.words();
+                        let why = refusal.as_ref().map_or_else(String::new, |why| format!(" (no AF_XDP: {why})"));
+                        let has_changed = std::mem::replace(&mut self.words, ends.words()) != ends.words();
                         self.refusal = refusal;
                         self.link = Ok(ends);
                         self.told = None;
-                        Some(format!("{} is up again", self.name()))
+                        let driver = if has_changed { format!(", by {}{why}", self.words) } else { String::new() };
+                        Some(format!("{} is up again{driver}", self.name()))
                     }
                     // It may be gone by now.
                     Err(OpenError::System(_)) => None,

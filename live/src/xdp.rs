@@ -227,7 +227,7 @@ impl Ends {
         std::iter::once(self.watch.as_fd()).chain(self.queues.iter().map(AsFd::as_fd))
     }
 
-    /// Gives up to `limit` frames that have come, each with what is still to be done to it; says how many. What has waited to be sent is
+    /// Gives about `limit` frames that have come, each with what is still to be done to it; says how many. What has waited to be sent is
     /// tried again; `unsent` counts what the interface did not take of that.
     pub fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
         if self.sender.is_stuck {
@@ -238,7 +238,7 @@ impl Ends {
         // The first to be asked is another one each time, so that none waits for ever.
         let count = self.queues.len();
         for number in 0..count {
-            taken += self.queues[(self.next + number) % count].receive(limit - taken, &mut |bytes| {
+            taken += self.queues[(self.next + number) % count].receive(limit.saturating_sub(taken), &mut |bytes| {
                 take(bytes, if is_from_wire { Left::default() } else { partial::left_of(bytes) });
             });
         }
@@ -386,7 +386,7 @@ impl Sender {
 
     fn send(&mut self, queue: &mut Queue, frames: &[&[u8]]) -> u64 {
         let (mut refused, mut waited) = (0, false);
-        for frame in frames {
+        for (number, frame) in frames.iter().enumerate() {
             let packet = loop {
                 // SAFETY: the packet goes to the ring, and what is in that goes before the memory.
                 if let Some(packet) = unsafe { queue.memory.alloc() } {
@@ -402,10 +402,8 @@ impl Sender {
                     waited = true;
                 }
             };
-            let Some(mut packet) = packet else {
-                refused += 1;
-                continue;
-            };
+            // All others would fare the same.
+            let Some(mut packet) = packet else { return refused + (frames.len() - number) as u64 };
             if packet.append(frame).is_err() {
                 queue.memory.free_packet(packet);
                 refused += 1;
