@@ -129,6 +129,12 @@ def test_curl_through_the_firewall(driver: str, net: Net, tmp_path: Path) -> Non
     up.ctl("table", "ip_prefix", tmp_path / "list")
     assert curl("10.0.9.1", 30) == (0, content)
     assert curl("10.0.0.1", 2) == (28, b"")
+    # A program that comes later finds the list that was given last.
+    (tmp_path / "last").write_text("10.0.9.1\n")
+    up.ctl("table", "ip_prefix", tmp_path / "last")
+    up.ctl("reload", FIREWALL)
+    assert curl("10.0.9.1", 2) == (28, b"")
+    assert curl("10.0.0.1", 30) == (0, content)
 
     end = up.stop()
     assert "firewall (firewall.c), up for" in up.summary and "blocked" in up.summary
@@ -215,6 +221,47 @@ def test_what_hardware_should_have_cut(driver: str, net: Net, tmp_path: Path) ->
     pages = up.stop()["ports"][1]
     # An MTU of 1500 B: 1448 B of the page in each frame at most.
     assert pages["rx_frames"] > 4_000_000 / 1448 and pages["rx_bytes"] / pages["rx_frames"] < 1514
+
+
+def test_a_burst(driver: str, net: Net, tmp_path: Path) -> None:
+    """What has come while the card stood still leaves whole and in order: more than it takes at a time, and more than it sends at a time."""
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver=driver)
+    receive = """
+        import socket, sys
+        kind, count = sys.argv[1], int(sys.argv[2])
+        raw = kind == "raw"
+        sock = socket.socket(*((socket.AF_PACKET, socket.SOCK_RAW) if raw else (socket.AF_INET, socket.SOCK_DGRAM)))
+        sock.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)
+        sock.bind(("r0", 0x88B5) if raw else ("10.0.0.2", 7000))
+        sock.settimeout(20)
+        print("ready", flush=True)
+        for _ in range(count):
+            frame = sock.recv(4096)
+            print(int.from_bytes(frame[14 if raw else 0:][:4]), len(frame))
+    """
+    send_frames = """
+        import socket
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        sock.bind(("l0", 0))
+        print("ready", flush=True)
+        for number in range(257):
+            sock.send(bytes.fromhex("02000000000202000000000188B5") + number.to_bytes(4) + bytes(60))
+    """
+    send_datagrams = """
+        import socket
+        print("ready", flush=True)
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setsockopt(17, 103, 1001)
+        for datagram in range(8):
+            sock.sendto(b"".join((datagram * 50 + n).to_bytes(4) + bytes(997) for n in range(50)), ("10.0.0.2", 7000))
+    """
+    for kind, send, count, length in (("raw", send_frames, 257, 78), ("cut", send_datagrams, 400, 1001)):
+        receiver = net.python(RIGHT, receive, kind, str(count))
+        up.process.send_signal(signal.SIGSTOP)
+        finish(net.python(LEFT, send))
+        up.process.send_signal(signal.SIGCONT)
+        assert finish(receiver) == "".join(f"{number} {length}\n" for number in range(count))
+    assert up.stop()["drops"] == {}
 
 
 COUNTER = """
