@@ -13,7 +13,8 @@ use crate::show::grouped;
 pub const PORT_HEADS: [&str; 9] =
     ["port", "interface", "in frames", "Mpps", "Gb/s", "out frames", "Mpps", "Gb/s", "drops"];
 /// Column heads of the table of units.
-pub const UNIT_HEADS: [&str; 8] = ["unit", "state", "held", "in frames", "out frames", "blocked", "refused", "at"];
+pub const UNIT_HEADS: [&str; 9] =
+    ["unit", "state", "held", "in frames", "out frames", "made", "blocked", "refused", "at"];
 
 /// Two looks at a card; rates are those between them. The first may be from before the card was up.
 pub struct Look<'a> {
@@ -68,7 +69,7 @@ impl<'a> Look<'a> {
     }
 
     /// Rows of the table of units.
-    pub fn units(&self) -> Vec<[String; 8]> {
+    pub fn units(&self) -> Vec<[String; 9]> {
         self.now.units.iter().map(unit).collect()
     }
 
@@ -91,7 +92,7 @@ impl<'a> Look<'a> {
     }
 }
 
-fn unit(unit: &UnitStatus) -> [String; 8] {
+fn unit(unit: &UnitStatus) -> [String; 9] {
     let state = match unit.vitals.state {
         UnitState::Running => "running",
         UnitState::Disabled => "disabled",
@@ -104,6 +105,7 @@ fn unit(unit: &UnitStatus) -> [String; 8] {
         format!("{}/{}", unit.vitals.held, unit.vitals.slots),
         grouped(unit.rx_frames),
         grouped(unit.tx_frames),
+        grouped(unit.generated),
         grouped(unit.blocked),
         grouped(unit.refused),
         unit.vitals.at.clone(),
@@ -149,7 +151,8 @@ mod tests {
             drops: [("runt".to_string(), 1234)].into(),
         };
         let vitals = Vitals { state: UnitState::Dead, slots: 32, held: 7, at: "pc=0x8".to_string() };
-        let unit = UnitStatus { unit: 3, vitals, rx_frames: 5, tx_frames: 4, blocked: 1, refused: 0, errors: 0 };
+        let unit =
+            UnitStatus { unit: 3, vitals, rx_frames: 5, tx_frames: 4, blocked: 1, refused: 0, generated: 0, errors: 0 };
         Status {
             design: "test".to_string(),
             manifest: PathBuf::new(),

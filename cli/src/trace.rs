@@ -152,6 +152,9 @@ type Key = (u8, u64);
 /// The port byte of frames that have been over loopback.
 const LOOPED: u8 = 3;
 
+/// From here on it is the unit's whose program made the frame.
+const MADE: u8 = 0x40;
+
 /// Frames of a slot that are remembered.
 const KEPT: usize = 4;
 
@@ -205,7 +208,10 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
                 give(&mut of_slot, (at, slot), key);
                 journey.move_on(cycle, Some(Block::Unit(at)));
             }
-            Place::UnitOut(_) => {
+            Place::UnitOut(at) => {
+                if source >= MADE {
+                    journey.now = Some((Block::Unit(at), entered));
+                }
                 give(&mut of_slot, (unit, slot), key);
                 journey.move_on(cycle, Some(Block::SwitchOut));
             }
@@ -215,15 +221,21 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
         }
     }
     for departure in &run.departures {
-        let Some(index) = departure.input else { continue };
-        let source = match traffic.frames[index].port {
-            Port::Ethernet(port @ 0..=1) => port,
-            Port::Ethernet(port) => 8 + port,
-            Port::Host => 2,
+        let (source, name) = match (departure.input, departure.made_by) {
+            (_, Some(unit)) => (MADE + unit, format!("made by unit {unit}")),
+            (None, None) => continue,
+            (Some(index), None) => {
+                let source = match traffic.frames[index].port {
+                    Port::Ethernet(port @ 0..=1) => port,
+                    Port::Ethernet(port) => 8 + port,
+                    Port::Host => 2,
+                };
+                (source, format!("frame {index}"))
+            }
         };
         if let Some(journey) = known.get_mut(&(source, departure.entered)) {
             journey.move_on(departure.last, None);
-            journey.name = format!("frame {index}");
+            journey.name = name;
             journey.bytes = departure.bytes.len();
         }
     }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A design at work.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use penstock_shell::AccessError;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::design::{CLOCK_MHZ, Design};
 use crate::hop::Hop;
 use crate::image::Image;
-use crate::outcome::{Counters, Drops};
+use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
 use crate::root::Root;
 use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
@@ -105,6 +105,42 @@ pub enum Work {
     Done,
 }
 
+/// Cycles (on `soft` instructions of a unit) without a frame made by a program after which, when some came before, a run ends.
+pub const GENERATE_QUIET: u64 = 10_000;
+/// Cycles (on `soft` instructions of a unit), and bytes, after which programs that only make frames are taken to do so without end.
+pub(crate) const GENERATE_LIMIT: u64 = 4_000_000;
+pub(crate) const GENERATE_BYTES: u64 = 256 << 20;
+
+/// Frames that programs made in a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Made {
+    pub frames: u64,
+    /// Their bytes on the wire, since nothing else happens.
+    pub bytes: u64,
+    /// Time since which nothing else happens.
+    pub alone_since: Option<u64>,
+    /// They came without end.
+    pub endless: bool,
+}
+
+impl Made {
+    /// Takes a frame down.
+    pub fn add(&mut self, bytes: usize) {
+        self.frames += 1;
+        self.bytes += bytes as u64 + WIRE_OVERHEAD;
+    }
+
+    /// Whether to wait for more, now that nothing else happens: the last one came just now, and so they have not too long.
+    pub fn go_on(&mut self, now: u64, just_now: bool) -> bool {
+        if self.alone_since.is_none() {
+            self.bytes = 0;
+        }
+        let since = *self.alone_since.get_or_insert(now);
+        self.endless = just_now && (now - since > GENERATE_LIMIT || self.bytes > GENERATE_BYTES);
+        just_now && !self.endless
+    }
+}
+
 /// What came of the frames that were sent.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -112,6 +148,8 @@ pub struct Run {
     pub departures: Vec<Departure>,
     /// Frames that did not, by reason.
     pub drops: Drops,
+    /// Frames that programs made and that left in this run, or were lost: with those sent as many as departures and drops.
+    pub generated: u64,
     /// Cycle in which the first frame could enter; 0 on `soft`.
     pub start: u64,
     /// Cycles from the first beat in to the last beat that moved; none on `soft`.
@@ -148,12 +186,31 @@ impl Run {
         self.faults.push(format!("{frames} frames still circle over loopback"));
     }
 
-    /// Counts as lost what, of `queued` frames, neither left nor was dropped and counted, and says so.
-    pub(crate) fn settle(&mut self, queued: u64) {
-        self.drops.lost = queued.saturating_sub(self.departures.len() as u64 + self.drops.total());
-        if self.drops.lost > 0 {
-            self.faults
-                .push(format!("{} frames are lost: they entered and neither left nor were dropped", self.drops.lost));
+    /// Counts as lost what, of `queued` frames, neither left nor was dropped and counted, and says so; and what, of frames that programs
+    /// made, did not leave. Of an `endless` generator some are on their way still.
+    pub(crate) fn settle(&mut self, queued: u64, endless: bool) {
+        let made = self.departures.iter().filter(|departure| departure.made_by.is_some()).count() as u64;
+        let entered = self.departures.len() as u64 - made;
+        let told: u64 = self.counters.units.iter().map(|unit| unit.generated).sum();
+        let lost = queued.saturating_sub(entered + self.drops.total());
+        let lost_made = if endless { 0 } else { told.saturating_sub(made) };
+        self.generated = made + lost_made;
+        self.drops.lost = lost + lost_made;
+        if lost > 0 {
+            self.faults.push(format!("{lost} frames are lost: they entered and neither left nor were dropped"));
+        }
+        if lost_made > 0 {
+            self.faults.push(format!("{lost_made} frames are lost: programs made them and they have not left"));
+        }
+        if endless {
+            let makers: BTreeSet<u8> = self.departures.iter().filter_map(|departure| departure.made_by).collect();
+            let makers: Vec<String> = makers.iter().map(u8::to_string).collect();
+            self.faults.push(format!(
+                "units go on and on sending frames that they make ({}); a run ends when none has come for {},000 cycles (on soft \
+                 instructions), so let the program stop after some, or look at it from Python cycle by cycle (step) on rtl",
+                makers.join(", "),
+                GENERATE_QUIET / 1000,
+            ));
         }
     }
 }
@@ -199,7 +256,9 @@ pub trait Device {
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 
-    /// Runs until every queued frame has come out, was dropped and counted, or is lost.
+    /// Runs until every queued frame has come out, was dropped and counted, or is lost, and, when programs made frames, until none has come
+    /// for [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must come within 300 cycles of the last frame that was sent
+    /// or, when none was sent, in as many as that. Programs that do not stop are a fault, and end the run.
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
 
     /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card can be looked at;
@@ -246,17 +305,67 @@ pub fn open(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::UnitCounters;
     use crate::traffic::Port;
 
     #[test]
     fn what_is_not_accounted_for_is_lost() {
         for (queued, lost) in [(9, 0), (10, 0), (11, 1), (1000, 990)] {
-            let out = Departure { to: Port::Host, input: None, entered: 0, first: 0, last: 0, bytes: Vec::new() };
+            let out = Departure {
+                to: Port::Host,
+                input: None,
+                made_by: None,
+                entered: 0,
+                first: 0,
+                last: 0,
+                bytes: Vec::new(),
+            };
             let drops = Drops { runt: 1, blocked: 2, refused: 4, ..Drops::default() };
             let mut run = Run { departures: vec![out; 3], drops, ..Run::default() };
-            run.settle(queued);
+            run.settle(queued, false);
             assert_eq!(run.drops, Drops { lost, ..drops });
             assert_eq!(run.faults.len(), usize::from(lost > 0));
         }
+    }
+
+    #[test]
+    fn what_programs_made_is_accounted_for() {
+        let out = |made_by| Departure {
+            to: Port::Host,
+            input: None,
+            made_by,
+            entered: 0,
+            first: 0,
+            last: 0,
+            bytes: Vec::new(),
+        };
+        let unit = UnitCounters { generated: 3, blocked: 1, ..UnitCounters::default() };
+        let counters = Counters { units: vec![unit; 2], ..Counters::default() };
+        // Five have left, one is lost, or on its way if they go on and on; more may leave than were counted, from before the run.
+        for (made, endless, lost, generated) in [(5, false, 1, 6), (5, true, 0, 5), (6, false, 0, 6), (8, false, 0, 8)]
+        {
+            let mut departures = vec![out(Some(1)); made];
+            departures.push(out(None));
+            let drops = counters.drops();
+            let mut run = Run { departures, drops, counters: counters.clone(), ..Run::default() };
+            run.settle(3, endless);
+            assert_eq!((run.drops.lost, run.generated), (lost, generated));
+            assert_eq!(3 + run.generated, run.departures.len() as u64 + run.drops.total());
+            assert_eq!(run.faults.len(), usize::from(lost > 0 || endless), "{:?}", run.faults);
+        }
+    }
+
+    #[test]
+    fn generators_end_or_are_ended() {
+        let mut made = Made::default();
+        made.add(1 << 29);
+        assert!(made.go_on(100, true), "what came before does not count");
+        assert!(made.go_on(100 + GENERATE_LIMIT, true) && !made.endless);
+        assert!(!made.go_on(101 + GENERATE_LIMIT, false) && !made.endless);
+        assert!(!made.go_on(101 + GENERATE_LIMIT, true) && made.endless);
+        let mut made = Made::default();
+        assert!(made.go_on(0, true));
+        made.add(1 << 28);
+        assert!(!made.go_on(0, true) && made.endless);
     }
 }

@@ -28,7 +28,11 @@ pub const LOOK: u64 = 100;
 /// Bits of a unit's ERRORS register (engines/rpu/regs/rpu.rdl) in words.
 const ERRORS: [(u32, &str); 6] = [
     (WILD_ADDRESS, "wild address"),
-    (9, "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice"),
+    (
+        9,
+        "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice, or one without a slot was to be sent \
+         from where no frame can be",
+    ),
     (BAD_DESTINATION, "destination that does not exist"),
     (11, "bad slot set-up"),
     (ACCELERATOR_ERROR, "accelerator error"),
@@ -322,7 +326,11 @@ impl Host {
             1 => format!("{what} 0"),
             _ => format!("{what}s 0..{}", count - 1),
         };
-        format!("{}, {}, and the host", range("Ethernet port", self.ports), range("unit", self.units))
+        format!(
+            "{}, {}, and the host; frames that programs make cannot go to units",
+            range("Ethernet port", self.ports),
+            range("unit", self.units)
+        )
     }
 
     /// All counters of the card.
@@ -401,6 +409,7 @@ fn unit_counters(bus: &mut impl Bus, unit: u32) -> Result<UnitCounters, DeviceEr
         tx_stalls: read(regs::RPU_HOST_TX_STALLS)?,
         blocked: read(regs::RPU_HOST_BLOCKED)?,
         refused: read(regs::RPU_HOST_REFUSED)?,
+        generated: read(regs::RPU_HOST_GENERATED)?,
         errors,
     })
 }

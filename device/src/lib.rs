@@ -40,7 +40,7 @@ pub mod window;
 pub mod regs;
 
 pub use design::{CLOCK_MHZ, Design, DesignError, Override, Policy};
-pub use device::{Device, DeviceError, Progress, Rate, Run, Target, Work, open};
+pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
 pub use image::{Image, ImageError, table_from, table_of};
 pub use live::{UnitState, Vitals};

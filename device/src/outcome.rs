@@ -145,6 +145,8 @@ pub struct UnitCounters {
     pub blocked: u64,
     /// Frames dropped because their descriptor was refused.
     pub refused: u64,
+    /// Frames that the program made; those sent count them, too.
+    pub generated: u64,
     /// Error flags, bits as in INTERRUPT_FLAGS.
     pub errors: u32,
 }
@@ -209,6 +211,7 @@ impl UnitCounters {
             tx_stalls: diff(self.tx_stalls, earlier.tx_stalls),
             blocked: diff(self.blocked, earlier.blocked),
             refused: diff(self.refused, earlier.refused),
+            generated: diff(self.generated, earlier.generated),
             errors: self.errors,
         }
     }
@@ -283,7 +286,7 @@ pub enum Timing {
         cycles: u64,
         /// Clock, MHz.
         clock_mhz: u32,
-        /// Frame latencies, ns; none when no frame left.
+        /// Latencies of frames that had entered, ns; none when no such frame left.
         latency_ns: Option<Latency>,
     },
     /// Wall-clock time.
@@ -302,13 +305,15 @@ pub struct Outcome {
     pub design: String,
     /// Frames offered to the card.
     pub frames_in: u64,
+    /// Frames that programs made. With those offered they are as many as left and were dropped.
+    pub generated: u64,
     /// Frames that left, by destination.
     pub frames_out: BTreeMap<String, u64>,
     /// Frames that did not, by reason.
     pub drops: Drops,
     /// Bytes offered, without FCS.
     pub bytes_in: u64,
-    /// Bytes that left, without FCS.
+    /// Bytes that left, without FCS; those of frames that programs made among them.
     pub bytes_out: u64,
     /// How long it took.
     #[serde(flatten)]
@@ -340,7 +345,8 @@ impl Outcome {
         let bytes_in = traffic.total_bytes();
         let (timing, micros) = match run.cycles {
             Some(cycles) => {
-                let latencies = run.departures.iter().map(|d| d.latency()).collect();
+                let entered = run.departures.iter().filter(|departure| departure.made_by.is_none());
+                let latencies = entered.map(|departure| departure.latency()).collect();
                 let latency_ns = Latency::of(latencies, design.clock_mhz);
                 let micros = cycles as f64 / f64::from(design.clock_mhz);
                 (Timing::Rtl { cycles, clock_mhz: design.clock_mhz, latency_ns }, micros)
@@ -356,6 +362,7 @@ impl Outcome {
             target,
             design: design.name.clone(),
             frames_in,
+            generated: run.generated,
             frames_out,
             drops: run.drops,
             bytes_in,

@@ -6,8 +6,8 @@ use std::time::Instant;
 use penstock_shell::{Card, Config, Exit, Source};
 
 use crate::design::Design;
-use crate::device::{Device, DeviceError, Progress, Rate, Run, Target, Work};
-use crate::host::{BOOT_LIMIT, Bus, Host, LOOK};
+use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
+use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::Image;
 use crate::outcome::Counters;
 use crate::traffic::{Departure, Port, Traffic};
@@ -56,6 +56,9 @@ struct Flight {
     /// Frames accounted for when last counted, and polls since in which that has not changed.
     accounted: u64,
     circles: u32,
+    /// Frames that programs made, and turns of the units so far.
+    made: Made,
+    turns: u64,
     clock: Instant,
 }
 
@@ -90,12 +93,20 @@ impl SoftDevice {
     }
 
     fn take(&mut self, flight: &mut Flight) {
-        let Flight { indices, base, run, .. } = flight;
+        let Flight { indices, base, run, made, .. } = flight;
         for frame in self.card.poll().iter() {
             let stream = stream_of(frame.source);
             let input = frame.index.checked_sub(base[stream]).and_then(|n| indices[stream].get(n as usize)).copied();
             let to = port_of(frame.destination);
-            run.departures.push(Departure { to, input, entered: 0, first: 0, last: 0, bytes: frame.bytes.to_vec() });
+            let made_by = match frame.source {
+                Source::Unit(unit) => Some(unit),
+                _ => None,
+            };
+            if made_by.is_some() {
+                made.add(frame.bytes.len());
+            }
+            let bytes = frame.bytes.to_vec();
+            run.departures.push(Departure { to, input, made_by, entered: 0, first: 0, last: 0, bytes });
         }
     }
 
@@ -117,6 +128,8 @@ impl SoftDevice {
             run: Run::default(),
             accounted: 0,
             circles: 0,
+            made: Made::default(),
+            turns: 0,
             clock: Instant::now(),
         })
     }
@@ -150,7 +163,9 @@ impl SoftDevice {
             is_stuck = !self.enter(flight, false)?;
         }
         self.drop_dead()?;
+        let made = flight.made.frames;
         self.take(flight);
+        flight.turns += 1;
         if flight.next.is_multiple_of(SHOW) {
             let (entered, left) = (flight.next as u64, flight.run.departures.len() as u64);
             progress(Progress::Running { entered, left, total: total as u64, cycles: 0 });
@@ -158,13 +173,16 @@ impl SoftDevice {
         if flight.next < total && !is_stuck {
             return Ok(Work::Moving);
         }
-        let now = flight.run.departures.len() as u64 + self.host.counters(&mut self.card)?.drops().total();
+        let generates = flight.made.frames > made;
+        let now = flight.run.departures.len() as u64 - flight.made.frames
+            + self.host.counters(&mut self.card)?.drops().total();
         flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
         flight.accounted = now;
         let starts = self.host.asleep & !self.card.debugged() != 0 && u64::from(flight.circles) < BOOT_LIMIT / LOOK;
         let circles = self.card.busy() && flight.circles < CIRCLES;
         Ok(match () {
             () if starts || circles => Work::Moving,
+            () if flight.made.go_on(flight.turns * HELD_LIMIT, generates) => Work::Moving,
             () if self.host.asleep & self.card.debugged() == 0 && self.host.asleep != 0 => Work::Done,
             () if is_stuck || self.holds_frames() => Work::Waiting,
             () => Work::Done,
@@ -198,7 +216,8 @@ pub(crate) fn stream_of(source: Source) -> usize {
     match source {
         Source::Ethernet(port) => usize::from(port),
         Source::Host => 4,
-        Source::Loopback => 5,
+        // None enters there.
+        Source::Loopback | Source::Unit(_) => 5,
     }
 }
 
@@ -251,7 +270,7 @@ impl Device for SoftDevice {
         }
         let circling = self.card.finish();
         self.take(&mut flight);
-        let Flight { traffic, before, faults_before, mut run, clock, .. } = flight;
+        let Flight { traffic, before, faults_before, mut run, made, clock, .. } = flight;
         run.seconds = clock.elapsed().as_secs_f64();
 
         let faults = self.card.faults()[faults_before..].to_vec();
@@ -265,8 +284,9 @@ impl Device for SoftDevice {
         run.count(&before, &self.host.counters(&mut self.card)?);
         self.host.tell_errors(&mut self.card, &mut run.counters.units, &mut run.faults)?;
         // Of frames that were sent before some may have come now: a unit that was halted has gone on.
-        let earlier = run.departures.iter().filter(|departure| departure.input.is_none()).count();
-        run.settle((traffic.frames.len() + earlier) as u64);
+        let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
+        let earlier = run.departures.iter().filter(is_earlier).count();
+        run.settle((traffic.frames.len() + earlier) as u64, made.endless);
         Ok(run)
     }
 

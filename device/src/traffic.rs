@@ -136,7 +136,9 @@ pub struct Departure {
     pub to: Port,
     /// Which frame of the traffic it was; none when a program made it or the match is not clear.
     pub input: Option<usize>,
-    /// Cycle in which its first beat entered; on `soft` 0.
+    /// Unit whose program made it; none when it has entered the card.
+    pub made_by: Option<u8>,
+    /// Cycle in which its first beat entered, or the unit began to send what its program made; on `soft` 0.
     pub entered: u64,
     /// Cycle in which its first beat left; on `soft` 0.
     pub first: u64,

@@ -346,8 +346,10 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
     assert run.status == 1
     faults = [
         "wild address 0x6000000",
-        "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice",
-        "destination that does not exist; this card has Ethernet ports 0..1, units 0..3, and the host",
+        "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice, or one without a slot was to be sent "
+        "from where no frame can be",
+        "destination that does not exist; this card has Ethernet ports 0..1, units 0..3, and the host; frames that programs make cannot "
+        "go to units",
     ]
     # Frames that carry no flow have hash 0, which is the first unit's.
     assert run.result["faults"] == [f"unit 0: {fault}" for fault in faults]

@@ -49,14 +49,14 @@
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */
-#define RPU_CORE_SEND_DESC_HIGH 0xCu /* Descriptor to send, high word: address of the first byte; one outside packet memory means the slot's own place. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending. */
+#define RPU_CORE_SEND_DESC_HIGH 0xCu /* Descriptor to send, high word: address of the first byte; one outside packet memory means the slot's own place. Its write sends what SEND_DESC_TYPE says. With slot 0 and type 0 it sends a frame that the program made: the bytes at the address, which must be in packet memory, to an Ethernet port or the host. Such a frame has no slot and gives none back. One of them, or one request to host memory, may wait in the unit; the write of another one holds the core until that has begun to leave. */
 #define RPU_CORE_DRAM_ADDR_LOW 0x10u /* Address in host memory of the next SEND_DESC of type 4 or 5, low word. Its write holds the core while an earlier one waits in the unit. */
 #define RPU_CORE_DRAM_ADDR_HIGH 0x14u /* The same, high word. */
 #define RPU_CORE_SLOT_ADDR 0x18u /* Address that the next UPDATE_SLOT gives to a slot. */
 #define RPU_CORE_TIMER_INTERVAL 0x1Cu /* Cycles between two timer interrupts; 0 stops the timer. */
 #define RPU_CORE_DRAM_FLAG_WR 0x20u /* Gives all host memory flags the values written. */
 #define RPU_CORE_READY_TO_EVICT 0x24u /* 1: the host may evict this unit. */
-#define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many; refused while any slot holds a frame), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left. */
+#define RPU_CORE_SEND_DESC_TYPE 0x28u /* What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many; refused while any slot holds a frame), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit, or one frame without a slot; another one holds the core until it has left. */
 #define RPU_CORE_RECV_DESC_RELEASE 0x2Cu /* Any write takes the oldest descriptor off the receive queue. */
 #define RPU_CORE_DRAM_FLAG_RST 0x30u /* Lowers the host memory flag of tag [5:0]. */
 #define RPU_CORE_UPDATE_SLOT 0x34u /* Gives SLOT_ADDR to slot [5:0]: the frame's place in packet memory, or with [8] set the place of its header copy in data memory, a multiple of 32 below the broadcast region. Other places raise interrupt 11. */
@@ -71,11 +71,11 @@
 #define RPU_CORE_RECV_DESC_LOW 0x80u /* Oldest received descriptor, low word; stays until RECV_DESC_RELEASE. 0 when there is none. */
 #define RPU_CORE_RECV_DESC_HIGH 0x84u /* Oldest received descriptor, high word: address of the frame in packet memory. */
 #define RPU_CORE_DRAM_FLAGS 0x88u /* Host memory flags: bit n-1 rises when the request with tag n is done, written or read to the last byte. */
-#define RPU_CORE_READY 0x8Cu /* Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write (of the SEND_DESC_TYPE that is set), [16] slot set-up takes a write, [24] message to a core takes a write. */
+#define RPU_CORE_READY 0x8Cu /* Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC_HIGH takes a write at once (with the SEND_DESC_TYPE and the slot that are set), [16] slot set-up takes a write, [24] message to a core takes a write. */
 #define RPU_CORE_CORE_ID 0x90u /* Number of this unit. */
 #define RPU_CORE_TIMER_L 0x94u /* Cycles since reset, low. Its read latches the high word. */
 #define RPU_CORE_TIMER_H 0x98u /* Cycles since reset, high, as latched by the last read of TIMER_L. */
-#define RPU_CORE_INTERRUPT_FLAGS 0x9Cu /* Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator, 13 host memory refused a request. */
+#define RPU_CORE_INTERRUPT_FLAGS 0x9Cu /* Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held; without a slot, no frame where the address is), 10 bad destination (without a slot, also another unit), 11 bad slot set-up, 12 accelerator, 13 host memory refused a request. */
 #define RPU_CORE_MASK_READ 0xA0u /* Interrupt mask. */
 #define RPU_CORE_IMEM_SIZE 0xA4u /* Bytes of instruction memory. */
 #define RPU_CORE_DMEM_SIZE 0xA8u /* Bytes of data memory. */
@@ -89,7 +89,7 @@
 #define RPU_CORE_BC_FILTER_MASK_READ 0xC8u /* BC_FILTER_MASK. */
 #define RPU_CORE_BC_FILTER_VALUE_READ 0xCCu /* BC_FILTER_VALUE. */
 #define RPU_CORE_BC_ADDR 0xD0u /* Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read. */
-#define RPU_CORE_OCCUPANCY 0xD4u /* [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way. */
+#define RPU_CORE_OCCUPANCY 0xD4u /* [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way; [16] a frame that was sent without a slot has not been read to its end. */
 #define RPU_CORE_ACTIVE_SLOTS 0xD8u /* Slots that hold a frame: bit n-1 is slot n. */
 #define RPU_CORE_RECV 0x100u /* Waits in hardware until a frame is there, takes it off the queue and returns its descriptor: length [15:0], slot [23:16], port [31:24]. */
 #define RPU_CORE_RECV_HDR 0x104u /* Address in data memory of the header copy of the frame that RECV returned last. */
@@ -125,6 +125,7 @@
 #define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped: length 0, or slot released without sending. */
 #define RPU_HOST_REFUSED 0x6Cu /* Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start. */
 #define RPU_HOST_ACCEL 0x70u /* Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match. */
+#define RPU_HOST_GENERATED 0x74u /* Frames that the program made: sent without a slot. TX_FRAMES counts them, too, when they leave. */
 #define RPU_HOST_HALT 0x80u /* [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] ebreak halts the core and is no exception. */
 #define RPU_HOST_STEP 0x84u /* Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for. */
 #define RPU_HOST_HALTED 0x88u /* 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 ebreak, 3 a step's end. */

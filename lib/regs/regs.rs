@@ -90,7 +90,7 @@ pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
 // engines/rpu/regs/rpu.rdl
 /// Descriptor to send, low word: length [15:0], slot [23:16], port [31:24].
 pub const RPU_CORE_SEND_DESC_LOW: u32 = 0x8;
-/// Descriptor to send, high word: address of the first byte; one outside packet memory means the slot's own place. Its write sends what SEND_DESC_TYPE says; holds the core while an earlier one is pending.
+/// Descriptor to send, high word: address of the first byte; one outside packet memory means the slot's own place. Its write sends what SEND_DESC_TYPE says. With slot 0 and type 0 it sends a frame that the program made: the bytes at the address, which must be in packet memory, to an Ethernet port or the host. Such a frame has no slot and gives none back. One of them, or one request to host memory, may wait in the unit; the write of another one holds the core until that has begun to leave.
 pub const RPU_CORE_SEND_DESC_HIGH: u32 = 0xC;
 /// Address in host memory of the next SEND_DESC of type 4 or 5, low word. Its write holds the core while an earlier one waits in the unit.
 pub const RPU_CORE_DRAM_ADDR_LOW: u32 = 0x10;
@@ -104,7 +104,7 @@ pub const RPU_CORE_TIMER_INTERVAL: u32 = 0x1C;
 pub const RPU_CORE_DRAM_FLAG_WR: u32 = 0x20;
 /// 1: the host may evict this unit.
 pub const RPU_CORE_READY_TO_EVICT: u32 = 0x24;
-/// What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many; refused while any slot holds a frame), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit; another one holds the core until it has left.
+/// What a write to SEND_DESC_HIGH does: 0 send a frame, 1 release a slot without sending, 2 to another unit, 3 declare slots (length = bytes a slot holds, slot = how many; refused while any slot holds a frame), 4 write length bytes from the address to host memory at DRAM_ADDR, 5 read them from there: the slot field is a tag, 1..32, and no slot is given up. One such request may wait in the unit, or one frame without a slot; another one holds the core until it has left.
 pub const RPU_CORE_SEND_DESC_TYPE: u32 = 0x28;
 /// Any write takes the oldest descriptor off the receive queue.
 pub const RPU_CORE_RECV_DESC_RELEASE: u32 = 0x2C;
@@ -134,7 +134,7 @@ pub const RPU_CORE_RECV_DESC_LOW: u32 = 0x80;
 pub const RPU_CORE_RECV_DESC_HIGH: u32 = 0x84;
 /// Host memory flags: bit n-1 rises when the request with tag n is done, written or read to the last byte.
 pub const RPU_CORE_DRAM_FLAGS: u32 = 0x88;
-/// Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC takes a write (of the SEND_DESC_TYPE that is set), [16] slot set-up takes a write, [24] message to a core takes a write.
+/// Byte flags, 1 when ready: [0] a received descriptor waits, [8] SEND_DESC_HIGH takes a write at once (with the SEND_DESC_TYPE and the slot that are set), [16] slot set-up takes a write, [24] message to a core takes a write.
 pub const RPU_CORE_READY: u32 = 0x8C;
 /// Number of this unit.
 pub const RPU_CORE_CORE_ID: u32 = 0x90;
@@ -142,7 +142,7 @@ pub const RPU_CORE_CORE_ID: u32 = 0x90;
 pub const RPU_CORE_TIMER_L: u32 = 0x94;
 /// Cycles since reset, high, as latched by the last read of TIMER_L.
 pub const RPU_CORE_TIMER_H: u32 = 0x98;
-/// Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held), 10 bad destination, 11 bad slot set-up, 12 accelerator, 13 host memory refused a request.
+/// Pending interrupts: 0 timer, 1 packet, 2 host memory, 3 broadcast, 4 poke, 5 evict; errors, which the mask cannot hide: 8 wild address, 9 bad descriptor (slot not held; without a slot, no frame where the address is), 10 bad destination (without a slot, also another unit), 11 bad slot set-up, 12 accelerator, 13 host memory refused a request.
 pub const RPU_CORE_INTERRUPT_FLAGS: u32 = 0x9C;
 /// Interrupt mask.
 pub const RPU_CORE_MASK_READ: u32 = 0xA0;
@@ -170,7 +170,7 @@ pub const RPU_CORE_BC_FILTER_MASK_READ: u32 = 0xC8;
 pub const RPU_CORE_BC_FILTER_VALUE_READ: u32 = 0xCC;
 /// Address of the word of the oldest message, 0 when there is none. Read the word after it: an address stands here once for all that came before it was read.
 pub const RPU_CORE_BC_ADDR: u32 = 0xD0;
-/// [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way.
+/// [7:0] messages that wait behind the oldest, at most 255; [15:8] broadcast words of this unit in its queue; one more may wait at the output, and others be on their way; [16] a frame that was sent without a slot has not been read to its end.
 pub const RPU_CORE_OCCUPANCY: u32 = 0xD4;
 /// Slots that hold a frame: bit n-1 is slot n.
 pub const RPU_CORE_ACTIVE_SLOTS: u32 = 0xD8;
@@ -240,6 +240,8 @@ pub const RPU_HOST_BLOCKED: u32 = 0x68;
 pub const RPU_HOST_REFUSED: u32 = 0x6C;
 /// Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match.
 pub const RPU_HOST_ACCEL: u32 = 0x70;
+/// Frames that the program made: sent without a slot. TX_FRAMES counts them, too, when they leave.
+pub const RPU_HOST_GENERATED: u32 = 0x74;
 /// [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] ebreak halts the core and is no exception.
 pub const RPU_HOST_HALT: u32 = 0x80;
 /// Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for.

@@ -124,6 +124,7 @@ package regs_pkg;
   localparam logic [31:0] RPU_HOST_BLOCKED = 32'h00000068;
   localparam logic [31:0] RPU_HOST_REFUSED = 32'h0000006C;
   localparam logic [31:0] RPU_HOST_ACCEL = 32'h00000070;
+  localparam logic [31:0] RPU_HOST_GENERATED = 32'h00000074;
   localparam logic [31:0] RPU_HOST_HALT = 32'h00000080;
   localparam logic [31:0] RPU_HOST_STEP = 32'h00000084;
   localparam logic [31:0] RPU_HOST_HALTED = 32'h00000088;

@@ -35,11 +35,11 @@ package penstock_pkg;
   // Metadata of a frame. It travels beside the first beat, never in a beat of its own.
   typedef struct packed {
     len_t  len;        // length in bytes, without FCS
-    port_t src;        // where the frame entered the card
+    port_t src;        // where the frame entered the card; PortUnit + the unit whose program made it
     port_t dst;        // where it goes (set by a unit when it sends)
     unit_t unit_id;    // the unit that holds it (set by the dispatcher)
-    slot_t slot;       // its slot in that unit (set by the dispatcher)
-    time_t timestamp;  // cycle in which its first beat entered the card
+    slot_t slot;       // its slot in that unit (set by the dispatcher); 0 when a program made it
+    time_t timestamp;  // cycle in which its first beat entered the card, or in which its unit began to send what its program made
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
 

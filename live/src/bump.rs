@@ -465,6 +465,7 @@ impl Live {
                 tx_frames: counters.tx_frames,
                 blocked: counters.blocked,
                 refused: counters.refused,
+                generated: counters.generated,
                 errors: counters.errors,
             });
         }

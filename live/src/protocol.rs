@@ -219,6 +219,8 @@ pub struct UnitStatus {
     pub blocked: u64,
     /// Frames dropped because their descriptor was refused.
     pub refused: u64,
+    /// Frames that its program made; those sent count them, too.
+    pub generated: u64,
     /// Error flags, bits as in INTERRUPT_FLAGS.
     pub errors: u32,
 }

@@ -17,7 +17,7 @@ class UnsupportedError(PenstockError): ...
 # Whether the text is the path of a file, or the lines of a list.
 Table = tuple[bool, str]
 # Where it left, its place among those sent, cycles (entered, first, last), time in ns, bytes.
-Departure = tuple[str, int | None, tuple[int, int, int], int, bytes]
+Departure = tuple[str, int | None, int | None, tuple[int, int, int], int, bytes]
 
 class Card:
     def __new__(

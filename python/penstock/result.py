@@ -22,14 +22,17 @@ class Frame:
     """Where it left: number of the Ethernet port, or "host"."""
     source: int | None
     """Which of the frames sent since the end of the run before it was, from 0; None when a program made it or that is not clear."""
+    unit: int | None
+    """Number of the unit whose program made it; None when it has entered the card."""
     entered: int | None
-    """Cycle since reset in which its first beat entered the card; None on soft."""
+    """Cycle since reset in which its first beat entered the card, or its unit began to send what the program made; None on soft."""
     first: int | None
     """Cycle in which its first beat left; None on soft."""
     last: int | None
     """Cycle in which its last beat left; None on soft."""
     latency_ns: float | None
-    """Nanoseconds from its first beat in to its last beat out; None on soft, and for a frame of which the source is not known."""
+    """Nanoseconds from its first beat in (or its unit's beginning to send it) to its last beat out; None on soft, and for a frame of which
+    the source is not known."""
     time_ns: int
     """Its time in a capture, ns: on rtl when its last beat left, from the start of the run on; on soft when it was captured on its way in."""
 
@@ -79,6 +82,8 @@ class UnitCounters:
     """Frames that the program dropped."""
     refused: int
     """Frames dropped because the program's descriptor was refused."""
+    generated: int
+    """Frames that the program made; tx_frames counts them, too, when they leave."""
     errors: int
     """Error flags, bits as in INTERRUPT_FLAGS (engines/rpu/regs/rpu.rdl)."""
 
@@ -121,10 +126,12 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """What a run did. Every frame that was sent is in `frames` or counted in `drops`."""
+    """What a run did. Every frame that was sent, or that a program made, is in `frames` or counted in `drops`."""
 
     frames: tuple[Frame, ...]
     """Frames that left, in the order in which their last beats did."""
+    generated: int
+    """Frames that programs made: with those sent as many as left and were dropped."""
     drops: dict[str, int]
     """Frames that did not, by reason: runt, oversize, overflow, damaged, disabled, policy, blocked, refused, lost."""
     counters: Counters
@@ -166,12 +173,12 @@ class FaultError(PenstockError):
 
 def frame_of(departure: _native.Departure, *, clock_mhz: int | None) -> Frame:
     """A frame as the extension gives it; `clock_mhz` is None on soft."""
-    to, source, (entered, first, last), time_ns, data = departure
+    to, source, unit, (entered, first, last), time_ns, data = departure
     port = to if to == "host" else int(to.removeprefix("port"))
     if clock_mhz is None:
-        return Frame(data, port, source, None, None, None, None, time_ns)
-    latency = None if source is None else (last - entered) * 1000 / clock_mhz
-    return Frame(data, port, source, entered, first, last, latency, time_ns)
+        return Frame(data, port, source, unit, None, None, None, None, time_ns)
+    latency = None if source is None and unit is None else (last - entered) * 1000 / clock_mhz
+    return Frame(data, port, source, unit, entered, first, last, latency, time_ns)
 
 
 def result_of(frames: tuple[Frame, ...], drops: list[tuple[str, int]], seconds: float, text: str) -> Result:
@@ -179,6 +186,7 @@ def result_of(frames: tuple[Frame, ...], drops: list[tuple[str, int]], seconds: 
     tree = json.loads(text)
     return Result(
         frames=frames,
+        generated=tree["generated"],
         drops=dict(drops),
         counters=Counters.of(tree["counters"]),
         faults=tuple(tree["faults"]),

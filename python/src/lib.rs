@@ -21,8 +21,8 @@ use crate::worker::Worker;
 /// A table as Python gives it: `(is_file, text)`.
 type PyTable = (bool, String);
 
-/// Where a frame left, its place among those sent, cycles (entered, first, last), time in ns, bytes.
-type PyDeparture<'py> = (String, Option<usize>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
+/// Where a frame left, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns, bytes.
+type PyDeparture<'py> = (String, Option<usize>, Option<u8>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
 
 /// A card at work on a thread of its own.
 #[pyclass(frozen, name = "Card", module = "penstock._native")]
@@ -239,7 +239,7 @@ fn port_of(word: &str) -> PyResult<Port> {
 
 fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> PyDeparture<'py> {
     let cycles = (departure.entered, departure.first, departure.last);
-    (departure.to.to_string(), departure.input, cycles, time_ns, PyBytes::new(py, &departure.bytes))
+    (departure.to.to_string(), departure.input, departure.made_by, cycles, time_ns, PyBytes::new(py, &departure.bytes))
 }
 
 #[pymodule]

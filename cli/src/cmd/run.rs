@@ -211,6 +211,10 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
     };
     let out = list(outcome.frames_out.iter().map(|(to, count)| (to.clone(), *count)).collect());
     let drops = list(outcome.drops.list().into_iter().map(|(reason, count)| (reason.to_string(), count)).collect());
+    let made = match outcome.generated {
+        0 => String::new(),
+        count => format!(", {} made by programs", grouped(count)),
+    };
     let taken = match outcome.total_out() {
         0 => String::new(),
         _ => format!("{:.2} Mpps, {:.2} Gb/s taken in, ", outcome.mpps, outcome.gbps),
@@ -225,7 +229,7 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
         Timing::Soft { seconds } => format!("{taken}{seconds:.3} s of this machine"),
     };
     format!(
-        "{} on {}: {} frames in, {} out{out}, {} dropped{drops}\n{speed}\n",
+        "{} on {}: {} frames in{made}, {} out{out}, {} dropped{drops}\n{speed}\n",
         outcome.design,
         outcome.target,
         grouped(outcome.frames_in),

@@ -84,7 +84,7 @@ impl Card<'_> {
     /// Pipes below the boxes; their width is their share of the frames.
     fn pipes(&mut self) {
         let run = self.run;
-        let total = run.frames_in.max(1) as f64;
+        let total = (run.frames_in + run.generated).max(1) as f64;
         let middle = TOP + self.body / 2.0;
         for lane in 0..self.lanes {
             let counters = if lane < run.streams.len() { run.streams[lane] } else { run.host };
@@ -172,8 +172,8 @@ impl Card<'_> {
                 0.32 * load
             );
             let inner = cell - 12.0;
-            let sent = inner * unit.tx_frames as f64 / unit.rx_frames.max(1) as f64;
-            let dropped = inner * unit.blocked as f64 / unit.rx_frames.max(1) as f64;
+            let sent = inner * unit.tx_frames as f64 / unit.handled().max(1) as f64;
+            let dropped = inner * unit.blocked as f64 / unit.handled().max(1) as f64;
             let (bar, x0) = (y + 38.0, x + 6.0);
             let _ = write!(self.out, r#"<rect class=track x="{x0:.1}" y="{bar}" width="{inner}" height="4" rx="2"/>"#);
             let _ = write!(

@@ -32,6 +32,8 @@ pub struct RunData {
     /// `soft` or `rtl`.
     pub target: String,
     pub frames_in: u64,
+    /// Made by programs.
+    pub generated: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
     /// Frames by destination (`port0`, `host`, …).
@@ -79,6 +81,15 @@ pub struct UnitCounters {
     pub tx_frames: u64,
     /// Dropped by its program.
     pub blocked: u64,
+    /// Made by its program.
+    pub generated: u64,
+}
+
+impl UnitCounters {
+    /// Frames that it had to do with.
+    pub fn handled(&self) -> u64 {
+        self.rx_frames + self.generated
+    }
 }
 
 /// A frame that left the card.

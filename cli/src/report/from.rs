@@ -38,6 +38,7 @@ impl RunData {
         Self {
             target: outcome.target.to_string(),
             frames_in: outcome.frames_in,
+            generated: outcome.generated,
             bytes_in: outcome.bytes_in,
             bytes_out: outcome.bytes_out,
             frames_out: outcome.frames_out.iter().map(|(to, n)| (to.clone(), *n)).collect(),
@@ -65,7 +66,11 @@ fn exits(traffic: &Traffic, departures: &[Departure], clock_mhz: f64) -> Vec<Exi
         entered_ns: ns(d.entered),
         left_ns: ns(d.last),
         bytes: d.bytes.len() as u32,
-        source: d.input.map_or_else(String::new, |i| traffic.frames[i].port.to_string()),
+        source: match (d.made_by, d.input) {
+            (Some(unit), _) => format!("unit {unit}"),
+            (None, Some(index)) => traffic.frames[index].port.to_string(),
+            (None, None) => String::new(),
+        },
         destination: d.to.to_string(),
         flow: Flow::of(&d.bytes).to_string(),
     };
@@ -93,6 +98,12 @@ impl From<&PortCounters> for StreamCounters {
 
 impl From<&penstock_device::UnitCounters> for UnitCounters {
     fn from(c: &penstock_device::UnitCounters) -> Self {
-        Self { rx_frames: c.rx_frames, rx_bytes: c.rx_bytes, tx_frames: c.tx_frames, blocked: c.blocked }
+        Self {
+            rx_frames: c.rx_frames,
+            rx_bytes: c.rx_bytes,
+            tx_frames: c.tx_frames,
+            blocked: c.blocked,
+            generated: c.generated,
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! The page itself.
 
 use super::card;
-use super::data::{Exit, ReportData, RunData, percentile};
+use super::data::{Exit, ReportData, RunData, UnitCounters, percentile};
 use super::plot::{Axis, Column, Line, Plot, Tip};
 use super::text::{duration, escape, plural, short};
 use crate::show::grouped;
@@ -115,10 +115,13 @@ fn tiles(out: &mut String, data: &ReportData, run: &RunData) {
         tile("Latency, median", p50, "", format!("p99 {p99}, longest {max}"));
     }
     tile("Frames in", grouped(run.frames_in), "", format!("{} bytes", grouped(run.bytes_in)));
+    if run.generated > 0 {
+        tile("Frames made", grouped(run.generated), "", "by programs".to_owned());
+    }
     let used = run.frames_out.iter().filter(|(_, n)| *n > 0);
     let to: Vec<String> = used.map(|(d, n)| format!("{} {}", escape(d), grouped(*n))).collect();
     tile("Frames out", grouped(run.total_out()), "", to.join(", "));
-    let share = 100.0 * run.total_drops() as f64 / run.frames_in.max(1) as f64;
+    let share = 100.0 * run.total_drops() as f64 / (run.frames_in + run.generated).max(1) as f64;
     tile("Frames dropped", grouped(run.total_drops()), "", format!("{} % of those that came in", short(share)));
     out.push_str("</div>");
 }
@@ -315,7 +318,7 @@ fn drops(out: &mut String, run: &RunData) {
 }
 
 fn load(out: &mut String, run: &RunData) {
-    let most = run.units.iter().map(|u| u.rx_frames).max().unwrap_or(0).max(1) as f64;
+    let most = run.units.iter().map(UnitCounters::handled).max().unwrap_or(0).max(1) as f64;
     let mut body = String::from(
         "<div class=key><span>sent</span><span class=d>dropped by the program</span></div><div class=load>",
     );
@@ -380,6 +383,7 @@ fn side_by_side(out: &mut String, data: &ReportData) {
         }
     };
     row("frames in", true, &|r| grouped(r.frames_in));
+    row("frames made by programs", true, &|r| grouped(r.generated));
     row("bytes out", true, &|r| grouped(r.bytes_out));
     for destination in union(data, |r| &r.frames_out) {
         row(&format!("frames to {destination}"), true, &|r| grouped(count(&r.frames_out, &destination)));

@@ -21,7 +21,7 @@ pub use pace::LINE_GBPS;
 use penstock_shell::{Access, AccessError, Cause, Fault};
 
 use crate::design::Design;
-use crate::device::{Device, DeviceError, Progress, Rate, Run, Target, Work};
+use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM};
 use crate::image::Image;
@@ -289,11 +289,16 @@ impl RtlDevice {
         self.start(false);
     }
 
-    /// Takes down what entered and left since the last time; false when nothing did.
+    /// Takes down what entered and left since the last time; false when nothing did but frames that programs made.
     fn collect(&mut self, flight: &mut Flight) -> bool {
         let (entries, (exits, _)) = (self.model.entries(), self.model.exits());
-        let moved = !entries.is_empty() || !exits.is_empty();
-        flight.first = flight.first.or(entries.first().map(|entry| entry.cycle));
+        let moved = !entries.is_empty() || exits.iter().any(|exit| exit.made_by().is_none());
+        if let Some(last) = exits.iter().filter(|exit| exit.made_by().is_some()).map(|exit| exit.last).max() {
+            flight.made_at = last;
+        }
+        let made = exits.iter().filter(|exit| exit.made_by().is_some()).map(Exit::entered).min();
+        let first = entries.first().map(|entry| entry.cycle);
+        flight.first = flight.first.or(first.into_iter().chain(made).min());
         flight.last = flight.last.max(entries.last().map_or(0, |e| e.cycle)).max(exits.last().map_or(0, |e| e.last));
         flight.matcher.enter(entries);
         flight.leave(&self.model);
@@ -330,10 +335,17 @@ impl RtlDevice {
             flight.run.drops = drops;
             flight.moved = self.model.cycle();
         }
-        let accounted = flight.run.departures.len() as u64 - flight.earlier + drops.total();
+        let accounted = flight.run.departures.len() as u64 - flight.earlier - flight.made.frames + drops.total();
         flight.stands = None;
         if self.frames.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
-            return Ok(Work::Done);
+            let now = self.model.cycle();
+            let told = counters.units.iter().map(|unit| unit.generated).sum();
+            if told > flight.told {
+                (flight.told, flight.made_at) = (told, now);
+            }
+            let may_come = flight.made.frames > 0 || told > 0 || flight.queued == 0;
+            let generates = may_come && now - flight.made_at <= GENERATE_QUIET;
+            return Ok(if flight.made.go_on(now, generates) { Work::Moving } else { Work::Done });
         }
         let circling = counters.loopback.tx_frames != flight.hops;
         flight.hops = counters.loopback.tx_frames;
@@ -455,13 +467,13 @@ impl Device for RtlDevice {
             self.explain_standstill(inside, circling, &mut flight.run)?;
             self.host.tell_asleep(&mut self.model, &mut flight.run.faults)?;
         }
-        let Flight { before, queued, earlier, mut run, first, last, .. } = flight;
+        let Flight { before, queued, earlier, made, mut run, first, last, .. } = flight;
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
         }
-        run.settle(queued + earlier);
+        run.settle(queued + earlier, made.endless);
         run.drops.runt += self.empty;
         (self.sent, self.empty) = (0, 0);
         Ok(run)
@@ -556,6 +568,10 @@ struct Flight {
     run: Run,
     /// Departures of frames that had entered before.
     earlier: u64,
+    /// Frames that programs made, as they left and as the units counted them, and the cycle in which the last of them was seen.
+    made: Made,
+    told: u64,
+    made_at: u64,
     /// Cycle in which the program was loaded: nobody waits for frames that entered before it.
     loaded: u64,
     /// Cycle of the first beat in, and of the last that moved.
@@ -581,6 +597,9 @@ impl Flight {
             queued: 0,
             run,
             earlier: 0,
+            made: Made::default(),
+            told: 0,
+            made_at: cycle,
             loaded,
             first: None,
             last: 0,
@@ -597,7 +616,11 @@ impl Flight {
         let (exits, bytes) = model.exits();
         for exit in exits.iter().filter(|exit| exit.entered() >= self.loaded) {
             let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
-            self.earlier += u64::from(exit.entered() < self.run.start);
+            if exit.made_by().is_some() {
+                self.made.add(exit.length as usize);
+            } else {
+                self.earlier += u64::from(exit.entered() < self.run.start);
+            }
             self.run.departures.push(self.matcher.depart(exit, bytes[range].to_vec()));
         }
         self.run.hops.extend(model.hops().iter().map(Hop::from));
@@ -644,6 +667,7 @@ impl Matcher {
         };
         let input = match stream {
             Some(stream) => self.inside.remove(&(stream, entered)),
+            None if exit.made_by().is_some() => None,
             // A frame that went round over loopback no longer says where it entered; the cycle does, unless two entered in it.
             None => {
                 let mut there = (0..=self.ports).filter(|stream| self.inside.contains_key(&(*stream, entered)));
@@ -654,6 +678,6 @@ impl Matcher {
             }
         };
         let to = Port::from_model_stream(exit.stream, self.ports);
-        Departure { to, input, entered, first: exit.first, last: exit.last, bytes }
+        Departure { to, input, made_by: exit.made_by(), entered, first: exit.first, last: exit.last, bytes }
     }
 }

@@ -9,8 +9,8 @@
 //   set-up    store ─> register ─> checked ─> slot table / dispatcher                      2 cycles, one a cycle
 //
 // An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only a read
-// of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to it; and a request to host
-// memory, or the address of the next one, waits until an earlier request has left.
+// of RECV waits (`hold`) until a descriptor is there, or gives up (`retry`) to an interrupt, which returns to it; and a send of what has no
+// slot (a request to host memory, a frame that the program made), or the address of the next request, waits for the one before (tx_dma.sv).
 module core_regs
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -89,7 +89,8 @@ module core_regs
     // transmit engine
     output logic        send,
     output send_t       send_data,
-    input  wire logic   mem_busy,  // a request to host memory has not left yet
+    input  wire logic   extra_busy,  // what was sent without a slot still has its place in the queue
+    input  wire logic   unread,      // a frame that the program made has not been read to its end
     output logic [63:0] mem_addr,
     output host_read_t  mem_read,
     input  wire logic        free,
@@ -111,7 +112,8 @@ module core_regs
     input  wire logic        data_we,
     input  wire logic [31:0] data_wdata,
     output logic      [31:0] data,    // word that core and host share
-    output logic             refused  // a frame was dropped because its descriptor was refused: one cycle
+    output logic             refused,   // a frame was dropped because its descriptor was refused: one cycle
+    output logic             generated  // the program has made a frame: one cycle
 );
   function automatic logic at(logic [8:2] a, logic [31:0] register);
     return a == register[8:2];
@@ -182,30 +184,43 @@ module core_regs
 
   logic [2:0] type_q;
   logic [31:0] desc_low_q;
-  logic s_valid_q, s_pointer_q;
+  logic s_valid_q, s_pointer_q, s_frame_q;  // s_frame: it is a frame in a slot, or the slot alone
   logic [2:0] s_type_q;
   logic [31:0] s_desc_q, s_data_q;
   logic [7:0] s_index_q;  // number of the slot, less one
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
-  // Requests to host memory come one at a time.
-  logic host_type_q, s_host_q;  // `type_q` is one of them; so is what is in the register
-  wire host_waits = (mem_busy || s_host_q) && (early.host_addr || (early.pointer && host_type_q));
-  wire store_high = early.pointer && !host_waits;
+  // What has no slot comes one at a time.
+  logic host_type_q, frame_type_q, no_slot_q;  // `type_q`: a request to host memory; a frame. What SEND_DESC_LOW says names no slot
+  logic extra_type_q;                          // so what is sent next has none
+  logic s_host_q, s_generate_q, s_extra_q;     // what is in the register is a request; a frame without a slot; either
+  wire extra_waits = (extra_busy || s_extra_q) && (early.host_addr || (early.pointer && extra_type_q));
+  wire store_high = early.pointer && !extra_waits;
+  wire store_generates = store_high && frame_type_q && no_slot_q;
 
-  assign hold = recv_waits || host_waits;
+  assign hold = recv_waits || extra_waits;
 
   always_ff @(posedge clk) begin
-    if (wr && !host_waits && at(addr, RPU_CORE_DRAM_ADDR_LOW)) mem_addr[31:0] <= wdata;
-    if (wr && !host_waits && at(addr, RPU_CORE_DRAM_ADDR_HIGH)) mem_addr[63:32] <= wdata;
+    if (wr && !extra_waits && at(addr, RPU_CORE_DRAM_ADDR_LOW)) mem_addr[31:0] <= wdata;
+    if (wr && !extra_waits && at(addr, RPU_CORE_DRAM_ADDR_HIGH)) mem_addr[63:32] <= wdata;
     if (store_high && host_type_q) mem_read <= '{place: wdata[19:1], len: desc_low_q[15:0]};
   end
 
+  function automatic logic is_host_type(logic [2:0] value);
+    return value == SendHostWrite || value == SendHostRead;
+  endfunction
+
   always_ff @(posedge clk) begin
-    if (wr && at(addr, RPU_CORE_SEND_DESC_LOW)) desc_low_q <= wdata;
+    if (wr && at(addr, RPU_CORE_SEND_DESC_LOW)) begin
+      desc_low_q <= wdata;
+      no_slot_q <= wdata[23:16] == 0;
+      extra_type_q <= host_type_q || wdata[23:16] == 0;
+    end
     if (wr && at(addr, RPU_CORE_SEND_DESC_TYPE)) begin
       type_q <= wdata[2:0];
-      host_type_q <= wdata[2:0] == SendHostWrite || wdata[2:0] == SendHostRead;
+      host_type_q <= is_host_type(wdata[2:0]);
+      frame_type_q <= wdata[2:0] == SendFrame || wdata[2:0] == SendToUnit;
+      extra_type_q <= is_host_type(wdata[2:0]) || no_slot_q;
     end
     if (store_send || store_high) begin
       s_pointer_q <= store_high;
@@ -215,12 +230,21 @@ module core_regs
       s_data_q <= wdata;
     end
     s_valid_q <= store_send || store_high;
+    s_frame_q <= store_send || (store_high && !host_type_q && type_q != SendSlots && !store_generates);
     s_host_q <= store_high && host_type_q;
+    s_generate_q <= store_generates;
+    s_extra_q <= (store_high && host_type_q) || store_generates;
     if (rst) begin
       s_valid_q <= 1'b0;
+      s_frame_q <= 1'b0;
       s_host_q <= 1'b0;
+      s_generate_q <= 1'b0;
+      s_extra_q <= 1'b0;
       type_q <= SendFrame;
       host_type_q <= 1'b0;
+      frame_type_q <= 1'b1;
+      no_slot_q <= 1'b0;
+      extra_type_q <= 1'b0;
     end
   end
 
@@ -265,17 +289,25 @@ module core_regs
   wire host_fits = s_exists && s_len != 0 && moved && frame_fits && 32'(s_end) <= PmemBytes;
   wire refuse_host = s_host_q && !host_fits;
 
-  wire s_sends = s_valid_q && s_type_q != SendSlots && !s_host_q;
+  // A frame that the program made has only its pointer. Over loopback it would hold the core until another unit has room, and units
+  // that hold each other so would not come free again.
+  wire s_loops = s_type_q == SendToUnit || s_port == PortLoopback || s_port >= PortUnit;
+  wire generate_fits = s_len != 0 && moved && frame_fits;
+  wire refuse_generate_dst = s_generate_q && (!dst_exists || s_loops);
+  wire refuse_generate = s_generate_q && dst_exists && !s_loops && !generate_fits;
+  wire generates = s_generate_q && dst_exists && !s_loops && generate_fits;
+
   wire release_only = s_type_q == SendRelease;
   wire drop = s_len == 0;
-  wire refuse_slot = s_sends && !s_held;
-  wire refuse_dst = s_sends && s_held && !release_only && !drop && !dst_exists;
-  wire refuse_frame = s_sends && s_held && !release_only && !drop && dst_exists && !frame_fits;
+  wire refuse_slot = s_frame_q && !s_held;
+  wire refuse_dst = s_frame_q && s_held && !release_only && !drop && !dst_exists;
+  wire refuse_frame = s_frame_q && s_held && !release_only && !drop && dst_exists && !frame_fits;
 
   assign send_slot = s_slot;
-  wire gives_back = s_sends && s_held;
-  assign send = gives_back || (s_host_q && host_fits);
+  wire gives_back = s_frame_q && s_held;
+  assign send = gives_back || (s_host_q && host_fits) || generates;
   assign send_data = '{
+      generated: s_generate_q,
       slot: s_slot,
       discard: release_only || drop || refuse_frame || refuse_dst,
       blocked: drop || release_only,
@@ -286,7 +318,11 @@ module core_regs
 
   always_ff @(posedge clk) begin
     refused <= refuse_frame || refuse_dst;
-    if (rst) refused <= 1'b0;
+    generated <= generates;
+    if (rst) begin
+      refused <= 1'b0;
+      generated <= 1'b0;
+    end
   end
 
   // ---- slots held by the firmware, from taking the descriptor to giving it back, and slots that hold a frame
@@ -386,8 +422,8 @@ module core_regs
     flags_d[IntPoke] |= poke;
     flags_d[IntEvict] |= evict;
     flags_d[IntWild] |= wild;
-    flags_d[IntDescriptor] |= refuse_slot || refuse_frame || refuse_host;
-    flags_d[IntDestination] |= refuse_dst;
+    flags_d[IntDescriptor] |= refuse_slot || refuse_frame || refuse_host || refuse_generate;
+    flags_d[IntDestination] |= refuse_dst || refuse_generate_dst;
     flags_d[IntSlot] |= (u_valid_q && !header_we && !place_we) || (setup && !setup_fits);
     flags_d[IntAccelerator] |= accel_error;
     flags_d[IntHostError] |= (was_read && was_read_error) || (wrote && wrote_error);
@@ -437,7 +473,7 @@ module core_regs
       RPU_CORE_RECV_DESC_LOW[8:2]: rdata = head_valid_q ? head_desc_q : 32'd0;
       RPU_CORE_RECV_DESC_HIGH[8:2]: rdata = {12'h010, head_place_q, 1'b0};
       RPU_CORE_DRAM_FLAGS[8:2]: rdata = host_flags_q;
-      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 7'd0, !(host_type_q && (mem_busy || s_host_q)), 7'd0, head_valid_q};
+      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 7'd0, !(extra_type_q && (extra_busy || s_extra_q)), 7'd0, head_valid_q};
       RPU_CORE_CORE_ID[8:2]: rdata = 32'(unit_id);
       RPU_CORE_TIMER_L[8:2]: rdata = timer[31:0];
       RPU_CORE_TIMER_H[8:2]: rdata = timer_high_q;
@@ -452,7 +488,7 @@ module core_regs
       RPU_CORE_BC_FILTER_MASK_READ[8:2]: rdata = {19'd0, bc_mask, 2'd0};
       RPU_CORE_BC_FILTER_VALUE_READ[8:2]: rdata = {19'd0, bc_value, 2'd0};
       RPU_CORE_BC_ADDR[8:2]: rdata = bc_head_valid ? {19'h00403, bc_head, 2'd0} : '0;
-      RPU_CORE_OCCUPANCY[8:2]: rdata = {16'd0, 4'd0, bc_leaving, bc_waiting};
+      RPU_CORE_OCCUPANCY[8:2]: rdata = {15'd0, unread || s_generate_q, 4'd0, bc_leaving, bc_waiting};
       RPU_CORE_MAX_SLOTS[8:2]: rdata = MaxSlots;
       RPU_CORE_DEBUG_IN_L[8:2]: rdata = debug_in[31:0];
       RPU_CORE_DEBUG_IN_H[8:2]: rdata = debug_in[63:32];

@@ -76,7 +76,8 @@ module host_window
     input wire len_t tx_bytes,
     input wire logic tx_stall,
     input wire logic blocked,
-    input wire logic refused
+    input wire logic refused,
+    input wire logic generated
 );
   typedef enum logic [2:0] {
     Registers,
@@ -90,7 +91,7 @@ module host_window
 
   // ---- counters
   typedef logic [31:0] count_t;
-  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q, blocked_q, refused_q;
+  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q, blocked_q, refused_q, generated_q;
 
   always_ff @(posedge clk) begin
     if (rx_frame) begin
@@ -105,6 +106,7 @@ module host_window
     if (tx_stall) tx_stalls_q <= tx_stalls_q + 1;
     if (blocked) blocked_q <= blocked_q + 1;
     if (refused) refused_q <= refused_q + 1;
+    if (generated) generated_q <= generated_q + 1;
     if (rst) begin
       rx_frames_q <= '0;
       rx_bytes_q  <= '0;
@@ -114,6 +116,7 @@ module host_window
       tx_stalls_q <= '0;
       blocked_q   <= '0;
       refused_q   <= '0;
+      generated_q <= '0;
     end
   end
 
@@ -261,6 +264,7 @@ module host_window
       RPU_HOST_TX_STALLS[7:2]: register = tx_stalls_q;
       RPU_HOST_BLOCKED[7:2]: register = blocked_q;
       RPU_HOST_REFUSED[7:2]: register = refused_q;
+      RPU_HOST_GENERATED[7:2]: register = generated_q;
       RPU_HOST_ACCEL[7:2]: register = Accel;
       RPU_HOST_HALT[7:2]: register = {30'd0, halt_ebreak, halt};
       RPU_HOST_HALTED[7:2]: register = {30'd0, halted};

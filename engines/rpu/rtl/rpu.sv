@@ -150,7 +150,7 @@ module rpu
   logic [255:0] wide_rdata;
   logic [1:0][DataW-1:0] pmem_rdata;
   logic [63:0] debug_in, debug_out;
-  logic ready_to_evict, refused, blocked, done, rx_stall, tx_sent, tx_free;
+  logic ready_to_evict, refused, generated, blocked, done, rx_stall, tx_sent, tx_free;
   logic [15:0] errors;
   logic [31:0] active, held_cycles;
   slot_index_t done_slot, tx_free_slot;
@@ -209,7 +209,8 @@ module rpu
       .tx_bytes(tx.meta.len),
       .tx_stall(tx.valid && !tx.ready),
       .blocked,
-      .refused
+      .refused,
+      .generated
   );
 
   // ---- instruction and data memory
@@ -387,7 +388,7 @@ module rpu
   time_t taken_timestamp, tx_timestamp;
   send_t send_data;
   logic setup_valid;
-  logic mem_busy, was_read, was_read_error, wrote, wrote_error;
+  logic extra_busy, unread, was_read, was_read_error, wrote, wrote_error;
   slot_index_t was_read_tag, wrote_tag;
   logic [63:0] mem_addr;
   host_read_t mem_read;
@@ -472,9 +473,11 @@ module rpu
       .loop,
       .loop_table_slot(loop_slot),
       .loop_table_hash(loop_hash),
-      .mem_busy,
+      .extra_busy,
+      .unread,
       .mem_addr,
       .mem_read,
+      .now(timer_q[31:0]),
       .table_slot(tx_slot),
       .table_src(tx_src),
       .table_timestamp(tx_timestamp),
@@ -552,7 +555,8 @@ module rpu
       .send_place,
       .send,
       .send_data,
-      .mem_busy,
+      .extra_busy,
+      .unread,
       .mem_addr,
       .mem_read,
       .free(tx_free),
@@ -570,7 +574,8 @@ module rpu
       .data_we,
       .data_wdata(host_wdata),
       .data(debug_data),
-      .refused
+      .refused,
+      .generated
   );
 
   assign slots = '{

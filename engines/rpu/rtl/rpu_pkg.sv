@@ -36,8 +36,9 @@ package rpu_pkg;
     logic [31:0] hash;
   } slot_info_t;
 
-  // A request to give a slot back, with its frame sent or not.
+  // What the firmware has sent: a frame, or a slot that only comes back.
   typedef struct packed {
+    logic  generated;  // the program made the frame: it has no slot
     slot_index_t slot;
     logic  discard;  // do not send
     logic  blocked;  // the program dropped it: count it

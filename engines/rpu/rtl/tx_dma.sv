@@ -10,8 +10,10 @@
 // Frames to other units over loopback wait in a queue of their own until they have a place there (loop_if.sv); the others pass them.
 // Throughput one row a cycle, also from frame to frame. Latency from send to the first beat on tx: 8 cycles when nobody disturbs; 11 more over loopback.
 // Rows are only read while the queue has room for all that are on their way, so memory never has to stop.
-// Requests to host memory go the same way (penstock_pkg.sv says how they look) and give no slot back. There is one at a time: `mem_busy` from
-// `send` until its first beat is in the queue; the address and what a read asks for stay as they are meanwhile.
+// Requests to host memory go the same way (penstock_pkg.sv says how they look) and give no slot back. Nor do frames that the program made: they
+// say that they come from this unit, and when they were begun. Of both together one at a time has a place in the queue: `extra_busy` from `send`
+// until the frame has begun, or the request's first beat is in the queue; its address and what a read asks for stay as they are meanwhile.
+// `unread` tells when the memory of frames that the program made may change: not before their last row was read.
 // A slot comes back when its frame's last beat has left; when the frame is not to be sent, as soon as its turn in the queue comes.
 module tx_dma
   import penstock_pkg::*;
@@ -21,16 +23,18 @@ module tx_dma
     input wire logic rst,
     input wire unit_t unit_id,
 
-    input  wire logic  send,       // always taken: each slot is queued once at most
+    input  wire logic  send,       // always taken: each slot is queued once at most, and one that has none
     input  wire send_t send_data,
 
     loop_if.unit loop,
     output slot_index_t loop_table_slot,
     input  wire logic [6:0] loop_table_hash,
 
-    output logic                mem_busy,
+    output logic                extra_busy,
+    output logic                unread,
     input  wire logic [63:0]    mem_addr,
     input  wire host_read_t     mem_read,
+    input  wire time_t          now,
 
     output slot_index_t      table_slot,
     input  wire port_t       table_src,
@@ -105,6 +109,7 @@ module tx_dma
   end
 
   // ---- queue of frames to send; those that the firmware sends come before one that has waited
+  wire slot_t own_slot = send_data.generated ? 6'd0 : slot_t'(send_data.slot) + 6'd1;
   send_t next;
   label_t next_label;
   logic next_avail, next_pop;
@@ -115,7 +120,7 @@ module tx_dma
       .clk,
       .rst,
       .push (send_now || placed_valid_q),
-      .din  (send_now ? {unit_id, slot_t'(send_data.slot) + 6'd1, send_data} : {placed_label_q, placed_q}),
+      .din  (send_now ? {unit_id, own_slot, send_data} : {placed_label_q, placed_q}),
       .ready(),
       .valid(next_avail),
       .pop  (next_pop),
@@ -129,22 +134,32 @@ module tx_dma
   logic [8:0] rows_left_q, beats_left_q;  // rows to ask for; beats that begin in them
   offset_t off_q;
   logic request_q, read_q;                 // the next row is the first of a request to host memory; that is a read
-  logic free_sent;                         // the frame on tx gives its slot back in this cycle
+  logic waits_q, reading_q;                // a frame that the program made waits in the queue; is being read
   slot_index_t sent_slot;
 
   wire granted = row_valid && row_ready;
   wire ends = granted && rows_left_q == 9'd1;
   wire start = next_avail && !next.discard && meta_room && (!busy_q || ends);
-  wire discard = next_avail && next.discard && !free_sent;
+  wire discard = next_avail && next.discard && !sent;
 
   wire next_request = to_host_memory(next.dst);
   logic request_taken;
 
   always_ff @(posedge clk) begin
-    if (send && to_host_memory(send_data.dst) && !send_data.discard) mem_busy <= 1'b1;
-    else if (request_taken) mem_busy <= 1'b0;
-    if (rst) mem_busy <= 1'b0;
+    if (send && (send_data.generated || to_host_memory(send_data.dst)) && !send_data.discard) extra_busy <= 1'b1;
+    else if (request_taken || (start && next.generated)) extra_busy <= 1'b0;
+    if (send && send_data.generated) waits_q <= 1'b1;
+    else if (start && next.generated) waits_q <= 1'b0;
+    if (start) reading_q <= next.generated;
+    else if (ends) reading_q <= 1'b0;
+    if (rst) begin
+      extra_busy <= 1'b0;
+      waits_q <= 1'b0;
+      reading_q <= 1'b0;
+    end
   end
+
+  assign unread = waits_q || reading_q;
 
   assign next_pop = start || discard;
   assign row_valid = busy_q && room;
@@ -236,18 +251,18 @@ module tx_dma
   assign queued = {beat[DataW-1:$bits(host_read_t)], before_q.read ? mem_read : beat[$bits(host_read_t)-1:0]};
 
   // ---- queue of beats, and of what tx says of their frames
-  logic meta_avail, tx_request;
+  logic meta_avail, tx_request, tx_generated;
   frame_meta_t meta_in;
 
   assign table_slot = next.slot;
   assign meta_in = '{
       len: next.len,
-      src: table_src,
+      src: next.generated ? PortUnit + port_t'(unit_id) : table_src,
       dst: next.dst,
       unit_id: next_label.unit_id,
       slot: next_label.slot,
-      timestamp: next_request ? mem_addr[63:32] : table_timestamp,
-      hash: next_request ? mem_addr[31:0] : table_hash
+      timestamp: next_request ? mem_addr[63:32] : next.generated ? now : table_timestamp,
+      hash: next_request ? mem_addr[31:0] : next.generated ? 32'd0 : table_hash
   };
 
   fifo_dist #(
@@ -266,27 +281,26 @@ module tx_dma
   );
 
   fifo_dist #(
-      .Width($bits(frame_meta_t) + 1 + $bits(slot_index_t)),
+      .Width($bits(frame_meta_t) + 2 + $bits(slot_index_t)),
       .Room (2)
   ) metas (
       .clk,
       .rst,
       .push (start),
-      .din  ({next_request, next.slot, meta_in}),
+      .din  ({next_request, next.generated, next.slot, meta_in}),
       .ready(meta_room),
       .valid(meta_avail),
       .pop  (tx.valid && tx.ready && tx.last),
-      .dout ({tx_request, sent_slot, tx.meta}),
+      .dout ({tx_request, tx_generated, sent_slot, tx.meta}),
       .level(metas_level)
   );
 
   // ---- slots that come back
-  assign free_sent = tx.valid && tx.ready && tx.last && !tx_request;
-  assign sent = free_sent;
+  assign sent = tx.valid && tx.ready && tx.last && !tx_request;
 
   always_ff @(posedge clk) begin
-    free <= free_sent || discard;
-    free_slot <= free_sent ? sent_slot : next.slot;
+    free <= (sent && !tx_generated) || discard;
+    free_slot <= sent ? sent_slot : next.slot;
     blocked <= discard && next.blocked;
     if (rst) begin
       free <= 1'b0;

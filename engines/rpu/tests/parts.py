@@ -56,7 +56,7 @@ INPUTS = [
     ),
     *("info_data", "done", "done_slot", "free", "free_slot", "debug_in"),
     *("tx_mem_addr", "tx_mem_read", "was_read", "was_read_tag", "was_read_error", "wrote", "wrote_tag", "wrote_error"),
-    *("mem_busy", "quiet", "data_we", "data_wdata"),
+    *("tx_now", "extra_busy", "unread", "quiet", "data_we", "data_wdata"),
 ]
 
 

@@ -73,9 +73,11 @@ module parts_bench
     output logic                                tx_free,
     output logic                                tx_empty,
     output logic                                tx_sent,
-    output logic                                tx_mem_busy,
+    output logic                                tx_extra_busy,
+    output logic                                tx_unread,
     input  wire logic [63:0]                    tx_mem_addr,
     input  wire logic [$bits(host_read_t)-1:0]  tx_mem_read,
+    input  wire time_t                          tx_now,
     output slot_index_t                         tx_free_slot,
     output logic                                tx_blocked,
 
@@ -106,7 +108,8 @@ module parts_bench
     input  wire logic                           wrote,
     input  wire slot_index_t                    wrote_tag,
     input  wire logic                           wrote_error,
-    input  wire logic                           mem_busy,
+    input  wire logic                           extra_busy,
+    input  wire logic                           unread,
     output logic [63:0]                         mem_addr,
     output logic [$bits(host_read_t)-1:0]       mem_read,
     output logic                                place_we,
@@ -131,6 +134,7 @@ module parts_bench
     input  wire logic [31:0]                    data_wdata,
     output logic [31:0]                         data,
     output logic                                refused,
+    output logic                                generated,
     output logic [6:0]                          window
 );
   beat_t rx;
@@ -201,7 +205,9 @@ module parts_bench
       .loop,
       .loop_table_slot(tx_loop_table_slot),
       .loop_table_hash(tx_loop_table_hash),
-      .mem_busy(tx_mem_busy),
+      .extra_busy(tx_extra_busy),
+      .unread(tx_unread),
+      .now(tx_now),
       .mem_addr(tx_mem_addr),
       .mem_read(tx_mem_read),
       .table_slot(tx_table_slot),
@@ -300,7 +306,8 @@ module parts_bench
       .send_place,
       .send,
       .send_data(sent),
-      .mem_busy,
+      .extra_busy,
+      .unread,
       .mem_addr,
       .mem_read(asked),
       .free,
@@ -318,7 +325,8 @@ module parts_bench
       .data_we,
       .data_wdata,
       .data,
-      .refused
+      .refused,
+      .generated
   );
 
   slot_table slot_table (

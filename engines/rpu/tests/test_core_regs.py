@@ -52,7 +52,7 @@ def in_packet_memory(address: int) -> bool:
 
 @dataclass
 class Model:
-    """State behind the registers. A store gives what must come of it: ("send", slot, length, destination, start),
+    """State behind the registers. A store gives what must come of it: ("send", slot, length, destination, start), slot 0 with ("generated",),
     ("release", slot, counts as blocked), ("refused",) when a frame is dropped for its descriptor, ("setup", count, size).
     """
 
@@ -96,6 +96,15 @@ class Model:
             if 1 <= slot <= SLOTS and not self.active:
                 return [("setup", slot, length)]
             self.flags |= SLOT
+            return []
+        if slot == 0 and pointer is not None and kind in (SEND, TO_UNIT):
+            dst = destination(port, kind)
+            if dst is None or dst == 3 or dst >= 0x40:
+                self.flags |= DESTINATION
+            elif not 1 <= length <= MAX_FRAME or not in_packet_memory(pointer):
+                self.flags |= DESCRIPTOR
+            else:
+                return [("send", 0, length, dst, pointer - PMEM), ("generated",)]
             return []
         if slot not in self.held:
             self.flags |= DESCRIPTOR
@@ -151,11 +160,14 @@ class Bench:
         self.window = int(dut.window.value) << 8
         if dut.send.value:
             word = int(dut.send_data.value)
-            slot, start, dst, length = (word >> 45) + 1, (word & 0x7FFFF) * 2, word >> 19 & 0xFF, word >> 27 & 0xFFFF
+            slot = 0 if word >> 50 else (word >> 45 & 31) + 1
+            start, dst, length = (word & 0x7FFFF) * 2, word >> 19 & 0xFF, word >> 27 & 0xFFFF
             if word >> 44 & 1:
                 self.events.append(("release", slot, bool(word >> 43 & 1)))
             else:
                 self.events.append(("send", slot, length, dst, start))
+        if dut.generated.value:
+            self.events.append(("generated",))
         if dut.refused.value:
             self.events.append(("refused",))
         if dut.setup_valid.value:
@@ -363,6 +375,78 @@ async def sends(dut: Any) -> None:
 
 
 @cocotb.test()
+async def sends_without_a_slot(dut: Any) -> None:
+    """Frames that the program made: from any place where one may begin, to ports and the host, one at a time; what cannot be is refused."""
+    bench = Bench(dut, random.Random(SEED + 8))
+    rng = bench.rng
+    await bench.start()
+    await bench.declare_all()
+    model = Model(place={slot: place_of(slot) for slot in range(1, SLOTS + 1)})
+
+    async def check(register: int, data: int) -> None:
+        expected = model.store(register, data)
+        await bench.store(register, data)
+        await bench.expect(*expected)
+        await bench.flags(model.flags)
+        model.flags = 0
+
+    # Before the first descriptor there is none.
+    await check(regs.RPU_CORE_SEND_DESC_HIGH, PMEM)
+    for kind in (SEND, TO_UNIT, RELEASE, 6):
+        await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
+        for port in (0, 1, 2, 3, 4, 7, 8, 9, 10, 15, 16, 0x40, 0x4F, 0x50, 0xFF):
+            await check(regs.RPU_CORE_SEND_DESC_LOW, 100 | port << 24)
+            await check(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 64)
+    await check(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+    for length in (0, 1, 14, 60, MAX_FRAME, MAX_FRAME + 1, 0xFFFF):
+        await check(regs.RPU_CORE_SEND_DESC_LOW, length)
+        for pointer in (*range(PMEM + 640, PMEM + 704), PMEM + PMEM_BYTES - 64, PMEM + PMEM_BYTES, PMEM - 64, DMEM, 0):
+            await check(regs.RPU_CORE_SEND_DESC_HIGH, pointer)
+    await check(regs.RPU_CORE_SEND, 64)  # has no pointer
+
+    # One at a time: a further one waits in the store, and only that.
+    model.held.add(5)
+    await bench.arrive_and_take(5)
+    for number in range(30):
+        assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 0
+        await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 1 << 24)
+        assert await bench.load(regs.RPU_CORE_READY) >> 8 & 1
+        await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 64 * number)
+        # The engine says that it is busy a cycle after it has got the frame.
+        assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 1 << 16
+        dut.extra_busy.value = dut.unread.value = 1
+        assert not await bench.load(regs.RPU_CORE_READY) >> 8 & 1
+        await bench.expect(("send", 0, 64, 9, 64 * number), ("generated",))
+        if number % 3 == 0:
+            # What has a slot does not wait.
+            await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 5 << 16)
+            assert await bench.load(regs.RPU_CORE_READY) >> 8 & 1
+            await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, 0)
+            await bench.expect(("send", 5, 64, 8, place_of(5) - PMEM))
+            await bench.step(free=1, free_slot=4)
+            await bench.arrive_and_take(5)
+        request = number % 3 == 1  # also has none
+        if request:
+            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, 4)
+        await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 200 | (2 << 16 if request else 0))
+        for _ in range(rng.randrange(1, 5)):
+            await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_HIGH, wdata=PMEM + 128)
+            assert bench.hold, "a second one does not wait"
+        await bench.expect()
+        dut.extra_busy.value = 0
+        await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_HIGH, wdata=PMEM + 128)
+        assert not bench.hold
+        if request:
+            await bench.expect(("send", 2, 200, 4, 128))
+            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+        else:
+            await bench.expect(("send", 0, 200, 8, 128), ("generated",))
+        assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 1 << 16
+        dut.unread.value = 0
+    await bench.flags(0)
+
+
+@cocotb.test()
 async def asks_host_memory(dut: Any) -> None:
     """Requests leave one at a time and hold the core meanwhile; what cannot be is refused; flags and interrupts tell of the answers."""
     bench = Bench(dut, random.Random(SEED + 5))
@@ -378,7 +462,7 @@ async def asks_host_memory(dut: Any) -> None:
         for _ in range(rng.randrange(2, 6)):
             await bench.step(wr=1, addr=register, wdata=data)
             assert bench.hold, f"{register:#x} does not wait"
-        dut.mem_busy.value = 0
+        dut.extra_busy.value = 0
         await bench.step(wr=1, addr=register, wdata=data)
         assert not bench.hold
 
@@ -398,7 +482,7 @@ async def asks_host_memory(dut: Any) -> None:
         await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, place)
         # The engine says that it is busy a cycle after it has got the request.
         assert not await ready()
-        dut.mem_busy.value = 1
+        dut.extra_busy.value = 1
         assert not await ready()
         sent = ("send", tag, 8 if kind == read else length, kind, place - PMEM)
         await bench.expect(sent)
@@ -417,7 +501,7 @@ async def asks_host_memory(dut: Any) -> None:
         elif number % 3 == 1:
             await held(rng.choice([regs.RPU_CORE_DRAM_ADDR_LOW, regs.RPU_CORE_DRAM_ADDR_HIGH]), 5)
             assert int(dut.mem_addr.value) != address
-        dut.mem_busy.value = 0
+        dut.extra_busy.value = 0
         await bench.step()
     bench.events.clear()
 
@@ -744,7 +828,17 @@ async def words(dut: Any) -> None:
     await bench.flags(DESCRIPTOR)
 
 
-CASES = ["receives", "sends", "asks_host_memory", "sets_slots_up", "random_traffic", "interrupts", "timer", "words"]
+CASES = [
+    "receives",
+    "sends",
+    "sends_without_a_slot",
+    "asks_host_memory",
+    "sets_slots_up",
+    "random_traffic",
+    "interrupts",
+    "timer",
+    "words",
+]
 
 
 @pytest.mark.parametrize("case", CASES)

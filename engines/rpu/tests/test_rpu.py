@@ -40,7 +40,7 @@ def random_lengths(rng: random.Random, count: int) -> list[int]:
     return lengths
 
 
-async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors: int = 0) -> None:
+async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors: int = 0, generated: int = 0) -> None:
     def total(frames: list[Frame]) -> int:
         return sum(len(frame.data) for frame in frames)
 
@@ -53,6 +53,7 @@ async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors:
         regs.RPU_HOST_TX_STALLS: unit.tx_stalls,
         regs.RPU_HOST_BLOCKED: blocked,
         regs.RPU_HOST_REFUSED: refused,
+        regs.RPU_HOST_GENERATED: generated,
         regs.RPU_HOST_ERRORS: errors,
         regs.RPU_HOST_ACTIVE_SLOTS: 0,
         regs.RPU_HOST_HELD_CYCLES: 0,
@@ -176,6 +177,93 @@ async def sends_as_firmware_says(dut: Any) -> None:
 
 
 @cocotb.test()
+async def makes_frames(dut: Any) -> None:
+    """generate.c: frames without a slot between those with one, in order, also while the link stands; what cannot be is told."""
+    unit = await running(dut, "generate", unit_id=5)
+    expected: list[tuple[bytes, int, int, int, slice]] = []  # bytes, source, destination, slot, which bytes are known
+    everything, behind_the_offset = slice(None), slice(bench.OFFSET, None)
+    made = 0
+    for pauses in ((0.0, 0.0), (0.3, 0.5), (0.0, 0.8), (0.8, 0.0)):
+        unit.rx_pause, unit.tx_pause = pauses
+        first = len(unit.entered)
+        for _ in range(60):
+            kind, number = unit.rng.choice([0, 1, 2, 3, 4, 16, 24]), unit.rng.randint(1, 8)
+            frame = unit.random_frame(1600 if kind == 4 else unit.rng.randint(64, 300), kind)
+            if kind in (1, 2):
+                number = unit.rng.randint(1, len(frame.data) - 1) & 0xFF or 1
+            frame.data = frame.data[:1] + bytes([number]) + frame.data[2:]
+            unit.to_send.append(frame)
+        await unit.drained(80000)
+        for frame in unit.entered[first:]:
+            kind, number = frame.data[:2]
+            if kind in (1, 2):
+                expected.append((frame.data[:number], 0x45, 8, 0, everything))
+            elif kind in (3, 4):
+                length = (64, 1500)[kind - 3]
+                part = bytes(bench.OFFSET) + frame.data[: length - bench.OFFSET]
+                expected += [(part, 0x45, 8, 0, behind_the_offset)] * number
+            expected.append((frame.data, frame.src, 9, frame.slot, everything))
+        made = sum(source == 0x45 for _, source, *_ in expected)
+        await check_counters(unit, errors=DESCRIPTOR, generated=made)
+    assert len(unit.sent) == len(expected)
+    begun = [frame.timestamp for frame in unit.sent if frame.src == 0x45]
+    assert begun == sorted(set(begun))
+    for got, start, (data, source, destination, slot, known) in zip(
+        unit.sent, unit.tx_first_cycles, expected, strict=True
+    ):
+        assert len(got.data) == len(data) and got.data[known] == data[known]
+        assert (got.src, got.dst, got.slot) == (source, destination, slot)
+        assert source != 0x45 or start - 3000 < got.timestamp < start
+    # What cannot be, each kind alone; the unit goes on.
+    for kind in (*range(16, 26), 0):
+        unit.tx_pause = 0.0
+        unit.entered, unit.sent, unit.freed = [], [], []
+        await unit.stop()
+        await unit.boot("generate")
+        unit.to_send.extend(unit.random_frame(100, kind) for _ in range(3))
+        await unit.drained()
+        await unit.step(50)
+        assert [frame.data for frame in unit.sent] == [frame.data for frame in unit.entered]
+        due = DESTINATION if kind in (21, 22, 23, 25) else DESCRIPTOR if kind else 0
+        assert await unit.read(regs.RPU_HOST_ERRORS) == due, kind
+        assert await unit.read(regs.RPU_HOST_GENERATED) == made
+
+
+@cocotb.test()
+async def makes_frames_fast(dut: Any) -> None:
+    """Back to back the card's link decides for long frames, and the core for short ones; so does generator.c."""
+    unit = await running(dut, "generate")
+    for kind, length, limit in ((3, 64, 5), (4, 1500, 24)):
+        unit.tx_first_cycles.clear()
+        frame = unit.random_frame(1600, kind)
+        frame.data = bytes([kind, 100]) + frame.data[2:]
+        unit.to_send.append(frame)
+        await unit.drained()
+        starts = unit.tx_first_cycles[5:95]
+        cycles = (starts[-1] - starts[0]) / (len(starts) - 1)
+        dut._log.info("pn_generate: %.2f cycles per frame of %d bytes", cycles, length)
+        assert cycles <= limit
+    await unit.stop()
+    unit.setups.clear()
+    await unit.load("generator")
+    await unit.write(regs.RPU_HOST_RESET, 0)
+    await unit.until(lambda: bool(unit.setups))
+    for length, limit in ((64, 14), (1500, 26)):
+        unit.sent.clear()
+        unit.tx_first_cycles.clear()
+        await unit.write(regs.RPU_HOST_DEBUG_IN_H, 0)
+        await unit.step(100)
+        await unit.write(regs.RPU_HOST_DEBUG_IN_L, length | 1 << 20)
+        await unit.write(regs.RPU_HOST_DEBUG_IN_H, 200)
+        await unit.until(lambda: len(unit.sent) == 200, 40000)
+        assert [len(frame.data) for frame in unit.sent] == [length] * 200
+        assert [frame.data[42:46] for frame in unit.sent] == [n.to_bytes(4, "little") for n in range(200)]
+        cycles = (unit.tx_first_cycles[-1] - unit.tx_first_cycles[8]) / 191
+        dut._log.info("generator.c: %.2f cycles per frame of %d bytes", cycles, length)
+        assert cycles <= limit
+
+
+@cocotb.test()
 async def survives_bad_firmware(dut: Any) -> None:
     """Wild addresses, slots given back twice, ports that do not exist: told to the host, and the unit goes on."""
     unit = await running(dut, "wild")
@@ -294,6 +382,8 @@ CASES = {
     "loads_and_stores_while_frames_flow": [FIRMWARE / "memory.c"],
     "copies_headers_where_told": [PROGRAMS / "forward.c", FIRMWARE / "bare.c"],
     "sends_as_firmware_says": [FIRMWARE / "reframe.c"],
+    "makes_frames": [FIRMWARE / "generate.c"],
+    "makes_frames_fast": [FIRMWARE / "generate.c", PROGRAMS / "generator.c"],
     "survives_bad_firmware": [PROGRAMS / "bad" / f"{name}.c" for name in ("wild", "double_release", "nowhere")],
     "a_reset_waits_for_what_is_to_be_sent": [PROGRAMS / "loopback.c", PROGRAMS / "forward.c"],
     "dies_and_lives_again": [PROGRAMS / "bad" / f"{name}.c" for name in ("illegal", "hang")],

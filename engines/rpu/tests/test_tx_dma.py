@@ -30,7 +30,7 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 
 @dataclass(frozen=True)
 class Send:
-    """A frame of `length` bytes at `start`; without a destination its slot only comes back."""
+    """A frame of `length` bytes at `start`; without a destination its slot only comes back. Slot 0: the program made it."""
 
     slot: int
     start: int
@@ -43,8 +43,8 @@ class Send:
         return not self.discard and (self.dst == LOOPBACK or self.dst >= TO_UNIT)
 
     def word(self) -> int:
-        """send_t: slot, discard, blocked, len, dst, start from the top."""
-        value = self.slot - 1
+        """send_t: generated, slot, discard, blocked, len, dst, start from the top."""
+        value = 1 << 5 | 31 if self.slot == 0 else self.slot - 1
         fields = ((1, self.discard), (1, self.blocked), (16, self.length), (8, self.dst), (19, self.start // 2))
         for bits, item in fields:
             value = value << bits | int(item)
@@ -104,6 +104,7 @@ class Bench:
         dut.tx_table_src.value = self.src[slot]
         dut.tx_table_timestamp.value = self.timestamp[slot]
         dut.tx_table_hash.value = self.hash[slot]
+        dut.tx_now.value = self.cycle
         dut.tx_loop_table_hash.value = self.hash[int(dut.tx_loop_table_slot.value) + 1] & 0x7F
         self._dispatcher()
         # slots that come back, and what was counted
@@ -262,7 +263,7 @@ async def requests_to_host_memory(dut: Any) -> None:
         while len(bench.frames) < 3 or len(bench.freed) < 2:
             assert bench.cycle < limit, "the engine stands still"
             await bench.step()
-            busy = bool(dut.tx_mem_busy.value)
+            busy = bool(dut.tx_extra_busy.value)
             if begun and not busy:  # whoever asks next may change both now
                 dut.tx_mem_addr.value, dut.tx_mem_read.value = rng.getrandbits(64), rng.getrandbits(35)
             begun |= busy
@@ -278,6 +279,66 @@ async def requests_to_host_memory(dut: Any) -> None:
         for send, (_, data) in zip((sends[0], sends[2]), (bench.frames[0], bench.frames[2]), strict=True):
             assert data[: send.length] == bench.memory[send.start : send.start + send.length]
         assert bench.freed == [slots[0], slots[2]]
+        bench.frames.clear()
+        bench.freed.clear()
+        bench.granted.clear()
+
+
+@cocotb.test()
+async def frames_without_a_slot(dut: Any) -> None:
+    """Between frames with a slot and requests, as many as there is room for: they say where they come from and when they were begun, give no
+    slot back, and tell while their memory must stay."""
+    bench = Bench(dut, random.Random(SEED + 7))
+    rng = bench.rng
+    await bench.start()
+    for number, stalls in enumerate(((0, 0, 0), (0.6, 0, 0), (0, 0.6, 0), (0.3, 0.3, 0.3), (0, 1.0, 0))):
+        bench.row_stall, bench.tx_stall, bench.send_pause = stalls
+        waiting = [
+            Send(
+                slot,
+                rng.randrange(first, first + 8000) * BEAT + rng.choice(OFFSETS),
+                rng.choice([14, 64, 128, 300, 1514]),
+                8,
+            )
+            for slot, first in [*((slot, 0) for slot in range(1, SLOTS + 1)), *[(0, 8192)] * 20]
+        ]
+        rng.shuffle(waiting)
+        if number == 4:  # all slots behind a frame without one, and another one behind them, while nothing leaves
+            waiting.sort(key=lambda send: send.slot != 0)
+            waiting = [replace(waiting[0], length=5000), *waiting[20:], *waiting[1:20]]
+        sends = list(waiting)
+        begun: list[int] = []  # cycles in which frames without a slot were given
+        limit = bench.cycle + 30000
+        while len(bench.frames) < len(sends) or waiting:
+            assert bench.cycle < limit, "the engine stands still"
+            if number == 4 and len(waiting) <= 18:
+                bench.tx_stall = 0.0
+            # A further one waits until the one before has begun; `extra_busy` tells so from the cycle after it was sent.
+            free = not dut.tx_extra_busy.value
+            if waiting and not bench.to_send and (waiting[0].slot or free):
+                bench.to_send.append(send := waiting.pop(0))
+                if send.slot == 0:
+                    begun.append(bench.cycle)
+            unread = bool(dut.tx_unread.value)
+            granted = len(bench.granted)
+            await bench.step()
+            if len(bench.granted) > granted:
+                assert unread or bench.granted[-1] < 8192, "memory that is still to be read seems free"
+        for _ in range(4):
+            await bench.step()
+        assert not dut.tx_unread.value and not dut.tx_extra_busy.value and dut.tx_empty.value
+        cycles = iter(begun)
+        for send, (meta, beats) in zip(sends, bench.frames, strict=True):
+            assert beats[: send.length] == bench.memory[send.start : send.start + send.length]
+            assert (meta >> 91, meta >> 75 & 0xFF, meta >> 70 & 31) == (send.length, send.dst, UNIT)
+            assert meta >> 64 & 0x3F == send.slot
+            if send.slot:
+                assert meta >> 83 & 0xFF == bench.src[send.slot] and meta & 0xFFFFFFFF == bench.hash[send.slot]
+                assert meta >> 32 & 0xFFFFFFFF == bench.timestamp[send.slot]
+            else:
+                assert (meta >> 83 & 0xFF, meta & 0xFFFFFFFF) == (TO_UNIT + UNIT, 0)
+                assert next(cycles) < meta >> 32 & 0xFFFFFFFF <= bench.cycle
+        assert bench.freed == [send.slot for send in sends if send.slot]
         bench.frames.clear()
         bench.freed.clear()
         bench.granted.clear()
@@ -398,7 +459,7 @@ async def cycles_per_frame(dut: Any) -> None:
 CASES = [
     *("every_offset_and_length", "stalls_everywhere", "only_drops", "drops_while_the_link_stands"),
     *("longest_frames", "cycles_per_frame", "requests_to_host_memory"),
-    "places_for_loopback",
+    *("places_for_loopback", "frames_without_a_slot"),
 ]
 
 

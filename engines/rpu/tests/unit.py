@@ -63,6 +63,7 @@ def compile_firmware(source: Path) -> Path:
             *("-fno-asynchronous-unwind-tables", "-ffunction-sections", "-fdata-sections"),
             *(
                 f"-I{KIT / 'include'}",
+                f"-I{KIT / 'compat'}",
                 f"-I{ROOT / 'lib' / 'regs'}",
                 "-Wl,--gc-sections",
                 "-T",

@@ -25,6 +25,8 @@ pub(crate) const MAX_FRAME: usize = 16_384;
 pub(crate) const STREAMS: usize = 6;
 const HOST: usize = 4;
 pub(crate) const LOOPBACK: usize = 5;
+/// In place of a stream: the frame has entered at none, a unit's program made it.
+const GENERATED: usize = 6;
 
 /// Frames that go over loopback in one [`Card::poll`], so that it ends even if they circle.
 const LOOPBACK_LIMIT: usize = 100_000;
@@ -194,6 +196,8 @@ struct Yard {
     blocked: u32,
     /// Units that were full when such a frame was offered.
     full: u32,
+    /// Frames that the units' programs made.
+    generated: u64,
     host_memory: HostMemory,
     host_counters: HostMemoryCounters,
     /// Words that the unit which runs has stored for all others.
@@ -218,7 +222,7 @@ impl View<'_> {
         let counters = &mut self.streams[stream];
         counters.tx_frames += 1;
         counters.tx_bytes += bytes.len() as u64;
-        let (source, index) = from_tag(tag);
+        let (source, index) = from_tag(tag, self.unit);
         self.yard.left.push(Frame { destination, source, index, unit: self.unit, bytes });
     }
 
@@ -265,6 +269,18 @@ impl Outside for View<'_> {
         Answer::Taken
     }
 
+    #[inline(never)]
+    fn generate(&mut self, destination: Destination, bytes: &[u8]) {
+        let tag = to_tag(GENERATED, self.yard.generated);
+        match destination {
+            Destination::Ethernet(port) => self.leave(usize::from(port), Exit::Ethernet(port), tag, bytes),
+            Destination::Host => self.leave(HOST, Exit::Host, tag, bytes),
+            // Not for frames that a program made.
+            Destination::Loopback | Destination::Unit(_) => return,
+        }
+        self.yard.generated += 1;
+    }
+
     fn free(&mut self, slot: u8) {
         self.dispatcher.free(self.unit, slot);
     }
@@ -301,10 +317,12 @@ fn to_tag(stream: usize, index: u64) -> u64 {
     (stream as u64) << 56 | index
 }
 
-fn from_tag(tag: u64) -> (Source, u64) {
+/// The same back; `unit` sends the frame.
+fn from_tag(tag: u64, unit: u8) -> (Source, u64) {
     let source = match (tag >> 56) as usize {
         HOST => Source::Host,
         LOOPBACK => Source::Loopback,
+        GENERATED => Source::Unit(unit),
         port => Source::Ethernet(port as u8),
     };
     (source, tag & (u64::MAX >> 8))
@@ -677,6 +695,7 @@ impl Card {
             return;
         }
         let (unit, mut view) = self.unit_and_view(number, false);
+        let turn = unit.instructions() + HELD_LIMIT;
         loop {
             let slice = if unit.listens() { SLICE } else { HELD_LIMIT };
             let pause = unit.run(&mut view, slice);
@@ -686,6 +705,13 @@ impl Card {
             }
             match pause {
                 Pause::Waiting | Pause::Halted => break,
+                // One that makes frames has time of its own, whatever it asks for in between.
+                Pause::Polling | Pause::Listening
+                    if unit.held_slots() == 0 && unit.generates() && unit.instructions() < turn => {}
+                Pause::Polling if unit.held_slots() == 0 && unit.generates() => {
+                    self.spinning |= 1 << number;
+                    break;
+                }
                 Pause::Polling if unit.held_slots() == 0 => break,
                 // One that is debugged may take as long as it likes.
                 Pause::Limit | Pause::Listening | Pause::Polling if unit.held_slots() == 0 || unit.is_debugged() => {

@@ -10,9 +10,9 @@ use crate::card::Exit;
 pub struct Frame<'a> {
     /// Where it left.
     pub destination: Exit,
-    /// Where it had entered.
+    /// Where it had entered, or the unit whose program made it.
     pub source: Source,
-    /// Which one it was of those pushed there, from 0, the dropped ones counted.
+    /// Which one it was of those pushed there, from 0, the dropped ones counted; of those that programs made, when one did.
     pub index: u64,
     /// Unit that sent it.
     pub unit: u8,

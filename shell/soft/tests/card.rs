@@ -148,6 +148,60 @@ fn the_host_sends_and_receives() {
 }
 
 #[test]
+fn units_make_frames_beside_those_they_forward() {
+    const COUNT: u64 = 3000;
+    let firmware = main_of(
+        "pn_init();
+         volatile uint32_t *words = (volatile uint32_t *)(PN_PMEM_BASE + 0x6000);
+         for (uint32_t n = 0;;) {
+           if (pn_debug_in() && n < 3000) {
+             words[0] = n;
+             pn_generate(n % 3, (const void *)words, 60);
+             n++;
+           }
+           if (pn_ready()) pn_send(pn_recv() ^ pn_port(1));
+         }",
+    );
+    let mut card = card(2, 2, ROUND_ROBIN, &firmware);
+    assert!(collect(&mut card).is_empty());
+    card.write(regs::CARD_UNIT_WRITE_MASK, 3).unwrap();
+    card.write(WINDOW + regs::RPU_HOST_DEBUG_IN_L, 1).unwrap();
+    for number in 0..500 {
+        card.push(Source::Ethernet(number as u8 & 1), &[number as u8; 100]).unwrap();
+    }
+    let (mut made, mut forwarded, mut indices, mut polls) = ([0u64; 2], 0, Vec::new(), 0);
+    while made != [COUNT; 2] {
+        polls += 1;
+        assert!(polls < 20, "{made:?} of {COUNT} after {polls} polls");
+        for (exit, source, index, bytes) in collect(&mut card) {
+            let Source::Unit(unit) = source else {
+                forwarded += 1;
+                continue;
+            };
+            let number = &mut made[usize::from(unit)];
+            assert_eq!(exit, [Exit::Ethernet(0), Exit::Ethernet(1), Exit::Host][*number as usize % 3]);
+            assert_eq!((bytes.len(), &bytes[..4]), (60, &(*number as u32).to_le_bytes()[..]));
+            *number += 1;
+            indices.push(index);
+        }
+    }
+    assert!(polls > 1, "a unit does not run for ever in one poll");
+    assert_eq!(forwarded, 500);
+    indices.sort_unstable();
+    assert!(indices.iter().copied().eq(0..2 * COUNT));
+    assert!((0..9).all(|_| card.poll().is_empty()));
+    assert_eq!(card.finish(), 0);
+    assert!(card.faults().is_empty() && card.lost() == 0);
+    for unit in 0..2 {
+        assert_eq!(u64::from(unit_read(&mut card, unit, regs::RPU_HOST_GENERATED)), COUNT);
+        assert_eq!(u64::from(unit_read(&mut card, unit, regs::RPU_HOST_TX_FRAMES)), COUNT + 250);
+        assert_eq!(unit_read(&mut card, unit, regs::RPU_HOST_RX_FRAMES), 250);
+    }
+    let out = [0, 1, 4].map(|stream| stream_read(&mut card, stream, regs::CARD_STREAM_TX_FRAMES));
+    assert_eq!(out, [2250, 2250, 2000]);
+}
+
+#[test]
 fn frames_go_over_loopback_to_the_neighbour() {
     let mut card = card(2, 6, ROUND_ROBIN, &program("loopback.c"));
     for number in 0..500u16 {

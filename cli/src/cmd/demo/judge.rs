@@ -165,6 +165,7 @@ mod tests {
                 run.departures.push(Departure {
                     to: Port::Ethernet(1),
                     input: Some(usize::from(number)),
+                    made_by: None,
                     entered: 0,
                     first: 0,
                     last: 0,

@@ -18,7 +18,7 @@
 #define BC_BASE PN_BROADCAST_BASE
 #define PMEM_BASE PN_PMEM_BASE
 
-/* What a unit knows of a frame. Slots (`tag`) are numbered from 1; a length of 0 drops. */
+/* What a unit knows of a frame. Slots (`tag`) are numbered from 1; a length of 0 drops. Tag 0 is a frame that the program made (pkt_send). */
 struct Desc {
   unsigned short len;
   unsigned char tag;
@@ -107,7 +107,10 @@ static inline void read_in_pkt(struct Desc *desc) {
   pn_barrier();
 }
 
-/* Sends desc->len bytes from desc->data to desc->port and gives the slot back. Length 0 drops. */
+/*
+ * Sends desc->len bytes from desc->data to desc->port and gives the slot back. Length 0 drops. With tag 0 the program has made the frame: it goes to
+ * a port or the host, no slot comes back, and the memory may be written again as pn_generate() says.
+ */
 static inline void pkt_send(struct Desc *desc) {
   pn_barrier();
   SEND_DESC_LOW = DESC_LOW(desc);

@@ -202,6 +202,29 @@ static inline void pn_send_from(pn_desc_t desc, const void *data) {
   PN_REG(RPU_CORE_SEND_DESC_HIGH) = (uint32_t)(uintptr_t)data;
 }
 
+/*
+ * Sends a frame that the program has made: 1 to 16,384 bytes from address `data` in packet memory, where a frame may start as in pn_send_from(), to
+ * an Ethernet port or the host. It has no slot, so nothing is given back, and it counts as made by this unit. To other units it cannot go
+ * (PN_INT_BAD_DESTINATION). Memory for it is what slots leave: pn_init() takes all, pn_init_slots() as much as it is told.
+ *
+ * The card reads the frame while the program goes on. One frame may wait while the one before it is read; the next call holds the core until that
+ * has begun. So when pn_generate() returns all frames have been read but this one and the one before, and their memory may be written again:
+ * who fills three buffers in turn need not ask. pn_generating() tells when those two have been read as well.
+ * As with pn_send_from(), an interrupt handler that does the same must be held off meanwhile.
+ */
+static inline void pn_generate(uint32_t port, const void *data, uint32_t bytes) {
+  pn_barrier();
+  PN_REG(RPU_CORE_SEND_DESC_LOW) = bytes | pn_port(port);
+  PN_REG(RPU_CORE_SEND_DESC_HIGH) = (uint32_t)(uintptr_t)data;
+}
+
+/* 1 while a frame that pn_generate() was given has not been read to its end: its memory must stay as it is. */
+static inline uint32_t pn_generating(void) {
+  uint32_t unread = PN_REG(RPU_CORE_OCCUPANCY) >> 16;
+  pn_barrier();
+  return unread;
+}
+
 /* Drops a frame (the card counts it as blocked) and gives the slot back. */
 static inline void pn_drop(pn_desc_t desc) { PN_REG(RPU_CORE_SEND) = desc & 0xFFFF0000u; }
 

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, regs};
+use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, port::Destination, regs};
 use penstock_rpu_sdk::{Options, compile};
 
 struct Nothing;
@@ -14,6 +14,7 @@ impl Outside for Nothing {
     fn send(&mut self, _departure: Departure, _bytes: &[u8]) -> Answer {
         Answer::Taken
     }
+    fn generate(&mut self, _destination: Destination, _bytes: &[u8]) {}
     fn free(&mut self, _slot: u8) {}
     fn declare(&mut self, _count: u8, _bytes: u16) {}
 }

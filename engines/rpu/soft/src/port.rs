@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Where frames come from and go to, and how the port byte of a descriptor names it (docs/architecture.md, contracts).
 
-/// Where a frame entered a unit from.
+/// Where a frame comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Ethernet port, from 0.
@@ -10,10 +10,12 @@ pub enum Source {
     Host,
     /// Another unit.
     Loopback,
+    /// Nowhere: this unit's program made it.
+    Unit(u8),
 }
 
 impl Source {
-    /// The port byte of an arriving frame.
+    /// The port byte of a frame that comes from there.
     #[must_use]
     pub fn byte(self) -> u8 {
         match self {
@@ -21,6 +23,7 @@ impl Source {
             Self::Ethernet(port) => 8 + port,
             Self::Host => 2,
             Self::Loopback => 3,
+            Self::Unit(unit) => 0x40 + unit,
         }
     }
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! All that the core's data bus reaches: data and packet memory, slots and descriptors, interrupts, accelerators.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use crate::{
     accelerator::{Accelerators, Kinds},
@@ -100,6 +100,8 @@ pub enum Answer {
 pub trait Outside {
     /// The unit sends a frame. Only one that goes over loopback may meet a destination that is full.
     fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer;
+    /// The unit sends a frame that its program made. It never goes over loopback.
+    fn generate(&mut self, destination: Destination, bytes: &[u8]);
     /// A slot is free again.
     fn free(&mut self, slot: u8);
     /// The program has declared slots 1..=`count`, for frames of up to `bytes` bytes.
@@ -184,6 +186,8 @@ pub(crate) struct System {
     received: u8,
     /// When a slot was released last, or the first was taken.
     held_since: u64,
+    /// When the program has sent a frame last that it had made.
+    generated_at: Option<u64>,
 
     send_low: u32,
     send_type: u32,
@@ -224,6 +228,7 @@ impl System {
             waiting_slots: 0,
             received: 0,
             held_since: 0,
+            generated_at: None,
             send_low: 0,
             send_type: 0,
             host_address: [0; 2],
@@ -254,6 +259,7 @@ impl System {
         self.forget_waiting();
         self.received = 0;
         self.held_since = 0;
+        self.generated_at = None;
         (self.send_low, self.send_type, self.slot_addr) = (0, 0, 0);
         self.host_flags = 0;
         (self.timer_interval, self.timer_due, self.timer_high) = (0, 0, 0);
@@ -294,6 +300,11 @@ impl System {
     /// Instructions since a slot was released while one was held; 0 when none is.
     pub fn held(&self) -> u64 {
         if self.held_slots() == 0 { 0 } else { self.now - self.held_since }
+    }
+
+    /// Instructions since the program sent a frame that it had made, if it ever has.
+    pub fn since_generated(&self) -> Option<u64> {
+        Some(self.now - self.generated_at?)
     }
 
     /// Does not count so many instructions as time in which slots were held: a debugger had them executed.
@@ -544,7 +555,13 @@ impl System {
             return;
         }
         if !exists || self.taken & 1 << (slot - 1) == 0 {
-            self.raise(flag::BAD_DESCRIPTOR);
+            let done = match address {
+                Some(address) if slot == 0 && matches!(kind, kind::SEND | kind::TO_UNIT) => {
+                    self.generate(len, port, address, kind, outside)
+                }
+                _ => Err(flag::BAD_DESCRIPTOR),
+            };
+            done.unwrap_or_else(|error| self.raise(error));
             return;
         }
         self.taken &= !(1 << (slot - 1));
@@ -617,17 +634,35 @@ impl System {
         true
     }
 
+    /// Sends a frame that the program made; the error flag to raise when there is none at `address`, or no such destination.
+    #[cold]
+    fn generate(&mut self, len: u16, port: u8, address: u32, kind: u32, outside: &mut impl Outside) -> Result<(), u16> {
+        let destination = self.destination(port, kind).filter(|to| !to.loops()).ok_or(flag::BAD_DESTINATION)?;
+        let start = packet_offset(address).filter(|_| (1..=MAX_FRAME).contains(&len)).ok_or(flag::BAD_DESCRIPTOR)?;
+        outside.generate(destination, &part(self.pmem.as_flattened(), start as usize, len.into()));
+        self.generated_at = Some(self.now);
+        self.counters.generated += 1;
+        self.counters.tx_frames += 1;
+        self.counters.tx_bytes += u64::from(len);
+        Ok(())
+    }
+
+    /// Where a descriptor's port byte leads, if there is such a place.
+    #[inline(always)]
+    fn destination(&self, port: u8, kind: u32) -> Option<Destination> {
+        let Identity { ports, units, .. } = self.identity;
+        match kind {
+            kind::SEND => Destination::from_byte(port, ports, units),
+            kind::TO_UNIT => (port < units).then_some(Destination::Unit(port)),
+            _ => None,
+        }
+    }
+
     /// The frame that a descriptor describes, or the error flag to raise.
     #[inline(always)]
     fn sending(&self, len: u16, slot: u8, port: u8, address: Option<u32>, kind: u32) -> Result<Sending, u16> {
         let place = &self.slots[usize::from(slot)];
-        let Identity { ports, units, .. } = self.identity;
-        let destination = match kind {
-            kind::SEND => Destination::from_byte(port, ports, units),
-            kind::TO_UNIT => (port < units).then_some(Destination::Unit(port)),
-            _ => None,
-        };
-        let destination = destination.ok_or(flag::BAD_DESTINATION)?;
+        let destination = self.destination(port, kind).ok_or(flag::BAD_DESTINATION)?;
         // A pointer to anywhere else means the slot's own place.
         let pointer = address.filter(|address| address.wrapping_sub(PMEM_BASE) < PMEM_BYTES);
         let start = pointer.map_or(Some(place.frame), packet_offset).filter(|_| len <= MAX_FRAME);
@@ -640,15 +675,7 @@ impl System {
     fn offer(&mut self, frame: Sending, outside: &mut impl Outside) -> Answer {
         let Sending { slot, destination, start, len } = frame;
         let departure = Departure { destination, arrival: self.slots[usize::from(slot)].arrival };
-        let memory = self.pmem.as_flattened();
-        let answer = match memory.get(start..start + usize::from(len)) {
-            Some(bytes) => outside.send(departure, bytes),
-            // Packet memory goes on at its beginning.
-            None => {
-                let (end, rest) = (&memory[start..], usize::from(len) - (memory.len() - start));
-                outside.send(departure, &[end, &memory[..rest]].concat())
-            }
-        };
+        let answer = outside.send(departure, &part(self.pmem.as_flattened(), start, len.into()));
         if answer == Answer::Taken {
             self.counters.tx_frames += 1;
             self.counters.tx_bytes += u64::from(len);
@@ -686,6 +713,15 @@ fn packet_offset(address: u32) -> Option<u32> {
     (offset < PMEM_BYTES && in_row <= MAX_PACKET_OFFSET && in_row & 1 == 0).then_some(offset)
 }
 
+/// The `len` bytes of `memory` from `start` on; behind its end it goes on at its beginning.
+#[inline(always)]
+fn part(memory: &[u8], start: usize, len: usize) -> Cow<'_, [u8]> {
+    match memory.get(start..start + len) {
+        Some(bytes) => bytes.into(),
+        None => [&memory[start..], &memory[..len - (memory.len() - start)]].concat().into(),
+    }
+}
+
 /// Copies `bytes`, fewer than `memory` has, to `offset` on; behind its end `memory` goes on at its beginning.
 fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
     let offset = offset % memory.len();
@@ -704,6 +740,7 @@ mod tests {
         /// What comes of the next frames; all others are taken.
         answers: VecDeque<Answer>,
         sent: Vec<(Destination, Vec<u8>)>,
+        generated: Vec<(Destination, Vec<u8>)>,
         freed: Vec<u8>,
         declared: Vec<(u8, u16)>,
     }
@@ -715,6 +752,9 @@ mod tests {
                 self.sent.push((departure.destination, bytes.to_vec()));
             }
             answer
+        }
+        fn generate(&mut self, destination: Destination, bytes: &[u8]) {
+            self.generated.push((destination, bytes.to_vec()));
         }
         fn free(&mut self, slot: u8) {
             self.freed.push(slot);
@@ -784,6 +824,59 @@ mod tests {
         }
         assert!(bench.notes.sent.is_empty());
         assert_eq!(bench.system.counters.refused, 2);
+    }
+
+    #[test]
+    fn a_frame_without_a_slot_comes_from_the_pointer() {
+        let mut bench = Bench::new(PMEM_BASE + 10);
+        let memory: Vec<u8> = (0..PMEM_BYTES).map(|n| (n % 251) as u8).collect();
+        bench.system.pmem.as_flattened_mut().copy_from_slice(&memory);
+        bench.take();
+        let mut all = [memory.clone(), memory].concat();
+        all[10..70].copy_from_slice(&FRAME);
+        for (len, port, start, to) in [
+            (60, 0, 10, Destination::Ethernet(0)),
+            (1, 9, 0x8000E, Destination::Ethernet(1)),
+            (16_384, 2, 64, Destination::Host),
+            (100, 1, PMEM_BYTES - 64, Destination::Ethernet(1)),
+        ] {
+            bench.store(regs::RPU_CORE_SEND_DESC_LOW, len | port << 24);
+            bench.store(regs::RPU_CORE_SEND_DESC_HIGH, PMEM_BASE + start);
+            let mut due = all[start as usize..(start + len) as usize].to_vec();
+            if start + len > PMEM_BYTES {
+                due[64..].copy_from_slice(&all[..36]);
+            }
+            assert_eq!((bench.flags(), bench.notes.generated.pop()), (0, Some((to, due))));
+        }
+        // What is no frame or has no destination; of two mistakes the destination is told.
+        let good = PMEM_BASE + 4;
+        for (kind, len, port, pointer, expected) in [
+            (kind::SEND, 60, 1, 0, flag::BAD_DESCRIPTOR),
+            (kind::SEND, 60, 1, DMEM_BASE, flag::BAD_DESCRIPTOR),
+            (kind::SEND, 60, 1, PMEM_BASE + PMEM_BYTES, flag::BAD_DESCRIPTOR),
+            (kind::SEND, 60, 1, good + 1, flag::BAD_DESCRIPTOR),
+            (kind::SEND, 60, 1, PMEM_BASE + 16, flag::BAD_DESCRIPTOR),
+            (kind::SEND, 0, 1, good, flag::BAD_DESCRIPTOR),
+            (kind::SEND, 16_385, 1, good, flag::BAD_DESCRIPTOR),
+            (kind::SEND, 0, 10, good, flag::BAD_DESTINATION),
+            (kind::SEND, 60, 3, good, flag::BAD_DESTINATION),
+            (kind::SEND, 60, 0x41, good, flag::BAD_DESTINATION),
+            (kind::TO_UNIT, 60, 1, good, flag::BAD_DESTINATION),
+            (kind::RELEASE, 60, 1, good, flag::BAD_DESCRIPTOR),
+            (6, 60, 1, good, flag::BAD_DESCRIPTOR),
+        ] {
+            bench.store(regs::RPU_CORE_SEND_DESC_TYPE, kind);
+            bench.store(regs::RPU_CORE_SEND_DESC_LOW, len | port << 24);
+            bench.store(regs::RPU_CORE_SEND_DESC_HIGH, pointer);
+            assert_eq!(bench.flags(), expected, "{len} bytes at {pointer:#x} to {port}");
+        }
+        // One store has no pointer.
+        bench.store(regs::RPU_CORE_SEND, 60 | 1 << 24);
+        assert_eq!(bench.flags(), flag::BAD_DESCRIPTOR);
+        let Counters { tx_frames, tx_bytes, blocked, refused, generated, .. } = bench.system.counters;
+        assert_eq!((tx_frames, tx_bytes, blocked, refused, generated), (4, 60 + 1 + 16_384 + 100, 0, 0, 4));
+        assert!(bench.notes.generated.is_empty() && bench.notes.sent.is_empty() && bench.notes.freed.is_empty());
+        assert_eq!((bench.system.active, bench.system.taken), (1, 1), "the slot that is held stays");
     }
 
     #[test]

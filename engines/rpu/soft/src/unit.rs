@@ -46,6 +46,8 @@ pub struct Counters {
     pub blocked: u64,
     /// Frames dropped because their descriptor was refused.
     pub refused: u64,
+    /// Frames that the program made; those sent count them, too.
+    pub generated: u64,
 }
 
 /// One unit. It starts with its core in reset, as the card does.
@@ -152,6 +154,12 @@ impl Unit {
     #[must_use]
     pub fn held(&self) -> u64 {
         self.system.held()
+    }
+
+    /// The program is at it to make frames: it has sent one within the last [`HELD_LIMIT`] instructions.
+    #[must_use]
+    pub fn generates(&self) -> bool {
+        self.system.since_generated().is_some_and(|instructions| instructions < HELD_LIMIT)
     }
 
     /// What it has counted so far.
@@ -289,6 +297,7 @@ impl Unit {
             regs::RPU_HOST_TX_BYTES => counters.tx_bytes as u32,
             regs::RPU_HOST_BLOCKED => counters.blocked as u32,
             regs::RPU_HOST_REFUSED => counters.refused as u32,
+            regs::RPU_HOST_GENERATED => counters.generated as u32,
             regs::RPU_HOST_ACCEL => system.accelerators.mask(),
             regs::RPU_HOST_HALT => u32::from(self.debug.halt) | u32::from(self.core.ebreak_halts) << 1,
             regs::RPU_HOST_HALTED => match self.debug.state {

@@ -4,7 +4,7 @@
 
 use std::{path::Path, process::Command};
 
-use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, regs};
+use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, port::Destination, regs};
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;
@@ -22,6 +22,7 @@ impl Outside for Nothing {
     fn send(&mut self, _departure: Departure, _bytes: &[u8]) -> Answer {
         Answer::Taken
     }
+    fn generate(&mut self, _destination: Destination, _bytes: &[u8]) {}
     fn free(&mut self, _slot: u8) {}
     fn declare(&mut self, _count: u8, _bytes: u16) {}
 }

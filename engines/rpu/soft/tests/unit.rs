@@ -19,6 +19,7 @@ const RESULTS: u32 = 0x0080_6000;
 #[derive(Default)]
 struct Notes {
     sent: Vec<(Departure, Vec<u8>)>,
+    generated: Vec<(Destination, Vec<u8>)>,
     freed: Vec<u8>,
     declared: Option<(u8, u16)>,
 }
@@ -27,6 +28,9 @@ impl Outside for Notes {
     fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer {
         self.sent.push((departure, bytes.to_vec()));
         Answer::Taken
+    }
+    fn generate(&mut self, destination: Destination, bytes: &[u8]) {
+        self.generated.push((destination, bytes.to_vec()));
     }
     fn free(&mut self, slot: u8) {
         self.freed.push(slot);
