@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-BENCHES = ("rpu-forward", "rpu-latency", "rpu-firewall", "rpu-messages", "rpu-reload", "sim-speed", "synth")
+BENCHES = (
+    "rpu-forward",
+    "rpu-latency",
+    "rpu-firewall",
+    "rpu-messages",
+    "rpu-generate",
+    "rpu-reload",
+    "sim-speed",
+    "synth",
+)
 RESULTS = ROOT / "bench" / "results"
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 
@@ -50,7 +59,7 @@ def smallest_full(rows: list[Row], **case: object) -> str:
 
 
 def readme_rows() -> list[str]:
-    forward, latency, firewall, messages, reload, speed, synth = map(load, BENCHES)
+    forward, latency, firewall, messages, generate, reload, speed, synth = map(load, BENCHES)
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
     ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
     slowest = min(ratios) if ratios else None
@@ -108,6 +117,12 @@ def readme_rows() -> list[str]:
             text(pick(messages, "mpps", size=64), "{:.1f} Mpps"),
             "85.2 Mpps",
             "bench rpu-messages",
+        ),
+        (
+            "Frames that 16 units make themselves, 64 B, 2 ports",
+            text(pick(generate, "mpps", size=64, units=16), "{:.1f} Mpps"),
+            "250 Mpps",
+            "bench rpu-generate",
         ),
         (
             "A broadcast word to all units, longest, few / as many as can be",

@@ -106,7 +106,7 @@ def assert_twins(soft: Run, rtl: Run) -> None:
     assert {k: sorted(v) for k, v in soft.frames.items()} == {k: sorted(v) for k, v in rtl.frames.items()}
     for port, frames in soft.frames.items():
         assert by_flow(frames) == by_flow(rtl.frames[port]), f"order within a flow differs at {port}"
-    for key in ("frames_in", "frames_out", "drops", "bytes_in", "bytes_out"):
+    for key in ("frames_in", "generated", "frames_out", "drops", "bytes_in", "bytes_out"):
         assert soft.result[key] == rtl.result[key], key
     for port, (ours, theirs) in enumerate(
         zip(soft.result["counters"]["ports"], rtl.result["counters"]["ports"], strict=True)

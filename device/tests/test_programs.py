@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency probe."""
+"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency probe, generator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import random
 import struct
 from collections.abc import Callable
 
-from penstock import Device
+import pytest
+from penstock import Device, FaultError, Result, regs
 from scapy.layers.inet import IP, TCP, UDP, IPOption_Timestamp
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
@@ -162,3 +163,136 @@ def test_latency_probe(open_device: Open) -> None:
             # Both are parts of the frame's way; over loopback and back there are two rounds through switches and engines.
             assert 20 < arrival and 60 < round_trip < 1000
             assert (arrival + round_trip) * 4 < frame.latency_ns
+
+
+def order(count: int, length: int, pace: int = 0, ports: tuple[int, int] = (0, 1), step: int = 0) -> int:
+    """What generator.c reads in its debug words."""
+    return (count | pace << 16) << 32 | length | ports[0] << 16 | ports[1] << 20 | step << 24
+
+
+def made_frame(unit: int, number: int, length: int, time: bytes) -> bytes:
+    """A frame of generator.c as Scapy makes it."""
+    ether = Ether(src=f"02:00:00:00:00:{unit:02x}", dst="02:00:00:00:01:00")
+    ip = IP(src=f"198.18.0.{unit}", dst="198.19.0.1", id=0, ttl=64, len=length - 14)
+    udp = UDP(sport=49152, dport=9, len=length - 34, chksum=0)
+    return (bytes(ether / ip / udp / Raw(struct.pack("<I", number) + time)) + bytes(max(0, length - 50)))[:length]
+
+
+def check_made(result: Result, unit: int, count: int, lengths: list[int], ports: tuple[int | str, ...]) -> list[int]:
+    """All frames that a unit had to make are there and as they have to be; gives their times."""
+    frames = [frame for frame in result.frames if frame.unit == unit]
+    frames.sort(key=lambda frame: frame.data[42:46][::-1])
+    assert len(frames) == count
+    for number, frame in enumerate(frames):
+        length = lengths[number % 8]
+        assert frame.data == made_frame(unit, number, length, frame.data[46:50]), number
+        assert frame.port == ports[number % 2] and frame.source is None
+    return [struct.unpack("<I", frame.data[46:50])[0] for frame in frames]
+
+
+def test_generator(open_device: Open) -> None:
+    """Frames of several sizes at both ports and the host at a pace, exactly as many as were ordered, beside frames that are forwarded."""
+    card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2, policy="round-robin")
+    rng = random.Random(11)
+    frames = [rng.randbytes(rng.choice([60, 64, 65, 300, 1514])) for _ in range(1500)]
+    for number, (count, pace, ports) in enumerate([(300, 100, (0, 1)), (77, 300, (1, 2)), (1, 0, (2, 2))]):
+        for unit in card.units:
+            unit.debug_in = order(count + unit.number, 60, pace, ports, step=37)
+        forwarded = frames if number == 0 else []
+        card.send(forwarded)
+        result = card.run(rate=10 if card.target == "rtl" else None)
+        assert sorted(f.data for f in result.frames if f.unit is None) == sorted(forwarded)
+        assert result.generated == 2 * count + 1 and not result.faults
+        assert len(forwarded) + result.generated == len(result.frames) + sum(result.drops.values())
+        names = tuple("host" if port == 2 else port for port in ports)
+        for unit in card.units:
+            made = count + unit.number
+            times = check_made(result, unit.number, made, [60 + 37 * n for n in range(8)], names)
+            assert unit.debug_out == made | number + 1 << 32
+            # Late ones are made up for: on average the pace is that which was ordered.
+            assert times == sorted(times) and (pace == 0 or abs(times[-1] - times[0] - (made - 1) * pace) < 150)
+            if card.target == "rtl":
+                assert all(frame.latency_ns is not None for frame in result.frames if frame.unit == unit.number)
+    for unit in card.units:
+        assert unit.read(regs.RPU_HOST_GENERATED) == 378 + 3 * unit.number
+        assert unit.read(regs.RPU_HOST_TX_FRAMES) == unit.read(regs.RPU_HOST_RX_FRAMES) + 378 + 3 * unit.number
+    # An order that changes ends what is going on.
+    card.units[0].debug_in = order(5000, 64, pace=9000)
+    card.units[0].debug_in = order(10, 64)
+    result = card.run()
+    assert 10 < result.generated < 20
+
+
+def test_generator_fills_both_ports(open_device: Open) -> None:
+    """Eight units as fast as they can, more than two ports carry of the long ones: every frame comes out."""
+    card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=8)
+    for length in (64, 1500):
+        for unit in card.units:
+            unit.debug_in = order(0, 0)
+            unit.debug_in = order(200, length)
+        result = card.run()
+        assert result.generated == len(result.frames) == 1600
+        assert len(result.at(0)) == len(result.at(1)) == 800
+        for unit in card.units:
+            check_made(result, unit.number, 200, [length] * 8, (0, 1))
+
+
+def test_generator_and_receivers(open_device: Open) -> None:
+    """What one card makes another one meters and probes."""
+    source = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2)
+    for unit in source.units:
+        unit.debug_in = order(100, 100, ports=(0, 0))
+    frames = source.run().at(0)
+    meter = open_device(DESIGN, program=PROGRAMS / "rate_meter.c", units=2, policy="round-robin")
+    for unit in meter.units:
+        unit.debug_in = 5000
+    meter.send(frames)
+    result = meter.run(rate=1 if meter.target == "rtl" else None)
+    assert result.drops["blocked"] == 200 and result.generated == 0
+    probe = open_device(DESIGN, program=PROGRAMS / "latency_probe.c", units=2)
+    probe.send(frames)
+    out = probe.run().at(1)
+    assert sorted(f[:14] + f[22:] for f in out) == sorted(f[:14] + f[22:] for f in frames)
+
+
+def test_generator_without_end(open_device: Open) -> None:
+    """A run ends, says why, and the card is as it was; the program, too."""
+    card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=2)
+    card.units[1].debug_in = order(0xFFFF, 1500, pace=1000)
+    card.send([bytes(60)] * 2000)  # which takes longer than the first frame of the generator
+    with pytest.raises(FaultError, match=r"units go on and on sending frames that they make \(1\)") as caught:
+        card.run()
+    result = caught.value.result
+    assert result.generated + 2000 == len(result.frames) > 5000 and not any(result.drops.values())
+    card.units[1].debug_in = 0
+    assert card.run().generated < 50
+    card.units[1].debug_in = order(3, 60)
+    assert card.run().generated == 3
+    card.load(PROGRAMS / "forward.c")
+    card.send(bytes(60))
+    assert card.run().at(1) == [bytes(60)]
+
+
+BAD_FRAMES = {
+    **{kind: "where no frame can be" for kind in (16, 17, 18, 19, 20, 24)},
+    **{kind: "destination that does not exist" for kind in (21, 22, 23, 25)},
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FRAMES)
+def test_frames_that_cannot_be_made(kind: int, open_device: Open) -> None:
+    """Outside packet memory, at an odd place, of a length that none has, to where none can go: told, and the unit goes on."""
+    firmware = ROOT / "engines" / "rpu" / "tests" / "firmware" / "generate.c"
+    card = open_device(DESIGN, program=firmware, units=2)
+    frames = [bytes([kind, n]) + bytes(60) for n in range(10)]
+    card.send(frames)
+    with pytest.raises(FaultError, match=BAD_FRAMES[kind]) as caught:
+        card.run()
+    result = caught.value.result
+    assert sorted(result.at(1)) == sorted(frames) and len(result.frames) == 10
+    assert result.generated == 0 and not any(result.drops.values())
+    # The same program makes what can be made.
+    card.send([bytes([1, 60]) + bytes(58), bytes([2, 14]) + bytes(58)])
+    result = card.run()
+    assert sorted(result.at(0)) == [bytes([1, 60]) + bytes(58), bytes([2, 14]) + bytes(12)]
+    assert (result.generated, len(result.at(1))) == (2, 2)

@@ -168,8 +168,14 @@ int main(void) {{
         u32 len = desc & 0xFFFF;
         u32 mark = {mark};
         u32 verdict = {verdict};
+        u32 extra = {extra};
         for (int i = 0; i < 4; i++) data[len - 4 + i] = (uint8_t)(mark >> (8 * i));
-        if (verdict % 3 == 0) {{ pn_drop(desc); continue; }}
+        if (extra % 4 == 0) pn_generate(extra & 4 ? PN_PORT_HOST : extra >> 3 & 1, (const void *)data, len - (extra >> 8) % (len - 41));
+        if (verdict % 3 == 0) {{
+            while (pn_generating()) {{ }}
+            pn_drop(desc);
+            continue;
+        }}
         pn_send((desc & 0x00FFFFFFu) | (verdict % 3 == 1 ? 0u : verdict & 4 ? PN_PORT_HOST << 24 : 1u << 24));
     }}
 }}
@@ -190,30 +196,36 @@ def random_frames(rng: random.Random, count: int) -> list[bytes]:
     return frames
 
 
-def expected(frames: list[bytes], mark: Expression, verdict: Expression) -> tuple[dict[str, list[bytes]], int]:
+def expected(
+    frames: list[bytes], mark: Expression, verdict: Expression, extra: Expression
+) -> tuple[dict[str, list[bytes]], int, int]:
+    """What leaves, how many frames are dropped, and how many are made."""
     out: dict[str, list[bytes]] = {"port0": [], "port1": [], "host": []}
-    blocked = 0
+    blocked = made = 0
     for frame in frames:
-        v = verdict.eval(frame)
+        v, e = verdict.eval(frame), extra.eval(frame)
         changed = frame[:-4] + struct.pack("<I", mark.eval(frame))
+        if e % 4 == 0:
+            out["host" if e & 4 else f"port{e >> 3 & 1}"].append(changed[: len(frame) - (e >> 8) % (len(frame) - 41)])
+            made += 1
         if v % 3 == 0:
             blocked += 1
         else:
             out["port0" if v % 3 == 1 else "host" if v & 4 else "port1"].append(changed)
-    return out, blocked
+    return out, blocked, made
 
 
 @pytest.mark.parametrize("seed", range(PROGRAMS))
 def test_random_program(seed: int, tmp_path: Path, make_design: DesignMaker) -> None:
     rng = random.Random(seed)
-    mark, verdict = Expression(rng, 5), Expression(rng, 4)
+    mark, verdict, extra = Expression(rng, 5), Expression(rng, 4), Expression(rng, 4)
     header = rng.choice(["pn_hdr", "pn_window"])
     program = tmp_path / "random.c"
-    program.write_text(PROGRAM.format(mark=mark.c(), verdict=verdict.c(), header=header))
+    program.write_text(PROGRAM.format(mark=mark.c(), verdict=verdict.c(), extra=extra.c(), header=header))
     frames = random_frames(rng, 300)
     capture = write_capture(tmp_path / "in.pcap", frames)
     design = make_design(program)
-    want, blocked = expected(frames, mark, verdict)
+    want, blocked, made = expected(frames, mark, verdict, extra)
     runs = {}
     for target in ("soft", "rtl"):
         run = run_design(design, [capture], tmp_path / target, target)
@@ -221,6 +233,7 @@ def test_random_program(seed: int, tmp_path: Path, make_design: DesignMaker) -> 
         for port, list_ in want.items():
             assert sorted(run.frames.get(port, [])) == sorted(list_), f"{target}: {port}"
         assert run.result["drops"].get("blocked", 0) == blocked
+        assert run.result["generated"] == made
         runs[target] = run
     assert_twins(runs["soft"], runs["rtl"])
 

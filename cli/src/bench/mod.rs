@@ -6,6 +6,7 @@
 
 pub mod firewall;
 pub mod forward;
+pub mod generate;
 pub mod latency;
 pub mod messages;
 pub mod rates;
@@ -44,7 +45,7 @@ pub enum BenchError {
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(
-        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward) and 1 (sim-speed)"
+        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward) and 1 (rpu-generate, sim-speed)"
     )]
     NoCase,
     #[error("{0}: the card does not do what is measured: {1}")]

@@ -46,6 +46,16 @@ pub fn paper_loopback(size: usize) -> Option<f64> {
     share.map(|share| share * line(1, size))
 }
 
+/// Rate of the paper's packet generator on 16 units, Mpps (section 6.1): at 64 and 65 bytes 250, from 128 on line rate.
+pub fn paper_generate(units: u32, size: usize) -> Option<f64> {
+    match size {
+        _ if units != 16 => None,
+        64 | 65 => Some(250.0),
+        128.. => Some(line(2, size)),
+        _ => None,
+    }
+}
+
 /// Firewall rate of the paper, Mpps (section 7.2): 200 Gb/s from 256 bytes; below, no number.
 pub fn paper_firewall(size: usize) -> Option<f64> {
     (size >= 256).then(|| line(2, size))

@@ -8,7 +8,9 @@ use penstock_device::Root;
 use serde_json::Value;
 
 use crate::bench::row::{self, Row};
-use crate::bench::{BenchError, SIZES, Selection, TOLERANCE, firewall, forward, latency, messages, reload, sim_speed};
+use crate::bench::{
+    BenchError, SIZES, Selection, TOLERANCE, firewall, forward, generate, latency, messages, reload, sim_speed,
+};
 use crate::files;
 
 /// Measures the card and prints the result beside the published or measured figures of others.
@@ -41,6 +43,8 @@ pub enum Name {
     RpuFirewall,
     /// Loopback between units, and broadcast (section 6.3).
     RpuMessages,
+    /// Frames that the units make themselves.
+    RpuGenerate,
     /// New programs and tables under load (section 4.1).
     RpuReload,
     /// Speed of the simulation.
@@ -50,8 +54,15 @@ pub enum Name {
 }
 
 impl Name {
-    const EACH: [Self; 6] =
-        [Self::RpuForward, Self::RpuLatency, Self::RpuFirewall, Self::RpuMessages, Self::RpuReload, Self::SimSpeed];
+    const EACH: [Self; 7] = [
+        Self::RpuForward,
+        Self::RpuLatency,
+        Self::RpuFirewall,
+        Self::RpuMessages,
+        Self::RpuGenerate,
+        Self::RpuReload,
+        Self::SimSpeed,
+    ];
 
     fn word(self) -> &'static str {
         match self {
@@ -59,6 +70,7 @@ impl Name {
             Self::RpuLatency => "rpu-latency",
             Self::RpuFirewall => "rpu-firewall",
             Self::RpuMessages => "rpu-messages",
+            Self::RpuGenerate => "rpu-generate",
             Self::RpuReload => "rpu-reload",
             Self::SimSpeed => "sim-speed",
             Self::All => "all",
@@ -72,6 +84,7 @@ impl Name {
             Self::RpuLatency => &latency::UNITS,
             Self::RpuFirewall => &firewall::UNITS,
             Self::RpuMessages => &messages::UNITS,
+            Self::RpuGenerate => &generate::UNITS,
             Self::RpuReload => &reload::UNITS,
             Self::SimSpeed => &sim_speed::UNITS,
             Self::All => &[],
@@ -108,6 +121,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::RpuLatency => latency::run(root, &selection, &mut report)?,
             Name::RpuFirewall => firewall::run(root, &selection, &mut report)?,
             Name::RpuMessages => messages::run(root, &selection, &mut report)?,
+            Name::RpuGenerate => generate::run(root, &selection, &mut report)?,
             Name::RpuReload => reload::run(root, &selection, &mut report)?,
             Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
             Name::All => {}
