@@ -266,6 +266,8 @@ fn threads(journeys: &[Journey]) -> Vec<Vec<(Slice, usize)>> {
 
 #[cfg(test)]
 mod tests {
+    use penstock_device::Departure;
+
     use super::*;
 
     fn hop(cycle: u64, place: Place, source: u8, unit: u8, slot: u8) -> Hop {
@@ -302,6 +304,19 @@ mod tests {
                 (Block::Unit(5), 37, 60),
             ]
         );
+    }
+
+    #[test]
+    fn a_frame_that_a_program_made_begins_in_its_unit() {
+        let hops = vec![hop(14, Place::UnitOut(5), 0x45, 5, 0), hop(17, Place::Exit(1), 0x45, 5, 0)];
+        let bytes = vec![0; 60];
+        let departure =
+            Departure { to: Port::Ethernet(1), input: None, made_by: Some(5), entered: 10, first: 20, last: 22, bytes };
+        let run = Run { hops, departures: vec![departure], ..Run::default() };
+        let journeys = journeys(2, &Traffic::default(), &run);
+        assert_eq!((journeys[0].name.as_str(), journeys[0].bytes), ("made by unit 5", 60));
+        let slices: Vec<_> = journeys[0].slices.iter().map(|s| (s.block, s.begin, s.end)).collect();
+        assert_eq!(slices, [(Block::Unit(5), 10, 14), (Block::SwitchOut, 14, 17), (Block::Exit(1), 17, 22)]);
     }
 
     #[test]
