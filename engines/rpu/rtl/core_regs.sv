@@ -412,6 +412,12 @@ module core_regs
   logic [31:0] interval_q, countdown_q;
   wire timer_due = interval_q != 0 && countdown_q == 32'd1;
 
+  logic bad_descriptor_q, bad_destination_q;  // late in the cycle in which they are found, so they count in the next one
+  always_ff @(posedge clk) begin
+    bad_descriptor_q  <= (refuse_slot || refuse_frame || refuse_host || refuse_generate) && !rst;
+    bad_destination_q <= (refuse_dst || refuse_generate_dst) && !rst;
+  end
+
   always_comb begin
     flags_d = flags_q;
     if (wr && at(addr, RPU_CORE_INTERRUPT_ACK)) flags_d &= ~wdata[15:0];
@@ -422,8 +428,8 @@ module core_regs
     flags_d[IntPoke] |= poke;
     flags_d[IntEvict] |= evict;
     flags_d[IntWild] |= wild;
-    flags_d[IntDescriptor] |= refuse_slot || refuse_frame || refuse_host || refuse_generate;
-    flags_d[IntDestination] |= refuse_dst || refuse_generate_dst;
+    flags_d[IntDescriptor] |= bad_descriptor_q;
+    flags_d[IntDestination] |= bad_destination_q;
     flags_d[IntSlot] |= (u_valid_q && !header_we && !place_we) || (setup && !setup_fits);
     flags_d[IntAccelerator] |= accel_error;
     flags_d[IntHostError] |= (was_read && was_read_error) || (wrote && wrote_error);
