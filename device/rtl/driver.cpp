@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -28,14 +29,16 @@
 
 namespace {
 
-constexpr int BeatBytes = 64;
+constexpr int BeatBytes = 64;         // of the host's streams and of its memory
+constexpr int PortBytes = 128;        // of an Ethernet port's
 constexpr int Ports = PENSTOCK_PORTS;
 constexpr int Host = Ports;         // the stream after the Ethernet ports
 constexpr int Streams = Ports + 1;
 constexpr int64_t WireOverhead = 24;  // bytes a frame costs on the wire beside its own: preamble 8, FCS 4, gap 12
 constexpr int Fraction = 20;          // a byte of credit is 1 << Fraction
 constexpr int64_t Byte = int64_t{1} << Fraction;
-constexpr int64_t Burst = 2 * BeatBytes * Byte;  // credit a stream may save up while it waits for the other side
+constexpr int64_t Burst = PortBytes * Byte;      // credit a stream may save up while it waits for the other side
+constexpr uint64_t PortPause = 2;                // cycles from one beat of a frame to the next at a port: 64 bytes a cycle come there
 constexpr uint64_t HostMemoryBytes = uint64_t{1} << 30;  // beyond, the host refuses
 constexpr uint64_t PageBytes = 4096;
 constexpr uint64_t AccessTimeout = 100000;       // cycles after which a register access counts as hung
@@ -142,6 +145,39 @@ extern "C" void penstock_hop(char place, char index, char source, char unit, cha
 
 namespace {
 
+// Of a stream.
+int beat_bytes(int s) { return s == Host ? BeatBytes : PortBytes; }
+
+// The bytes that a beat's `keep` stands for.
+struct Keep {
+    uint64_t word[PortBytes / 64];
+
+    static Keep of(uint32_t count) {
+        Keep keep{};
+        for (uint32_t i = 0; i < PortBytes / 64 && count > 64 * i; i++)
+            keep.word[i] = count >= 64 * (i + 1) ? ~uint64_t{0} : (uint64_t{1} << (count - 64 * i)) - 1;
+        return keep;
+    }
+
+    int count() const { return __builtin_popcountll(word[0]) + __builtin_popcountll(word[1]); }
+    bool operator==(const Keep&) const = default;
+};
+
+// The wire that brings a stream's frames: a beat is there when its last byte is. `due` are the bytes from the beat before to there.
+struct Arrival {
+    static constexpr int64_t Idle = std::numeric_limits<int64_t>::max();
+    int64_t rate = 0;
+    int64_t arrived = Idle;  // since the beat before
+
+    // The first beat after a rest is there at once: its bytes came meanwhile. While the bus is behind the wire, beats wait for it.
+    void tick(int64_t due) { arrived = arrived == Idle ? due * Byte : std::min(arrived + rate, due * Byte + Burst); }
+    bool ready(int64_t due) const { return rate == 0 || arrived >= due * Byte; }
+    void take(int64_t due) {
+        if (rate) arrived -= due * Byte;
+    }
+    void rest() { arrived = Idle; }
+};
+
 struct Credit {
     int64_t rate = 0;
     int64_t saved = 0;
@@ -163,8 +199,8 @@ struct Source {
     bool offered = false;
     bool honour_pause = false;
     bool repeat = false;
-    Credit credit;  // for the next beat, at wire rate
-    Credit share;   // for the next frame, at the stream's rate
+    Arrival wire;  // of the next beat
+    Credit share;  // for the next frame, at the stream's rate
 
     bool done() const { return next == frames.size(); }
 };
@@ -172,6 +208,7 @@ struct Source {
 // Takes frames from one stream of the card.
 struct Sink {
     bool inside = false;
+    uint64_t moved = 0;  // cycle of the last beat
     Exit frame{};
     std::vector<uint8_t> bytes;
     Credit credit;
@@ -354,13 +391,14 @@ struct Card {
     // Offers the next beat of stream `s` where its pace allows, and its readiness to take one.
     void drive(int s) {
         Source& in = source[s];
-        in.credit.tick();
         in.share.tick();
-        if (!in.offered && !in.done() && in.credit.ready()) {
-            const Frame& frame = in.frames[in.next];
-            const bool start = in.sent == 0;
-            const bool paused = in.honour_pause && s != Host && bit(bytes_of(top.rx_pause), s);
-            if (!start || (!paused && in.share.ready() && cycle >= frame.earliest)) offer(s, frame, in.sent);
+        if (!in.offered) {
+            const int64_t due = in.done() ? PortBytes + WireOverhead : due_bytes(s, in.frames[in.next], in.sent);
+            in.wire.tick(due);
+            if (in.wire.ready(due)) {
+                if (in.sent || may_start(s)) offer(s, in.frames[in.next], in.sent);
+                else in.wire.rest();
+            }
         }
         if (s != Host) {
             Sink& out = sink[s];
@@ -369,20 +407,36 @@ struct Card {
         }
     }
 
+    bool may_start(int s) {
+        const Source& in = source[s];
+        const bool paused = in.honour_pause && s != Host && bit(bytes_of(top.rx_pause), s);
+        return !in.done() && !paused && in.share.ready() && cycle >= in.frames[in.next].earliest;
+    }
+
+    // Bytes of the beat after the first `sent` of a frame.
+    static uint32_t next_bytes(int s, const Frame& frame, uint32_t sent) {
+        return std::min<uint32_t>(beat_bytes(s), frame.length - sent);
+    }
+
+    // Those that the wire brings for it.
+    static int64_t due_bytes(int s, const Frame& frame, uint32_t sent) {
+        return next_bytes(s, frame, sent) + (sent == 0 ? WireOverhead : 0);
+    }
+
     void offer(int s, const Frame& frame, uint32_t sent) {
-        const uint32_t count = std::min<uint32_t>(BeatBytes, frame.length - sent);
+        const uint32_t count = next_bytes(s, frame, sent);
         const bool last = sent + count == frame.length;
-        const uint64_t keep = count == BeatBytes ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
-        uint8_t* data = s == Host ? bytes_of(top.host_rx_tdata) : bytes_of(top.rx_tdata) + s * BeatBytes;
+        const Keep keep = Keep::of(count);
+        uint8_t* data = s == Host ? bytes_of(top.host_rx_tdata) : bytes_of(top.rx_tdata) + s * PortBytes;
         std::memcpy(data, &input[frame.offset + sent], count);
-        std::memset(data + count, 0, BeatBytes - count);
+        std::memset(data + count, 0, beat_bytes(s) - count);
         if (s == Host) {
-            top.host_rx_tkeep = keep;
+            top.host_rx_tkeep = keep.word[0];
             top.host_rx_tlast = last;
             top.host_rx_tuser = last && frame.damaged;
             top.host_rx_tvalid = 1;
         } else {
-            std::memcpy(bytes_of(top.rx_tkeep) + s * 8, &keep, 8);
+            std::memcpy(bytes_of(top.rx_tkeep) + s * sizeof keep, &keep, sizeof keep);
             set_bit(bytes_of(top.rx_tlast), s, last);
             set_bit(bytes_of(top.rx_tuser), s, last && frame.damaged);
             set_bit(bytes_of(top.rx_tvalid), s, true);
@@ -395,15 +449,14 @@ struct Card {
         Source& in = source[s];
         if (in.offered && (s != Host || top.host_rx_tready)) {
             const Frame& frame = in.frames[in.next];
-            const uint32_t count = std::min<uint32_t>(BeatBytes, frame.length - in.sent);
+            const uint32_t count = next_bytes(s, frame, in.sent);
+            in.wire.take(due_bytes(s, frame, in.sent));
             if (in.sent == 0) {
                 entries.push_back({cycle, static_cast<uint32_t>(s), 0});
                 in.share.spend(frame.length + WireOverhead);
             }
             in.sent += count;
-            in.credit.spend(count);
             if (in.sent == frame.length) {
-                in.credit.spend(WireOverhead);
                 in.sent = 0;
                 in.next++;
                 if (in.repeat && in.done()) in.next = 0;
@@ -414,16 +467,18 @@ struct Card {
         const bool valid = s == Host ? top.host_tx_tvalid : bit(bytes_of(top.tx_tvalid), s);
         const bool ready = s == Host || bit(bytes_of(top.tx_tready), s);
         if (valid && ready) take(s);
-        else if (ready && s != Host && sink[s].inside) fail("card_top: tx" + std::to_string(s) + " paused inside a frame: a MAC would underrun");
+        else if (ready && s != Host && sink[s].inside && cycle >= sink[s].moved + PortPause)
+            fail("card_top: tx" + std::to_string(s) + " paused inside a frame: a MAC would underrun");
     }
 
     void take(int s) {
         Sink& out = sink[s];
-        uint64_t keep;
-        std::memcpy(&keep, s == Host ? bytes_of(top.host_tx_tkeep) : bytes_of(top.tx_tkeep) + s * 8, 8);
+        Keep keep{};
+        if (s == Host) keep.word[0] = top.host_tx_tkeep;
+        else std::memcpy(&keep, bytes_of(top.tx_tkeep) + s * sizeof keep, sizeof keep);
         const bool last = s == Host ? top.host_tx_tlast : bit(bytes_of(top.tx_tlast), s);
-        const int count = __builtin_popcountll(keep);
-        if ((keep & (keep + 1)) || count == 0 || (!last && count != BeatBytes))
+        const int count = keep.count();
+        if (keep != Keep::of(count) || count == 0 || (!last && count != beat_bytes(s)))
             fail("card_top: tx" + std::to_string(s) + " has a tkeep with holes");
         if (!out.inside) {
             out.frame = Exit{};
@@ -440,9 +495,10 @@ struct Card {
             out.inside = true;
         }
         if (keep_bytes) {
-            const uint8_t* data = s == Host ? bytes_of(top.host_tx_tdata) : bytes_of(top.tx_tdata) + s * BeatBytes;
+            const uint8_t* data = s == Host ? bytes_of(top.host_tx_tdata) : bytes_of(top.tx_tdata) + s * PortBytes;
             out.bytes.insert(out.bytes.end(), data, data + count);
         }
+        out.moved = cycle;
         out.frame.length += static_cast<uint32_t>(count);
         out.credit.spend(count);
         if (last) {
@@ -628,7 +684,7 @@ EXPORT const char* penstock_failure(const Card* card) { return card->failure.c_s
 // Sets the pace of what enters at a stream. What leaves is always paced like `transmit`.
 EXPORT void penstock_pace(Card* card, uint32_t stream, const Pace* receive, const Pace* transmit) {
     Source& in = card->source[stream];
-    in.credit = Credit{static_cast<int64_t>(receive->wire), 0};
+    in.wire = Arrival{static_cast<int64_t>(receive->wire)};
     in.share = Credit{static_cast<int64_t>(receive->rate), 0};
     in.honour_pause = receive->honour_pause;
     in.repeat = receive->repeat;

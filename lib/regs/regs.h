@@ -45,7 +45,7 @@
 #define CARD_STREAM_TX_FRAMES 0x24u /* Frames that left. */
 #define CARD_STREAM_TX_BYTES 0x28u /* Their bytes, low 32 bits. */
 #define CARD_STREAM_TX_STALLS 0x2Cu /* Cycles in which the receiver of the outgoing stream was not ready. */
-#define CARD_STREAM_RX_LEVEL 0x30u /* Beats that wait in the ingress buffer now; of the loopback, units that wait for a place in another. */
+#define CARD_STREAM_RX_LEVEL 0x30u /* Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another. */
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */

@@ -84,7 +84,7 @@ pub const CARD_STREAM_TX_FRAMES: u32 = 0x24;
 pub const CARD_STREAM_TX_BYTES: u32 = 0x28;
 /// Cycles in which the receiver of the outgoing stream was not ready.
 pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
-/// Beats that wait in the ingress buffer now; of the loopback, units that wait for a place in another.
+/// Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another.
 pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
 
 // engines/rpu/regs/rpu.rdl

@@ -4,7 +4,9 @@
 // Checks the contract of a frame_if in every simulation; nothing of it is left in hardware.
 module frame_check
   import penstock_pkg::*;
-(
+#(
+    parameter bit Tails = 1'b0  // frames are folded
+) (
     input wire logic clk,
     input wire logic rst,
     frame_if.mon     link
@@ -14,6 +16,7 @@ module frame_check
   logic [10:0] left_q;
   logic [DataW-1:0] data_q;
   frame_meta_t meta_q;
+  wire [10:0] beats = Tails && is_folded(link.meta.len) ? 11'd1 : beats_of(link.meta.len);
 
   always_ff @(posedge clk) begin
     if (rst) begin
@@ -35,8 +38,8 @@ module frame_check
         first_q <= link.last;
         if (first_q) begin
           assert (link.meta.len != 0) else $error("%m: frame of length 0");
-          assert (link.last == (beats_of(link.meta.len) == 1)) else $error("%m: `last` does not fit the length");
-          left_q <= beats_of(link.meta.len) - 11'd1;
+          assert (link.last == (beats == 1)) else $error("%m: `last` does not fit the length");
+          left_q <= beats - 11'd1;
         end else begin
           assert (link.last == (left_q == 1)) else $error("%m: `last` does not fit the length");
           left_q <= left_q - 11'd1;

@@ -7,6 +7,19 @@ package penstock_pkg;
   localparam int unsigned DataW = 512;
   localparam int unsigned BeatBytes = DataW / 8;
 
+  // A beat of the AXI4-Stream of an Ethernet port (axis_if.sv).
+  localparam int unsigned PortBytes = 2 * BeatBytes;
+
+  // Between the Ethernet ports and the units' links a frame that is up to 16 bytes longer than a beat is one beat, its rest a tail beside it.
+  // On 100 Gb/s frames of 65 to 75 bytes come faster than two beats pass; longer ones leave time for all their beats.
+  localparam int unsigned TailBytes = 16;
+  localparam int unsigned TailW = 8 * TailBytes;
+
+  typedef struct packed {
+    logic valid;             // the frame is folded: this beat is its only one, and `data` its bytes from 64 on
+    logic [TailW-1:0] data;
+  } tail_t;
+
   // Longest frame that the card stores, in bytes without FCS. Longer ones are dropped at the port and counted.
   localparam int unsigned MaxFrame = 16384;
   // Shortest frame that is a frame: an Ethernet header. Shorter ones are dropped at the port and counted.
@@ -92,6 +105,11 @@ package penstock_pkg;
   // Number of beats of a frame of `len` bytes.
   function automatic logic [10:0] beats_of(len_t len);
     return 11'((17'(len) + 17'(BeatBytes - 1)) >> $clog2(BeatBytes));
+  endfunction
+
+  // Whether a frame of `len` bytes is folded where there are tails.
+  function automatic logic is_folded(len_t len);
+    return len > len_t'(BeatBytes) && len <= len_t'(BeatBytes + TailBytes);
   endfunction
 
 endpackage

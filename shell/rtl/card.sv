@@ -12,6 +12,9 @@
 //                             :....... places over ......:
 //                                      loopback
 //
+// Ports are 1,024 bits wide, everything else 512. Between a port and the links of the clusters a frame of 65 to 80 bytes is one beat, with a
+// tail beside it (penstock_pkg.sv): so a port keeps up with frames of all sizes at line rate.
+//
 // Beside the frames `broadcast` carries words from each unit to all others.
 //
 // Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
@@ -21,7 +24,7 @@ module card
     parameter int unsigned Ports        = 2,    // 1..4
     parameter int unsigned Units        = 16,   // 1..32
     parameter int          Accel        = 1,    // accelerators of the units, see engines/unit.sv
-    parameter int unsigned IngressDepth = 4096  // beats of a port's ring, a power of two from 1024
+    parameter int unsigned IngressDepth = 4096  // rows of 128 bytes of a port's ring, a power of two from 512
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -153,6 +156,7 @@ module card
 
   // In
   frame_if sources[Ports+1] ();
+  tail_t tails[Ports];
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
     ingress #(
         .Source(port_code(p)),
@@ -165,6 +169,7 @@ module card
         .rx(rx[p]),
         .pause(rx_pause[p]),
         .frames(sources[p]),
+        .tail(tails[p]),
         .events(rx_events[p])
     );
   end
@@ -180,12 +185,14 @@ module card
       .rx(host_rx),
       .pause(),
       .frames(sources[Host]),
+      .tail(),
       .events(rx_events[Host])
   );
 
   // To the units
   logic [Clusters-1:0] in_valid[Sources];
   beat_t in_beat[Sources];
+  tail_t in_tail[Ports];
   logic [Clusters-1:0] start_room[Sources];
   logic [Clusters-1:0] beat_room[Sources];
   slot_msg_t slots[Units];
@@ -203,8 +210,10 @@ module card
       .clk,
       .rst,
       .sources(sources),
+      .tails,
       .out_valid(in_valid[0:Host]),
       .out_beat(in_beat[0:Host]),
+      .out_tail(in_tail),
       .start_room(start_room[0:Host]),
       .beat_room(beat_room[0:Host]),
       .loop_valid,
@@ -228,12 +237,14 @@ module card
   );
   switch_in #(
       .Sources(Sources),
-      .Units  (Units)
+      .Tails(Ports),
+      .Units(Units)
   ) i_switch_in (
       .clk,
       .rst,
       .in_valid,
       .in_beat,
+      .in_tail,
       .start_room,
       .beat_room,
       .answers(answers),
@@ -356,14 +367,18 @@ module card
       .link(answers)
   );
   for (genvar s = 0; s <= Host; s++) begin : gen_check_source
-    frame_check i_check (
+    frame_check #(
+        .Tails(s < Ports)
+    ) i_check (
         .clk,
         .rst,
         .link(sources[s])
     );
   end
   for (genvar s = 0; s < Sources; s++) begin : gen_check_in
-    beat_check i_check (
+    beat_check #(
+        .Tails(s < Ports)
+    ) i_check (
         .clk,
         .rst,
         .valid(in_valid[s] != 0),

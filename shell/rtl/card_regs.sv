@@ -176,7 +176,7 @@ module card_regs
         CARD_PORTS: single_q <= Ports;
         CARD_UNITS: single_q <= Units;
         CARD_MAX_FRAME: single_q <= MaxFrame;
-        CARD_INGRESS_BYTES: single_q <= IngressDepth * BeatBytes;
+        CARD_INGRESS_BYTES: single_q <= IngressDepth * PortBytes;
         CARD_CYCLES_L: begin
           single_q <= cycles_q[31:0];
           if (!cfg.we) cycles_high_q <= cycles_q[63:32];

@@ -2,6 +2,7 @@
 `default_nettype none
 
 // The card with flat ports, for a simulation's clock loop and for a real card's shell. Port p has bits [p*W+:W] of its vectors.
+// A MAC of 512 bits at 322 MHz stands behind a converter of width and clock: a port has 1,024 bits, one frame start a beat.
 module card_top
   import penstock_pkg::*;
 #(
@@ -19,20 +20,20 @@ module card_top
     input  wire logic [split_pkg::BundleW-1:0] from_unit[Units],
 `endif
 
-    input  wire logic [    Ports*DataW-1:0] rx_tdata,
-    input  wire logic [Ports*BeatBytes-1:0] rx_tkeep,
-    input  wire logic [          Ports-1:0] rx_tvalid,
-    input  wire logic [          Ports-1:0] rx_tlast,
-    input  wire logic [          Ports-1:0] rx_tuser,
-    output logic      [          Ports-1:0] rx_pause,
+    input  wire logic [Ports*8*PortBytes-1:0] rx_tdata,
+    input  wire logic [  Ports*PortBytes-1:0] rx_tkeep,
+    input  wire logic [            Ports-1:0] rx_tvalid,
+    input  wire logic [            Ports-1:0] rx_tlast,
+    input  wire logic [            Ports-1:0] rx_tuser,
+    output logic      [            Ports-1:0] rx_pause,
 
-    output logic      [    Ports*DataW-1:0] tx_tdata,
-    output logic      [Ports*BeatBytes-1:0] tx_tkeep,
-    output logic      [          Ports-1:0] tx_tvalid,
-    output logic      [          Ports-1:0] tx_tlast,
-    input  wire logic [          Ports-1:0] tx_tready,
-    output logic      [        Ports*8-1:0] tx_src,
-    output logic      [       Ports*32-1:0] tx_timestamp,
+    output logic      [Ports*8*PortBytes-1:0] tx_tdata,
+    output logic      [  Ports*PortBytes-1:0] tx_tkeep,
+    output logic      [            Ports-1:0] tx_tvalid,
+    output logic      [            Ports-1:0] tx_tlast,
+    input  wire logic [            Ports-1:0] tx_tready,
+    output logic      [          Ports*8-1:0] tx_src,
+    output logic      [         Ports*32-1:0] tx_timestamp,
 
     input  wire logic [    DataW-1:0] host_rx_tdata,
     input  wire logic [BeatBytes-1:0] host_rx_tkeep,
@@ -103,21 +104,21 @@ module card_top
 );
   axis_if rx[Ports] ();
   axis_if tx[Ports] ();
-  axis_if host_rx ();
-  axis_if host_tx ();
+  axis_if #(.Bytes(BeatBytes)) host_rx ();
+  axis_if #(.Bytes(BeatBytes)) host_tx ();
   axi_write_if host_write ();
   axi_read_if host_read ();
   port_t src[Ports];
   time_t timestamp[Ports];
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
-    assign rx[p].tdata = rx_tdata[p*DataW+:DataW];
-    assign rx[p].tkeep = rx_tkeep[p*BeatBytes+:BeatBytes];
+    assign rx[p].tdata = rx_tdata[p*8*PortBytes+:8*PortBytes];
+    assign rx[p].tkeep = rx_tkeep[p*PortBytes+:PortBytes];
     assign rx[p].tvalid = rx_tvalid[p];
     assign rx[p].tlast = rx_tlast[p];
     assign rx[p].tuser = rx_tuser[p];
-    assign tx_tdata[p*DataW+:DataW] = tx[p].tdata;
-    assign tx_tkeep[p*BeatBytes+:BeatBytes] = tx[p].tkeep;
+    assign tx_tdata[p*8*PortBytes+:8*PortBytes] = tx[p].tdata;
+    assign tx_tkeep[p*PortBytes+:PortBytes] = tx[p].tkeep;
     assign tx_tvalid[p] = tx[p].tvalid;
     assign tx_tlast[p] = tx[p].tlast;
     assign tx[p].tready = tx_tready[p];

@@ -7,6 +7,8 @@
 //           └─> queue of keys ─> N: unit ─> H: decide ─┘                             │               or nothing for a dropped frame
 //               1                2          3             4                          └─> 5 cycles ─> answer to the loopback
 //
+// Beside the beats of a port their tails have a queue of their own, which is read one cycle later than the beats and meets them in D.
+//
 // Single-beat frames at one a cycle and source. A frame waits in H (and its source behind it) until its decision is there and its queue
 // in the switch has room; from then on nothing holds it: `start_room` and `beat_room` leave space for what is on its way.
 // The decision comes late in the cycle, so it moves only what is small: a pointer and the head's key.
@@ -34,9 +36,11 @@ module dispatcher
     input wire logic rst,
 
     frame_if.snk sources[Frames],  // the ports, the host
+    input wire tail_t tails[Ports],  // of the ports' beats
 
     output logic [Clusters-1:0] out_valid[Frames],  // cluster, one hot
     output beat_t               out_beat [Frames],  // labelled
+    output tail_t               out_tail [Ports],
     input wire logic [Clusters-1:0] start_room[Frames],  // room for a frame's start in the switch's queue,
     input wire logic [Clusters-1:0] beat_room [Frames],  // for another beat
 
@@ -318,6 +322,15 @@ module dispatcher
         out_beat[s].data <= c_beat_q.data;
         out_beat[s].last <= c_beat_q.last;
         if (c_first_q) out_beat[s].meta <= c_beat_q.meta;
+      end
+    end
+    if (s < Ports) begin : gen_tail
+      (* ram_style = "distributed" *) tail_t tail_mem[Depth];
+      logic [PointerW-2:0] tail_rd_q;
+      always_ff @(posedge clk) begin
+        if (push) tail_mem[wr_q[PointerW-2:0]] <= tails[s];
+        tail_rd_q <= rd_q[PointerW-2:0];
+        out_tail[s] <= tail_mem[tail_rd_q];
       end
     end
     always_ff @(posedge clk) begin

@@ -1,8 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The exit of a stream: complete frames from all clusters, as AXI4-Stream with registered outputs.
-// No gap inside a frame; one beat a cycle. `tx_src` and `tx_timestamp` are valid with a frame's first beat.
+// The exit of a stream: complete frames from all clusters, as AXI4-Stream with registered outputs. `tx_src` and `tx_timestamp` are valid
+// with a frame's first beat.
+//
+//   clusters ─> buffers (frame_gather) ─> output register: half by half, or a folded frame at once ─> tx
+//                                         1 cycle
+//
+// To the host a beat of 64 bytes a cycle. To an Ethernet port 128 bytes of a frame in two cycles, so that no frame has a gap of more than one
+// cycle, and a frame of up to 64 bytes or a folded one in one: 50 bytes a cycle go onto the wire, so a MAC never underruns.
 module egress
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -21,36 +27,68 @@ module egress
 
     output tx_event_t events
 );
+  localparam int unsigned Lanes = tx.Bytes / BeatBytes;
+
+  if (tx.Bytes != BeatBytes && tx.Bytes != PortBytes) begin : gen_width
+    $error("egress: tx must have %0d or %0d bytes", BeatBytes, PortBytes);
+  end
+
   frame_if frames ();
+  tail_t tail;
   frame_gather #(
-      .Clusters(Clusters)
+      .Clusters(Clusters),
+      .Tails(Lanes > 1)
   ) i_gather (
       .clk,
       .rst,
       .in_valid,
       .in_beat,
       .room,
-      .frames(frames)
+      .frames(frames),
+      .tail
   );
 
-  logic valid_q, step, last_q;
-  logic [BeatBytes-1:0] keep_q;
-  logic [DataW-1:0] data_q;
+  logic valid_q, step, last_q, full;
+  logic [tx.Bytes-1:0] keep_q, keep;
   frame_meta_t meta_q;
   assign step = !valid_q || tx.tready;
   assign frames.ready = step;
   always_ff @(posedge clk) begin
-    if (step) valid_q <= frames.valid;
+    if (step) valid_q <= frames.valid && full;
     if (step && frames.valid) begin
-      data_q <= frames.data;
       last_q <= frames.last;
-      keep_q <= frames.last ? bytes_keep(frames.meta.len[5:0]) : '1;
+      keep_q <= frames.last ? keep : '1;
       meta_q <= frames.meta;
     end
     if (rst) valid_q <= 1'b0;
   end
+
+  if (Lanes > 1) begin : gen_halves
+    // What lies beyond a frame's end may be anything.
+    logic [DataW-1:0] lower_q, upper_q;
+    logic half_q;  // the lower half is there
+    assign full = half_q || frames.last;
+    assign keep = bytes_keep(frames.meta.len[6:0]);
+    always_ff @(posedge clk) begin
+      if (step && frames.valid) begin
+        half_q <= !full;
+        if (half_q) upper_q <= frames.data;
+        else begin
+          lower_q <= frames.data;
+          upper_q[TailW-1:0] <= tail.data;
+        end
+      end
+      if (rst) half_q <= 1'b0;
+    end
+    assign tx.tdata = {upper_q, lower_q};
+  end else begin : gen_whole
+    logic [DataW-1:0] data_q;
+    assign full = 1'b1;
+    assign keep = BeatBytes'(bytes_keep({1'b0, frames.meta.len[5:0]}));
+    always_ff @(posedge clk) if (step && frames.valid) data_q <= frames.data;
+    assign tx.tdata = data_q;
+  end
   assign tx.tvalid = valid_q;
-  assign tx.tdata = data_q;
   assign tx.tkeep = keep_q;
   assign tx.tlast = last_q;
   assign tx.tuser = 1'b0;

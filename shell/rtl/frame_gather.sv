@@ -9,11 +9,14 @@
 //
 // A frame is a candidate when its last beat is stored: once it starts there is no gap in it (a MAC never underruns). One beat a cycle, also
 // when each beat is a frame. `room` of a buffer says that a longest frame and what is on its way fit.
+//
+// With Tails = 1 a frame of 65 to 80 bytes leaves as one beat: what its second one brings is written beside the first, as its tail.
 module frame_gather
   import penstock_pkg::*;
 #(
     parameter int unsigned Clusters = 4,
-    parameter int unsigned Depth    = 512  // beats of a buffer
+    parameter int unsigned Depth    = 512,  // beats of a buffer
+    parameter bit          Tails    = 1'b0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -22,7 +25,8 @@ module frame_gather
     input wire beat_t in_beat[Clusters],
     output logic [Clusters-1:0] room,
 
-    frame_if.src frames
+    frame_if.src  frames,
+    output tail_t tail     // with the beat of `frames`; none with Tails = 0
 );
   localparam int unsigned FrameBeats = MaxFrame / BeatBytes;
   localparam int unsigned OnTheWay = 8;
@@ -36,6 +40,7 @@ module frame_gather
 
   typedef struct packed {
     frame_meta_t meta;
+    logic folded;
     logic single;             // its first beat is its last
     logic [IndexW-1:0] left;  // beats after the second; undefined when there is none
   } desc_t;
@@ -43,12 +48,13 @@ module frame_gather
   desc_t desc[Clusters];
   logic [Clusters-1:0] ready, pop, grant;
   logic [DataW-1:0] ram_data[Clusters];
+  logic [TailW-1:0] ram_tail[Clusters];
 
   // Reading: stage 1 is the RAM's output, stage 2 the output register
   logic [Clusters-1:0] chosen, owner_q, read;
   logic [ClusterW-1:0] index, index1_q;  // of `chosen`
   logic [IndexW-1:0] left, left_q;       // beats after this one
-  logic busy_q, go, last, step1, step2, valid1_q, last1_q, valid2_q;
+  logic busy_q, go, last, folded, step1, step2, valid1_q, last1_q, folded1_q, valid2_q;
   frame_meta_t meta, meta1_q;
 
   assign step2 = !valid2_q || frames.ready;
@@ -71,6 +77,7 @@ module frame_gather
     left = '0;
     meta = '0;
     last = busy_q && left_q == 0;
+    folded = 1'b0;
     for (int unsigned c = 0; c < Clusters; c++) begin
       if (chosen[c]) index |= ClusterW'(c);
       if (grant[c]) begin
@@ -78,6 +85,7 @@ module frame_gather
         meta |= desc[c].meta;
       end
       last |= !busy_q && grant[c] && desc[c].single;
+      folded |= Tails && !busy_q && grant[c] && desc[c].folded;
     end
   end
 
@@ -88,6 +96,7 @@ module frame_gather
       busy_q   <= !last;
       index1_q <= index;
       last1_q  <= last;
+      folded1_q <= folded;
       if (!busy_q) meta1_q <= meta;
     end
     if (step1) valid1_q <= go;
@@ -97,6 +106,7 @@ module frame_gather
         frames.data <= ram_data[index1_q];
         frames.last <= last1_q;
         frames.meta <= meta1_q;
+        tail <= '{valid: folded1_q, data: ram_tail[index1_q]};
       end
     end
     if (rst) begin
@@ -110,9 +120,10 @@ module frame_gather
   for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
     logic [AddrW:0] wr_q, rd_q, level_q;
     logic [IndexW-1:0] index_q;
-    logic few;
+    logic few, folds;
     desc_t desc_in;
-    assign desc_in = '{meta: in_beat[c].meta, single: index_q == 0, left: index_q - 1'b1};
+    assign folds = Tails && index_q == 1 && in_beat[c].last && is_folded(in_beat[c].meta.len);
+    assign desc_in = '{meta: in_beat[c].meta, folded: folds, single: folds || index_q == 0, left: index_q - 1'b1};
 
     ram_sdp #(
         .Width(DataW),
@@ -126,6 +137,24 @@ module frame_gather
         .raddr(rd_q[AddrW-1:0]),
         .rdata(ram_data[c])
     );
+    if (Tails) begin : gen_tail
+      logic [AddrW-1:0] first_q;  // where the first beat is, when the second one comes
+      always_ff @(posedge clk) if (in_valid[c]) first_q <= wr_q[AddrW-1:0];
+      ram_sdp #(
+          .Width(TailW),
+          .Depth(Depth)
+      ) i_tail (
+          .clk,
+          .we(in_valid[c] && index_q == 1),
+          .waddr(first_q),
+          .wdata(in_beat[c].data[TailW-1:0]),
+          .re(read[c]),
+          .raddr(rd_q[AddrW-1:0]),
+          .rdata(ram_tail[c])
+      );
+    end else begin : gen_no_tail
+      assign ram_tail[c] = '0;
+    end
     fifo_dist #(
         .Width($bits(desc_t)),
         .Room(OnTheWay)
@@ -142,7 +171,7 @@ module frame_gather
     );
     always_ff @(posedge clk) begin
       if (in_valid[c]) begin
-        wr_q <= wr_q + 1'b1;
+        if (!folds) wr_q <= wr_q + 1'b1;
         index_q <= in_beat[c].last ? '0 : index_q + 1'b1;
       end
       if (read[c]) rd_q <= rd_q + 1'b1;

@@ -35,7 +35,8 @@ module host_mem
       .in_valid,
       .in_beat,
       .room,
-      .frames(gathered)
+      .frames(gathered),
+      .tail()
   );
 
   // ---- writes

@@ -128,7 +128,8 @@ module loopback
       .in_valid,
       .in_beat,
       .room,
-      .frames(gathered)
+      .frames(gathered),
+      .tail()
   );
   logic first_q, take_beat;
   unit_t unit_q;

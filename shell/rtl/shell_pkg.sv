@@ -21,7 +21,7 @@ package shell_pkg;
     logic runt;
     logic damaged;
     logic disabled;
-    logic [15:0] level;  // beats that wait now
+    logic [15:0] level;  // rows of the ring that wait now
   } rx_event_t;
 
   // What the dispatcher reports for a source.
@@ -89,7 +89,7 @@ package shell_pkg;
     place_t place;
   } host_read_done_t;
 
-  // Number of bytes that a contiguous `tkeep` stands for.
+  // Number of bytes that a contiguous `tkeep` of one beat stands for.
   function automatic logic [6:0] keep_bytes(logic [BeatBytes-1:0] keep);
     logic [3:0] groups;
     logic [7:0] rest;
@@ -102,10 +102,10 @@ package shell_pkg;
     return {groups, 3'b0} + 7'(ones);
   endfunction
 
-  // The `tkeep` of `bytes` bytes (1..64, the low 6 bits of the length; 0 is 64).
-  function automatic logic [BeatBytes-1:0] bytes_keep(logic [5:0] bytes);
-    logic [BeatBytes-1:0] keep;
-    for (int unsigned i = 0; i < BeatBytes; i++) keep[i] = bytes == 0 || i < 32'(bytes);
+  // The `tkeep` of `bytes` bytes on a port (1..128, the low 7 bits of the length; 0 is 128).
+  function automatic logic [PortBytes-1:0] bytes_keep(logic [6:0] bytes);
+    logic [PortBytes-1:0] keep;
+    for (int unsigned i = 0; i < PortBytes; i++) keep[i] = bytes == 0 || i < 32'(bytes);
     return keep;
   endfunction
 endpackage

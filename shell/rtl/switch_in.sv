@@ -5,6 +5,9 @@
 //
 //   source ─> queue per source and cluster ─> frame arbiter of the cluster ─> link register ─> unit
 //             2                               (on keys; the beat follows) 1   1 cycle
+//                                                          └─> tail register ─┘ one cycle behind its beat
+//
+// A folded frame unfolds on the link: in the cycle after its beat its tail follows, as a beat of its own, for which units always have room.
 //
 // 512 bits, one beat a cycle on every link, also when each beat is a frame. A queue per pair keeps a source that waits for one
 // cluster's link from holding another source. Units have queues of their own and say when they have room, so that a unit that cannot take
@@ -14,6 +17,7 @@ module switch_in
   import penstock_pkg::*;
 #(
     parameter int unsigned Sources  = 4,
+    parameter int unsigned Tails    = 2,  // the first so many sources, at least one, have tails
     parameter int unsigned Units    = 16,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
@@ -22,6 +26,7 @@ module switch_in
 
     input wire logic [Clusters-1:0] in_valid[Sources],
     input wire beat_t in_beat[Sources],  // `meta` with all beats of a frame
+    input wire tail_t in_tail[Tails],
     output logic [Clusters-1:0] start_room[Sources],  // half of the queue is free
     output logic [Clusters-1:0] beat_room[Sources],  // room for a beat and what is on its way
 
@@ -29,13 +34,15 @@ module switch_in
 
     output logic     [Units-1:0] out_valid,           // to these units
     output beat_t                out_beat[Clusters],  // `meta` with all beats of a frame
-    input wire logic [Units-1:0] room                 // in the unit: a beat comes up to two cycles after it has fallen
+    input wire logic [Units-1:0] room                 // in the unit, for four: beats come up to two cycles after it has fallen
 );
   localparam int unsigned Depth = 32;
   localparam int unsigned BeatW = $bits(beat_t);
-  localparam int unsigned Takers = Sources + 1;  // of the link: the sources, then the answers
+  localparam int unsigned Starters = Sources + 1;  // who may start a frame on the link: the sources, then the answers
+  localparam int unsigned Takers = Starters + 1;   // and the tail of the frame that has started
 
   typedef struct packed {
+    logic folded;         // the tail is to follow
     logic last;
     logic [1:0] unit_id;  // within the cluster
   } key_t;
@@ -48,33 +55,51 @@ module switch_in
     localparam int unsigned Here = (Units - First < UnitsPerCluster) ? Units - First : UnitsPerCluster;
 
     // Heads of the sources' queues, and the beats that were popped in the cycle before
-    key_t key[Takers];
-    beat_t beat[Takers];
-    logic [Takers-1:0] valid, pop;
+    key_t key[Starters];
+    beat_t beat[Starters];
+    logic [TailW-1:0] tail[Tails];
+    logic [Starters-1:0] valid;
+    logic [Takers-1:0] pop;
     for (genvar s = 0; s < Sources; s++) begin : gen_queue
+      localparam bit HasTail = s < Tails;
+      localparam int unsigned BodyW = BeatW + (HasTail ? TailW : 0);
       logic [$clog2(Depth):0] level;
+      tail_t in;
+      beat_t first;
+      key_t head;
+      logic [BodyW-1:0] body;
+      if (HasTail) begin : gen_tail
+        assign in = in_tail[s];
+        assign tail[s] = body[BeatW+:TailW];
+      end else begin : gen_no_tail
+        assign in = '0;
+      end
+      assign first = '{meta: in_beat[s].meta, last: in_beat[s].last && !in.valid, data: in_beat[s].data};
+      assign beat[s] = body[BeatW-1:0];
+      // As it was written; synthesis does not look through a memory
+      assign key[s] = '{folded: HasTail && head.folded, last: head.last, unit_id: head.unit_id};
       fifo_keyed #(
           .KeyW ($bits(key_t)),
-          .BodyW(BeatW),
+          .BodyW(BodyW),
           .Depth(Depth),
           .Room (4)
       ) i_queue (
           .clk,
           .rst,
           .push(in_valid[s][c]),
-          .key_in({in_beat[s].last, in_beat[s].meta.unit_id[1:0]}),
-          .body_in(in_beat[s]),
+          .key_in({in.valid, first.last, in_beat[s].meta.unit_id[1:0]}),
+          .body_in(BodyW'({in.data, first})),
           .ready(beat_room[s][c]),
           .valid(valid[s]),
-          .key(key[s]),
+          .key(head),
           .pop(pop[s]),
-          .body(beat[s]),
+          .body,
           .level
       );
       always_ff @(posedge clk) start_room[s][c] <= !rst && level <= ($clog2(Depth) + 1)'(Depth / 2);
     end
 
-    assign key[Sources] = '{last: answers.last, unit_id: answers.meta.unit_id[1:0]};
+    assign key[Sources] = '{folded: 1'b0, last: answers.last, unit_id: answers.meta.unit_id[1:0]};
     assign valid[Sources] = answers.valid && 32'(answers.meta.unit_id[4:2]) == c;
     assign answers_pop[c] = pop[Sources];
     beat_t answer_q;
@@ -88,44 +113,76 @@ module switch_in
       unit_room = '1;
       unit_room[Here-1:0] = room[First+:Here];
     end
-    logic [Takers-1:0] ready, grant, owner_q;
+    logic [Takers-1:0] ready, owner, owner_q;
+    logic [Starters-1:0] grant;
     logic busy_q, busy_d;
-    always_comb for (int unsigned s = 0; s < Takers; s++) ready[s] = valid[s] && unit_room[key[s].unit_id];
+    always_comb begin
+      for (int unsigned s = 0; s < Starters; s++) ready[s] = valid[s] && unit_room[key[s].unit_id];
+      ready[Starters] = 1'b1;
+    end
     rr_arbiter #(
-        .N(Takers)
+        .N(Starters)
     ) i_arbiter (
         .clk,
         .rst,
-        .req(ready),
-        .accept(!busy_q && ready != 0),
+        .req(ready[Starters-1:0]),
+        .accept(!busy_q && ready[Starters-1:0] != 0),
         .grant
     );
-    assign pop = busy_q ? ready & owner_q : grant;
+    assign pop = busy_q ? ready & owner_q : {1'b0, grant};
+    // Who goes on with the frame that starts: its source, or its tail.
+    always_comb begin
+      owner = '0;
+      for (int unsigned s = 0; s < Starters; s++)
+        if (key[s].folded) owner[Starters] |= grant[s];
+        else owner[s] = grant[s];
+    end
 
     // The beat of what was popped is there in the next cycle, and on the link in the one after.
     logic [Takers-1:0] pop_q;
+    logic [Tails-1:0] pop_tail_q;
     logic [UnitsPerCluster-1:0] to_unit, to_unit_q;
     always_comb begin
-      busy_d  = busy_q;
-      to_unit = '0;
-      for (int unsigned s = 0; s < Takers; s++)
+      busy_d  = busy_q && !pop[Starters];
+      to_unit = pop[Starters] ? to_unit_q : '0;
+      for (int unsigned s = 0; s < Starters; s++)
         if (pop[s]) begin
           busy_d = !key[s].last;
           to_unit[key[s].unit_id] = 1'b1;
         end
     end
+    reg_copy #(
+        .Width(Tails)
+    ) i_pop_tail (
+        .clk,
+        .load(1'b1),
+        .d(pop[Tails-1:0]),
+        .q(pop_tail_q)
+    );
     beat_t link, link_q;
+    logic [TailW-1:0] link_tail, tail_q;
     logic [UnitsPerCluster-1:0] link_valid_q;
     always_comb begin
       link = '0;
-      for (int unsigned s = 0; s < Takers; s++) if (pop_q[s]) link |= beat[s];
+      for (int unsigned s = 0; s < Starters; s++) if (pop_q[s]) link |= beat[s];
+      if (pop_q[Starters]) begin
+        link.last = 1'b1;
+        link.data[TailW-1:0] |= tail_q;
+      end
+      link_tail = '0;
+      for (int unsigned s = 0; s < Tails; s++) if (pop_tail_q[s]) link_tail |= tail[s];
     end
     always_ff @(posedge clk) begin
-      if (!busy_q) owner_q <= grant;
+      if (!busy_q) owner_q <= owner;
       busy_q <= busy_d;
       pop_q <= pop;
       to_unit_q <= to_unit;
-      if (pop_q != 0) link_q <= link;
+      if (pop_q != 0) begin
+        link_q.data <= link.data;
+        link_q.last <= link.last;
+        if (!pop_q[Starters]) link_q.meta <= link.meta;
+      end
+      tail_q <= link_tail;
       link_valid_q <= to_unit_q;
       if (rst) begin
         busy_q <= 1'b0;

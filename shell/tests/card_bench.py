@@ -18,7 +18,7 @@ from penstock import regs
 
 HOST = 4
 LOOPBACK = 5
-BEAT = 64
+BEAT, PORT_BEAT = 64, 128  # bytes; the host's, and those of a port
 UNIT_WINDOW = 0x4000_0000
 
 
@@ -86,8 +86,8 @@ class CardBench:
                 beat = self._next_beat(p, bool(pause >> p & 1))
                 if beat:
                     chunk, is_last, damaged = beat
-                    data |= int.from_bytes(chunk, "little") << (512 * p)
-                    keep |= ((1 << len(chunk)) - 1) << (64 * p)
+                    data |= int.from_bytes(chunk, "little") << (8 * PORT_BEAT * p)
+                    keep |= ((1 << len(chunk)) - 1) << (PORT_BEAT * p)
                     valid |= 1 << p
                     last |= is_last << p
                     user |= (is_last and damaged) << p
@@ -123,7 +123,14 @@ class CardBench:
                     if tx_valid >> p & 1:
                         src = int(d.tx_src.value) >> (8 * p) & 0xFF
                         time = int(d.tx_timestamp.value) >> (32 * p) & 0xFFFFFFFF
-                        self._take(p, tx_data >> (512 * p), tx_keep >> (64 * p), bool(tx_last >> p & 1), src, time)
+                        self._take(
+                            p,
+                            tx_data >> (8 * PORT_BEAT * p),
+                            tx_keep >> (PORT_BEAT * p),
+                            bool(tx_last >> p & 1),
+                            src,
+                            time,
+                        )
             if host_tx_ready and int(d.host_tx_tvalid.value):
                 self._take(
                     HOST,
@@ -147,21 +154,26 @@ class CardBench:
             current = (frame, damaged, 0)
             self.entry[p].append(self.cycle)
         frame, damaged, at = current
-        chunk = frame[at : at + BEAT]
-        is_last = at + BEAT >= len(frame)
-        self.sending[p] = None if is_last else (frame, damaged, at + BEAT)
+        beat = self._beat(p)
+        chunk = frame[at : at + beat]
+        is_last = at + beat >= len(frame)
+        self.sending[p] = None if is_last else (frame, damaged, at + beat)
         return chunk, is_last, damaged
 
     def _take(self, p: int, data: int, keep: int, last: bool, src: int, time: int) -> None:
-        keep &= (1 << 64) - 1
+        beat = self._beat(p)
+        keep &= (1 << beat) - 1
         count = keep.bit_count()
-        assert keep == (1 << count) - 1 and (last or count == BEAT), f"bad tkeep {keep:#x} at stream {p}"
+        assert keep == (1 << count) - 1 and (last or count == beat), f"bad tkeep {keep:#x} at stream {p}"
         if not self.partial[p]:
             self.meta[p] = (src, time)
-        self.partial[p] += (data & ((1 << 512) - 1)).to_bytes(BEAT, "little")[:count]
+        self.partial[p] += (data & ((1 << 8 * beat) - 1)).to_bytes(beat, "little")[:count]
         if last:
             self.out[p].append(Frame(bytes(self.partial[p]), *self.meta[p], self.cycle))
             self.partial[p] = bytearray()
+
+    def _beat(self, p: int) -> int:
+        return BEAT if p == HOST else PORT_BEAT
 
     def send(self, p: int, frame: bytes, damaged: bool = False) -> None:
         """Queues a frame for stream p."""

@@ -2,7 +2,7 @@
 `default_nettype none
 
 // The dispatcher with flat ports. The data of a beat is a tag of 32 bits, which must come out with it. The last source is the loopback: of its
-// requests the low bits of the tag are the unit that asks.
+// requests the low bits of the tag are the unit that asks. The tail of a folded frame, which ports have, is its tag inverted.
 module dispatch_bench
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -26,6 +26,8 @@ module dispatch_bench
     output logic [Frames-1:0][Clusters-1:0] out_valid,
     output logic [Frames-1:0]               out_last,
     output logic [Frames-1:0][31:0]         out_tag,
+    output logic [Ports-1:0]                out_folded,
+    output logic [Ports-1:0][31:0]          out_tail,
     output logic [Frames-1:0][15:0]         out_len,
     output logic [Frames-1:0][ 4:0]         out_unit,
     output logic [Frames-1:0][ 5:0]         out_slot,
@@ -63,6 +65,8 @@ module dispatch_bench
     output logic [Sources-1:0] event_stall
 );
   frame_if sources[Frames] ();
+  tail_t tails[Ports];
+  tail_t tails_out[Ports];
   logic [Clusters-1:0] valid[Frames];
   beat_t beat[Frames];
   logic [Clusters-1:0] starts[Frames];
@@ -93,11 +97,18 @@ module dispatch_bench
     assign out_slot[s] = beat[s].meta.slot;
     assign starts[s] = start_room[s];
     assign beats[s] = beat_room[s];
-    frame_check i_check (
+    frame_check #(
+        .Tails(s < Ports)
+    ) i_check (
         .clk,
         .rst,
         .link(sources[s])
     );
+  end
+  for (genvar p = 0; p < Ports; p++) begin : gen_tail
+    assign tails[p] = '{valid: is_folded(in_len[p]), data: TailW'(~in_tag[p])};
+    assign out_folded[p] = tails_out[p].valid;
+    assign out_tail[p] = tails_out[p].data[31:0];
   end
   for (genvar s = 0; s < Sources; s++) begin : gen_events
     assign event_oversize[s] = events[s].oversize;
@@ -129,8 +140,10 @@ module dispatch_bench
       .clk,
       .rst,
       .sources(sources),
+      .tails,
       .out_valid(valid),
       .out_beat(beat),
+      .out_tail(tails_out),
       .start_room(starts),
       .beat_room(beats),
       .loop_valid(in_valid[Frames]),

@@ -1,11 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// switch_in with flat ports. The data of a beat is a tag of 32 bits.
+// switch_in with flat ports. The data of a beat is a tag of 32 bits, which in a tail is the one of its beat with 1 added. The first sources have tails.
 module switch_in_bench
   import penstock_pkg::*;
 #(
     parameter int unsigned Sources  = 4,
+    parameter int unsigned Tails    = 2,
     parameter int unsigned Units    = 8,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
 ) (
@@ -28,6 +29,7 @@ module switch_in_bench
 );
   logic [Clusters-1:0] valid[Sources];
   beat_t beat[Sources];
+  tail_t tail[Tails];
   logic [Clusters-1:0] starts[Sources];
   logic [Clusters-1:0] beats[Sources];
   beat_t links[Clusters];
@@ -45,6 +47,9 @@ module switch_in_bench
     assign start_room[s] = starts[s];
     assign beat_room[s] = beats[s];
   end
+  for (genvar s = 0; s < Tails; s++) begin : gen_tail
+    assign tail[s] = '{valid: is_folded(in_len[s]), data: TailW'(in_tag[s] + 32'd1)};
+  end
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     assign out_last[u] = links[u/UnitsPerCluster].last;
     assign out_tag[u] = links[u/UnitsPerCluster].data[31:0];
@@ -59,12 +64,14 @@ module switch_in_bench
 
   switch_in #(
       .Sources(Sources),
-      .Units  (Units)
+      .Tails(Tails),
+      .Units(Units)
   ) i_switch (
       .clk,
       .rst,
       .in_valid(valid),
       .in_beat(beat),
+      .in_tail(tail),
       .start_room(starts),
       .beat_room(beats),
       .answers(answers),

@@ -66,7 +66,8 @@ module switch_out_bench
         .in_valid(valid[d]),
         .in_beat(beat),
         .room(room[d]),
-        .frames(frames[d])
+        .frames(frames[d]),
+        .tail()
     );
     assign out_valid[d] = frames[d].valid;
     assign frames[d].ready = out_ready[d];

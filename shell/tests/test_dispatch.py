@@ -23,7 +23,7 @@ SOURCES, FRAMES, UNITS, CLUSTERS, CLUSTER = 4, 3, 8, 2, 4
 PORT_0, PORT_1, HOST, LOOPBACK = range(SOURCES)
 ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP = range(4)
 TO_ANY, TO_UNIT = 3, 0x40
-BEAT = 64
+BEAT, TAIL = 64, 16
 EVENTS = ("oversize", "policy", "stall")
 
 
@@ -49,8 +49,12 @@ class Frame:
     cycle: int = -1
     again: int = 0
 
-    def beats(self) -> int:
-        return (self.size + BEAT - 1) // BEAT
+    def folded(self, source: int) -> bool:
+        """Its last bytes are a tail beside its only beat."""
+        return source in (PORT_0, PORT_1) and BEAT < self.size <= BEAT + TAIL
+
+    def beats(self, source: int) -> int:
+        return 1 if self.folded(source) else (self.size + BEAT - 1) // BEAT
 
 
 class Bench:
@@ -176,7 +180,7 @@ class Bench:
             if self.offered[s]:
                 frame = self.waiting[s][0]
                 valid |= 1 << s
-                last |= (s == LOOPBACK or self.beat[s] == frame.beats() - 1) << s
+                last |= (s == LOOPBACK or self.beat[s] == frame.beats(s) - 1) << s
                 tag[s] = frame.number if s == LOOPBACK else frame.number << 8 | self.beat[s]
                 size[s], flow[s], dst[s] = frame.size, frame.flow, frame.dst
         d.in_valid.value, d.in_last.value = valid, last
@@ -228,12 +232,18 @@ class Bench:
         self.active = self.cycle
         last, tag, size = int(d.out_last.value), int(d.out_tag.value), int(d.out_len.value)
         unit, slot = int(d.out_unit.value), int(d.out_slot.value)
+        folded, tail = int(d.out_folded.value), int(d.out_tail.value)
         for s in range(FRAMES):
             cluster = part(valid, s, CLUSTERS)
             if cluster:
                 self._beat(s, cluster, part(tag, s, 32), part(size, s, 16), part(unit, s, 5), part(slot, s, 6))
                 frame = self.leaving[s]
-                assert frame and (last >> s & 1) == (self.leaving_beat[s] == frame.beats())
+                if s != HOST:
+                    assert frame and folded >> s & 1 == frame.folded(s)
+                    assert not frame.folded(s) or part(tail, s, 32) == ~part(tag, s, 32) & 0xFFFFFFFF, (
+                        "a tail of another"
+                    )
+                assert frame and (last >> s & 1) == (self.leaving_beat[s] == frame.beats(s))
                 if last >> s & 1:
                     self.leaving[s] = None
 
@@ -283,7 +293,7 @@ def span(frames: list[Frame]) -> int:
 
 @cocotb.test()
 async def one_decision_a_cycle_and_port(dut: Any) -> None:
-    """Both ports send a single-beat frame in each cycle, with either spreading policy, and with hashes that keep to different clusters."""
+    """Both ports send a single-beat frame in each cycle, every other one folded, with either spreading policy, and with hashes that keep to different clusters."""
     bench = Bench(dut)
     await bench.start([32] * UNITS)
     for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
@@ -293,7 +303,7 @@ async def one_decision_a_cycle_and_port(dut: Any) -> None:
         first = [len(frames) for frames in bench.out]
         for i in range(400):
             for port in (PORT_0, PORT_1):
-                bench.send(port, flow=(i + port * CLUSTER) % UNITS)
+                bench.send(port, flow=(i + port * CLUSTER) % UNITS, size=(64, 80)[i % 2])
         await bench.drain()
         for port in (PORT_0, PORT_1):
             assert span(bench.out[port][first[port] :]) <= 402, f"policy {policy}"
@@ -395,7 +405,7 @@ async def hash_follows_reta(dut: Any) -> None:
     bench.rate, bench.room = 0.7, 0.7
     bench.hold = lambda unit: bench.rng.randrange(5, 60)
     frames = [
-        bench.send(source, flow=bench.rng.randrange(128), size=bench.rng.choice([60, 64, 65, 200]))
+        bench.send(source, flow=bench.rng.randrange(128), size=bench.rng.choice([60, 64, 65, 80, 81, 200]))
         for _ in range(200)
         for source in (PORT_0, PORT_1, HOST)
     ]
@@ -440,7 +450,7 @@ async def oversize_gives_the_slot_back(dut: Any) -> None:
     frames: list[tuple[int, Frame]] = []
     for _ in range(120):
         for source in range(SOURCES):
-            size = bench.rng.choice([60, 63, 64, 65, 100, 101, 128, 129, 1000, 1001, 1024, 1025, 1500, 1501])
+            size = bench.rng.choice([60, 63, 64, 65, 80, 81, 100, 101, 128, 129, 1000, 1001, 1024, 1025, 1500, 1501])
             frames.append((source, bench.send(source, flow=bench.rng.randrange(128), size=size)))
     await bench.drain()
     for source in range(SOURCES):
@@ -636,7 +646,7 @@ async def anything_goes(dut: Any) -> None:
                 dst = (
                     TO_UNIT + bench.rng.randrange(UNITS) if source == LOOPBACK and bench.rng.random() < 0.5 else TO_ANY
                 )
-                size = bench.rng.choice([14, 64, 65, 128, 500, 1500])
+                size = bench.rng.choice([14, 64, 65, 72, 80, 81, 128, 500, 1500])
                 bench.send(source, size=size, flow=bench.rng.randrange(128), dst=dst)
                 sent += 1
         await bench.drain()

@@ -17,7 +17,7 @@ from penstock.hdl import simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-SOURCES, UNITS, CLUSTERS, CLUSTER, BEAT = 4, 8, 2, 4, 64
+SOURCES, TAILS, UNITS, CLUSTERS, CLUSTER, BEAT, TAIL = 4, 2, 8, 2, 4, 64, 16
 QUEUE, ROOM = 32, 4  # beats of a unit's queue, and how many must have a place when it says that it has room
 
 
@@ -34,7 +34,12 @@ class Frame:
     size: int
 
     def beats(self) -> int:
+        """On the link to the unit."""
         return (self.size + BEAT - 1) // BEAT
+
+    def beats_in(self) -> int:
+        """One when the source has tails and the frame is folded."""
+        return 1 if self.source < TAILS and BEAT < self.size <= BEAT + TAIL else self.beats()
 
 
 class Bench:
@@ -95,7 +100,7 @@ class Bench:
                 if (beats if at else starts) >> (s * CLUSTERS + frame.unit // CLUSTER) & 1:
                     now[s] = frame, at
                     self.beat[s] = at + 1
-                    if at + 1 == frame.beats():
+                    if at + 1 == frame.beats_in():
                         self.waiting[s].popleft()
                         self.beat[s] = 0
         self.decided.append(now)
@@ -104,7 +109,7 @@ class Bench:
             if beat:
                 frame, at = beat
                 valid[s] = 1 << frame.unit // CLUSTER
-                last[s] = at + 1 == frame.beats()
+                last[s] = at + 1 == frame.beats_in()
                 tag[s], size[s], unit[s] = frame.number << 8 | at, frame.size, frame.unit
         room = 0
         for u, queue in enumerate(self.queues):
@@ -153,7 +158,7 @@ async def keeps_frames_whole(dut: Any) -> None:
     for ready in (1.0, 0.7, 0.3):
         bench.ready = ready
         for _ in range(300):
-            size = bench.rng.choice([14, 64, 65, 128, 512, 1500, bench.rng.randrange(14, 4000)])
+            size = bench.rng.choice([14, 64, 65, 65, 80, 81, 128, 512, 1500, bench.rng.randrange(14, 4000)])
             bench.send(bench.rng.randrange(SOURCES), bench.rng.randrange(UNITS), size)
         await bench.drain()
     bench.expect_order()
@@ -161,10 +166,11 @@ async def keeps_frames_whole(dut: Any) -> None:
 
 @cocotb.test()
 async def full_speed(dut: Any) -> None:
-    """Two sources keep two clusters busy in every cycle, with single-beat frames, also both to the same unit's cluster, and with long ones."""
+    """Two sources keep two clusters busy in every cycle: with single-beat frames, with folded ones, which take two cycles each on the links,
+    and with long ones."""
     bench = Bench(dut)
     await bench.start()
-    for size, count in ((64, 400), (9000, 6)):
+    for size, count in ((64, 400), (65, 300), (9000, 6)):
         first = bench.cycle
         for i in range(count):
             bench.send(0, (i % 2 * CLUSTER + i // 2 % CLUSTER) % UNITS, size)

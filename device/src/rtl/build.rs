@@ -116,7 +116,7 @@ pub struct Parameters {
     pub units: u32,
     /// Accelerators of a unit, a bit each.
     pub accelerators: u32,
-    /// Beats of the ingress buffer of a port.
+    /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
     /// Whether waves can be recorded; such a model is slower.
     pub waves: bool,

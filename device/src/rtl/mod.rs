@@ -34,7 +34,7 @@ pub(crate) use model::Hop as ModelHop;
 use model::{Exit, Frame, Model, Step};
 use pace::Pace;
 
-/// Beats of the ingress buffer of a port: 256 KiB.
+/// Rows of 128 bytes of the ingress buffer of a port: 512 KiB.
 const INGRESS_DEPTH: u32 = 4096;
 /// Cycles between two looks at the units.
 const LOOK: u64 = 5_000;

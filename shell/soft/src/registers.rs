@@ -13,7 +13,7 @@ use crate::{
 const MAGIC: u32 = 0x5045_4E53;
 const VERSION: u32 = 1 << 16;
 /// Bytes of the ingress buffer that a port of the card in RTL has.
-const INGRESS_BYTES: u32 = 256 << 10;
+const INGRESS_BYTES: u32 = 512 << 10;
 /// The unit window.
 const WINDOW: u32 = 0x4000_0000;
 const WINDOW_END: u32 = WINDOW + (64 << 20);

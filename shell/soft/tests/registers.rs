@@ -76,7 +76,7 @@ fn registers_that_can_be_written_keep_their_bits() {
             assert_eq!(card.read(address), Ok(value & bits), "{address:#x}");
         }
     }
-    assert_eq!(card.read(regs::CARD_INGRESS_BYTES), Ok(262_144));
+    assert_eq!(card.read(regs::CARD_INGRESS_BYTES), Ok(524_288));
 }
 
 #[test]
