@@ -8,9 +8,9 @@
 //                           └─> flow hash ─> descriptor queue ─> reader
 //                               6            9                   9
 //
-// What `axis` brings in a cycle is a row of the ring: 64 bytes of the host, 128 of an Ethernet port. The reader makes beats of 64 bytes of it, two
-// cycles a row, or one for a last row of up to 64 bytes. A frame of 65 to 80 bytes is one beat, too: the rest is its tail. So what enters
-// never waits, whatever comes in successive cycles; at 100 Gb/s the reader falls behind only while the dispatcher holds it.
+// What `axis` brings in a cycle is a row of the ring: 64 bytes of the host, 128 of an Ethernet port. The reader makes beats of 64 bytes of it: two
+// of a row, one of a last row of up to 64 bytes; a frame of 65 to 80 bytes is one beat, too, the rest its tail. So whatever comes in successive
+// cycles is stored, and at 100 Gb/s, where no frame comes faster than its beats leave, the ring fills only while the dispatcher holds the reader.
 //
 // A frame becomes visible when its last row is stored and its hash is known: its first beat leaves 13 cycles after its last one entered.
 // One row a cycle in and one beat out, also when each is a frame. Nothing that leaves ever holds what enters; a full ring does:

@@ -71,7 +71,7 @@ async def forwards(dut: Any) -> None:
         bench.rx_idle, bench.tx_stall = idle, stall
         for _ in range(60):
             for p in range(bench.ports):
-                size = rng.choice([14, 60, 63, 64, 65, 127, 128, 129, 512, 1500, rng.randrange(14, 2048)])
+                size = rng.choice([14, 60, 64, 65, 72, 80, 81, 127, 128, 129, 145, 512, 1500, rng.randrange(14, 2048)])
                 sent[p].append(numbered(bench, p, len(sent[p]), size))
                 bench.send(p, sent[p][-1])
         await bench.drained(sum(map(len, sent.values())))
@@ -114,6 +114,27 @@ async def small_frames_every_cycle(dut: Any) -> None:
         await expect_counters(bench, p, RX_FRAMES=count, DROP_OVERFLOW=0)
     latency = min(f.cycle - bench.entry[1][int.from_bytes(f.data[1:5], "big")] for f in bench.out[0])
     assert latency <= 45
+
+
+@full_rate
+@cocotb.test()
+async def folded_frames_every_cycle(dut: Any) -> None:
+    """65 to 80 B back to back on one port, one frame a cycle, two beats each on the links of two clusters: nothing is dropped on the way."""
+    bench = CardBench(dut)
+    await bench.start()
+    await bench.boot(hold=4)
+    bench.pause = False
+    count = 1000
+    sent = [numbered(bench, 0, i, 65 + i % 16) for i in range(count)]
+    for frame in sent:
+        bench.send(0, frame)
+    await bench.drained(count)
+    frames = bench.out[1]
+    assert Counter(f.data for f in frames) == Counter(sent)
+    span = frames[-1].cycle - frames[0].cycle
+    dut._log.info(f"{count} frames in {span} cycles")
+    assert span <= 1.05 * count
+    await expect_counters(bench, 0, RX_FRAMES=count, DROP_OVERFLOW=0)
 
 
 @full_rate
