@@ -82,7 +82,7 @@ def readme_rows() -> list[str]:
             "bench rpu-forward",
         ),
         (
-            "Forwarding, 65 B frames (two beats), 16 units, 2 ports",
+            "Forwarding, 65 B frames, 16 units, 2 ports",
             text(pick(forward, "mpps", size=65, units=16, ports=2), "{:.1f} Mpps"),
             "250 Mpps",
             "bench rpu-forward",
