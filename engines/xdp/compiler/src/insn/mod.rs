@@ -1,0 +1,300 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The eBPF instruction set, as RFC 9669 has it.
+//!
+//! An [`Insn`] takes one 64-bit *slot* of a program, a 64-bit immediate load takes two. Offsets of jumps and calls count slots from the one
+//! behind the instruction.
+
+mod code;
+mod decode;
+mod encode;
+mod print;
+
+pub use code::{Code, CodeError};
+pub use decode::{DecodeError, decode};
+
+/// Bytes of a slot.
+pub const SLOT_BYTES: usize = 8;
+
+/// A register, r0 to r10. r10 holds the end of the stack frame and cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(u8);
+
+impl Reg {
+    pub const R0: Reg = Reg(0);
+    pub const R1: Reg = Reg(1);
+    pub const R2: Reg = Reg(2);
+    pub const R3: Reg = Reg(3);
+    pub const R4: Reg = Reg(4);
+    pub const R5: Reg = Reg(5);
+    pub const R6: Reg = Reg(6);
+    pub const R9: Reg = Reg(9);
+    /// The frame pointer.
+    pub const FP: Reg = Reg(10);
+    /// How many there are.
+    pub const COUNT: usize = 11;
+
+    /// The register of that number, if there is one.
+    pub fn new(number: u8) -> Option<Reg> {
+        (usize::from(number) < Reg::COUNT).then_some(Reg(number))
+    }
+
+    /// Its number, 0 to 10.
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Its number, as an index.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The registers from one to another, both included.
+    pub fn range(first: Reg, last: Reg) -> impl Iterator<Item = Reg> {
+        (first.0..=last.0).map(Reg)
+    }
+}
+
+/// Whether an operation works on all 64 bits or on the lower 32, whose result clears the upper ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Width {
+    W32,
+    W64,
+}
+
+/// How many bytes a load or store moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Size {
+    B1,
+    B2,
+    B4,
+    B8,
+}
+
+impl Size {
+    /// 1, 2, 4 or 8.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Size::B1 => 1,
+            Size::B2 => 2,
+            Size::B4 => 4,
+            Size::B8 => 8,
+        }
+    }
+
+    /// 8, 16, 32 or 64.
+    pub fn bits(self) -> u32 {
+        self.bytes() * 8
+    }
+}
+
+/// The second operand of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operand {
+    Reg(Reg),
+    /// Extended with its sign to 64 bits.
+    Imm(i32),
+}
+
+/// What an arithmetic instruction does with its two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AluOp {
+    Add,
+    Sub,
+    Mul,
+    /// Unsigned; by zero it gives 0.
+    Div,
+    /// Signed; by zero it gives 0.
+    Sdiv,
+    Or,
+    And,
+    Lsh,
+    Rsh,
+    /// Unsigned; by zero it leaves the left operand.
+    Mod,
+    /// Signed; by zero it leaves the left operand.
+    Smod,
+    Xor,
+    Mov,
+    Arsh,
+}
+
+/// What a byte-order instruction does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Swap {
+    /// To little endian: on a little-endian machine it only cuts the value.
+    ToLe,
+    /// To big endian.
+    ToBe,
+    /// Always.
+    Always,
+}
+
+/// What a conditional jump compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cond {
+    Eq,
+    Ne,
+    /// Some bit is set in both.
+    Set,
+    Gt,
+    Ge,
+    Lt,
+    Le,
+    Sgt,
+    Sge,
+    Slt,
+    Sle,
+}
+
+/// What an atomic instruction does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    Add,
+    Or,
+    And,
+    Xor,
+    /// Always fetches.
+    Xchg,
+    /// Compares with r0, and always fetches into r0.
+    Cmpxchg,
+}
+
+/// What a 64-bit immediate load gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Imm64 {
+    Value(u64),
+    /// The map behind a file descriptor.
+    MapFd(i32),
+    /// An address in the first value of the map behind a file descriptor.
+    MapFdValue {
+        fd: i32,
+        offset: u32,
+    },
+    /// A variable of the platform, by its BTF type.
+    Variable {
+        id: i32,
+        object: i32,
+    },
+    /// The address of a function, as the offset from the slot behind this instruction's first.
+    Function(i32),
+    /// The map of that index: here, in the object's list of maps.
+    Map(u32),
+    /// An address in the first value of the map of that index.
+    MapValue {
+        map: u32,
+        offset: u32,
+    },
+}
+
+/// What is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Callee {
+    /// A helper function, by its number.
+    Helper(u32),
+    /// A function of the program, as the offset from the slot behind the call.
+    Local(i32),
+}
+
+/// An instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Insn {
+    Alu {
+        op: AluOp,
+        width: Width,
+        dst: Reg,
+        src: Operand,
+    },
+    Neg {
+        width: Width,
+        dst: Reg,
+    },
+    /// Moves the lower bytes, extended with their sign. `from` is smaller than `width`.
+    MovSx {
+        width: Width,
+        from: Size,
+        dst: Reg,
+        src: Reg,
+    },
+    /// Byte order of the lower bytes; the upper ones are cleared.
+    Swap {
+        kind: Swap,
+        size: Size,
+        dst: Reg,
+    },
+    LoadImm64 {
+        dst: Reg,
+        imm: Imm64,
+    },
+    Load {
+        size: Size,
+        signed: bool,
+        dst: Reg,
+        base: Reg,
+        offset: i16,
+    },
+    Store {
+        size: Size,
+        base: Reg,
+        offset: i16,
+        src: Operand,
+    },
+    Atomic {
+        op: AtomicOp,
+        width: Width,
+        fetch: bool,
+        base: Reg,
+        offset: i16,
+        src: Reg,
+    },
+    /// `long` jumps take their offset from the 32-bit field.
+    Jump {
+        offset: i32,
+        long: bool,
+    },
+    Branch {
+        cond: Cond,
+        width: Width,
+        left: Reg,
+        right: Operand,
+        offset: i16,
+    },
+    Call(Callee),
+    Exit,
+}
+
+impl Insn {
+    /// 2 for a 64-bit immediate load, 1 for all others.
+    pub fn slots(self) -> usize {
+        if matches!(self, Insn::LoadImm64 { .. }) { 2 } else { 1 }
+    }
+
+    /// How far it may jump, from the slot behind it.
+    pub fn jump_offset(self) -> Option<i64> {
+        match self {
+            Insn::Jump { offset, .. } => Some(offset.into()),
+            Insn::Branch { offset, .. } => Some(offset.into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the instruction behind it may come next.
+    pub fn falls_through(self) -> bool {
+        !matches!(self, Insn::Exit | Insn::Jump { .. })
+    }
+
+    /// The register it writes, calls aside.
+    pub fn writes(self) -> Option<Reg> {
+        match self {
+            Insn::Alu { dst, .. }
+            | Insn::Neg { dst, .. }
+            | Insn::MovSx { dst, .. }
+            | Insn::Swap { dst, .. }
+            | Insn::LoadImm64 { dst, .. }
+            | Insn::Load { dst, .. } => Some(dst),
+            Insn::Atomic { op: AtomicOp::Cmpxchg, .. } => Some(Reg::R0),
+            Insn::Atomic { fetch: true, src, .. } => Some(src),
+            Insn::Call(_) => Some(Reg::R0),
+            _ => None,
+        }
+    }
+}
