@@ -1,0 +1,94 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `.BTF.ext`: source lines of instructions, and the places where the compiler has left a field's offset to the loader (CO-RE).
+
+use super::reader::{header_length, part, word};
+use super::{Btf, BtfError, TypeId};
+
+/// Where an instruction comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    /// The line's text, without what it is indented by.
+    pub text: String,
+}
+
+/// A value in an instruction that depends on a type's layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoreRelocation {
+    pub ty: TypeId,
+    /// Which member of which member: `0:1:2`.
+    pub access: String,
+    /// What is asked about it, by its number in the kernel's list.
+    pub kind: u32,
+}
+
+/// What a record says, with the section and the byte offset of the instruction it is about.
+pub type Placed<T> = (String, u32, T);
+
+/// What `.BTF.ext` says.
+#[derive(Debug, Clone, Default)]
+pub struct Ext {
+    pub lines: Vec<Placed<Line>>,
+    pub core: Vec<Placed<CoreRelocation>>,
+}
+
+impl Ext {
+    /// Reads the section `.BTF.ext`.
+    pub fn read(bytes: &[u8], btf: &Btf) -> Result<Ext, BtfError> {
+        let header = header_length(bytes)?;
+        let table = |at: usize| {
+            if at + 8 > header {
+                return Ok(&[][..]);
+            }
+            part(bytes, header.saturating_add(word(bytes, at)? as usize), word(bytes, at + 4)? as usize)
+        };
+        let lines = records(table(16)?, 16, btf, |record| {
+            let place = word(record, 12)?;
+            Ok(Line {
+                file: btf.string(word(record, 4)?)?,
+                line: place >> 10,
+                column: place & 0x3ff,
+                text: btf.string(word(record, 8)?)?.trim().to_owned(),
+            })
+        })?;
+        let core = records(table(24)?, 16, btf, |record| {
+            Ok(CoreRelocation {
+                ty: TypeId(word(record, 4)?),
+                access: btf.string(word(record, 8)?)?,
+                kind: word(record, 12)?,
+            })
+        })?;
+        Ok(Ext { lines, core })
+    }
+}
+
+/// Reads a table: the size of its records, then for each section its name, how many there are, and they themselves.
+fn records<T>(
+    table: &[u8],
+    at_least: u32,
+    btf: &Btf,
+    read: impl Fn(&[u8]) -> Result<T, BtfError>,
+) -> Result<Vec<Placed<T>>, BtfError> {
+    let mut all = Vec::new();
+    if table.is_empty() {
+        return Ok(all);
+    }
+    let size = word(table, 0)?;
+    if size < at_least {
+        return Err(BtfError::Record(size));
+    }
+    let mut at = 4;
+    while at < table.len() {
+        let section = btf.string(word(table, at)?)?;
+        let count = word(table, at + 4)?;
+        at += 8;
+        for _ in 0..count {
+            let record = part(table, at, size as usize)?;
+            all.push((section.clone(), word(record, 0)?, read(record)?));
+            at += size as usize;
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,270 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Maps: which kinds there are, and what the engine takes.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::btf::Shape;
+
+/// Longest key of a hash table or a trie, in bytes.
+pub const MAX_KEY_BYTES: u32 = 64;
+/// Longest value, in bytes.
+pub const MAX_VALUE_BYTES: u32 = 256;
+/// Longest section of global data, in bytes. It is one value that is never looked up.
+pub const MAX_DATA_BYTES: u32 = 65_536;
+
+/// The kinds of map that the engine has. The kernel's numbers and names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MapKind {
+    Hash,
+    Array,
+    ProgArray,
+    PerfEventArray,
+    PercpuHash,
+    PercpuArray,
+    LruHash,
+    LruPercpuHash,
+    LpmTrie,
+    ArrayOfMaps,
+    HashOfMaps,
+    Devmap,
+    Cpumap,
+    Xskmap,
+    DevmapHash,
+    Ringbuf,
+}
+
+/// All kinds with their numbers.
+const KINDS: [(u32, MapKind, &str); 16] = [
+    (1, MapKind::Hash, "hash"),
+    (2, MapKind::Array, "array"),
+    (3, MapKind::ProgArray, "prog_array"),
+    (4, MapKind::PerfEventArray, "perf_event_array"),
+    (5, MapKind::PercpuHash, "percpu_hash"),
+    (6, MapKind::PercpuArray, "percpu_array"),
+    (9, MapKind::LruHash, "lru_hash"),
+    (10, MapKind::LruPercpuHash, "lru_percpu_hash"),
+    (11, MapKind::LpmTrie, "lpm_trie"),
+    (12, MapKind::ArrayOfMaps, "array_of_maps"),
+    (13, MapKind::HashOfMaps, "hash_of_maps"),
+    (14, MapKind::Devmap, "devmap"),
+    (16, MapKind::Cpumap, "cpumap"),
+    (17, MapKind::Xskmap, "xskmap"),
+    (25, MapKind::DevmapHash, "devmap_hash"),
+    (27, MapKind::Ringbuf, "ringbuf"),
+];
+
+/// Kinds that Linux has beyond those.
+const FOREIGN: [(u32, &str); 17] = [
+    (7, "stack_trace"),
+    (8, "cgroup_array"),
+    (15, "sockmap"),
+    (18, "sockhash"),
+    (19, "cgroup_storage"),
+    (20, "reuseport_sockarray"),
+    (21, "percpu_cgroup_storage"),
+    (22, "queue"),
+    (23, "stack"),
+    (24, "sk_storage"),
+    (26, "struct_ops"),
+    (28, "inode_storage"),
+    (29, "task_storage"),
+    (30, "bloom_filter"),
+    (31, "user_ringbuf"),
+    (32, "cgrp_storage"),
+    (33, "arena"),
+];
+
+impl MapKind {
+    /// The kind of that number, or what Linux calls it.
+    pub fn from_number(number: u32) -> Result<MapKind, String> {
+        if let Some((_, kind, _)) = KINDS.iter().find(|(n, _, _)| *n == number) {
+            return Ok(*kind);
+        }
+        let foreign = FOREIGN.iter().find(|(n, _)| *n == number);
+        Err(foreign.map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned()))
+    }
+
+    /// Its number in Linux.
+    pub fn number(self) -> u32 {
+        KINDS.iter().find(|(_, kind, _)| *kind == self).map_or(0, |(number, _, _)| *number)
+    }
+
+    /// Whether each processor, here each core, has values of its own.
+    pub fn per_cpu(self) -> bool {
+        matches!(self, MapKind::PercpuHash | MapKind::PercpuArray | MapKind::LruPercpuHash)
+    }
+
+    /// Whether its values are maps.
+    pub fn of_maps(self) -> bool {
+        matches!(self, MapKind::ArrayOfMaps | MapKind::HashOfMaps)
+    }
+
+    /// Whether keys are looked for by hash or prefix, so that their length matters to the hardware.
+    fn searched(self) -> bool {
+        use MapKind::{DevmapHash, Hash, HashOfMaps, LpmTrie, LruHash, LruPercpuHash, PercpuHash};
+        matches!(self, Hash | PercpuHash | LruHash | LruPercpuHash | LpmTrie | HashOfMaps | DevmapHash)
+    }
+}
+
+impl Display for MapKind {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(KINDS.iter().find(|(_, kind, _)| kind == self).map_or("", |(_, _, name)| name))
+    }
+}
+
+/// Sizes of a map, apart from its name: also what a map inside another map looks like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapShape {
+    /// The kernel's number; [`MapShape::kind`] says whether the engine has it.
+    pub number: u32,
+    pub key_bytes: u32,
+    pub value_bytes: u32,
+    pub max_entries: u32,
+    pub flags: u32,
+}
+
+/// What a map has in it before the program runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Contents {
+    /// Nothing.
+    Empty,
+    /// Global variables: the bytes of its only value.
+    Data { bytes: Vec<u8>, read_only: bool },
+    /// By index, the names of maps or programs.
+    Names(Vec<(u32, String)>),
+}
+
+/// A map of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Map {
+    pub name: String,
+    /// The section that declares it, or that it holds.
+    pub section: String,
+    pub shape: MapShape,
+    /// Of a map of maps, what they look like.
+    pub inner: Option<MapShape>,
+    pub key_type: Option<Shape>,
+    pub value_type: Option<Shape>,
+    pub contents: Contents,
+}
+
+/// Why the engine does not take a map.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MapError {
+    #[error("maps of the type {0} are not supported; those that are: {names}", names = supported())]
+    Kind(String),
+    #[error("its key has {bytes} bytes, the engine takes up to {MAX_KEY_BYTES}")]
+    LongKey { bytes: u32 },
+    #[error("its value has {bytes} bytes, the engine takes up to {limit}")]
+    LongValue { bytes: u32, limit: u32 },
+    #[error("a map of the type {kind} has keys of {allowed}, this one says {bytes} bytes")]
+    Key { kind: MapKind, bytes: u32, allowed: &'static str },
+    #[error("a map of the type {kind} has values of {allowed}, this one says {bytes} bytes")]
+    Value { kind: MapKind, bytes: u32, allowed: &'static str },
+    #[error("it has no entries; give it max_entries")]
+    NoEntries,
+    #[error("a ring buffer's max_entries are its bytes: a power of two and at least 4096, not {0}")]
+    Ring(u32),
+    #[error("a longest prefix trie needs the flag BPF_F_NO_PREALLOC in map_flags")]
+    Prealloc,
+    #[error("it does not say what its inner maps look like; declare them with __array(values, …)")]
+    NoInner,
+    #[error("its inner maps: {0}")]
+    Inner(Box<MapError>),
+    #[error("maps inside maps cannot hold maps themselves")]
+    Nested,
+}
+
+fn supported() -> String {
+    KINDS.map(|(_, _, name)| name).join(", ")
+}
+
+/// Flag of a map that takes memory as entries come.
+const NO_PREALLOC: u32 = 1;
+
+impl MapShape {
+    /// Its kind, if the engine has it.
+    pub fn kind(&self) -> Result<MapKind, MapError> {
+        MapKind::from_number(self.number).map_err(MapError::Kind)
+    }
+
+    /// Bytes of memory for keys and values when it is full; each is rounded up to eight. Per-CPU kinds need them for each core.
+    pub fn memory(&self) -> u64 {
+        if self.kind() == Ok(MapKind::Ringbuf) {
+            return self.max_entries.into();
+        }
+        let round = |bytes: u32| u64::from(bytes).next_multiple_of(8);
+        let key = if self.kind().is_ok_and(MapKind::searched) { round(self.key_bytes) } else { 0 };
+        (key + round(self.value_bytes)) * u64::from(self.max_entries)
+    }
+
+    /// Whether the engine takes it, and Linux would.
+    fn check(&self, data: bool) -> Result<(), MapError> {
+        use MapKind::{
+            Array, ArrayOfMaps, Cpumap, Devmap, DevmapHash, HashOfMaps, LpmTrie, PercpuArray, PerfEventArray,
+            ProgArray, Ringbuf, Xskmap,
+        };
+        let kind = self.kind()?;
+        let key = |allowed: &'static str, fits: bool| {
+            if fits { Ok(()) } else { Err(MapError::Key { kind, bytes: self.key_bytes, allowed }) }
+        };
+        let value = |allowed: &'static str, fits: bool| {
+            if fits { Ok(()) } else { Err(MapError::Value { kind, bytes: self.value_bytes, allowed }) }
+        };
+        match kind {
+            Ringbuf => {
+                key("0 bytes", self.key_bytes == 0)?;
+                value("0 bytes", self.value_bytes == 0)?;
+                let fits = self.max_entries.is_power_of_two() && self.max_entries >= 4096;
+                return if fits { Ok(()) } else { Err(MapError::Ring(self.max_entries)) };
+            }
+            Array | PercpuArray | ProgArray | PerfEventArray | ArrayOfMaps | Devmap | DevmapHash | Cpumap | Xskmap => {
+                key("4 bytes", self.key_bytes == 4)?;
+            }
+            LpmTrie => {
+                key("a prefix length of 4 bytes and at least one byte more", self.key_bytes >= 5)?;
+                if self.flags & NO_PREALLOC == 0 {
+                    return Err(MapError::Prealloc);
+                }
+            }
+            _ => key("at least 1 byte", self.key_bytes > 0)?,
+        }
+        match kind {
+            ProgArray | PerfEventArray | ArrayOfMaps | HashOfMaps | Xskmap => value("4 bytes", self.value_bytes == 4)?,
+            Devmap | DevmapHash | Cpumap => value("4 or 8 bytes", matches!(self.value_bytes, 4 | 8))?,
+            _ => value("at least 1 byte", self.value_bytes > 0)?,
+        }
+        if self.key_bytes > MAX_KEY_BYTES {
+            return Err(MapError::LongKey { bytes: self.key_bytes });
+        }
+        let limit = if data { MAX_DATA_BYTES } else { MAX_VALUE_BYTES };
+        if self.value_bytes > limit {
+            return Err(MapError::LongValue { bytes: self.value_bytes, limit });
+        }
+        // A perf event array may leave its size to the loader, which takes the number of processors.
+        if self.max_entries == 0 && kind != PerfEventArray { Err(MapError::NoEntries) } else { Ok(()) }
+    }
+}
+
+impl Map {
+    /// Whether the engine takes it.
+    pub fn check(&self) -> Result<(), MapError> {
+        self.shape.check(matches!(self.contents, Contents::Data { .. }))?;
+        if !self.shape.kind()?.of_maps() {
+            return Ok(());
+        }
+        let inner = self.inner.as_ref().ok_or(MapError::NoInner)?;
+        if inner.kind().is_ok_and(MapKind::of_maps) {
+            return Err(MapError::Nested);
+        }
+        inner.check(false).map_err(|source| MapError::Inner(Box::new(source)))
+    }
+
+    /// The bytes of a global constant, if it holds such.
+    pub fn constants(&self) -> Option<&[u8]> {
+        match &self.contents {
+            Contents::Data { bytes, read_only: true } => Some(bytes),
+            _ => None,
+        }
+    }
+}

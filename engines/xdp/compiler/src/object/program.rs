@@ -1,0 +1,79 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A program: a function of a program section with all that it calls, in one list of instructions.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::error::Place;
+use crate::btf::Line;
+use crate::insn::Code;
+
+/// Where in Linux a program would run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attach {
+    /// On a received frame.
+    Xdp,
+    /// On a frame that is redirected to a device.
+    Devmap,
+    /// On a frame that is redirected to a processor.
+    Cpumap,
+}
+
+impl Attach {
+    /// What a section's name says, as libbpf and its forerunners read it. None: the section holds no XDP programs.
+    pub fn of_section(section: &str) -> Option<Attach> {
+        let section = section.strip_prefix('?').unwrap_or(section);
+        let family = |names: [&str; 3]| {
+            names
+                .iter()
+                .any(|name| section.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        };
+        if family(["xdp/devmap", "xdp.frags/devmap", "xdp_devmap"]) {
+            Some(Attach::Devmap)
+        } else if family(["xdp/cpumap", "xdp.frags/cpumap", "xdp_cpumap"]) {
+            Some(Attach::Cpumap)
+        } else {
+            (section.starts_with("xdp") || section == "prog").then_some(Attach::Xdp)
+        }
+    }
+}
+
+/// One of a program's functions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    pub name: String,
+    pub section: String,
+    /// Its slots in the program.
+    pub slots: Range<usize>,
+}
+
+/// A program, ready to be checked. Maps are named by their index in the object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    pub name: String,
+    pub section: String,
+    pub attach: Attach,
+    pub code: Code,
+    /// The first is the program's own, the others are those it calls.
+    pub functions: Vec<Function>,
+    /// The source line of each slot, where the object says it.
+    pub lines: Vec<Option<Arc<Line>>>,
+}
+
+impl Program {
+    /// The function that a slot belongs to.
+    pub fn function(&self, slot: usize) -> &Function {
+        self.functions.iter().find(|function| function.slots.contains(&slot)).unwrap_or(&self.functions[0])
+    }
+
+    /// A slot as a user finds it.
+    pub fn place(&self, slot: usize) -> Place {
+        let function = self.function(slot);
+        Place {
+            section: function.section.clone(),
+            function: function.name.clone(),
+            slot: slot - function.slots.start,
+            line: self.lines.get(slot).cloned().flatten(),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Objects: what is in them, how programs are put together, and what happens to damaged ones.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Numbers, compile, compile_text, programs, root};
+use penstock_xdp_compiler::btf::Shape;
+use penstock_xdp_compiler::insn::{Callee, Imm64, Insn};
+use penstock_xdp_compiler::maps::{Contents, MapError, MapKind};
+use penstock_xdp_compiler::object::{Attach, Object, ObjectError, Program};
+
+fn all(flags: &[&str]) -> Object {
+    Object::read(&compile(&root().join("engines/xdp/compiler/tests/objects/all.c"), flags)).unwrap()
+}
+
+fn program(object: &Object, name: &str) -> Program {
+    object.program(object.entries.iter().find(|entry| entry.name == name).unwrap()).unwrap()
+}
+
+/// The maps that a program names, by name, with the offset in their value.
+fn named<'a>(object: &'a Object, program: &Program) -> Vec<(&'a str, Option<u32>)> {
+    let name = |map: u32| object.maps[map as usize].name.as_str();
+    let imm = |(_, insn)| match insn {
+        Insn::LoadImm64 { imm: Imm64::Map(map), .. } => Some((name(map), None)),
+        Insn::LoadImm64 { imm: Imm64::MapValue { map, offset }, .. } => Some((name(map), Some(offset))),
+        _ => None,
+    };
+    program.code.iter().filter_map(imm).collect()
+}
+
+#[test]
+fn entries_and_notes() {
+    let object = all(&[]);
+    let entries: Vec<_> = object.entries.iter().map(|e| (e.name.as_str(), e.section.as_str(), e.attach)).collect();
+    assert_eq!(
+        entries,
+        [
+            ("first_program", "xdp", Attach::Xdp),
+            ("second_program", "xdp", Attach::Xdp),
+            ("leaving", "xdp/devmap", Attach::Devmap)
+        ]
+    );
+    assert_eq!(object.notes, ["map table: pinning is ignored", "section `tc` holds no XDP program and is left out"]);
+    assert!(object.free_license());
+    for (section, attach) in [
+        ("xdp", Some(Attach::Xdp)),
+        ("?xdp", Some(Attach::Xdp)),
+        ("xdp.frags", Some(Attach::Xdp)),
+        ("xdp_router", Some(Attach::Xdp)),
+        ("prog", Some(Attach::Xdp)),
+        ("xdp_devmap/out", Some(Attach::Devmap)),
+        ("xdp.frags/cpumap", Some(Attach::Cpumap)),
+        ("classifier", None),
+        (".text", None),
+    ] {
+        assert_eq!(Attach::of_section(section), attach, "{section}");
+    }
+}
+
+#[test]
+fn maps_with_their_types() {
+    let object = all(&[]);
+    let (_, table) = object.map("table").unwrap();
+    assert_eq!((table.shape.kind().unwrap(), table.shape.key_bytes, table.shape.value_bytes), (MapKind::Hash, 8, 24));
+    assert_eq!((table.shape.max_entries, table.shape.memory()), (100, 3200));
+    table.check().unwrap();
+    let Some(Shape::Record { name, members, .. }) = &table.key_type else { panic!("{:?}", table.key_type) };
+    assert_eq!(name, "key");
+    let of_key: Vec<_> = members.iter().map(|m| (m.name.as_str(), m.bit_offset, m.bits, m.shape.to_string())).collect();
+    assert_eq!(
+        of_key,
+        [
+            ("address", 0, None, "__be32".to_owned()),
+            ("port", 32, None, "__be16".to_owned()),
+            ("kind", 48, Some(4), "__u16".to_owned()),
+            ("rest", 52, Some(12), "__u16".to_owned())
+        ]
+    );
+    let Some(Shape::Record { members, .. }) = &table.value_type else { panic!("{:?}", table.value_type) };
+    assert_eq!(members[2].shape.to_string(), "__u8[6]");
+    let Shape::Enum { values, .. } = &members[1].shape else { panic!("{:?}", members[1]) };
+    assert_eq!(*values, [("RED".to_owned(), 1), ("GREEN".to_owned(), -2)]);
+
+    let (_, outer) = object.map("outer").unwrap();
+    assert_eq!(outer.inner.as_ref().unwrap().max_entries, 8);
+    assert_eq!(outer.contents, Contents::Names(vec![(2, "first".to_owned())]));
+    outer.check().unwrap();
+    assert_eq!(object.map("ring").unwrap().1.shape.memory(), 4096);
+}
+
+#[test]
+fn global_variables_are_maps() {
+    let object = all(&[]);
+    let rodata = object.map(".rodata").unwrap().1;
+    assert_eq!(rodata.constants(), Some(&7u32.to_le_bytes()[..]));
+    let data = object.map(".data").unwrap().1;
+    assert_eq!(data.contents, Contents::Data { bytes: 5u32.to_le_bytes().to_vec(), read_only: false });
+    assert_eq!(object.map(".bss").unwrap().1.contents, Contents::Data { bytes: vec![0; 8], read_only: false });
+}
+
+#[test]
+fn a_program_has_what_it_calls() {
+    for cpu in ["v1", "v2", "v3", "v4"] {
+        let object = all(&[&format!("-mcpu={cpu}")]);
+        let first = program(&object, "first_program");
+        let functions: Vec<_> = first.functions.iter().map(|f| f.name.as_str()).collect();
+        assert_eq!(functions, ["first_program", "count", "other"], "{cpu}");
+        let calls: Vec<_> = first
+            .code
+            .iter()
+            .filter(|(_, insn)| matches!(insn, Insn::Call(Callee::Local(_))))
+            .map(|(slot, _)| first.function(first.code.target(slot).unwrap()).name.as_str())
+            .collect();
+        assert_eq!(calls, ["count", "other"], "{cpu}");
+        let maps = named(&object, &first);
+        assert_eq!(maps[..3], [("table", None), (".rodata", Some(0)), (".bss", Some(0))], "{cpu}");
+        let second = program(&object, "second_program");
+        assert_eq!((second.functions.len(), named(&object, &second)), (1, vec![("outer", None)]), "{cpu}");
+    }
+}
+
+#[test]
+fn lines_of_instructions() {
+    let object = all(&[]);
+    let first = program(&object, "first_program");
+    let source = std::fs::read_to_string(root().join("engines/xdp/compiler/tests/objects/all.c")).unwrap();
+    let lines: Vec<_> = source.lines().collect();
+    let call = first.code.iter().find(|(_, insn)| matches!(insn, Insn::Call(Callee::Helper(1)))).unwrap().0;
+    let place = first.place(call);
+    let line = place.line.clone().unwrap();
+    assert!(line.file.ends_with("all.c") && lines[line.line as usize - 1].trim() == line.text, "{line:?}");
+    assert_eq!(line.text, "struct value *value = bpf_map_lookup_elem(&table, &key);");
+    assert!(place.to_string().ends_with(&format!("instruction {call} of first_program() in section `xdp`")), "{place}");
+    // In a called function, slots count from its own beginning.
+    let other = first.functions[2].slots.clone();
+    assert_eq!((first.place(other.start).function.as_str(), first.place(other.start).slot), ("other", 0));
+}
+
+#[test]
+fn maps_of_the_old_kind() {
+    let text = r#"
+        #include <bpf.h>
+        struct bpf_map_def { unsigned type, key_size, value_size, max_entries, map_flags; };
+        struct bpf_map_def SEC("maps") one = {BPF_MAP_TYPE_ARRAY, 4, 8, 3, 0};
+        struct bpf_map_def SEC("maps") two = {BPF_MAP_TYPE_LPM_TRIE, 8, 8, 4, 1};
+        SEC("prog") int old(struct xdp_md *ctx) {
+          __u32 key[2] = {0, 0};
+          return bpf_map_lookup_elem(&two, key) ? 1 : bpf_map_lookup_elem(&one, key) ? 2 : 3;
+        }"#;
+    let object = Object::read(&compile_text("old", text, &["-g0"])).unwrap();
+    let sizes: Vec<_> = object.maps.iter().map(|map| (map.name.as_str(), map.shape.max_entries)).collect();
+    assert_eq!(sizes, [("one", 3), ("two", 4)]);
+    assert_eq!(named(&object, &program(&object, "old")), [("two", None), ("one", None)]);
+    assert!(!object.free_license() && program(&object, "old").lines.iter().all(Option::is_none));
+}
+
+/// Compiles a program with `text` in it and gives the first map's error.
+fn map_error(name: &str, text: &str) -> String {
+    let text = format!(
+        "#include <bpf.h>\nstruct big {{ char bytes[300]; }};\nstruct {{ {text} }} m SEC(\".maps\");\n\
+         SEC(\"xdp\") int p(struct xdp_md *c) {{ __u64 k[40] = {{0}}; return bpf_map_lookup_elem(&m, k) != 0; }}"
+    );
+    let object = Object::read(&compile_text(name, &text, &[])).unwrap();
+    object.map("m").unwrap().1.check().unwrap_err().to_string()
+}
+
+#[test]
+fn maps_that_do_not_fit() {
+    let hash = "__uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 9);";
+    assert_eq!(
+        map_error("key", &format!("{hash} __type(key, struct big); __type(value, __u32);")),
+        "its key has 300 bytes, the engine takes up to 64"
+    );
+    assert_eq!(
+        map_error("value", &format!("{hash} __type(key, __u32); __type(value, struct big);")),
+        "its value has 300 bytes, the engine takes up to 256"
+    );
+    assert_eq!(
+        map_error("empty", "__uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32);"),
+        "it has no entries; give it max_entries"
+    );
+    let stack = map_error("stack", "__uint(type, 23); __type(value, __u32); __uint(max_entries, 9);");
+    assert!(stack.starts_with("maps of the type stack are not supported; those that are: hash, array,"), "{stack}");
+    let trie = "__uint(type, BPF_MAP_TYPE_LPM_TRIE); __type(key, __u64); __type(value, __u32); __uint(max_entries, 9);";
+    assert_eq!(map_error("trie", trie), MapError::Prealloc.to_string());
+    assert_eq!(
+        map_error("ring", "__uint(type, BPF_MAP_TYPE_RINGBUF); __uint(max_entries, 5000);"),
+        MapError::Ring(5000).to_string()
+    );
+    assert_eq!(
+        map_error(
+            "dev",
+            "__uint(type, BPF_MAP_TYPE_DEVMAP); __type(key, __u64); __type(value, __u32); __uint(max_entries, 9);"
+        ),
+        "a map of the type devmap has keys of 4 bytes, this one says 8 bytes"
+    );
+    assert_eq!(
+        map_error(
+            "nested",
+            "__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS); __type(key, __u32); __type(value, __u32); __uint(max_entries, 9);"
+        ),
+        MapError::NoInner.to_string()
+    );
+}
+
+fn link_error(name: &str, text: &str) -> String {
+    let object = Object::read(&compile_text(name, &format!("#include <packet.h>\n{text}"), &[])).unwrap();
+    object.program(&object.entries[0]).unwrap_err().to_string()
+}
+
+#[test]
+fn what_only_a_kernel_has() {
+    let kfunc = link_error(
+        "kfunc",
+        "extern int bpf_xdp_metadata_rx_hash(struct xdp_md *c, __u32 *h);\n\
+         SEC(\"xdp\") int p(struct xdp_md *c) { __u32 h = 0; return bpf_xdp_metadata_rx_hash(c, &h); }",
+    );
+    assert!(kfunc.contains("p() in section `xdp`: `bpf_xdp_metadata_rx_hash` is not defined"), "{kfunc}");
+    let config = link_error(
+        "config",
+        "extern const int CONFIG_HZ __attribute__((section(\".kconfig\")));\nSEC(\"xdp\") int p(struct xdp_md *c) { return CONFIG_HZ; }",
+    );
+    assert!(config.contains("`CONFIG_HZ` is not defined") && config.contains(":3: instruction 0"), "{config}");
+    let core = link_error(
+        "core",
+        "struct net_device { int mtu; } __attribute__((preserve_access_index));\n\
+         SEC(\"xdp\") int p(struct xdp_md *c) { struct net_device *d = frame_start(c); return d->mtu; }",
+    );
+    assert!(core.contains("layout of `struct net_device` in a kernel (CO-RE)"), "{core}");
+    let partial = link_error(
+        "partial",
+        "struct ipv6_opt_hdr { __u8 hdrlen; } __attribute__((preserve_access_index));\n\
+         SEC(\"xdp\") int p(struct xdp_md *c) { struct ipv6_opt_hdr *d = frame_start(c); return d->hdrlen; }",
+    );
+    assert!(partial.contains("`struct ipv6_opt_hdr` is declared with 1 of its 2 bytes"), "{partial}");
+    let whole = "#include <packet.h>\n\
+        struct ipv6_opt_hdr { __u8 nexthdr, hdrlen; } __attribute__((preserve_access_index));\n\
+        SEC(\"xdp\") int p(struct xdp_md *c) { struct ipv6_opt_hdr *d = frame_start(c); return d->hdrlen; }";
+    program(&Object::read(&compile_text("whole", whole, &[])).unwrap(), "p");
+}
+
+#[test]
+fn no_objects() {
+    let refused = |data: &[u8]| Object::read(data).unwrap_err();
+    assert!(refused(b"hello").to_string().starts_with("not an ELF object"));
+    assert!(refused(b"").to_string().ends_with("`clang -target bpf -O2 -g -c`"));
+    let itself = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    assert!(matches!(refused(&itself), ObjectError::Machine(_)));
+    let none = compile_text("none", "#include <bpf.h>\nSEC(\"tc\") int p(void *c) { return 0; }", &[]);
+    assert_eq!(
+        refused(&none).to_string(),
+        "there is no XDP program: code is in `tc`; put SEC(\"xdp\") before the function"
+    );
+}
+
+/// Damaged objects are refused or read, but end nothing: bytes flipped, set, parts cut out, the end cut off.
+#[test]
+fn damaged_objects() {
+    let mut objects: Vec<Vec<u8>> = programs().iter().map(|path| compile(path, &[])).collect();
+    objects.push(compile(&root().join("engines/xdp/compiler/tests/objects/all.c"), &[]));
+    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    let mut linked = [0usize; 2];
+    for round in 0..6000 {
+        let mut data = objects[round % objects.len()].clone();
+        for _ in 0..1 + numbers.below(4) {
+            let at = numbers.below(data.len());
+            match numbers.below(10) {
+                0 => data.truncate(at + 1),
+                1 => drop(data.drain(at..(at + 1 + numbers.below(64)).min(data.len()))),
+                2..5 => data[at] = [0, 0xff, 0x7f, 0x80][numbers.below(4)],
+                _ => data[at] ^= 1 << numbers.below(8),
+            }
+            if data.is_empty() {
+                break;
+            }
+        }
+        if let Ok(object) = Object::read(&data) {
+            for map in &object.maps {
+                let _ = map.check();
+                map.shape.memory();
+            }
+            for entry in &object.entries {
+                linked[usize::from(object.program(entry).is_ok())] += 1;
+            }
+        }
+    }
+    // Otherwise the test would only try the first check of the reader.
+    assert!(linked[0] > 50 && linked[1] > 1000, "{linked:?}");
+}
+
+#[test]
+fn all_shipped_programs_are_put_together() {
+    for path in programs() {
+        let object = Object::read(&compile(&path, &[])).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let program = program(&object, &name);
+        assert!(program.lines.iter().flatten().count() > 0, "{name}");
+        assert!(object.maps.iter().all(|map| map.check().is_ok()), "{name}");
+    }
+}
