@@ -54,7 +54,7 @@ pub struct Program {
     pub section: String,
     pub attach: Attach,
     pub code: Code,
-    /// The first is the program's own, the others are those it calls.
+    /// In the order of their slots. The first is the program's own, the others are those it calls.
     pub functions: Vec<Function>,
     /// The source line of each slot, where the object says it.
     pub lines: Vec<Option<Arc<Line>>>,
@@ -63,7 +63,13 @@ pub struct Program {
 impl Program {
     /// The function that a slot belongs to.
     pub fn function(&self, slot: usize) -> &Function {
-        self.functions.iter().find(|function| function.slots.contains(&slot)).unwrap_or(&self.functions[0])
+        let behind = self.functions.partition_point(|function| function.slots.start <= slot);
+        &self.functions[behind.saturating_sub(1)]
+    }
+
+    /// The index of the function that begins at a slot.
+    pub fn function_at(&self, slot: usize) -> Option<usize> {
+        self.functions.binary_search_by_key(&slot, |function| function.slots.start).ok()
     }
 
     /// A slot as a user finds it.

@@ -2,6 +2,8 @@
 //! What the tests share: programs compiled by the toolchain's clang.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod kernel;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,0 +1,288 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The walk along all paths, depth first, and where it can be cut short.
+//!
+//! Where paths come together, states are kept. A path that comes there with a state that a kept one covers, whose own paths have all come to
+//! their ends, ends there. Only what was read after the kept state counts: each path marks what it reads, back to where it was written. A path
+//! that comes to a state that is on the path itself goes in a circle.
+
+use std::collections::HashMap;
+
+use super::error::Rule;
+use super::facts::Facts;
+use super::flow::{self, Broken};
+use super::state::{PlaceOf, Places, State};
+use super::value::{Gone, Value};
+use crate::insn::{Insn, Reg};
+use crate::object::{Object, Program};
+
+/// Instructions that are looked at before the check gives up, as in Linux.
+pub const MAX_VISITED: usize = 1_000_000;
+/// Ways that are left open at once, as in Linux.
+const MAX_OPEN: usize = 8192;
+/// A state is kept when the last one is so many instructions and jumps away.
+const KEEP_INSNS: usize = 8;
+const KEEP_JUMPS: usize = 2;
+/// A state on the path itself is compared with so many later ones.
+const MAX_ROUNDS: usize = 16;
+
+/// A kept state.
+struct Kept {
+    /// None when it has covered too little.
+    state: Option<State>,
+    parent: Option<usize>,
+    /// What was written between the parent and here.
+    written: Places,
+    /// What was read after it before it was written.
+    read: Places,
+    /// Paths from here that have not come to an end.
+    open: usize,
+    hits: usize,
+    misses: usize,
+}
+
+/// A path that is being followed, or will be.
+pub(super) struct Path {
+    pub slot: usize,
+    pub state: State,
+    parent: Option<usize>,
+    written: Places,
+    insns: usize,
+    jumps: usize,
+}
+
+/// How a path goes on behind an instruction.
+pub(super) enum Next {
+    Slot(usize),
+    /// On, and to the jump's target with that state.
+    Both(usize, Box<State>),
+    End,
+}
+
+/// The walk.
+pub(super) struct Paths<'a> {
+    pub object: &'a Object,
+    pub program: &'a Program,
+    pub facts: Facts,
+    pub path: Path,
+    joins: Vec<bool>,
+    waiting: Vec<Path>,
+    kept: Vec<Kept>,
+    by_slot: HashMap<usize, Vec<usize>>,
+    ids: u32,
+}
+
+impl<'a> Paths<'a> {
+    pub fn new(object: &'a Object, program: &'a Program) -> Paths<'a> {
+        Paths {
+            object,
+            program,
+            facts: Facts::new(program.code.len(), program.functions.len()),
+            path: Path { slot: 0, state: State::start(), parent: None, written: Places::default(), insns: 0, jumps: 0 },
+            joins: flow::joins(program),
+            waiting: Vec::new(),
+            kept: Vec::new(),
+            by_slot: HashMap::new(),
+            ids: 0,
+        }
+    }
+
+    /// Follows all paths.
+    pub fn run(mut self) -> Result<Facts, Broken> {
+        loop {
+            let ended = self.joins[self.path.slot] && self.arrive().map_err(|rule| (self.path.slot, rule))?;
+            if ended || !self.step()? {
+                self.end();
+                match self.waiting.pop() {
+                    Some(path) => self.path = path,
+                    None => break,
+                }
+            }
+        }
+        self.facts.stack_depth = flow::deepest(self.program, &self.facts.stack);
+        if self.facts.stack_depth > super::state::STACK_BYTES as u32 {
+            return Err((0, Rule::StackDepth(self.facts.stack_depth)));
+        }
+        Ok(self.facts)
+    }
+
+    /// Follows one instruction; false at the end of the path.
+    fn step(&mut self) -> Result<bool, Broken> {
+        let slot = self.path.slot;
+        let broken = |rule| (slot, rule);
+        self.facts.visited += 1;
+        if self.facts.visited > MAX_VISITED {
+            return Err(broken(Rule::TooComplex(MAX_VISITED)));
+        }
+        let Some(insn) = self.program.code.get(slot) else { return Err(broken(Rule::NoExit)) };
+        self.facts.insns[slot].reached = true;
+        self.path.insns += 1;
+        let next = self.follow(slot, insn).map_err(broken)?;
+        if matches!(insn, Insn::Branch { .. } | Insn::Jump { .. } | Insn::Call(_) | Insn::Exit) {
+            self.path.jumps += 1;
+        }
+        match next {
+            Next::Slot(slot) => self.path.slot = slot,
+            Next::End => return Ok(false),
+            Next::Both(target, state) => {
+                if self.waiting.len() >= MAX_OPEN {
+                    return Err(broken(Rule::TooManyPaths(MAX_OPEN)));
+                }
+                if let Some(parent) = self.path.parent {
+                    self.kept[parent].open += 1;
+                }
+                let Path { parent, written, insns, jumps, .. } = self.path;
+                self.waiting.push(Path { slot: target, state: *state, parent, written, insns, jumps });
+                self.path.slot = slot + 1;
+            }
+        }
+        Ok(true)
+    }
+
+    /// What an instruction does.
+    fn follow(&mut self, slot: usize, insn: Insn) -> Result<Next, Rule> {
+        let on = Next::Slot(slot + insn.slots());
+        match insn {
+            Insn::Alu { op, width, dst, src } => self.alu(slot, op, width, dst, src)?,
+            Insn::Neg { dst, .. } | Insn::Swap { dst, .. } => self.unary(slot, insn, dst)?,
+            Insn::MovSx { width, from, dst, src } => self.move_extended(slot, width, from, dst, src)?,
+            Insn::LoadImm64 { dst, imm } => self.load_imm(dst, imm)?,
+            Insn::Load { size, signed, dst, base, offset } => {
+                self.load(slot, size, signed, dst, base, offset.into())?;
+            }
+            Insn::Store { size, base, offset, src } => self.store(slot, size, base, offset.into(), src)?,
+            Insn::Atomic { op, width, fetch, base, offset, src } => {
+                self.atomic(slot, op, width, fetch, (base, offset.into()), src)?;
+            }
+            Insn::Jump { .. } => return Ok(Next::Slot(self.program.code.target(slot).unwrap_or(slot))),
+            Insn::Branch { cond, width, left, right, .. } => return self.jump_if(slot, cond, width, left, right),
+            Insn::Call(callee) => return self.call(slot, callee),
+            Insn::Exit => return self.exit(),
+        }
+        Ok(on)
+    }
+
+    /// Comes to a place where paths come together. True when the path ends here.
+    fn arrive(&mut self) -> Result<bool, Rule> {
+        let slot = self.path.slot;
+        let mut list = self.by_slot.remove(&slot).unwrap_or_default();
+        let mut found = None;
+        let mut circle = false;
+        list.retain(|&index| {
+            let kept = &mut self.kept[index];
+            let Some(state) = &kept.state else { return false };
+            if found.is_some() || circle {
+                return true;
+            }
+            if kept.open > 0 {
+                circle = *state == self.path.state;
+                kept.misses += 1;
+                // A loop of many rounds has many states here. A circle is seen by the last ones.
+                return kept.misses <= MAX_ROUNDS;
+            }
+            if state.covers(&self.path.state, &kept.read) {
+                kept.hits += 1;
+                found = Some(index);
+                return true;
+            }
+            kept.misses += 1;
+            if kept.misses > kept.hits * 3 + 16 {
+                kept.state = None;
+            }
+            kept.state.is_some()
+        });
+        let keep = found.is_none()
+            && (self.path.parent.is_none() || (self.path.insns >= KEEP_INSNS && self.path.jumps >= KEEP_JUMPS));
+        if keep && !circle {
+            list.push(self.kept.len());
+            self.keep();
+        }
+        self.by_slot.insert(slot, list);
+        if circle {
+            return Err(Rule::EndlessLoop);
+        }
+        if let Some(index) = found {
+            for place in self.kept[index].read.iter() {
+                self.mark_read(place);
+            }
+        }
+        Ok(found.is_some())
+    }
+
+    fn keep(&mut self) {
+        let path = &mut self.path;
+        let index = self.kept.len();
+        self.kept.push(Kept {
+            state: Some(path.state.clone()),
+            parent: path.parent,
+            written: std::mem::take(&mut path.written),
+            read: Places::default(),
+            open: 1,
+            hits: 0,
+            misses: 0,
+        });
+        path.parent = Some(index);
+        path.insns = 0;
+        path.jumps = 0;
+    }
+
+    /// A path has come to its end: so may have the states on it.
+    fn end(&mut self) {
+        let mut next = self.path.parent;
+        while let Some(index) = next {
+            let kept = &mut self.kept[index];
+            kept.open -= 1;
+            next = if kept.open == 0 { kept.parent } else { None };
+        }
+    }
+
+    /// Marks that a place is read, in the kept states back to where it was written.
+    pub fn mark_read(&mut self, place: PlaceOf) {
+        if self.path.written.contains(place) {
+            return;
+        }
+        let mut next = self.path.parent;
+        while let Some(index) = next {
+            let kept = &mut self.kept[index];
+            if kept.read.contains(place) {
+                return;
+            }
+            kept.read.insert(place);
+            next = if kept.written.contains(place) { None } else { kept.parent };
+        }
+    }
+
+    /// Marks that a place is written.
+    pub fn mark_written(&mut self, place: PlaceOf) {
+        self.path.written.insert(place);
+    }
+
+    /// A function begins: nothing in its frame comes from before.
+    pub fn mark_frame(&mut self, depth: usize) {
+        self.path.written.insert_frame(depth);
+    }
+
+    /// A number that no value has yet.
+    pub fn fresh_id(&mut self) -> u32 {
+        self.ids += 1;
+        self.ids
+    }
+
+    /// Reads a register.
+    pub fn read(&mut self, reg: Reg) -> Result<Value, Rule> {
+        let value = *self.path.state.reg(reg);
+        self.mark_read(PlaceOf::Reg(self.path.state.depth(), reg));
+        match value {
+            Value::Gone(Gone::Unset) => Err(Rule::Unset(reg)),
+            Value::Gone(Gone::Call) => Err(Rule::AfterCall(reg)),
+            Value::Gone(Gone::Moved(helper)) => Err(Rule::Moved { reg, helper }),
+            Value::Gone(Gone::Released) => Err(Rule::Released(reg)),
+            value => Ok(value),
+        }
+    }
+
+    /// Writes a register.
+    pub fn write(&mut self, reg: Reg, value: Value) {
+        self.mark_written(PlaceOf::Reg(self.path.state.depth(), reg));
+        self.path.state.frame_mut().regs[reg.index()] = value;
+    }
+}

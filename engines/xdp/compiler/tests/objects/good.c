@@ -1,0 +1,189 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/* Programs that are right for a reason that takes some following. Linux loads them all. */
+#include <packet.h>
+
+#define MAP(name, kind, key_bytes, value_bytes, entries, flags) \
+  struct {                                                      \
+    __uint(type, BPF_MAP_TYPE_##kind);                          \
+    __uint(key_size, key_bytes);                                \
+    __uint(value_size, value_bytes);                            \
+    __uint(max_entries, entries);                               \
+    __uint(map_flags, flags);                                   \
+  } name SEC(".maps")
+
+MAP(array, ARRAY, 4, 64, 8, 0);
+MAP(hash, HASH, 8, 16, 8, 0);
+MAP(programs, PROG_ARRAY, 4, 4, 8, 0);
+MAP(events, PERF_EVENT_ARRAY, 4, 4, 8, 0);
+MAP(sockets, XSKMAP, 4, 4, 8, 0);
+MAP(ring, RINGBUF, 0, 0, 4096, 0);
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
+  __uint(key_size, 4);
+  __uint(max_entries, 4);
+  __array(
+      values, struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(key_size, 4);
+        __uint(value_size, 16);
+        __uint(max_entries, 8);
+      });
+} outer SEC(".maps");
+
+static const __u8 weights[32] = {1, 2, 3, 4, 5};
+__u64 total;
+
+#define ASM(name, text, ...)                                      \
+  SEC("xdp") __attribute__((naked)) int name(struct xdp_md *ctx) { \
+    asm volatile(text ::__VA_ARGS__ : );                          \
+  }
+#define M(map) [map] "i"(&map)
+
+/* Bounds of packets, in every shape. */
+#define SHAPE(name, compare, target, other)                                                             \
+  ASM(name, "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; r4 = r2; r4 += 14; " compare " goto 1f;" \
+            target " exit; 1: " other " exit;")
+#define READ "r0 = *(u16 *)(r2 + 12);"
+SHAPE(greater, "if r4 > r3", READ, "")
+SHAPE(greater_equal, "if r4 >= r3", "r0 = *(u8 *)(r2 + 14);", "")
+SHAPE(less, "if r4 < r3", "", "r0 = *(u8 *)(r2 + 14);")
+SHAPE(less_equal, "if r4 <= r3", "", READ)
+SHAPE(end_less, "if r3 < r4", READ, "")
+SHAPE(end_less_equal, "if r3 <= r4", "r0 = *(u8 *)(r2 + 14);", "")
+SHAPE(end_greater, "if r3 > r4", "", "r0 = *(u8 *)(r2 + 14);")
+SHAPE(end_greater_equal, "if r3 >= r4", "", READ)
+
+/* A header of variable length, and one behind it. */
+SEC("xdp") int options(struct xdp_md *ctx) {
+  void *end = frame_end(ctx);
+  struct ethhdr *eth = frame_start(ctx);
+  struct iphdr *ip = (void *)(eth + 1);
+  if ((void *)(ip + 1) > end) return XDP_DROP;
+  struct udphdr *udp = (void *)ip + ip->ihl * 4;
+  if ((void *)(udp + 1) > end) return XDP_DROP;
+  return udp->dest == bpf_htons(53) ? XDP_TX : XDP_PASS;
+}
+
+/* A loop over tags that the compiler keeps. */
+SEC("xdp") int tags(struct xdp_md *ctx) {
+  void *end = frame_end(ctx);
+  __be16 *type = frame_start(ctx) + 12;
+#pragma clang loop unroll(disable)
+  for (int i = 0; i < 20; i++) {
+    if ((void *)(type + 1) > end) return XDP_DROP;
+    if (*type != bpf_htons(ETH_P_8021Q)) return XDP_PASS;
+    type += 2;
+  }
+  return XDP_DROP;
+}
+
+/* A checksum over as many bytes as are there, up to 1,500. */
+SEC("xdp") int long_sum(struct xdp_md *ctx) {
+  void *end = frame_end(ctx);
+  __u16 *next = frame_start(ctx);
+  __u32 sum = 0;
+#pragma clang loop unroll(disable)
+  for (int i = 0; i < 750; i++) {
+    if ((void *)(next + 1) > end) break;
+    sum += *next++;
+  }
+  return checksum_fold(sum) ? XDP_DROP : XDP_PASS;
+}
+
+/* Indices: into the stack, a constant table, a value. */
+SEC("xdp") int indices(struct xdp_md *ctx) {
+  volatile __u8 seen[16] = {0};
+  __u32 queue = ctx->rx_queue_index;
+  seen[queue & 15] = 1;
+  if (queue >= 32) return XDP_DROP;
+  __u32 key = weights[queue];
+  __u8 *value = bpf_map_lookup_elem(&array, &key);
+  if (!value) return XDP_DROP;
+  return value[queue] + seen[3] ? XDP_DROP : XDP_PASS;
+}
+
+/* Many calls between a check and its use: pointers are put on the stack and taken back. */
+SEC("xdp") int spills(struct xdp_md *ctx) {
+  void *end = frame_end(ctx);
+  struct ethhdr *eth = frame_start(ctx);
+  struct iphdr *ip = (void *)(eth + 1);
+  struct udphdr *udp = (void *)(ip + 1);
+  if ((void *)(udp + 1) > end) return XDP_DROP;
+  __u64 a = bpf_ktime_get_ns(), b = bpf_get_prandom_u32(), c = bpf_get_smp_processor_id(), d = bpf_ktime_get_boot_ns();
+  __u64 e = bpf_get_prandom_u32(), f = bpf_get_prandom_u32();
+  total += a + b * c + d + e * f;
+  eth->h_proto = udp->dest;
+  ip->ttl = a;
+  return bpf_redirect(ip->tos, 0);
+}
+
+static __noinline int checked(void *start, void *end, __u32 *out) {
+  if (start + 34 > end) return 0;
+  *out = ((struct iphdr *)(start + 14))->saddr;
+  return 1;
+}
+
+/* A function of its own that writes into its caller's stack. */
+SEC("xdp") int by_function(struct xdp_md *ctx) {
+  __u32 source = 0;
+  if (!checked(frame_start(ctx), frame_end(ctx), &source)) return XDP_DROP;
+  return source == 0x0100007F ? XDP_DROP : XDP_PASS;
+}
+
+/* Maps of maps, sockets, programs, records, events, routes. */
+SEC("xdp") int everything(struct xdp_md *ctx) {
+  __u32 key = ctx->rx_queue_index;
+  void *inner = bpf_map_lookup_elem(&outer, &key);
+  if (inner) {
+    __u64 *value = bpf_map_lookup_elem(inner, &key);
+    if (value) __sync_fetch_and_add(value, 1);
+  }
+  if (bpf_map_lookup_elem(&sockets, &key)) return bpf_redirect_map(&sockets, key, XDP_PASS);
+  struct {
+    __u64 time;
+    __u32 queue, zero;
+  } *record = bpf_ringbuf_reserve(&ring, 16, 0);
+  if (record) {
+    record->time = bpf_ktime_get_ns();
+    record->queue = key;
+    if (key & 1)
+      bpf_ringbuf_submit(record, 0);
+    else
+      bpf_ringbuf_discard(record, 0);
+  }
+  struct bpf_fib_lookup query = {.family = 2, .ipv4_dst = key};
+  if (bpf_fib_lookup(ctx, &query, sizeof query, 0) == 0) total += query.ifindex + query.dmac[3];
+  bpf_perf_event_output(ctx, &events, 0xFFFFFFFF, &key, 4);
+  static const char format[] = "queue %d\n";
+  bpf_trace_printk(format, sizeof format, key);
+  bpf_tail_call(ctx, &programs, 1);
+  return XDP_PASS;
+}
+
+/* Metadata before the packet, made and read. */
+SEC("xdp") int metadata(struct xdp_md *ctx) {
+  if (bpf_xdp_adjust_meta(ctx, -8)) return XDP_DROP;
+  __u32 *meta = (void *)(long)ctx->data_meta;
+  if ((void *)(meta + 2) > frame_start(ctx)) return XDP_DROP;
+  meta[0] = meta[1] = 7;
+  return XDP_PASS;
+}
+
+/* What is found out about a number holds for its copies, also on the stack. */
+ASM(copies,
+    "r6 = *(u32 *)(r1 + 12); r7 = r6; *(u64 *)(r10 - 24) = r6; *(u64 *)(r10 - 16) = 0; *(u64 *)(r10 - 8) = 0; r0 = 1;"
+    "if r7 > 15 goto 1f; r2 = r10; r2 += -16; r2 += r6; r0 = *(u8 *)(r2 + 0); r3 = *(u64 *)(r10 - 24);"
+    "r2 = r10; r2 += -16; r2 += r3; r0 = *(u8 *)(r2 + 0); 1: exit;")
+/* Bits, shifts and signs. */
+ASM(arithmetic,
+    "r6 = *(u32 *)(r1 + 12); *(u64 *)(r10 - 16) = 0; *(u64 *)(r10 - 8) = 0; w2 = w6; w2 >>= 28; r3 = r10; r3 += -16;"
+    "r3 += r2; r0 = *(u8 *)(r3 + 0); r2 = r6; r2 <<= 32; r2 >>= 60; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0);"
+    "r2 = r6; r2 &= 7; r2 |= 8; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0);"
+    "w2 = w6; if w2 s< 0 goto 1f; if w2 s> 15 goto 1f; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0); 1: exit;")
+/* Sides of a bit test and of an inequality. */
+ASM(tests,
+    "r6 = *(u32 *)(r1 + 12); *(u64 *)(r10 - 8) = 0; r0 = 1; if r6 & 0xfffffff8 goto 1f; r3 = r10; r3 += -8; r3 += r6;"
+    "r0 = *(u8 *)(r3 + 0); 1: exit;")
+
+char _license[] SEC("license") = "GPL";
