@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock compile`: a program for an engine, what it takes, and whether it fits.
 
+mod xdp;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -16,15 +18,21 @@ pub struct Args {
     /// The engine it is for.
     #[arg(value_enum)]
     pub engine: Engine,
-    /// C or assembly sources, or one linked .elf.
+    /// rpu: C or assembly sources, or one linked .elf. xdp: an object, as clang writes it for Linux.
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
-    /// Write the linked program.
+    /// Write the linked program (rpu).
     #[arg(short, long, value_name = "ELF")]
     pub output: Option<PathBuf>,
     /// Write what was built as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Say all about each program: functions, helpers, maps (xdp).
+    #[arg(long)]
+    pub explain: bool,
+    /// Only the program of that name (xdp).
+    #[arg(long, value_name = "NAME")]
+    pub program: Option<String>,
 }
 
 /// An engine that takes programs.
@@ -32,6 +40,8 @@ pub struct Args {
 pub enum Engine {
     /// RISC-V packet units.
     Rpu,
+    /// Units that run XDP programs.
+    Xdp,
 }
 
 /// Why nothing was built.
@@ -41,11 +51,34 @@ pub enum BuildError {
     Compile { source_file: PathBuf, source: CompileError },
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Xdp(#[from] xdp::XdpError),
+    #[error("{option} is not for the engine {engine}; leave it out")]
+    NotFor { option: &'static str, engine: &'static str },
 }
 
 /// Compiles and reports.
 pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
-    let Engine::Rpu = args.engine;
+    let (engine, foreign) = match args.engine {
+        Engine::Rpu => ("rpu", [(args.explain, "--explain"), (args.program.is_some(), "--program")]),
+        Engine::Xdp => ("xdp", [(args.output.is_some(), "--output"), (false, "")]),
+    };
+    if let Some((_, option)) = foreign.into_iter().find(|(given, _)| *given) {
+        return Err(BuildError::NotFor { option, engine });
+    }
+    match args.engine {
+        Engine::Rpu => firmware(args, root),
+        Engine::Xdp => Ok(xdp::run(&xdp::Request {
+            sources: &args.sources,
+            program: args.program.as_deref(),
+            explain: args.explain,
+            json: args.json.as_deref(),
+        })?),
+    }
+}
+
+/// Firmware of the rpu engine.
+fn firmware(args: &Args, root: &Root) -> Result<(), BuildError> {
     for source in &args.sources {
         files::readable(source, files::PROGRAM)?;
     }

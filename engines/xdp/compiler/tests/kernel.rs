@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use common::kernel::{Maps, allowed, load, reason};
 use common::{Numbers, compile, programs, root};
 use penstock_xdp_compiler::check::check;
-use penstock_xdp_compiler::insn::Code;
+use penstock_xdp_compiler::insn::{AluOp, Code, Cond, Insn, Operand, Reg, Size, Width};
 use penstock_xdp_compiler::object::{Object, Program};
 
 /// Says why a test is skipped.
@@ -36,6 +36,16 @@ fn shipped_programs_load() {
             assert!(load(&object, &maps, &program).is_ok(), "{}: {}", entry.name, reason(&object, &maps, &program));
         }
     }
+}
+
+/// How many programs are tried.
+fn rounds() -> usize {
+    std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4000)
+}
+
+/// The instructions of a program.
+fn listing(program: &Program) -> String {
+    program.code.iter().map(|(slot, insn)| format!("{slot}: {insn}\n")).collect()
 }
 
 /// Changes some instructions of a program.
@@ -73,7 +83,7 @@ fn changed_programs() {
     if skipped() {
         return;
     }
-    let rounds = std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4000);
+    let rounds = rounds();
     let mut numbers = Numbers(0x1234_5678_9ABC_DEF1);
     let objects = objects();
     let loaded: Vec<_> = objects.iter().map(|object| Maps::new(object).unwrap()).collect();
@@ -90,8 +100,7 @@ fn changed_programs() {
         match (ours, theirs) {
             (Ok(_), Err(_)) => {
                 let error = reason(object, &loaded[which], &program);
-                let listing: Vec<_> = program.code.iter().map(|(slot, insn)| format!("{slot}: {insn}")).collect();
-                panic!("{}, accepted here, refused there: {error}\n{}", entry.name, listing.join("\n"));
+                panic!("{}, accepted here, refused there: {error}\n{}", entry.name, listing(&program));
             }
             (Err(error), Ok(())) => {
                 let rule = format!("{:?}", error.rule);
@@ -106,4 +115,100 @@ fn changed_programs() {
     }
     println!("refused/accepted here, by refused/accepted there: {counts:?}; stricter here: {stricter:?}");
     assert!(counts[1][1] > rounds / 10 && counts[0][0] > rounds / 10, "{counts:?}");
+}
+
+/// A program of random arithmetic whose results are used as indices into the stack.
+fn arithmetic(numbers: &mut Numbers) -> Vec<Insn> {
+    let reg = |number: usize| Reg::new(number as u8).unwrap();
+    let alu = |op, width, dst, src| Insn::Alu { op, width, dst, src };
+    let mut code = Vec::new();
+    for at in 1..=8 {
+        code.push(Insn::Store { size: Size::B8, base: Reg::FP, offset: -8 * at, src: Operand::Imm(0) });
+    }
+    code.push(alu(AluOp::Mov, Width::W64, Reg::R0, Operand::Imm(0)));
+    for number in 2..6 {
+        let offset = [12, 16][numbers.below(2)];
+        code.push(Insn::Load { size: Size::B4, signed: false, dst: reg(number), base: Reg::R1, offset });
+    }
+    let ops = [
+        AluOp::Add,
+        AluOp::Sub,
+        AluOp::Mul,
+        AluOp::Or,
+        AluOp::And,
+        AluOp::Lsh,
+        AluOp::Rsh,
+        AluOp::Xor,
+        AluOp::Mov,
+        AluOp::Arsh,
+        AluOp::And,
+        AluOp::Div,
+        AluOp::Mod,
+    ];
+    let conds =
+        [Cond::Gt, Cond::Ge, Cond::Lt, Cond::Le, Cond::Sgt, Cond::Slt, Cond::Eq, Cond::Ne, Cond::Set, Cond::Sge];
+    let uses = 1 + numbers.below(2);
+    for _ in 0..uses {
+        for _ in 0..2 + numbers.below(7) {
+            let width = [Width::W32, Width::W64][numbers.below(2)];
+            let dst = reg(2 + numbers.below(4));
+            let imm = [1, 3, 7, 15, 31, 32, 63, 255, -1, -8, 0x7fff_ffff][numbers.below(11)];
+            let src = if numbers.below(3) == 0 { Operand::Reg(reg(2 + numbers.below(4))) } else { Operand::Imm(imm) };
+            code.push(match numbers.below(8) {
+                0..5 => alu(ops[numbers.below(ops.len())], width, dst, src),
+                5 => Insn::MovSx {
+                    width: Width::W64,
+                    from: [Size::B1, Size::B2, Size::B4][numbers.below(3)],
+                    dst,
+                    src: dst,
+                },
+                // On to the end, which stands 40 slots behind at most: the place is put in later.
+                _ => Insn::Branch { cond: conds[numbers.below(conds.len())], width, left: dst, right: src, offset: 0 },
+            });
+        }
+        let index = reg(2 + numbers.below(4));
+        if numbers.below(2) == 0 {
+            code.push(alu(AluOp::And, [Width::W32, Width::W64][numbers.below(2)], index, Operand::Imm(31)));
+        }
+        code.push(alu(AluOp::Mov, Width::W64, Reg::R6, Operand::Reg(Reg::FP)));
+        code.push(alu(AluOp::Add, Width::W64, Reg::R6, Operand::Reg(index)));
+        code.push(Insn::Store { size: Size::B1, base: Reg::R6, offset: -64, src: Operand::Imm(1) });
+    }
+    code.push(Insn::Exit);
+    let end = code.len() - 1;
+    for (slot, insn) in code.iter_mut().enumerate() {
+        if let Insn::Branch { offset, .. } = insn {
+            *offset = if numbers.below(4) == 0 { 0 } else { (end - slot - 1) as i16 };
+        }
+    }
+    code
+}
+
+/// What the checker knows of numbers, the kernel knows, too, but for a few: that they are true is tested beside them (src/check/tests.rs).
+#[test]
+fn random_arithmetic() {
+    if skipped() {
+        return;
+    }
+    let object = Object::read(&compile(&root().join("engines/xdp/programs/drop.c"), &[])).unwrap();
+    let maps = Maps::new(&object).unwrap();
+    let template = object.program(&object.entries[0]).unwrap();
+    let mut numbers = Numbers(0x0F1E_2D3C_4B5A_6978);
+    let mut counts = [[0usize; 2]; 2];
+    for _ in 0..rounds() {
+        let bytes: Vec<u8> = arithmetic(&mut numbers).iter().flat_map(|insn| insn.encode().0).collect();
+        let code = Code::decode(&bytes).unwrap();
+        let mut program = Program { code, ..template.clone() };
+        program.functions[0].slots = 0..program.code.len();
+        program.lines = vec![None; program.code.len()];
+        let ours = check(&object, &program).is_ok();
+        let theirs = load(&object, &maps, &program).is_ok();
+        counts[usize::from(ours)][usize::from(theirs)] += 1;
+        if ours && !theirs && std::env::var_os("PENSTOCK_XDP_SHOW").is_some() {
+            println!("accepted here, refused there: {}\n{}", reason(&object, &maps, &program), listing(&program));
+        }
+    }
+    println!("refused/accepted here, by refused/accepted there: {counts:?}");
+    assert!(counts[1][0] * 200 < counts[1][1], "{counts:?}");
+    assert!(counts[1][1] > rounds() / 20 && counts[0][0] > rounds() / 20, "{counts:?}");
 }

@@ -26,7 +26,10 @@ pub fn alu(op: AluOp, width: Width, left: &Scalar, right: &Scalar) -> Scalar {
         AluOp::Or => a.bits.or(b.bits),
         AluOp::Xor => a.bits.xor(b.bits),
         AluOp::Lsh | AluOp::Rsh | AluOp::Arsh => return shift(op, width, &a, &b),
-        AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod | AluOp::Mov => return fit(Scalar::ANY, width),
+        AluOp::Div | AluOp::Mod | AluOp::Sdiv | AluOp::Smod | AluOp::Mov => {
+            // Not even that the upper half is 0: Linux does not know it.
+            return Scalar::ANY;
+        }
     };
     let low = range(op, Width::W32, &a.low, &b.low, bits.low());
     match width {
@@ -127,7 +130,7 @@ fn range(op: AluOp, width: Width, a: &Range, b: &Range, bits: Bits) -> Range {
 /// A shift, by a known distance: else nothing is known of the result.
 fn shift(op: AluOp, width: Width, a: &Scalar, b: &Scalar) -> Scalar {
     let bits = if width == Width::W64 { 64 } else { 32 };
-    let Some(by) = b.bits(width).constant().filter(|by| *by < bits) else { return fit(Scalar::ANY, width) };
+    let Some(by) = b.bits(width).constant().filter(|by| *by < bits) else { return Scalar::ANY };
     let by = by as u32;
     let source = a.range(width);
     let any = Range::any(width);

@@ -20,6 +20,8 @@ mod operate;
 mod paths;
 mod scalar;
 mod state;
+#[cfg(test)]
+mod tests;
 mod value;
 
 pub use arith::{alu, extend};

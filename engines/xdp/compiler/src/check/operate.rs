@@ -35,9 +35,7 @@ impl Paths<'_> {
         let result = match (left, right) {
             (Value::Scalar(a, _), Value::Scalar(b, _)) => Value::number(alu(op, width, &a, &b)),
             // The distance of two pointers is a number of which nothing is known.
-            (a, b) if op == AluOp::Sub && is_address(&a) && is_address(&b) => {
-                Value::number(if width == Width::W64 { Scalar::ANY } else { Scalar::of_size(Size::B4) })
-            }
+            (a, b) if op == AluOp::Sub && is_address(&a) && is_address(&b) => Value::number(Scalar::ANY),
             (Value::Pointer(pointer), Value::Scalar(number, _)) if width == Width::W64 => {
                 self.move_pointer(insn, op, &pointer, &number)?
             }
@@ -105,8 +103,7 @@ impl Paths<'_> {
         if !matches!(value, Value::Scalar(..)) {
             return Err(Rule::PointerArithmetic { op: format!("`{insn}`"), found: value.describe() });
         }
-        let cut = matches!(insn, Insn::Neg { width: Width::W32, .. });
-        self.write(dst, Value::number(if cut { Scalar::of_size(Size::B4) } else { Scalar::ANY }));
+        self.write(dst, Value::number(Scalar::ANY));
         Ok(())
     }
 

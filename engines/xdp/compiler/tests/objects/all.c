@@ -44,13 +44,14 @@ struct {
 } ring SEC(".maps");
 
 volatile const __u32 limit = 7;
-__u64 seen;
+__u64 seen, later;
 __u32 start = 5;
 static const __u16 table_of[8] = {1, 1, 2, 3, 5, 8, 13, 21};
 
 static __noinline int other(__u32 x) { return table_of[x & 7] + start; }
 __attribute__((visibility("hidden"))) __noinline int count(__u32 x) {
   seen += x;
+  later = x;
   return other(x) + 1;
 }
 
