@@ -259,25 +259,27 @@ ASM(far, "r2 = r10; r2 += 0x7fffffff; r0 = 0; exit;")
 /* refused: r2 is a number, which leads to no memory */
 ASM(number, "r2 = *(u32 *)(r1 + 12); r0 = *(u32 *)(r2 + 0); exit;")
 
-/* Two paths that come together: what is right on the one, which is looked at first, is wrong on the other. */
+/* Two paths that come together: what is right on the one, which is looked at first, is wrong on the other. FAR is as long as states are kept
+ * apart. */
+#define FAR "goto 5f; 5: goto 6f; 6: r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; goto 2f;"
 
 /* refused: 1 bytes at offset 36 of the stack are outside */
 ASM(other_number,
-    "r2 = *(u32 *)(r1 + 12); r4 = 0; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; if r2 == 7 goto 1f; r3 = 4; goto 2f;"
+    "r2 = *(u32 *)(r1 + 12); r4 = 0; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; if r2 == 7 goto 1f; r3 = 4;" FAR
     "1: r3 = 100; 2: r5 = r10; r5 += r3; *(u8 *)(r5 - 64) = 1; r0 = 0; exit;")
 /* refused: 1 bytes at offset 36 of the stack are outside */
 ASM(other_number_on_stack,
     "r2 = *(u32 *)(r1 + 12); r4 = 0; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; if r2 == 7 goto 1f; r3 = 4;"
-    "*(u64 *)(r10 - 8) = r3; goto 2f; 1: r3 = 100; *(u64 *)(r10 - 8) = r3; 2: r3 = *(u64 *)(r10 - 8); r5 = r10; r5 += r3;"
+    "*(u64 *)(r10 - 8) = r3;" FAR "1: r3 = 100; *(u64 *)(r10 - 8) = r3; 2: r3 = *(u64 *)(r10 - 8); r5 = r10; r5 += r3;"
     "*(u8 *)(r5 - 64) = 1; r0 = 0; exit;")
 /* refused: bytes 0 to 0 of the packet are used, and nothing says that they are there */
 ASM(other_check,
     "r2 = *(u32 *)(r1 + 12); r6 = *(u32 *)(r1 + 0); r7 = *(u32 *)(r1 + 4); r8 = r6; r8 += 14; r0 = 0; r4 = 0; r4 += 1;"
-    "if r2 == 7 goto 2f; if r8 > r7 goto 1f; goto 2f; 1: r0 = 0; exit; 2: r0 = *(u8 *)(r6 + 0); exit;")
+    "if r2 == 7 goto 2f; if r8 > r7 goto 1f;" FAR "1: r0 = 0; exit; 2: r0 = *(u8 *)(r6 + 0); exit;")
 /* refused: the number that is added to the pointer may be anything; bound it first */
 ASM(other_link,
     "r6 = *(u32 *)(r1 + 12); r2 = *(u32 *)(r1 + 16); r4 = 0; r4 += 1; r4 += 1; r4 += 1; r4 += 1; if r2 == 7 goto 1f;"
-    "r7 = r6; goto 2f; 1: r7 = *(u32 *)(r1 + 16); 2: if r7 > 15 goto 3f; r5 = r10; r5 += -64; r5 += r6;"
+    "r7 = r6;" FAR "1: r7 = *(u32 *)(r1 + 16); 2: if r7 > 15 goto 3f; r5 = r10; r5 += -64; r5 += r6;"
     "*(u8 *)(r5 + 0) = 1; 3: r0 = 0; exit;")
 
 /* Control. */
