@@ -24,7 +24,7 @@ pub enum XdpError {
     #[error("{}: there is no program {name}; it has {}", file.display(), there.join(", "))]
     NoProgram { file: PathBuf, name: String, there: Vec<String> },
     #[error("{}: {source}", file.display())]
-    Link { file: PathBuf, source: LinkError },
+    Link { file: PathBuf, source: Box<LinkError> },
     #[error("{}: {source}", file.display())]
     Refused { file: PathBuf, source: Box<CheckError> },
 }
@@ -91,7 +91,8 @@ fn accepted(
     object: &Object,
     entry: &penstock_xdp_compiler::object::Entry,
 ) -> Result<(Program, Facts), XdpError> {
-    let program = object.program(entry).map_err(|source| XdpError::Link { file: file.to_owned(), source })?;
+    let program =
+        object.program(entry).map_err(|source| XdpError::Link { file: file.to_owned(), source: Box::new(source) })?;
     match check(object, &program) {
         Ok(checked) => Ok((program, checked.facts)),
         Err(source) => Err(XdpError::Refused { file: file.to_owned(), source }),
