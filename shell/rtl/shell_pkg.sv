@@ -104,8 +104,6 @@ package shell_pkg;
 
   // The `tkeep` of `bytes` bytes on a port (1..128, the low 7 bits of the length; 0 is 128).
   function automatic logic [PortBytes-1:0] bytes_keep(logic [6:0] bytes);
-    logic [PortBytes-1:0] keep;
-    for (int unsigned i = 0; i < PortBytes; i++) keep[i] = bytes == 0 || i < 32'(bytes);
-    return keep;
+    return bytes == 0 ? '1 : ~({PortBytes{1'b1}} << bytes);
   endfunction
 endpackage
