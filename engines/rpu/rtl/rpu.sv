@@ -11,10 +11,10 @@
 //
 // Beside them broadcast_port has a region of memory that the words of all units come into.
 //
-// Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there; a load right behind
-// a store of its word in the second), packet memory takes
-// stores in the first and answers loads in the third, an accelerator when it is ready. Port A of packet memory serves the core first, then
-// rx_dma, then tx_dma; port B the host, then the accelerators, which only read.
+// Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there; a load right
+// behind a store in the second, in data memory one of the same word), packet memory takes stores in the first and answers loads in the third, an
+// accelerator when it is ready. Port A of packet memory serves the core first, then rx_dma, then tx_dma; port B the host, then the accelerators,
+// which only read.
 module rpu
   import penstock_pkg::*;
   import rpu_pkg::*;

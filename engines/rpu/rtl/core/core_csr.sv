@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Control and status registers of machine mode. Read and written in EX, where a trap and its return are decided too, but for branches.
+// Control and status registers of machine mode. Read and written in EX, where a trap and its return are decided too. Only the trap of a branch
+// comes from MEM: whether it is taken is known too late in EX to move these registers.
 module core_csr
   import core_pkg::*;
 (

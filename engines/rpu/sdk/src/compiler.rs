@@ -115,8 +115,8 @@ fn translate(source: &Path, options: &Options, object: &Path) -> Result<String, 
 fn link(objects: &[Scratch], options: &Options, elf: &Path) -> Result<String, CompileError> {
     let start = options.root.join("engines/rpu/sdk/start");
     let mut command = compiler(options);
-    // Of the kit only what the program uses is linked. A function that is left out takes place at address 0 for a debugger, so what is
-    // described to it, the program's own functions, is linked whole.
+    // Of the kit only what the program uses is linked, and the linker describes what it leaves out as if it lay at address 0: so the kit has no
+    // debug information, and the program's own functions, which have it, all stay.
     command
         .args(["-g0", "-ffunction-sections", "-Wl,--gc-sections"])
         .arg("-T")

@@ -2,14 +2,7 @@
 /* A map of each kind, for programs that tests put together themselves. */
 #include <bpf.h>
 
-#define MAP(name, kind, key_bytes, value_bytes, entries, flags) \
-  struct {                                                      \
-    __uint(type, BPF_MAP_TYPE_##kind);                          \
-    __uint(key_size, key_bytes);                                \
-    __uint(value_size, value_bytes);                            \
-    __uint(max_entries, entries);                               \
-    __uint(map_flags, flags);                                   \
-  } name SEC(".maps")
+#include "map.h"
 
 MAP(array, ARRAY, 4, 16, 8, 0);
 MAP(percpu_array, PERCPU_ARRAY, 4, 16, 8, 0);
