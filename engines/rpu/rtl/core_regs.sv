@@ -187,6 +187,7 @@ module core_regs
   logic s_valid_q, s_pointer_q, s_frame_q;  // s_frame: it is a frame in a slot, or the slot alone
   logic [2:0] s_type_q;
   logic [31:0] s_desc_q, s_data_q;
+  logic s_long_q;          // the length is that of no frame
   logic [7:0] s_index_q;  // number of the slot, less one
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
@@ -226,6 +227,7 @@ module core_regs
       s_pointer_q <= store_high;
       s_type_q <= store_send ? SendFrame : type_q;
       s_desc_q <= store_send ? wdata : desc_low_q;
+      s_long_q <= (store_send ? wdata[15:0] : desc_low_q[15:0]) > 16'(MaxFrame);
       s_index_q <= (store_send ? wdata[23:16] : desc_low_q[23:16]) - 8'd1;
       s_data_q <= wdata;
     end
@@ -282,7 +284,7 @@ module core_regs
 
   // A pointer into packet memory must name a place from which the transmit engine can rotate back; any other means the slot's place.
   wire moved = s_pointer_q && s_data_q[31:20] == 12'h010 && 32'(s_data_q[19:0]) < PmemBytes;
-  wire frame_fits = s_len <= 16'(MaxFrame) && (!moved || (s_data_q[5:4] == 0 && !s_data_q[0]));
+  wire frame_fits = !s_long_q && (!moved || (s_data_q[5:4] == 0 && !s_data_q[0]));
 
   // Host memory takes any part of packet memory that begins where a frame may begin.
   wire [20:0] s_end = {1'b0, s_data_q[19:0]} + {5'd0, s_len};
@@ -309,7 +311,8 @@ module core_regs
   assign send_data = '{
       generated: s_generate_q,
       slot: s_slot,
-      discard: release_only || drop || refuse_frame || refuse_dst,
+      // Only of a frame that is held, without waiting to know that: nothing else is sent when it is not.
+      discard: s_frame_q && (release_only || drop || !dst_exists || !frame_fits),
       blocked: drop || release_only,
       len: s_host_q && s_type_q == SendHostRead ? len_t'(HostReadBytes) : s_len,
       dst: dst,
