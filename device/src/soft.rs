@@ -329,7 +329,10 @@ impl Device for SoftDevice {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use penstock_shell::regs;
+
     use crate::root::Root;
+    use crate::window::UNIT_WINDOW;
 
     /// A card of four units with a program from engines/rpu/programs.
     fn device(policy: &str, program: &str) -> SoftDevice {
@@ -376,6 +379,32 @@ mod tests {
         let run = run(&mut device, &first_bytes);
         assert!(run.drops.lost >= 1 && run.faults.len() == 2, "{:?}", run.faults);
         assert_eq!(run.departures.len() as u64 + run.drops.total(), 300);
+    }
+
+    #[test]
+    fn a_run_has_not_ended_while_a_unit_that_is_halted_holds_frames() {
+        let mut device = device("round-robin", "forward.c");
+        let halt = |device: &mut SoftDevice, on: u32| {
+            device.write(regs::CARD_UNIT_WRITE_MASK, 0b10).unwrap();
+            device.write(UNIT_WINDOW + regs::RPU_HOST_HALT, on).unwrap();
+        };
+        let work = |device: &mut SoftDevice| loop {
+            match device.work(&mut |_| {}).unwrap() {
+                Work::Moving => {}
+                other => break other,
+            }
+        };
+        halt(&mut device, 1);
+        let mut traffic = Traffic::default();
+        for first in 0..8 {
+            traffic.push(Port::Ethernet(0), &[first; 60], 0);
+        }
+        device.send(&traffic, Rate::Lossless).unwrap();
+        assert_eq!(work(&mut device), Work::Waiting);
+        halt(&mut device, 0);
+        assert_eq!(work(&mut device), Work::Done);
+        let run = device.run(&mut |_| {}).unwrap();
+        assert_eq!((run.departures.len(), run.drops.total(), run.faults.len()), (8, 0, 0), "{:?}", run.faults);
     }
 
     #[test]

@@ -151,15 +151,23 @@ class Debugged:
 
     def settle(self, timeout: float) -> None:
         """Waits until it hardly computes any more, or has ended. On rtl, whose clock never stops, it waits the full time, in seconds."""
-        ticks = os.sysconf("SC_CLK_TCK")
-        before, deadline = None, time.monotonic() + timeout
+        # Of the time in which a thread has not to wait for a processor it hardly runs: so the machine's load does not matter.
+        deadline = time.monotonic() + timeout
         while time.monotonic() < deadline and self._process.poll() is None:
-            words = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-            now = (int(words[11]) + int(words[12])) / ticks
-            if before is not None and now - before < 0.1:
-                return
-            before = now
+            began, before = time.monotonic_ns(), self._times()
             time.sleep(1)
+            passed, now = time.monotonic_ns() - began, self._times()
+            spent = [(now[thread][0] - ran, now[thread][1] - waited) for thread, (ran, waited) in before.items() if thread in now]
+            if all(ran < 0.1 * (passed - waited) for ran, waited in spent):
+                return
+
+    def _times(self) -> dict[str, tuple[int, int]]:
+        """How long each of its threads has run, and waited for a processor, in ns."""
+        times = {}
+        for path in Path(f"/proc/{self._process.pid}/task").glob("*/schedstat"):
+            ran, waited, _ = path.read_text().split()
+            times[path.parent.name] = (int(ran), int(waited))
+        return times
 
     def end(self, timeout: float = 300) -> tuple[int, str]:
         """Waits for its end: exit status, and all that it said on standard error."""
