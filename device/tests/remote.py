@@ -157,7 +157,11 @@ class Debugged:
             began, before = time.monotonic_ns(), self._times()
             time.sleep(1)
             passed, now = time.monotonic_ns() - began, self._times()
-            spent = [(now[thread][0] - ran, now[thread][1] - waited) for thread, (ran, waited) in before.items() if thread in now]
+            spent = [
+                (now[thread][0] - ran, now[thread][1] - waited)
+                for thread, (ran, waited) in before.items()
+                if thread in now
+            ]
             if all(ran < 0.1 * (passed - waited) for ran, waited in spent):
                 return
 
