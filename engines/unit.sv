@@ -11,7 +11,9 @@
 module unit
   import penstock_pkg::*;
 #(
+    parameter int          Engine = 0,  // 0 rpu, 1 xdp
     parameter int          Accel = 1,   // accelerators of the rpu, a bit each: engines/rpu/rtl/accel.sv
+    parameter int unsigned Lanes = 4,   // of the core of the xdp engine: 1, 2, 4 or 8
     parameter int unsigned Ports = 2,   // of the card
     parameter int unsigned Units = 16
 ) (
@@ -27,23 +29,42 @@ module unit
     output slot_msg_t slots,
     cfg_if.snk        cfg
 );
-  rpu #(
-      .Accel(Accel),
-      .Ports(Ports),
-      .Units(Units)
-  ) i_rpu (
-      .clk,
-      .rst,
-      .unit_id,
-      .rx_valid,
-      .rx,
-      .rx_room,
-      .tx,
-      .loop,
-      .bc,
-      .slots,
-      .cfg
-  );
+  if (Engine == 0) begin : gen_rpu
+    rpu #(
+        .Accel(Accel),
+        .Ports(Ports),
+        .Units(Units)
+    ) i_rpu (
+        .clk,
+        .rst,
+        .unit_id,
+        .rx_valid,
+        .rx,
+        .rx_room,
+        .tx,
+        .loop,
+        .bc,
+        .slots,
+        .cfg
+    );
+  end else begin : gen_xdp
+    xdp #(
+        .Lanes(Lanes),
+        .Ports(Ports)
+    ) i_xdp (
+        .clk,
+        .rst,
+        .unit_id,
+        .rx_valid,
+        .rx,
+        .rx_room,
+        .tx,
+        .loop,
+        .bc,
+        .slots,
+        .cfg
+    );
+  end
 endmodule
 
 `default_nettype wire

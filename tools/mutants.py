@@ -5,12 +5,14 @@ checks that all bugs can be planted.
 The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
 with `cargo`. A bug that does not compile proves nothing and counts as missed. The tests run once on the unchanged tree first: a test
-that fails there proves nothing.
+that fails there proves nothing. It takes hours: a run that was interrupted goes on where it stopped, as long as not a byte of the tree
+has changed.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shlex
 import shutil
@@ -27,6 +29,8 @@ sys.path.insert(0, str(ROOT / "python"))
 from penstock.data import DATA  # noqa: E402
 
 COPY = ROOT / "build" / "mutants" / "tree"
+# The bugs caught so far, a line each, behind the fingerprint of the tree they were planted in.
+RECORD = ROOT / "build" / "mutants" / "caught"
 # What `compiles` knows how to compile.
 COMPILED = (".sv", ".rs", ".py", ".c", ".h", ".S")
 # Firmware as the command line builds it, with the kit's start-up code and headers.
@@ -70,7 +74,9 @@ def check(mutant: Mutant) -> str | None:
     return None
 
 
-def make_copy() -> None:
+def make_copy() -> str:
+    """Copies the tree, and gives its fingerprint."""
+    fingerprint = hashlib.sha256()
     shutil.rmtree(COPY, ignore_errors=True)
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
@@ -86,8 +92,20 @@ def make_copy() -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             # Not copy2: cargo rebuilds what is newer, and a copy must not look older than the last planted bug.
             shutil.copy(source, target)
+            content = target.read_bytes()
+            fingerprint.update(f"{name}\0{len(content)}\0".encode() + content)
     (COPY / "build").mkdir(exist_ok=True)
     (COPY / "build" / "venv").symlink_to(ROOT / "build" / "venv")
+    return fingerprint.hexdigest()
+
+
+def caught_before(fingerprint: str) -> set[str]:
+    """Names of the bugs that a run on this very tree has caught; forgets those of another one."""
+    first, *names = RECORD.read_text().splitlines() if RECORD.exists() else [""]
+    if first == fingerprint:
+        return set(names)
+    RECORD.write_text(f"{fingerprint}\n")
+    return set()
 
 
 def passes(test: str) -> bool:
@@ -148,13 +166,18 @@ def main(only: str | None = None, plant: bool = True) -> int:
         print("planted bugs are being tried already: one run at a time, they share a copy of the tree")
         print("0 passed, 1 failed")
         return 1
-    make_copy()
+    before = caught_before(make_copy())
+    caught = 0
+    for mutant in [m for m in mutants if m.name in before]:
+        print(f"caught {mutant.name} ({mutant.file}) in the run before, on the same tree")
+        mutants.remove(mutant)
+        caught += 1
     for test in sorted({m.test for m in mutants}):
         if not passes(test):
             print(f"the unchanged tree fails: {test}")
             print("0 passed, 1 failed")
             return 1
-    caught = 0
+    missed = 0
     for mutant in mutants:
         path = COPY / mutant.file
         original = path.read_text()
@@ -164,13 +187,17 @@ def main(only: str | None = None, plant: bool = True) -> int:
         survived = not built or passes(mutant.test)
         path.write_text(original)
         caught += not survived
+        missed += survived
+        if not survived:
+            with RECORD.open("a") as record:
+                record.write(f"{mutant.name}\n")
         verdict = "caught" if not survived else "MISSED" if built else "DOES NOT COMPILE"
         print(
             f"{verdict} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s",
             flush=True,
         )
-    print(f"{caught} passed, {len(mutants) - caught} failed")
-    return 0 if caught == len(mutants) else 1
+    print(f"{caught} passed, {missed} failed")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

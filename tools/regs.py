@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [
     "shell/regs/card.rdl",
     "engines/rpu/regs/rpu.rdl",
+    "engines/xdp/regs/xdp.rdl",
     *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "engines/rpu/accelerators").glob("*/*.rdl")),
 ]
 

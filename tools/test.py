@@ -81,6 +81,7 @@ def steps() -> list[Step]:
     verilog = [f for f in tracked("*.sv") if not f.startswith("lib/regs/")]
     return [
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
+        Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),
         Step("results are up to date", [PYTHON, "tools/results.py", "--check"]),
         Step("planted bugs fit", [PYTHON, "tools/mutants.py"]),
         Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),

@@ -54,8 +54,7 @@ module core_with_memories (
   end
 
   core u_core (
-      .dbus_rdata(dmem_hit_q ? '0 : io_rdata),
-      .dbus_rdata_late(dmem_hit_q ? dmem_rdata : '0),
+      .dbus_rdata({64'd0, dmem_hit_q ? dmem_rdata : '0, dmem_hit_q ? '0 : io_rdata}),
       .*
   );
 

@@ -44,7 +44,7 @@ impl Card {
     pub fn read(root: &Root, manifest: &Path, change: Override) -> Result<Self, CardError> {
         let design = Design::read(manifest)?.with(change)?;
         let image = Image::of(root, &design)?;
-        eprint!("{}", image.firmware.messages);
+        eprint!("{}", image.messages());
         Ok(Self { design, image })
     }
 

@@ -69,7 +69,7 @@ fn a_program_that_does_not() {
     let object = object("one.o", &source);
     let (done, out, err) = penstock(&object, &[]);
     // The other program is still looked at.
-    assert!(!done.status.success() && out.contains("two: 2 slots, 0 helpers, 0 maps"), "{out}");
+    assert!(!done.status.success() && out.contains("two: 2 slots, 1 row, 0 helpers, 0 maps"), "{out}");
     assert!(
         err.contains("one.c:4: instruction") && err.contains("add `if (data + 9 > data_end) return XDP_DROP;`"),
         "{err}"
@@ -78,4 +78,21 @@ fn a_program_that_does_not() {
     assert!(done.status.success());
     let (done, _, err) = penstock(&root().join("Cargo.toml"), &[]);
     assert!(!done.status.success() && err.contains("not an ELF object"), "{err}");
+}
+
+#[test]
+fn rows_of_c_source() {
+    let source = root().join("engines/xdp/programs/tx.c");
+    let json = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tx.json");
+    let (done, out, err) = penstock(&source, &["--rows", "--lanes", "4", "--json", json.to_str().unwrap()]);
+    assert!(done.status.success() && err.is_empty(), "{err}");
+    let rows: Vec<&str> = out.lines().skip(1).collect();
+    assert!(out.contains("tx: 20 slots, 2 rows, 0 helpers") && rows.len() == 2, "{out}");
+    assert!(rows[1].contains("stp") && rows[1].contains("exit:3"), "{out}");
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    assert_eq!((&report["programs"][0]["rows"], &report["programs"][0]["lanes"]), (&2.into(), &4.into()));
+    let (_, one, _) = penstock(&source, &["--lanes", "1"]);
+    assert!(one.contains("6 rows"), "{one}");
+    let (done, _, err) = penstock(&source, &["--lanes", "3"]);
+    assert!(!done.status.success() && err.contains("1, 2, 4 or 8 lanes"), "{err}");
 }

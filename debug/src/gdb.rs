@@ -247,7 +247,7 @@ impl<W: Window> Debuggee<'_, W> {
                 self.failure = Some(error);
                 TargetError::Fatal("the card failed")
             }
-            DebugError::Runs | DebugError::Nothing(_) => TargetError::NonFatal,
+            DebugError::Runs | DebugError::Engine | DebugError::Nothing(_) => TargetError::NonFatal,
         })
     }
 

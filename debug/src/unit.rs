@@ -27,6 +27,8 @@ const LOOKS: u32 = 200;
 const EBREAK: u32 = 0x0010_0073;
 const LW: u32 = 0x2003;
 const SW: u32 = 0x2023;
+/// What the register ENGINE says of an rpu.
+const RPU: u32 = 0x0075_7072;
 /// Registers that are borrowed, and put back: an address and what is there.
 const AT: u32 = 5;
 const VALUE: u32 = 6;
@@ -47,6 +49,9 @@ pub enum DebugError {
     /// It does not do as it is told.
     #[error("the unit does not halt; is it held in reset?")]
     Stubborn,
+    /// Its core is none that can be debugged.
+    #[error("the unit is not of the engine rpu; only its programs can be debugged so far")]
+    Engine,
     /// Nothing is there.
     #[error("a unit has nothing at 0x{0:x} that can be read or written")]
     Nothing(u32),
@@ -117,6 +122,9 @@ impl<W: Window> Unit<W> {
     /// Halts the unit before its next instruction, also in a load that waits; from now on its ebreaks halt it, too. One that is held in reset
     /// halts at its first instruction.
     pub fn halt(&mut self) -> Result<(), DebugError> {
+        if self.window.read(regs::RPU_HOST_ENGINE)? != RPU {
+            return Err(DebugError::Engine);
+        }
         self.window.write(regs::RPU_HOST_HALT, HALT | EBREAK_HALTS)?;
         self.known = [None; 32];
         let in_reset = self.window.read(regs::RPU_HOST_RESET)? != 0;

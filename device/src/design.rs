@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use penstock_shell::{Accelerator, Accelerators};
+use penstock_xdp_compiler::rows::Lanes;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -49,6 +50,23 @@ impl Policy {
     }
 }
 
+/// What a unit is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Engine {
+    /// A RISC-V packet unit.
+    Rpu {
+        /// Its accelerators.
+        accelerators: Accelerators,
+    },
+    /// A core for XDP programs.
+    Xdp {
+        /// Lanes of the core: 1, 2, 4 or 8.
+        lanes: Lanes,
+        /// Which program of the object; None: it has one.
+        entry: Option<String>,
+    },
+}
+
 /// What a card is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
@@ -64,10 +82,10 @@ pub struct Design {
     pub policy: Policy,
     /// Units, 1..32.
     pub units: u32,
-    /// Firmware of the units: C source or ELF.
+    /// What each unit is.
+    pub engine: Engine,
+    /// What the units run: C source or what a compiler has made of it, an ELF file.
     pub program: PathBuf,
-    /// Accelerators of each unit.
-    pub accelerators: Accelerators,
     /// Table name to the file it is loaded from.
     pub tables: BTreeMap<String, PathBuf>,
 }
@@ -147,18 +165,63 @@ impl Default for Dispatch {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Units {
-    engine: Engine,
+    engine: EngineName,
     count: Within<1, 32>,
     program: Spanned<PathBuf>,
     accelerators: Option<Spanned<Vec<String>>>,
+    lanes: Option<Spanned<usize>>,
+    entry: Option<Spanned<String>>,
     #[serde(default)]
     tables: BTreeMap<Spanned<String>, PathBuf>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
-enum Engine {
+enum EngineName {
     Rpu,
+    Xdp,
+}
+
+impl Units {
+    /// What each of them is; else where the manifest is wrong, and how.
+    fn engine(&self) -> Result<Engine, (Range<usize>, String)> {
+        let foreign = |span: Range<usize>, key: &str, engine: &str| {
+            Err((span, format!("`{key}` is for units of the engine \"{engine}\"; drop it")))
+        };
+        match self.engine {
+            EngineName::Rpu => {
+                if let Some(lanes) = &self.lanes {
+                    return foreign(lanes.span(), "lanes", "xdp");
+                }
+                if let Some(entry) = &self.entry {
+                    return foreign(entry.span(), "entry", "xdp");
+                }
+                let accelerators = match &self.accelerators {
+                    Some(names) => kinds(names.get_ref()).map_err(|message| (names.span(), message))?,
+                    None => Accelerators::default(),
+                };
+                for name in self.tables.keys() {
+                    table_kind(accelerators, name.get_ref()).map_err(|message| (name.span(), message))?;
+                }
+                Ok(Engine::Rpu { accelerators })
+            }
+            EngineName::Xdp => {
+                if let Some(accelerators) = &self.accelerators {
+                    return foreign(accelerators.span(), "accelerators", "rpu");
+                }
+                if let Some(name) = self.tables.keys().next() {
+                    return foreign(name.span(), "tables", "rpu");
+                }
+                let lanes = match &self.lanes {
+                    Some(count) => Lanes::new(*count.get_ref()).ok_or_else(|| {
+                        (count.span(), format!("a core has 1, 2, 4 or 8 lanes, not {}", count.get_ref()))
+                    })?,
+                    None => Lanes::FOUR,
+                };
+                Ok(Engine::Xdp { lanes, entry: self.entry.as_ref().map(|entry| entry.get_ref().clone()) })
+            }
+        }
+    }
 }
 
 /// A number that the manifest must keep between two bounds.
@@ -210,19 +273,12 @@ impl Design {
             let message = format!("{} [[units]] groups; a card has exactly one", groups.len());
             return Err(fail(manifest.units.span(), message));
         };
-        let Engine::Rpu = units.engine;
         let folder = path.parent().unwrap_or(Path::new(""));
         let program = folder.join(units.program.get_ref());
         if !program.exists() {
             return Err(fail(units.program.span(), format!("program: {} does not exist", program.display())));
         }
-        let accelerators = match &units.accelerators {
-            Some(names) => kinds(names.get_ref()).map_err(|message| fail(names.span(), message))?,
-            None => Accelerators::default(),
-        };
-        for name in units.tables.keys() {
-            table_kind(accelerators, name.get_ref()).map_err(|message| fail(name.span(), message))?;
-        }
+        let engine = units.engine().map_err(|(span, message)| fail(span, message))?;
         let tables = units.tables.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect();
         Ok(Self {
             path: path.to_path_buf(),
@@ -231,8 +287,8 @@ impl Design {
             clock_mhz: CLOCK_MHZ,
             policy: manifest.dispatch.policy,
             units: units.count.0,
+            engine,
             program,
-            accelerators,
             tables,
         })
     }
@@ -256,9 +312,17 @@ impl Design {
         Ok(self)
     }
 
+    /// Accelerators of each unit.
+    pub fn accelerators(&self) -> Accelerators {
+        match &self.engine {
+            Engine::Rpu { accelerators } => *accelerators,
+            Engine::Xdp { .. } => Accelerators::default(),
+        }
+    }
+
     /// The accelerator whose table has this name, if the units have it.
     pub fn check_table(&self, name: &str) -> Result<Accelerator, DesignError> {
-        table_kind(self.accelerators, name)
+        table_kind(self.accelerators(), name)
             .map_err(|message| DesignError::Option(format!("{}: {message}", self.path.display())))
     }
 }
@@ -340,7 +404,7 @@ ip_prefix = "list.txt"
         let design = parse(GOOD).unwrap();
         assert_eq!((design.ports, design.units, design.clock_mhz), (2, 16, 250));
         assert_eq!(design.policy, Policy::RoundRobin);
-        assert_eq!(design.accelerators.mask(), 0b01001);
+        assert_eq!(design.accelerators().mask(), 0b01001);
         assert!(design.tables["ip_prefix"].ends_with("src/list.txt"));
     }
 
@@ -350,7 +414,7 @@ ip_prefix = "list.txt"
         let text = include_str!("../../docs/designs.md");
         let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
         let design = Design::parse(Path::new("../designs/reference.toml"), example).unwrap();
-        assert_eq!((design.ports, design.units, design.accelerators.mask()), (2, 16, 0b10001));
+        assert_eq!((design.ports, design.units, design.accelerators().mask()), (2, 16, 0b10001));
         for key in [
             "name",
             "ports",

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use penstock_rpu_sdk::{DMEM_BASE, Firmware};
 use penstock_shell::Accelerators;
 
-use crate::design::Design;
+use crate::design::{Design, Policy};
 use crate::device::DeviceError;
-use crate::image::Image;
+use crate::image::{Image, Program};
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
-use crate::window::{UNIT_DMEM, UNIT_IMEM, UNIT_TABLES, UNIT_WINDOW};
+use crate::window::{ROW_BYTES, UNIT_DMEM, UNIT_IMEM, UNIT_MAPS, UNIT_ROWS, UNIT_TABLES, UNIT_WINDOW};
+use crate::xdp::XdpProgram;
 
 /// Streams of the register map behind the Ethernet ports.
 const HOST_STREAM: u32 = 4;
@@ -54,6 +55,9 @@ pub trait Bus {
     /// Writes a register.
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
 
+    /// Gives the xdp units of the mask, which UNIT_WRITE_MASK names, too, a program.
+    fn load_xdp(&mut self, units: u32, program: &XdpProgram) -> Result<(), DeviceError>;
+
     /// Lets the card work for about so many cycles.
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError>;
 }
@@ -62,7 +66,7 @@ pub trait Bus {
 pub struct Host {
     pub ports: u32,
     pub units: u32,
-    policy: u32,
+    policy: Policy,
     accelerators: Accelerators,
     /// Units that take frames, one bit each.
     pub enabled: u32,
@@ -79,8 +83,8 @@ impl Host {
         Self {
             ports: design.ports,
             units: design.units,
-            policy: design.policy.code(),
-            accelerators: design.accelerators,
+            policy: design.policy,
+            accelerators: design.accelerators(),
             enabled: 0,
             asleep: 0,
             firmware: vec![None; design.units as usize],
@@ -98,7 +102,7 @@ impl Host {
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         drain(bus, all)?;
         self.fill(bus, all, image)?;
-        bus.write(regs::CARD_POLICY, self.policy)?;
+        bus.write(regs::CARD_POLICY, self.policy.code())?;
         self.enable(bus, all)?;
         start(bus, all)?;
         self.asleep = self.await_slots(bus, all)?;
@@ -122,8 +126,9 @@ impl Host {
         bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
         let mut image = image.clone();
-        if let Some(before) = self.firmware[unit as usize].clone().filter(|_| is_idle) {
-            self.keep(bus, unit, &before, &mut image.firmware)?;
+        let before = self.firmware[unit as usize].clone().filter(|_| is_idle);
+        if let (Some(before), Program::Rpu(next)) = (before, &mut image.program) {
+            self.keep(bus, unit, &before, next)?;
         }
         self.fill(bus, bit, &image)?;
         start(bus, bit)
@@ -161,17 +166,21 @@ impl Host {
     fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &Image) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
-        for (base, memory) in [(UNIT_IMEM, &image.firmware.imem), (UNIT_DMEM, &image.firmware.dmem)] {
-            for (index, bytes) in memory.chunks(4).enumerate() {
-                let mut word = [0; 4];
-                word[..bytes.len()].copy_from_slice(bytes);
-                bus.write(UNIT_WINDOW + base + 4 * index as u32, u32::from_le_bytes(word))?;
+        let firmware = match &image.program {
+            Program::Rpu(firmware) => {
+                fill_memories(bus, firmware)?;
+                Some(Arc::new(firmware.clone()))
             }
-        }
+            Program::Xdp(program) => {
+                let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
+                bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, by_flow.into())?;
+                bus.load_xdp(units, program)?;
+                None
+            }
+        };
         fill_table(bus, &image.table)?;
-        let firmware = Arc::new(image.firmware.clone());
         for unit in self.each(units) {
-            self.firmware[unit as usize] = Some(firmware.clone());
+            self.firmware[unit as usize].clone_from(&firmware);
             self.told[unit as usize] = 0;
         }
         // Not earlier: frames that were on their way out at the reset have given their slots back meanwhile.
@@ -345,6 +354,32 @@ impl Host {
     }
 }
 
+/// Writes firmware into the memories of the units that are written to.
+fn fill_memories(bus: &mut impl Bus, firmware: &Firmware) -> Result<(), DeviceError> {
+    for (base, memory) in [(UNIT_IMEM, &firmware.imem), (UNIT_DMEM, &firmware.dmem)] {
+        for (index, bytes) in memory.chunks(4).enumerate() {
+            let mut word = [0; 4];
+            word[..bytes.len()].copy_from_slice(bytes);
+            bus.write(UNIT_WINDOW + base + 4 * index as u32, u32::from_le_bytes(word))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes rows and zeroed maps into the units that are written to: how cards in RTL and on FPGAs take a program.
+pub fn write_rows(bus: &mut impl Bus, program: &XdpProgram) -> Result<(), DeviceError> {
+    let image = program.rows().map_err(|error| DeviceError::Card(error.to_string()))?;
+    for (row, words) in (0..).zip(&image.rows) {
+        let base = UNIT_WINDOW + UNIT_ROWS + row * ROW_BYTES;
+        // Behind the control word stands none.
+        for (place, word) in [0].into_iter().chain(2..).zip(words) {
+            bus.write(base + 4 * place, *word)?;
+        }
+    }
+    (0..image.map_bytes).step_by(4).try_for_each(|offset| bus.write(UNIT_WINDOW + UNIT_MAPS + offset, 0))?;
+    bus.write(UNIT_WINDOW + regs::XDP_HOST_BANK, 0)
+}
+
 /// Writes tables into the units that are written to.
 fn fill_table(bus: &mut impl Bus, table: &[(u32, u32)]) -> Result<(), DeviceError> {
     table.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
@@ -409,6 +444,7 @@ fn unit_counters(bus: &mut impl Bus, unit: u32) -> Result<UnitCounters, DeviceEr
         tx_stalls: read(regs::RPU_HOST_TX_STALLS)?,
         blocked: read(regs::RPU_HOST_BLOCKED)?,
         refused: read(regs::RPU_HOST_REFUSED)?,
+        aborted: read(regs::XDP_HOST_ABORTED)?,
         generated: read(regs::RPU_HOST_GENERATED)?,
         errors,
     })
@@ -448,6 +484,10 @@ mod tests {
 
         fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
             self.steps.push(Step::Write(address, value));
+            Ok(())
+        }
+
+        fn load_xdp(&mut self, _units: u32, _program: &XdpProgram) -> Result<(), DeviceError> {
             Ok(())
         }
 

@@ -34,19 +34,22 @@ pub mod rtl;
 mod soft;
 mod traffic;
 pub mod window;
+pub mod xdp;
 
 /// Register offsets, written by tools/regs.py.
 #[path = "../../lib/regs/regs.rs"]
 pub mod regs;
 
-pub use design::{CLOCK_MHZ, Design, DesignError, Override, Policy};
+pub use design::{CLOCK_MHZ, Design, DesignError, Engine, Override, Policy};
 pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
-pub use image::{Image, ImageError, table_from, table_of};
+pub use image::{Image, ImageError, Program, table_from, table_of};
 pub use live::{UnitState, Vitals};
 pub use outcome::{
     Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,
 };
+pub use penstock_xdp_compiler::rows::Lanes;
 pub use root::{Root, RootError};
 pub use soft::SoftDevice;
 pub use traffic::{Departure, Frame, Port, Traffic};
+pub use xdp::{RowImage, XdpError, XdpProgram};

@@ -137,6 +137,7 @@ impl SoftDevice {
                 tx_bytes: counters.tx_bytes,
                 blocked: counters.blocked,
                 refused: counters.refused,
+                aborted: self.card.read_unit(number, regs::XDP_HOST_ABORTED)?.into(),
                 generated: counters.generated,
                 errors: self.card.read_unit(number, regs::RPU_HOST_ERRORS)?,
                 ..UnitCounters::default()

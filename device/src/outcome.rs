@@ -31,13 +31,15 @@ pub struct Drops {
     pub blocked: u64,
     /// Descriptor with a destination that does not exist.
     pub refused: u64,
+    /// The program gave XDP_ABORTED, or was stopped.
+    pub aborted: u64,
     /// Held by a unit that died.
     pub lost: u64,
 }
 
 impl Drops {
     /// Reason words and numbers, in the order of the documentation.
-    pub fn list(&self) -> [(&'static str, u64); 9] {
+    pub fn list(&self) -> [(&'static str, u64); 10] {
         [
             ("runt", self.runt),
             ("oversize", self.oversize),
@@ -47,6 +49,7 @@ impl Drops {
             ("policy", self.policy),
             ("blocked", self.blocked),
             ("refused", self.refused),
+            ("aborted", self.aborted),
             ("lost", self.lost),
         ]
     }
@@ -67,6 +70,7 @@ impl Drops {
             policy: diff(self.policy, earlier.policy),
             blocked: diff(self.blocked, earlier.blocked),
             refused: diff(self.refused, earlier.refused),
+            aborted: diff(self.aborted, earlier.aborted),
             lost: self.lost - earlier.lost,
         }
     }
@@ -83,6 +87,7 @@ impl Drops {
     pub(crate) fn add_unit(&mut self, unit: &UnitCounters) {
         self.blocked += unit.blocked;
         self.refused += unit.refused;
+        self.aborted += unit.aborted;
     }
 }
 
@@ -143,8 +148,10 @@ pub struct UnitCounters {
     pub tx_stalls: u64,
     /// Frames the program dropped.
     pub blocked: u64,
-    /// Frames dropped because their descriptor was refused.
+    /// Frames dropped because their descriptor was refused, or the interface they were redirected to does not exist.
     pub refused: u64,
+    /// Frames that ended with XDP_ABORTED.
+    pub aborted: u64,
     /// Frames that the program made; those sent count them, too.
     pub generated: u64,
     /// Error flags, bits as in INTERRUPT_FLAGS.
@@ -211,6 +218,7 @@ impl UnitCounters {
             tx_stalls: diff(self.tx_stalls, earlier.tx_stalls),
             blocked: diff(self.blocked, earlier.blocked),
             refused: diff(self.refused, earlier.refused),
+            aborted: diff(self.aborted, earlier.aborted),
             generated: diff(self.generated, earlier.generated),
             errors: self.errors,
         }

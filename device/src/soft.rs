@@ -3,14 +3,15 @@
 
 use std::time::Instant;
 
-use penstock_shell::{Card, Config, Exit, Source};
+use penstock_shell::{Card, Config, Engine, Exit, Source};
 
-use crate::design::Design;
+use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::Image;
 use crate::outcome::Counters;
 use crate::traffic::{Departure, Port, Traffic};
+use crate::xdp::XdpProgram;
 
 /// Frames pushed between two polls: enough to keep every unit at work, few enough to stay in the cache.
 const BATCH: usize = 256;
@@ -65,8 +66,12 @@ struct Flight {
 impl SoftDevice {
     /// Opens a design.
     pub fn open(design: &Design) -> Self {
+        let engine = match design.engine {
+            design::Engine::Rpu { accelerators } => Engine::Rpu(accelerators),
+            design::Engine::Xdp { .. } => Engine::Xdp,
+        };
         // The manifest keeps both within a byte.
-        let config = Config { ports: design.ports as u8, units: design.units as u8, accelerators: design.accelerators };
+        let config = Config { ports: design.ports as u8, units: design.units as u8, engine };
         Self {
             card: Card::new(config),
             host: Host::new(design),
@@ -228,6 +233,17 @@ impl Bus for Card {
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         Ok(Card::write(self, address, value)?)
+    }
+
+    fn load_xdp(&mut self, units: u32, program: &XdpProgram) -> Result<(), DeviceError> {
+        // A unit that is loaded anew shares the maps of those that run the program already; a card that is begins with new ones.
+        let shared = self.loaded_xdp(program.number).filter(|_| units != self.all_units()).cloned();
+        let loaded = match shared {
+            Some(loaded) => loaded,
+            None => program.native().map_err(|error| DeviceError::Card(error.to_string()))?,
+        };
+        Card::load_xdp(self, units, &loaded);
+        Ok(())
     }
 
     fn pass(&mut self, _cycles: u64) -> Result<(), DeviceError> {

@@ -10,6 +10,10 @@ pub(crate) const UNIT_WINDOW: u32 = 0x4000_0000;
 pub(crate) const UNIT_DMEM: u32 = 0x080_0000;
 pub(crate) const UNIT_IMEM: u32 = 0x200_0000;
 pub(crate) const UNIT_TABLES: u32 = 0x300_0000;
+/// Of xdp units: their own maps, row memory, and what a row takes there.
+pub(crate) const UNIT_MAPS: u32 = 0x100_0000;
+pub(crate) const UNIT_ROWS: u32 = 0x200_0000;
+pub(crate) const ROW_BYTES: u32 = 128;
 
 /// Fills `bytes` from `address` on in the window of a unit.
 ///

@@ -25,7 +25,7 @@ def built() -> None:
 
 @pytest.fixture
 def make_design(tmp_path: Path) -> DesignMaker:
-    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerators=(), tables={})."""
+    """Writes a design: make_design(program, units=4, policy="flow-hash", accelerators=(), tables={}, engine="rpu", **keys)."""
 
     def make(
         program: Path | str,
@@ -34,11 +34,15 @@ def make_design(tmp_path: Path) -> DesignMaker:
         policy: str = "flow-hash",
         accelerators: Sequence[str] = (),
         tables: dict[str, Path] | None = None,
+        engine: str = "rpu",
+        **keys: int | str,
     ) -> Path:
         path = tmp_path / "design.toml"
         lines = ["[card]", 'name = "test"', f"ports = {ports}", "", "[dispatch]", f'policy = "{policy}"', ""]
-        lines += ["[[units]]", 'engine = "rpu"', f"count = {units}", f'program = "{program}"']
-        lines += [f"accelerators = {list(accelerators)}"]
+        lines += ["[[units]]", f'engine = "{engine}"', f"count = {units}", f'program = "{program}"']
+        lines += [f"{key} = {value!r}" for key, value in keys.items()]
+        if engine == "rpu":
+            lines += [f"accelerators = {list(accelerators)}"]
         if tables:
             lines += ["[units.tables]", *(f'{name} = "{table}"' for name, table in tables.items())]
         path.write_text("\n".join(lines) + "\n")

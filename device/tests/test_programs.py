@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency probe, generator."""
+"""Programs that show one capability of a unit each, on both targets: length check, sampler, timer, rate meter, latency probe, generator, hash."""
 
 from __future__ import annotations
 
@@ -296,3 +296,22 @@ def test_frames_that_cannot_be_made(kind: int, open_device: Open) -> None:
     result = card.run()
     assert sorted(result.at(0)) == [bytes([1, 60]) + bytes(58), bytes([2, 14]) + bytes(12)]
     assert (result.generated, len(result.at(1))) == (2, 2)
+
+
+def test_hash_front(open_device: Open) -> None:
+    rng = random.Random(8)
+    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    frames = []
+    for _ in range(60):
+        address = {"src": f"192.0.2.{rng.randrange(256)}", "dst": f"198.51.100.{rng.randrange(256)}"}
+        ports = {"sport": rng.getrandbits(16), "dport": rng.getrandbits(16)}
+        layers = rng.choice([IP(**address) / UDP(**ports), IP(**address) / TCP(**ports), ARP()])
+        frames.append(bytes(ether / layers / Raw(rng.randbytes(rng.randrange(20, 300)))))
+    card = open_device(DESIGN, program=PROGRAMS / "hash_front.c", units=2)
+    card.send(frames, port=0)
+    result = card.run()
+    # Addresses and ports; ARP has neither.
+    hashes = [toeplitz(RSS_KEY, frame[26:38]) if frame[12:14] == b"\x08\x00" else 0 for frame in frames]
+    hashed = [struct.pack("<I", value) + frame for value, frame in zip(hashes, frames, strict=True)]
+    assert sorted(result.at(1)) == sorted(hashed)
+    assert len(set(hashes)) > 30

@@ -131,6 +131,28 @@
 #define RPU_HOST_HALTED 0x88u /* 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 ebreak, 3 a step's end. */
 #define RPU_HOST_DATA 0x8Cu /* Word that core and host share: DATA of the core's registers. */
 
+/* engines/xdp/regs/xdp.rdl */
+#define XDP_HOST_RESET 0x0u /* 1 holds the unit in reset: it has declared no slots. Set after power-up, so that rows and maps can be loaded. */
+#define XDP_HOST_ENGINE 0x20u /* Engine: 0x00706478, "xdp". */
+#define XDP_HOST_UNIT_ID 0x24u /* Number of this unit. */
+#define XDP_HOST_STATUS 0x28u /* [0] the unit is in reset. */
+#define XDP_HOST_ACTIVE_SLOTS 0x38u /* Slots that hold a frame: bit n-1 is slot n. */
+#define XDP_HOST_RX_FRAMES 0x50u /* Frames received. */
+#define XDP_HOST_RX_BYTES 0x54u /* Bytes received, low 32 bits. */
+#define XDP_HOST_RX_STALLS 0x58u /* Cycles in which the unit said that it has no room for beats. */
+#define XDP_HOST_TX_FRAMES 0x5Cu /* Frames sent. */
+#define XDP_HOST_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
+#define XDP_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
+#define XDP_HOST_BLOCKED 0x68u /* Frames that the program dropped: XDP_DROP. */
+#define XDP_HOST_REFUSED 0x6Cu /* Frames redirected to an interface that does not exist. */
+#define XDP_HOST_BANK 0x90u /* [0] Bank of row memory in which a frame that begins now finds its program. Frames that are being worked on stay with theirs. */
+#define XDP_HOST_BY_FLOW 0x94u /* [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle. */
+#define XDP_HOST_WORKING 0x98u /* Contexts that work on a frame begun in bank 0, [7:0], and in bank 1, [15:8]. */
+#define XDP_HOST_SHAPE 0x9Cu /* Lanes of the core, [7:0]; contexts, [15:8]; bytes of the unit's maps, in KiB, [31:16]. */
+#define XDP_HOST_ABORTED 0xA0u /* Frames that ended with XDP_ABORTED, or with a verdict that does not exist. */
+#define XDP_HOST_ROWS 0xA4u /* Rows issued, low 32 bits. */
+#define XDP_HOST_WILD 0xA8u /* Requests to where nothing is, or of a kind that the unit has not got. */
+
 /* engines/rpu/accelerators/checksum/checksum.rdl */
 #define CHECKSUM_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
 #define CHECKSUM_LENGTH 0x4u /* Bytes, 0 and odd numbers included. Its write starts; one that comes before the sum is there starts anew. Bytes outside packet memory are an error, and nothing is summed. */

@@ -251,6 +251,48 @@ pub const RPU_HOST_HALTED: u32 = 0x88;
 /// Word that core and host share: DATA of the core's registers.
 pub const RPU_HOST_DATA: u32 = 0x8C;
 
+// engines/xdp/regs/xdp.rdl
+/// 1 holds the unit in reset: it has declared no slots. Set after power-up, so that rows and maps can be loaded.
+pub const XDP_HOST_RESET: u32 = 0x0;
+/// Engine: 0x00706478, "xdp".
+pub const XDP_HOST_ENGINE: u32 = 0x20;
+/// Number of this unit.
+pub const XDP_HOST_UNIT_ID: u32 = 0x24;
+/// [0] the unit is in reset.
+pub const XDP_HOST_STATUS: u32 = 0x28;
+/// Slots that hold a frame: bit n-1 is slot n.
+pub const XDP_HOST_ACTIVE_SLOTS: u32 = 0x38;
+/// Frames received.
+pub const XDP_HOST_RX_FRAMES: u32 = 0x50;
+/// Bytes received, low 32 bits.
+pub const XDP_HOST_RX_BYTES: u32 = 0x54;
+/// Cycles in which the unit said that it has no room for beats.
+pub const XDP_HOST_RX_STALLS: u32 = 0x58;
+/// Frames sent.
+pub const XDP_HOST_TX_FRAMES: u32 = 0x5C;
+/// Bytes sent, low 32 bits.
+pub const XDP_HOST_TX_BYTES: u32 = 0x60;
+/// Cycles in which a departing beat had to wait.
+pub const XDP_HOST_TX_STALLS: u32 = 0x64;
+/// Frames that the program dropped: XDP_DROP.
+pub const XDP_HOST_BLOCKED: u32 = 0x68;
+/// Frames redirected to an interface that does not exist.
+pub const XDP_HOST_REFUSED: u32 = 0x6C;
+/// [0] Bank of row memory in which a frame that begins now finds its program. Frames that are being worked on stay with theirs.
+pub const XDP_HOST_BANK: u32 = 0x90;
+/// [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle.
+pub const XDP_HOST_BY_FLOW: u32 = 0x94;
+/// Contexts that work on a frame begun in bank 0, [7:0], and in bank 1, [15:8].
+pub const XDP_HOST_WORKING: u32 = 0x98;
+/// Lanes of the core, [7:0]; contexts, [15:8]; bytes of the unit's maps, in KiB, [31:16].
+pub const XDP_HOST_SHAPE: u32 = 0x9C;
+/// Frames that ended with XDP_ABORTED, or with a verdict that does not exist.
+pub const XDP_HOST_ABORTED: u32 = 0xA0;
+/// Rows issued, low 32 bits.
+pub const XDP_HOST_ROWS: u32 = 0xA4;
+/// Requests to where nothing is, or of a kind that the unit has not got.
+pub const XDP_HOST_WILD: u32 = 0xA8;
+
 // engines/rpu/accelerators/checksum/checksum.rdl
 /// Address of the first byte, in packet memory, at any alignment.
 pub const CHECKSUM_ADDR: u32 = 0x0;

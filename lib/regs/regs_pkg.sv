@@ -130,6 +130,28 @@ package regs_pkg;
   localparam logic [31:0] RPU_HOST_HALTED = 32'h00000088;
   localparam logic [31:0] RPU_HOST_DATA = 32'h0000008C;
 
+  // engines/xdp/regs/xdp.rdl
+  localparam logic [31:0] XDP_HOST_RESET = 32'h00000000;
+  localparam logic [31:0] XDP_HOST_ENGINE = 32'h00000020;
+  localparam logic [31:0] XDP_HOST_UNIT_ID = 32'h00000024;
+  localparam logic [31:0] XDP_HOST_STATUS = 32'h00000028;
+  localparam logic [31:0] XDP_HOST_ACTIVE_SLOTS = 32'h00000038;
+  localparam logic [31:0] XDP_HOST_RX_FRAMES = 32'h00000050;
+  localparam logic [31:0] XDP_HOST_RX_BYTES = 32'h00000054;
+  localparam logic [31:0] XDP_HOST_RX_STALLS = 32'h00000058;
+  localparam logic [31:0] XDP_HOST_TX_FRAMES = 32'h0000005C;
+  localparam logic [31:0] XDP_HOST_TX_BYTES = 32'h00000060;
+  localparam logic [31:0] XDP_HOST_TX_STALLS = 32'h00000064;
+  localparam logic [31:0] XDP_HOST_BLOCKED = 32'h00000068;
+  localparam logic [31:0] XDP_HOST_REFUSED = 32'h0000006C;
+  localparam logic [31:0] XDP_HOST_BANK = 32'h00000090;
+  localparam logic [31:0] XDP_HOST_BY_FLOW = 32'h00000094;
+  localparam logic [31:0] XDP_HOST_WORKING = 32'h00000098;
+  localparam logic [31:0] XDP_HOST_SHAPE = 32'h0000009C;
+  localparam logic [31:0] XDP_HOST_ABORTED = 32'h000000A0;
+  localparam logic [31:0] XDP_HOST_ROWS = 32'h000000A4;
+  localparam logic [31:0] XDP_HOST_WILD = 32'h000000A8;
+
   // engines/rpu/accelerators/checksum/checksum.rdl
   localparam logic [31:0] CHECKSUM_ADDR = 32'h00000000;
   localparam logic [31:0] CHECKSUM_LENGTH = 32'h00000004;

@@ -342,7 +342,7 @@ impl Live {
             Some(error) => Err(format!("{error}; the program before goes on")),
             None => {
                 let lost = self.device.lost() - lost_before;
-                let messages = image.firmware.messages.clone();
+                let messages = image.messages().to_owned();
                 let reload = Some(Reloaded { units: design.units, lost, messages });
                 self.image = image;
                 self.runs(design);

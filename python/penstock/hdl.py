@@ -46,7 +46,7 @@ def filelist(path: str) -> list[Path]:
 
 def card_sources() -> list[Path]:
     """Every source of the card, packages first."""
-    lists = ["lib/rtl/rtl.f", "engines/rpu/rtl/rtl.f"]
+    lists = ["lib/rtl/rtl.f", "engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f"]
     files = [file for name in lists for file in filelist(name)]
     files += [ROOT / "engines" / "unit.sv", *filelist("shell/rtl/rtl.f")]
     return list(dict.fromkeys(files))

@@ -81,7 +81,9 @@ class UnitCounters:
     blocked: int
     """Frames that the program dropped."""
     refused: int
-    """Frames dropped because the program's descriptor was refused."""
+    """Frames dropped because the program's descriptor was refused, or the interface they were redirected to does not exist."""
+    aborted: int
+    """Frames that ended with XDP_ABORTED."""
     generated: int
     """Frames that the program made; tx_frames counts them, too, when they leave."""
     errors: int
@@ -133,7 +135,8 @@ class Result:
     generated: int
     """Frames that programs made: with those sent as many as left and were dropped."""
     drops: dict[str, int]
-    """Frames that did not, by reason: runt, oversize, overflow, damaged, disabled, policy, blocked, refused, lost."""
+    """Frames that did not, by reason: runt, oversize, overflow, damaged, disabled, policy, blocked, refused, aborted,
+    lost."""
     counters: Counters
     """What the card counted in this run."""
     faults: tuple[str, ...]

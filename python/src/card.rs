@@ -104,7 +104,7 @@ impl Card {
         self.device.load(&image)?;
         // What was on its way is gone.
         self.sent = Traffic::default();
-        let messages = image.firmware.messages.clone();
+        let messages = image.messages().to_owned();
         (self.design, self.texts, self.image) = (design, texts, Some(image));
         Ok(messages)
     }
@@ -187,12 +187,12 @@ impl Card {
 
     /// A program counter as file, line and function.
     pub fn place(&self, pc: u32) -> Option<String> {
-        self.image.as_ref()?.firmware.locate(pc)
+        self.image.as_ref()?.firmware()?.locate(pc)
     }
 
     /// The linked program.
     pub fn elf(&self) -> Option<&[u8]> {
-        Some(&self.image.as_ref()?.firmware.elf)
+        Some(self.image.as_ref()?.elf())
     }
 }
 

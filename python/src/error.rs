@@ -77,7 +77,7 @@ impl From<Error> for PyErr {
         match error {
             Error::Root(e) => PenstockError::new_err(e.to_string()),
             Error::Design(e) => DesignError::new_err(e.to_string()),
-            Error::Image(e @ ImageError::Program { .. }) => ProgramError::new_err(e.to_string()),
+            Error::Image(e @ (ImageError::Program { .. } | ImageError::Xdp(_))) => ProgramError::new_err(e.to_string()),
             Error::Image(e @ ImageError::Table(_)) => TableError::new_err(e.to_string()),
             Error::Image(ImageError::File(e)) => file(&e),
             Error::Capture(e) => CaptureError::new_err(e.to_string()),

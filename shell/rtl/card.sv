@@ -23,7 +23,9 @@ module card
 #(
     parameter int unsigned Ports        = 2,    // 1..4
     parameter int unsigned Units        = 16,   // 1..32
-    parameter int          Accel        = 1,    // accelerators of the units, see engines/unit.sv
+    parameter int          Engine       = 0,    // what the units are: see engines/unit.sv
+    parameter int          Accel        = 1,
+    parameter int unsigned Lanes        = 4,
     parameter int unsigned IngressDepth = 4096  // rows of 128 bytes of a port's ring, a power of two from 512
 ) (
     input wire logic clk,
@@ -265,7 +267,9 @@ module card
   frame_if from_units[Units] ();
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     unit #(
+        .Engine(Engine),
         .Accel(Accel),
+        .Lanes(Lanes),
         .Ports(Ports),
         .Units(Units)
     ) i_unit (

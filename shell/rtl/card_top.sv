@@ -8,7 +8,9 @@ module card_top
 #(
     parameter int unsigned Ports        = 2,
     parameter int unsigned Units        = 16,
+    parameter int          Engine       = 0,
     parameter int          Accel        = 1,
+    parameter int unsigned Lanes        = 4,
     parameter int unsigned IngressDepth = 4096
 ) (
     input wire logic clk,
@@ -174,7 +176,9 @@ module card_top
   card #(
       .Ports(Ports),
       .Units(Units),
+      .Engine(Engine),
       .Accel(Accel),
+      .Lanes(Lanes),
       .IngressDepth(IngressDepth)
   ) i_card (
       .clk,

@@ -10,7 +10,9 @@
 module unit
   import penstock_pkg::*;
 #(
+    parameter int          Engine = 0,
     parameter int          Accel = 0,
+    parameter int unsigned Lanes = 4,
     parameter int unsigned Ports = 2,
     parameter int unsigned Units = 16
 ) (

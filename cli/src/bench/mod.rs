@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The benches: one module per published figure or table, all on the `rtl` target.
+//! The benches: one module per published figure or table, on the `rtl` target where they measure time.
 //!
 //! Throughput is counted over a window of cycles after a warm-up, by last beats that left; the window is a whole number
 //! of frame times at line rate, so that line rate counts as exactly 1. Cycles become seconds at 250 MHz.
@@ -14,6 +14,9 @@ pub mod reload;
 pub mod row;
 pub mod sim_speed;
 pub mod traffic;
+pub mod xdp;
+pub mod xdp_rate;
+pub mod xdp_rows;
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};

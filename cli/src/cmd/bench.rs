@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::bench::row::{self, Row};
 use crate::bench::{
     BenchError, SIZES, Selection, TOLERANCE, firewall, forward, generate, latency, messages, reload, sim_speed,
+    xdp_rate, xdp_rows,
 };
 use crate::files;
 
@@ -47,6 +48,10 @@ pub enum Name {
     RpuGenerate,
     /// New programs and tables under load (section 4.1).
     RpuReload,
+    /// Rows that XDP programs become (hXDP, Figure 8, Table 3).
+    XdpRows,
+    /// Throughput of XDP programs (hXDP, section 4.3).
+    XdpRate,
     /// Speed of the simulation.
     SimSpeed,
     /// All of them.
@@ -54,13 +59,15 @@ pub enum Name {
 }
 
 impl Name {
-    const EACH: [Self; 7] = [
+    const EACH: [Self; 9] = [
         Self::RpuForward,
         Self::RpuLatency,
         Self::RpuFirewall,
         Self::RpuMessages,
         Self::RpuGenerate,
         Self::RpuReload,
+        Self::XdpRows,
+        Self::XdpRate,
         Self::SimSpeed,
     ];
 
@@ -72,6 +79,8 @@ impl Name {
             Self::RpuMessages => "rpu-messages",
             Self::RpuGenerate => "rpu-generate",
             Self::RpuReload => "rpu-reload",
+            Self::XdpRows => "xdp-rows",
+            Self::XdpRate => "xdp-rate",
             Self::SimSpeed => "sim-speed",
             Self::All => "all",
         }
@@ -86,14 +95,22 @@ impl Name {
             Self::RpuMessages => &messages::UNITS,
             Self::RpuGenerate => &generate::UNITS,
             Self::RpuReload => &reload::UNITS,
+            Self::XdpRate => &xdp_rate::UNITS,
             Self::SimSpeed => &sim_speed::UNITS,
-            Self::All => &[],
+            Self::XdpRows | Self::All => &[],
         }
     }
 
     /// Whether it has a case among those that are selected.
     fn measures(self, selection: &Selection) -> bool {
-        let sizes: &[usize] = if self == Self::RpuReload { &reload::SIZES } else { &SIZES };
+        if self == Self::XdpRows {
+            return selection.units.is_empty() && selection.sizes.is_empty();
+        }
+        let sizes: &[usize] = match self {
+            Self::RpuReload => &reload::SIZES,
+            Self::XdpRate => &[xdp_rate::SIZE],
+            _ => &SIZES,
+        };
         let shortest = if self == Self::RpuFirewall { firewall::MIN_SIZE } else { 0 };
         selection.units(self.units()).next().is_some() && selection.sizes(sizes).any(|size| size >= shortest)
     }
@@ -123,6 +140,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::RpuMessages => messages::run(root, &selection, &mut report)?,
             Name::RpuGenerate => generate::run(root, &selection, &mut report)?,
             Name::RpuReload => reload::run(root, &selection, &mut report)?,
+            Name::XdpRows => xdp_rows::run(root, &mut report)?,
+            Name::XdpRate => xdp_rate::run(root, &selection, &mut report)?,
             Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
             Name::All => {}
         }
@@ -150,7 +169,7 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
 fn worse_than_peer(row: &Row) -> bool {
     let Some(paper) = row.paper else { return false };
     match row.metric.as_str() {
-        "latency_ns" | "longest_ns" | "reload_us" => row.value > paper,
+        "latency_ns" | "longest_ns" | "reload_us" | "rows" => row.value > paper,
         "mpps" | "cycles_per_s" => row.value < paper * (1.0 - TOLERANCE),
         _ => false,
     }

@@ -6,7 +6,7 @@ mod xdp;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use penstock_device::Root;
+use penstock_device::{Lanes, Root};
 use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub struct Args {
     /// The engine it is for.
     #[arg(value_enum)]
     pub engine: Engine,
-    /// rpu: C or assembly sources, or one linked .elf. xdp: an object, as clang writes it for Linux.
+    /// rpu: C or assembly sources, or one linked .elf. xdp: an object, as clang writes it for Linux, or a C source.
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
     /// Write the linked program (rpu).
@@ -30,6 +30,12 @@ pub struct Args {
     /// Say all about each program: functions, helpers, maps (xdp).
     #[arg(long)]
     pub explain: bool,
+    /// Lanes of the core: 1, 2, 4 or 8 (xdp).
+    #[arg(long, value_name = "N", value_parser = lanes)]
+    pub lanes: Option<Lanes>,
+    /// Print the rows of each program (xdp).
+    #[arg(long)]
+    pub rows: bool,
     /// Only the program of that name (xdp).
     #[arg(long, value_name = "NAME")]
     pub program: Option<String>,
@@ -40,8 +46,14 @@ pub struct Args {
 pub enum Engine {
     /// RISC-V packet units.
     Rpu,
-    /// Units that run XDP programs.
+    /// Cores for XDP programs.
     Xdp,
+}
+
+/// A number of lanes that a core may have.
+fn lanes(word: &str) -> Result<Lanes, String> {
+    let count = word.parse().ok().and_then(Lanes::new);
+    count.ok_or_else(|| format!("a core has 1, 2, 4 or 8 lanes, not {word}"))
 }
 
 /// Why nothing was built.
@@ -60,8 +72,16 @@ pub enum BuildError {
 /// Compiles and reports.
 pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
     let (engine, foreign) = match args.engine {
-        Engine::Rpu => ("rpu", [(args.explain, "--explain"), (args.program.is_some(), "--program")]),
-        Engine::Xdp => ("xdp", [(args.output.is_some(), "--output"), (false, "")]),
+        Engine::Rpu => {
+            let foreign = vec![
+                (args.explain, "--explain"),
+                (args.program.is_some(), "--program"),
+                (args.lanes.is_some(), "--lanes"),
+                (args.rows, "--rows"),
+            ];
+            ("rpu", foreign)
+        }
+        Engine::Xdp => ("xdp", vec![(args.output.is_some(), "--output")]),
     };
     if let Some((_, option)) = foreign.into_iter().find(|(given, _)| *given) {
         return Err(BuildError::NotFor { option, engine });
@@ -72,7 +92,10 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
             sources: &args.sources,
             program: args.program.as_deref(),
             explain: args.explain,
+            lanes: args.lanes.unwrap_or(Lanes::FOUR),
+            rows: args.rows,
             json: args.json.as_deref(),
+            root,
         })?),
     }
 }

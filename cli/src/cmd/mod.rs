@@ -6,6 +6,7 @@ pub mod compile;
 pub mod ctl;
 pub mod debugger;
 pub mod demo;
+pub mod exec;
 pub mod generate;
 pub mod run;
 pub mod synth;

@@ -142,7 +142,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let recording = Recording { wave, hops: args.trace.is_some() };
     if args.gdb.is_some() {
         files::make_folder(&args.out)?;
-        files::write(&args.out.join("program.elf"), &card.image.firmware.elf)?;
+        files::write(&args.out.join("program.elf"), card.image.elf())?;
     }
     let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb)?;
 

@@ -3,14 +3,18 @@
 
 use std::path::Path;
 
-use penstock_device::{Departure, Design, Outcome, Policy, PortCounters, Run, Timing, Traffic};
+use penstock_device::{Departure, Design, Engine, Outcome, Policy, PortCounters, Run, Timing, Traffic};
 
 use super::data::{Exit, ReportData, RunData, StreamCounters, UnitCounters};
 use super::flow::Flow;
 
 /// A report about a design, without runs yet.
 pub fn design(design: &Design) -> ReportData {
-    let units = format!("{} rpu unit{}", design.units, if design.units == 1 { "" } else { "s" });
+    let engine = match design.engine {
+        Engine::Rpu { .. } => "rpu",
+        Engine::Xdp { .. } => "xdp",
+    };
+    let units = format!("{} {engine} unit{}", design.units, if design.units == 1 { "" } else { "s" });
     let ports = format!("{} port{}", design.ports, if design.ports == 1 { "" } else { "s" });
     let policy = match design.policy {
         Policy::RoundRobin => "round robin",

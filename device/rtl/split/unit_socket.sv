@@ -6,7 +6,9 @@ module unit
   import penstock_pkg::*;
   import split_pkg::*;
 #(
+    parameter int          Engine = 0,
     parameter int          Accel = 1,
+    parameter int unsigned Lanes = 4,
     parameter int unsigned Ports = 2,
     parameter int unsigned Units = 16
 ) (

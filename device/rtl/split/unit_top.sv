@@ -6,7 +6,9 @@ module unit_top
   import penstock_pkg::*;
   import split_pkg::*;
 #(
+    parameter int          Engine = 0,
     parameter int          Accel = 1,
+    parameter int unsigned Lanes = 4,
     parameter int unsigned Ports = 2,
     parameter int unsigned Units = 16
 ) (
@@ -59,7 +61,9 @@ module unit_top
   assign out.cfg_rdata = cfg.rdata;
 
   unit #(
+      .Engine(Engine),
       .Accel(Accel),
+      .Lanes(Lanes),
       .Ports(Ports),
       .Units(Units)
   ) i_unit (

@@ -36,7 +36,7 @@ const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card
 /// File list of the card.
 const CARD_LIST: &str = "shell/rtl/rtl.f";
 /// File lists of the engines, and their registry.
-const UNIT_LISTS: [&str; 2] = ["engines/rpu/rtl/rtl.f", "engines/unit.sv"];
+const UNIT_LISTS: [&str; 3] = ["engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f", "engines/unit.sv"];
 
 /// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
 const VERILATOR: [&str; 11] = [
@@ -107,6 +107,31 @@ pub enum BuildError {
     },
 }
 
+/// Parameters of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineParameters {
+    /// A packet unit.
+    Rpu {
+        /// Its accelerators, a bit each.
+        accelerators: u32,
+    },
+    /// A core for XDP programs.
+    Xdp {
+        /// Its lanes.
+        lanes: u32,
+    },
+}
+
+impl EngineParameters {
+    /// As Verilator takes them (engines/unit.sv).
+    fn arguments(self) -> [String; 2] {
+        match self {
+            Self::Rpu { accelerators } => ["-GEngine=0".into(), format!("-GAccel={accelerators}")],
+            Self::Xdp { lanes } => ["-GEngine=1".into(), format!("-GLanes={lanes}")],
+        }
+    }
+}
+
 /// Parameters of card_top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
@@ -114,8 +139,8 @@ pub struct Parameters {
     pub ports: u32,
     /// Units.
     pub units: u32,
-    /// Accelerators of a unit, a bit each.
-    pub accelerators: u32,
+    /// What a unit is.
+    pub engine: EngineParameters,
     /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
     /// Whether waves can be recorded; such a model is slower.
@@ -310,7 +335,7 @@ fn verilate(
         .arg(if parameters.waves { "--trace-fst" } else { "-DPENSTOCK_SPLIT" })
         .arg(format!("-GPorts={}", parameters.ports))
         .arg(format!("-GUnits={}", parameters.units))
-        .arg(format!("-GAccel={}", parameters.accelerators))
+        .args(parameters.engine.arguments())
         .args((top != "unit_top").then(|| format!("-GIngressDepth={}", parameters.ingress_depth)))
         .args(sources);
     check("Verilator", run("Verilator", &mut command)?)

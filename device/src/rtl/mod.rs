@@ -20,16 +20,17 @@ pub use build::BuildError;
 pub use pace::LINE_GBPS;
 use penstock_shell::{Access, AccessError, Cause, Fault};
 
-use crate::design::Design;
+use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
 use crate::hop::Hop;
-use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM};
+use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, write_rows};
 use crate::image::Image;
 use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
 use crate::traffic::{Departure, Port, Traffic};
-use build::Parameters;
+use crate::xdp::XdpProgram;
+use build::{EngineParameters, Parameters};
 pub(crate) use model::Hop as ModelHop;
 use model::{Exit, Frame, Model, Step};
 use pace::Pace;
@@ -63,6 +64,8 @@ pub struct Window {
     pub left: Vec<(u64, u64)>,
     /// Frames whose first beat entered within it.
     pub entered: u64,
+    /// Frames that came into units between a look at them before it and one behind it, and the cycles between those.
+    pub taken: (u64, u64),
     /// Cycles from first beat in to last beat out of the frames that left within it.
     pub latencies: Vec<u64>,
     /// Frames dropped from the start of the warm-up until the card was empty again.
@@ -117,7 +120,10 @@ impl RtlDevice {
         let parameters = Parameters {
             ports: design.ports,
             units: design.units,
-            accelerators: design.accelerators.mask(),
+            engine: match &design.engine {
+                Engine::Rpu { accelerators } => EngineParameters::Rpu { accelerators: accelerators.mask() },
+                Engine::Xdp { lanes, .. } => EngineParameters::Xdp { lanes: lanes.count() as u32 },
+            },
             ingress_depth: INGRESS_DEPTH,
             waves: wave.is_some(),
         };
@@ -156,6 +162,8 @@ impl RtlDevice {
     /// Ends with the card empty, and fails when frames got lost on the way.
     pub fn measure(&mut self, traffic: &Traffic, rate: Rate, warmup: u64, window: u64) -> Result<Window, DeviceError> {
         let mut endless = self.begin_endless(traffic, rate, warmup)?;
+        let (taken, looked) = (self.taken()?, self.model.cycle());
+        self.count_endless(&mut endless);
         let from = self.model.cycle();
         let mut result = Window { cycles: window, left: vec![(0, 0); self.host.ports as usize], ..Window::default() };
         while self.model.cycle() < from + window {
@@ -171,8 +179,16 @@ impl RtlDevice {
             }
             self.count_endless(&mut endless);
         }
+        result.taken = (self.taken()?.wrapping_sub(taken).into(), self.model.cycle() - looked);
         result.drops = self.end_endless(endless)?;
         Ok(result)
+    }
+
+    /// Frames that have come into units, modulo 2^32.
+    fn taken(&mut self) -> Result<u32, DeviceError> {
+        (0..self.host.units).try_fold(0u32, |sum, unit| {
+            Ok(sum.wrapping_add(self.host.read_unit(&mut self.model, unit, regs::RPU_HOST_RX_FRAMES)?))
+        })
     }
 
     /// Repeats the frames of `traffic` endlessly, lets the card warm up, and loads its units anew, one after the other.
@@ -224,13 +240,18 @@ impl RtlDevice {
         self.set_pace(false);
         self.model.queue(&[], &[]);
         let mut drops = Drops::default();
-        for _ in 0..STILL / QUIET {
+        // What units drop moves no beat, so looks are counted in which nothing changes.
+        let (mut told, mut looks) = (0, 0);
+        while looks < STILL / QUIET {
             self.model.step(LOOK, QUIET);
             self.count_endless(&mut endless);
             drops = self.counters()?.drops().since(endless.before);
-            if endless.left + drops.total() >= endless.entered {
+            let now = endless.left + drops.total();
+            if now >= endless.entered {
                 break;
             }
+            looks = if now == told { looks + 1 } else { 0 };
+            told = now;
         }
         self.model.keep_bytes(true);
         check(&self.model)?;
@@ -539,6 +560,10 @@ impl Bus for Model {
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
         let response = Model::write(self, address, value);
         answer(Access::Write, address, response)
+    }
+
+    fn load_xdp(&mut self, _units: u32, program: &XdpProgram) -> Result<(), DeviceError> {
+        write_rows(self, program)
     }
 
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {

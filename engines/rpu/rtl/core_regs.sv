@@ -5,7 +5,7 @@
 // the firmware sends, slot set-up, interrupts, timer, debug words.
 //
 //   receive   done ─> queue of slots (32) ─> descriptor register ─> RECV / RECV_DESC
-//   send      store ─> register ─> checked against the slots held ─> transmit engine       2 cycles, one a cycle
+//   send      store ─> register ─> checked against the slots held ─> register ─> transmit engine    3 cycles, one a cycle
 //   set-up    store ─> register ─> checked ─> slot table / dispatcher                      2 cycles, one a cycle
 //
 // An access is the MEM stage of the core: `rd` or `wr` with address and data out of registers. It takes one cycle; only a read
@@ -30,8 +30,9 @@ module core_regs
     input  wire logic        wr,
     input  wire logic [8:2]  addr,
     input  wire logic [31:0] wdata,
+    input  wire logic [127:0] line,   // of the register at `addr`, decoded while the access was in EX: a register, so that reads are short
     input  wire early_t      early,   // of the access, decoded while it was in EX: the core waits behind it
-    output logic      [31:0] rdata,
+    output logic [1:0][31:0] rdata,   // in two parts: all but one are zero
     output logic             hold,
     output logic             retry,
     output logic             irq,
@@ -195,7 +196,8 @@ module core_regs
   logic host_type_q, frame_type_q, no_slot_q;  // `type_q`: a request to host memory; a frame. What SEND_DESC_LOW says names no slot
   logic extra_type_q;                          // so what is sent next has none
   logic s_host_q, s_generate_q, s_extra_q;     // what is in the register is a request; a frame without a slot; either
-  wire extra_waits = (extra_busy || s_extra_q) && (early.host_addr || (early.pointer && extra_type_q));
+  logic x_generate_q, x_extra_q;               // the same of the register behind it
+  wire extra_waits = (extra_busy || s_extra_q || x_extra_q) && (early.host_addr || (early.pointer && extra_type_q));
   wire store_high = early.pointer && !extra_waits;
   wire store_generates = store_high && frame_type_q && no_slot_q;
 
@@ -307,17 +309,27 @@ module core_regs
 
   assign send_slot = s_slot;
   wire gives_back = s_frame_q && s_held;
-  assign send = gives_back || (s_host_q && host_fits) || generates;
-  assign send_data = '{
-      generated: s_generate_q,
-      slot: s_slot,
-      // Only of a frame that is held, without waiting to know that: nothing else is sent when it is not.
-      discard: s_frame_q && (release_only || drop || !dst_exists || !frame_fits),
-      blocked: drop || release_only,
-      len: s_host_q && s_type_q == SendHostRead ? len_t'(HostReadBytes) : s_len,
-      dst: dst,
-      start: moved ? s_data_q[19:1] : send_place
-  };
+
+  always_ff @(posedge clk) begin
+    send_data <= '{
+        generated: s_generate_q,
+        slot: s_slot,
+        // Only of a frame that is held, without waiting to know that: nothing else is sent when it is not.
+        discard: s_frame_q && (release_only || drop || !dst_exists || !frame_fits),
+        blocked: drop || release_only,
+        len: s_host_q && s_type_q == SendHostRead ? len_t'(HostReadBytes) : s_len,
+        dst: dst,
+        start: moved ? s_data_q[19:1] : send_place
+    };
+    send <= gives_back || (s_host_q && host_fits) || generates;
+    x_generate_q <= s_generate_q;
+    x_extra_q <= s_extra_q;
+    if (rst) begin
+      send <= 1'b0;
+      x_generate_q <= 1'b0;
+      x_extra_q <= 1'b0;
+    end
+  end
 
   always_ff @(posedge clk) begin
     refused <= refuse_frame || refuse_dst;
@@ -477,40 +489,44 @@ module core_regs
   // ---- reads
   wire [3:0] taken_offset = {taken_place[2:0], 1'b0};
 
+  function automatic logic [31:0] chosen(logic [31:0] register, logic [31:0] value);
+    return {32{line[register[8:2]]}} & value;
+  endfunction
+
   always_comb begin
-    unique case (addr)
-      RPU_CORE_RECV_DESC_LOW[8:2]: rdata = head_valid_q ? head_desc_q : 32'd0;
-      RPU_CORE_RECV_DESC_HIGH[8:2]: rdata = {12'h010, head_place_q, 1'b0};
-      RPU_CORE_DRAM_FLAGS[8:2]: rdata = host_flags_q;
-      RPU_CORE_READY[8:2]: rdata = {8'd1, 8'd1, 7'd0, !(extra_type_q && (extra_busy || s_extra_q)), 7'd0, head_valid_q};
-      RPU_CORE_CORE_ID[8:2]: rdata = 32'(unit_id);
-      RPU_CORE_TIMER_L[8:2]: rdata = timer[31:0];
-      RPU_CORE_TIMER_H[8:2]: rdata = timer_high_q;
-      RPU_CORE_INTERRUPT_FLAGS[8:2]: rdata = 32'(flags_q);
-      RPU_CORE_MASK_READ[8:2]: rdata = 32'(mask_q);
-      RPU_CORE_IMEM_SIZE[8:2]: rdata = ImemBytes;
-      RPU_CORE_DMEM_SIZE[8:2]: rdata = DmemBytes;
-      RPU_CORE_PMEM_SIZE[8:2]: rdata = PmemBytes;
-      RPU_CORE_SEG_SIZE[8:2]: rdata = PmemBytes;
-      RPU_CORE_SEG_COUNT[8:2]: rdata = 32'd1;
-      RPU_CORE_BC_SIZE[8:2]: rdata = BroadcastBytes;
-      RPU_CORE_BC_FILTER_MASK_READ[8:2]: rdata = {19'd0, bc_mask, 2'd0};
-      RPU_CORE_BC_FILTER_VALUE_READ[8:2]: rdata = {19'd0, bc_value, 2'd0};
-      RPU_CORE_BC_ADDR[8:2]: rdata = bc_head_valid ? {19'h00403, bc_head, 2'd0} : '0;
-      RPU_CORE_OCCUPANCY[8:2]: rdata = {15'd0, unread || s_generate_q, 4'd0, bc_leaving, bc_waiting};
-      RPU_CORE_MAX_SLOTS[8:2]: rdata = MaxSlots;
-      RPU_CORE_DEBUG_IN_L[8:2]: rdata = debug_in[31:0];
-      RPU_CORE_DEBUG_IN_H[8:2]: rdata = debug_in[63:32];
-      RPU_CORE_ACTIVE_SLOTS[8:2]: rdata = active;
-      RPU_CORE_RECV[8:2]: rdata = head_desc_q;
-      RPU_CORE_RECV_HDR[8:2]: rdata = {17'h00100, taken_header, 1'b0, taken_offset};
-      RPU_CORE_RECV_DATA[8:2]: rdata = {12'h010, taken_place, 1'b0};
-      RPU_CORE_RECV_HASH[8:2]: rdata = taken_hash;
-      RPU_CORE_RECV_TIME[8:2]: rdata = taken_timestamp;
-      RPU_CORE_ACCEL[8:2]: rdata = Accel;
-      RPU_CORE_DATA[8:2]: rdata = data;
-      default: rdata = 32'd0;
-    endcase
+    rdata[0] =
+        chosen(RPU_CORE_RECV_DESC_LOW, head_valid_q ? head_desc_q : 32'd0) |
+        chosen(RPU_CORE_RECV_DESC_HIGH, {12'h010, head_place_q, 1'b0}) |
+        chosen(RPU_CORE_DRAM_FLAGS, host_flags_q) |
+        chosen(RPU_CORE_READY, {8'd1, 8'd1, 7'd0, !(extra_type_q && (extra_busy || s_extra_q || x_extra_q)), 7'd0, head_valid_q}) |
+        chosen(RPU_CORE_CORE_ID, 32'(unit_id)) |
+        chosen(RPU_CORE_TIMER_L, timer[31:0]) |
+        chosen(RPU_CORE_TIMER_H, timer_high_q) |
+        chosen(RPU_CORE_INTERRUPT_FLAGS, 32'(flags_q)) |
+        chosen(RPU_CORE_MASK_READ, 32'(mask_q)) |
+        chosen(RPU_CORE_IMEM_SIZE, ImemBytes) |
+        chosen(RPU_CORE_DMEM_SIZE, DmemBytes) |
+        chosen(RPU_CORE_PMEM_SIZE, PmemBytes) |
+        chosen(RPU_CORE_SEG_SIZE, PmemBytes) |
+        chosen(RPU_CORE_SEG_COUNT, 32'd1) |
+        chosen(RPU_CORE_BC_SIZE, BroadcastBytes);
+
+    rdata[1] =
+        chosen(RPU_CORE_BC_FILTER_MASK_READ, {19'd0, bc_mask, 2'd0}) |
+        chosen(RPU_CORE_BC_FILTER_VALUE_READ, {19'd0, bc_value, 2'd0}) |
+        chosen(RPU_CORE_BC_ADDR, bc_head_valid ? {19'h00403, bc_head, 2'd0} : '0) |
+        chosen(RPU_CORE_OCCUPANCY, {15'd0, unread || s_generate_q || x_generate_q, 4'd0, bc_leaving, bc_waiting}) |
+        chosen(RPU_CORE_MAX_SLOTS, MaxSlots) |
+        chosen(RPU_CORE_DEBUG_IN_L, debug_in[31:0]) |
+        chosen(RPU_CORE_DEBUG_IN_H, debug_in[63:32]) |
+        chosen(RPU_CORE_ACTIVE_SLOTS, active) |
+        chosen(RPU_CORE_RECV, head_desc_q) |
+        chosen(RPU_CORE_RECV_HDR, {17'h00100, taken_header, 1'b0, taken_offset}) |
+        chosen(RPU_CORE_RECV_DATA, {12'h010, taken_place, 1'b0}) |
+        chosen(RPU_CORE_RECV_HASH, taken_hash) |
+        chosen(RPU_CORE_RECV_TIME, taken_timestamp) |
+        chosen(RPU_CORE_ACCEL, Accel) |
+        chosen(RPU_CORE_DATA, data);
   end
 
 `ifndef SYNTHESIS

@@ -28,6 +28,7 @@ module host_window
     input  wire logic    bc_ready,
     output logic         we,
     output logic [19:2]  addr,
+    output logic [7:0]   lane,  // of addr[4:2], a bit each
     output logic [31:0]  wdata,
     input  wire logic [31:0]      imem_rdata,
     input  wire logic [255:0]     dmem_rdata,
@@ -196,6 +197,7 @@ module host_window
   always_ff @(posedge clk) begin
     if (start) begin
       addr_q <= cfg.addr;
+      lane <= 8'd1 << cfg.addr[4:2];
       we <= cfg.we;
       wdata <= cfg.wdata;
       region_q <= region_of(cfg.addr);

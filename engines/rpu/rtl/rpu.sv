@@ -13,7 +13,8 @@
 //
 // Data bus, by region: data memory, broadcast region and registers answer in the first MEM cycle (RECV when a frame is there; a load right
 // behind a store in the second, in data memory one of the same word), packet memory takes stores in the first and answers loads in the third, an
-// accelerator when it is ready. Port A of packet memory serves the core first, then rx_dma, then tx_dma; port B the host, then the accelerators,
+// accelerator when it is ready. With address bit 26 an access to data or packet memory finds the four bytes of each word in reverse order, a cycle
+// later: a store is turned round in the first MEM cycle, a load in the one in which its word is there. Port A of packet memory serves the core first, then rx_dma, then tx_dma; port B the host, then the accelerators,
 // which only read.
 module rpu
   import penstock_pkg::*;
@@ -52,7 +53,8 @@ module rpu
   core_pkg::halted_e halted;
   logic [31:0] host_wdata;
   logic [15:2] imem_addr;
-  logic [31:0] imem_rdata, dbus_addr, dbus_wdata, dbus_rdata, dmem_word, pc;
+  logic [31:0] imem_rdata, dbus_addr, dbus_wdata, pc;
+  logic [3:0][31:0] dbus_rdata;
   logic [3:0] dbus_be;
 
   core core (
@@ -68,7 +70,6 @@ module rpu
       .dbus_wdata,
       .dbus_wait,
       .dbus_rdata,
-      .dbus_rdata_late(dmem_word),
       .dbus_retry,
       .irq,
       .irq_ready,
@@ -89,56 +90,96 @@ module rpu
 
   // The request in MEM, by region.
   logic m_dmem_q, m_bc_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
+  logic m_read_q;    // it reads an accelerator: of its own, because that may hold the core
+  logic pmem_hold;   // a load of packet memory waits for its word,
+  logic [1:0] load_step_q;  // and has been in MEM for so many cycles
+  logic replay_q;    // a load of data memory reads again
+  logic m_swap_q;    // still to be turned round
+  logic turns;       // is turned round in this cycle
+  logic m_turned_q;  // a load that has been: its word is in `swapped_q`
+  logic dmem_store;  // writes data memory in this cycle
   logic [3:0] m_be_q;
   logic [31:0] m_addr_q, m_wdata_q;
+  logic [127:0] m_line_q;
   early_t m_early_q;
 
   wire ex_window = dbus_addr[31:8] == 24'h008080;
   wire ex_bc = dbus_addr[31:13] == 19'h00403;
-  wire ex_dmem = (dbus_addr[31:15] == 17'h00100 && dbus_addr[14:13] != 2'd3) || ex_window;
+  wire ex_swap = dbus_addr[26];
+  wire ex_dmem = ({dbus_addr[31:27], dbus_addr[25:15]} == 16'h0100 && dbus_addr[14:13] != 2'd3) || ex_window;
   (* keep *) wire ex_regs = dbus_addr[31:9] == 0;  // of its own: shared with the other regions it comes too late for `early`
   wire ex_accel = dbus_addr[31:22] == 10'd1;
-  wire ex_pmem = dbus_addr[31:20] == 12'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
+  wire ex_pmem = {dbus_addr[31:27], dbus_addr[25:20]} == 11'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
+      dmem_store <= dbus_req && ex_dmem && dbus_we && !ex_swap;
+      m_swap_q   <= dbus_req && (ex_dmem || ex_pmem) && ex_swap;
+      m_turned_q <= 1'b0;
       m_dmem_q  <= dbus_req && ex_dmem;
       m_bc_q    <= dbus_req && ex_bc;
       m_regs_q  <= dbus_req && ex_regs;
       m_accel_q <= dbus_req && ex_accel;
+      m_read_q  <= dbus_req && ex_accel && !dbus_we;
       m_pmem_q  <= dbus_req && ex_pmem;
+      pmem_hold <= dbus_req && ex_pmem && !dbus_we;
       m_wild_q  <= dbus_req && !ex_dmem && !ex_bc && !ex_regs && !ex_accel && !ex_pmem;
       m_early_q <= dbus_req && ex_regs ? early_of(dbus_we, dbus_addr[8:2]) : '0;
+    end else begin
+      if (load_step_q == 2'd1) pmem_hold <= 1'b0;
+      if (turns) begin
+        dmem_store <= m_dmem_q && m_we_q;
+        m_swap_q   <= 1'b0;
+        m_turned_q <= !m_we_q;
+      end
     end
     if (core_rst_q) begin
+      dmem_store <= 1'b0;
+      m_swap_q   <= 1'b0;
+      m_turned_q <= 1'b0;
       m_dmem_q  <= 1'b0;
       m_bc_q    <= 1'b0;
       m_regs_q  <= 1'b0;
       m_accel_q <= 1'b0;
+      m_read_q  <= 1'b0;
       m_pmem_q  <= 1'b0;
+      pmem_hold <= 1'b0;
       m_wild_q  <= 1'b0;
       m_early_q <= '0;
     end
   end
 
+  // Whether there is a request comes late, and without one they mean nothing.
   always_ff @(posedge clk) begin
-    if (issue) begin
+    if (!dbus_wait) begin
       m_we_q <= dbus_we;
       m_be_q <= dbus_be;
       m_addr_q <= dbus_addr;
+      m_line_q <= 128'd1 << dbus_addr[8:2];
       m_wdata_q <= dbus_wdata;
+    end else if (turns) begin
+      m_be_q <= {<<{m_be_q}};
+      m_wdata_q <= {<<8{m_wdata_q}};
     end
   end
 
-  logic dmem_hold, regs_hold, accel_hold, pmem_hold, bc_hold;
-  logic [31:0] dmem_rdata, bc_rdata, regs_rdata, pmem_word;
+  logic dmem_hold, regs_hold, accel_hold, bc_hold;
+  logic [31:0] dmem_rdata, bc_rdata, pmem_word, swapped_q;
+  logic [1:0][31:0] regs_rdata;
+
+  assign turns = m_swap_q && (m_we_q || (m_dmem_q ? !replay_q : load_step_q == 2'd2));
 
   accel_if accel_bus ();
 
-  assign dbus_wait = dmem_hold || regs_hold || accel_hold || pmem_hold || bc_hold;
-  assign dmem_word = dmem_rdata & {32{m_dmem_q}};
-  assign dbus_rdata = (bc_rdata & {32{m_bc_q}}) | (regs_rdata & {32{m_regs_q}}) |
-      (accel_bus.rdata & {32{m_accel_q}}) | (pmem_word & {32{m_pmem_q}});
+  always_ff @(posedge clk) swapped_q <= m_dmem_q ? {<<8{dmem_rdata}} : {<<8{pmem_word}};
+
+  assign dbus_wait = dmem_hold || regs_hold || accel_hold || pmem_hold || bc_hold || m_swap_q;
+  assign dbus_rdata = {
+    regs_rdata & {2{{32{m_regs_q}}}},
+    dmem_rdata & {32{m_dmem_q && !m_turned_q}},
+    (bc_rdata & {32{m_bc_q}}) | (accel_bus.rdata & {32{m_accel_q}}) |
+        (pmem_word & {32{m_pmem_q && !m_turned_q}}) | (swapped_q & {32{m_turned_q}})
+  };
 
   logic [31:0] error_addr_q;
   always_ff @(posedge clk) if (m_wild_q) error_addr_q <= m_addr_q;
@@ -146,6 +187,7 @@ module rpu
   // ---- host
   logic host_imem_en, host_dmem_en, host_pmem_en, host_bc_en, host_bc_ready, host_we, poke, evict;
   logic [19:2] host_addr;
+  logic [7:0] host_lane;
   logic [31:0] host_imem_rdata, host_bc_rdata, debug_data;
   logic [255:0] wide_rdata;
   logic [1:0][DataW-1:0] pmem_rdata;
@@ -171,6 +213,7 @@ module rpu
       .bc_ready(host_bc_ready),
       .we(host_we),
       .addr(host_addr),
+      .lane(host_lane),
       .wdata(host_wdata),
       .imem_rdata(host_imem_rdata),
       .dmem_rdata(wide_rdata),
@@ -236,16 +279,26 @@ module rpu
   // A load reads in EX; a store writes in MEM, out of registers, through the port that header copies and the host use. A load that follows a
   // store of the same word at once was too early, and reads again.
   wire [14:2] ex_word = {dbus_addr[15] ? window : dbus_addr[14:8], dbus_addr[7:2]};
-  wire dmem_store = m_dmem_q && m_we_q;
   wire [31:0] one_word = host_dmem_en ? host_wdata : m_wdata_q;
   logic [14:2] m_word_q;
-  logic replay_q;
+  logic [7:0] m_lane_q;  // its word in the row
+  logic [31:0] host_be, store_be;
 
   assign dmem_hold = (dmem_store && host_dmem_en) || replay_q;
 
   always_ff @(posedge clk) begin
-    if (issue) m_word_q <= ex_word;
+    if (!dbus_wait) begin
+      m_word_q <= ex_word;
+      m_lane_q <= 8'd1 << ex_word[4:2];
+    end
     replay_q <= issue && !dbus_we && ex_dmem && dmem_store && ex_word == m_word_q && !core_rst_q;
+  end
+
+  always_comb begin
+    for (int unsigned w = 0; w < 8; w++) begin
+      host_be[w*4+:4]  = {4{host_lane[w]}};
+      store_be[w*4+:4] = m_be_q & {4{m_lane_q[w]}};
+    end
   end
 
   dmem #(
@@ -256,7 +309,7 @@ module rpu
       .core_rdata(dmem_rdata),
       .wide_en(host_dmem_en || dmem_store || head_valid),
       .wide_we(!host_dmem_en || host_we),
-      .wide_be(host_dmem_en ? 32'hF << {host_addr[4:2], 2'b0} : dmem_store ? 32'(m_be_q) << {m_word_q[4:2], 2'b0} : head_be),
+      .wide_be(host_dmem_en ? host_be : dmem_store ? store_be : head_be),
       .wide_row(host_dmem_en ? host_addr[14:5] : dmem_store ? m_word_q[14:5] : head_row),
       .wide_wdata(host_dmem_en || dmem_store ? {8{one_word}} : head_data),
       .wide_rdata
@@ -265,7 +318,8 @@ module rpu
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst)
-      assert (!(m_dmem_q && !m_we_q && dbus_wait && !replay_q)) else $error("%m: data memory does not keep the word of a load that waits");
+      assert (!(m_dmem_q && !m_we_q && dbus_wait && !replay_q && !turns))
+      else $error("%m: data memory does not keep the word of a load that waits");
 `endif
 
   // ---- broadcast
@@ -307,16 +361,14 @@ module rpu
   logic [13:0] rx_row, tx_row;
   logic [DataW-1:0] rx_row_data;
   logic [BeatBytes-1:0] rx_row_be;
-  logic [1:0] load_step_q;  // cycles that a load of the core has been in MEM
+  logic core_takes_a_q;  // in the first cycle of an access in MEM that has nothing to turn; a register, because much hangs on it
+  always_ff @(posedge clk) core_takes_a_q <= ((issue && ex_pmem && !(ex_swap && dbus_we)) || (turns && m_pmem_q && m_we_q)) && !core_rst_q;
 
-  logic core_takes_a_q;  // in the first cycle of an access in MEM; a register, because much hangs on it
-  always_ff @(posedge clk) core_takes_a_q <= issue && ex_pmem && !core_rst_q;
-
-  assign pmem_hold = m_pmem_q && !m_we_q && load_step_q != 2'd2;
   assign pmem_word = pmem_rdata[0][m_addr_q[5:2]*32+:32];
 
   always_ff @(posedge clk) begin
-    load_step_q <= pmem_hold ? load_step_q + 2'd1 : 2'd0;
+    if (pmem_hold) load_step_q <= load_step_q + 2'd1;
+    else if (!turns) load_step_q <= 2'd0;
     if (core_rst_q) load_step_q <= 2'd0;
   end
 
@@ -357,7 +409,7 @@ module rpu
 
   assign accel_bus.addr = m_addr_q[21:0];
   assign accel_bus.wr_en = m_accel_q && m_we_q;
-  assign accel_bus.rd_en = m_accel_q && !m_we_q;
+  assign accel_bus.rd_en = m_read_q;
   assign accel_bus.wdata = m_wdata_q;
   assign accel_bus.ld_wdata = host_wdata;
   assign accel_hold = accel_bus.rd_en && !accel_bus.rd_valid;
@@ -506,6 +558,7 @@ module rpu
       .timer(timer_q),
       .rd(m_regs_q && !m_we_q),
       .wr(m_regs_q && m_we_q),
+      .line(m_line_q),
       .early(m_early_q),
       .addr(m_addr_q[8:2]),
       .wdata(m_wdata_q),

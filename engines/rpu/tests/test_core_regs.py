@@ -156,6 +156,8 @@ class Bench:
     def watch(self) -> None:
         dut = self.dut
         self.hold, self.rdata = bool(dut.hold.value), int(dut.rdata.value)
+        assert self.rdata >> 32 == 0 or self.rdata & 0xFFFFFFFF == 0, "both parts of a word"
+        self.rdata = self.rdata >> 32 | self.rdata & 0xFFFFFFFF
         self.retry = bool(dut.retry.value)
         self.window = int(dut.window.value) << 8
         if dut.send.value:

@@ -3,18 +3,15 @@
 
 use std::{collections::VecDeque, fmt};
 
-use penstock_rpu::{
-    Answer, Arrival, Departure, HELD_LIMIT, Identity, Outside, Pause, Unit,
-    accelerator::Kinds,
-    broadcast::Word,
-    port::{Destination, Source},
-};
+use penstock_rpu::{HELD_LIMIT, Pause};
+use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside, Source, Word};
 
 use crate::{
     dispatch::{Decision, Dispatcher, Policy, Request},
     flow_hash::flow_hash,
     host_memory::HostMemory,
     output::{Frame, Frames},
+    unit::{Engine, Unit},
 };
 
 /// Shortest and longest frame, bytes without FCS.
@@ -46,13 +43,13 @@ pub struct Config {
     pub ports: u8,
     /// Units, 1..=32.
     pub units: u8,
-    /// Accelerators of each unit.
-    pub accelerators: Kinds,
+    /// What each unit is.
+    pub engine: Engine,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { ports: 2, units: 16, accelerators: Kinds::default() }
+        Self { ports: 2, units: 16, engine: Engine::default() }
     }
 }
 
@@ -340,7 +337,7 @@ impl Card {
         let identity = |unit| Identity { unit, units: config.units, ports: config.ports };
         Self {
             config,
-            units: (0..config.units).map(|unit| Unit::new(identity(unit), config.accelerators)).collect(),
+            units: (0..config.units).map(|unit| Unit::new(identity(unit), config.engine)).collect(),
             dispatcher: Dispatcher::new(config.units.into()),
             streams: Default::default(),
             host: Default::default(),
@@ -539,7 +536,7 @@ impl Card {
 
     /// Counters of a unit.
     #[must_use]
-    pub fn unit(&self, unit: u8) -> penstock_rpu::Counters {
+    pub fn unit(&self, unit: u8) -> penstock_unit::Counters {
         self.units[usize::from(unit)].counters()
     }
 
@@ -561,6 +558,24 @@ impl Card {
         self.units.iter().filter(|unit| unit.active_slots() != unit.held_slots()).count() as u64
     }
 
+    /// Gives the xdp units of the mask (bit n is unit n) a program; they share its maps.
+    pub fn load_xdp(&mut self, units: u32, loaded: &penstock_xdp_soft::Loaded) {
+        for number in each_bit(units & self.all_units()) {
+            if let Unit::Xdp(unit) = &mut self.units[usize::from(number)] {
+                unit.load(loaded.clone());
+            }
+        }
+    }
+
+    /// What a unit of the card has loaded under this number.
+    #[must_use]
+    pub fn loaded_xdp(&self, number: u64) -> Option<&penstock_xdp_soft::Loaded> {
+        self.units.iter().find_map(|unit| match unit {
+            Unit::Xdp(unit) => unit.loaded().filter(|loaded| loaded.number == number),
+            Unit::Rpu(_) => None,
+        })
+    }
+
     /// The host has done something to a unit: let it run.
     pub(crate) fn wake(&mut self, unit: u8) {
         self.run(unit);
@@ -580,8 +595,9 @@ impl Card {
         self.lost += if self.dead >> unit & 1 == 0 { held } else { on_the_way };
     }
 
-    /// All units of the card.
-    pub(crate) fn all_units(&self) -> u32 {
+    /// All units of the card: bit n is unit n.
+    #[must_use]
+    pub fn all_units(&self) -> u32 {
         u32::MAX >> (32 - self.config.units)
     }
 

@@ -20,6 +20,7 @@ mod flow_hash;
 mod host_memory;
 mod output;
 mod registers;
+mod unit;
 
 pub use crate::{
     card::{Card, Cause, Config, Exit, Fault, HostMemoryCounters, PushError, StreamCounters},
@@ -28,10 +29,11 @@ pub use crate::{
     host_memory::HostMemory,
     output::{Frame, Frames, Iter},
     registers::{Access, AccessError},
+    unit::Engine,
 };
 pub use penstock_rpu::{
     HELD_LIMIT,
     accelerator::{Kind as Accelerator, Kinds as Accelerators, TableError},
-    port::Source,
     prefix_table, regs,
 };
+pub use penstock_unit::Source;

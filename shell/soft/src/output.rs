@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Frames that have left the card, kept in one piece of memory until the caller takes them.
 
-use penstock_rpu::port::Source;
+use penstock_unit::Source;
 
 use crate::card::Exit;
 

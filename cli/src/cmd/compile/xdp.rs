@@ -4,9 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use penstock_device::files::{self, FileError};
+use penstock_device::{Lanes, Root, xdp};
+use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
 use penstock_xdp_compiler::maps::{Map, MapKind};
 use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
+use penstock_xdp_compiler::translate::{TranslateError, translate};
 use serde_json::{Value, json};
 
 /// What to do about an input that should be an object.
@@ -25,6 +28,10 @@ pub enum XdpError {
     NoProgram { file: PathBuf, name: String, there: Vec<String> },
     #[error("{}: {source}", file.display())]
     Link { file: PathBuf, source: Box<LinkError> },
+    #[error(transparent)]
+    Source(#[from] penstock_device::XdpError),
+    #[error("{}: {name}: {source}", file.display())]
+    Rows { file: PathBuf, name: String, source: Box<TranslateError> },
     #[error("{}: {source}", file.display())]
     Refused { file: PathBuf, source: Box<CheckError> },
 }
@@ -34,13 +41,17 @@ pub struct Request<'a> {
     pub sources: &'a [PathBuf],
     pub program: Option<&'a str>,
     pub explain: bool,
+    pub lanes: Lanes,
+    /// Print the rows.
+    pub rows: bool,
     pub json: Option<&'a Path>,
+    pub root: &'a Root,
 }
 
 /// Checks and reports. All programs are looked at; the first that is refused is the error.
 pub fn run(request: &Request) -> Result<(), XdpError> {
     let [file] = request.sources else { return Err(XdpError::Several) };
-    let data = std::fs::read(file).map_err(|source| FileError::input(file, source, OBJECT))?;
+    let data = read(file, request.root)?;
     let object = Object::read(&data).map_err(|source| XdpError::Object { file: file.clone(), source })?;
     for note in &object.notes {
         eprintln!("{}: {note}", file.display());
@@ -54,13 +65,20 @@ pub fn run(request: &Request) -> Result<(), XdpError> {
     let mut refused = None;
     let mut programs = Vec::new();
     for entry in chosen {
-        match accepted(file, &object, entry) {
-            Ok((program, facts)) => {
-                println!("{}: {}", file.display(), summary(&program, &facts));
+        match accepted(file, &object, entry, request.lanes) {
+            Ok((program, facts, compiled)) => {
+                println!("{}: {}", file.display(), summary(&program, &facts, &compiled));
                 if request.explain {
                     explain(&object, &program, &facts);
                 }
-                programs.push(described(&object, &program, &facts));
+                if request.rows {
+                    compiled.rows.iter().enumerate().for_each(|(at, row)| println!("{at:5}: {row}"));
+                }
+                let mut description = described(&object, &program, &facts);
+                description["lanes"] = request.lanes.count().into();
+                description["rows"] = compiled.rows.len().into();
+                description["operations"] = compiled.operations().into();
+                programs.push(description);
             }
             Err(error) => {
                 programs.push(json!({"name": entry.name, "section": entry.section, "refused": error.to_string()}));
@@ -90,21 +108,36 @@ fn accepted(
     file: &Path,
     object: &Object,
     entry: &penstock_xdp_compiler::object::Entry,
-) -> Result<(Program, Facts), XdpError> {
+    lanes: Lanes,
+) -> Result<(Program, Facts, Compiled), XdpError> {
     let program =
         object.program(entry).map_err(|source| XdpError::Link { file: file.to_owned(), source: Box::new(source) })?;
-    match check(object, &program) {
-        Ok(checked) => Ok((program, checked.facts)),
-        Err(source) => Err(XdpError::Refused { file: file.to_owned(), source }),
+    let checked = check(object, &program);
+    let facts = checked.map_err(|source| XdpError::Refused { file: file.to_owned(), source })?.facts;
+    let name = || program.name.clone();
+    let compiled = translate(object, &program, &facts, lanes)
+        .map_err(|source| XdpError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?
+        .compiled;
+    Ok((program, facts, compiled))
+}
+
+/// The object, or what the compiler makes of C source; its warnings are shown.
+fn read(file: &Path, root: &Root) -> Result<Vec<u8>, XdpError> {
+    if file.extension().is_some_and(|extension| extension == "c") && file.exists() {
+        let (object, messages) = xdp::object_of(root, file)?;
+        eprint!("{messages}");
+        return Ok(object);
     }
+    Ok(std::fs::read(file).map_err(|source| FileError::input(file, source, OBJECT))?)
 }
 
 /// One line about a program.
-fn summary(program: &Program, facts: &Facts) -> String {
+fn summary(program: &Program, facts: &Facts, compiled: &Compiled) -> String {
     format!(
-        "{}: {} slots, {}, {}, {} B of stack, packet {}",
+        "{}: {} slots, {}, {}, {}, {} B of stack, packet {}",
         program.name,
         program.code.len(),
+        counted(compiled.rows.len(), "row"),
         counted(facts.helpers.len(), "helper"),
         counted(facts.maps.len(), "map"),
         facts.stack.iter().sum::<u32>(),

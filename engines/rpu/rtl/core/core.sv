@@ -14,7 +14,7 @@
 //   min, max, sext, rev8, orc.b, CSR read              1
 //   load, multiply, clz, ctz, cpop                     2: memory and adders have the whole of MEM
 //   divide                                             stays in EX: 3 to 33, see core_div.sv
-// A CSR instruction enters EX alone (1 cycle). `dbus_wait` stops everything.
+// A CSR instruction or mret enters EX alone (1 cycle). `dbus_wait` stops everything.
 // A branch or jump is resolved in EX: 0 cycles when FETCH had predicted it, else 3; so do a trap and mret cost 3.
 // An instruction in EX is never speculative: all that could cancel it has passed EX. So the address phase needs no undo,
 // and exceptions and interrupts are taken there. Only a load that waits in MEM may give up (`dbus_retry`): then the interrupt
@@ -42,8 +42,7 @@ module core
     output logic [31:0] dbus_wdata,
     // data bus, response phase: the cycle after, or later while `dbus_wait` holds the core
     input  wire         dbus_wait,
-    input  wire  [31:0] dbus_rdata,
-    input  wire  [31:0] dbus_rdata_late,  // the same of a memory that is late: one of the two is zero, and they meet in WB
+    input  wire  [3:0][31:0] dbus_rdata,  // the word in four parts that meet in WB: all but one are zero
     input  wire         dbus_retry,  // the load in MEM gives up, without an effect, to what `irq_ready` announced
     // interrupt: level, masked by its source
     input  wire         irq,
@@ -172,8 +171,8 @@ module core
   wire w_hit1 = w_wb_q && w_rd_q == d_instr_q[19:15];
   wire w_hit2 = w_wb_q && w_rd_q == d_instr_q[24:20];
 
-  // A CSR instruction enters EX alone, so that minstret has counted what went before.
-  assign d_stall = d_valid_q && ((d_is_csr && e_valid_q) ||
+  // A CSR instruction enters EX alone, so that minstret has counted what went before and what it reads is written; mret for the same reason.
+  assign d_stall = d_valid_q && (((d_is_csr || d_ctl.mret) && e_valid_q) ||
                                  (d_use_rs1 && ((e_hit1 && e_ctl_q.late) || (m_hit1 && m_late_q)))
                               || (d_use_rs2 && ((e_hit2 && e_ctl_q.late) || (m_hit2 && m_late_q))));
 
@@ -478,8 +477,9 @@ module core
   logic w_load_q;
   logic [2:0] w_f3_q;
   logic [1:0] w_byte_q;
-  logic [31:0] w_value_q, w_data_q, w_late_q;
-  wire [31:0] w_data = w_data_q | w_late_q;
+  logic [31:0] w_value_q;
+  logic [3:0][31:0] w_data_q;
+  wire [31:0] w_data = w_data_q[0] | w_data_q[1] | w_data_q[2] | w_data_q[3];
 
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
@@ -490,7 +490,6 @@ module core
       w_byte_q  <= m_byte_q;
       w_value_q <= m_mul_q ? m_product : m_count_q ? {26'd0, m_count} : m_value;
       w_data_q  <= dbus_rdata;
-      w_late_q  <= dbus_rdata_late;
     end
     if (rst) w_wb_q <= 1'b0;
   end

@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Control and status registers of machine mode. Read and written in EX, where a trap and its return are decided too. Only the trap of a branch
-// comes from MEM: whether it is taken is known too late in EX to move these registers.
+// Control and status registers of machine mode. Read in EX, where a trap and its return are decided too; what EX writes, and what becomes of a
+// trap, comes into them a cycle later, out of registers: whether the core goes on at all is known late. Nobody sees it: CSR instructions and
+// mret are alone in EX, so the next one is two cycles behind, the handler of a trap more, and for that cycle no interrupt is pending.
+// The trap of a branch comes from MEM anyhow.
 module core_csr
   import core_pkg::*;
 (
@@ -65,38 +67,56 @@ module core_csr
     endcase
   end
 
+  logic we_q, trap_q, irq_taken_q, mret_q;
+  csr_e sel_q;
+  logic [31:0] wdata_q, trap_tval_q;
+  exc_e exc_q;
+  pc_t trap_pc_q;
+
+  always_ff @(posedge clk) begin
+    we_q   <= we && !rst;
+    trap_q <= trap && !rst;
+    mret_q <= mret && !rst;
+    sel_q       <= sel;
+    wdata_q     <= wdata;
+    irq_taken_q <= irq_taken;
+    exc_q       <= cause;
+    trap_pc_q   <= pc;
+    trap_tval_q <= tval;
+  end
+
   // A half that is written takes the value instead of its count: the choice stands before the adder, where it costs nothing.
-  wire we_cycle = we && sel == CsrMcycle;
-  wire we_cycleh = we && sel == CsrMcycleh;
-  wire we_instret = we && sel == CsrMinstret;
-  wire we_instreth = we && sel == CsrMinstreth;
+  wire we_cycle = we_q && sel_q == CsrMcycle;
+  wire we_cycleh = we_q && sel_q == CsrMcycleh;
+  wire we_instret = we_q && sel_q == CsrMinstret;
+  wire we_instreth = we_q && sel_q == CsrMinstreth;
 
   always_ff @(posedge clk) begin
     irq_q     <= irq && !quiet;
-    retire_q  <= retire && !we_instret;  // late by one cycle: no CSR instruction follows so closely
-    cycle_q   <= {we_cycleh ? wdata : cycle_q[63:32], we_cycle ? wdata : cycle_q[31:0]} + 64'(!we_cycle);
-    instret_q <= {we_instreth ? wdata : instret_q[63:32], we_instret ? wdata : instret_q[31:0]}
+    retire_q  <= retire && !(we && sel == CsrMinstret);  // a CSR instruction that writes it is not counted on top
+    cycle_q   <= {we_cycleh ? wdata_q : cycle_q[63:32], we_cycle ? wdata_q : cycle_q[31:0]} + 64'(!we_cycle);
+    instret_q <= {we_instreth ? wdata_q : instret_q[63:32], we_instret ? wdata_q : instret_q[31:0]}
                  + 64'(retire_q && !branch_fault);
 
-    if (we) begin
-      unique case (sel)
-        CsrMstatus:   {mpie_q, mie_q} <= {wdata[7], wdata[3]};
-        CsrMscratch:  scratch_q <= wdata;
-        CsrMepc:      epc <= wdata[15:2];
-        CsrMcause:    {cause_irq_q, cause_q} <= {wdata[31], wdata[3:0]};
-        CsrMtval:     tval_q <= wdata;
+    if (we_q) begin
+      unique case (sel_q)
+        CsrMstatus:   {mpie_q, mie_q} <= {wdata_q[7], wdata_q[3]};
+        CsrMscratch:  scratch_q <= wdata_q;
+        CsrMepc:      epc <= wdata_q[15:2];
+        CsrMcause:    {cause_irq_q, cause_q} <= {wdata_q[31], wdata_q[3:0]};
+        CsrMtval:     tval_q <= wdata_q;
         default:      ;
       endcase
     end
-    if (trap || branch_fault) begin
+    if (trap_q || branch_fault) begin
       {mpie_q, mie_q} <= {mie_q, 1'b0};
-      cause_irq_q <= irq_taken && !branch_fault;
-      cause_q     <= branch_fault ? ExcFetchMisaligned : irq_taken ? CauseExternal : cause;
-      epc         <= branch_fault ? branch_pc : pc;
-      tval_q      <= branch_fault ? '0 : tval;
+      cause_irq_q <= irq_taken_q && !branch_fault;
+      cause_q     <= branch_fault ? ExcFetchMisaligned : irq_taken_q ? CauseExternal : exc_q;
+      epc         <= branch_fault ? branch_pc : trap_pc_q;
+      tval_q      <= branch_fault ? '0 : trap_tval_q;
       irq_active  <= 1'b1;
     end
-    if (mret) begin
+    if (mret_q) begin
       {mpie_q, mie_q} <= {1'b1, mpie_q};
       irq_active <= 1'b0;
     end
@@ -113,7 +133,7 @@ module core_csr
     end
   end
 
-  assign irq_pending = irq_q & mie_q;
+  assign irq_pending = irq_q & mie_q & !we_q;
 
 endmodule
 

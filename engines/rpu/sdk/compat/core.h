@@ -81,6 +81,9 @@ typedef unsigned int __attribute__((may_alias)) desc_word_t;
 #define BC_ADDR PN_REG(RPU_CORE_BC_ADDR)
 #define ACTIVE_SLOTS PN_REG(RPU_CORE_ACTIVE_SLOTS)
 
+#define RECV_HASH PN_REG(RPU_CORE_RECV_HASH)
+#define RECV_HDR PN_REG(RPU_CORE_RECV_HDR)
+
 /* Gives slots 1..count their header copies in data memory, slot_size bytes apart; base is an address or an offset in it. */
 PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_headers(count, base | DMEM_BASE, slot_size);
@@ -99,11 +102,32 @@ static inline void set_masks(unsigned short mask) { MASK_WRITE = mask; }
 /* Not 0 when a frame waits. */
 static inline unsigned char in_pkt_ready(void) { return RECV_DESC_READY; }
 
+/* Whether read_in_pkt() puts the flow hash in front of the frame. */
+static unsigned char pn_hash_in_front;
+
+/*
+ * With 4, the flow hash stands in the four bytes in front of each frame and of its header copy, least significant byte first; with 0, where a
+ * program begins, it does not. The packet offset must leave room for it. RECV_HASH gives it without a store.
+ */
+static inline void set_lb_offset(unsigned char bytes) { pn_hash_in_front = bytes; }
+
+/* Stores the hash of the frame taken last in front of `place`, which is even. */
+static inline void pn_put_hash(uintptr_t place) {
+  unsigned int hash = PN_REG(RPU_CORE_RECV_HASH);
+  volatile unsigned short *halves = (volatile unsigned short *)(place - 4);
+  halves[0] = (unsigned short)hash;
+  halves[1] = (unsigned short)(hash >> 16);
+}
+
 /* Takes the oldest frame off the receive queue; only after in_pkt_ready(). */
 static inline void read_in_pkt(struct Desc *desc) {
   DESC_LOW(desc) = RECV_DESC_LOW;
   desc->data = (unsigned char *)(uintptr_t)RECV_DESC_HIGH;
   RECV_DESC_RELEASE = 1;
+  if (pn_hash_in_front) {
+    pn_put_hash((uintptr_t)desc->data);
+    pn_put_hash(PN_REG(RPU_CORE_RECV_HDR));
+  }
   pn_barrier();
 }
 

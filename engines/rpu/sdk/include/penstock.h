@@ -32,6 +32,9 @@ typedef uint32_t pn_desc_t;
 #define PN_PMEM_BASE 0x1000000u
 #define PN_PMEM_SIZE 0x0100000u
 
+/* The same word of data or packet memory with its four bytes in reverse order (big endian), one cycle slower; not of the broadcast region. */
+#define PN_SWAPPED(p) ((volatile void *)((uintptr_t)(p) | 0x4000000u))
+
 /* Bytes between the start of a slot and its frame, so that what follows an Ethernet header is word aligned. */
 #define PN_PACKET_OFFSET 10u
 #define PN_HEADER_BYTES 128u

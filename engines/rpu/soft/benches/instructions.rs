@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
-use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, port::Destination, regs};
+use penstock_rpu::{Unit, accelerator::Kinds, regs};
 use penstock_rpu_sdk::{Options, compile};
+use penstock_unit::{Answer, Departure, Destination, Identity, Outside};
 
 struct Nothing;
 

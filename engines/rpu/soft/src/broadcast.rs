@@ -3,20 +3,11 @@
 
 use std::collections::VecDeque;
 
+use penstock_unit::Word;
+
 /// Bytes of the region.
 pub(crate) const REGION_BYTES: u32 = 8 * 1024;
 const WORDS: usize = REGION_BYTES as usize / 4;
-
-/// A word that a unit stored in its region, on its way to all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
-    /// Its number in the region.
-    pub index: u16,
-    /// Its bytes.
-    pub bytes: [u8; 4],
-    /// Which of them were stored: bit n is byte n.
-    pub stored: u8,
-}
 
 pub(crate) struct Broadcast {
     region: Box<[[u8; 4]; WORDS]>,

@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The core: executes decoded instructions until it would have to wait.
 
+use penstock_unit::Outside;
+
 use crate::{
     decode::{Code, NOWHERE, Op, decode},
-    system::{Loaded, Outside, Stored, System},
+    system::{Loaded, Stored, System},
 };
 
 /// Bytes of instruction memory.
@@ -261,7 +263,8 @@ impl Core {
                         Some(word) => u32::from_le_bytes(*word),
                         None => {
                             system.now = now;
-                            match system.load_register(address) {
+                            let loaded = system.load_swapped(address).map(Loaded::Value);
+                            match loaded.unwrap_or_else(|| system.load_register(address)) {
                                 Loaded::Value(word) => word,
                                 Loaded::Interrupts(word) => {
                                     is_attention = true;
@@ -301,7 +304,9 @@ impl Core {
                     if let Some(word) = system.program_memory(address) {
                         let at = (address & 3) as usize;
                         word[at..at + BYTES as usize].copy_from_slice(&(b as $type).to_le_bytes());
-                    } else if !system.store_broadcast(address, &(b as $type).to_le_bytes(), outside) {
+                    } else if !system.store_swapped(address, &(b as $type).to_le_bytes())
+                        && !system.store_broadcast(address, &(b as $type).to_le_bytes(), outside)
+                    {
                         system.now = now;
                         // Registers see the value in every lane.
                         let value = u32::from(b as $type).wrapping_mul(u32::MAX / <$type>::MAX as u32);

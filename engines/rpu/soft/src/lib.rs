@@ -5,10 +5,9 @@
 //! instructions, and a wait takes none. Nothing is shared with the RTL but the register maps.
 
 pub mod accelerator;
-pub mod broadcast;
+mod broadcast;
 mod core;
 mod decode;
-pub mod port;
 mod system;
 mod unit;
 
@@ -42,6 +41,5 @@ pub mod pattern_table;
 
 pub use crate::{
     core::Pause,
-    system::{Answer, Arrival, Departure, Outside},
-    unit::{Counters, HELD_LIMIT, Identity, Unit},
+    unit::{HELD_LIMIT, Unit},
 };

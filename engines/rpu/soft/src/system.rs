@@ -3,13 +3,13 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
+use penstock_unit::{Answer, Arrival, Counters, Departure, Destination, Identity, Outside, Word};
+
 use crate::{
     accelerator::{Accelerators, Kinds},
-    broadcast::{Broadcast, REGION_BYTES, Word},
+    broadcast::{Broadcast, REGION_BYTES},
     core::IMEM_BYTES,
-    port::Destination,
     regs,
-    unit::{Counters, Identity},
 };
 
 pub(crate) const DMEM_BASE: u32 = 0x0080_0000;
@@ -22,6 +22,8 @@ const WINDOW_BYTES: u32 = 256;
 pub(crate) const PMEM_BASE: u32 = 0x0100_0000;
 pub(crate) const PMEM_BYTES: u32 = 1024 * 1024;
 pub(crate) const ACCEL_BASE: u32 = 0x0040_0000;
+/// Address bit with which data and packet memory show the bytes of each word in reverse order.
+const SWAPPED: u32 = 1 << 26;
 /// Bytes of a row of packet memory, to which the packet offset is relative.
 const ROW: u32 = 64;
 const MAX_PACKET_OFFSET: u32 = 14;
@@ -61,62 +63,6 @@ mod kind {
     pub const SLOTS: u32 = 3;
     pub const HOST_WRITE: u32 = 4;
     pub const HOST_READ: u32 = 5;
-}
-
-/// What comes with a frame into a unit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Arrival {
-    /// Port byte of where it comes from.
-    pub port: u8,
-    /// Flow hash.
-    pub hash: u32,
-    /// What RECV_TIME shows.
-    pub time: u32,
-    /// Whatever the card wants to find again when the frame leaves.
-    pub tag: u64,
-}
-
-/// What goes with a frame out of a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Departure {
-    /// Where the program sends it.
-    pub destination: Destination,
-    /// How it came.
-    pub arrival: Arrival,
-}
-
-/// What the card says to a frame that a unit sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// It has taken it.
-    Taken,
-    /// It has dropped and counted it.
-    Dropped,
-    /// Its destination over loopback is full: it stays in the unit, until [`Unit::resume`](crate::Unit::resume) offers it again.
-    Full,
-}
-
-/// The card around a unit, as the unit sees it.
-pub trait Outside {
-    /// The unit sends a frame. Only one that goes over loopback may meet a destination that is full.
-    fn send(&mut self, departure: Departure, bytes: &[u8]) -> Answer;
-    /// The unit sends a frame that its program made. It never goes over loopback.
-    fn generate(&mut self, destination: Destination, bytes: &[u8]);
-    /// A slot is free again.
-    fn free(&mut self, slot: u8);
-    /// The program has declared slots 1..=`count`, for frames of up to `bytes` bytes.
-    fn declare(&mut self, count: u8, bytes: u16);
-    /// The program has stored a word for all other units.
-    fn broadcast(&mut self, _word: Word) {}
-    /// The unit writes host memory; false when the host refuses some of it, as one without such memory does.
-    fn host_write(&mut self, _address: u64, _bytes: &[u8]) -> bool {
-        false
-    }
-    /// The unit reads host memory; false when the host refuses some of it, which then is zero.
-    fn host_read(&mut self, _address: u64, bytes: &mut [u8]) -> bool {
-        bytes.fill(0);
-        false
-    }
 }
 
 /// What a load from a register gives.
@@ -338,6 +284,26 @@ impl System {
             return self.memory(DMEM_BASE + (header & !(WINDOW_BYTES - 1) | window));
         }
         self.memory(address)
+    }
+
+    /// The memory word that holds `address` where it shows its bytes in reverse order.
+    fn swapped_memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
+        if address & SWAPPED == 0 { None } else { self.memory(address & !SWAPPED) }
+    }
+
+    /// The word that holds `address`, in reverse order, if there is an alias of memory.
+    pub fn load_swapped(&mut self, address: u32) -> Option<u32> {
+        self.swapped_memory(address).map(|word| u32::from_be_bytes(*word))
+    }
+
+    /// Stores bytes of a word from `address` on, in reverse order; false if no alias of memory is there.
+    pub fn store_swapped(&mut self, address: u32, bytes: &[u8]) -> bool {
+        let at = (address & 3) as usize;
+        let Some(word) = self.swapped_memory(address) else { return false };
+        for (lane, byte) in (at..).zip(bytes) {
+            word[3 - lane] = *byte;
+        }
+        true
     }
 
     pub fn raise(&mut self, flags: u16) {

@@ -1,12 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A unit: core, memories and accelerators, with the window through which the host sees them.
 
+use penstock_unit::{Arrival, Counters, Identity, Outside, Word};
+
 use crate::{
     accelerator::Kinds,
-    broadcast::{REGION_BYTES, Word},
+    broadcast::REGION_BYTES,
     core::{Core, IMEM_BYTES, Pause},
     regs,
-    system::{Arrival, DMEM_BASE, Outside, PMEM_BASE, REGION_BASE, System, flag},
+    system::{DMEM_BASE, PMEM_BASE, REGION_BASE, System, flag},
 };
 
 /// Instructions after which a unit that holds a frame and disposes of none is taken to hang.
@@ -19,36 +21,6 @@ const TABLE_BASE: u32 = 0x0300_0000;
 const WINDOW_END: u32 = 0x0400_0000;
 /// The host's registers of a unit end here.
 const REGISTER_BYTES: u32 = 0x100;
-
-/// Which unit of what card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    /// Its number, from 0.
-    pub unit: u8,
-    /// Units of the card.
-    pub units: u8,
-    /// Ethernet ports of the card.
-    pub ports: u8,
-}
-
-/// What a unit counts. The registers show the lower 32 bits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Frames received.
-    pub rx_frames: u64,
-    /// Their bytes.
-    pub rx_bytes: u64,
-    /// Frames sent.
-    pub tx_frames: u64,
-    /// Their bytes.
-    pub tx_bytes: u64,
-    /// Frames that the program dropped.
-    pub blocked: u64,
-    /// Frames dropped because their descriptor was refused.
-    pub refused: u64,
-    /// Frames that the program made; those sent count them, too.
-    pub generated: u64,
-}
 
 /// One unit. It starts with its core in reset, as the card does.
 pub struct Unit {

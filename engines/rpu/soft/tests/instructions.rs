@@ -4,7 +4,8 @@
 
 use std::{path::Path, process::Command};
 
-use penstock_rpu::{Answer, Departure, Identity, Outside, Unit, accelerator::Kinds, port::Destination, regs};
+use penstock_rpu::{Unit, accelerator::Kinds, regs};
+use penstock_unit::{Answer, Departure, Destination, Identity, Outside};
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;

@@ -4,10 +4,9 @@
 
 use std::path::Path;
 
-use penstock_rpu::{
-    Answer, Arrival, Departure, Identity, Outside, Pause, Unit, accelerator::Kinds, port::Destination, regs,
-};
+use penstock_rpu::{Pause, Unit, accelerator::Kinds, regs};
 use penstock_rpu_sdk::{Options, compile};
+use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside};
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;
@@ -56,6 +55,39 @@ fn start(path: &str) -> Unit {
 
 fn byte(unit: &mut Unit, address: u32) -> u8 {
     (unit.host_read(address).unwrap() >> (8 * (address & 3))) as u8
+}
+
+#[test]
+fn rosebuds_hash_in_front_of_a_frame() {
+    let mut unit = start("programs/hash_front.c");
+    let mut notes = Notes::default();
+    unit.run(&mut notes, 10_000);
+    for (slot, hash) in (1..).zip([0u32, 0x0102_0304, 0xFFFF_0000, 0x8000_0001]) {
+        let frame: Vec<u8> = (0..60 + slot).collect();
+        unit.receive(slot, Arrival { port: 1, hash, ..Arrival::default() }, &frame);
+        unit.run(&mut notes, 10_000);
+        let (departure, bytes) = notes.sent.pop().unwrap();
+        assert_eq!(departure.destination, Destination::Ethernet(0));
+        assert_eq!(bytes, [&hash.to_le_bytes()[..], &frame].concat());
+    }
+}
+
+#[test]
+fn all_widths_of_loads_and_stores_agree() {
+    // The program checks what it loads and tells a wrong one by a debug word; what it stores leaves with the frame.
+    let mut unit = start("tests/firmware/memory.c");
+    let mut notes = Notes::default();
+    unit.run(&mut notes, 10_000);
+    for length in [60u8, 64, 65, 127, 128, 129, 250] {
+        let frame: Vec<u8> = (0..length).map(|byte| byte.wrapping_mul(37)).collect();
+        unit.receive(1, Arrival { port: 1, ..Arrival::default() }, &frame);
+        while unit.run(&mut notes, 10_000) == Pause::Limit {}
+        let expected: Vec<u8> = frame.iter().map(|byte| byte.wrapping_add(1)).collect();
+        let (departure, bytes) = notes.sent.pop().unwrap();
+        assert_eq!((departure.destination, bytes), (Destination::Ethernet(0), expected));
+        assert_eq!(unit.host_read(regs::RPU_HOST_DEBUG_OUT_L).unwrap(), 0, "a wrong load");
+    }
+    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 0);
 }
 
 #[test]

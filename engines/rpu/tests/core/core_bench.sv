@@ -43,8 +43,7 @@ module core_bench (
   logic dbus_wait;
 
   core dut (
-      .dbus_rdata(noise[7] ? dbus_rdata : '0),
-      .dbus_rdata_late(noise[7] ? '0 : dbus_rdata),
+      .dbus_rdata(128'(dbus_rdata) << {noise[8:7], 5'd0}),
       .dbus_retry(1'b0),
       .halt_load(1'b0),
       .irq_ready(),

@@ -254,6 +254,26 @@ def test_lockstep(tmp_path: Path) -> None:
     assert min(total.values()) > PROGRAMS, "the programs did not do enough"
 
 
+def test_interrupts_are_off_when_they_are_switched_off(tmp_path: Path) -> None:
+    """None is taken behind the instruction that disables them, and what the handler returns with is what was written last."""
+    status, epc = isa.CSRS["mstatus"], isa.CSRS["mepc"]
+    body = []
+    for n in range(300):
+        on, off = isa.csr("csrrsi", 5, status, 8), isa.csr("csrrci", 6, status, 8)
+        body += [on, *[isa.imm("addi", 7, 7, n)] * (n % 4), off, isa.imm("addi", 8, 8, 1), isa.reg("add", 9, 8, 7)]
+        if n % 3 == 0:
+            body += [isa.csr("csrrw", 10, epc, 9)]
+    trap = programs.handler()
+    program = [isa.jal(0, 4 * (len(trap) + 1)), *trap, *body, *programs.finish()]
+    jobs = [
+        bench.Job(program, bytes(4), seed, stall, irq) for seed in range(6) for stall in (0, 200) for irq in (60, 400)
+    ]
+    taken = [
+        lockstep(job, outcome)[isa.INTERRUPT] for job, outcome in zip(jobs, bench.run(jobs, tmp_path), strict=True)
+    ]
+    assert min(taken) > 20
+
+
 def test_debugged_programs_are_the_same_programs(tmp_path: Path) -> None:
     """Halts, steps and writes of the PC in between change nothing that a program does, and neither do instructions that are put into it
     for a step, unless it looks at its counters; bench.cpp checks that a step is one instruction, and not an interrupt."""

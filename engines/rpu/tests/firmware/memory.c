@@ -7,6 +7,7 @@
 #include <penstock.h>
 
 static uint8_t copy[PN_HEADER_BYTES] __attribute__((aligned(4)));
+static volatile uint32_t swapped[2];
 
 static void wrong(uint32_t where, uint32_t desc) { pn_debug(where, desc); }
 
@@ -57,6 +58,34 @@ static void check_data_memory(uint32_t a, uint32_t b, uint32_t desc) {
   if (got != before) wrong(0x79, desc);
 }
 
+/* Through the alias each word has its bytes in reverse order, whatever the width of the access. `p` is at a word, with another one behind it. */
+static void check_swapped(volatile uint8_t *p, uint32_t a, uint32_t b, uint32_t where, uint32_t desc) {
+  volatile uint32_t *word = (volatile uint32_t *)p;
+  volatile uint8_t *s = PN_SWAPPED(p);
+  uint32_t got, next;
+  __asm__ volatile("sw %2, 0(%1)\n lw %0, 0(%3)" : "=&r"(got) : "r"(p), "r"(a), "r"(s) : "memory");
+  if (got != (a >> 24 | (a >> 8 & 0xFF00u) | (a << 8 & 0xFF0000u) | a << 24)) wrong(where, desc);
+  for (uint32_t n = 0; n < 4; n++)
+    if (s[n] != p[3 - n] || *(volatile int8_t *)(s + n) != (int8_t)p[3 - n]) wrong(where + 1, desc);
+  for (uint32_t n = 0; n < 4; n += 2)
+    if (*(volatile int16_t *)(s + n) != (int16_t)(p[3 - n] | p[2 - n] << 8)) wrong(where + 2, desc);
+  /* Stores one behind the other, and loads at once behind them. */
+  __asm__ volatile("sw %4, 0(%3)\n sw %5, 4(%3)\n lw %0, 0(%2)\n lw %1, 4(%2)"
+                   : "=&r"(got), "=&r"(next)
+                   : "r"(p), "r"(s), "r"(a), "r"(b)
+                   : "memory");
+  for (uint32_t n = 0; n < 32; n += 8)
+    if ((got >> n & 0xFF) != (a >> (24 - n) & 0xFF) || (next >> n & 0xFF) != (b >> (24 - n) & 0xFF)) wrong(where + 3, desc);
+  __asm__ volatile("sw %2, 0(%1)\n lw %0, 0(%1)" : "=&r"(got) : "r"(s), "r"(b) : "memory");
+  if (got != b) wrong(where + 4, desc);
+  *word = a;
+  __asm__ volatile("sb %2, 1(%1)\n lw %0, 0(%1)" : "=&r"(got) : "r"(s), "r"(b) : "memory");
+  if (*word != ((a & 0xFF00FFFFu) | (b & 0xFFu) << 16)) wrong(where + 5, desc);
+  *word = a;
+  __asm__ volatile("sh %2, 2(%1)\n lhu %0, 2(%1)" : "=&r"(got) : "r"(s), "r"(b) : "memory");
+  if (got != (b & 0xFFFFu) || *word != ((a & 0xFFFF0000u) | (b & 0xFFu) << 8 | (b >> 8 & 0xFFu))) wrong(where + 6, desc);
+}
+
 int main(void) {
   pn_init();
   for (;;) {
@@ -69,6 +98,8 @@ int main(void) {
       continue;
     }
     check_data_memory(desc * 0x9E3779B9u, ~desc * 0x85EBCA6Bu, desc);
+    check_swapped((volatile uint8_t *)swapped, desc * 0x9E3779B9u, ~desc * 0x85EBCA6Bu, 0x80, desc);
+    check_swapped(data + 1024 - ((uintptr_t)data & 3), ~desc * 0x9E3779B9u, desc * 0x85EBCA6Bu, 0x90, desc);
     uint32_t copied = len < PN_HEADER_BYTES ? len : PN_HEADER_BYTES;
 
     for (uint32_t i = 0; i < copied; i++) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use penstock_rpu_sdk::{Firmware, Options, compile};
-use penstock_shell::{Accelerator, Card, Config, prefix_table, regs};
+use penstock_shell::{Accelerator, Card, Config, Engine, prefix_table, regs};
 
 pub const WINDOW: u32 = 0x4000_0000;
 const IMEM: u32 = WINDOW + 0x0200_0000;
@@ -48,7 +48,8 @@ pub fn card(ports: u8, units: u8, policy: u32, firmware: &Firmware) -> Card {
 
 /// `list` is the text of a block list.
 pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, list: &str) -> Card {
-    let mut card = Card::new(Config { ports, units, accelerators: [Accelerator::IpPrefix].into_iter().collect() });
+    let mut card =
+        Card::new(Config { ports, units, engine: Engine::Rpu([Accelerator::IpPrefix].into_iter().collect()) });
     let all = u32::MAX >> (32 - units);
     card.write(regs::CARD_UNIT_WRITE_MASK, all).unwrap();
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {

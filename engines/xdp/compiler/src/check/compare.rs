@@ -24,7 +24,7 @@ impl Cond {
     }
 
     /// The condition with its sides exchanged.
-    pub(super) fn swapped(self) -> Cond {
+    pub(crate) fn swapped(self) -> Cond {
         match self {
             Cond::Gt => Cond::Lt,
             Cond::Lt => Cond::Gt,

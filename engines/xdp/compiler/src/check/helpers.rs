@@ -4,7 +4,7 @@
 use crate::maps::MapKind;
 
 /// What a helper takes in a register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arg {
     /// Any number, and, as in Linux, any pointer.
     Anything,
@@ -32,7 +32,7 @@ pub enum Arg {
 }
 
 /// What a helper leaves in r0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Gives {
     Number,
     /// A value of the map, or null.
@@ -43,7 +43,7 @@ pub enum Gives {
 }
 
 /// A helper function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Helper {
     pub number: u32,
     pub name: &'static str,

@@ -83,6 +83,16 @@ impl Scalar {
         Scalar { bits: Bits::of(value), ..Scalar::ANY }.settled()
     }
 
+    /// A number from one to another.
+    pub fn between(umin: u64, umax: u64) -> Scalar {
+        Scalar { wide: Range { umin, umax, ..Range::ANY64 }, ..Scalar::ANY }.settled()
+    }
+
+    /// A number of at most that.
+    pub fn up_to(umax: u64) -> Scalar {
+        Scalar::between(0, umax)
+    }
+
     /// A number of some bytes, the others 0.
     pub fn of_size(size: Size) -> Scalar {
         Scalar::ANY.cut(size)

@@ -3,6 +3,8 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod kernel;
+pub mod packets;
+pub mod world;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

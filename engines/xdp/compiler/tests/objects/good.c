@@ -163,6 +163,38 @@ SEC("xdp") int metadata(struct xdp_md *ctx) {
   return XDP_PASS;
 }
 
+struct tallies {
+  __u64 a, b, c, d, e;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __type(key, __u32);
+  __type(value, struct tallies);
+  __uint(max_entries, 4);
+} tallies SEC(".maps");
+
+/* Values that are changed where they lie, and such as only look like it. */
+SEC("xdp") int counted(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 54) > frame_end(ctx)) return XDP_PASS;
+  __u32 key = data[0] & 3;
+  volatile struct tallies *tally = bpf_map_lookup_elem(&tallies, &key);
+  if (!tally) return XDP_ABORTED;
+  tally->a += data[1];
+  tally->b = tally->a + 3; /* another place */
+  __u64 before = tally->c;
+  tally->c = data[2];
+  tally->c = before ^ 5; /* a store in between */
+  __u32 low = tally->d;
+  asm volatile("%[low] += %[by]" : [low] "+w"(low) : [by] "w"((__u32)data[3] << 30));
+  tally->d = low; /* 32 bits of 64 */
+  tally->e |= tally->a; /* two of them */
+  __u64 now[5] = {tally->a, tally->b, tally->c, tally->d, tally->e};
+  __builtin_memcpy(data + 14, now, sizeof now);
+  return XDP_TX;
+}
+
 /* What is found out about a number holds for its copies, also on the stack. */
 ASM(copies,
     "r6 = *(u32 *)(r1 + 12); r7 = r6; *(u64 *)(r10 - 24) = r6; *(u64 *)(r10 - 16) = 0; *(u64 *)(r10 - 8) = 0; r0 = 1;"

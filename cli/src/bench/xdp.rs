@@ -1,0 +1,61 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The shipped XDP programs, written after those of the hXDP paper (OSDI 2020), and what the paper has for them.
+
+use std::path::PathBuf;
+
+use penstock_device::Root;
+
+/// A program, and what the paper and the goals say of it.
+pub struct Program {
+    pub name: &'static str,
+    /// Rows before code motion at 1, 2, 3, 4 and 8 lanes (Figure 8), where they are given.
+    paper_by_lanes: Option<[f64; 5]>,
+    /// Rows at 4 lanes in the end (Table 3).
+    paper_rows: Option<f64>,
+    goal_rows: f64,
+}
+
+impl Program {
+    /// Rows of the paper at so many lanes: in the end at 4, before code motion at the others.
+    pub fn paper_rows(&self, lanes: usize) -> Option<f64> {
+        let index = match lanes {
+            1 => 0,
+            2 => 1,
+            8 => 4,
+            _ => return self.paper_rows,
+        };
+        self.paper_by_lanes.map(|rows| rows[index])
+    }
+
+    /// Rows aimed at.
+    pub fn goal_rows(&self, lanes: usize) -> Option<f64> {
+        (lanes == 4).then_some(self.goal_rows)
+    }
+
+    /// Its source.
+    pub fn source(&self, root: &Root) -> PathBuf {
+        root.join("engines/xdp/programs").join(self.name).with_extension("c")
+    }
+}
+
+/// All that the paper has rows for. load_balancer does what the paper's Katran does, in its smallest form.
+pub const PROGRAMS: [Program; 9] = [
+    program("xdp1", Some([48.0, 37.0, 36.0, 36.0, 36.0]), Some(36.0), 24.0),
+    program("xdp2", Some([64.0, 46.0, 43.0, 43.0, 41.0]), Some(43.0), 30.0),
+    program("xdp_adjust_tail", Some([83.0, 52.0, 46.0, 45.0, 43.0]), Some(43.0), 40.0),
+    program("router_ipv4", Some([92.0, 61.0, 55.0, 50.0, 51.0]), Some(50.0), 46.0),
+    program("rxq_info", Some([73.0, 50.0, 48.0, 46.0, 45.0]), Some(46.0), 30.0),
+    program("tx_ip_tunnel", Some([221.0, 134.0, 111.0, 103.0, 93.0]), Some(100.0), 90.0),
+    program("redirect_map", None, None, 14.0),
+    program("simple_firewall", Some([50.0, 33.0, 28.0, 27.0, 26.0]), Some(27.0), 24.0),
+    program("load_balancer", Some([205.0, 128.0, 110.0, 104.0, 102.0]), Some(102.0), 88.0),
+];
+
+const fn program(
+    name: &'static str,
+    paper_by_lanes: Option<[f64; 5]>,
+    paper_rows: Option<f64>,
+    goal_rows: f64,
+) -> Program {
+    Program { name, paper_by_lanes, paper_rows, goal_rows }
+}

@@ -1,0 +1,44 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `xdp-rows`: how many rows the compiler makes of a program, at each number of lanes, and how many operations stand in one (hXDP, Figure 8 and
+//! Table 3).
+
+use penstock_device::{ImageError, Lanes, Root, XdpProgram};
+use serde_json::{Map, json};
+
+use super::BenchError;
+use super::row::Row;
+use super::xdp::PROGRAMS;
+use crate::card::CardError;
+
+/// Compiles all programs; no card is needed.
+pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
+    for program in &PROGRAMS {
+        for lanes in Lanes::ALL {
+            let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
+            let loaded = XdpProgram::of(root, &program.source(root), None, lanes).map_err(failed)?;
+            let translated = loaded.translate().map_err(failed)?;
+            let case: Map<_, _> =
+                [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]
+                    .into_iter()
+                    .collect();
+            let row = |metric: &str, unit: &str, paper, goal, value| Row {
+                bench: "xdp-rows".into(),
+                case: case.clone(),
+                metric: metric.into(),
+                unit: unit.into(),
+                paper,
+                peer: None,
+                goal,
+                value,
+            };
+            let compiled = &translated.compiled;
+            let rows = compiled.rows.len() as f64;
+            let (paper, goal) = (program.paper_rows(lanes.count()), program.goal_rows(lanes.count()));
+            report(&[
+                row("rows", "rows of the whole program", paper, goal, rows),
+                row("ops_a_row", "operations in a row", None, None, compiled.operations() as f64 / rows),
+            ]);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""XDP programs on cards of xdp units: native code and RTL do what plain Python says, and the same."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from penstock import Device
+from system import ROOT, TARGETS, DesignMaker, assert_twins, run_design, write_capture
+
+PROGRAMS = ROOT / "engines" / "xdp" / "programs"
+FIRMWARE = Path(__file__).parent / "firmware"
+LONGEST = 3520  # what a slot of an xdp unit holds
+
+# What becomes of a frame from port 0: where it goes (a port, "host"; None is dropped), and its bytes.
+Fate = tuple[str | None, bytes]
+
+
+def swapped(frame: bytes) -> bytes:
+    return frame[6:12] + frame[:6] + frame[12:]
+
+
+def has_protocol(frame: bytes) -> bool:
+    """Whether the headers that the frame announces are there."""
+    at = 12
+    kind = frame[at : at + 2]
+    for _ in range(2):
+        if kind in (b"\x81\x00", b"\x88\xa8"):
+            at += 4
+            if len(frame) < at + 2:
+                return False
+            kind = frame[at : at + 2]
+    needed = {b"\x08\x00": 20, b"\x86\xdd": 40}.get(kind, 0)
+    return len(frame) >= at + 2 + needed
+
+
+FATES: dict[str, Callable[[bytes], Fate]] = {
+    "drop": lambda frame: (None, b""),
+    "tx": lambda frame: ("port0", swapped(frame)),
+    "xdp1": lambda frame: (None, b""),
+    "xdp2": lambda frame: ("port0", swapped(frame)) if has_protocol(frame) else (None, b""),
+    "redirect": lambda frame: ("port0", frame),
+}
+
+
+def random_frames(seed: int, count: int) -> list[bytes]:
+    """Ethernet with up to three tags, IPv4, IPv6 or neither, cut off at any place."""
+    rng = random.Random(seed)
+    frames = []
+    for _ in range(count):
+        tags = rng.choice([0, 0, 0, 1, 2, 3])
+        header = rng.randbytes(12)
+        for _ in range(tags):
+            header += rng.choice([b"\x81\x00", b"\x88\xa8"]) + rng.randbytes(2)
+        header += rng.choice([b"\x08\x00", b"\x08\x00", b"\x86\xdd", b"\x08\x06", rng.randbytes(2)])
+        body = bytes([rng.choice([0x45, 0x60, 0x46])]) + rng.randbytes(
+            rng.choice([0, 10, 18, 19, 38, 39, 60, 200, 1400])
+        )
+        frame = header + body
+        frames.append(frame[: rng.randrange(14, len(frame) + 1)] if rng.random() < 0.2 else frame)
+    for size in (14, 63, 64, 65, 127, 128, 129, LONGEST - 1, LONGEST):
+        frames.append(rng.randbytes(size))
+    return frames
+
+
+@pytest.mark.parametrize("program", FATES)
+def test_programs(program: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    frames = random_frames(len(program), 400)
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    design = make_design(PROGRAMS / f"{program}.c", units=2, engine="xdp")
+    fates = [FATES[program](frame) for frame in frames]
+    runs = {target: run_design(design, [capture], tmp_path / target, target) for target in TARGETS}
+    for target, run in runs.items():
+        assert run.status == 0, run.stderr
+        for place in ("port0", "port1", "host"):
+            expected = Counter(data for to, data in fates if to == place)
+            assert Counter(run.frames[place]) == expected, f"{target}: {place}"
+        drops = Counter("blocked" for to, _ in fates if to is None)
+        assert run.result["drops"] == dict(drops)
+    assert_twins(runs["soft"], runs["rtl"])
+
+
+def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Path) -> None:
+    """Frames of a flow come to one context of one unit, in order: so the counts are the same on both targets, and what Python counts."""
+    rng = random.Random(3)
+    flows = []
+    for _ in range(40):
+        addresses = bytes([192, 0, 2, rng.randrange(256), 198, 51, 100, rng.randrange(256)])
+        flows.append(addresses + rng.randbytes(4))
+    frames = []
+    for _ in range(1500):
+        flow = rng.choice(flows)
+        # Bytes 12 to 27 change on the way, so the flow is told by the addresses behind: an IPv4 header begins at 14.
+        header = bytes([rng.randrange(4)]) + rng.randbytes(11) + b"\x08\x00\x45\x00" + rng.randbytes(4) + bytes(2)
+        header += bytes([64, 17]) + rng.randbytes(2)
+        frames.append(header + flow + rng.randbytes(rng.randrange(20, 120)))
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    design = make_design(FIRMWARE / "numbered.c", units=2, engine="xdp")
+    runs = {target: run_design(design, [capture], tmp_path / target, target) for target in TARGETS}
+    for run in runs.values():
+        assert run.status == 0, run.stderr
+        assert len(run.frames["port0"]) == len(frames)
+        counts: Counter[tuple[int, int]] = Counter()
+        for data in run.frames["port0"]:
+            before, third, rest = struct.unpack("<QII", data[12:28])
+            key = data[0]
+            assert (third, rest) == (before // (key % 7 + 1), before % (key % 5 + 2))
+            counts[key, before] += 1
+        # Of each key every processor that saw it has counted from 0 on without a gap.
+        for key in range(4):
+            numbers = [counts[key, n] for n in range(len(frames))]
+            assert numbers == sorted(numbers, reverse=True) and sum(numbers) == sum(f[0] == key for f in frames)
+    assert Counter(runs["soft"].frames["port0"]) == Counter(runs["rtl"].frames["port0"])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_does_not_fit_is_counted(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    frames = [bytes(size) for size in (60, LONGEST, LONGEST + 1, 9000, 13, 14)]
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    run = run_design(make_design(PROGRAMS / "tx.c", units=2, engine="xdp"), [capture], tmp_path / "out", target)
+    assert sorted(map(len, run.frames["port0"])) == [14, 60, LONGEST]
+    assert run.result["drops"] == {"oversize": 2, "runt": 1}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "told"),
+    [
+        ('#include <bpf.h>\nSEC("xdp") int p(struct xdp_md *ctx) { return 1 }', "soft", "expected ';'"),
+        ('#include <bpf.h>\nSEC("xdp") int p(struct xdp_md *c) { return *(char *)(long)c->data; }', "soft", "packet"),
+        (
+            '#include <bpf.h>\nSEC("xdp") int a(void *c) { return 1; }\nSEC("xdp") int b(void *c) { return 1; }',
+            "rtl",
+            "entry",
+        ),
+    ],
+)
+def test_bad_programs(source: str, target: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    (tmp_path / "bad.c").write_text(source)
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
+    run = run_design(make_design(tmp_path / "bad.c", units=1, engine="xdp"), [capture], tmp_path / "out", target)
+    assert run.status != 0 and told in run.stderr and "bad.c" in run.stderr, run.stderr
+
+
+def test_what_rtl_has_not_is_said(make_design: DesignMaker, tmp_path: Path) -> None:
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
+    design = make_design(PROGRAMS / "simple_firewall.c", units=1, engine="xdp")
+    run = run_design(design, [capture], tmp_path / "out", "rtl")
+    assert run.status != 0 and "it searches the map flows" in run.stderr
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_loaded_again_maps_begin_anew(target: str, make_design: DesignMaker) -> None:
+    """A unit without a program has nothing to count; loaded a second time, it counts from 0."""
+    frame = bytes(60)
+    with Device.open(make_design(FIRMWARE / "numbered.c", units=1, engine="xdp"), target) as card:
+        for _ in range(2):
+            card.load()
+            card.send([frame] * 5)
+            before = [struct.unpack("<Q", data[12:20])[0] for data in card.run().at(0)]
+            assert sorted(before) == [0, 1, 2, 3, 4]

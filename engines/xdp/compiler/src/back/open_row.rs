@@ -1,0 +1,215 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A row that is being filled: what still fits, and which lane each operation gets.
+
+use super::code::{At, Node, NodeOp, Src, Var, When, inverse};
+use crate::rows::{Do, Lanes, Window, isa};
+
+/// An operation in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Its index in the block; None of a comparison that is there only for guards.
+    pub node: Option<usize>,
+    pub op: NodeOp,
+    pub dst: Option<Var>,
+    pub guard: Option<When>,
+}
+
+/// Where the variables' registers are, as far as that is known, and how many of each lane's are taken.
+#[derive(Debug, Clone)]
+pub struct Banks {
+    pub lanes: Lanes,
+    pub lane_of: Vec<Option<u8>>,
+    pub taken: Vec<usize>,
+}
+
+/// Bytes of a window: of the packet from a base on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Span {
+    base: Src,
+    first: i32,
+    end: i32,
+}
+
+/// A row that is being filled.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OpenRow {
+    pub items: Vec<Item>,
+    /// By item, its lane.
+    pub lanes: Vec<u8>,
+    packet: Option<Span>,
+    stack: Option<Span>,
+}
+
+impl OpenRow {
+    /// The row with one more node, if there is room. `tight`: only in lanes whose registers are not all taken.
+    pub fn with(&self, index: usize, node: &Node, guard: Option<When>, banks: &Banks, tight: bool) -> Option<OpenRow> {
+        let mut row = self.clone();
+        row.reach(node)?;
+        let item = Item { node: Some(index), op: node.op, dst: node.dst, guard };
+        // A comparison that was there for guards only goes into the branch that asks the same.
+        let same = |it: &Item| it.node.is_none() && node.op.test().is_some() && it.op.test() == node.op.test();
+        match row.items.iter().position(same) {
+            Some(at) => row.items[at] = item,
+            None => row.items.push(item),
+        }
+        if let Some(when) = guard
+            && row.provider(when).is_none()
+        {
+            let op = Do::Compare(when.test);
+            row.items.push(Item { node: None, op, dst: None, guard: None });
+        }
+        if row.items.len() > banks.lanes.count() {
+            return None;
+        }
+        let count = |wanted: fn(&NodeOp) -> bool| row.items.iter().filter(|item| wanted(&item.op)).count();
+        let adjusts = count(|op| matches!(op, Do::Adjust { .. }));
+        let redirects = count(|op| matches!(op, Do::Redirect { .. }));
+        if adjusts > 1 || redirects > 1 {
+            return None;
+        }
+        row.lanes = assign(&row.items, banks, tight)?;
+        Some(row)
+    }
+
+    /// The item whose comparison decides about a guard, and which outcome is wanted.
+    pub fn provider(&self, when: When) -> Option<(usize, bool)> {
+        self.items.iter().enumerate().find_map(|(at, item)| {
+            let test = item.op.test()?;
+            let other = inverse(test.cond).map(|cond| crate::rows::Test { cond, ..*test });
+            if *test == when.test {
+                Some((at, when.wanted))
+            } else {
+                (other == Some(when.test)).then_some((at, !when.wanted))
+            }
+        })
+    }
+
+    /// Widens the windows to what a node reaches through them.
+    fn reach(&mut self, node: &Node) -> Option<()> {
+        let (window, place, bytes) = match &node.op {
+            Do::Load { window, place, bytes, .. } | Do::Store { window, place, bytes, .. } => {
+                (*window, *place, i32::from(bytes.count))
+            }
+            Do::Request { asks, .. } => {
+                let Some(key) = asks.key() else { return Some(()) };
+                // A key takes the window to its end, and begins in its first word.
+                (key.window, key.place, key.window.bytes().cast_signed() - key.place.offset.rem_euclid(window_word()))
+            }
+            _ => return Some(()),
+        };
+        let span = if window == Window::Packet { &mut self.packet } else { &mut self.stack };
+        let At { base, offset } = place;
+        let (first, end) = match span {
+            Some(known) if known.base != base => return None,
+            Some(known) => (known.first.min(offset), known.end.max(offset + bytes)),
+            None => (offset, offset + bytes),
+        };
+        *span = Some(Span { base, first, end });
+        (end - first.div_euclid(window_word()) * window_word() <= window.bytes().cast_signed()).then_some(())
+    }
+
+    /// The packet window: base, and the first word from there.
+    pub fn packet_window(&self) -> Option<(Src, i32)> {
+        self.packet.map(|span| (span.base, span.first.div_euclid(window_word())))
+    }
+
+    /// The first word of the stack window.
+    pub fn stack_window(&self) -> Option<i32> {
+        self.stack.map(|span| span.first.div_euclid(window_word()))
+    }
+}
+
+fn window_word() -> i32 {
+    isa::SIZE_WINDOW_WORD.cast_signed()
+}
+
+/// A lane for each item: what has a home goes there, results where their variable's register is, branches in the program's order from the
+/// lowest lane up.
+fn assign(items: &[Item], banks: &Banks, tight: bool) -> Option<Vec<u8>> {
+    let count = banks.lanes.count();
+    let fixed = |item: &Item| {
+        let bank = item.dst.and_then(|dst| banks.lane_of[dst.index()]);
+        bank.or(item.op.lane(banks.lanes).map(|lane| lane as u8))
+    };
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    // The most bound first: fixed, branches in their order, results, the others.
+    order.sort_by_key(|at| {
+        let item = &items[*at];
+        let class = if fixed(item).is_some() {
+            0
+        } else if item.op.leaves() {
+            1
+        } else if item.dst.is_some() {
+            2
+        } else {
+            3
+        };
+        (class, item.node)
+    });
+    let mut search =
+        Search { items, banks, tight, fixed: items.iter().map(fixed).collect(), lanes: vec![None; items.len()] };
+    let mut free = vec![true; count];
+    search.place(&order, &mut free).then(|| search.lanes.into_iter().flatten().collect())
+}
+
+struct Search<'a> {
+    items: &'a [Item],
+    banks: &'a Banks,
+    tight: bool,
+    fixed: Vec<Option<u8>>,
+    lanes: Vec<Option<u8>>,
+}
+
+impl Search<'_> {
+    fn place(&mut self, order: &[usize], free: &mut [bool]) -> bool {
+        let Some((at, rest)) = order.split_first() else { return true };
+        for lane in self.candidates(*at) {
+            if free[usize::from(lane)] && self.in_order(*at, lane) {
+                free[usize::from(lane)] = false;
+                self.lanes[*at] = Some(lane);
+                if self.place(rest, free) {
+                    return true;
+                }
+                self.lanes[*at] = None;
+                free[usize::from(lane)] = true;
+            }
+        }
+        false
+    }
+
+    /// The lanes that an item can have, the best first.
+    fn candidates(&self, at: usize) -> Vec<u8> {
+        if let Some(lane) = self.fixed[at] {
+            return vec![lane];
+        }
+        let item = &self.items[at];
+        let mut lanes: Vec<u8> = (0..self.banks.lanes.count() as u8).collect();
+        if matches!(item.op, Do::Store { .. }) {
+            lanes.truncate(Lanes::STORING);
+        }
+        if item.op.leaves() {
+            return lanes;
+        }
+        let taken = |lane: &u8| self.banks.taken[usize::from(*lane)];
+        if item.dst.is_some() {
+            if self.tight {
+                lanes.retain(|lane| taken(lane) < self.banks.lanes.registers());
+            }
+            lanes.sort_by_key(taken);
+        } else {
+            // What needs no register leaves the lanes that have some to others.
+            lanes.sort_by_key(|lane| std::cmp::Reverse(taken(lane)));
+        }
+        lanes
+    }
+
+    /// Whether branches stay in the program's order.
+    fn in_order(&self, at: usize, lane: u8) -> bool {
+        let item = &self.items[at];
+        !item.op.leaves()
+            || self.items.iter().zip(&self.lanes).all(|(other, other_lane)| {
+                other_lane
+                    .is_none_or(|other_lane| !other.op.leaves() || (other.node < item.node) == (other_lane < lane))
+            })
+    }
+}

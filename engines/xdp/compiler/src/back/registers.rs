@@ -1,0 +1,129 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Which register of its lane's bank each variable gets: two that are wanted at the same time get different ones.
+
+use super::code::{Code, Node, Src, Var, source};
+use super::live::{Live, VarSet};
+use super::open_row::{Item, OpenRow};
+use super::schedule::Schedule;
+use crate::rows::{Lanes, Register};
+
+/// A variable for which its bank has no register left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Short(pub Var);
+
+/// Gives registers out. `fixed`: variables that must not be moved to the stack, for they are short-lived already.
+pub fn registers(
+    code: &Code,
+    schedule: &Schedule,
+    lanes: Lanes,
+    fixed: &[Var],
+) -> Result<Vec<Option<Register>>, Short> {
+    let rivals = rivals(code, schedule);
+    let mut given: Vec<Option<Register>> = vec![None; code.vars as usize];
+    for lane in 0..lanes.count() as u8 {
+        let members: Vec<Var> =
+            (0..code.vars).map(Var).filter(|var| schedule.lane_of[var.index()] == Some(lane)).collect();
+        bank(&members, &rivals, (lane, lanes.registers()), &mut given)
+            .map_err(|short| worst(short, &members, &rivals, fixed))?;
+    }
+    Ok(given)
+}
+
+/// Colours one bank: variables with the fewest rivals last.
+fn bank(
+    members: &[Var],
+    rivals: &[VarSet],
+    (lane, count): (u8, usize),
+    given: &mut [Option<Register>],
+) -> Result<(), Var> {
+    let mut degrees: Vec<usize> = members
+        .iter()
+        .map(|var| members.iter().filter(|other| rivals[var.index()].contains(**other)).count())
+        .collect();
+    let mut left = vec![true; members.len()];
+    let mut order = Vec::new();
+    for _ in members {
+        let Some(next) = (0..members.len()).filter(|at| left[*at]).min_by_key(|at| degrees[*at]) else { break };
+        left[next] = false;
+        order.push(members[next]);
+        for (at, other) in members.iter().enumerate() {
+            if left[at] && rivals[members[next].index()].contains(*other) {
+                degrees[at] -= 1;
+            }
+        }
+    }
+    for var in order.into_iter().rev() {
+        let used = |index: u8| {
+            members.iter().any(|other| {
+                given[other.index()].is_some_and(|it| it.index == index) && rivals[var.index()].contains(*other)
+            })
+        };
+        let index = (0..count as u8).find(|index| !used(*index)).ok_or(var)?;
+        given[var.index()] = Some(Register { lane, index });
+    }
+    Ok(())
+}
+
+/// The variable of a bank that is best moved to the stack: the one with the most rivals.
+fn worst(short: Var, members: &[Var], rivals: &[VarSet], fixed: &[Var]) -> Short {
+    let count = |var: &Var| members.iter().filter(|other| rivals[var.index()].contains(**other)).count();
+    Short(members.iter().filter(|var| !fixed.contains(var)).copied().max_by_key(count).unwrap_or(short))
+}
+
+/// By variable, those that are wanted when it gets a value.
+fn rivals(code: &Code, schedule: &Schedule) -> Vec<VarSet> {
+    let live = Live::of(code);
+    let mut rivals = vec![VarSet::new(code.vars); code.vars as usize];
+    for (at, scheduled) in schedule.blocks.iter().enumerate() {
+        let nodes = &code.blocks[scheduled.block].nodes;
+        let mut now = VarSet::new(code.vars);
+        if scheduled.falls
+            && let Some(next) = schedule.blocks.get(at + 1)
+        {
+            now.extend(&live.entry[next.block]);
+        }
+        for row in scheduled.rows.iter().rev() {
+            leaving(row, nodes, &live, &mut now);
+            for item in &row.items {
+                let Some(dst) = item.dst else { continue };
+                for other in now.iter().filter(|other| *other != dst) {
+                    rivals[dst.index()].insert(other);
+                    rivals[other.index()].insert(dst);
+                }
+                // Two results of one row are in two banks, but a result that nobody wants still takes a register.
+            }
+            for item in &row.items {
+                if let Some(dst) = item.dst.filter(|_| item.guard.is_none()) {
+                    now.remove(dst);
+                }
+            }
+            for item in &row.items {
+                for var in reads(item, nodes) {
+                    now.insert(var);
+                }
+            }
+        }
+    }
+    rivals
+}
+
+/// Adds what is read where a row's branches lead.
+fn leaving(row: &OpenRow, nodes: &[Node], live: &Live, now: &mut VarSet) {
+    for item in &row.items {
+        if let Some(to) = item.node.and_then(|node| nodes[node].next()) {
+            now.extend(&live.entry[to]);
+        }
+    }
+}
+
+fn reads(item: &Item, nodes: &[Node]) -> Vec<Var> {
+    let mut reads: Vec<Src> = item.op.sources().collect();
+    if let Some(when) = item.guard {
+        reads.push(when.test.a);
+        reads.extend(source(when.test.b));
+    }
+    if let Some(node) = item.node {
+        reads.extend(nodes[node].reads());
+    }
+    reads.into_iter().filter_map(|src| if let Src::Var(var) = src { Some(var) } else { None }).collect()
+}

@@ -1,0 +1,121 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Helpers: those of the core, lookups that are arithmetic, and calls.
+
+use super::live::{arguments, variable};
+use super::{BuildError, Builder, UNSET};
+use crate::check::{self, Gives, MapRef, find_helper};
+use crate::insn::{Cond, Reg, Width};
+use crate::ir::layout::{Array, CONTEXTS};
+use crate::ir::{Adjust, Arg, BinOp, Block, BlockId, Edge, End, Op, Place, Space, Special};
+use crate::maps::MapKind;
+
+impl Builder<'_> {
+    pub(super) fn helper(&mut self, depth: usize, number: u32) -> Result<(), BuildError> {
+        // The checker lets no other helpers through.
+        let Some(helper) = find_helper(number).copied() else { return Ok(()) };
+        let args: Vec<Arg> =
+            Reg::range(Reg::R1, Reg::R5).take(arguments(number)).map(|reg| self.state[variable(depth, reg)]).collect();
+        let result = match helper.name {
+            "ktime_get_ns" | "ktime_get_boot_ns" => self.value(Op::Read(Special::Time)),
+            "get_prandom_u32" => self.value(Op::Read(Special::Random)),
+            "get_smp_processor_id" => Arg::Special(Special::Cpu),
+            "xdp_adjust_head" => self.value(Op::Adjust { what: Adjust::Head, by: args[1] }),
+            "xdp_adjust_meta" => self.value(Op::Adjust { what: Adjust::Meta, by: args[1] }),
+            "xdp_adjust_tail" => self.value(Op::Adjust { what: Adjust::Tail, by: args[1] }),
+            "map_lookup_elem" => match self.array() {
+                Some(array) => self.element(array, &args),
+                None => self.call(helper, args),
+            },
+            _ => self.call(helper, args),
+        };
+        for reg in Reg::range(Reg::R1, Reg::R5) {
+            self.set(depth, reg, UNSET);
+        }
+        self.set(depth, Reg::R0, result);
+        Ok(())
+    }
+
+    /// The object's map that a call works on, if it is one.
+    fn map(&self) -> Option<u32> {
+        let maps = &self.facts.insns[self.slot].maps;
+        match maps.first() {
+            Some(MapRef::Of(map)) if maps.len() == 1 => Some(*map),
+            _ => None,
+        }
+    }
+
+    /// A call of a helper outside of the core.
+    fn call(&mut self, helper: check::Helper, args: Vec<Arg>) -> Arg {
+        let mut op = Op::Call { helper, map: self.map(), reads: vec![], writes: vec![], args };
+        if let Op::Call { args, reads, writes, .. } = &mut op {
+            for (index, access) in &self.facts.insns[self.slot].accesses {
+                let Some(base) = args.get(*index).copied() else { continue };
+                let place = Place { space: self.space(access), base, offset: 0, bytes: access.bytes };
+                reads.push(place);
+                if access.writes {
+                    writes.push(place);
+                }
+            }
+        }
+        if helper.gives == Gives::Nothing {
+            self.push(op, None);
+            return UNSET;
+        }
+        self.value(op)
+    }
+
+    /// Where the target has the values of the array that a lookup is in.
+    fn array(&self) -> Option<Array> {
+        let map = self.map()?;
+        let kind = self.object.maps.get(map as usize)?.shape.kind().ok()?;
+        matches!(kind, MapKind::Array | MapKind::PercpuArray).then(|| self.layout.array(map)).flatten()
+    }
+
+    /// A lookup in an array: the address of the value when the index is in range, else null.
+    fn element(&mut self, array: Array, args: &[Arg]) -> Arg {
+        let space = self.facts.insns[self.slot].accesses.iter().find(|(index, _)| *index == 1);
+        let space = space.map_or(Space::Any, |(_, access)| self.space(access));
+        let key = Place { space, base: args[1], offset: 0, bytes: 4 };
+        let index = self.value(Op::Load { place: key, signed: false, swap: false });
+        let found = self.program.fresh();
+        let inside = self.program.blocks.len();
+        let (slot, to) = (self.slot, |block: usize, args| Edge { to: BlockId(block as u32), args });
+        for params in [vec![], vec![found]] {
+            self.program.blocks.push(Block { params, insts: vec![], end: End::Exit(UNSET), end_slot: slot });
+        }
+        self.program.blocks[self.at].end_slot = slot;
+        self.program.blocks[self.at].end = End::Branch {
+            cond: Cond::Lt,
+            width: Width::W32,
+            a: index,
+            b: Arg::Const(array.entries.into()),
+            then: to(inside, vec![]),
+            otherwise: to(inside + 1, vec![Arg::Const(0)]),
+            packet_check: None,
+        };
+        self.at = inside;
+        let bin = |op, a, b: u32| Op::Bin { op, width: Width::W64, a, b: Arg::Const(b.into()) };
+        // What does not depend on the index apart from what does: it can be known long before.
+        let mut first = Arg::Const(array.address.into());
+        if array.per_context > 0 {
+            let context = self.value(bin(BinOp::And, Arg::Special(Special::Cpu), CONTEXTS - 1));
+            let own = self.value(bin(BinOp::Mul, context, array.per_context));
+            first = self.value(bin(BinOp::Add, own, array.address));
+        }
+        let distance = self.value(bin(BinOp::Mul, index, array.stride));
+        let address = self.value(Op::Bin { op: BinOp::Add, width: Width::W64, a: distance, b: first });
+        self.program.blocks[inside].end = End::Jump(to(inside + 1, vec![address]));
+        self.at = inside + 1;
+        Arg::Value(found)
+    }
+
+    /// The end of a run with a tail call. When there is no program, r0 holds what no program reads.
+    pub(super) fn tail_call(&mut self, depth: usize, slot: usize, otherwise: Edge) -> Result<End, BuildError> {
+        let map = self.map().ok_or_else(|| BuildError::UnknownPrograms(self.source.place(slot)))?;
+        let index = self.state[variable(depth, Reg::R3)];
+        for reg in Reg::range(Reg::R0, Reg::R5) {
+            self.set(depth, reg, UNSET);
+        }
+        Ok(End::TailCall { map, index, otherwise })
+    }
+}

@@ -1,0 +1,64 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Where a target has the values of maps that need no search: so a lookup in an array is arithmetic, and a global variable a load.
+
+use crate::maps::{Contents, MapKind};
+use crate::object::Object;
+
+/// The values of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Array {
+    /// Of the first value.
+    pub address: u32,
+    /// From one value to the next.
+    pub stride: u32,
+    pub entries: u32,
+    /// From the values of one context of a unit to those of the next; 0: all share them.
+    pub per_context: u32,
+}
+
+/// By index of the map, what the target says of it. None: it must be asked by a call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Layout(pub Vec<Option<Array>>);
+
+/// Contexts of a unit (engines/xdp/core.md).
+pub const CONTEXTS: u32 = 8;
+/// Memory of the unit, and of the card.
+const UNIT: u32 = 0x4000_0000;
+const CARD: u32 = 0x8000_0000;
+/// The unit's memory, for values of contexts.
+const UNIT_BYTES: u32 = 1 << 16;
+
+impl Layout {
+    /// One array after the other, on lines of 64 bytes: in the unit's memory what each context has for itself, while there is room, the others in
+    /// the card's.
+    pub fn plain(object: &Object) -> Layout {
+        let (mut unit, mut card) = (u64::from(UNIT), u64::from(CARD));
+        let place = |map: &crate::maps::Map| {
+            let kind = map.shape.kind().ok()?;
+            if !matches!(kind, MapKind::Array | MapKind::PercpuArray) && !matches!(map.contents, Contents::Data { .. })
+            {
+                return None;
+            }
+            let stride = map.shape.value_bytes.next_multiple_of(8);
+            let bytes = (u64::from(stride) * u64::from(map.shape.max_entries)).next_multiple_of(64);
+            let per_context = kind == MapKind::PercpuArray;
+            let all = bytes * u64::from(if per_context { CONTEXTS } else { 1 });
+            let in_unit = per_context && unit + all <= u64::from(UNIT + UNIT_BYTES);
+            let next = if in_unit { &mut unit } else { &mut card };
+            let address = u32::try_from(*next).ok().filter(|_| in_unit || *next + all <= 1 << 32)?;
+            // Per-CPU values outside of the unit would have to be told apart by unit, too.
+            if per_context && !in_unit {
+                return None;
+            }
+            *next += all;
+            let per_context = if per_context { u32::try_from(bytes).ok()? } else { 0 };
+            Some(Array { address, stride, entries: map.shape.max_entries, per_context })
+        };
+        Layout(object.maps.iter().map(place).collect())
+    }
+
+    /// What is known of a map.
+    pub fn array(&self, map: u32) -> Option<Array> {
+        self.0.get(map as usize).copied().flatten()
+    }
+}

@@ -1,0 +1,246 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A program in static single assignment: blocks with parameters, instructions that each give at most one value.
+//!
+//! Functions are inlined, the context is gone (its fields are [`Special`]s), pointers are numbers (engines/xdp/core.md, "Addresses").
+//! Passes change a [`Program`] in place; `verify` says whether it is still well formed.
+
+mod build;
+mod interp;
+mod layout;
+mod order;
+mod print;
+mod verify;
+mod walk;
+
+pub use build::{BuildError, MAX_INSTS, build};
+pub use interp::{Memory, Outcome, Stop, World, run};
+pub use layout::{Array, CONTEXTS, Layout};
+pub use order::Order;
+pub use verify::{Broken, verify};
+
+use crate::check::Helper;
+use crate::insn::{AtomicOp, Cond, Width};
+
+/// A value, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+/// A block, by number. Block 0 is where the program begins; it has no parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+/// An operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arg {
+    Value(ValueId),
+    Const(u64),
+    Special(Special),
+}
+
+/// What the core knows of a packet and its surroundings. Reading one is free. [`Special::Data`], `DataEnd`, `DataMeta` and `Len` change with
+/// [`Op::Adjust`], `Time` and `Random` at each read: an [`Op::Read`] says when those are read, no other instruction may name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Special {
+    Data,
+    DataEnd,
+    DataMeta,
+    /// `DataEnd` − `Data`.
+    Len,
+    /// The address behind the stack.
+    Stack,
+    Ifindex,
+    Queue,
+    Egress,
+    Time,
+    Cpu,
+    Random,
+}
+
+/// Operations of two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    /// Shifts by the right operand modulo the width.
+    Lsh,
+    Rsh,
+    Arsh,
+    /// By zero 0.
+    Div,
+    Sdiv,
+    /// By zero the left operand.
+    Mod,
+    Smod,
+}
+
+/// Memory that an access goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    Packet,
+    Stack,
+    /// Values of the object's map of that index, or of a map inside it: what is known of the place for alias analysis.
+    Map(u32),
+    /// A record of a ring buffer.
+    Record,
+    /// Not known before the program runs.
+    Any,
+}
+
+/// A place in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub space: Space,
+    pub base: Arg,
+    /// Bytes from the base on.
+    pub offset: i32,
+    /// Of loads and stores 1 to 8. Of what a call reads and writes, so many at most.
+    pub bytes: u32,
+}
+
+/// The number that stands for a pointer to the object's map of that index: 0 is null. Maps inside maps have the numbers behind those.
+pub fn map_pointer(map: u32) -> u64 {
+    u64::from(map) + 1
+}
+
+/// What an instruction does. Widths: a 32-bit operation takes the lower halves and clears the upper half of its result; the upper half of its
+/// constants is 0. There is no move: a copy is the same value, and a move of 32 bits is a [`Op::Field`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// The special's value at this moment.
+    Read(Special),
+    Bin {
+        op: BinOp,
+        width: Width,
+        a: Arg,
+        b: Arg,
+    },
+    /// The lower `bits` (8, 16, 32) with their sign, to `width`.
+    SignExtend {
+        bits: u8,
+        width: Width,
+        a: Arg,
+    },
+    /// Order of the lower `bytes` (2, 4, 8) turned round, the upper ones 0.
+    Swap {
+        bytes: u8,
+        a: Arg,
+    },
+    /// `(a >> shift) & mask of `bits`` moved left by `left`.
+    Field {
+        shift: u8,
+        bits: u8,
+        left: u8,
+        a: Arg,
+    },
+    /// 1 or 0.
+    Set {
+        cond: Cond,
+        width: Width,
+        a: Arg,
+        b: Arg,
+    },
+    /// `swap`: order of the bytes turned round. `signed`: the upper bits are the sign, else 0.
+    Load {
+        place: Place,
+        signed: bool,
+        swap: bool,
+    },
+    Store {
+        place: Place,
+        swap: bool,
+        value: Arg,
+    },
+    /// The place has 4 or 8 bytes. Gives what was there before. `expected` is what compare-and-exchange compares with.
+    Atomic {
+        op: AtomicOp,
+        place: Place,
+        value: Arg,
+        expected: Option<Arg>,
+    },
+    /// A helper that the core carries out itself: 0, or −22 when it cannot. Of `by` the lower 32 bits count.
+    Adjust {
+        what: Adjust,
+        by: Arg,
+    },
+    /// A helper outside of the core. `reads` and `writes` is the memory that it reaches through its arguments.
+    Call {
+        helper: Helper,
+        /// The object's map that it works on, where that is known.
+        map: Option<u32>,
+        /// As in eBPF. Maps are [`map_pointer`]s, the context is 0.
+        args: Vec<Arg>,
+        reads: Vec<Place>,
+        writes: Vec<Place>,
+    },
+}
+
+/// What is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Adjust {
+    Head,
+    Meta,
+    Tail,
+}
+
+/// An instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inst {
+    pub op: Op,
+    /// None: it gives nothing, or nobody wants it.
+    pub result: Option<ValueId>,
+    /// Where in the checked program it comes from, for messages.
+    pub slot: usize,
+}
+
+/// A way to another block, with what its parameters become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    pub to: BlockId,
+    pub args: Vec<Arg>,
+}
+
+/// How a block ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    Jump(Edge),
+    Branch {
+        cond: Cond,
+        width: Width,
+        a: Arg,
+        b: Arg,
+        then: Edge,
+        otherwise: Edge,
+        /// It asks whether that many bytes of the packet are there, from its beginning on; `true`: they are there when it is taken.
+        packet_check: Option<(u32, bool)>,
+    },
+    /// The program ends with this verdict, in the lower 32 bits.
+    Exit(Arg),
+    /// `bpf_tail_call` into the program array of that index; goes on when there is no program.
+    TailCall {
+        map: u32,
+        index: Arg,
+        otherwise: Edge,
+    },
+}
+
+/// A straight run of instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    pub params: Vec<ValueId>,
+    pub insts: Vec<Inst>,
+    pub end: End,
+    /// Slot of the checked program that its end comes from.
+    pub end_slot: usize,
+}
+
+/// A program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    pub blocks: Vec<Block>,
+    /// How many values have been numbered.
+    pub values: u32,
+}

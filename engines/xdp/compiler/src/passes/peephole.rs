@@ -1,0 +1,130 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What passes share that look at one instruction and what its operands are made of.
+
+use super::dead;
+use super::known::Known;
+use super::replace::Replace;
+use crate::check::Scalar;
+use crate::insn::{Cond, Width};
+use crate::ir::{Arg, BinOp, BlockId, Op, Order, Program};
+
+/// What an instruction's operands are made of.
+pub(super) struct Context {
+    /// By number, what gives the value: pure operations, loads and reads.
+    definitions: Vec<Option<Op>>,
+    known: Known,
+    /// The block of the instruction.
+    pub block: BlockId,
+}
+
+/// What stands in an instruction's place.
+#[derive(Debug)]
+pub(super) enum New {
+    /// Its result is this.
+    Arg(Arg),
+    /// It is this.
+    Op(Op),
+}
+
+impl Context {
+    pub fn of(program: &Program, order: &Order) -> Context {
+        let mut definitions = vec![None; program.values as usize];
+        for inst in program.blocks.iter().flat_map(|block| &block.insts) {
+            if let Some(result) = inst.result.filter(|_| inst.op.is_idle()) {
+                definitions[result.0 as usize] = Some(inst.op.clone());
+            }
+        }
+        Context { definitions, known: Known::of(program, order), block: BlockId(0) }
+    }
+
+    /// What gives a value.
+    pub fn definition(&self, arg: Arg) -> Option<&Op> {
+        let Arg::Value(value) = arg else { return None };
+        self.definitions.get(value.0 as usize)?.as_ref()
+    }
+
+    /// What is known of an operand.
+    pub fn known(&self, arg: Arg) -> Scalar {
+        self.known.at(self.block, arg)
+    }
+
+    /// How a comparison comes out, if that is known.
+    pub fn outcome(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
+        self.known.outcome(self.block, cond, width, a, b)
+    }
+
+    /// What is known of an operation's result.
+    pub fn result(&self, op: &Op) -> Scalar {
+        self.known.result(self.block, op)
+    }
+
+    /// Whether only the lower bits of a value can be set.
+    pub fn fits(&self, arg: Arg, bits: u32) -> bool {
+        bits >= 64 || self.known(arg).bits.max() >> bits == 0
+    }
+
+    /// A value of which only the lower bits count, without what only changes the others.
+    pub fn lower(&self, mut arg: Arg, bits: u32) -> Arg {
+        let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+        loop {
+            arg = match self.definition(arg) {
+                Some(Op::Field { shift: 0, bits: kept, left: 0, a }) if u32::from(*kept) >= bits => *a,
+                Some(Op::SignExtend { bits: kept, a, .. }) if u32::from(*kept) >= bits => *a,
+                Some(Op::Bin { op: BinOp::And, width, a, b: Arg::Const(kept) })
+                    if kept & mask == mask && (*width == Width::W64 || bits <= 32) =>
+                {
+                    *a
+                }
+                _ => return arg,
+            };
+        }
+    }
+
+    /// An operand of a 32-bit operation: a constant has no upper half there.
+    pub fn half(&self, arg: Arg) -> Arg {
+        match self.lower(arg, 32) {
+            Arg::Const(number) => Arg::Const(number & u64::from(u32::MAX)),
+            arg => arg,
+        }
+    }
+}
+
+/// A rule: what stands in the place of an operation. None: it stays.
+pub(super) type Rule = fn(&Context, &Op) -> Option<New>;
+
+/// Applies a rule to all instructions until none is left to which it applies, and drops what nobody wants then.
+pub(super) fn run(program: &mut Program, rule: Rule) -> bool {
+    /// No chain of rules is longer.
+    const CHAIN: usize = 8;
+    let order = Order::of(program);
+    let mut context = Context::of(program, &order);
+    let mut replace = Replace::default();
+    let mut changed = false;
+    for &block in &order.blocks {
+        context.block = block;
+        for inst in &mut program.block_mut(block).insts {
+            for arg in inst.op.operands_mut() {
+                *arg = replace.get(*arg);
+            }
+            for _ in 0..CHAIN {
+                match rule(&context, &inst.op) {
+                    None => break,
+                    Some(New::Op(op)) => inst.op = op,
+                    Some(New::Arg(arg)) => {
+                        if let Some(result) = inst.result {
+                            replace.set(result, replace.get(arg));
+                        }
+                        changed = true;
+                        break;
+                    }
+                }
+                changed = true;
+            }
+            if let Some(result) = inst.result.filter(|_| inst.op.is_idle()) {
+                context.definitions[result.0 as usize] = Some(inst.op.clone());
+            }
+        }
+    }
+    replace.apply(program);
+    dead::run(program) | changed
+}

@@ -1,0 +1,41 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Values that turned out to be others.
+
+use std::collections::HashMap;
+
+use crate::ir::{Arg, Program, ValueId};
+
+/// What stands in the place of values.
+#[derive(Debug, Default)]
+pub(super) struct Replace(HashMap<ValueId, Arg>);
+
+impl Replace {
+    /// From now on `arg` stands in the place of `value`.
+    pub fn set(&mut self, value: ValueId, arg: Arg) {
+        self.0.insert(value, arg);
+    }
+
+    /// What stands in the place of an operand.
+    pub fn get(&self, mut arg: Arg) -> Arg {
+        while let Arg::Value(value) = arg {
+            match self.0.get(&value) {
+                Some(new) if *new != arg => arg = *new,
+                _ => break,
+            }
+        }
+        arg
+    }
+
+    /// Puts it there, everywhere, and says whether anything changed.
+    pub fn apply(&self, program: &mut Program) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        for block in &mut program.blocks {
+            for arg in block.operands_mut() {
+                *arg = self.get(*arg);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,66 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Objects from C source, by the toolchain's clang.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Why there is no object.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("cannot start the C compiler ({} -m ziglang cc): {source}; run `./penstock` once, it installs it", python.display())]
+    NoCompiler { python: PathBuf, source: io::Error },
+    /// The compiler's own messages, file and line included.
+    #[error("the program does not compile:\n{0}")]
+    Refused(String),
+}
+
+/// An object, and the compiler's warnings.
+#[derive(Debug)]
+pub struct Compiled {
+    pub object: Vec<u8>,
+    pub messages: String,
+}
+
+/// Compiles a C file with the headers of engines/xdp/include of the checkout at `root`; `object` is a file to write it to, which is gone then.
+///
+/// # Errors
+/// The compiler's own messages when it refuses; else what is missing and how to get it.
+pub fn compile(source: &Path, root: &Path, object: &Path) -> Result<Compiled, SourceError> {
+    let python = root.join("build/venv/bin/python");
+    let cache = root.join("build/zig");
+    let done = Command::new(&python)
+        .env("ZIG_GLOBAL_CACHE_DIR", &cache)
+        .env("ZIG_LOCAL_CACHE_DIR", &cache)
+        .args([
+            "-m",
+            "ziglang",
+            "cc",
+            "-target",
+            "bpfel-freestanding",
+            "-O2",
+            "-g",
+            "-Wall",
+            "-Wextra",
+            "-Wno-unused-parameter",
+            "-I",
+        ])
+        .arg(root.join("engines/xdp/include"))
+        // Asked for a list of headers too, the compiler does not answer from its cache, where it keeps no warnings.
+        .args(["-MMD", "-MF", "/dev/null", "-c"])
+        .arg(source)
+        .arg("-o")
+        .arg(object)
+        .output()
+        .map_err(|source| SourceError::NoCompiler { python, source })?;
+    let messages = String::from_utf8_lossy(&done.stderr).into_owned();
+    if !done.status.success() {
+        return Err(SourceError::Refused(messages));
+    }
+    let of_object = |source| SourceError::File { path: object.to_owned(), source };
+    let bytes = std::fs::read(object).map_err(of_object)?;
+    std::fs::remove_file(object).map_err(of_object)?;
+    Ok(Compiled { object: bytes, messages })
+}

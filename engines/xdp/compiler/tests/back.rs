@@ -1,0 +1,255 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rows do what the program does: the interpreter of the intermediate form against that of rows, on the same packets, at each number of lanes.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::packets::packet;
+use common::world::Plain;
+use common::{Numbers, compile, programs, root};
+use penstock_xdp_compiler::back::{self, Compiled, Options};
+use penstock_xdp_compiler::check::{check, find_helper};
+use penstock_xdp_compiler::ir::{self, Layout, Memory, Special, World, build, map_pointer};
+use penstock_xdp_compiler::maps::MapKind;
+use penstock_xdp_compiler::object::{Object, Program};
+use penstock_xdp_compiler::passes::optimize;
+use penstock_xdp_compiler::random;
+use penstock_xdp_compiler::rows::run::{Asked, Machine, Outside, Surroundings};
+use penstock_xdp_compiler::rows::{Asks, Lanes};
+
+/// The maps of the form's interpreter, behind the requests of rows.
+struct Around {
+    world: Plain,
+    key_bytes: Vec<u32>,
+    tail_call: Option<(u32, u32)>,
+}
+
+impl Outside for Around {
+    fn time(&mut self) -> u64 {
+        self.world.special(Special::Time)
+    }
+
+    fn random(&mut self) -> u32 {
+        self.world.special(Special::Random) as u32
+    }
+
+    fn load(&mut self, address: u64, count: u8) -> u64 {
+        let bytes = self.world.read(address, count.into()).unwrap();
+        bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    }
+
+    fn store(&mut self, address: u64, count: u8, value: u64) {
+        self.world.write(address, &value.to_le_bytes()[..usize::from(count)]).unwrap();
+    }
+
+    fn call(&mut self, asked: &Asked, memory: &mut Memory) -> u64 {
+        let (number, map) = match asked.asks {
+            Asks::Lookup { map, .. } => (1, map),
+            Asks::Update { map, .. } => (2, map),
+            Asks::Delete { map, .. } => (3, map),
+            Asks::Helper { number } => {
+                let helper = find_helper(number.into()).unwrap();
+                return self.world.call(memory, helper, None, &asked.args[..5]).unwrap_or_else(|| panic!("{asked:?}"));
+            }
+            Asks::TailCall { map } => {
+                self.tail_call = self.tail_call.or(Some((map.into(), asked.args[0] as u32)));
+                return 0;
+            }
+            _ => panic!("{asked:?}"),
+        };
+        // The key: what the window has, and the rest from memory.
+        let bytes = self.key_bytes[usize::from(map)];
+        let mut key = asked.key.clone().unwrap_or_default();
+        key.truncate(bytes as usize);
+        let rest = bytes - key.len() as u32;
+        if rest > 0 {
+            key.extend(memory.read(asked.args[0] + key.len() as u64, rest).unwrap());
+        }
+        // The world reads it from memory: from the far end of the stack of a copy.
+        let mut copy = memory.clone();
+        copy.write(0x2_0000, &key).unwrap();
+        let args = [map_pointer(map.into()), 0x2_0000, asked.args[1], asked.args[2], 0];
+        self.world.call(&mut copy, find_helper(number).unwrap(), Some(map.into()), &args).unwrap()
+    }
+}
+
+/// A program of an object, in the form.
+struct Case {
+    object: Object,
+    name: String,
+    slots: usize,
+    stack: u32,
+    helpers: Vec<u32>,
+    plain: ir::Program,
+    optimized: ir::Program,
+}
+
+/// None: the checker refuses it.
+fn case(object: Object, program: &Program) -> Option<Case> {
+    let facts = check(&object, program).ok()?.facts;
+    let plain = build(&object, program, &facts, &Layout::plain(&object)).unwrap();
+    let mut optimized = plain.clone();
+    optimize(&mut optimized);
+    Some(Case {
+        object,
+        name: program.name.clone(),
+        slots: program.code.len(),
+        stack: facts.stack_depth.next_multiple_of(8),
+        helpers: facts.helpers.iter().copied().collect(),
+        plain,
+        optimized,
+    })
+}
+
+fn cases() -> Vec<Case> {
+    let mut paths = programs();
+    paths.push(root().join("engines/xdp/compiler/tests/objects/good.c"));
+    let mut cases = Vec::new();
+    for path in paths {
+        let bytes = compile(&path, &[]);
+        for entry in &Object::read(&bytes).unwrap().entries {
+            let object = Object::read(&bytes).unwrap();
+            let program = object.program(entry).unwrap();
+            cases.push(case(object, &program).unwrap());
+        }
+    }
+    cases
+}
+
+/// Entries for the maps, of which packets find some.
+fn fill(case: &Case, world: &mut Plain, numbers: &mut Numbers) {
+    for (index, map) in (0..).zip(&case.object.maps) {
+        let keys: Vec<Vec<u8>> = match map.shape.kind().unwrap() {
+            MapKind::Array if map.section == ".maps" => (0..4u32).map(|key| key.to_le_bytes().to_vec()).collect(),
+            MapKind::LpmTrie => (0..6u8).map(|n| vec![24 + n / 3 * 8, 0, 0, 0, 10, 0, n & 1, n / 2]).collect(),
+            MapKind::Hash if map.shape.key_bytes == 4 => (0..6).map(|n| vec![10, 0, n & 1, n / 2]).collect(),
+            _ => continue,
+        };
+        for key in keys {
+            if key.len() != map.shape.key_bytes as usize {
+                continue;
+            }
+            let value: Vec<u8> =
+                (0..map.shape.value_bytes).map(|_| [0, 1, 2, numbers.next() as u8][numbers.below(4)]).collect();
+            world.set(index, &key, &value, 0);
+        }
+    }
+}
+
+fn rows(case: &Case, program: &ir::Program, lanes: Lanes) -> Compiled {
+    back::compile(program, &Options { lanes, stack: case.stack })
+        .unwrap_or_else(|error| panic!("{}, {} lanes: {error}\n{program}", case.name, lanes.count()))
+}
+
+/// Runs both on the same packets. Gives the rows carried out for a packet, on average.
+fn same(case: &Case, program: &ir::Program, compiled: &Compiled, lanes: Lanes, count: usize) -> f64 {
+    let mut numbers = Numbers(0x5EED_0004);
+    let mut world = Plain::new(&case.object);
+    fill(case, &mut world, &mut numbers);
+    let mut around = Around {
+        world: world.clone(),
+        key_bytes: case.object.maps.iter().map(|map| map.shape.key_bytes).collect(),
+        tail_call: None,
+    };
+    let mut carried_out = 0;
+    for round in 0..count {
+        let packet = packet(&mut numbers);
+        let text = || {
+            let rows: Vec<_> = compiled.rows.iter().enumerate().map(|(at, row)| format!("{at}: {row}")).collect();
+            format!("{}, {} lanes, round {round}\n{program}\n{}", case.name, lanes.count(), rows.join("\n"))
+        };
+        let mut memory = Memory::new(&packet);
+        let wanted = ir::run(program, &mut memory, &mut world).unwrap_or_else(|stop| panic!("{stop}: {}", text()));
+        let surroundings = Surroundings { ifindex: 1, ..Surroundings::default() };
+        let mut machine = Machine::new(&compiled.rows, lanes, Memory::new(&packet), surroundings, &mut around);
+        let done = machine.run().unwrap_or_else(|error| panic!("{error}: {}", text()));
+        let after = machine.memory;
+        carried_out += done.rows;
+        if let Some(tail_call) = wanted.tail_call {
+            assert_eq!(around.tail_call.take(), Some(tail_call), "{}", text());
+            world = around.world.clone();
+            continue;
+        }
+        let verdict = if wanted.verdict > 4 { 0 } else { wanted.verdict };
+        assert_eq!(done.verdict, verdict, "{}", text());
+        assert!(after.packet() == memory.packet() && after.metadata() == memory.metadata(), "{}", text());
+        assert!(around.world.contents() == world.contents(), "{}", text());
+    }
+    carried_out as f64 / count as f64
+}
+
+/// Programs whose maps and helpers the tests have, and that do not look at the clock, which goes on with each look.
+fn judged(case: &Case) -> bool {
+    case.helpers.iter().all(|helper| [1, 2, 3, 8, 12, 23, 28, 44, 51, 54, 65].contains(helper))
+        && !case.object.maps.iter().any(|map| map.inner.is_some())
+}
+
+#[test]
+fn as_the_form() {
+    let cases = cases();
+    for lanes in Lanes::ALL {
+        for case in &cases {
+            for program in [&case.plain, &case.optimized] {
+                let compiled = rows(case, program, lanes);
+                if judged(case) {
+                    same(case, program, &compiled, lanes, 60);
+                }
+            }
+        }
+    }
+}
+
+/// Random programs, as they are and optimized. `PENSTOCK_XDP_ROUNDS` says how many.
+#[test]
+fn random_programs() {
+    let rounds = std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    let sources =
+        ["xdp1.c", "simple_firewall.c"].map(|name| compile(&root().join("engines/xdp/programs").join(name), &[]));
+    let mut judged_programs = 0;
+    for seed in 0..rounds {
+        let object = Object::read(&sources[seed as usize % sources.len()]).unwrap();
+        let program = random::program(&object, 0x5EED + seed * 7919).unwrap();
+        let Some(case) = case(object, &program).filter(judged) else { continue };
+        judged_programs += 1;
+        for lanes in Lanes::ALL {
+            for program in [&case.plain, &case.optimized] {
+                let compiled = rows(&case, program, lanes);
+                same(&case, program, &compiled, lanes, 8);
+            }
+        }
+    }
+    assert!(judged_programs * 4 > rounds, "{judged_programs} of {rounds}");
+}
+
+/// Rows of the shipped programs: printed, and no more than what is aimed at.
+#[test]
+fn table() {
+    let goals = [("xdp1", 24), ("xdp2", 30), ("xdp_adjust_tail", 40), ("router_ipv4", 46), ("rxq_info", 30)];
+    let more = [("tx_ip_tunnel", 90), ("redirect_map", 14), ("simple_firewall", 24), ("load_balancer", 88)];
+    let goals: Vec<_> = goals.into_iter().chain(more).collect();
+    let shown = std::env::var("PENSTOCK_XDP_SHOW").unwrap_or_default();
+    println!("program: slots, instructions, rows at 1, 2, 4, 8 lanes, operations, rows a packet, spilled at 4");
+    let mut missed = Vec::new();
+    for case in cases() {
+        let all: Vec<_> = Lanes::ALL.iter().map(|lanes| rows(&case, &case.optimized, *lanes)).collect();
+        let counts: Vec<_> = all.iter().map(|compiled| compiled.rows.len()).collect();
+        let four = &all[2];
+        let average = if judged(&case) { same(&case, &case.optimized, four, Lanes::FOUR, 200) } else { 0.0 };
+        println!(
+            "{:20} {:>5} {:>5}  {counts:?} {:>5} {average:>6.1} {}",
+            case.name,
+            case.slots,
+            case.optimized.size(),
+            four.operations(),
+            four.spilled
+        );
+        if shown == case.name {
+            println!("{}", case.optimized);
+            four.rows.iter().enumerate().for_each(|(at, row)| println!("{at:3}: {row}"));
+        }
+        if let Some((_, goal)) = goals.iter().find(|(name, goal)| *name == case.name && counts[2] > *goal) {
+            missed.push((case.name.clone(), counts[2], *goal));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:?}");
+}

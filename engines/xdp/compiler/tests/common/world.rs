@@ -1,0 +1,200 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What is around a program in tests: maps as plain lists, and the helpers that need no machine.
+
+use std::collections::BTreeMap;
+
+use penstock_xdp_compiler::check::Helper;
+use penstock_xdp_compiler::ir::{Layout, Memory, Special, World, map_pointer};
+use penstock_xdp_compiler::maps::{Contents, Map, MapKind};
+use penstock_xdp_compiler::object::Object;
+
+/// Values of hash tables and tries, one each 256 bytes.
+const VALUES: u64 = 0xC000_0000;
+
+/// Maps with their contents.
+#[derive(Clone)]
+pub struct Plain {
+    maps: Vec<Map>,
+    layout: Layout,
+    memory: BTreeMap<u64, u8>,
+    /// By map, keys and the address of their values.
+    entries: Vec<Vec<(Vec<u8>, u64)>>,
+    next: u64,
+    reads: u64,
+}
+
+fn not(number: i64) -> u64 {
+    (-number).cast_unsigned()
+}
+
+impl Plain {
+    pub fn new(object: &Object) -> Plain {
+        let layout = Layout::plain(object);
+        let entries = vec![vec![]; object.maps.len()];
+        let mut plain =
+            Plain { maps: object.maps.clone(), layout, memory: BTreeMap::new(), entries, next: VALUES, reads: 0 };
+        for (index, map) in object.maps.iter().enumerate() {
+            if let Contents::Data { bytes, .. } = &map.contents {
+                let address = plain.layout.array(index as u32).unwrap().address;
+                plain.put(address.into(), bytes);
+            }
+        }
+        plain
+    }
+
+    fn put(&mut self, address: u64, bytes: &[u8]) {
+        self.memory.extend((address..).zip(bytes.iter().copied()));
+    }
+
+    fn bytes(&self, address: u64, count: u32) -> Vec<u8> {
+        (address..).take(count as usize).map(|at| self.memory.get(&at).copied().unwrap_or(0)).collect()
+    }
+
+    fn memory_of(&self, memory: &Memory, address: u64, count: u32) -> Vec<u8> {
+        memory.read(address, count).unwrap_or_else(|| self.bytes(address, count))
+    }
+
+    /// The address of the value under a key.
+    fn lookup(&self, map: u32, key: &[u8]) -> Option<u64> {
+        let shape = &self.maps[map as usize].shape;
+        match shape.kind().unwrap() {
+            MapKind::Array | MapKind::PercpuArray => {
+                let array = self.layout.array(map)?;
+                let index = u32::from_le_bytes(key.try_into().unwrap());
+                (index < array.entries).then(|| u64::from(array.address) + u64::from(array.stride) * u64::from(index))
+            }
+            MapKind::LpmTrie => {
+                let bits = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+                let bit = |bytes: &[u8], at: usize| bytes[4 + at / 8] >> (7 - at % 8) & 1;
+                let fits = |entry: &[u8]| {
+                    bits(entry) <= bits(key) && (0..bits(entry)).all(|at| bit(entry, at) == bit(key, at))
+                };
+                let entries = self.entries[map as usize].iter().filter(|(entry, _)| fits(entry));
+                entries.max_by_key(|(entry, _)| bits(entry)).map(|(_, address)| *address)
+            }
+            _ => self.entries[map as usize].iter().find(|(known, _)| known == key).map(|(_, address)| *address),
+        }
+    }
+
+    /// Puts an entry into a map, as bpf_map_update_elem() does.
+    pub fn set(&mut self, map: u32, key: &[u8], value: &[u8], flags: u64) -> u64 {
+        let kind = self.maps[map as usize].shape.kind().unwrap();
+        let array = matches!(kind, MapKind::Array | MapKind::PercpuArray);
+        let known = match kind {
+            MapKind::LpmTrie => self.entries[map as usize].iter().find(|(known, _)| known == key).map(|(_, to)| *to),
+            _ => self.lookup(map, key),
+        };
+        let address = match (known, flags) {
+            (None, _) if array => return not(7),
+            (_, 1) if array => return not(17),
+            (Some(_), 1) => return not(17),
+            (None, 2) => return not(2),
+            (Some(address), _) => address,
+            (None, _) if self.entries[map as usize].len() as u32 >= self.maps[map as usize].shape.max_entries => {
+                return not(7);
+            }
+            (None, _) => {
+                self.next += 256;
+                self.entries[map as usize].push((key.to_vec(), self.next));
+                self.next
+            }
+        };
+        self.put(address, value);
+        0
+    }
+
+    /// What a map has under a key.
+    pub fn get(&self, map: u32, key: &[u8]) -> Option<Vec<u8>> {
+        let address = self.lookup(map, key)?;
+        Some(self.bytes(address, self.maps[map as usize].shape.value_bytes))
+    }
+
+    /// The keys of a map that is searched.
+    pub fn keys(&self, map: u32) -> Vec<Vec<u8>> {
+        self.entries[map as usize].iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    /// All that is in the maps.
+    pub fn contents(&self) -> (Vec<Vec<Vec<u8>>>, BTreeMap<u64, u8>) {
+        let keys = (0..self.maps.len() as u32).map(|map| self.keys(map)).collect();
+        (keys, self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect())
+    }
+}
+
+/// The sum of 16-bit words in one's complement, not folded.
+fn sum(bytes: &[u8]) -> u64 {
+    bytes.as_chunks::<2>().0.iter().map(|word| u64::from(u16::from_le_bytes(*word))).sum()
+}
+
+fn folded(mut sum: u64) -> u64 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum
+}
+
+impl World for Plain {
+    fn read(&mut self, address: u64, bytes: u32) -> Option<Vec<u8>> {
+        (0x4000_0000..0x1_0000_0000).contains(&address).then(|| self.bytes(address, bytes))
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Option<()> {
+        (0x4000_0000..0x1_0000_0000).contains(&address).then(|| self.put(address, bytes))
+    }
+
+    fn call(&mut self, memory: &mut Memory, helper: &Helper, map: Option<u32>, args: &[u64]) -> Option<u64> {
+        let shape = map.map(|map| self.maps[map as usize].shape.clone());
+        if let Some(map) = map {
+            assert_eq!(args[0], map_pointer(map));
+        }
+        let key = |plain: &Plain| plain.memory_of(memory, args[1], shape.as_ref().map_or(0, |shape| shape.key_bytes));
+        Some(match helper.name {
+            "map_lookup_elem" => self.lookup(map?, &key(self)).unwrap_or(0),
+            "map_update_elem" => {
+                let value = self.memory_of(memory, args[2], shape.as_ref()?.value_bytes);
+                self.set(map?, &key(self), &value, args[3])
+            }
+            "map_delete_elem" => {
+                let key = key(self);
+                let entries = &mut self.entries[map? as usize];
+                match entries.iter().position(|(known, _)| *known == key) {
+                    Some(at) => {
+                        entries.remove(at);
+                        0
+                    }
+                    None => not(2),
+                }
+            }
+            "redirect" => {
+                if args[1] == 0 {
+                    4
+                } else {
+                    0
+                }
+            }
+            // Nothing is in these maps.
+            "redirect_map" => args[2] & 3,
+            "csum_diff" => {
+                let from = self.memory_of(memory, args[0], args[1] as u32);
+                let to = self.memory_of(memory, args[2], args[3] as u32);
+                if !(args[1] | args[3]).is_multiple_of(4) {
+                    return Some(not(22));
+                }
+                let minus: Vec<u8> = from.iter().map(|byte| !byte).collect();
+                folded(sum(&to) + sum(&minus) + (args[4] & 0xffff_ffff))
+            }
+            _ => return None,
+        })
+    }
+
+    fn special(&mut self, special: Special) -> u64 {
+        match special {
+            Special::Ifindex => 1,
+            Special::Time | Special::Random => {
+                self.reads += 1;
+                self.reads.wrapping_mul(0x9E37_79B9) & 0xffff_ffff
+            }
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,347 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The intermediate form and its passes: what Linux makes of a packet is what the form makes of it, before and after each pass.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::kernel::{self, Maps, allowed, loaded};
+use common::packets::packet;
+use common::world::Plain;
+use common::{Numbers, compile, programs, root};
+use penstock_xdp_compiler::check::check;
+use penstock_xdp_compiler::ir::{Adjust, Block, Layout, Memory, Op, Outcome, Special, Stop, build, run, verify};
+use penstock_xdp_compiler::maps::MapKind;
+use penstock_xdp_compiler::object::{Object, Program};
+use penstock_xdp_compiler::passes::{PASSES, optimize};
+use penstock_xdp_compiler::random;
+use penstock_xdp_compiler::{ir, object};
+
+/// A program of an object, in the form.
+struct Case {
+    object: Object,
+    program: Program,
+    plain: ir::Program,
+    optimized: ir::Program,
+}
+
+fn built(object: &Object, program: &object::Program, layout: &Layout) -> ir::Program {
+    let checked = check(object, program).unwrap_or_else(|error| panic!("{}: {error}", program.name));
+    let built = build(object, program, &checked.facts, layout).unwrap_or_else(|error| panic!("{error}"));
+    verify(&built).unwrap_or_else(|broken| panic!("{}: {broken}\n{built}", program.name));
+    built
+}
+
+/// All programs that the tests have: those that are shipped, and those of the checker's tests.
+fn cases() -> Vec<Case> {
+    let mut paths = programs();
+    paths.push(root().join("engines/xdp/compiler/tests/objects/good.c"));
+    let mut cases = Vec::new();
+    for path in paths {
+        let bytes = compile(&path, &[]);
+        for entry in &Object::read(&bytes).unwrap().entries {
+            let object = Object::read(&bytes).unwrap();
+            let program = object.program(entry).unwrap();
+            let plain = built(&object, &program, &Layout::plain(&object));
+            let mut optimized = plain.clone();
+            optimize(&mut optimized);
+            cases.push(Case { object, program, plain, optimized });
+        }
+    }
+    cases
+}
+
+/// Puts entries into the maps, the same ones here and there.
+fn fill(case: &Case, world: &mut Plain, maps: Option<&Maps>, numbers: &mut Numbers) {
+    for (index, map) in case.object.maps.iter().enumerate() {
+        let kind = map.shape.kind().unwrap();
+        let keys: Vec<Vec<u8>> = match kind {
+            MapKind::Array if !map.section.starts_with('.') || map.section == ".maps" => {
+                (0..map.shape.max_entries.min(8)).map(|key| key.to_le_bytes().to_vec()).collect()
+            }
+            // Addresses as the packets have them.
+            MapKind::LpmTrie => {
+                (0..6).map(|n| [[[16, 24, 32][n % 3], 0, 0, 0], [10, 0, n as u8 & 1, n as u8 / 2]].concat()).collect()
+            }
+            MapKind::Hash if map.shape.key_bytes == 4 => {
+                (0..6).map(|n| if n < 3 { vec![10, 0, 0, n] } else { vec![n, 0, 0, 0] }).collect()
+            }
+            _ => continue,
+        };
+        for key in keys {
+            let value: Vec<u8> =
+                (0..map.shape.value_bytes).map(|_| [0, 1, 2, 3, numbers.next() as u8][numbers.below(5)]).collect();
+            let mut known = key.clone();
+            known.truncate(map.shape.key_bytes as usize);
+            world.set(index as u32, &known, &value, 0);
+            if let Some(maps) = maps {
+                maps.set(index as u32, &known, &value).unwrap();
+            }
+        }
+    }
+}
+
+/// What a program makes of a packet: how it ended, and the packet with its metadata.
+fn outcome(program: &ir::Program, packet: &[u8], world: &mut Plain) -> (Result<Outcome, Stop>, Vec<u8>) {
+    let mut memory = Memory::new(packet);
+    let outcome = run(program, &mut memory, world);
+    (outcome, [memory.metadata(), memory.packet()].concat())
+}
+
+/// Whether a program depends on what differs from machine to machine, or needs what the tests do not have.
+fn special(case: &Case) -> bool {
+    let checked = check(&case.object, &case.program).unwrap();
+    checked.facts.helpers.iter().any(|helper| ![1, 2, 3, 23, 28, 44, 51, 54, 65].contains(helper))
+        || case.object.maps.iter().any(|map| map.inner.is_some()) && checked.facts.helpers.contains(&1)
+}
+
+#[test]
+fn as_linux() {
+    if let Err(reason) = allowed() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    let mut compared = 0;
+    for case in cases().iter().filter(|case| !special(case)) {
+        let mut numbers = Numbers(0x5EED_0001);
+        let maps = Maps::new(&case.object).unwrap();
+        let program = loaded(&case.object, &maps, &case.program).unwrap();
+        let mut world = Plain::new(&case.object);
+        fill(case, &mut world, Some(&maps), &mut numbers);
+        let mut other = world.clone();
+        for round in 0..400 {
+            let packet = packet(&mut numbers);
+            let theirs = kernel::run(&program, &packet).unwrap();
+            for (form, world) in [(&case.plain, &mut world), (&case.optimized, &mut other)] {
+                let (ours, after) = outcome(form, &packet, world);
+                let name = format!("{}, round {round}", case.program.name);
+                let ours = ours.unwrap_or_else(|stop| panic!("{name}: {stop}\n{form}"));
+                assert_eq!(ours.verdict, theirs.0, "{name}: {packet:02x?}\n{form}");
+                assert!(after == theirs.1, "{name}: {packet:02x?} became {after:02x?}, not {:02x?}\n{form}", theirs.1);
+            }
+        }
+        assert!(world.contents() == other.contents(), "{}", case.program.name);
+        for (index, map) in (0..).zip(&case.object.maps) {
+            for key in maps.keys(index, &map.shape) {
+                let (ours, theirs) = (world.get(index, &key), maps.get(index, &map.shape, &key));
+                assert_eq!(ours, theirs, "{}: {} at {key:02x?}", case.program.name, map.name);
+                compared += 1;
+            }
+            assert!(world.keys(index).iter().all(|key| maps.get(index, &map.shape, key).is_some()), "{}", map.name);
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+/// Each pass leaves a program that is well formed and does the same.
+#[test]
+fn passes_keep() {
+    for case in cases() {
+        let mut numbers = Numbers(0x5EED_0002);
+        let mut first = Plain::new(&case.object);
+        fill(&case, &mut first, None, &mut numbers);
+        let packets: Vec<_> = (0..60).map(|_| packet(&mut numbers)).collect();
+        let judge = |program: &ir::Program| {
+            let mut world = first.clone();
+            let outcomes: Vec<_> = packets
+                .iter()
+                .map(|packet| outcome(program, packet, &mut world))
+                .map(|(ended, after)| (ended.map(|ended| (ended.verdict, ended.tail_call)).ok(), after))
+                .collect();
+            (outcomes, world.contents())
+        };
+        let wanted = judge(&case.plain);
+        let mut program = case.plain.clone();
+        for round in 0..16 {
+            let mut changed = false;
+            for pass in PASSES {
+                let before = program.clone();
+                changed |= (pass.run)(&mut program);
+                if before == program {
+                    continue;
+                }
+                let name = format!("{}: {} in round {round}", case.program.name, pass.name);
+                verify(&program).unwrap_or_else(|broken| panic!("{name}: {broken}\n{before}\n{program}"));
+                assert!(judge(&program) == wanted, "{name}\n{before}\n{program}");
+            }
+            if !changed {
+                break;
+            }
+            assert!(round < 15, "{}: no end", case.program.name);
+        }
+        assert_eq!(program, case.optimized, "{}", case.program.name);
+    }
+}
+
+/// How many instructions are left of each program: printed, and not more than there were.
+#[test]
+fn table() {
+    let shown = std::env::var("PENSTOCK_XDP_SHOW").unwrap_or_default();
+    println!("{:20} {:>6} {:>6} {:>6}", "program", "slots", "built", "left");
+    for case in cases() {
+        let mut program = case.plain.clone();
+        let report = optimize(&mut program);
+        let passes: Vec<_> = report.removed.iter().filter(|(_, count)| *count != 0).collect();
+        println!(
+            "{:20} {:>6} {:>6} {:>6}  {passes:?}",
+            case.program.name,
+            case.program.code.len(),
+            report.before,
+            report.after,
+        );
+        if shown.split(',').any(|name| name == case.program.name) {
+            println!("{}\n{program}", case.plain);
+        }
+        assert!(report.after <= report.before && report.after == program.size());
+    }
+}
+
+/// How many random programs are tried.
+fn rounds() -> u64 {
+    std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(150)
+}
+
+/// Random programs do here, before and after the passes, what they do in Linux, where that is allowed.
+#[test]
+fn random_programs() {
+    let bytes = compile(&root().join("engines/xdp/compiler/tests/objects/random.c"), &[]);
+    let linux = allowed().inspect_err(|reason| eprintln!("without Linux: {reason}")).is_ok();
+    let (mut refused, mut before, mut after) = (0, 0, 0);
+    for seed in 1..=rounds() {
+        let object = Object::read(&bytes).unwrap();
+        let program = random::program(&object, seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)).unwrap();
+        let checked = match check(&object, &program) {
+            Ok(checked) => checked,
+            // Too many paths.
+            Err(error) => {
+                refused += 1;
+                println!("{seed}: {error}");
+                continue;
+            }
+        };
+        // Lookups in arrays are arithmetic, or calls, as the target can.
+        let layout = if seed % 2 == 0 { Layout::plain(&object) } else { Layout::default() };
+        let plain = build(&object, &program, &checked.facts, &layout).unwrap();
+        verify(&plain).unwrap_or_else(|broken| panic!("{seed}: {broken}\n{plain}"));
+        let mut optimized = plain.clone();
+        optimize(&mut optimized);
+        verify(&optimized).unwrap_or_else(|broken| panic!("{seed}: {broken}\n{optimized}"));
+        before += plain.size();
+        after += optimized.size();
+        let mut numbers = Numbers(seed);
+        let case = Case { object, program, plain, optimized };
+        let loaded = linux.then(|| {
+            let maps = Maps::new(&case.object).unwrap();
+            let program = loaded(&case.object, &maps, &case.program);
+            let reason = || kernel::reason(&case.object, &maps, &case.program);
+            let program = program.unwrap_or_else(|error| panic!("{seed}: {error}: {}", reason()));
+            (maps, program)
+        });
+        let mut world = Plain::new(&case.object);
+        let mut other = world.clone();
+        for round in 0..12 {
+            let packet = packet(&mut numbers);
+            let (ours, ours_after) = outcome(&case.plain, &packet, &mut world);
+            let verdict = ours.as_ref().map(|ours| ours.verdict).unwrap_or_else(|stop| panic!("{seed}: {stop}"));
+            if let Some((_, program)) = &loaded {
+                let theirs = kernel::run(program, &packet).unwrap();
+                assert_eq!(verdict, theirs.0, "{seed}, round {round}: Linux\n{}", case.plain);
+                assert!(ours_after == theirs.1, "{seed}, round {round}: Linux' packet");
+            }
+            let (then, then_after) = outcome(&case.optimized, &packet, &mut other);
+            let forms = || format!("{seed}, round {round}\n{}\n{}", case.plain, case.optimized);
+            assert_eq!(then.map(|then| then.verdict), Ok(verdict), "{}", forms());
+            assert!(then_after == ours_after && world.contents() == other.contents(), "{}", forms());
+        }
+        if let Some((maps, _)) = &loaded {
+            for (index, map) in (0..).zip(&case.object.maps) {
+                for key in maps.keys(index, &map.shape) {
+                    let theirs = maps.get(index, &map.shape, &key);
+                    assert_eq!(world.get(index, &key), theirs, "{seed}: {} at {key:02x?}", map.name);
+                }
+            }
+        }
+    }
+    println!("{refused} refused; {before} instructions became {after}");
+    assert!(refused * 20 < rounds() && after < before);
+}
+
+/// What is not well formed is found.
+#[test]
+fn verify_refuses() {
+    let cases = cases();
+    let case = cases.iter().find(|case| case.program.name == "xdp1").unwrap();
+    let refused = |what: &str, change: &dyn Fn(&mut ir::Program)| {
+        let mut program = case.optimized.clone();
+        change(&mut program);
+        let broken = verify(&program).expect_err(what).to_string();
+        assert!(broken.contains(what), "{broken}, not {what}");
+    };
+    let load = |program: &ir::Program| {
+        let is_load = |inst: &ir::Inst| matches!(inst.op, Op::Load { .. });
+        let mut blocks = program.blocks.iter().enumerate();
+        blocks.find_map(|(block, found)| Some((block, found.insts.iter().position(is_load)?))).unwrap()
+    };
+    refused("defined twice", &|program| {
+        let (block, inst) = load(program);
+        let copy = program.blocks[block].insts[inst].clone();
+        program.blocks[block].insts.push(copy);
+    });
+    refused("is not defined", &|program| {
+        let (block, inst) = load(program);
+        program.blocks[block].insts[inst].result = None;
+    });
+    refused("not there on all ways", &|program| {
+        let (block, inst) = load(program);
+        let moved = program.blocks[block].insts.remove(inst);
+        program.blocks.last_mut().unwrap().insts.push(moved);
+    });
+    refused("before it is defined", &|program| {
+        let block = program.blocks.iter_mut().max_by_key(|block| block.insts.len()).unwrap();
+        block.insts.reverse();
+    });
+    refused("9 bytes at once", &|program| {
+        let (block, inst) = load(program);
+        if let Op::Load { place, .. } = &mut program.blocks[block].insts[inst].op {
+            place.bytes = 9;
+        }
+    });
+    refused("changes while the program runs", &|program| {
+        let (block, inst) = load(program);
+        if let Op::Load { place, .. } = &mut program.blocks[block].insts[inst].op {
+            place.base = ir::Arg::Special(ir::Special::Data);
+        }
+    });
+    refused("nothing leads to it", &|program| {
+        let last = program.blocks.last().unwrap().clone();
+        program.blocks.push(Block { params: vec![], ..last });
+    });
+    refused("takes 0 values, not 1", &|program| {
+        let mut edges = program.blocks[0].end.edges_mut();
+        edges[0].args.push(ir::Arg::Const(0));
+    });
+}
+
+/// The packet's ends move within Linux' limits, with its error numbers; metadata goes along, and what is new at the tail is 0.
+#[test]
+fn moved_ends() {
+    let mut memory = Memory::new(&[7; 60]);
+    let moves = [
+        (Adjust::Meta, -6i64, -13),
+        (Adjust::Meta, -256, -22),
+        (Adjust::Meta, 4, -22),
+        (Adjust::Meta, -8, 0),
+        (Adjust::Head, 47, -22),
+        (Adjust::Head, -209, -22),
+        (Adjust::Tail, -47, -22),
+        (Adjust::Tail, 3461, -22),
+    ];
+    for (what, by, result) in moves {
+        assert_eq!(memory.adjust(what, by.cast_unsigned()).cast_signed(), result, "{what:?} {by}");
+    }
+    let at = memory.special(Special::DataMeta).unwrap();
+    memory.write(at, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+    assert_eq!(memory.adjust(Adjust::Head, 40), 0);
+    assert_eq!(memory.adjust(Adjust::Tail, 4), 0);
+    assert_eq!(memory.metadata(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(memory.packet(), [[7; 20].as_slice(), &[0; 4]].concat());
+}

@@ -1,0 +1,117 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What the host does with maps: what Linux offers it through bpf().
+
+use penstock_xdp_compiler::maps::MapKind;
+
+use crate::{Errno, Events, Index, MapId, Maps, Ring, Store};
+
+/// A key and its value.
+pub type Entry = (Vec<u8>, Vec<u8>);
+
+impl Maps {
+    /// The value of a key; of per-CPU kinds those of all processors, one after another, each rounded up to eight bytes. Of a trie it is
+    /// that of the longest prefix.
+    ///
+    /// # Errors
+    /// ENOENT; EINVAL when the key has not the map's length.
+    pub fn get(&mut self, id: MapId, key: &[u8]) -> Result<Vec<u8>, Errno> {
+        self.key(id, key)?;
+        let place = self.map_mut(id).find(key, false).ok_or(Errno::NoEntry)?;
+        self.map(id).values.read(&self.memory, place)
+    }
+
+    /// Sets the value of a key. It has the form that [`Maps::get`] gives. Values of maps of maps are handles ([`MapId::handle`]), those of
+    /// program arrays the engine's numbers of programs, those of socket maps the sockets' queues, those of perf event arrays processors.
+    ///
+    /// # Errors
+    /// Linux' for the map's kind.
+    pub fn set(&mut self, id: MapId, key: &[u8], value: &[u8], store: Store) -> Result<(), Errno> {
+        self.key(id, key)?;
+        let map = self.map(id);
+        if map.frozen {
+            return Err(Errno::Perm);
+        }
+        if value.len() != map.values.host_bytes() {
+            return Err(Errno::Invalid);
+        }
+        // Linux looks at a value before its place in a hash table, and behind it in an array.
+        let first = matches!(map.index, Index::Hash(_));
+        if first {
+            self.admit(id, value)?;
+        }
+        let (place, _) = self.map_mut(id).claim(key, store)?;
+        if !first {
+            self.admit(id, value)?;
+        }
+        if self.map(id).kind == MapKind::Cpumap && place >= self.cpus() {
+            return Err(Errno::NoDevice);
+        }
+        let (memory, map) = self.parts(id);
+        map.put(memory, place, value)
+    }
+
+    /// Checks what a value names.
+    fn admit(&self, id: MapId, value: &[u8]) -> Result<(), Errno> {
+        let map = self.map(id);
+        if !map.kind.of_maps() {
+            return map.admit(value);
+        }
+        let handle = value.first_chunk().map_or(0, |handle| u32::from_ne_bytes(*handle));
+        let inner = self.by_handle(handle.into()).ok_or(Errno::Invalid)?;
+        if self.fits(id, inner) { Ok(()) } else { Err(Errno::Invalid) }
+    }
+
+    /// Takes an entry out.
+    ///
+    /// # Errors
+    /// Linux' for the map's kind.
+    pub fn delete(&mut self, id: MapId, key: &[u8]) -> Result<(), Errno> {
+        self.key(id, key)?;
+        if self.map(id).frozen {
+            return Err(Errno::Perm);
+        }
+        self.map_mut(id).remove(key)
+    }
+
+    /// All keys: of arrays ascending, of tries each prefix behind those that are part of it, of hash tables in no order to rely on.
+    pub fn keys(&self, id: MapId) -> Vec<Vec<u8>> {
+        self.map(id).keys()
+    }
+
+    /// All keys with their values.
+    ///
+    /// # Errors
+    /// None that [`Maps::get`] would not have.
+    pub fn dump(&mut self, id: MapId) -> Result<Vec<Entry>, Errno> {
+        self.keys(id).into_iter().map(|key| self.get(id, &key).map(|value| (key, value))).collect()
+    }
+
+    /// The oldest record of a ring buffer.
+    pub fn take_record(&mut self, id: MapId) -> Option<Vec<u8>> {
+        let (memory, map) = self.parts(id);
+        match &mut map.index {
+            Index::Ring(ring) => ring.take(memory),
+            _ => None,
+        }
+    }
+
+    /// A ring buffer's counts.
+    pub fn ring(&mut self, id: MapId) -> Option<&mut Ring> {
+        match &mut self.map_mut(id).index {
+            Index::Ring(ring) => Some(ring),
+            _ => None,
+        }
+    }
+
+    /// A queue of a perf event array.
+    pub fn events(&mut self, id: MapId, entry: u32) -> Option<&mut Events> {
+        match &mut self.map_mut(id).index {
+            Index::Perf(_, queues) => queues.get_mut(entry as usize),
+            _ => None,
+        }
+    }
+
+    fn key(&self, id: MapId, key: &[u8]) -> Result<(), Errno> {
+        if key.len() == self.map(id).shape.key_bytes as usize { Ok(()) } else { Err(Errno::Invalid) }
+    }
+}

@@ -1,0 +1,22 @@
+# The xdp engine. Needs lib/rtl/rtl.f.
+-f ../../../lib/rtl/rtl.f
+../isa/xdp_isa_pkg.sv
+xdp_pkg.sv
+decode.sv
+operands.sv
+registers.sv
+lane_alu.sv
+lane_load.sv
+lane_store.sv
+adjust.sv
+stack.sv
+packet_memory.sv
+row_memory.sv
+contexts.sv
+xdp_core.sv
+frames.sv
+unit_maps.sv
+division.sv
+requests.sv
+xdp_window.sv
+xdp.sv

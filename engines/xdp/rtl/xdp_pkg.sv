@@ -1,0 +1,208 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// Sizes and words of the xdp engine's core (engines/xdp/core.md).
+package xdp_pkg;
+  localparam int unsigned Contexts = 8;
+  localparam int unsigned Loop = 6;              // cycles from a row of a context to its next
+  localparam int unsigned Rows = 2048;           // of a bank of row memory
+  localparam int unsigned Buffers = 16;
+  localparam int unsigned BufferBytes = 4096;
+  localparam int unsigned Headroom = 256;        // before a frame that arrives
+  localparam int unsigned Tailroom = 320;        // never used, as in Linux
+  localparam int unsigned StackBytes = 512;
+  localparam int unsigned Window = 64;           // bytes
+  localparam int unsigned Groups = Window / 8;
+
+  typedef logic [63:0] word_t;
+  typedef logic [2:0] ctx_t;
+  typedef logic [10:0] row_t;
+  typedef logic [3:0] buffer_t;
+  typedef logic [11:0] offset_t;                  // a byte of a buffer
+  typedef logic [Groups-1:0][63:0] window_t;     // what a window's groups of 8 bytes have, at their own places: not turned
+
+  // Registers of a lane's bank.
+  function automatic int unsigned bank_size(int unsigned lanes);
+    return lanes >= 4 ? 8 : 32 / lanes;
+  endfunction
+
+  // Sources from 64 on.
+  typedef enum logic [3:0] {
+    SpecialZero     = 4'd0,
+    SpecialData     = 4'd1,
+    SpecialDataEnd  = 4'd2,
+    SpecialDataMeta = 4'd3,
+    SpecialLen      = 4'd4,
+    SpecialStack    = 4'd5,
+    SpecialIfindex  = 4'd6,
+    SpecialQueue    = 4'd7,
+    SpecialEgress   = 4'd8,
+    SpecialTime     = 4'd9,
+    SpecialCpu      = 4'd10,
+    SpecialRandom   = 4'd11
+  } special_e;
+
+  typedef struct packed {
+    logic       on;
+    logic       want;
+    logic [2:0] lane;
+  } guard_t;
+
+  typedef struct packed {
+    logic [31:0] imm;
+    logic        i;
+    guard_t      guard;
+    logic [6:0]  b;
+    logic [6:0]  a;
+    logic [4:0]  dst;
+    logic [6:0]  op;
+  } lane_word_t;
+
+  typedef struct packed {
+    logic [7:0] unused;
+    logic [5:0] word;   // stack window: its first 8 bytes
+    logic       s;
+    logic [8:0] off;    // packet window: in units of 8 bytes, with a sign
+    logic [6:0] base;
+    logic       p;
+  } control_word_t;
+
+  // What an operation is, decoded.
+  typedef enum logic [1:0] {
+    KindAdd,    // add, sub
+    KindLogic,  // and, or, xor, mov, movhi, sign extensions, byte order, set
+    KindShift,  // lsh, rsh, arsh, field
+    KindMul
+  } kind_e;
+
+  typedef enum logic [3:0] {
+    LogicAnd,
+    LogicOr,
+    LogicXor,
+    LogicMov,
+    LogicMovHigh,
+    LogicSext8,
+    LogicSext16,
+    LogicSext32,
+    LogicSwap16,
+    LogicSwap32,
+    LogicSwap64
+  } logic_op_e;
+
+  // A comparison: true when one of what it asks for is so, or, inverted, when none is.
+  typedef struct packed {
+    logic equal;
+    logic less;
+    logic common;  // some bit is set in both
+    logic is_signed;
+    logic invert;
+  } compare_t;
+
+  typedef enum logic [1:0] {
+    EndNone,
+    EndBranch,  // of a comparison
+    EndJump,
+    EndExit     // with a verdict in a register
+  } end_e;
+
+  typedef enum logic [1:0] {
+    AdjustHead,
+    AdjustMeta,
+    AdjustTail
+  } adjust_e;
+
+  typedef struct packed {
+    kind_e     kind;
+    logic      w64;
+    logic      subtract;
+    logic_op_e logic_op;
+    logic      left;        // a shift: to the left,
+    logic      arithmetic;  // or with the sign,
+    logic      field;       // or of a field
+    logic      sets;        // the outcome is the result
+    compare_t  compare;
+    logic      compares;    // it has an outcome
+    logic      writes;      // it has a result for its bank, load or not
+    logic      loads;
+    logic      stores;
+    logic      on_stack;    // loads and stores: of the stack, else of the packet
+    end_e      ending;
+    logic      adjusts;
+    adjust_e   adjust;
+    logic      redirects;
+    logic      requests;    // ext
+    logic      argues;      // arg
+  } op_t;
+
+  // Verdicts, as Linux numbers them.
+  typedef enum logic [2:0] {
+    XdpAborted  = 3'd0,
+    XdpDrop     = 3'd1,
+    XdpPass     = 3'd2,
+    XdpTx       = 3'd3,
+    XdpRedirect = 3'd4
+  } verdict_e;
+
+  // Interfaces as programs number them: Ethernet n is n + 1, the host and loopback follow. 0 is none.
+  localparam logic [7:0] IfindexHost     = 8'd16;
+  localparam logic [7:0] IfindexLoopback = 8'd17;
+
+  function automatic logic [7:0] ifindex_of(penstock_pkg::port_t port);
+    if (port == penstock_pkg::PortHost) return IfindexHost;
+    if (port == penstock_pkg::PortLoopback) return IfindexLoopback;
+    return 8'(port & ~penstock_pkg::PortEthHigh) + 8'd1;
+  endfunction
+
+  // Where a packet lies in its buffer. `finish` is the byte behind its last.
+  typedef struct packed {
+    offset_t meta;
+    offset_t start;
+    offset_t finish;
+  } extent_t;
+
+  // What a context knows of its packet.
+  typedef struct packed {
+    buffer_t    at;
+    extent_t    extent;
+    logic [7:0] ifindex;
+    logic [7:0] egress;
+    logic [7:0] target;  // interface that XDP_REDIRECT means; 0 is none
+  } packet_t;
+
+  // Accesses to maps.
+  typedef enum logic [1:0] {
+    AccessLoad,
+    AccessStore,
+    AccessAtomic
+  } access_e;
+
+  // A request to what stands outside of the core.
+  typedef struct packed {
+    ctx_t        ctx;
+    logic        silent;   // there is no answer
+    logic        wakes;    // its context waits: for the answer, or, if there is none, until the request is taken
+    logic [31:0] what;     // the lane's imm: kind, number
+    logic [4:0]  dst;      // register of lane 0 for the answer
+    word_t       arg0;
+    word_t       arg1;
+    word_t       arg2;
+    word_t       arg3;
+    word_t       arg4;
+    logic [5:0]  word;     // the stack window: its first group; in `around` groups stand at their places modulo 8
+    window_t     around;
+    packet_t     packet;
+  } request_t;
+
+  // An answer.
+  typedef struct packed {
+    ctx_t       ctx;
+    logic [4:0] dst;
+    logic       jumps;  // to the row of that number; nothing is written
+    word_t      value;
+  } answer_t;
+
+  // A target of a branch: a row, or an exit with a verdict in the lowest bits.
+  typedef struct packed {
+    logic exits;
+    row_t row;
+  } target_t;
+endpackage

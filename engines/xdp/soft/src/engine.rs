@@ -1,0 +1,176 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! An engine: the maps of an object, and programs that work on them.
+
+use std::collections::BTreeMap;
+
+use penstock_xdp_compiler::check::{CheckError, check};
+use penstock_xdp_compiler::maps::{Contents, MapKind};
+use penstock_xdp_compiler::object::{LinkError, Object, Program};
+use penstock_xdp_maps::{CreateError, Errno, MapId, Maps, MemoryError, Store};
+
+use crate::frame::{Frame, Input, Verdict};
+use crate::native::{Guard, Native, NativeError, Source};
+use crate::routes::Routes;
+use crate::state::{BUFFER_END, CONTEXT, HEADROOM, STACK_END, State};
+
+/// A program that was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ProgramId(pub(crate) u32);
+
+impl ProgramId {
+    /// What entries of program arrays and device maps hold for it: never 0.
+    pub fn handle(self) -> u32 {
+        self.0 + 1
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Why an object or a program was not loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Maps(#[from] CreateError),
+    #[error("the object has no program `{name}`; it has {found}")]
+    Name { name: String, found: String },
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    #[error(transparent)]
+    Check(#[from] Box<CheckError>),
+    #[error(transparent)]
+    Native(#[from] NativeError),
+    #[error("entry {index} of map {map} does not take program `{name}`: {source}")]
+    Entry { map: String, index: u32, name: String, source: Errno },
+}
+
+/// Why a program was not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    #[error("the frame has {0} bytes; the buffer takes up to {limit}", limit = BUFFER_END - HEADROOM)]
+    Frame(usize),
+    #[error("processor {cpu} does not exist; the engine has {cpus}")]
+    Processor { cpu: u32, cpus: u32 },
+    #[error("this program is another engine's")]
+    Program,
+}
+
+/// Runs programs, one frame at a time.
+pub struct Engine {
+    state: Box<State>,
+    programs: Vec<Native>,
+    names: BTreeMap<String, ProgramId>,
+    /// By index in the object.
+    ids: Vec<MapId>,
+}
+
+impl Engine {
+    /// The maps of an object, for that many processors.
+    pub fn new(object: &Object, cpus: u32) -> Result<Engine, LoadError> {
+        let mut maps = Maps::new(cpus)?;
+        let ids = maps.add(&object.maps)?;
+        Ok(Engine { state: Box::new(State::new(maps)), programs: Vec::new(), names: BTreeMap::new(), ids })
+    }
+
+    /// Checks a program of the object and makes native code of it; also of those that its program arrays name at the start.
+    pub fn load(&mut self, object: &Object, name: &str) -> Result<ProgramId, LoadError> {
+        if let Some(known) = self.names.get(name) {
+            return Ok(*known);
+        }
+        let entry = object.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let found: Vec<_> = object.entries.iter().map(|entry| format!("`{}`", entry.name)).collect();
+            LoadError::Name { name: name.to_owned(), found: found.join(", ") }
+        })?;
+        let id = self.add(object, &object.program(entry)?)?;
+        self.names.insert(name.to_owned(), id);
+        for (map, declared) in self.ids.clone().into_iter().zip(&object.maps) {
+            let (Contents::Names(names), Ok(MapKind::ProgArray)) = (&declared.contents, declared.shape.kind()) else {
+                continue;
+            };
+            for (index, name) in names {
+                let program = self.load(object, name)?;
+                let set = self.state.maps.set(map, &index.to_ne_bytes(), &program.handle().to_ne_bytes(), Store::Any);
+                set.map_err(|source| LoadError::Entry {
+                    map: declared.name.clone(),
+                    index: *index,
+                    name: name.clone(),
+                    source,
+                })?;
+            }
+        }
+        Ok(id)
+    }
+
+    /// Loads a program that is at hand, of the engine's object.
+    pub fn add(&mut self, object: &Object, program: &Program) -> Result<ProgramId, LoadError> {
+        let facts = check(object, program)?.facts;
+        let frames = program.functions.iter().zip(&facts.stack).map(|(function, bytes)| (function.slots.start, *bytes));
+        let native = Native::new(&Source {
+            code: &program.code,
+            guard: Guard::Masked,
+            facts: Some(&facts),
+            frames: frames.collect(),
+            maps: &self.state.maps,
+            ids: &self.ids,
+        })?;
+        let id = ProgramId(self.programs.len() as u32);
+        self.state.entries.push(native.entry());
+        self.programs.push(native);
+        Ok(id)
+    }
+
+    /// Runs a program on a frame, which it may change.
+    pub fn run(&mut self, program: ProgramId, frame: &mut Frame, input: &Input) -> Result<Verdict, RunError> {
+        let entry = self.programs.get(program.index()).ok_or(RunError::Program)?.entry();
+        let cpus = self.state.maps.cpus();
+        if input.cpu >= cpus {
+            return Err(RunError::Processor { cpu: input.cpu, cpus });
+        }
+        let state = &mut *self.state;
+        let too_long = RunError::Frame(frame.data.len() + frame.meta.len());
+        state.begin(frame, input).map_err(|_| too_long)?;
+        let base = state.maps.memory.base();
+        let (context, stack) = (CONTEXT.into(), STACK_END.into());
+        // SAFETY: code of this engine, made for this memory and state; what it reaches are these and what helpers do with them.
+        let result = unsafe { entry(base, state, context, 0, 0, 0, 0, stack) };
+        state.finish(frame).map_err(|_| too_long)?;
+        let stopped = state.fuel < 0;
+        let result = if stopped { 0 } else { result as u32 };
+        let target = state.target.take().filter(|_| result == crate::Action::Redirect as u32);
+        Ok(Verdict { result, target, stopped })
+    }
+
+    /// The map of that name.
+    pub fn map(&self, object: &Object, name: &str) -> Option<MapId> {
+        object.map(name).and_then(|(index, _)| self.ids.get(index as usize).copied())
+    }
+
+    /// The engine's maps, in the order of its object's, then those that were created.
+    pub fn maps(&mut self) -> &mut Maps {
+        &mut self.state.maps
+    }
+
+    /// What `bpf_fib_lookup` asks.
+    pub fn routes(&mut self) -> &mut Routes {
+        &mut self.state.routes
+    }
+
+    /// Sets the clock that programs read, in ns. It stands until it is set again.
+    pub fn set_time(&mut self, ns: u64) {
+        self.state.time = ns;
+    }
+
+    /// Where random numbers begin. Each seed gives the same ones each time.
+    pub fn set_seed(&mut self, seed: u64) {
+        // The generator's state must not be 0.
+        self.state.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    }
+
+    /// Takes what programs have printed.
+    pub fn take_log(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.state.log)
+    }
+}

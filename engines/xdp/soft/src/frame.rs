@@ -1,0 +1,89 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What goes into a run of a program and what comes out.
+
+use crate::ProgramId;
+
+/// A frame, and the metadata before it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Frame {
+    pub data: Vec<u8>,
+    /// What programs have put before it with `bpf_xdp_adjust_meta`.
+    pub meta: Vec<u8>,
+}
+
+impl Frame {
+    /// A frame without metadata.
+    pub fn new(data: Vec<u8>) -> Frame {
+        Frame { data, meta: Vec::new() }
+    }
+}
+
+/// What a program is told beside the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Input {
+    /// The processor it runs on.
+    pub cpu: u32,
+    /// The interface on which the frame came.
+    pub ifindex: u32,
+    /// The queue on which it came.
+    pub queue: u32,
+    /// Of a program of a device map, the interface to which the frame goes.
+    pub egress: u32,
+}
+
+/// What is to be done with a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    Aborted,
+    Drop,
+    Pass,
+    Tx,
+    Redirect,
+}
+
+/// A port that a frame is redirected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port {
+    pub ifindex: u32,
+    /// The program that its device map runs on frames to it, with `egress` set.
+    pub program: Option<ProgramId>,
+}
+
+/// Where a frame is redirected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    Port(Port),
+    /// A copy to each.
+    Ports(Vec<Port>),
+    Cpu {
+        cpu: u32,
+        program: Option<ProgramId>,
+    },
+    /// The AF_XDP socket of that queue.
+    Socket(u32),
+}
+
+/// How a program has decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// What it gave.
+    pub result: u32,
+    /// Where the frame goes, when that is a redirection. A program that says so without having named a target has none: the frame is
+    /// dropped.
+    pub target: Option<Target>,
+    /// It took more jumps and calls than a program may, and was stopped.
+    pub stopped: bool,
+}
+
+impl Verdict {
+    /// The action; a number that is none counts as aborted.
+    pub fn action(&self) -> Action {
+        match self.result {
+            1 => Action::Drop,
+            2 => Action::Pass,
+            3 => Action::Tx,
+            4 => Action::Redirect,
+            _ => Action::Aborted,
+        }
+    }
+}

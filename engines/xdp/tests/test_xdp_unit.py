@@ -1,0 +1,289 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The xdp unit: frames in and out through programs of a few rows, its maps, its counters."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+from penstock import regs
+from penstock import xdp_isa as isa
+from penstock.hdl import simulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "rpu" / "tests"))
+
+from rows import Lane, Row, control, load, opcode, store
+from unit import Frame, Unit
+
+MAPS, ROWS = 0x1000000, 0x2000000
+BANK_BYTES, ROW_BYTES = 0x40000, 128
+BUFFERS = 16
+LONGEST = isa.SIZE_PACKET_END - 256
+LANES = 4
+DROP, PASS, TX, REDIRECT = 1, 2, 3, 4
+PORTS = [0, 1]
+
+
+def row(*lanes: Lane, window: int = 0) -> Row:
+    words = [lane.word() for lane in lanes]
+    return Row(window, words + [Lane().word()] * (LANES - len(words)))
+
+
+def jump(target: int) -> Lane:
+    return Lane(isa.OP_JMP, b=isa.SOURCE_ZERO, imm=target)
+
+
+def leave(verdict: int) -> Lane:
+    return jump(1 << isa.TARGET_EXIT_AT | verdict)
+
+
+def ask(dst: int, kind: int, a: int, b: int, count: int = 8, atomic: int = 0, silent: bool = False) -> Lane:
+    what = kind | count << isa.REQUEST_COUNT_AT | atomic << isa.REQUEST_ATOMIC_AT
+    lane = Lane(isa.OP_EXT, dst, a, b, what | int(silent) << isa.REQUEST_SILENT_AT)
+    return lane
+
+
+class Xdp(Unit):
+    """The unit with its rows."""
+
+    async def program(self, rows: list[Row], bank: int = 0) -> None:
+        for number, line in enumerate(rows):
+            base = ROWS + bank * BANK_BYTES + number * ROW_BYTES
+            await self.write(base, line.control)
+            for lane, word in enumerate(line.lanes):
+                await self.write(base + 8 + 8 * lane, word & 0xFFFFFFFF)
+                await self.write(base + 12 + 8 * lane, word >> 32)
+
+    async def begin(self, rows: list[Row], by_flow: bool = False) -> None:
+        await self.start(2)
+        await self.program(rows)
+        await self.write(regs.XDP_HOST_BY_FLOW, int(by_flow))
+        await self.write(regs.XDP_HOST_RESET, 0)
+        await self.until(lambda: bool(self.setups))
+        assert self.setups == [(BUFFERS, LONGEST)]
+
+    async def counted(self, **counts: int) -> None:
+        for name, value in counts.items():
+            assert await self.read(getattr(regs, f"XDP_HOST_{name.upper()}")) == value, name
+
+    def entries(self) -> Counter[tuple[bytes, int, int]]:
+        return Counter((frame.data, frame.src, frame.timestamp) for frame in self.entered)
+
+    def exits(self) -> Counter[tuple[bytes, int, int]]:
+        return Counter((frame.data, frame.src, frame.timestamp) for frame in self.sent)
+
+
+def sizes(rng: random.Random, count: int) -> list[int]:
+    corners = [14, 15, 60, 63, 64, 65, 127, 128, 129, 1514, LONGEST - 1, LONGEST]
+    return corners + [rng.choice([rng.randrange(14, 200), rng.randrange(14, 1600)]) for _ in range(count)]
+
+
+@cocotb.test()
+async def sends_back(dut: Any) -> None:
+    """XDP_TX in one row: all frames, unchanged, to where they came from, with stalls on both sides."""
+    unit = Xdp(dut)
+    await unit.begin([row(leave(TX))])
+    unit.rx_pause, unit.tx_pause = 0.2, 0.2
+    unit.to_send.extend(unit.random_frame(size) for size in sizes(unit.rng, 150))
+    await unit.drained(100_000)
+    assert unit.exits() == unit.entries()
+    assert all(frame.dst == frame.src for frame in unit.sent)
+    await unit.counted(rx_frames=len(unit.entered), tx_frames=len(unit.entered), blocked=0, aborted=0, active_slots=0)
+
+
+@cocotb.test()
+async def verdicts(dut: Any) -> None:
+    """The first byte chooses the verdict; a verdict that does not exist is one that aborts."""
+    unit = Xdp(dut)
+    program = [
+        row(load(0, 0, 1), Lane(isa.OP_REDIR, 0, 0), window=control(isa.SOURCE_DATA)),
+        row(load(0, 0, 1), load(0, 1, 1), window=control(isa.SOURCE_DATA)),
+        row(Lane(isa.OP_EXIT, a=0), Lane(isa.OP_REDIR, 1, 8)),
+    ]
+    await unit.begin(program)
+    frames = []
+    for verdict in [*range(7)] * 12:
+        for target in (0, 1, 2, 3, 16):
+            data = bytes([verdict, target]) + unit.rng.randbytes(unit.rng.randrange(40, 300))
+            frames.append(Frame(data, src=unit.rng.choice(PORTS)))
+    unit.rng.shuffle(frames)
+    unit.to_send.extend(frames)
+    await unit.drained(50_000)
+    expected: Counter[tuple[bytes, int]] = Counter()
+    refused = 0
+    for frame in frames:
+        verdict, target = frame.data[:2]
+        place = {PASS: 2, TX: frame.src, REDIRECT: {1: 0, 2: 1, 16: 2}.get(target)}.get(verdict)
+        refused += verdict == REDIRECT and place is None
+        if place is not None:
+            expected[frame.data, place] += 1
+    assert Counter((frame.data, frame.dst) for frame in unit.sent) == expected
+    of = Counter(frame.data[0] for frame in frames)
+    await unit.counted(blocked=of[DROP], aborted=of[0] + of[5] + of[6], refused=refused, active_slots=0)
+
+
+@cocotb.test()
+async def grows_and_shrinks(dut: Any) -> None:
+    """The packet's head moves by what its first two bytes say, its tail by the next two; what stands there is its bytes."""
+    unit = Xdp(dut)
+    move = [
+        row(
+            load(0, 0, 2, sign=True),
+            load(0, 2, 2, sign=True),
+            load(0, 4, 8),
+            window=control(isa.SOURCE_DATA),
+        ),
+        row(Lane(isa.OP_ADJH, 1, 0)),
+        row(Lane(isa.OP_ADJT, 2, 8)),
+        row(store(16, 0, 8), store(16, 8, 2), window=control(isa.SOURCE_DATA)),
+        row(leave(TX)),
+    ]
+    await unit.begin(move)
+    frames = []
+    for _ in range(120):
+        head, tail = unit.rng.randrange(-216, 60), -unit.rng.randrange(0, 40)
+        length = unit.rng.randrange(130, 400)
+        data = head.to_bytes(2, "little", signed=True) + tail.to_bytes(2, "little", signed=True)
+        frames.append(Frame(data + unit.rng.randbytes(length - 4)))
+    unit.to_send.extend(frames)
+    await unit.drained(50_000)
+    expected = Counter()
+    for frame in frames:
+        head = int.from_bytes(frame.data[:2], "little", signed=True)
+        tail = int.from_bytes(frame.data[2:4], "little", signed=True)
+        mark = frame.data[4:12] + frame.data[4:6]
+        length = len(frame.data) + tail - head
+        expected[mark, length, (bytes(max(-head, 0)) + frame.data[max(head, 0) :])[:length][max(10, -head) :]] += 1
+    got = Counter()
+    by_mark = {frame.data[4:12]: int.from_bytes(frame.data[:2], "little", signed=True) for frame in frames}
+    for frame in unit.sent:
+        head = by_mark[frame.data[:8]]
+        got[frame.data[:10], len(frame.data), frame.data[max(10, -head) :]] += 1
+    assert got == expected
+
+
+@cocotb.test()
+async def counts(dut: Any) -> None:
+    """Each context counts its frames in the unit's maps; division, and a load behind a store without an answer."""
+    unit = Xdp(dut)
+    program = [
+        row(
+            Lane(opcode("and", True), 0, isa.SOURCE_CPU, None, 7),
+            Lane(opcode("mov", True), 0, imm=1),
+            load(0, 0, 4),
+            Lane(opcode("mov", True), 0, imm=7),
+            window=control(isa.SOURCE_DATA),
+        ),
+        row(Lane(opcode("lsh", True), 0, 0, None, 4)),
+        row(Lane(opcode("or", True), 0, 0, None, isa.ADDRESS_UNIT_MAPS)),
+        row(
+            ask(0, isa.KIND_ATOMIC, 0, 8, atomic=isa.ATOMIC_ADD, silent=True), Lane(opcode("add", True), 1, 0, None, 9)
+        ),
+        row(ask(1, isa.KIND_STORE, 9, 16, count=4, silent=True)),
+        row(ask(1, isa.KIND_LOAD, 9, 8, count=4)),
+        row(ask(2, isa.KIND_DIV, 1, 24)),
+        row(store(2, 0, 4), window=control(isa.SOURCE_DATA)),
+        row(leave(TX)),
+    ]
+    await unit.begin(program, by_flow=True)
+    for word in range(0, 256, 4):
+        await unit.write(MAPS + word, 0)
+    frames = [unit.random_frame(unit.rng.randrange(14, 100)) for _ in range(120)]
+    unit.to_send.extend(frames)
+    await unit.drained(50_000)
+    expected = Counter(
+        (int.from_bytes(frame.data[:4], "little") // 7).to_bytes(4, "little") + frame.data[4:] for frame in frames
+    )
+    assert Counter(frame.data for frame in unit.sent) == expected
+    by_context = Counter(frame.hash >> 7 & 7 for frame in frames)
+    for context in range(8):
+        assert await unit.read(MAPS + 16 * context) == by_context[context]
+    await unit.counted(wild=0)
+
+
+@cocotb.test()
+async def keeps_flows_in_order(dut: Any) -> None:
+    """By flow, frames of a flow leave in the order in which they came, however long each takes."""
+    unit = Xdp(dut)
+    program = [
+        row(load(0, 0, 1), window=control(isa.SOURCE_DATA)),
+        row(Lane(opcode("br.eq", True), 0, 0, isa.SOURCE_ZERO, 1 << isa.TARGET_EXIT_AT | TX)),
+        row(Lane(opcode("sub", True), 0, 0, None, 1), jump(1)),
+    ]
+    await unit.begin(program, by_flow=True)
+    unit.rx_pause = 0.3
+    frames = [
+        Frame(bytes([unit.rng.randrange(0, 12)]) + unit.rng.randbytes(63), hash=unit.rng.choice([0x80, 0x101, 0x17F]))
+        for _ in range(150)
+    ]
+    unit.to_send.extend(frames)
+    await unit.drained(50_000)
+    for context in range(8):
+        came = [frame.data for frame in frames if frame.hash >> 7 & 7 == context]
+        assert [frame.data for frame in unit.sent if frame.data in set(came)] == came
+
+
+@cocotb.test()
+async def swaps_programs(dut: Any) -> None:
+    """A program in the other bank takes over between two frames; none is lost."""
+    unit = Xdp(dut)
+    await unit.begin([row(), row(), row(leave(TX))])
+    unit.to_send.extend(unit.random_frame(unit.rng.randrange(60, 200)) for _ in range(60))
+    await unit.step(100)
+    await unit.program([row(), row(leave(PASS))], bank=1)
+    unit.to_send.extend(unit.random_frame(unit.rng.randrange(60, 200)) for _ in range(60))
+    await unit.step(40)
+    await unit.write(regs.XDP_HOST_BANK, 1)
+    unit.to_send.extend(unit.random_frame(unit.rng.randrange(60, 200)) for _ in range(60))
+    await unit.drained(50_000)
+    assert unit.exits() == unit.entries()
+    where = Counter("host" if frame.dst == 2 else "back" for frame in unit.sent)
+    assert where["back"] >= 20 and where["host"] >= 60, where
+    assert await unit.read(regs.XDP_HOST_WORKING) == 0
+
+
+@cocotb.test()
+async def keeps_up(dut: Any) -> None:
+    """Frames of 64 bytes: four in five cycles when one row drops them; a row a cycle when all contexts are busy."""
+    unit = Xdp(dut)
+    await unit.begin([row(leave(DROP))])
+
+    async def cycles(count: int) -> int:
+        unit.to_send.extend(unit.random_frame(64) for _ in range(count))
+        begin = unit.cycle
+        await unit.drained(50_000)
+        return unit.cycle - begin
+
+    # The difference of two runs has neither their beginning nor their end.
+    dropped = await cycles(600) - await cycles(200)
+    dut._log.info("dropped in one row: %.2f cycles a frame", dropped / 400)
+    assert dropped <= 1.27 * 400
+    before = await unit.read(regs.XDP_HOST_ROWS)
+    await unit.program([row()] * 15 + [row(leave(TX))], bank=1)
+    await unit.write(regs.XDP_HOST_BANK, 1)
+    sent = await cycles(300) - await cycles(100)
+    dut._log.info("16 rows: %.2f cycles a frame", sent / 200)
+    assert await unit.read(regs.XDP_HOST_ROWS) - before == 16 * 400
+    assert sent <= 16.2 * 200
+
+
+CASES = ["sends_back", "verdicts", "grows_and_shrinks", "counts", "keeps_flows_in_order", "swaps_programs", "keeps_up"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_xdp_unit(case: str) -> None:
+    """What the coroutine of that name says."""
+    simulate(
+        "xdp_bench",
+        ["engines/xdp/rtl/rtl.f", "engines/xdp/tests/xdp_bench.sv"],
+        "test_xdp_unit",
+        testcase=case,
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+    )

@@ -1,0 +1,13 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Which unit it is.
+
+/// Which unit of what card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its number, from 0.
+    pub unit: u8,
+    /// Units of the card.
+    pub units: u8,
+    /// Ethernet ports of the card.
+    pub ports: u8,
+}
