@@ -5,8 +5,8 @@ checks that all bugs can be planted.
 The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
 with `cargo`. A bug that does not compile proves nothing and counts as missed. The tests run once on the unchanged tree first: a test
-that fails there proves nothing. It takes hours: a run that was interrupted goes on where it stopped, as long as not a byte of the tree
-has changed.
+that fails there proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours: a run that was interrupted
+goes on where it stopped, as long as not a byte of the tree has changed.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import queue
 import shlex
 import shutil
 import subprocess
 import sys
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,9 +30,9 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from penstock.data import DATA  # noqa: E402
 
-COPY = ROOT / "build" / "mutants" / "tree"
+COPIES = ROOT / "build" / "mutants"
 # The bugs caught so far, a line each, behind the fingerprint of the tree they were planted in.
-RECORD = ROOT / "build" / "mutants" / "caught"
+RECORD = COPIES / "caught"
 # What `compiles` knows how to compile.
 COMPILED = (".sv", ".rs", ".py", ".c", ".h", ".S")
 # Firmware as the command line builds it, with the kit's start-up code and headers.
@@ -74,29 +76,92 @@ def check(mutant: Mutant) -> str | None:
     return None
 
 
-def make_copy() -> str:
-    """Copies the tree, and gives its fingerprint."""
-    fingerprint = hashlib.sha256()
-    shutil.rmtree(COPY, ignore_errors=True)
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in listing.stdout.split("\n"):
-        source = ROOT / name
-        if name and source.is_file():
-            target = COPY / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            # Not copy2: cargo rebuilds what is newer, and a copy must not look older than the last planted bug.
-            shutil.copy(source, target)
-            content = target.read_bytes()
-            fingerprint.update(f"{name}\0{len(content)}\0".encode() + content)
-    (COPY / "build").mkdir(exist_ok=True)
-    (COPY / "build" / "venv").symlink_to(ROOT / "build" / "venv")
-    return fingerprint.hexdigest()
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the tree, with what is built from it: each worker has its own."""
+
+    folder: Path
+
+    @property
+    def tree(self) -> Path:
+        return self.folder / "tree"
+
+    def make(self) -> str:
+        """Copies the tree, and gives its fingerprint."""
+        fingerprint = hashlib.sha256()
+        shutil.rmtree(self.tree, ignore_errors=True)
+        listing = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for name in listing.stdout.split("\n"):
+            source = ROOT / name
+            if name and source.is_file():
+                target = self.tree / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                # Not copy2: cargo rebuilds what is newer, and a copy must not look older than the last planted bug.
+                shutil.copy(source, target)
+                content = target.read_bytes()
+                fingerprint.update(f"{name}\0{len(content)}\0".encode() + content)
+        (self.tree / "build").mkdir(exist_ok=True)
+        (self.tree / "build" / "venv").symlink_to(ROOT / "build" / "venv")
+        return fingerprint.hexdigest()
+
+    def attempt(self, mutant: Mutant) -> str:
+        """Plants the bug, says whether its test catches it, and takes it out."""
+        path = self.tree / mutant.file
+        original = path.read_text()
+        path.write_text(original.replace(mutant.find, mutant.replace))
+        try:
+            if not self.compiles(mutant.file):
+                return "DOES NOT COMPILE"
+            return "MISSED" if self.passes(mutant.test) else "caught"
+        finally:
+            path.write_text(original)
+
+    def passes(self, test: str) -> bool:
+        words = shlex.split(test)
+        return self.succeeds(words if words[0] == "cargo" else [sys.executable, "-m", "pytest", "-q", "-x", *words])
+
+    def compiles(self, file: str) -> bool:
+        if file.endswith(".sv"):
+            return self.succeeds([sys.executable, "tools/lint_rtl.py", "--syntax"])
+        if file.endswith(".py"):
+            return self.succeeds([sys.executable, "-m", "py_compile", file])
+        if file.endswith(".rs"):
+            return self.succeeds(["cargo", "check", "--quiet", "--release", "--workspace"])
+        return all(self.succeeds([*COMPILE, program]) for program in self.programs(file))
+
+    def programs(self, file: str) -> list[str]:
+        """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped."""
+        if file.endswith(".c") and not file.startswith("engines/rpu/sdk/"):
+            return [file]
+        return sorted(str(path.relative_to(self.tree)) for path in (self.tree / "engines/rpu/programs").glob("*.c"))
+
+    def succeeds(self, command: list[str]) -> bool:
+        env = {
+            **os.environ,
+            "PENSTOCK_ROOT": str(self.tree),
+            "PENSTOCK_DATA": str(DATA),
+            "CARGO_TARGET_DIR": str(self.folder / "target"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        with subprocess.Popen(
+            command,
+            cwd=self.tree,
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as process:
+            try:
+                return process.wait(TIMEOUT_S) == 0
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                return False
 
 
 def caught_before(fingerprint: str) -> set[str]:
@@ -106,46 +171,6 @@ def caught_before(fingerprint: str) -> set[str]:
         return set(names)
     RECORD.write_text(f"{fingerprint}\n")
     return set()
-
-
-def passes(test: str) -> bool:
-    words = shlex.split(test)
-    return succeeds(words if words[0] == "cargo" else [sys.executable, "-m", "pytest", "-q", "-x", *words])
-
-
-def compiles(file: str) -> bool:
-    if file.endswith(".sv"):
-        return succeeds([sys.executable, "tools/lint_rtl.py", "--syntax"])
-    if file.endswith(".py"):
-        return succeeds([sys.executable, "-m", "py_compile", file])
-    if file.endswith(".rs"):
-        return succeeds(["cargo", "check", "--quiet", "--release", "--workspace"])
-    return all(succeeds([*COMPILE, program]) for program in programs(file))
-
-
-def programs(file: str) -> list[str]:
-    """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped."""
-    if file.endswith(".c") and not file.startswith("engines/rpu/sdk/"):
-        return [file]
-    return sorted(str(path.relative_to(COPY)) for path in (COPY / "engines/rpu/programs").glob("*.c"))
-
-
-def succeeds(command: list[str]) -> bool:
-    env = {
-        **os.environ,
-        "PENSTOCK_ROOT": str(COPY),
-        "PENSTOCK_DATA": str(DATA),
-        "CARGO_TARGET_DIR": str(ROOT / "build" / "mutants" / "target"),
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    with subprocess.Popen(
-        command, cwd=COPY, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        try:
-            return process.wait(TIMEOUT_S) == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            return False
 
 
 def main(only: str | None = None, plant: bool = True) -> int:
@@ -158,46 +183,52 @@ def main(only: str | None = None, plant: bool = True) -> int:
         return 1
     if not plant:
         return 0
-    COPY.parent.mkdir(parents=True, exist_ok=True)
-    lock = (COPY.parent / "lock").open("w")
+    COPIES.mkdir(parents=True, exist_ok=True)
+    lock = (COPIES / "lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print("planted bugs are being tried already: one run at a time, they share a copy of the tree")
+        print("planted bugs are being tried already: one run at a time, it takes all processors")
         print("0 passed, 1 failed")
         return 1
-    before = caught_before(make_copy())
-    caught = 0
-    for mutant in [m for m in mutants if m.name in before]:
+    copies = [Copy(COPIES / str(number)) for number in range(os.cpu_count() or 1)]
+    (fingerprint,) = {copy.make() for copy in copies}
+    recorded = caught_before(fingerprint)
+    before = [m for m in mutants if m.name in recorded]
+    for mutant in before:
         print(f"caught {mutant.name} ({mutant.file}) in the run before, on the same tree")
         mutants.remove(mutant)
-        caught += 1
-    for test in sorted({m.test for m in mutants}):
-        if not passes(test):
-            print(f"the unchanged tree fails: {test}")
-            print("0 passed, 1 failed")
-            return 1
-    missed = 0
-    for mutant in mutants:
-        path = COPY / mutant.file
-        original = path.read_text()
+
+    free: queue.SimpleQueue[Copy] = queue.SimpleQueue()
+    for copy in copies:
+        free.put(copy)
+
+    def unchanged(test: str) -> str | None:
+        copy = free.get()
+        passes = copy.passes(test)
+        free.put(copy)
+        return None if passes else test
+
+    def planted(mutant: Mutant) -> bool:
+        copy = free.get()
         start = time.monotonic()
-        path.write_text(original.replace(mutant.find, mutant.replace))
-        built = compiles(mutant.file)
-        survived = not built or passes(mutant.test)
-        path.write_text(original)
-        caught += not survived
-        missed += survived
-        if not survived:
+        verdict = copy.attempt(mutant)
+        free.put(copy)
+        if verdict == "caught":
             with RECORD.open("a") as record:
                 record.write(f"{mutant.name}\n")
-        verdict = "caught" if not survived else "MISSED" if built else "DOES NOT COMPILE"
-        print(
-            f"{verdict} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s",
-            flush=True,
-        )
-    print(f"{caught} passed, {missed} failed")
-    return 1 if missed else 0
+        print(f"{verdict} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s", flush=True)
+        return verdict == "caught"
+
+    with ThreadPoolExecutor(len(copies)) as workers:
+        failures = [test for test in workers.map(unchanged, sorted({m.test for m in mutants})) if test]
+        if failures:
+            print("\n".join(f"the unchanged tree fails: {test}" for test in failures))
+            print("0 passed, 1 failed")
+            return 1
+        caught = list(workers.map(planted, mutants))
+    print(f"{len(before) + sum(caught)} passed, {len(caught) - sum(caught)} failed")
+    return 0 if all(caught) else 1
 
 
 if __name__ == "__main__":

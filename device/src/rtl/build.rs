@@ -5,7 +5,7 @@
 //! unit, which keeps the code to build and to run small. A model that records waves is one whole, so that its signals have
 //! their places in the card.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -155,9 +155,15 @@ pub fn library(root: &Root, parameters: Parameters, progress: &mut dyn FnMut(Pro
     let cache = root.join("build/rtl");
     let folder = cache.join(&key);
     let library = folder.join("card.so");
-    // The work folder has the name of the process: one of its threads builds at a time.
-    static BUILDS: Mutex<()> = Mutex::new(());
-    let _one = BUILDS.lock();
+    if library.exists() {
+        return Ok(library);
+    }
+    // Who comes while another thread or process builds the model waits for it instead of building it, too.
+    fs::create_dir_all(&folder).map_err(|source| BuildError::File { path: folder.clone(), source })?;
+    let lock = folder.join("lock");
+    let _one = File::create(&lock)
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(|source| BuildError::File { path: lock, source })?;
     if library.exists() {
         return Ok(library);
     }
@@ -167,7 +173,6 @@ pub fn library(root: &Root, parameters: Parameters, progress: &mut dyn FnMut(Pro
     fs::create_dir_all(&work).map_err(|source| BuildError::File { path: work.clone(), source })?;
     let built = build(&work, &sources, parameters, &verilator, progress);
     if built.is_ok() {
-        fs::create_dir_all(&folder).map_err(|source| BuildError::File { path: folder.clone(), source })?;
         fs::rename(work.join("card.so"), &library)
             .map_err(|source| BuildError::File { path: library.clone(), source })?;
     }
