@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from penstock import Device
 from system import ROOT, TARGETS, DesignMaker, assert_twins, run_design, write_capture
 
 PROGRAMS = ROOT / "engines" / "xdp" / "programs"
@@ -151,15 +150,3 @@ def test_what_rtl_has_not_is_said(make_design: DesignMaker, tmp_path: Path) -> N
     design = make_design(PROGRAMS / "simple_firewall.c", units=1, engine="xdp")
     run = run_design(design, [capture], tmp_path / "out", "rtl")
     assert run.status != 0 and "it searches the map flows" in run.stderr
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_loaded_again_maps_begin_anew(target: str, make_design: DesignMaker) -> None:
-    """A unit without a program has nothing to count; loaded a second time, it counts from 0."""
-    frame = bytes(60)
-    with Device.open(make_design(FIRMWARE / "numbered.c", units=1, engine="xdp"), target) as card:
-        for _ in range(2):
-            card.load()
-            card.send([frame] * 5)
-            before = [struct.unpack("<Q", data[12:20])[0] for data in card.run().at(0)]
-            assert sorted(before) == [0, 1, 2, 3, 4]

@@ -14,14 +14,16 @@ ROOT = Path(__file__).resolve().parents[2]
 EXTENSION = ROOT / "python" / "penstock" / "_native.abi3.so"
 TARGETS = ("soft", "rtl")
 
-subprocess.run(
-    ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock-python"], cwd=ROOT, check=True
-)
-shutil.copy(
-    Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "libpenstock_native.so",
-    EXTENSION.with_suffix(".so.new"),
-)
-EXTENSION.with_suffix(".so.new").replace(EXTENSION)
+# A worker of pytest-xdist takes what the process that starts it has built.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    subprocess.run(
+        ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock-python"], cwd=ROOT, check=True
+    )
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "libpenstock_native.so"
+    # Renamed into its place: a Python that runs keeps the one that it has.
+    new = EXTENSION.with_suffix(f".{os.getpid()}.so")
+    shutil.copy(built, new)
+    new.replace(EXTENSION)
 
 
 @pytest.fixture(params=TARGETS)

