@@ -354,7 +354,9 @@ fn table_kind(accelerators: Accelerators, name: &str) -> Result<Accelerator, Str
         return Err(format!("there is no table `{name}`; there are: {}", all.join(", ")));
     };
     if !accelerators.has(kind) {
-        return Err(format!("a table {name} needs \"{name}\" among the `accelerators` of [[units]]"));
+        return Err(format!(
+            "a table {name} is for units of the engine \"rpu\" with \"{name}\" among their `accelerators`"
+        ));
     }
     Ok(kind)
 }

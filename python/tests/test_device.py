@@ -357,6 +357,7 @@ except PenstockError as error:
 
 def test_control_c_ends_a_run(target: str) -> None:
     # Seconds of work.
+    Device.open("designs/one-unit.toml", target).close()  # the model is there, so what is waited for is the run
     script = INTERRUPTED.replace("TARGET", target).replace("COUNT", "4_000_000" if target == "soft" else "100_000")
     env = {**os.environ, "PYTHONPATH": "python"}
     done = subprocess.run(

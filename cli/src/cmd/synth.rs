@@ -15,7 +15,7 @@ use crate::files;
 use crate::synth::SynthError;
 use crate::synth::area::{self, Area};
 use crate::synth::registry::{self, Block, Figures, Router, Sources, Sum};
-use crate::synth::timing::{self, Timing};
+use crate::synth::timing::{self, Repository, Timing};
 use crate::synth::tools::Tools;
 
 /// No block of the 250 MHz domain may be slower than this part of the reference core.
@@ -32,7 +32,7 @@ pub struct Args {
     /// Prints each step of the critical paths.
     #[arg(long)]
     pub paths: bool,
-    /// Places blocks anew of which bench/placements has a placement of the same netlist by the same tools.
+    /// Places blocks anew of which there is a placement of the same netlist by the same tools, here or in bench/placements.
     #[arg(long)]
     pub again: bool,
     /// Runs of the tools at a time.
@@ -41,7 +41,7 @@ pub struct Args {
     /// Measures only this.
     #[arg(long, value_enum)]
     pub only: Option<Kind>,
-    /// Also writes bench/results/synth.json.
+    /// Also writes bench/results/synth.json, and the placements into bench/placements.
     #[arg(long)]
     pub save: bool,
     /// Measures nothing: only says whether the tools can read the blocks.
@@ -71,11 +71,7 @@ enum Task {
     /// To see that the block can be read.
     Read,
     Area,
-    /// With the folder of its placements, and whether those in it are made anew.
-    Timing {
-        placements: PathBuf,
-        again: bool,
-    },
+    Timing(Repository),
 }
 
 /// What is measured.
@@ -126,7 +122,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         label: format!("{name} (timing)"),
         sources,
         folder: build.join(folder).join("timing"),
-        task: Task::Timing { placements: placements.join(folder), again: args.again },
+        task: Task::Timing(Repository { folder: placements.join(folder), again: args.again, save: args.save }),
     };
     let mut jobs = Vec::new();
     for (index, (name, router)) in references.iter().zip(&routers).enumerate() {
@@ -144,7 +140,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     jobs.retain(|job| match job.task {
         Task::Read => true,
         Task::Area => args.only != Some(Kind::Timing),
-        Task::Timing { .. } => args.only != Some(Kind::Area),
+        Task::Timing(_) => args.only != Some(Kind::Area),
     });
     let all = work_off(&tools, &jobs, args.jobs, routers.len() + blocks.len());
     let (bases, measured) = all.split_at(routers.len());
@@ -158,6 +154,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     print!("{}", table(&reference.name, bases[0].area, &base, &lines));
     for failure in bases.iter().flat_map(|measured| &measured.failures) {
         println!("{failure}");
+    }
+    for (name, measured) in references.iter().zip(bases) {
+        print!("{}", about_placements(name, measured));
     }
     print!("{}", remarks(&blocks, measured, &base, args.paths));
     let text =
@@ -213,9 +212,7 @@ fn work_off(tools: &Tools, jobs: &[Job], threads: usize, blocks: usize) -> Vec<M
             let outcome = match &job.task {
                 Task::Read => tools.read(sources, folder).map(|()| Outcome::Read),
                 Task::Area => area::measure(tools, sources, folder).map(Outcome::Area),
-                Task::Timing { placements, again } => {
-                    timing::measure(tools, sources, folder, placements, *again).map(Outcome::Timing)
-                }
+                Task::Timing(repository) => timing::measure(tools, sources, folder, repository).map(Outcome::Timing),
             };
             match &outcome {
                 Ok(Outcome::Read) => {}
@@ -400,16 +397,7 @@ fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) ->
         if block.timing.placements == 1 {
             text += &format!("\n{}: one placement, not the median of three", block.name);
         }
-        if let Some(timing) = measured.timing.as_ref().filter(|timing| timing.kept > 0) {
-            let all = timing.runs.len() + timing.unrouted.len();
-            text += &format!(
-                "\n{}: {} of {all} placements are of an earlier run, of the same netlist",
-                block.name, timing.kept
-            );
-        }
-        for seed in measured.timing.iter().flat_map(|timing| &timing.unrouted) {
-            text += &format!("\n{}: the router failed at placement {seed}; another one took its place", block.name);
-        }
+        text += &about_placements(&block.name, measured);
         if block.timing.router != Router::default() {
             text += &format!("\n{}: connected by {}, like its reference", block.name, block.timing.router.name());
         }
@@ -429,6 +417,20 @@ fn remarks(blocks: &[Block], measured: &[Measured], base: &Base, paths: bool) ->
         }
     }
     text.push('\n');
+    text
+}
+
+/// Which placements were there before, and which the router could not connect.
+fn about_placements(name: &str, measured: &Measured) -> String {
+    let Some(timing) = &measured.timing else { return String::new() };
+    let mut text = String::new();
+    if timing.kept > 0 {
+        let all = timing.runs.len() + timing.unrouted.len();
+        text += &format!("\n{name}: {} of {all} placements were made before, of the same netlist", timing.kept);
+    }
+    for seed in &timing.unrouted {
+        text += &format!("\n{name}: the router failed at placement {seed}; another one took its place");
+    }
     text
 }
 

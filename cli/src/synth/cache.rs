@@ -26,7 +26,7 @@ pub fn load<T: DeserializeOwned>(root: &Path, path: &Path, recipe: &str) -> Opti
     (key(root, recipe, &entry.used).ok()? == entry.key).then_some(entry.result)
 }
 
-/// Keeps a result of `recipe` made from the files `used`.
+/// Keeps a result of `recipe` made from the files `used`; makes its folder when it is not there.
 pub fn store<T: Serialize>(
     root: &Path,
     path: &Path,
@@ -38,7 +38,7 @@ pub fn store<T: Serialize>(
     let entry = Entry { key: key(root, recipe, &used)?, used, result };
     let text = serde_json::to_string_pretty(&entry)
         .map_err(|error| SynthError::Output { path: path.clone(), message: error.to_string() })?;
-    fs::write(&path, text).map_err(io_error(&path))
+    path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text)).map_err(io_error(&path))
 }
 
 /// Hash over the recipe (scripts, parameters, tool versions, file list) and the contents of the files.

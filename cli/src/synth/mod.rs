@@ -27,7 +27,7 @@ use crate::files::FileError;
 pub enum SynthError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("{path}: {source}; delete build/synth and run again")]
+    #[error("{path}: {source}; is the disk full, or the folder not yours? With build/synth deleted all begins anew")]
     Io { path: PathBuf, source: std::io::Error },
     #[error("{path}: {message}")]
     Registry { path: PathBuf, message: String },

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Fmax of a block on ECP5, the median of its placements, and its critical path.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,39 +60,51 @@ impl Timing {
     }
 }
 
-/// Measures `sources` in `folder`. It may take the router an hour to connect a block, so a placement is kept in `placements` as soon as
-/// it is there, and used for as long as netlist and tools stay the same, unless all is to be placed `again`. Both folders are
-/// relative to the repository; what is in the second one is part of it.
-pub fn measure(
-    tools: &Tools,
-    sources: &Sources,
-    folder: &Path,
-    placements: &Path,
-    again: bool,
-) -> Result<Timing, SynthError> {
+/// What is done with the placements that are kept in the repository.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    /// Where those of the block are, relative to the repository.
+    pub folder: PathBuf,
+    /// Placements that were made before are made anew.
+    pub again: bool,
+    /// Puts the block's placements there.
+    pub save: bool,
+}
+
+/// Measures `sources` in `folder`, relative to the repository. It may take the router an hour to connect a block, so a placement is kept as
+/// soon as it is there, and used for as long as netlist and tools stay the same.
+pub fn measure(tools: &Tools, sources: &Sources, folder: &Path, repository: &Repository) -> Result<Timing, SynthError> {
+    let absolute = tools.root.join(folder);
+    fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
+    // Nobody else changes the netlist while it is placed.
+    let lock = absolute.join("lock");
+    let _alone = File::create(&lock).and_then(|file| file.lock().map(|()| file)).map_err(io_error(&lock))?;
     let recipe = Recipe::of(sources, folder);
     let netlist = recipe.netlist(tools, sources)?;
     let mut timing = Timing { runs: Vec::new(), unrouted: Vec::new(), kept: 0 };
-    let absolute = tools.root.join(placements);
-    fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
     for seed in 1.. {
         if timing.runs.len() == sources.placements as usize {
             break;
         }
         let place = recipe.place(seed);
         let key = format!("{}\n{place}\n{netlist}", tools.versions);
-        let kept = placements.join(format!("{seed}.json"));
-        let run = match cache::load(&tools.root, &kept, &key).filter(|_| !again) {
+        let here = folder.join(format!("placement{seed}.json"));
+        let saved = repository.folder.join(format!("{seed}.json"));
+        let kept = || [&here, &saved].into_iter().find_map(|path| cache::load(&tools.root, path, &key));
+        let run = match (!repository.again).then(kept).flatten() {
             Some(run) => {
                 timing.kept += 1;
                 run
             }
             None => {
                 let run = run_nextpnr(tools, folder, seed, &place, timing.unrouted.len() < MAX_UNROUTED)?;
-                cache::store(&tools.root, &kept, &key, Vec::new(), &run)?;
+                cache::store(&tools.root, &here, &key, Vec::new(), &run)?;
                 run
             }
         };
+        if repository.save {
+            cache::store(&tools.root, &saved, &key, Vec::new(), &run)?;
+        }
         match run {
             Some(run) => timing.runs.push(run),
             None => timing.unrouted.push(seed),
@@ -163,7 +175,6 @@ impl<'a> Recipe<'a> {
             return Ok(hash);
         }
         let absolute = tools.root.join(self.folder);
-        fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
         tools.yosys(&self.folder.join("elaborate.log"), &self.elaborate)?;
         if sources.form == Form::Block {
             write_harness(&absolute, &sources.top)?;

@@ -84,9 +84,13 @@ typedef unsigned int __attribute__((may_alias)) desc_word_t;
 #define RECV_HASH PN_REG(RPU_CORE_RECV_HASH)
 #define RECV_HDR PN_REG(RPU_CORE_RECV_HDR)
 
+/* Whether slots have header copies. */
+static unsigned char pn_has_headers;
+
 /* Gives slots 1..count their header copies in data memory, slot_size bytes apart; base is an address or an offset in it. */
 PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_headers(count, base | DMEM_BASE, slot_size);
+  pn_has_headers = 1;
 }
 
 /*
@@ -126,7 +130,7 @@ static inline void read_in_pkt(struct Desc *desc) {
   RECV_DESC_RELEASE = 1;
   if (pn_hash_in_front) {
     pn_put_hash((uintptr_t)desc->data);
-    pn_put_hash(PN_REG(RPU_CORE_RECV_HDR));
+    if (pn_has_headers) pn_put_hash(PN_REG(RPU_CORE_RECV_HDR));
   }
   pn_barrier();
 }
