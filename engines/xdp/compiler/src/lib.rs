@@ -3,6 +3,7 @@
 
 pub mod back;
 pub mod btf;
+pub mod card;
 pub mod check;
 pub mod insn;
 pub mod ir;

@@ -14,6 +14,17 @@ pub struct Array {
     pub entries: u32,
     /// From the values of one context of a unit to those of the next; 0: all share them.
     pub per_context: u32,
+    /// Neighbours lie in different banks; None: one behind the other.
+    pub banks: Option<Banks>,
+}
+
+/// Value `n` lies in bank `n` modulo `count`, and `n / count` strides from its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Banks {
+    /// A power of two.
+    pub count: u32,
+    /// From one bank to the next: a power of two.
+    pub bytes: u32,
 }
 
 /// By index of the map, what the target says of it. None: it must be asked by a call.
@@ -52,7 +63,7 @@ impl Layout {
             }
             *next += all;
             let per_context = if per_context { u32::try_from(bytes).ok()? } else { 0 };
-            Some(Array { address, stride, entries: map.shape.max_entries, per_context })
+            Some(Array { address, stride, entries: map.shape.max_entries, per_context, banks: None })
         };
         Layout(object.maps.iter().map(place).collect())
     }

@@ -14,7 +14,7 @@ mod walk;
 
 pub use build::{BuildError, MAX_INSTS, build};
 pub use interp::{Memory, Outcome, Stop, World, run};
-pub use layout::{Array, CONTEXTS, Layout};
+pub use layout::{Array, Banks, CONTEXTS, Layout};
 pub use order::Order;
 pub use verify::{Broken, verify};
 

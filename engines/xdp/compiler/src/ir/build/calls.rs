@@ -102,8 +102,16 @@ impl Builder<'_> {
             let own = self.value(bin(BinOp::Mul, context, array.per_context));
             first = self.value(bin(BinOp::Add, own, array.address));
         }
-        let distance = self.value(bin(BinOp::Mul, index, array.stride));
-        let address = self.value(Op::Bin { op: BinOp::Add, width: Width::W64, a: distance, b: first });
+        let sum = |a, b| Op::Bin { op: BinOp::Add, width: Width::W64, a, b };
+        let mut in_bank = index;
+        if let Some(banks) = array.banks.filter(|_| array.entries > 1) {
+            let bank = self.value(bin(BinOp::And, index, banks.count - 1));
+            let bank = self.value(bin(BinOp::Lsh, bank, banks.bytes.ilog2()));
+            first = self.value(sum(bank, first));
+            in_bank = self.value(bin(BinOp::Rsh, index, banks.count.ilog2()));
+        }
+        let distance = self.value(bin(BinOp::Mul, in_bank, array.stride));
+        let address = self.value(sum(distance, first));
         self.program.blocks[inside].end = End::Jump(to(inside + 1, vec![address]));
         self.at = inside + 1;
         Arg::Value(found)

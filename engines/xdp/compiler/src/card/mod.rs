@@ -1,0 +1,158 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Where the maps of an object lie on a card in RTL, and what a host writes to make them (engines/xdp/maps.md).
+//!
+//! What each context has for itself and small constants lie in the unit, all else in the card's banks. Of a map for which there is no room
+//! or no hardware it says why: only a program that uses it is refused.
+
+mod bank;
+
+use crate::ir::{Array, CONTEXTS, Layout};
+use crate::maps::{Contents, Map, MapKind};
+use crate::object::Object;
+use bank::{BANK_BYTES, BANKS, Bank, CARD};
+
+/// Where the unit's own memory begins for programs, and its bytes.
+pub const UNIT: u32 = 0x4000_0000;
+const UNIT_BYTES: u32 = 1 << 16;
+/// Maps that a card tells apart.
+const MAPS: usize = 64;
+
+/// A map in the card's banks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardMap {
+    /// By which programs and hosts name it.
+    pub number: u32,
+    /// What describes it, lowest word first.
+    pub descriptor: [u32; 5],
+    /// The address of its only value and what is there before the program runs, of global variables.
+    pub contents: Option<(u32, Vec<u8>)>,
+}
+
+/// Where all is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// For the compiler.
+    pub layout: Layout,
+    pub maps: Vec<CardMap>,
+    /// The unit's own memory from [`UNIT`] on, as far as it is used.
+    pub unit: Vec<u8>,
+    /// By index of the map, why it is nowhere.
+    pub missing: Vec<Option<String>>,
+}
+
+/// Places the maps of an object.
+pub fn place(object: &Object) -> Placement {
+    let (mut unit, mut bank) = (Unit::default(), Bank::default());
+    let mut placement =
+        Placement { layout: Layout(vec![]), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
+    for (index, map) in object.maps.iter().enumerate() {
+        let placed = if index < MAPS {
+            one(map, index as u32, &mut unit, &mut bank)
+        } else {
+            Err(format!("a card has {MAPS} maps, this is number {}", index + 1))
+        };
+        let array = match placed {
+            Ok(Place::Unit(array)) => Some(array),
+            Ok(Place::Card(map, array)) => {
+                placement.maps.push(map);
+                array
+            }
+            Err(why) => {
+                placement.missing[index] = Some(why);
+                None
+            }
+        };
+        placement.layout.0.push(array);
+    }
+    placement.unit = unit.bytes;
+    placement
+}
+
+/// Where a map is.
+enum Place {
+    Unit(Array),
+    /// With where its values are, unless they have to be searched.
+    Card(CardMap, Option<Array>),
+}
+
+fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place, String> {
+    let kind = map.shape.kind().map_err(|error| error.to_string())?;
+    if let Contents::Data { bytes, read_only } = &map.contents {
+        if *read_only && let Some(address) = unit.take(bytes) {
+            let array = Array { stride: map.shape.value_bytes, entries: 1, ..Array::at(address) };
+            return Ok(Place::Unit(array));
+        }
+        let (descriptor, array) = bank.array(1, map.shape.value_bytes)?;
+        let contents = Some((array.address, bytes.clone()));
+        return Ok(Place::Card(CardMap { number, descriptor, contents }, Some(array)));
+    }
+    let card = |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: None }, array);
+    match kind {
+        MapKind::PercpuArray => {
+            let stride = map.shape.value_bytes.next_multiple_of(8);
+            let each = (u64::from(stride) * u64::from(map.shape.max_entries)).next_multiple_of(8);
+            let bytes = usize::try_from(each * u64::from(CONTEXTS)).ok().filter(|bytes| *bytes <= UNIT_BYTES as usize);
+            let address = bytes.and_then(|bytes| unit.take(&vec![0; bytes])).ok_or_else(|| {
+                format!("it takes {} bytes for the contexts of a unit, {} are left", each * 8, unit.left())
+            })?;
+            let array =
+                Array { stride, entries: map.shape.max_entries, per_context: each as u32, ..Array::at(address) };
+            Ok(Place::Unit(array))
+        }
+        MapKind::Array => {
+            let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes)?;
+            Ok(card((descriptor, Some(array))))
+        }
+        MapKind::Hash | MapKind::LruHash | MapKind::LpmTrie => Ok(card((bank.keys(kind, &map.shape)?, None))),
+        _ => Err(format!("units in RTL have no maps of the type {kind}")),
+    }
+}
+
+/// The unit's own memory while it is filled, from its beginning on.
+#[derive(Default)]
+struct Unit {
+    bytes: Vec<u8>,
+}
+
+impl Unit {
+    /// Puts bytes there; gives their address.
+    fn take(&mut self, bytes: &[u8]) -> Option<u32> {
+        // Each access of a map's value lies in one row of 16 bytes then.
+        let start = self.bytes.len().next_multiple_of(16);
+        if start + bytes.len() > UNIT_BYTES as usize {
+            return None;
+        }
+        self.bytes.resize(start, 0);
+        self.bytes.extend_from_slice(bytes);
+        Some(UNIT + start as u32)
+    }
+
+    fn left(&self) -> usize {
+        UNIT_BYTES as usize - self.bytes.len().next_multiple_of(16)
+    }
+}
+
+impl Array {
+    /// A value at an address; the other fields say nothing yet.
+    fn at(address: u32) -> Self {
+        Self { address, stride: 0, entries: 0, per_context: 0, banks: None }
+    }
+}
+
+/// The seed of the card's hash, a word for each `SEED_AT`: the same in each run of a simulation, so that it can be repeated. A card
+/// that others send frames to takes random numbers instead.
+pub fn repeatable_seed() -> [u64; 17] {
+    let mut state = 0u64;
+    std::array::from_fn(|_| {
+        // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    })
+}
+
+const _: () = assert!(CARD == 0x8000_0000 && BANKS.is_power_of_two() && BANK_BYTES.is_power_of_two());
+
+#[cfg(test)]
+mod tests;
