@@ -8,7 +8,7 @@
 //         └─> key ─> Start ─┬─> bucket ─> Walk: entry, key, next entry ... ─┬─> found: update, unlink ─┤
 //                           └─> Element (an array)                          └─> missed: claim, insert ─┘
 //
-// A read takes three cycles: address register, memory, output register. Cycles from a request's first part to Reply, when it is idle: an access 6, a
+// A read takes three cycles: address register, memory, output register. Cycles from a request's first part to Reply, when it is idle: a load 4, another access 6, a
 // lookup of a key of 16 bytes that is first in its bucket 9, of one that is not there 6 and 3 for each entry on its way, of an array's element 3.
 // A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends.
 module map_bank
@@ -311,15 +311,16 @@ module map_bank
       end
 
       Access: begin
-        if (t_q == 4'd2) old_q <= found;
-        if (t_q == 4'd3) begin
-          value_q <= old_q;
-          changed_q <= changed;
+        if (t_q == 4'd2) begin
+          old_q <= found;
+          value_q <= found;
+          if (now_q.op == OpLoad) state_q <= Reply;
         end
+        changed_q <= changed;
         if (t_q == 4'd4) begin
           for (int unsigned i = 0; i < 16; i++) begin
             write_q[i] <= changed_q[8*3'(4'(i)-access.address[3:0])+:8];
-            strobes_q[i] <= now_q.op != OpLoad && 4'(4'(i) - access.address[3:0]) < access.count;
+            strobes_q[i] <= 4'(4'(i) - access.address[3:0]) < access.count;
           end
           state_q <= Reply;
         end
