@@ -76,7 +76,8 @@ module requests
   wire is_access = 32'(kind) <= KIND_ATOMIC && (next.arg0 ^ 64'(ADDRESS_UNIT_MAPS)) < 64'(MapBytes);
   wire is_division = 32'(kind) == KIND_DIV;
   // From the card's first address on, as far as its maps can reach
-  wire to_card = 32'(kind) <= KIND_ATOMIC ? next.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25) : 32'(kind) >= KIND_LOOKUP && 32'(kind) <= KIND_DELETE;
+  wire in_card = 32'(kind) <= KIND_ATOMIC && next.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25);
+  wire to_card = in_card || (32'(kind) >= KIND_LOOKUP && 32'(kind) <= KIND_DELETE);
   // The host comes at the latest after one request.
   logic after_request_q;
   wire host_turn = host_ask && !host_done && (after_request_q || !next_valid);

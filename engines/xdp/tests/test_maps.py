@@ -26,7 +26,6 @@ from card_maps import (
     DELETE,
     EEXIST,
     EINVAL,
-    ENOENT,
     EXIST,
     HASH,
     LOAD,
@@ -193,7 +192,8 @@ async def arrays(dut: Any) -> None:
     maps = Maps(dut)
     await maps.start()
     shape = Shape(ARRAY, 4, 24, 37)
-    await maps.make(5, shape if shape.lay_out(3, maps.banks) else shape)
+    shape.lay_out(3, maps.banks)
+    await maps.make(5, shape)
     assert maps.shapes == [24 << 16 | 4 << 6 | 5]
     for index in range(37):
         address = await maps.ask(Request(LOOKUP, map=5, key=index.to_bytes(4, "little")), index % maps.units)
@@ -521,7 +521,11 @@ async def together(dut: Any) -> None:
         if request.op == ATOMIC:
             seen[request.address].append(request.answer)
         elif request.map == 1:
-            length = next(n for n in (24, 16, 8) if cut(request.key, n) in address and cut(fixed[2], n)[4:] == cut(request.key, n)[4:])
+            length = next(
+                n
+                for n in (24, 16, 8)
+                if cut(request.key, n) in address and cut(fixed[2], n)[4:] == cut(request.key, n)[4:]
+            )
             assert request.answer == address[cut(request.key, length)]
     for key in keys:
         of_key = [request for request in history if request.op != ATOMIC and request.map == 0 and request.key == key]
@@ -564,7 +568,9 @@ async def speed(dut: Any) -> None:
     missed = await latency(Request(LOOKUP, key=bytes(16)))
     access = await latency(Request(LOAD, address=ORIGIN + 16))
     route = await latency(Request(LOOKUP, map=1, key=bytes([32, 0, 0, 0, 1, 1, 2, 3])))
-    dut._log.info("cycles: lookup %d to %d, median %d, of a key that is not there %d", times[0], times[-1], times[30], missed)
+    dut._log.info(
+        "cycles: lookup %d to %d, median %d, of a key that is not there %d", times[0], times[-1], times[30], missed
+    )
     dut._log.info("cycles: load %d, longest of four lengths of prefixes %d", access, route)
 
     async def rate(make: Any) -> float:
@@ -589,7 +595,9 @@ async def speed(dut: Any) -> None:
     spread = await rate(lambda ctx: Request(LOOKUP, ctx, key=rng.choice(keys)))
     one = await rate(lambda ctx: Request(LOOKUP, ctx, key=keys[0]))
     longest = await rate(lambda ctx: Request(LOOKUP, ctx, 1, bytes([32, 0, 0, 0, rng.randrange(16), 1, 2, 3])))
-    dut._log.info("lookups a cycle: %.2f of %d keys, %.2f of one key, %.2f of prefixes", spread, len(keys), one, longest)
+    dut._log.info(
+        "lookups a cycle: %.2f of %d keys, %.2f of one key, %.2f of prefixes", spread, len(keys), one, longest
+    )
     if maps.units >= 16 and maps.banks >= 16:
         assert spread >= 0.6
     assert times[0] <= 30

@@ -166,7 +166,12 @@ async def keeps_what_it_is_told(dut: Any) -> None:
     # Stack: the key from byte 3 of its second 8 on, 20 bytes; the value of 56 bytes is in the packet, from byte 33 on.
     copy = [
         row(load(0, 4, 8), load(0, 12, 8), load(0, 20, 4), load(0, 0, 1), window=DATA),
-        row(store(0, 11, 8, stack=True), store(8, 19, 8, stack=True), add(1, isa.SOURCE_STACK, 11 - 512), window=control(word=0)),
+        row(
+            store(0, 11, 8, stack=True),
+            store(8, 19, 8, stack=True),
+            add(1, isa.SOURCE_STACK, 11 - 512),
+            window=control(word=0),
+        ),
         row(store(16, 27, 4, stack=True), Lane(), load(1, 1, 1), Lane(), window=control(isa.SOURCE_DATA, word=0)),
         row(Lane(), add(1, isa.SOURCE_STACK, 11 - 512), add(2, isa.SOURCE_DATA, 33), window=0),
         row(
@@ -190,7 +195,12 @@ async def keeps_what_it_is_told(dut: Any) -> None:
     keys = [rng.randbytes(20) for _ in range(9)]
     there: dict[bytes, bytes] = {}
     for _ in range(160):
-        what, flags, key, value = rng.choice([0, 1, 1, 2]), rng.choice([0, 0, 1, 2, 3]), rng.choice(keys), rng.randbytes(56)
+        what, flags, key, value = (
+            rng.choice([0, 1, 1, 2]),
+            rng.choice([0, 0, 1, 2, 3]),
+            rng.choice(keys),
+            rng.randbytes(56),
+        )
         frame = bytes([what, flags]) + bytes(2) + key + bytes(9) + value + bytes(4)
         card.sent.clear()
         await exchange(card, [frame])
@@ -233,7 +243,11 @@ async def goes_on_from_memory(dut: Any) -> None:
         row(access(0, isa.KIND_STORE, 1, 0, count=8, silent=1)),
         row(access(2, isa.KIND_STORE, 10, 0, count=2, swap=1, silent=1)),
         row(access(2, isa.KIND_LOAD, 10, isa.SOURCE_ZERO, count=4, sign=1)),
-        row(access(3, isa.KIND_LOAD, 1, isa.SOURCE_ZERO, count=8, swap=1), store(9, 0, 8, stack=True), window=control(word=20)),
+        row(
+            access(3, isa.KIND_LOAD, 1, isa.SOURCE_ZERO, count=8, swap=1),
+            store(9, 0, 8, stack=True),
+            window=control(word=20),
+        ),
         row(of_map(4, isa.KIND_LOOKUP, 9, 9)),
         row(of_map(5, isa.KIND_DELETE, 0, isa.SOURCE_ZERO)),
         row(Lane(), add(3, isa.SOURCE_DATA, 40)),

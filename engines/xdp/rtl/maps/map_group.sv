@@ -253,7 +253,7 @@ module map_group
   shape_t shape_value_q;
   wire shape_t shape = '{
       unused: '0,
-      value_bytes: define_as.kind == MapNone ? '0 : 9'(define_as.value_bytes),
+      value_bytes: define_as.kind == MapNone || define_as.value_bytes > 16'(MaxValue) ? '0 : 9'(define_as.value_bytes),
       none: '0,
       key_bytes: define_as.kind == MapNone ? '0 : define_as.key_bytes,
       map: define_map

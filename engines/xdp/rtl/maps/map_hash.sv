@@ -44,14 +44,23 @@ module map_hash
     end
   end
 
-  logic [63:0] products_q[2], held_q[2], added_q, total_q;
+  // A product modulo 2^64, in three of 32 bits each; two registers behind them are for the multipliers' own stages.
+  typedef struct packed {
+    logic [63:0] low;
+    logic [31:0] upper;
+    logic [31:0] mixed;
+  } products_t;
+  products_t products_q[2], held_q[2];
+  logic [63:0] added_q, total_q;
   logic [3:0] valid_q, starts_q, ends_q;
   always_ff @(posedge clk) begin
     for (int unsigned i = 0; i < 2; i++) begin
-      products_q[i] <= sums_q[2*i] * sums_q[2*i+1];
+      products_q[i].low <= 64'(sums_q[2*i][31:0]) * 64'(sums_q[2*i+1][31:0]);
+      products_q[i].upper <= sums_q[2*i][63:32] * sums_q[2*i+1][31:0];
+      products_q[i].mixed <= sums_q[2*i][31:0] * sums_q[2*i+1][63:32];
       held_q[i] <= products_q[i];
     end
-    added_q <= held_q[0] + held_q[1];
+    added_q <= held_q[0].low + held_q[1].low + {held_q[0].upper + held_q[0].mixed + held_q[1].upper + held_q[1].mixed, 32'd0};
     if (valid_q[3]) total_q <= (starts_q[3] ? first_q : total_q) + added_q;
     starts_q <= {starts_q[2:0], part == '0};
     ends_q <= {ends_q[2:0], key_end};

@@ -49,8 +49,10 @@ module map_host
   wire data_here = addr_q >= MAPS_HOST_DATA[11:0] && 32'(addr_q) < MAPS_HOST_DATA + 4 * MAPS_HOST_DATA_COUNT;
   wire write = busy_q && we_q;
   wire commands = write && addr_q == MAPS_HOST_COMMAND[11:0] && state_q == Idle;
-  wire makes = write && addr_q == MAPS_HOST_DEFINE[11:0] && !defining && !define;
-  wire fails = we_q && ((data_here || addr_q == MAPS_HOST_COMMAND[11:0]) && state_q != Idle || addr_q == MAPS_HOST_DEFINE[11:0] && (defining || define));
+  wire making = define || defining;
+  wire makes = write && addr_q == MAPS_HOST_DEFINE[11:0] && !making;
+  wire too_early = (data_here || addr_q == MAPS_HOST_COMMAND[11:0]) && state_q != Idle;
+  wire fails = we_q && (too_early || (addr_q == MAPS_HOST_DEFINE[11:0] && making));
 
   // ---- DATA: words of 64 bits
   (* ram_style = "distributed" *) logic [31:0] low[64];
@@ -72,7 +74,7 @@ module map_host
     unique case (addr_q)
       MAPS_HOST_SHAPE[11:0]: register = {8'd0, 8'(Maps), 8'($clog2(Rows)), 8'($clog2(Banks))};
       MAPS_HOST_INFO[11:0]: register = info_q;
-      MAPS_HOST_COMMAND[11:0]: register = {30'd0, defining || define, state_q != Idle};
+      MAPS_HOST_COMMAND[11:0]: register = {30'd0, making, state_q != Idle};
       MAPS_HOST_SEED_LOW[11:0]: register = seed[31:0];
       MAPS_HOST_SEED_HIGH[11:0]: register = seed[63:32];
       default: register = '0;

@@ -69,9 +69,18 @@ module map_prefixes
   wire [31:0] asked = now_q.data[3:0];
   wire wrong = asked > 32'(most_q[now_info.map]);  // longer than keys are
 
+  // The highest of them: in each 16, then of those
+  localparam int unsigned Parts = (MaxLength + 16) / 16;
+  logic [16*Parts-1:0] left;
+  logic [3:0] highest[Parts];
   always_comb begin
+    left = (16 * Parts)'(left_q);
     longest = '0;
-    for (int unsigned i = 0; i <= MaxLength; i++) if (left_q[i]) longest = length_t'(i);
+    for (int unsigned p = 0; p < Parts; p++) begin
+      highest[p] = '0;
+      for (int unsigned i = 0; i < 16; i++) if (left[16*p+i]) highest[p] = 4'(i);
+      if (left[16*p+:16] != '0) longest = {4'(p), highest[p]};
+    end
   end
 
   // The bits of `bits` that belong to a prefix, `first` bits of which stand before: the highest of each byte first
@@ -136,6 +145,7 @@ module map_prefixes
     endcase
   end
 
+  wire lengths_t too_long = {(MaxLength + 1) {1'b1}} << asked[7:0] << 1;
   wire state_e behind = ended_q ? Pass : Rest;
   always_ff @(posedge clk) begin
     unique case (state_q)
@@ -152,7 +162,7 @@ module map_prefixes
         if (in_valid) state_q <= Which;
       end
       Which: begin
-        left_q <= now_q.op == OpLookup ? lengths[now_info.map] & ~({(MaxLength + 1) {1'b1}} << asked[7:0] << 1) : lengths_t'(1) << asked[7:0];
+        left_q <= now_q.op == OpLookup ? lengths[now_info.map] & ~too_long : lengths_t'(1) << asked[7:0];
         if (!wrong) state_q <= Longest;
         else if (out_ready) state_q <= behind;
       end
