@@ -232,7 +232,7 @@ module map_group
   reply_t longest_reply;
   always_comb begin
     came = '0;
-    for (int unsigned b = 0; b < Banks; b++) if (back_pop[b]) came |= back[b];
+    for (int unsigned n = 0; n < Banks; n++) if (back_pop[n]) came |= back[n];
   end
   always_ff @(posedge clk) begin
     came_q <= came;
