@@ -7,7 +7,8 @@
 // a cycle at most, always accepted), and answers every access on `cfg` in bounded time. Beats come without a handshake: while `rx_room` is
 // up there is room for four, and up to three cycles after it has fallen they still come. It must take a frame for any of its free slots; being
 // without room in the middle of one holds the link that it shares with three others. Before it sends a frame over loopback it gets a place for it on `loop`
-// (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass. On `bc` it takes every word that comes.
+// (lib/rtl/loop_if.sv); meanwhile it must let its other frames pass. On `bc` it takes every word that comes. `maps` leads to the card's maps, where
+// the card has them (lib/rtl/map_if.sv).
 module unit
   import penstock_pkg::*;
 #(
@@ -27,9 +28,12 @@ module unit
     loop_if.unit      loop,
     broadcast_if.unit bc,
     output slot_msg_t slots,
+    map_if.unit       maps,
     cfg_if.snk        cfg
 );
   if (Engine == 0) begin : gen_rpu
+    assign maps.valid = 1'b0;
+    assign maps.flit  = '0;
     rpu #(
         .Accel(Accel),
         .Ports(Ports),
@@ -62,6 +66,7 @@ module unit
         .loop,
         .bc,
         .slots,
+        .card_maps(maps),
         .cfg
     );
   end

@@ -21,6 +21,7 @@ SOURCES = [
     "shell/regs/card.rdl",
     "engines/rpu/regs/rpu.rdl",
     "engines/xdp/regs/xdp.rdl",
+    "engines/xdp/regs/maps.rdl",
     *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "engines/rpu/accelerators").glob("*/*.rdl")),
 ]
 

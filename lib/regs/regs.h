@@ -153,6 +153,19 @@
 #define XDP_HOST_ROWS 0xA4u /* Rows issued, low 32 bits. */
 #define XDP_HOST_WILD 0xA8u /* Requests to where nothing is, or of a kind that the unit has not got. */
 
+/* engines/xdp/regs/maps.rdl */
+#define MAPS_HOST_SHAPE 0x0u /* Banks, as a power of two, [7:0]; rows of 16 bytes of each, as a power of two, [15:8]; maps, [23:16]. */
+#define MAPS_HOST_INFO 0x4u /* What the request says beside its parts: see `info` in maps.md. */
+#define MAPS_HOST_COMMAND 0x8u /* Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all. Read: [0] its answer is not here yet, [1] a map is being made. */
+#define MAPS_HOST_DEFINE 0xCu /* Written: makes the map of that number as DESCRIPTOR says. All that it held is gone. */
+#define MAPS_HOST_DESCRIPTOR 0x10u /* Five words that describe a map. */
+#define MAPS_HOST_DESCRIPTOR_COUNT 0x5u /* How many there are, 4 bytes apart. */
+#define MAPS_HOST_SEED_LOW 0x24u /* Word of the hash's seed, lower half. */
+#define MAPS_HOST_SEED_HIGH 0x28u /* Its upper half. */
+#define MAPS_HOST_SEED_AT 0x2Cu /* Written: stores SEED_HIGH and SEED_LOW as the word of that number, 0 to 16. No map of keys may be in use. */
+#define MAPS_HOST_DATA 0x200u /* Parts of a request, four words each: of its key, then of its value. An answer stands in the first two words; rows stand from the first word on. */
+#define MAPS_HOST_DATA_COUNT 0x80u /* How many there are, 4 bytes apart. */
+
 /* engines/rpu/accelerators/checksum/checksum.rdl */
 #define CHECKSUM_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */
 #define CHECKSUM_LENGTH 0x4u /* Bytes, 0 and odd numbers included. Its write starts; one that comes before the sum is there starts anew. Bytes outside packet memory are an error, and nothing is summed. */

@@ -152,6 +152,19 @@ package regs_pkg;
   localparam logic [31:0] XDP_HOST_ROWS = 32'h000000A4;
   localparam logic [31:0] XDP_HOST_WILD = 32'h000000A8;
 
+  // engines/xdp/regs/maps.rdl
+  localparam logic [31:0] MAPS_HOST_SHAPE = 32'h00000000;
+  localparam logic [31:0] MAPS_HOST_INFO = 32'h00000004;
+  localparam logic [31:0] MAPS_HOST_COMMAND = 32'h00000008;
+  localparam logic [31:0] MAPS_HOST_DEFINE = 32'h0000000C;
+  localparam logic [31:0] MAPS_HOST_DESCRIPTOR = 32'h00000010;
+  localparam logic [31:0] MAPS_HOST_DESCRIPTOR_COUNT = 32'h00000005;
+  localparam logic [31:0] MAPS_HOST_SEED_LOW = 32'h00000024;
+  localparam logic [31:0] MAPS_HOST_SEED_HIGH = 32'h00000028;
+  localparam logic [31:0] MAPS_HOST_SEED_AT = 32'h0000002C;
+  localparam logic [31:0] MAPS_HOST_DATA = 32'h00000200;
+  localparam logic [31:0] MAPS_HOST_DATA_COUNT = 32'h00000080;
+
   // engines/rpu/accelerators/checksum/checksum.rdl
   localparam logic [31:0] CHECKSUM_ADDR = 32'h00000000;
   localparam logic [31:0] CHECKSUM_LENGTH = 32'h00000004;

@@ -7,6 +7,8 @@ cfg_if.sv
 frame_if.sv
 loop_if.sv
 broadcast_if.sv
+map_pkg.sv
+map_if.sv
 frame_check.sv
 beat_check.sv
 fifo_dist.sv

@@ -15,7 +15,7 @@
 // Ports are 1,024 bits wide, everything else 512. Between a port and the links of the clusters a frame of 65 to 80 bytes is one beat, with a
 // tail beside it (penstock_pkg.sv): so a port keeps up with frames of all sizes at line rate.
 //
-// Beside the frames `broadcast` carries words from each unit to all others.
+// Beside the frames `broadcast` carries words from each unit to all others. Units of the xdp engine share maps (engines/xdp/maps.md).
 //
 // Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
 module card
@@ -69,6 +69,7 @@ module card
   localparam int unsigned Loopback = Ports + 1;
   localparam int unsigned HostMem = Ports + 2;  // among destinations
   localparam int unsigned HostDepth = 1024;
+  localparam bit HasMaps = Engine == 1;  // xdp
 
   if (Ports < 1 || Ports > MaxPorts) begin : gen_ports
     $error("card: Ports must be 1 to %0d", MaxPorts);
@@ -99,8 +100,10 @@ module card
   // Configuration
   cfg_if #(.ADDR_W(12)) card_cfg ();
   cfg_if #(.ADDR_W(26)) unit_cfg[Units] ();
+  cfg_if #(.ADDR_W(12)) maps_cfg ();
   cfg_front #(
-      .Units(Units)
+      .Units(Units),
+      .HasMaps(HasMaps)
   ) i_cfg (
       .clk,
       .rst,
@@ -124,7 +127,8 @@ module card
       .write_mask(unit_write_mask),
       .read_unit(unit_read),
       .card(card_cfg),
-      .unit_cfg(unit_cfg)
+      .unit_cfg(unit_cfg),
+      .maps(maps_cfg)
   );
   card_regs #(
       .Ports(Ports),
@@ -265,6 +269,7 @@ module card
   );
 
   frame_if from_units[Units] ();
+  map_if maps[Units] ();
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     unit #(
         .Engine(Engine),
@@ -283,8 +288,30 @@ module card
         .loop(loops[u]),
         .bc(broadcasts[u]),
         .slots(slots[u]),
+        .maps(maps[u]),
         .cfg(unit_cfg[u])
     );
+  end
+
+  // Maps that xdp units share
+  if (HasMaps) begin : gen_maps
+    card_maps #(
+        .Units(Units)
+    ) i_maps (
+        .clk,
+        .rst,
+        .links(maps),
+        .cfg(maps_cfg)
+    );
+  end else begin : gen_no_maps
+    for (genvar u = 0; u < Units; u++) begin : gen_link
+      assign maps[u].room = 1'b0;
+      assign maps[u].reply_valid = 1'b0;
+      assign maps[u].reply = '0;
+    end
+    assign maps_cfg.ack = 1'b0;
+    assign maps_cfg.err = 1'b0;
+    assign maps_cfg.rdata = '0;
   end
 
   // Out

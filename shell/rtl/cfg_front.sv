@@ -4,14 +4,16 @@
 // The host's way in: AXI4-Lite to the card's registers and to the unit window, one access at a time.
 //
 //   AXI4-Lite ─> request register ─┬─> card registers
-//                                  └─> units: a write to all of UNIT_WRITE_MASK, a read to UNIT_READ
+//                                  ├─> units: a write to all of UNIT_WRITE_MASK, a read to UNIT_READ
+//                                  └─> maps of the card, where it has them
 //
 // SLVERR: nothing is mapped there, a unit says so, no unit is addressed (an empty mask, a unit that the card does not have), or the
 // write strobes do not cover the word.
 module cfg_front
   import penstock_pkg::*;
 #(
-    parameter int unsigned Units = 16
+    parameter int unsigned Units = 16,
+    parameter bit HasMaps = 1'b0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -38,17 +40,20 @@ module cfg_front
     input wire unit_t               read_unit,
 
     cfg_if.src card,         // 12 address bits
-    cfg_if.src unit_cfg[Units]  // 26 address bits
+    cfg_if.src unit_cfg[Units], // 26 address bits
+    cfg_if.src maps             // 12 address bits
 );
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
   localparam logic [5:0] UnitWindow = 6'b010000;  // bits 31:26 of 0x40000000
+  localparam logic [19:0] MapsWindow = 20'h44000;  // bits 31:12
 
   typedef enum logic [2:0] {
     Idle,
     Decode,
     Card,
     Unit,
+    MapsOf,
     Respond
   } state_e;
   state_e state_q;
@@ -59,7 +64,7 @@ module cfg_front
   // Units that have not answered yet
   logic [Units-1:0] waiting_q, ack, ack_err;
   logic [31:0] unit_rdata[Units];
-  logic card_req_q;
+  logic card_req_q, maps_req_q;
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     assign unit_cfg[u].req = waiting_q[u];
     assign unit_cfg[u].we = we_q;
@@ -69,6 +74,10 @@ module cfg_front
     assign ack_err[u] = ack[u] && unit_cfg[u].err;
     assign unit_rdata[u] = unit_cfg[u].rdata;
   end
+  assign maps.req = maps_req_q;
+  assign maps.we = we_q;
+  assign maps.addr = addr_q[11:0];
+  assign maps.wdata = data_q;
   assign card.req = card_req_q;
   assign card.we = we_q;
   assign card.addr = addr_q[11:0];
@@ -126,6 +135,9 @@ module cfg_front
         end else if (addr_q[31:26] == UnitWindow && targets != 0) begin
           waiting_q <= targets;
           state_q   <= Unit;
+        end else if (HasMaps && addr_q[31:12] == MapsWindow) begin
+          maps_req_q <= 1'b1;
+          state_q <= MapsOf;
         end else begin
           err_q   <= 1'b1;
           state_q <= Respond;
@@ -136,6 +148,13 @@ module cfg_front
         card_req_q <= 1'b0;
         err_q <= card.err;
         rdata <= card.rdata;
+        state_q <= Respond;
+      end
+      MapsOf:
+      if (maps.ack) begin
+        maps_req_q <= 1'b0;
+        err_q <= maps.err;
+        rdata <= maps.rdata;
         state_q <= Respond;
       end
       Unit: begin
@@ -152,6 +171,7 @@ module cfg_front
     if (rst) begin
       state_q <= Idle;
       card_req_q <= 1'b0;
+      maps_req_q <= 1'b0;
       waiting_q <= '0;
     end
   end

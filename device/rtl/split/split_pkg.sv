@@ -5,7 +5,7 @@
 package split_pkg;
   import penstock_pkg::*;
 
-  localparam int unsigned BundleW = 768;
+  localparam int unsigned BundleW = 960;
 
   typedef struct packed {
     logic             rx_valid;
@@ -22,6 +22,9 @@ package split_pkg;
     logic             cfg_we;
     logic [25:0]      cfg_addr;
     logic [31:0]      cfg_wdata;
+    logic             map_room;
+    logic             map_reply_valid;
+    map_pkg::reply_t  map_reply;
     beat_t            rx;
   } to_unit_t;
 
@@ -40,6 +43,8 @@ package split_pkg;
     logic             cfg_ack;
     logic             cfg_err;
     logic [31:0]      cfg_rdata;
+    logic             map_valid;
+    map_pkg::flit_t   map_flit;
     logic [DataW-1:0] tx_data;
   } from_unit_t;
 endpackage

@@ -22,6 +22,7 @@ module unit
     loop_if.unit      loop,
     broadcast_if.unit bc,
     output slot_msg_t slots,
+    map_if.unit       maps,
     cfg_if.snk        cfg
 );
   logic [BundleW-1:0] to_unit;
@@ -47,6 +48,9 @@ module unit
   assign in.cfg_we    = cfg.we;
   assign in.cfg_addr  = cfg.addr;
   assign in.cfg_wdata = cfg.wdata;
+  assign in.map_room        = maps.room;
+  assign in.map_reply_valid = maps.reply_valid;
+  assign in.map_reply       = maps.reply;
 
   assign tx.valid  = out.tx_valid;
   assign tx.last   = out.tx_last;
@@ -63,6 +67,8 @@ module unit
   assign cfg.ack   = out.cfg_ack;
   assign cfg.err   = out.cfg_err;
   assign cfg.rdata = out.cfg_rdata;
+  assign maps.valid = out.map_valid;
+  assign maps.flit  = out.map_flit;
 endmodule
 
 `default_nettype wire

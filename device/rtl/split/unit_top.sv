@@ -22,6 +22,7 @@ module unit_top
   loop_if loop ();
   broadcast_if bc ();
   cfg_if #(.ADDR_W(26)) cfg ();
+  map_if maps ();
   to_unit_t in;
   from_unit_t out;
 
@@ -45,6 +46,9 @@ module unit_top
   assign cfg.we    = in.cfg_we;
   assign cfg.addr  = in.cfg_addr;
   assign cfg.wdata = in.cfg_wdata;
+  assign maps.room        = in.map_room;
+  assign maps.reply_valid = in.map_reply_valid;
+  assign maps.reply       = in.map_reply;
 
   assign out.tx_valid  = tx.valid;
   assign out.tx_last   = tx.last;
@@ -59,6 +63,8 @@ module unit_top
   assign out.cfg_ack   = cfg.ack;
   assign out.cfg_err   = cfg.err;
   assign out.cfg_rdata = cfg.rdata;
+  assign out.map_valid = maps.valid;
+  assign out.map_flit  = maps.flit;
 
   unit #(
       .Engine(Engine),
@@ -77,6 +83,7 @@ module unit_top
       .loop,
       .bc,
       .slots(out.slots),
+      .maps,
       .cfg
   );
 endmodule

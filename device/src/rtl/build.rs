@@ -33,8 +33,8 @@ const SPLIT: [(&str, &str); 3] = [
 /// What tells the clock loop of frames that come by.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
 
-/// File list of the card.
-const CARD_LIST: &str = "shell/rtl/rtl.f";
+/// File lists of the card: what it has for its units, and itself.
+const CARD_LISTS: [&str; 2] = ["engines/xdp/rtl/maps/maps.f", "shell/rtl/rtl.f"];
 /// File lists of the engines, and their registry.
 const UNIT_LISTS: [&str; 3] = ["engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f", "engines/unit.sv"];
 
@@ -228,7 +228,7 @@ impl Sources {
             paths.iter().try_for_each(|path| sources.add(&root.join(path)))?;
             Ok::<_, BuildError>(sources.files)
         };
-        Ok(Self { card: listed(&[CARD_LIST])?, units: listed(&UNIT_LISTS)? })
+        Ok(Self { card: listed(&CARD_LISTS)?, units: listed(&UNIT_LISTS)? })
     }
 
     /// Those of card and units, each once.

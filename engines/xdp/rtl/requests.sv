@@ -1,16 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Requests of the core: accesses to the unit's maps, and divisions. Each of both works on one at a time; the queue before them keeps their order.
+// Requests of the core: accesses to the unit's maps, and divisions, one at a time; and requests to the card's maps, of all contexts at once.
 //
-//   request ─> queue ─┬─> unit_maps ─┬─> answer ─> SEL of the core
-//              (16)   └─> division ──┘
+//   request ─> queue ─┬─> unit_maps ─┬──> order, sign ─> answer ─> SEL of the core
+//              (16)   ├─> division ──┤                     │
+//                     └─> map_port ──│── look ─────────────┘
+//                          ║    card's maps ─> queue (8)
+//                          link
 //
-// A request for an address where nothing is, or of a kind that the unit has not got (helpers, lookups in maps, tail calls), is answered with 0
-// and counted.
+// Requests begin in the order of the queue; those to the card's maps are answered in any order, of which a context sees nothing, for it waits.
+// A request for an address where nothing is, or of a kind that the unit has not got (helpers, tail calls), is answered with 0 and counted.
 module requests
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
+  import map_pkg::reply_t;
 #(
     parameter int unsigned MapBytes = 65536
 ) (
@@ -22,6 +26,8 @@ module requests
     output logic          answer,
     output answer_t       answer_data,
     input  wire logic     answer_taken,
+    input  wire logic     looked,
+    input  wire logic     looked_here,
     output logic          accepted,
     output ctx_t          accepted_ctx,
     output logic          wild,         // for one cycle
@@ -32,14 +38,16 @@ module requests
     input  wire logic [$clog2(MapBytes)-1:2] host_addr,
     input  wire logic [31:0]                 host_wdata,
     output logic                             host_done,
-    output logic [31:0]                      host_rdata
+    output logic [31:0]                      host_rdata,
+
+    map_if.unit card
 );
   typedef enum logic [2:0] {
     Idle,
     Maps,     // an access of the program is under way,
     Host,     // one of the host,
     Dividing,
-    Answer    // an answer waits for its turn in the core
+    Answer    // an answer waits for its turn
   } state_e;
 
   request_t next;
@@ -60,16 +68,20 @@ module requests
   );
 
   state_e state_q;
-  request_t now_q;
   word_t value_q;
+  ctx_t ctx_q;
+  logic silent_q;
 
   wire [7:0] kind = next.what[REQUEST_KIND_AT+:REQUEST_KIND_BITS];
   wire is_access = 32'(kind) <= KIND_ATOMIC && (next.arg0 ^ 64'(ADDRESS_UNIT_MAPS)) < 64'(MapBytes);
   wire is_division = 32'(kind) == KIND_DIV;
+  // From the card's first address on, as far as its maps can reach
+  wire in_card = 32'(kind) <= KIND_ATOMIC && next.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25);
+  wire to_card = in_card || (32'(kind) >= KIND_LOOKUP && 32'(kind) <= KIND_DELETE);
   // The host comes at the latest after one request.
   logic after_request_q;
   wire host_turn = host_ask && !host_done && (after_request_q || !next_valid);
-  wire begins = state_q == Idle && next_valid && !host_turn;
+  wire begins = state_q == Idle && next_valid && !to_card && !host_turn;
 
   logic maps_done, division_done, division_busy;
   word_t maps_before, quotient;
@@ -121,22 +133,57 @@ module requests
       .result(quotient)
   );
 
-  // What a load gives: order, then sign
-  wire [3:0] loaded_count = now_q.what[REQUEST_COUNT_AT+:REQUEST_COUNT_BITS];
-  wire is_load = 32'(now_q.what[REQUEST_KIND_AT+:REQUEST_KIND_BITS]) == KIND_LOAD;
-  wire word_t ordered = is_load && now_q.what[REQUEST_SWAP_AT] ? turned(maps_before, loaded_count) : maps_before;
-  wire sign = is_load && now_q.what[REQUEST_SIGNED_AT] && ordered[6'({loaded_count, 3'd0} - 7'd1)];
-  wire word_t above = loaded_count[3] ? '0 : 64'hFFFFFFFFFFFFFFFF << {loaded_count[2:0], 3'd0};
+  // ---- the card's maps
+  logic card_taken, card_wild, look, look_taken;
+  ctx_t look_ctx;
+  word_t look_at;
+  map_port i_port (
+      .clk,
+      .rst,
+      .valid(next_valid && to_card),
+      .next,
+      .taken(card_taken),
+      .wild(card_wild),
+      .look,
+      .look_ctx,
+      .look_at,
+      .look_taken,
+      .looked,
+      .looked_here,
+      .looked_window(request_data.around),
+      .maps(card)
+  );
 
-  assign pop = begins;
+  logic reply_valid, reply_taken;
+  reply_t reply;
+  fifo_dist #(
+      .Width($bits(reply_t)),
+      .Depth(Contexts)
+  ) replies (
+      .clk,
+      .rst,
+      .push (card.reply_valid && !card.reply.shape),
+      .din  (card.reply),
+      .ready(),
+      .valid(reply_valid),
+      .pop  (reply_taken),
+      .dout (reply),
+      .level()
+  );
+
+  assign pop = begins || card_taken;
   always_ff @(posedge clk) begin
-    if (begins) now_q <= next;
-    if (state_q == Maps) value_q <= sign ? ordered | above : ordered;
+    if (begins) begin
+      ctx_q <= next.ctx;
+      silent_q <= next.silent;
+    end
+    if (state_q == Maps) value_q <= maps_before;
     if (state_q == Dividing) value_q <= quotient;
     if (begins && !is_access && !is_division) value_q <= '0;
     host_rdata <= maps_before[31:0];
   end
 
+  wire local_taken = state_q == Answer && !reply_valid && room;
   always_ff @(posedge clk) begin
     unique case (state_q)
       Idle: begin
@@ -145,17 +192,18 @@ module requests
         else if (begins && is_division) state_q <= Dividing;
         else if (begins && !next.silent) state_q <= Answer;
       end
-      Maps: if (maps_done) state_q <= now_q.silent ? Idle : Answer;
+      Maps: if (maps_done) state_q <= silent_q ? Idle : Answer;
       Host: if (maps_done) state_q <= Idle;
-      Dividing: if (division_done) state_q <= now_q.silent ? Idle : Answer;
-      default: if (answer_taken) state_q <= Idle;
+      Dividing: if (division_done) state_q <= silent_q ? Idle : Answer;
+      default: if (local_taken) state_q <= Idle;
     endcase
     if (begins) after_request_q <= 1'b1;
     if (host_begins) after_request_q <= 1'b0;
     host_done <= state_q == Host && maps_done;
-    accepted <= begins && next.silent && next.wakes;
+    // What a silent operation on a map does must be there for what its context asks next, so it waits for that as for an answer.
+    accepted <= pop && next.silent && next.wakes && (begins || 32'(kind) <= KIND_ATOMIC);
     accepted_ctx <= next.ctx;
-    wild <= begins && !is_access && !is_division;
+    wild <= (begins && !is_access && !is_division) || card_wild;
     if (rst) begin
       state_q <= Idle;
       after_request_q <= 1'b0;
@@ -165,8 +213,67 @@ module requests
     end
   end
 
-  assign answer = state_q == Answer;
-  assign answer_data = '{ctx: now_q.ctx, dst: now_q.dst, jumps: 1'b0, value: value_q};
+  // ---- what is known of a context's request that waits for its answer
+  typedef struct packed {
+    logic [4:0] dst;
+    logic       silent;
+    logic       load;
+    logic [3:0] count;
+    logic       is_signed;
+    logic       swap;
+  } pending_t;
+  (* ram_style = "distributed" *) pending_t pending[Contexts];
+  always_ff @(posedge clk)
+    if (pop && next.wakes)
+      pending[next.ctx] <= '{
+          dst: next.dst,
+          silent: next.silent,
+          load: 32'(kind) == KIND_LOAD,
+          count: count,
+          is_signed: next.what[REQUEST_SIGNED_AT],
+          swap: next.what[REQUEST_SWAP_AT]
+      };
+
+  // ---- answers: those of the card first; looks when there is none
+  logic raw_valid_q, raw_looks_q;
+  ctx_t raw_ctx_q;
+  word_t raw_q;
+  pending_t of_q;
+  logic answer_q;
+  wire room = !answer_q || answer_taken;
+  wire ctx_t raw_ctx = reply_valid ? reply.ctx : state_q == Answer ? ctx_q : look_ctx;
+  assign reply_taken = reply_valid && room;
+  assign look_taken = look && !reply_valid && state_q != Answer && room;
+  always_ff @(posedge clk) begin
+    if (room) begin
+      raw_valid_q <= reply_valid || state_q == Answer || look;
+      raw_looks_q <= !reply_valid && state_q != Answer;
+      raw_ctx_q <= raw_ctx;
+      raw_q <= reply_valid ? reply.value : state_q == Answer ? value_q : look_at;
+      of_q <= pending[raw_ctx];
+    end
+    if (rst) raw_valid_q <= 1'b0;
+  end
+
+  // What a load gives: order, then sign
+  wire word_t ordered = of_q.load && of_q.swap ? turned(raw_q, of_q.count) : raw_q;
+  wire sign = of_q.load && of_q.is_signed && ordered[6'({of_q.count, 3'd0} - 7'd1)];
+  wire word_t above = of_q.count[3] ? '0 : 64'hFFFFFFFFFFFFFFFF << {of_q.count[2:0], 3'd0};
+  always_ff @(posedge clk) begin
+    if (room) begin
+      answer_q <= raw_valid_q;
+      answer_data <= '{
+          ctx: raw_ctx_q,
+          dst: of_q.dst,
+          jumps: 1'b0,
+          silent: of_q.silent,
+          looks: raw_looks_q,
+          value: raw_looks_q ? raw_q : sign ? ordered | above : ordered
+      };
+    end
+    if (rst) answer_q <= 1'b0;
+  end
+  assign answer = answer_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) if (!rst) assert (!(begins && is_division) || !division_busy) else $error("%m: divides already");

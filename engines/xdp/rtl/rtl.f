@@ -17,6 +17,8 @@ xdp_core.sv
 frames.sv
 unit_maps.sv
 division.sv
+map_port.sv
 requests.sv
 xdp_window.sv
 xdp.sv
+-f maps/maps.f

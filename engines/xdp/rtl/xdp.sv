@@ -3,7 +3,7 @@
 
 // The xdp unit: a core of eight contexts, buffers for sixteen frames, maps of its own.
 //
-//   rx ─> frames ─> packet_memory B        A <─ core ─> requests ─> maps, division
+//   rx ─> frames ─> packet_memory B        A <─ core ─> requests ─> maps, division; maps of the card ═>
 //   tx <─   │ ^                                  │
 //           │ └── verdict ───────────────────────┘
 //           └──── start ─────────────────────────┘
@@ -27,6 +27,7 @@ module xdp
     loop_if.unit      loop,
     broadcast_if.unit bc,
     output slot_msg_t slots,
+    map_if.unit       card_maps,
     cfg_if.snk        cfg
 );
   localparam int unsigned Longest = BufferBytes - Tailroom - Headroom;
@@ -72,7 +73,7 @@ module xdp
   row_t row;
   logic [$clog2(Lanes+1)-1:0] row_part;
   word_t row_data;
-  logic request, answer, answer_taken, accepted, wild;
+  logic request, answer, answer_taken, looked, looked_here, accepted, wild;
   request_t request_data;
   answer_t answer_data;
   ctx_t accepted_ctx;
@@ -113,6 +114,8 @@ module xdp
       .answer,
       .answer_data,
       .answer_taken,
+      .looked,
+      .looked_here,
       .accepted,
       .accepted_ctx
   );
@@ -181,6 +184,8 @@ module xdp
       .answer,
       .answer_data,
       .answer_taken,
+      .looked,
+      .looked_here,
       .accepted,
       .accepted_ctx,
       .wild,
@@ -189,7 +194,8 @@ module xdp
       .host_addr(map_addr),
       .host_wdata(map_wdata),
       .host_done(map_done),
-      .host_rdata(map_rdata)
+      .host_rdata(map_rdata),
+      .card(card_maps)
   );
 
   // Which contexts work with which bank

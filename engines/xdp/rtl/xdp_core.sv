@@ -58,6 +58,8 @@ module xdp_core
     input  wire logic    answer,
     input  wire answer_t answer_data,
     output logic         answer_taken,
+    output logic       looked,       // `around` of request_data is what a look found: from the stack or, if its
+    output logic       looked_here,  // bytes have arrived, from the packet
     input  wire logic  accepted,
     input  wire ctx_t  accepted_ctx
 );
@@ -135,7 +137,9 @@ module xdp_core
     answers_q[0] <= answer_data;
     for (int unsigned i = 1; i < 7; i++) answers_q[i] <= answers_q[i-1];
   end
+  wire answer_t read_answer = answers_q[2];
   wire answer_t mem_answer = answers_q[4];
+  wire answer_t turn_answer = answers_q[5];
   wire answer_t write_answer = answers_q[6];
 
   logic [64*Lanes+31:0] row_word;
@@ -270,6 +274,10 @@ module xdp_core
   always_ff @(posedge clk) begin
     exec_control_q <= control;
     exec_base_q <= values[2*Lanes][11:0];
+    if (read_q.answer) begin
+      exec_control_q <= '{word: read_answer.value[8:3], default: '0};
+      exec_base_q <= read_answer.value[11:0];
+    end
     exec_packet_q <= read_packet;
   end
 
@@ -339,6 +347,7 @@ module xdp_core
     exec_reaches = 1'b0;
     for (int unsigned l = 0; l < Lanes; l++)
       exec_reaches |= (exec_lane_q[l].op.loads || exec_lane_q[l].op.stores) && !exec_lane_q[l].op.on_stack;
+    exec_reaches |= exec_lane_q[0].op.requests && exec_lane_q[0].imm[REQUEST_KEY_PACKET_AT];
   end
 
   always_ff @(posedge clk) begin
@@ -432,7 +441,7 @@ module xdp_core
   assign mem_hold = mem_q.answer ? !mem_answer.jumps : hold;
   assign issued = fetch_valid;
   assign mem_ends = taken && target.exits;
-  assign mem_waits = requests;
+  assign mem_waits = requests || (mem_q.answer && mem_answer.looks);
   assign mem_extent = moved;
 
   always_ff @(posedge clk) begin
@@ -545,7 +554,7 @@ module xdp_core
       else value = alu_result[l];
     end
     if (l == 0) begin : gen_answers
-      assign write[l] = write_q_writes[l] || (write_q.answer && !write_answer.jumps);
+      assign write[l] = write_q_writes[l] || (write_q.answer && !write_answer.jumps && !write_answer.silent && !write_answer.looks);
       assign write_reg[l] = write_q.answer ? write_answer.dst : dst_q;
       assign write_value[l] = write_q.answer ? write_answer.value : value;
     end else begin : gen_own
@@ -571,22 +580,29 @@ module xdp_core
   end
 
   logic [31:0] mem_what_q, turn_what_q;
-  logic [5:0] mem_word_q, turn_word_q;
+  logic [2:0] mem_word_q, turn_word_q;
   pair_t mem_pair_q, turn_pair_q;
-  logic turn_requests_q, turn_ended_q;
+  logic turn_requests_q, turn_ended_q, turn_here_q;
   packet_t turn_packet_q;
 
   always_ff @(posedge clk) begin
     mem_what_q <= exec_lane_q[0].imm;
     turn_what_q <= mem_what_q;
-    mem_word_q <= exec_control_q.word;
+    mem_word_q <= exec_control_q.word[2:0];
     turn_word_q <= mem_word_q;
     mem_pair_q <= {exec_lane_q[0].a, exec_lane_q[0].b};
     turn_pair_q <= mem_pair_q;
     turn_packet_q <= mem_packet_q;
     turn_ended_q <= mem_ends;
     turn_requests_q <= requests && !rst;
+    turn_here_q <= here;
   end
+
+  // Where a key, or what a look asks for, lies in the memory's row
+  wire turn_packet = turn_q.answer ? !turn_answer.value[LookStackAt] : turn_what_q[REQUEST_KEY_PACKET_AT];
+  wire [4:0] key_first = turn_what_q[REQUEST_KEY_FIRST_AT+:REQUEST_KEY_FIRST_BITS];
+  assign looked = turn_q.answer && turn_answer.looks;
+  assign looked_here = turn_here_q || !turn_packet;
 
   assign request = turn_requests_q;
   assign request_data = '{
@@ -600,8 +616,8 @@ module xdp_core
       arg2: pairs[1].first,
       arg3: pairs[1].second,
       arg4: pairs[2].first,
-      word: turn_word_q,
-      around: stack_window,
+      at: (turn_packet ? turn_place_q[5:0] : {turn_word_q, 3'd0}) + 6'(key_first),
+      around: turn_packet ? a_window : stack_window,
       packet: turn_packet_q
   };
 endmodule

@@ -187,16 +187,21 @@ package xdp_pkg;
     word_t       arg2;
     word_t       arg3;
     word_t       arg4;
-    logic [5:0]  word;     // the stack window: its first group; in `around` groups stand at their places modulo 8
-    window_t     around;
+    logic [5:0]  at;       // byte of `around` where the key begins
+    window_t     around;   // the row's stack window, or the packet window, when the key lies there
     packet_t     packet;
   } request_t;
 
-  // An answer.
+  // The bit of an address that tells the stack from the packet
+  localparam int unsigned LookStackAt = $clog2(xdp_isa_pkg::ADDRESS_STACK);
+
+  // An answer; or a look, which needs a turn of the core as an answer does: the windows at a place of the waiting context's memories.
   typedef struct packed {
     ctx_t       ctx;
     logic [4:0] dst;
-    logic       jumps;  // to the row of that number; nothing is written
+    logic       jumps;   // to the row of that number; nothing is written
+    logic       silent;  // nothing is written
+    logic       looks;   // at the byte that `value` names; the context goes on waiting
     word_t      value;
   } answer_t;
 

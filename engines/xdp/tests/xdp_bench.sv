@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// One xdp unit with its interfaces as plain ports, for test benches.
+// One xdp unit and the maps of a small card, with their interfaces as plain ports, for test benches.
 module xdp_bench
   import penstock_pkg::*;
 #(
@@ -48,13 +48,24 @@ module xdp_bench
     input  wire logic [31:0] cfg_wdata,
     output logic             cfg_ack,
     output logic             cfg_err,
-    output logic      [31:0] cfg_rdata
+    output logic      [31:0] cfg_rdata,
+
+    // The host at the card's maps
+    input  wire logic        maps_req,
+    input  wire logic        maps_we,
+    input  wire logic [11:0] maps_addr,
+    input  wire logic [31:0] maps_wdata,
+    output logic             maps_ack,
+    output logic             maps_err,
+    output logic      [31:0] maps_rdata
 );
   beat_t rx;
   frame_if tx ();
   loop_if loop ();
   broadcast_if bc ();
   cfg_if #(.ADDR_W(26)) cfg ();
+  cfg_if #(.ADDR_W(12)) maps_cfg ();
+  map_if links[1] ();
 
   assign rx = '{meta: rx_meta, last: rx_last, data: rx_data};
 
@@ -102,7 +113,26 @@ module xdp_bench
       .loop,
       .bc,
       .slots,
+      .card_maps(links[0]),
       .cfg
+  );
+
+  assign maps_cfg.req = maps_req;
+  assign maps_cfg.we = maps_we;
+  assign maps_cfg.addr = maps_addr;
+  assign maps_cfg.wdata = maps_wdata;
+  assign maps_ack = maps_cfg.ack;
+  assign maps_err = maps_cfg.err;
+  assign maps_rdata = maps_cfg.rdata;
+  card_maps #(
+      .Units(1),
+      .Banks(4),
+      .Rows (1024)
+  ) maps (
+      .clk,
+      .rst,
+      .links,
+      .cfg(maps_cfg)
   );
 
   beat_check rx_check (

@@ -44,7 +44,7 @@ module xdp_core_bench
     output logic [31:0] request_what,
     output logic [4:0]  request_dst,
     output word_t       request_args[5],
-    output logic [5:0]  request_word,
+    output logic [5:0]  request_at,
     output logic [511:0] request_around,
     input  wire logic   answer,
     input  wire ctx_t   answer_ctx,
@@ -123,8 +123,10 @@ module xdp_core_bench
       .request,
       .request_data,
       .answer,
-      .answer_data('{ctx: answer_ctx, dst: answer_dst, jumps: answer_jumps, value: answer_value}),
+      .answer_data('{ctx: answer_ctx, dst: answer_dst, jumps: answer_jumps, silent: 1'b0, looks: 1'b0, value: answer_value}),
       .answer_taken,
+      .looked(),
+      .looked_here(),
       .accepted,
       .accepted_ctx
   );
@@ -139,7 +141,7 @@ module xdp_core_bench
   assign request_what = request_data.what;
   assign request_dst = request_data.dst;
   assign request_args = '{request_data.arg0, request_data.arg1, request_data.arg2, request_data.arg3, request_data.arg4};
-  assign request_word = request_data.word;
+  assign request_at = request_data.at;
   assign request_around = request_data.around;
 endmodule
 

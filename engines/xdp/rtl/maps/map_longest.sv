@@ -1,0 +1,65 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Answers on their way back to the units of a group. Those of the probes of one lookup become one: of the longest prefix that was found. The last
+// probe that was sent says how many there are; they come back in any order.
+//
+//   in ─> what the context's lookup has found so far ─> out        one cycle, an answer a cycle
+module map_longest
+  import map_pkg::*;
+  import maps_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+
+    input wire logic    in_valid,
+    input wire result_t in,
+
+    output logic   out_valid,
+    output port_t  out_port,
+    output reply_t out
+);
+  typedef struct packed {
+    logic [63:0] value;   // of the longest one; 0: none was found
+    length_t     length;
+    logic [7:0]  came;
+    logic [7:0]  probes;  // 0: not known yet
+  } found_t;
+
+  localparam int unsigned Lookups = PortsPerGroup * 8;
+
+  (* ram_style = "distributed" *) found_t kept[Lookups];
+  logic [Lookups-1:0] open_q;  // some of its probes have come
+  wire [4:0] at = {in.port, in.ctx};
+  found_t so_far, now;
+  logic whole;
+
+  always_comb begin
+    so_far = open_q[at] ? kept[at] : '0;
+    now = so_far;
+    now.came = so_far.came + 1'b1;
+    if (in.probes != '0) now.probes = in.probes;
+    if (in.value != '0 && (so_far.value == '0 || in.length > so_far.length)) begin
+      now.value = in.value;
+      now.length = in.length;
+    end
+    whole = now.came == now.probes;
+  end
+
+  always_ff @(posedge clk) begin
+    if (in_valid && in.probe) kept[at] <= now;
+  end
+
+  always_ff @(posedge clk) begin
+    if (in_valid && in.probe) open_q[at] <= !whole;
+    out_valid <= in_valid && (!in.probe || whole);
+    out_port <= in.port;
+    out <= '{shape: 1'b0, ctx: in.ctx, value: in.probe ? now.value : in.value};
+    if (rst) begin
+      open_q <= '0;
+      out_valid <= 1'b0;
+    end
+  end
+endmodule
+
+`default_nettype wire

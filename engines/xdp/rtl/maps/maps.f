@@ -1,0 +1,11 @@
+# The card's maps.
+-f ../../../../lib/rtl/rtl.f
+maps_pkg.sv
+map_hash.sv
+map_prefixes.sv
+map_longest.sv
+map_group.sv
+map_ledger.sv
+map_bank.sv
+map_host.sv
+card_maps.sv

@@ -1,0 +1,59 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The card's maps with their links as plain ports, for test benches.
+module maps_bench
+  import map_pkg::*;
+#(
+    parameter int unsigned Units = 16,
+    parameter int unsigned Banks = 16,
+    parameter int unsigned Rows  = 1024
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    input  wire logic [Units-1:0]                 valid,
+    input  wire logic [Units*$bits(flit_t)-1:0]   flit,
+    output logic [Units-1:0]                      room,
+    output logic [Units-1:0]                      reply_valid,
+    output logic [Units*$bits(reply_t)-1:0]       reply,
+
+    input  wire logic        cfg_req,
+    input  wire logic        cfg_we,
+    input  wire logic [11:0] cfg_addr,
+    input  wire logic [31:0] cfg_wdata,
+    output logic             cfg_ack,
+    output logic             cfg_err,
+    output logic [31:0]      cfg_rdata
+);
+  map_if links[Units] ();
+  cfg_if #(.ADDR_W(12)) cfg ();
+
+  for (genvar u = 0; u < Units; u++) begin : gen_link
+    assign links[u].valid = valid[u];
+    assign links[u].flit = flit[u*$bits(flit_t)+:$bits(flit_t)];
+    assign room[u] = links[u].room;
+    assign reply_valid[u] = links[u].reply_valid;
+    assign reply[u*$bits(reply_t)+:$bits(reply_t)] = links[u].reply;
+  end
+  assign cfg.req = cfg_req;
+  assign cfg.we = cfg_we;
+  assign cfg.addr = cfg_addr;
+  assign cfg.wdata = cfg_wdata;
+  assign cfg_ack = cfg.ack;
+  assign cfg_err = cfg.err;
+  assign cfg_rdata = cfg.rdata;
+
+  card_maps #(
+      .Units(Units),
+      .Banks(Banks),
+      .Rows (Rows)
+  ) maps (
+      .clk,
+      .rst,
+      .links,
+      .cfg
+  );
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,623 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The card's maps alone: many units at once, the host beside them, held against a plain Python model."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections import Counter, deque
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge
+from penstock import regs
+from penstock.hdl import simulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from card_maps import (
+    ANY,
+    ARRAY,
+    ATOMIC,
+    DELETE,
+    EEXIST,
+    EINVAL,
+    EXIST,
+    HASH,
+    LOAD,
+    LOOKUP,
+    LPM,
+    LRU,
+    M64,
+    NOEXIST,
+    ORIGIN,
+    ROWS,
+    STORE,
+    UPDATE,
+    Model,
+    Request,
+    Shape,
+    cut,
+    hash_of,
+    linearizable,
+    signed,
+)
+
+SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
+FLIT, REPLY = 169, 68
+
+
+class Maps:
+    """Drives a `maps_bench`: links with queues, the host's window. `step()` is one cycle."""
+
+    def __init__(self, dut: Any) -> None:
+        self.dut = dut
+        self.rng = random.Random(SEED)
+        self.cycle = 0
+        self.units = len(dut.valid)
+        self.queues: list[deque[tuple[int, Request | None]]] = [deque() for _ in range(self.units)]
+        self.waiting: list[dict[int, Request]] = [{} for _ in range(self.units)]
+        self.pause = 0.0
+        self.shapes: list[int] = []
+        self.seed: list[int] = []
+
+    async def start(self) -> None:
+        dut = self.dut
+        for name in ("valid", "flit", "cfg_req", "cfg_we", "cfg_addr", "cfg_wdata"):
+            getattr(dut, name).value = 0
+        dut.rst.value = 1
+        Clock(dut.clk, 4, "ns").start()
+        self.edge = FallingEdge(dut.clk)
+        for _ in range(4):
+            await self.edge
+        dut.rst.value = 0
+        await self.edge
+        shape = await self.read(regs.MAPS_HOST_SHAPE)
+        self.banks, self.rows = 1 << (shape & 255), 1 << (shape >> 8 & 255)
+        self.seed = [self.rng.getrandbits(64) for _ in range(17)]
+        for at, word in enumerate(self.seed):
+            await self.write(regs.MAPS_HOST_SEED_LOW, word & 0xFFFFFFFF)
+            await self.write(regs.MAPS_HOST_SEED_HIGH, word >> 32)
+            await self.write(regs.MAPS_HOST_SEED_AT, at)
+
+    def send(self, unit: int, request: Request) -> None:
+        flits = request.flits()
+        self.queues[unit].extend((flit, request if at == 0 else None) for at, flit in enumerate(flits))
+        if not request.quiet:
+            assert request.ctx not in self.waiting[unit]
+            self.waiting[unit][request.ctx] = request
+
+    async def step(self) -> None:
+        await self.edge
+        self.cycle += 1
+        dut = self.dut
+        replied = int(dut.reply_valid.value)
+        if replied:
+            replies = int(dut.reply.value)
+            for unit in range(self.units):
+                if replied >> unit & 1:
+                    word = replies >> REPLY * unit & (1 << REPLY) - 1
+                    if word >> 67:
+                        if unit == 0:
+                            self.shapes.append(word & M64)
+                        continue
+                    request = self.waiting[unit].pop(word >> 64 & 7)
+                    request.answer, request.end = word & M64, self.cycle
+        room, valid, flits = int(dut.room.value), 0, 0
+        for unit in range(self.units):
+            if self.queues[unit] and room >> unit & 1 and not (self.pause and self.rng.random() < self.pause):
+                flit, first = self.queues[unit].popleft()
+                if first:
+                    first.begin = self.cycle
+                valid |= 1 << unit
+                flits |= flit << FLIT * unit
+        dut.valid.value = valid
+        if valid:
+            dut.flit.value = flits
+
+    def quiet(self) -> bool:
+        return not any(self.queues) and not any(self.waiting)
+
+    async def settle(self, limit: int = 20_000) -> None:
+        end = self.cycle + limit
+        while not self.quiet():
+            assert self.cycle < end, "no answer"
+            await self.step()
+        for _ in range(60):
+            await self.step()
+
+    async def ask(self, request: Request, unit: int = 0) -> int:
+        self.send(unit, request)
+        end = self.cycle + 3000
+        while not request.end:
+            assert self.cycle < end, "no answer"
+            await self.step()
+        return signed(request.answer)
+
+    # ---- host
+    async def access(self, addr: int, data: int | None = None) -> tuple[int, bool]:
+        dut = self.dut
+        dut.cfg_req.value = 1
+        dut.cfg_we.value = int(data is not None)
+        dut.cfg_addr.value = addr
+        dut.cfg_wdata.value = data or 0
+        await self.step()
+        while not int(dut.cfg_ack.value):
+            await self.step()
+        dut.cfg_req.value = 0
+        found = int(dut.cfg_rdata.value), bool(int(dut.cfg_err.value))
+        await self.step()
+        return found
+
+    async def read(self, addr: int) -> int:
+        value, err = await self.access(addr)
+        assert not err
+        return value
+
+    async def write(self, addr: int, data: int) -> None:
+        assert not (await self.access(addr, data))[1], hex(addr)
+
+    async def make(self, number: int, shape: Shape) -> None:
+        for at, word in enumerate(shape.words()):
+            await self.write(regs.MAPS_HOST_DESCRIPTOR + 4 * at, word)
+        await self.write(regs.MAPS_HOST_DEFINE, number)
+        while await self.read(regs.MAPS_HOST_COMMAND) & 2:
+            pass
+
+    async def host(self, request: Request) -> list[int]:
+        """A request of the host; gives the words of its answer."""
+        data, keys = request.data()
+        for at, part in enumerate(data):
+            for word in range(4):
+                await self.write(regs.MAPS_HOST_DATA + 16 * at + 4 * word, part >> 32 * word & 0xFFFFFFFF)
+        await self.write(regs.MAPS_HOST_INFO, request.info())
+        await self.write(regs.MAPS_HOST_COMMAND, request.op | keys << 4 | len(data) << 8)
+        while await self.read(regs.MAPS_HOST_COMMAND) & 1:
+            pass
+        count = 2 * request.count if request.op == ROWS else 1
+        words = []
+        for at in range(count):
+            low = await self.read(regs.MAPS_HOST_DATA + 8 * at)
+            words.append(low | await self.read(regs.MAPS_HOST_DATA + 8 * at + 4) << 32)
+        return words
+
+
+@cocotb.test()
+async def arrays(dut: Any) -> None:
+    """An array's elements are where the contract says, in bank after bank, and zeros; wrong numbers and flags get Linux' answers."""
+    maps = Maps(dut)
+    await maps.start()
+    shape = Shape(ARRAY, 4, 24, 37)
+    shape.lay_out(3, maps.banks)
+    await maps.make(5, shape)
+    assert maps.shapes == [24 << 16 | 4 << 6 | 5]
+    for index in range(37):
+        address = await maps.ask(Request(LOOKUP, map=5, key=index.to_bytes(4, "little")), index % maps.units)
+        bank, local = index % maps.banks, index // maps.banks
+        assert address == ORIGIN + bank * maps.rows * 16 + (3 + local * 2) * 16
+        for word in range(3):
+            assert await maps.ask(Request(LOAD, address=address + 8 * word)) == 0
+        assert await maps.ask(Request(UPDATE, map=5, key=index.to_bytes(4, "little"), value=bytes([index]) * 24)) == 0
+    for index in range(37):
+        key = index.to_bytes(4, "little")
+        address = await maps.ask(Request(LOOKUP, map=5, key=key))
+        for offset, count in [(0, 8), (7, 4), (15, 2), (20, 4), (23, 1)]:
+            value = await maps.ask(Request(LOAD, address=address + offset, count=count))
+            assert value == int.from_bytes(bytes([index]) * count, "little")
+    key = (36).to_bytes(4, "little")
+    assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes(24), flags=NOEXIST)) == EEXIST
+    assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes(24), flags=EXIST)) == 0
+    assert await maps.ask(Request(DELETE, map=5, key=key)) == EINVAL
+    for index in (37, 1 << 31):
+        key = index.to_bytes(4, "little")
+        assert await maps.ask(Request(LOOKUP, map=5, key=key)) == 0
+        assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes(24))) == -7
+    # No such map
+    assert await maps.ask(Request(LOOKUP, map=6, key=key)) == 0
+    assert await maps.ask(Request(UPDATE, map=6, key=key, value=bytes(24))) == EINVAL
+    assert await maps.ask(Request(DELETE, map=6, key=key)) == EINVAL
+
+
+@cocotb.test()
+async def accesses(dut: Any) -> None:
+    """Loads, stores and atomics of all sizes at all places, held against bytes; a context's silent stores are there for its loads."""
+    maps = Maps(dut)
+    await maps.start()
+    memory = bytearray(256)
+    base = ORIGIN + maps.rows * 16 * (maps.banks - 1) + 0x100
+    for at in range(0, 256, 8):
+        maps.send(0, Request(STORE, address=base + at, operand=0, quiet=True))
+    await maps.settle()
+    rng = maps.rng
+    for _ in range(1200):
+        count, atomic = rng.choice([1, 2, 4, 8]), rng.randrange(6)
+        at = rng.randrange(256 - count + 1)
+        old = int.from_bytes(memory[at : at + count], "little")
+        operand, expected = rng.getrandbits(64), rng.choice([old, old ^ 1 << rng.randrange(8 * count)])
+        mask = (1 << 8 * count) - 1
+        op = rng.choice([LOAD, STORE, ATOMIC, ATOMIC])
+        new = old
+        if op == STORE:
+            new = operand & mask
+        elif op == ATOMIC:
+            results = [old + operand, old | operand, old & operand, old ^ operand, operand, old]
+            new = (results[atomic] if atomic < 5 else operand if expected == old else old) & mask
+        memory[at : at + count] = new.to_bytes(count, "little")
+        request = Request(op, 3, address=base + at, count=count, atomic=atomic, operand=operand)
+        request.expected = (expected | rng.getrandbits(64) << 8 * count) & M64  # what is above its bytes does not count
+        request.quiet = op != LOAD and rng.random() < 0.3
+        if request.quiet:
+            maps.send(1, request)
+        else:
+            assert await maps.ask(request, 1) & M64 == old, (op, atomic, count)
+    rows = await maps.host(Request(ROWS, address=base, count=16))
+    assert b"".join(word.to_bytes(8, "little") for word in rows) == memory
+
+
+def keys_of(rng: random.Random, size: int, count: int) -> list[bytes]:
+    """Keys that differ in one byte only, beside random ones."""
+    near = bytearray(rng.randbytes(size))
+    keys = {bytes(near)}
+    while len(keys) < count:
+        other = bytearray(near)
+        other[rng.randrange(size)] = rng.randrange(256)
+        keys.add(bytes(other) if rng.random() < 0.5 else rng.randbytes(size))
+    return sorted(keys)
+
+
+async def tables(maps: Maps, number: int, shape: Shape, keys: list[bytes], rounds: int) -> Model:
+    """One operation after the other on a map, with values checked: as the model says."""
+    model = Model(shape)
+    values: dict[bytes, bytes] = {}
+    rng = maps.rng
+    for _ in range(rounds):
+        key = rng.choice(keys)
+        unit = rng.randrange(maps.units)
+        what = rng.choice([LOOKUP, LOOKUP, UPDATE, UPDATE, DELETE])
+        if what == UPDATE:
+            flags, value = rng.choice([ANY, ANY, NOEXIST, EXIST]), rng.randbytes(shape.value_bytes)
+            expected = model.update(key, flags)
+            answer = await maps.ask(Request(UPDATE, map=number, key=key, value=value, flags=flags), unit)
+            assert answer == expected, (key.hex(), flags)
+            if not expected:
+                values[key if shape.kind != LPM else cut(key, key[0])] = value
+        elif what == DELETE:
+            assert await maps.ask(Request(DELETE, map=number, key=key), unit) == model.delete(key)
+        else:
+            address = await maps.ask(Request(LOOKUP, map=number, key=key), unit)
+            found = model.find(key)
+            assert bool(address) == (found is not None), key.hex()
+            if found is not None:
+                known = model.keys[found]
+                assert known in (0, address)
+                model.keys[found] = address
+                at = 8 * rng.randrange(shape.value_bytes // 8)
+                value = await maps.ask(Request(LOAD, address=address + at), unit)
+                assert value & M64 == int.from_bytes(values[found][at : at + 8], "little")
+    assert len({address for address in model.keys.values() if address}) == sum(map(bool, model.keys.values()))
+    return model
+
+
+@cocotb.test()
+async def hashes(dut: Any) -> None:
+    """Keys and values of several sizes; a map holds exactly as many entries as it says, wherever they lie."""
+    maps = Maps(dut)
+    await maps.start()
+    row = 1
+    for number, (key_bytes, value_bytes, entries) in enumerate([(4, 8, 20), (16, 16, 32), (17, 40, 24), (64, 256, 12)]):
+        shape = Shape(HASH, key_bytes, value_bytes, entries)
+        row = shape.lay_out(row, maps.banks, share=entries)
+        await maps.make(number, shape)
+        keys = keys_of(maps.rng, key_bytes, 2 * entries)
+        model = await tables(maps, number, shape, keys, 500)
+        # Full, and one too many; then room for it.
+        for key in keys:
+            expected = model.update(key, ANY)
+            assert await maps.ask(Request(UPDATE, map=number, key=key, value=bytes(value_bytes))) == expected
+        assert model.full()
+        there, missing = next(k for k in keys if k in model.keys), next(k for k in keys if k not in model.keys)
+        assert await maps.ask(Request(DELETE, map=number, key=there)) == model.delete(there) == 0
+        update = Request(UPDATE, map=number, key=missing, value=bytes(value_bytes))
+        assert await maps.ask(update) == model.update(missing, ANY) == 0
+
+
+@cocotb.test()
+async def chains(dut: Any) -> None:
+    """Entries of a bucket, wherever in their chain they are taken out; where the hash of the contract says, as rows show."""
+    maps = Maps(dut)
+    await maps.start()
+    shape = Shape(HASH, 8, 16, 60)
+    shape.lay_out(1, maps.banks, share=60)
+    shape.buckets = 3
+    await maps.make(9, shape)
+    # Keys of one bucket
+    candidates = (number.to_bytes(8, "little") for number in range(1 << 20))
+    low = maps.banks.bit_length() - 1 + shape.buckets
+    keys = []
+    while len(keys) < 17:
+        key = next(candidates)
+        if hash_of(key, maps.seed) & (1 << low) - 1 == 5 * maps.banks + 1:
+            keys.append(key)
+    for key in keys[:16]:
+        assert await maps.ask(Request(UPDATE, map=9, key=key, value=key * 2)) == 0
+    assert await maps.ask(Request(UPDATE, map=9, key=keys[16], value=bytes(16))) == -7
+    for taken in (keys[0], keys[15], keys[7], keys[8]):
+        assert await maps.ask(Request(DELETE, map=9, key=taken)) == 0
+        keys.remove(taken)
+        for key in keys[:-1]:
+            address = await maps.ask(Request(LOOKUP, map=9, key=key))
+            bank = (address - ORIGIN) // (16 * maps.rows)
+            assert bank == 1
+            words = await maps.host(Request(ROWS, address=address - 32, count=3))
+            assert words[0] >> 32 == hash_of(key, maps.seed)
+            assert words[0] >> 16 & 1
+            assert [words[2], words[3]] == [int.from_bytes(key, "little"), 0]
+            assert words[4:] == [int.from_bytes(key, "little")] * 2
+        assert await maps.ask(Request(LOOKUP, map=9, key=taken)) == 0
+    bucket = ORIGIN + maps.rows * 16 + shape.base * 16 + 2 * 5
+    seen, at = set(), await maps.ask(Request(LOAD, address=bucket, count=2))
+    while at:
+        seen.add(at)
+        at = (await maps.host(Request(ROWS, address=ORIGIN + (maps.rows + at) * 16, count=1)))[0] & 0xFFFF
+    assert len(seen) == 12
+
+
+@cocotb.test()
+async def alike(dut: Any) -> None:
+    """Keys that share a hash, which whoever knows the seed can make, and all their bytes but a few, are still different keys; and the
+    hash is the contract's for keys of all sizes."""
+    maps = Maps(dut)
+    await maps.start()
+    row = 1
+    for number, size in enumerate([3, 16, 31, 33, 64]):
+        shape = Shape(HASH, size, 8, 30)
+        row = shape.lay_out(row, maps.banks, share=30)
+        await maps.make(number, shape)
+        for key in keys_of(maps.rng, size, 20):
+            assert await maps.ask(Request(UPDATE, map=number, key=key, value=bytes(8))) == 0
+            address = await maps.ask(Request(LOOKUP, map=number, key=key))
+            above = -(-size // 16)
+            words = await maps.host(Request(ROWS, address=address - 16 * (above + 1), count=above + 1))
+            assert words[0] >> 32 == hash_of(key, maps.seed)
+            assert b"".join(word.to_bytes(8, "little") for word in words[2:]) == key + bytes(-size % 16)
+    # With a seed of zeros the product of a word and of zero behind it is zero: so all these keys have the hash 0.
+    await maps.write(regs.MAPS_HOST_SEED_LOW, 0)
+    await maps.write(regs.MAPS_HOST_SEED_HIGH, 0)
+    for at in range(17):
+        await maps.write(regs.MAPS_HOST_SEED_AT, at)
+    shape = Shape(HASH, 24, 8, 30)
+    shape.lay_out(row, maps.banks, share=30)
+    await maps.make(9, shape)
+    trunk = b"".join(maps.rng.randbytes(4) + bytes(4) for _ in range(3))
+    places = [0, 3, 9, 11, 16, 19]
+    keys = [trunk[:at] + bytes([trunk[at] ^ 1]) + trunk[at + 1 :] for at in places] + [trunk]
+    addresses = set()
+    for key in keys:
+        assert await maps.ask(Request(UPDATE, map=9, key=key, value=bytes(8), flags=NOEXIST)) == 0
+    for key in keys:
+        addresses.add(await maps.ask(Request(LOOKUP, map=9, key=key)))
+    assert len(addresses) == len(keys)
+
+
+@cocotb.test()
+async def forgets(dut: Any) -> None:
+    """A map that forgets takes every new key; what is used stays, what is not goes."""
+    maps = Maps(dut)
+    await maps.start()
+    shape = Shape(LRU, 16, 16, 8 * maps.banks)
+    shape.lay_out(1, maps.banks, share=8)
+    await maps.make(0, shape)
+    rng = maps.rng
+    kept = [rng.randbytes(16) for _ in range(maps.banks // 2)]
+    for key in kept:
+        assert await maps.ask(Request(UPDATE, map=0, key=key, value=key)) == 0
+    gone = []
+    for turn in range(40 * maps.banks):
+        key = rng.randbytes(16)
+        gone.append(key)
+        assert await maps.ask(Request(UPDATE, map=0, key=key, value=key), turn % maps.units) == 0
+        if turn % 8 == 0:
+            address = await maps.ask(Request(LOOKUP, map=0, key=key))
+            assert address
+            assert await maps.ask(Request(LOAD, address=address)) & M64 == int.from_bytes(key[:8], "little")
+        if turn % 2 == 0:
+            assert await maps.ask(Request(LOOKUP, map=0, key=kept[turn // 2 % len(kept)])), turn
+    there = [key for key in gone if await maps.ask(Request(LOOKUP, map=0, key=key))]
+    assert 6 * maps.banks <= len(there) <= 8 * maps.banks
+    old, young = gone[: len(gone) // 2], gone[-4 * maps.banks :]
+    assert not set(there) & set(old)
+    assert len(set(there) & set(young)) > 2 * maps.banks
+    for key in there:
+        assert await maps.ask(Request(DELETE, map=0, key=key)) == 0
+
+
+@cocotb.test()
+async def prefixes(dut: Any) -> None:
+    """The longest prefix that is there, of IPv4, of IPv6 and of odd sizes; lengths that are too long."""
+    maps = Maps(dut)
+    await maps.start()
+    rng, row = maps.rng, 1
+    for number, size in enumerate([4, 16, 1, 13]):
+        shape = Shape(LPM, 4 + size, 8, 40)
+        row = shape.lay_out(row, maps.banks, share=40)
+        await maps.make(number, shape)
+        trunk = rng.randbytes(size)
+        keys = [bytes([0, 0, 0, 0]) + rng.randbytes(size)]
+        while len(keys) < 90:
+            bits = bytearray(trunk)
+            for _ in range(rng.randrange(3)):
+                bits[rng.randrange(size)] ^= 1 << rng.randrange(8)
+            length = rng.choice([rng.randrange(8 * size + 1), 8 * size, 8 * size + 1, 4])
+            keys.append(length.to_bytes(4, "little") + bytes(bits))
+        model = await tables(maps, number, shape, keys, 500)
+        assert await maps.ask(Request(LOOKUP, map=number, key=b"\xff" * 4 + trunk)) == 0
+        for key in keys:
+            expected = model.update(key, ANY)
+            assert await maps.ask(Request(UPDATE, map=number, key=key, value=bytes(8))) == expected
+        for key in keys:
+            assert await maps.ask(Request(DELETE, map=number, key=key)) == model.delete(key)
+        for key in keys[:20]:
+            assert await maps.ask(Request(LOOKUP, map=number, key=key)) == 0
+
+
+@cocotb.test()
+async def together(dut: Any) -> None:
+    """All units, several contexts each, on few keys, while the host works too: for each key some order of all that was done explains what
+    came of it; no count is lost."""
+    maps = Maps(dut)
+    await maps.start()
+    maps.pause = 0.1
+    rng = maps.rng
+    shape, longest, counters = Shape(HASH, 16, 8, 400), Shape(LPM, 8, 8, 300), Shape(ARRAY, 4, 8, 8)
+    row = counters.lay_out(longest.lay_out(shape.lay_out(1, maps.banks), maps.banks), maps.banks)
+    assert row <= maps.rows
+    for number, each in enumerate([shape, longest, counters]):
+        await maps.make(number, each)
+    keys = [rng.randbytes(16) for _ in range(10)]
+    fixed = [bytes([8 * n, 0, 0, 0, 10, 1, 2, 3]) for n in range(1, 5)]
+    for prefix in fixed[:3]:
+        assert await maps.ask(Request(UPDATE, map=1, key=prefix, value=bytes(8))) == 0
+    address = {cut(key, key[0]): await maps.ask(Request(LOOKUP, map=1, key=key)) for key in fixed[:3]}
+    cells = [await maps.ask(Request(LOOKUP, map=2, key=n.to_bytes(4, "little"))) for n in range(8)]
+    history: list[Request] = []
+    added: Counter[int] = Counter()
+    seen: dict[int, list[int]] = {cell: [] for cell in cells}
+    host_done = 0
+
+    def another(unit: int, ctx: int) -> None:
+        kind = rng.randrange(10)
+        if kind < 5:
+            op = rng.choice([LOOKUP, UPDATE, DELETE])
+            request = Request(op, ctx, 0, rng.choice(keys), rng.randbytes(8), rng.choice([ANY, NOEXIST, EXIST]))
+        elif kind < 7:
+            bits = rng.choice([b"\x0a\x01\x02\x03", b"\x0a\x01\x02\x04", b"\x0a\x01\x07\x03"])
+            request = Request(LOOKUP, ctx, 1, bytes([32, 0, 0, 0]) + bits)
+        else:
+            request = Request(ATOMIC, ctx, address=rng.choice(cells), operand=1, quiet=rng.random() < 0.2)
+            added[request.address] += 1
+        maps.send(unit, request)
+        if not request.quiet:
+            history.append(request)
+
+    for turn in range(1500 if maps.units > 8 else 6000):
+        for unit in range(maps.units):
+            ctx = rng.randrange(8)
+            if len(maps.queues[unit]) < 4 and ctx not in maps.waiting[unit]:
+                another(unit, ctx)
+        if turn % 100 == 50:
+            request = Request(rng.choice([LOOKUP, UPDATE, DELETE]), 0, 0, rng.choice(keys), rng.randbytes(8))
+            request.begin = maps.cycle
+            request.answer = (await maps.host(request))[0]
+            request.end = maps.cycle
+            history.append(request)
+            host_done += 1
+        await maps.step()
+    await maps.settle()
+    assert host_done >= 15
+    for request in history:
+        if request.op == ATOMIC:
+            seen[request.address].append(request.answer)
+        elif request.map == 1:
+            length = next(
+                n
+                for n in (24, 16, 8)
+                if cut(request.key, n) in address and cut(fixed[2], n)[4:] == cut(request.key, n)[4:]
+            )
+            assert request.answer == address[cut(request.key, length)]
+    for key in keys:
+        of_key = [request for request in history if request.op != ATOMIC and request.map == 0 and request.key == key]
+        assert len(of_key) > 50
+        assert linearizable(of_key, present=False), key.hex()
+    for cell in cells:
+        assert len(set(seen[cell])) == len(seen[cell]), "two got the same"
+        assert await maps.ask(Request(LOAD, address=cell)) == added[cell]
+
+
+@cocotb.test()
+async def speed(dut: Any) -> None:
+    """Lookups of keys of 16 bytes: how long one takes, and how many a cycle brings when all units ask."""
+    maps = Maps(dut)
+    await maps.start()
+    rng = maps.rng
+    shape = Shape(HASH, 16, 16, 512)
+    shape.lay_out(1, maps.banks)
+    routes = Shape(LPM, 8, 8, 64)
+    assert routes.lay_out(shape.end, maps.banks) <= maps.rows
+    await maps.make(0, shape)
+    await maps.make(1, routes)
+    keys = [rng.randbytes(16) for _ in range(400)]
+    for at, key in enumerate(keys):
+        maps.send(at % maps.units, Request(UPDATE, at // maps.units % 8, key=key, value=bytes(16)))
+        if at % maps.units == maps.units - 1:
+            await maps.settle()
+    await maps.settle()
+    for length in (8, 16, 24, 32):
+        for n in range(16):
+            key = bytes([length, 0, 0, 0, n, 1, 2, 3])
+            assert await maps.ask(Request(UPDATE, map=1, key=key, value=bytes(8))) == 0
+
+    async def latency(request: Request) -> int:
+        await maps.settle()
+        await maps.ask(request, 1)
+        return request.end - request.begin
+
+    times = sorted([await latency(Request(LOOKUP, key=key)) for key in keys[:60]])
+    missed = await latency(Request(LOOKUP, key=bytes(16)))
+    access = await latency(Request(LOAD, address=ORIGIN + 16))
+    route = await latency(Request(LOOKUP, map=1, key=bytes([32, 0, 0, 0, 1, 1, 2, 3])))
+    dut._log.info(
+        "cycles: lookup %d to %d, median %d, of a key that is not there %d", times[0], times[-1], times[30], missed
+    )
+    dut._log.info("cycles: load %d, longest of four lengths of prefixes %d", access, route)
+
+    async def rate(make: Any) -> float:
+        begin, done = 0, 0
+        sent: list[Request] = []
+        for turn in range(1400):
+            for unit in range(maps.units):
+                if len(maps.queues[unit]) < 2:
+                    ctx = next((c for c in range(8) if c not in maps.waiting[unit]), None)
+                    if ctx is not None:
+                        sent.append(make(ctx))
+                        maps.send(unit, sent[-1])
+            await maps.step()
+            if turn == 399:
+                begin = maps.cycle
+        done = sum(1 for request in sent if request.end > begin)
+        end = maps.cycle
+        await maps.settle()
+        assert all(request.answer for request in sent)
+        return done / (end - begin)
+
+    spread = await rate(lambda ctx: Request(LOOKUP, ctx, key=rng.choice(keys)))
+    one = await rate(lambda ctx: Request(LOOKUP, ctx, key=keys[0]))
+    longest = await rate(lambda ctx: Request(LOOKUP, ctx, 1, bytes([32, 0, 0, 0, rng.randrange(16), 1, 2, 3])))
+    dut._log.info(
+        "lookups a cycle: %.2f of %d keys, %.2f of one key, %.2f of prefixes", spread, len(keys), one, longest
+    )
+    if maps.units >= 16 and maps.banks >= 16:
+        assert spread >= 0.6
+    assert times[0] <= 30
+    assert one >= 0.09
+
+
+CASES = ["arrays", "accesses", "hashes", "chains", "alike", "forgets", "prefixes", "together", "speed"]
+SHAPES = [{"Units": 16, "Banks": 16, "Rows": 1024}, {"Units": 2, "Banks": 2, "Rows": 2048}]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=["16_units", "2_units"])
+@pytest.mark.parametrize("case", CASES)
+def test_maps(case: str, shape: dict[str, int]) -> None:
+    """What the coroutine of that name says."""
+    simulate(
+        "maps_bench",
+        ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_bench.sv"],
+        "test_maps",
+        shape,
+        testcase=case,
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
