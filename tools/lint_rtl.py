@@ -34,7 +34,13 @@ SHAPES = [
     {"Ports": 2, "Units": 2, "Engine": each((1, 1)), "Lanes": each((1, 2))},
     {"Ports": 2, "Units": 5, "Engine": each((1, 1)), "Lanes": each((1, 4))},
     {"Ports": 4, "Units": 4, "Engine": each((1, 1)), "Lanes": each((1, 8))},
-    {"Ports": 2, "Units": 7, "Engine": each((4, 0), (3, 1)), "Accel": each((2, 16), (2, 31)), "Lanes": each((5, 2), (2, 4))},
+    {
+        "Ports": 2,
+        "Units": 7,
+        "Engine": each((4, 0), (3, 1)),
+        "Accel": each((2, 16), (2, 31)),
+        "Lanes": each((5, 2), (2, 4)),
+    },
 ]
 
 

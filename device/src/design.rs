@@ -436,7 +436,9 @@ impl Design {
             None => wrong(format!("there are several groups of units, so say whose it is: NAME=..., of {}", there())),
             Some(name) => match self.groups.iter().position(|group| group.name == name) {
                 Some(group) => Ok(group),
-                None if there().is_empty() => wrong(format!("there is no group of units `{name}`; the only one has no name")),
+                None if there().is_empty() => {
+                    wrong(format!("there is no group of units `{name}`; the only one has no name"))
+                }
                 None => wrong(format!("there is no group of units `{name}`; there are: {}", there())),
             },
         }
@@ -610,7 +612,9 @@ program = "design.rs"
             let units = units.iter().map(|text| ForGroup::parse(text));
             design.clone().with(Override {
                 programs: programs.map(|ForGroup { group, value }| ForGroup { group, value: value.into() }).collect(),
-                units: units.map(|ForGroup { group, value }| ForGroup { group, value: value.parse().unwrap() }).collect(),
+                units: units
+                    .map(|ForGroup { group, value }| ForGroup { group, value: value.parse().unwrap() })
+                    .collect(),
                 tables: tables.iter().map(|name| (name.to_string(), PathBuf::from("other"))).collect(),
                 ..Override::default()
             })
@@ -622,12 +626,22 @@ program = "design.rs"
         assert_eq!(changed.groups[0].tables, design.groups[0].tables);
         assert!(changed.groups[1].tables.keys().eq(["ip_prefix", "string_match"]));
         for (programs, units, tables, words) in [
-            (vec!["a.c"], vec![], vec![], "program: there are several groups of units, so say whose it is: NAME=..., of first, more"),
+            (
+                vec!["a.c"],
+                vec![],
+                vec![],
+                "program: there are several groups of units, so say whose it is: NAME=..., of first, more",
+            ),
             (vec!["none=a.c"], vec![], vec![], "there is no group of units `none`; there are: first, more"),
             (vec![], vec!["3"], vec![], "units: there are several groups"),
             (vec![], vec!["more=28"], vec![], "units: 33 is out of range: 1..32"),
             (vec![], vec!["more=0"], vec![], "units: 0 is out of range: 1..32"),
-            (vec![], vec![], vec!["ip_prefix"], "have a table ip_prefix, so say whose: first.ip_prefix, more.ip_prefix"),
+            (
+                vec![],
+                vec![],
+                vec!["ip_prefix"],
+                "have a table ip_prefix, so say whose: first.ip_prefix, more.ip_prefix",
+            ),
             (vec![], vec![], vec!["first.string_match"], "needs \"string_match\" among"),
             (vec![], vec![], vec!["none.ip_prefix"], "there is no group of units `none`"),
         ] {

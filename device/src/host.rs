@@ -193,12 +193,7 @@ impl Host {
     }
 
     /// Fills tables of these units while the programs stay.
-    pub fn load_tables(
-        &self,
-        bus: &mut impl Bus,
-        units: &Range<u32>,
-        table: &[(u32, u32)],
-    ) -> Result<(), DeviceError> {
+    pub fn load_tables(&self, bus: &mut impl Bus, units: &Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, mask_of(units))?;
         fill_table(bus, table)
     }
