@@ -84,7 +84,7 @@ def test_chain(tmp_path: Path) -> None:
     captures = [f"{write_capture(tmp_path / f'{port}.pcap', frames)}@{port}" for port, frames in sent.items()]
     tcp = [frame for frames in sent.values() for frame in frames if has_protocol(frame, 6)]
     bad = [frame for frame in tcp if is_bad(frame[14:])]
-    assert len(bad) > 100 and len(tcp) - len(bad) > 100
+    assert len(bad) > 50 and len(tcp) - len(bad) > 100
     assert any(is_bad(frame) for frames in sent.values() for frame in frames if frame not in tcp)
     runs = {target: run_design(CHAIN, captures, tmp_path / target, target) for target in TARGETS}
     for target, run in runs.items():

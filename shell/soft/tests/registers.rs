@@ -43,7 +43,7 @@ fn described() -> HashMap<u32, String> {
             in_stream = false;
         }
     }
-    assert_eq!(all.len(), 24 + 128 + 6 * 13);
+    assert_eq!(all.len(), 25 + 128 + 6 * 13);
     all
 }
 
@@ -62,12 +62,14 @@ fn registers_answer_as_they_are_described() {
 #[test]
 fn registers_that_can_be_written_keep_their_bits() {
     let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
+    assert_eq!(card.read(regs::CARD_UNIT_INGRESS), Ok(u32::MAX));
     for (address, bits) in [
         (regs::CARD_UNIT_WRITE_MASK, u32::MAX),
         (regs::CARD_UNIT_READ, 31),
         (regs::CARD_PORT_ENABLE, 15),
         (regs::CARD_POLICY, 3),
         (regs::CARD_UNIT_ENABLE, u32::MAX),
+        (regs::CARD_UNIT_INGRESS, u32::MAX),
         (regs::CARD_SLOTS_UNIT, 31),
         (regs::CARD_RETA + 4 * 127, 31),
     ] {
