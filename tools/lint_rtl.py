@@ -14,16 +14,33 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
 
+MAX_UNITS = 32
+
+
+def each(*groups: tuple[int, int]) -> str:
+    """A parameter of the card with a byte for each unit: so many units have this value, so many that; those behind the last."""
+    values = [value for count, value in groups for _ in range(count)]
+    values += [values[-1]] * (MAX_UNITS - len(values))
+    return f"{8 * MAX_UNITS}'h" + bytes(reversed(values)).hex()
+
+
 # Ports and units at their bounds, where widths go wrong, and what the units are.
 SHAPES = [
-    {"Ports": 2, "Units": 16, "Accel": 1},
-    {"Ports": 1, "Units": 1, "Accel": 31},
-    {"Ports": 4, "Units": 32, "Accel": 1},
-    {"Ports": 2, "Units": 8, "Accel": 0},
-    {"Ports": 1, "Units": 1, "Engine": 1, "Lanes": 1},
-    {"Ports": 2, "Units": 2, "Engine": 1, "Lanes": 2},
-    {"Ports": 2, "Units": 5, "Engine": 1, "Lanes": 4},
-    {"Ports": 4, "Units": 4, "Engine": 1, "Lanes": 8},
+    {"Ports": 2, "Units": 16, "Accel": each((1, 1))},
+    {"Ports": 1, "Units": 1, "Accel": each((1, 31))},
+    {"Ports": 4, "Units": 32, "Accel": each((1, 1))},
+    {"Ports": 2, "Units": 8, "Accel": each((1, 0))},
+    {"Ports": 1, "Units": 1, "Engine": each((1, 1)), "Lanes": each((1, 1))},
+    {"Ports": 2, "Units": 2, "Engine": each((1, 1)), "Lanes": each((1, 2))},
+    {"Ports": 2, "Units": 5, "Engine": each((1, 1)), "Lanes": each((1, 4))},
+    {"Ports": 4, "Units": 4, "Engine": each((1, 1)), "Lanes": each((1, 8))},
+    {
+        "Ports": 2,
+        "Units": 7,
+        "Engine": each((4, 0), (3, 1)),
+        "Accel": each((2, 16), (2, 31)),
+        "Lanes": each((5, 2), (2, 4)),
+    },
 ]
 
 
@@ -33,7 +50,7 @@ def main() -> int:
     opts = args.parse_args()
     status = 0
     runs = [(shape, "--assert") for shape in SHAPES]
-    runs += [(SHAPES[index], "-DSYNTHESIS") for index in (1, 3, 4, 7)]
+    runs += [(SHAPES[index], "-DSYNTHESIS") for index in (1, 3, 4, 7, 8)]
     for shape, view in [runs[1], runs[4]] if opts.syntax else runs:
         command = [
             str(VERILATOR_ROOT / "bin" / "verilator_bin"),

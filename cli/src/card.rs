@@ -70,7 +70,7 @@ impl Card {
         rate: Rate,
         debugged: Option<Debugged>,
     ) -> Result<Run, CardError> {
-        let mut bar = Bar::new(self.design.units);
+        let mut bar = Bar::new(self.design.units());
         let mut shown = |progress: Progress| bar.show(progress);
         let mut device: Box<dyn Device> = if recording.wave.is_some() || recording.hops {
             let mut device = RtlDevice::open(root, &self.design, recording.wave, &mut shown)?;
@@ -83,7 +83,7 @@ impl Card {
         };
         shown(Progress::Loading);
         if let Some(debugged) = debugged {
-            gdb::halt_first(&mut *device, debugged, self.design.units)?;
+            gdb::halt_first(&mut *device, debugged, self.design.units())?;
         }
         device.load(&self.image)?;
         device.send(traffic, rate)?;
@@ -97,7 +97,7 @@ impl Card {
 
     /// The card's RTL, up and loaded.
     pub fn rtl(&self, root: &Root) -> Result<RtlDevice, CardError> {
-        let mut bar = Bar::new(self.design.units);
+        let mut bar = Bar::new(self.design.units());
         let mut device = RtlDevice::open(root, &self.design, None, &mut |progress| bar.show(progress))?;
         device.load(&self.image)?;
         bar.finish();

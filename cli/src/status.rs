@@ -2,6 +2,7 @@
 //! A card that is up, in words and tables: what `up`, `ctl` and `top` show.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use penstock_device::{UnitState, WIRE_OVERHEAD};
 use penstock_live::Link;
@@ -36,9 +37,10 @@ impl<'a> Look<'a> {
 
     /// The card in a line.
     pub fn head(&self) -> String {
-        let Status { design, program, seconds, driver, .. } = self.now;
-        let program = program.file_name().unwrap_or_default().to_string_lossy();
-        format!("{design} ({program}), up for {seconds:.0} s, {driver}")
+        let Status { design, programs, seconds, driver, .. } = self.now;
+        let name = |program: &PathBuf| program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let programs: Vec<String> = programs.iter().map(name).collect();
+        format!("{design} ({}), up for {seconds:.0} s, {driver}", programs.join(", "))
     }
 
     /// Rows of the table of ports.
@@ -100,7 +102,7 @@ fn unit(unit: &UnitStatus) -> [String; 9] {
         UnitState::Dead => "dead",
     };
     [
-        unit.unit.to_string(),
+        format!("{} {}", unit.unit, unit.group).trim_end().to_string(),
         state.to_string(),
         format!("{}/{}", unit.vitals.held, unit.vitals.slots),
         grouped(unit.rx_frames),
@@ -133,8 +135,6 @@ fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::path::PathBuf;
-
     use penstock_device::Vitals;
 
     use super::*;
@@ -151,12 +151,21 @@ mod tests {
             drops: [("runt".to_string(), 1234)].into(),
         };
         let vitals = Vitals { state: UnitState::Dead, slots: 32, held: 7, at: "pc=0x8".to_string() };
-        let unit =
-            UnitStatus { unit: 3, vitals, rx_frames: 5, tx_frames: 4, blocked: 1, refused: 0, generated: 0, errors: 0 };
+        let unit = UnitStatus {
+            unit: 3,
+            group: String::new(),
+            vitals,
+            rx_frames: 5,
+            tx_frames: 4,
+            blocked: 1,
+            refused: 0,
+            generated: 0,
+            errors: 0,
+        };
         Status {
             design: "test".to_string(),
             manifest: PathBuf::new(),
-            program: PathBuf::from("a/b.c"),
+            programs: vec![PathBuf::from("a/b.c")],
             driver: "wire".to_string(),
             process,
             seconds,

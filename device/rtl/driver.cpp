@@ -5,7 +5,7 @@
 //
 // One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
 //
-// With PENSTOCK_UNITS the units are instances of a model of their own (split/), and their wires are carried here.
+// With PENSTOCK_UNITS the units are instances of models of their own, one for each kind (split/), and their wires are carried here.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@
 
 #include "Vcard.h"
 #ifdef PENSTOCK_UNITS
-#include "Vunit.h"
+#include "unit_model.h"
 #endif
 #include "verilated.h"
 #ifdef PENSTOCK_WAVE
@@ -334,7 +334,7 @@ struct Card {
     VerilatedContext context;
     Vcard top{&context};
 #ifdef PENSTOCK_UNITS
-    std::vector<std::unique_ptr<Vunit>> units;
+    std::vector<std::unique_ptr<UnitModel>> units;
 #endif
     std::string failure;
     uint64_t cycle = 0;
@@ -362,7 +362,7 @@ struct Card {
         listen();
 #ifdef PENSTOCK_UNITS
         for (int u = 0; u < PENSTOCK_UNITS; u++) {
-            units.push_back(std::make_unique<Vunit>(&context, ("unit" + std::to_string(u)).c_str()));
+            units.emplace_back(make_unit[u](&context, ("unit" + std::to_string(u)).c_str()));
             units.back()->unit_id = static_cast<uint8_t>(u);
         }
 #endif

@@ -13,6 +13,9 @@ use toml::Spanned;
 /// Clock of every card, MHz: the data path moves 512 bits a cycle, which carries 100 Gb/s a port at this clock.
 pub const CLOCK_MHZ: u32 = 250;
 
+/// Units that a card has at most.
+const MAX_UNITS: i64 = 32;
+
 /// How the dispatcher chooses a unit for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -67,6 +70,43 @@ pub enum Engine {
     },
 }
 
+/// Units of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What the command line and programs call them; empty when they are all that there are and have no name.
+    pub name: String,
+    /// Their numbers.
+    pub units: Range<u32>,
+    /// What each of them is.
+    pub engine: Engine,
+    /// Whether the dispatcher gives them frames of ports and host; others get frames over loopback alone.
+    pub ports: bool,
+    /// What they run: C source or what a compiler has made of it, an ELF file.
+    pub program: PathBuf,
+    /// Table name to the file it is loaded from.
+    pub tables: BTreeMap<String, PathBuf>,
+}
+
+impl Group {
+    /// Accelerators of each unit.
+    pub fn accelerators(&self) -> Accelerators {
+        match &self.engine {
+            Engine::Rpu { accelerators } => *accelerators,
+            Engine::Xdp { .. } => Accelerators::default(),
+        }
+    }
+
+    /// Its units, a bit each.
+    pub fn mask(&self) -> u32 {
+        mask_of(&self.units)
+    }
+}
+
+/// Units, a bit each.
+pub(crate) fn mask_of(units: &Range<u32>) -> u32 {
+    units.clone().fold(0, |mask, unit| mask | 1 << unit)
+}
+
 /// What a card is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
@@ -80,25 +120,45 @@ pub struct Design {
     pub clock_mhz: u32,
     /// Dispatch policy.
     pub policy: Policy,
-    /// Units, 1..32.
-    pub units: u32,
-    /// What each unit is.
-    pub engine: Engine,
-    /// What the units run: C source or what a compiler has made of it, an ELF file.
-    pub program: PathBuf,
-    /// Table name to the file it is loaded from.
-    pub tables: BTreeMap<String, PathBuf>,
+    /// Its units, 1..32, in groups of one kind each, by their numbers: at least one group.
+    pub groups: Vec<Group>,
+}
+
+/// A value for the units of one group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForGroup<T> {
+    /// The group's name; None means the only one.
+    pub group: Option<String>,
+    /// The value.
+    pub value: T,
+}
+
+impl<T> ForGroup<T> {
+    /// For the only group.
+    pub fn only(value: T) -> Self {
+        Self { group: None, value }
+    }
+}
+
+impl<'a> ForGroup<&'a str> {
+    /// Parses NAME=VALUE, or VALUE alone. What can be no name is part of the value.
+    pub fn parse(text: &'a str) -> Self {
+        match text.split_once('=').filter(|(name, _)| is_name(name)) {
+            Some((name, value)) => Self { group: Some(name.to_string()), value },
+            None => Self::only(text),
+        }
+    }
 }
 
 /// What the command line may change about a design.
 #[derive(Debug, Clone, Default)]
 pub struct Override {
-    /// Another program.
-    pub program: Option<PathBuf>,
-    /// Other table files.
+    /// Other programs.
+    pub programs: Vec<ForGroup<PathBuf>>,
+    /// Other table files, by the table's name or, when several groups have that table, GROUP.TABLE.
     pub tables: BTreeMap<String, PathBuf>,
-    /// Another number of units.
-    pub units: Option<u32>,
+    /// Other numbers of units.
+    pub units: Vec<ForGroup<u32>>,
     /// Another number of ports.
     pub ports: Option<u32>,
     /// Another policy.
@@ -139,7 +199,7 @@ struct Manifest {
     card: Card,
     #[serde(default)]
     dispatch: Dispatch,
-    units: Spanned<Vec<Units>>,
+    units: Spanned<Vec<Spanned<Units>>>,
 }
 
 #[derive(Deserialize)]
@@ -165,8 +225,10 @@ impl Default for Dispatch {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Units {
+    name: Option<Spanned<String>>,
     engine: EngineName,
-    count: Within<1, 32>,
+    count: Spanned<Within<1, MAX_UNITS>>,
+    ports: Option<Spanned<bool>>,
     program: Spanned<PathBuf>,
     accelerators: Option<Spanned<Vec<String>>>,
     lanes: Option<Spanned<usize>>,
@@ -183,6 +245,41 @@ enum EngineName {
 }
 
 impl Units {
+    /// Them behind the groups before; else where the manifest is wrong, unless it is all of it, and how.
+    fn group(&self, manifest: &Path, before: &[Group], only: bool) -> Result<Group, (Option<Range<usize>>, String)> {
+        let at = |(span, message)| (Some(span), message);
+        let name = match &self.name {
+            Some(name) if !is_name(name.get_ref()) => {
+                let message = "a name is lower-case letters, digits and _, a letter first: programs say PN_COUNT_NAME";
+                return Err((Some(name.span()), message.to_string()));
+            }
+            Some(name) if before.iter().any(|group| group.name == *name.get_ref()) => {
+                return Err((Some(name.span()), format!("`{}` is the name of two groups of units", name.get_ref())));
+            }
+            Some(name) => name.get_ref().clone(),
+            None if only => String::new(),
+            None => return Err((None, "of several groups of units each needs a `name`".to_string())),
+        };
+        let first = before.last().map_or(0, |group| group.units.end);
+        let end = first + self.count.get_ref().0;
+        if i64::from(end) > MAX_UNITS {
+            return Err((Some(self.count.span()), format!("{end} units in all; a card has {MAX_UNITS} at most")));
+        }
+        let folder = manifest.parent().unwrap_or(Path::new(""));
+        let program = folder.join(self.program.get_ref());
+        if !program.exists() {
+            return Err((Some(self.program.span()), format!("program: {} does not exist", program.display())));
+        }
+        Ok(Group {
+            name,
+            units: first..end,
+            engine: self.engine().map_err(at)?,
+            ports: self.ports.as_ref().map_or(before.is_empty(), |ports| *ports.get_ref()),
+            program,
+            tables: self.tables.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect(),
+        })
+    }
+
     /// What each of them is; else where the manifest is wrong, and how.
     fn engine(&self) -> Result<Engine, (Range<usize>, String)> {
         let foreign = |span: Range<usize>, key: &str, engine: &str| {
@@ -222,6 +319,12 @@ impl Units {
             }
         }
     }
+}
+
+/// Whether a group of units may have this name: in programs, macros end in it.
+fn is_name(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_lowercase())
+        && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
 /// A number that the manifest must keep between two bounds.
@@ -268,62 +371,111 @@ impl Design {
                 format!("clock_mhz is {}, and the card runs at {CLOCK_MHZ} only; drop the line", clock.get_ref());
             return Err(fail(clock.span(), message));
         }
-        let groups = manifest.units.get_ref();
-        let [units] = groups.as_slice() else {
-            let message = format!("{} [[units]] groups; a card has exactly one", groups.len());
-            return Err(fail(manifest.units.span(), message));
-        };
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let program = folder.join(units.program.get_ref());
-        if !program.exists() {
-            return Err(fail(units.program.span(), format!("program: {} does not exist", program.display())));
+        let all = manifest.units.get_ref();
+        if all.is_empty() {
+            return Err(fail(manifest.units.span(), "no [[units]]; a card has at least one".to_string()));
         }
-        let engine = units.engine().map_err(|(span, message)| fail(span, message))?;
-        let tables = units.tables.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect();
+        let mut groups: Vec<Group> = Vec::new();
+        for units in all {
+            let group = units.get_ref().group(path, &groups, all.len() == 1);
+            groups.push(group.map_err(|(span, message)| fail(span.unwrap_or(units.span()), message))?);
+        }
+        if let Some(first) = all.iter().find_map(|units| units.get_ref().ports.as_ref())
+            && groups.iter().all(|group| !group.ports)
+        {
+            let message = "no group of units has `ports = true`, so no frame would get to one".to_string();
+            return Err(fail(first.span(), message));
+        }
         Ok(Self {
             path: path.to_path_buf(),
             name: card.name.clone(),
             ports: card.ports.0,
             clock_mhz: CLOCK_MHZ,
             policy: manifest.dispatch.policy,
-            units: units.count.0,
-            engine,
-            program,
-            tables,
+            groups,
         })
     }
 
     /// The design with some of its parts replaced.
     pub fn with(mut self, change: Override) -> Result<Self, DesignError> {
-        if let Some(program) = change.program {
-            self.program = program;
+        for ForGroup { group, value } in change.programs {
+            let group = self.find("program", group.as_deref())?;
+            self.groups[group].program = value;
         }
-        if let Some(units) = change.units {
-            self.units = within(units.into(), 1, 32).map_err(|m| DesignError::Option(format!("units: {m}")))?;
+        for ForGroup { group, value } in change.units {
+            let group = self.find("units", group.as_deref())?;
+            self.resize(group, value)?;
         }
         if let Some(ports) = change.ports {
             self.ports = within(ports.into(), 1, 4).map_err(|m| DesignError::Option(format!("ports: {m}")))?;
         }
         self.policy = change.policy.unwrap_or(self.policy);
         for (name, file) in change.tables {
-            self.check_table(&name)?;
-            self.tables.insert(name, file);
+            let (group, kind) = self.find_table(&name)?;
+            self.groups[group].tables.insert(kind.name().to_string(), file);
         }
         Ok(self)
     }
 
-    /// Accelerators of each unit.
-    pub fn accelerators(&self) -> Accelerators {
-        match &self.engine {
-            Engine::Rpu { accelerators } => *accelerators,
-            Engine::Xdp { .. } => Accelerators::default(),
+    /// All units.
+    pub fn units(&self) -> u32 {
+        self.groups.last().map_or(0, |group| group.units.end)
+    }
+
+    /// Index of the group of a unit.
+    pub fn group_of(&self, unit: u32) -> Option<usize> {
+        self.groups.iter().position(|group| group.units.contains(&unit))
+    }
+
+    /// Index of the group with this name, or of the only one; `what` it is wanted for.
+    pub fn find(&self, what: &str, name: Option<&str>) -> Result<usize, DesignError> {
+        let there = || self.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>().join(", ");
+        let wrong = |message: String| Err(DesignError::Option(format!("{}: {what}: {message}", self.path.display())));
+        match name {
+            None if self.groups.len() == 1 => Ok(0),
+            None => wrong(format!("there are several groups of units, so say whose it is: NAME=..., of {}", there())),
+            Some(name) => match self.groups.iter().position(|group| group.name == name) {
+                Some(group) => Ok(group),
+                None if there().is_empty() => {
+                    wrong(format!("there is no group of units `{name}`; the only one has no name"))
+                }
+                None => wrong(format!("there is no group of units `{name}`; there are: {}", there())),
+            },
         }
     }
 
-    /// The accelerator whose table has this name, if the units have it.
-    pub fn check_table(&self, name: &str) -> Result<Accelerator, DesignError> {
-        table_kind(self.accelerators(), name)
-            .map_err(|message| DesignError::Option(format!("{}: {message}", self.path.display())))
+    /// Index of the group that has this table, and its accelerator. `key` is the table's name, or GROUP.TABLE.
+    pub fn find_table(&self, key: &str) -> Result<(usize, Accelerator), DesignError> {
+        let wrong = |message: String| DesignError::Option(format!("{}: {message}", self.path.display()));
+        let of_group = |group: usize, name: &str| {
+            table_kind(self.groups[group].accelerators(), name).map(|kind| (group, kind)).map_err(wrong)
+        };
+        if let Some((group, name)) = key.split_once('.') {
+            return of_group(self.find("table", Some(group))?, name);
+        }
+        let having: Vec<usize> = (0..self.groups.len()).filter(|group| of_group(*group, key).is_ok()).collect();
+        match having[..] {
+            [] => of_group(0, key),
+            [group] => of_group(group, key),
+            _ => {
+                let names: Vec<String> =
+                    having.iter().map(|group| format!("{}.{key}", self.groups[*group].name)).collect();
+                Err(wrong(format!("several groups of units have a table {key}, so say whose: {}", names.join(", "))))
+            }
+        }
+    }
+
+    /// Gives a group another number of units; those behind it move.
+    fn resize(&mut self, group: usize, count: u32) -> Result<(), DesignError> {
+        let wrong = |message| DesignError::Option(format!("units: {message}"));
+        within(count.into(), 1, MAX_UNITS).map_err(wrong)?;
+        let mut next = 0;
+        for (index, Group { units, .. }) in self.groups.iter_mut().enumerate() {
+            let count = if index == group { count } else { units.len() as u32 };
+            *units = next..next + count;
+            next += count;
+        }
+        within(next.into(), 1, MAX_UNITS).map(|_| ()).map_err(wrong)
     }
 }
 
@@ -404,10 +556,104 @@ ip_prefix = "list.txt"
     #[test]
     fn reads_every_key() {
         let design = parse(GOOD).unwrap();
-        assert_eq!((design.ports, design.units, design.clock_mhz), (2, 16, 250));
+        assert_eq!((design.ports, design.units(), design.clock_mhz), (2, 16, 250));
         assert_eq!(design.policy, Policy::RoundRobin);
-        assert_eq!(design.accelerators().mask(), 0b01001);
-        assert!(design.tables["ip_prefix"].ends_with("src/list.txt"));
+        let [group] = &design.groups[..] else { panic!("{design:?}") };
+        assert_eq!((group.accelerators().mask(), group.mask(), group.ports), (0b01001, 0xFFFF, true));
+        assert!(group.tables["ip_prefix"].ends_with("src/list.txt") && group.name.is_empty());
+    }
+
+    /// Another group behind [`GOOD`]'s.
+    const MORE: &str = r#"
+[[units]]
+name = "more"
+engine = "xdp"
+count = 3
+program = "design.rs"
+"#;
+
+    fn two_groups() -> String {
+        GOOD.replace("count = 16", "count = 5\nname = \"first\"") + MORE
+    }
+
+    #[test]
+    fn groups_are_numbered_through() {
+        let text = two_groups() + &MORE.replace("more", "last_1").replace("count = 3", "count = 2\nports = true");
+        let design = parse(&text).unwrap();
+        let groups: Vec<_> =
+            design.groups.iter().map(|group| (group.name.as_str(), group.units.clone(), group.ports)).collect();
+        assert_eq!(groups, [("first", 0..5, true), ("more", 5..8, false), ("last_1", 8..10, true)]);
+        assert_eq!((design.units(), design.groups[1].mask()), (10, 0xE0));
+        assert_eq!([4, 5, 9, 10].map(|unit| design.group_of(unit)), [Some(0), Some(1), Some(2), None]);
+    }
+
+    #[test]
+    fn groups_that_are_wrong_name_their_line() {
+        let good = two_groups();
+        for (old, new, line, words) in [
+            ("name = \"more\"\n", "", 15, "each needs a `name`"),
+            ("name = \"first\"\n", "", 7, "each needs a `name`"),
+            ("\"more\"", "\"first\"", 17, "`first` is the name of two"),
+            ("\"more\"", "\"More\"", 17, "lower-case letters"),
+            ("\"more\"", "\"1st\"", 17, "a letter first"),
+            ("count = 3", "count = 28", 19, "33 units in all; a card has 32 at most"),
+            ("count = 5", "ports = false\ncount = 5", 9, "no group of units has `ports = true`"),
+            ("count = 3", "count = 3\nports = 1", 20, "boolean"),
+        ] {
+            let text = error(&good.replace(old, new));
+            assert!(text.starts_with(&format!("src/card.toml:{line}: ")) && text.contains(words), "{new}: {text}");
+        }
+    }
+
+    #[test]
+    fn options_are_for_one_group() {
+        let rpu = "engine = \"rpu\"\naccelerators = [\"ip_prefix\", \"string_match\"]";
+        let design = parse(&two_groups().replace("engine = \"xdp\"", rpu)).unwrap();
+        let with = |programs: &[&str], units: &[&str], tables: &[&str]| {
+            let programs = programs.iter().map(|text| ForGroup::parse(text));
+            let units = units.iter().map(|text| ForGroup::parse(text));
+            design.clone().with(Override {
+                programs: programs.map(|ForGroup { group, value }| ForGroup { group, value: value.into() }).collect(),
+                units: units
+                    .map(|ForGroup { group, value }| ForGroup { group, value: value.parse().unwrap() })
+                    .collect(),
+                tables: tables.iter().map(|name| (name.to_string(), PathBuf::from("other"))).collect(),
+                ..Override::default()
+            })
+        };
+        let changed = with(&["more=a.c"], &["first=7", "more=1"], &["more.ip_prefix", "string_match"]).unwrap();
+        assert_eq!((&changed.groups[0].units, &changed.groups[1].units), (&(0..7), &(7..8)));
+        assert_eq!(changed.groups[0].program, design.groups[0].program);
+        assert_eq!(changed.groups[1].program, PathBuf::from("a.c"));
+        assert_eq!(changed.groups[0].tables, design.groups[0].tables);
+        assert!(changed.groups[1].tables.keys().eq(["ip_prefix", "string_match"]));
+        for (programs, units, tables, words) in [
+            (
+                vec!["a.c"],
+                vec![],
+                vec![],
+                "program: there are several groups of units, so say whose it is: NAME=..., of first, more",
+            ),
+            (vec!["none=a.c"], vec![], vec![], "there is no group of units `none`; there are: first, more"),
+            (vec![], vec!["3"], vec![], "units: there are several groups"),
+            (vec![], vec!["more=28"], vec![], "units: 33 is out of range: 1..32"),
+            (vec![], vec!["more=0"], vec![], "units: 0 is out of range: 1..32"),
+            (
+                vec![],
+                vec![],
+                vec!["ip_prefix"],
+                "have a table ip_prefix, so say whose: first.ip_prefix, more.ip_prefix",
+            ),
+            (vec![], vec![], vec!["first.string_match"], "needs \"string_match\" among"),
+            (vec![], vec![], vec!["none.ip_prefix"], "there is no group of units `none`"),
+        ] {
+            let text = with(&programs, &units, &tables).unwrap_err().to_string();
+            assert!(text.contains(words), "{text}");
+        }
+        let single = parse(GOOD).unwrap();
+        let text = single.find("program", Some("more")).unwrap_err().to_string();
+        assert!(text.contains("the only one has no name"), "{text}");
+        assert_eq!(ForGroup::parse("./a=b.c"), ForGroup::only("./a=b.c"));
     }
 
     /// The reference shows every key, and names every word that a key may have.
@@ -416,14 +662,18 @@ ip_prefix = "list.txt"
         let text = include_str!("../../docs/designs.md");
         let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
         let design = Design::parse(Path::new("../designs/reference.toml"), example).unwrap();
-        assert_eq!((design.ports, design.units, design.accelerators().mask()), (2, 16, 0b10001));
+        let groups: Vec<_> =
+            design.groups.iter().map(|group| (group.units.clone(), group.accelerators().mask(), group.ports)).collect();
+        assert_eq!((design.ports, groups), (2, vec![(0..12, 0b00001, true), (12..16, 0b10000, false)]));
         for key in [
             "name",
             "ports",
             "clock_mhz",
             "policy",
+            "name",
             "engine",
             "count",
+            "ports",
             "program",
             "accelerators",
             "ip_prefix",
@@ -507,11 +757,12 @@ ip_prefix = "list.txt"
     #[test]
     fn options_override() {
         let tables = BTreeMap::from([("ip_prefix".to_string(), PathBuf::from("other"))]);
-        let change = Override { units: Some(4), policy: Some(Policy::FlowHash), tables, ..Override::default() };
+        let units = vec![ForGroup::only(4)];
+        let change = Override { units, policy: Some(Policy::FlowHash), tables, ..Override::default() };
         let design = parse(GOOD).unwrap().with(change).unwrap();
-        assert_eq!((design.units, design.policy), (4, Policy::FlowHash));
-        assert_eq!(design.tables["ip_prefix"], PathBuf::from("other"));
-        let wrong = Override { units: Some(40), ..Override::default() };
+        assert_eq!((design.units(), design.policy), (4, Policy::FlowHash));
+        assert_eq!(design.groups[0].tables["ip_prefix"], PathBuf::from("other"));
+        let wrong = Override { units: vec![ForGroup::only(40)], ..Override::default() };
         assert_eq!(parse(GOOD).unwrap().with(wrong).unwrap_err().to_string(), "units: 40 is out of range: 1..32");
     }
 }

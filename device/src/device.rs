@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A design at work.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, ops::Range};
 
 use penstock_shell::AccessError;
 use serde::Serialize;
@@ -249,9 +249,9 @@ pub trait Device {
     /// are gone; else they wait for the run.
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
-    /// Fills the accelerator's table of every unit anew ([`Image::table`]) while the programs stay as they are. A frame that is looked up
-    /// meanwhile meets the old table on `soft`, and on `rtl` perhaps a part of each.
-    fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError>;
+    /// Fills tables of the accelerators of these units anew ([`GroupImage::table`](crate::GroupImage::table)) while the programs stay as they
+    /// are. A frame that is looked up meanwhile meets the old table on `soft`, and on `rtl` perhaps a part of each.
+    fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError>;
 
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;

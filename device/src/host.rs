@@ -2,14 +2,15 @@
 //! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl),
 //! the same on every target.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use penstock_rpu_sdk::{DMEM_BASE, Firmware};
 use penstock_shell::Accelerators;
 
-use crate::design::{Design, Policy};
+use crate::design::{Design, Group, Policy, mask_of};
 use crate::device::DeviceError;
-use crate::image::{Image, Program};
+use crate::image::{GroupImage, Image, Program};
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
 use crate::window::{ROW_BYTES, UNIT_DMEM, UNIT_IMEM, UNIT_MAPS, UNIT_ROWS, UNIT_TABLES, UNIT_WINDOW};
@@ -43,7 +44,7 @@ const WILD_ADDRESS: u32 = 8;
 const BAD_DESTINATION: u32 = 10;
 const ACCELERATOR_ERROR: u32 = 12;
 
-/// What is said when the program uses an accelerator and there is none.
+/// What is said when a program uses an accelerator and its units have none.
 const NO_ACCELERATOR: &str = "the program uses an accelerator and the design's units have none; \
                               add what it needs to [[units]], for example `accelerators = [\"ip_prefix\"]`";
 
@@ -67,7 +68,7 @@ pub struct Host {
     pub ports: u32,
     pub units: u32,
     policy: Policy,
-    accelerators: Accelerators,
+    groups: Vec<Group>,
     /// Units that take frames, one bit each.
     pub enabled: u32,
     /// Units that shall, and that were halted before they had declared their slots; they may run by now.
@@ -82,17 +83,17 @@ impl Host {
     pub fn new(design: &Design) -> Self {
         Self {
             ports: design.ports,
-            units: design.units,
+            units: design.units(),
             policy: design.policy,
-            accelerators: design.accelerators(),
+            groups: design.groups.clone(),
             enabled: 0,
             asleep: 0,
-            firmware: vec![None; design.units as usize],
-            told: vec![0; design.units as usize],
+            firmware: vec![None; design.units() as usize],
+            told: vec![0; design.units() as usize],
         }
     }
 
-    /// Loads every unit alike, sets the dispatcher up, and opens the ports once every unit has declared its slots. For those that are
+    /// Loads every unit, sets the dispatcher up, and opens the ports once every unit has declared its slots. For those that are
     /// halted only the targets wait: they let no frame in before. What the units still
     /// have of an earlier program's frames leaves first, but for those that go over loopback: no unit takes them, so they are dropped
     /// as `policy`. What a unit does not give up is lost.
@@ -101,8 +102,11 @@ impl Host {
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         drain(bus, all)?;
-        self.fill(bus, all, image)?;
+        for group in &image.groups {
+            self.fill(bus, group.mask(), group)?;
+        }
         bus.write(regs::CARD_POLICY, self.policy.code())?;
+        bus.write(regs::CARD_UNIT_INGRESS, self.ingress())?;
         self.enable(bus, all)?;
         start(bus, all)?;
         self.asleep = self.await_slots(bus, all)?;
@@ -113,6 +117,8 @@ impl Host {
     /// starts anew with the variables that its program keeps. What it does not give up, even when it is told to with the evict interrupt, is
     /// lost, and then nothing is kept.
     pub fn load_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
+        let none = || DeviceError::Unsupported(format!("there is nothing to load unit {unit} with"));
+        let mut image = image.of_unit(unit).ok_or_else(none)?.clone();
         let bit = 1 << unit;
         self.enable(bus, self.enabled & !bit)?;
         drain(bus, bit)?;
@@ -125,7 +131,6 @@ impl Host {
         // Memories outlive the reset, and nothing changes them any more.
         bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
-        let mut image = image.clone();
         let before = self.firmware[unit as usize].clone().filter(|_| is_idle);
         if let (Some(before), Program::Rpu(next)) = (before, &mut image.program) {
             self.keep(bus, unit, &before, next)?;
@@ -163,7 +168,7 @@ impl Host {
     }
 
     /// Writes programs and tables into the units of the mask, holds them in reset, and lets the dispatcher forget their slots.
-    fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &Image) -> Result<(), DeviceError> {
+    fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &GroupImage) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
         let firmware = match &image.program {
@@ -187,10 +192,21 @@ impl Host {
         bus.write(regs::CARD_UNIT_FLUSH, units)
     }
 
-    /// Fills the tables of every unit while the programs stay.
-    pub fn load_tables(&self, bus: &mut impl Bus, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-        bus.write(regs::CARD_UNIT_WRITE_MASK, u32::MAX >> (32 - self.units))?;
+    /// Fills tables of these units while the programs stay.
+    pub fn load_tables(&self, bus: &mut impl Bus, units: &Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
+        bus.write(regs::CARD_UNIT_WRITE_MASK, mask_of(units))?;
         fill_table(bus, table)
+    }
+
+    /// Units that the dispatcher chooses among, a bit each.
+    pub fn ingress(&self) -> u32 {
+        self.groups.iter().filter(|group| group.ports).fold(0, |mask, group| mask | group.mask())
+    }
+
+    /// Accelerators of a unit.
+    fn accelerators(&self, unit: u32) -> Accelerators {
+        let group = self.groups.iter().find(|group| group.units.contains(&unit));
+        group.map_or(Accelerators::default(), Group::accelerators)
     }
 
     /// Numbers of the units of the mask.
@@ -269,7 +285,7 @@ impl Host {
 
     /// Names the units that take frames, in the flow table and in the dispatcher.
     pub fn enable(&mut self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
-        let list: Vec<u32> = self.each(units).collect();
+        let list: Vec<u32> = self.each(units & self.ingress()).collect();
         for (entry, unit) in (0..regs::CARD_RETA_COUNT).zip(list.iter().cycle()) {
             bus.write(regs::CARD_RETA + 4 * entry, *unit)?;
         }
@@ -302,18 +318,20 @@ impl Host {
             *told |= *errors;
         }
         let is_raised = |errors: u32, bit: u32| errors >> bit & 1 == 1;
-        let lacks_accelerator = self.accelerators == Accelerators::default()
-            && units.iter().any(|unit| is_raised(unit.errors, ACCELERATOR_ERROR));
+        let lacks = |(unit, counters): (u32, &UnitCounters)| {
+            self.accelerators(unit) == Accelerators::default() && is_raised(counters.errors, ACCELERATOR_ERROR)
+        };
+        let lacks_accelerator = (0..).zip(units.iter()).any(lacks);
         for (unit, UnitCounters { errors, .. }) in (0..).zip(units.iter()) {
             for (bit, name) in ERRORS.iter().filter(|(bit, _)| is_raised(*errors, *bit)) {
                 let more = match *bit {
                     WILD_ADDRESS => format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?),
                     BAD_DESTINATION => format!("; this card has {}", self.destinations()),
-                    ACCELERATOR_ERROR if lacks_accelerator => continue,
+                    ACCELERATOR_ERROR if self.accelerators(unit) == Accelerators::default() => continue,
                     ACCELERATOR_ERROR => {
-                        let names: Vec<&str> = self.accelerators.iter().map(|kind| kind.name()).collect();
+                        let names: Vec<&str> = self.accelerators(unit).iter().map(|kind| kind.name()).collect();
                         format!(
-                            ": it gave one bytes outside packet memory, or used one that is not there; units have {}",
+                            ": it gave one bytes outside packet memory, or used one that is not there; it has {}",
                             names.join(", ")
                         )
                     }

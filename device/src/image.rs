@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the units of a card run: a program, and accelerator tables.
+//! What the units of a card run: programs, and accelerator tables.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 use penstock_shell::{Accelerator, TableError};
 
-use crate::design::{Design, Engine};
+use crate::design::{Design, Engine, Group, mask_of};
 use crate::files::{self, FileError};
 use crate::root::Root;
 use crate::xdp::{XdpError, XdpProgram};
@@ -43,9 +44,18 @@ pub enum Program {
     Xdp(Arc<XdpProgram>),
 }
 
-/// What a unit is loaded with; the same for all units of a card.
+/// What the units of a card are loaded with, group by group.
 #[derive(Debug, Clone)]
 pub struct Image {
+    /// As the groups of the design.
+    pub groups: Vec<GroupImage>,
+}
+
+/// What each unit of a group is loaded with.
+#[derive(Debug, Clone)]
+pub struct GroupImage {
+    /// Numbers of the units.
+    pub units: Range<u32>,
     /// The program.
     pub program: Program,
     /// Host writes that fill the accelerators' tables: offset from the table base, word.
@@ -53,20 +63,44 @@ pub struct Image {
 }
 
 impl Image {
-    /// Compiles the program of a design and its tables.
+    /// Compiles the programs of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
-        files::readable(&design.program, files::PROGRAM)?;
-        let table = Self::table_of(design)?;
-        let program = match &design.engine {
+        let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group));
+        Ok(Self { groups: groups.collect::<Result<_, _>>()? })
+    }
+
+    /// What a unit is loaded with.
+    pub fn of_unit(&self, unit: u32) -> Option<&GroupImage> {
+        self.groups.iter().find(|group| group.units.contains(&unit))
+    }
+
+    /// What the compilers said.
+    pub fn messages(&self) -> String {
+        self.groups.iter().map(GroupImage::messages).collect()
+    }
+}
+
+impl GroupImage {
+    /// Compiles the program of a group and its tables.
+    fn of(root: &Root, design: &Design, group: &Group) -> Result<Self, ImageError> {
+        files::readable(&group.program, files::PROGRAM)?;
+        let table = Self::table_of(group)?;
+        let program = match &group.engine {
             Engine::Rpu { .. } => {
-                let firmware = compile(std::slice::from_ref(&design.program), &Options::new(root.path()));
-                Program::Rpu(firmware.map_err(|source| ImageError::Program { path: design.program.clone(), source })?)
+                let options = Options { flags: macros(design), ..Options::new(root.path()) };
+                let firmware = compile(std::slice::from_ref(&group.program), &options);
+                Program::Rpu(firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?)
             }
             Engine::Xdp { lanes, entry } => {
-                Program::Xdp(Arc::new(XdpProgram::of(root, &design.program, entry.as_deref(), *lanes)?))
+                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry.as_deref(), *lanes)?))
             }
         };
-        Ok(Self { program, table })
+        Ok(Self { units: group.units.clone(), program, table })
+    }
+
+    /// The units, a bit each.
+    pub fn mask(&self) -> u32 {
+        mask_of(&self.units)
     }
 
     /// What the compiler said.
@@ -93,11 +127,11 @@ impl Image {
         }
     }
 
-    /// Compiles the tables of a design alone.
-    pub fn table_of(design: &Design) -> Result<Vec<(u32, u32)>, ImageError> {
+    /// Compiles the tables of a group alone.
+    pub fn table_of(group: &Group) -> Result<Vec<(u32, u32)>, ImageError> {
         let mut words = Vec::new();
-        for kind in design.accelerators().iter() {
-            words.extend(match design.tables.get(kind.name()) {
+        for kind in group.accelerators().iter() {
+            words.extend(match group.tables.get(kind.name()) {
                 Some(path) => table_from(kind, path)?,
                 // The memories of a card come up with anything in them.
                 None => table_of(kind, "no list", "")?,
@@ -107,7 +141,17 @@ impl Image {
     }
 }
 
-/// The host writes that fill the table of an accelerator, as in [`Image::table`], from the file of a list.
+/// By what macros the programs of packet units find the groups that have names: the number of the first unit, and how many there are.
+fn macros(design: &Design) -> Vec<String> {
+    let named = design.groups.iter().filter(|group| !group.name.is_empty());
+    let of_group = |group: &Group| {
+        let name = group.name.to_uppercase();
+        [format!("-DPN_FIRST_{name}={}u", group.units.start), format!("-DPN_COUNT_{name}={}u", group.units.len())]
+    };
+    named.flat_map(of_group).collect()
+}
+
+/// The host writes that fill the table of an accelerator, as in [`GroupImage::table`], from the file of a list.
 pub fn table_from(kind: Accelerator, path: &Path) -> Result<Vec<(u32, u32)>, ImageError> {
     let way_out = kind.table_file().unwrap_or_default();
     files::readable(path, way_out)?;
@@ -115,7 +159,7 @@ pub fn table_from(kind: Accelerator, path: &Path) -> Result<Vec<(u32, u32)>, Ima
     table_of(kind, &path.display().to_string(), &String::from_utf8_lossy(&bytes))
 }
 
-/// The host writes that fill the table of an accelerator, as in [`Image::table`], from the text of a list; `name` is for messages.
+/// The host writes that fill the table of an accelerator, as in [`GroupImage::table`], from the text of a list; `name` is for messages.
 pub fn table_of(kind: Accelerator, name: &str, text: &str) -> Result<Vec<(u32, u32)>, ImageError> {
     Ok(kind.table(name, text)?)
 }

@@ -40,10 +40,10 @@ pub mod xdp;
 #[path = "../../lib/regs/regs.rs"]
 pub mod regs;
 
-pub use design::{CLOCK_MHZ, Design, DesignError, Engine, Override, Policy};
+pub use design::{CLOCK_MHZ, Design, DesignError, Engine, ForGroup, Group, Override, Policy};
 pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
-pub use image::{Image, ImageError, Program, table_from, table_of};
+pub use image::{GroupImage, Image, ImageError, Program, table_from, table_of};
 pub use live::{UnitState, Vitals};
 pub use outcome::{
     Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,

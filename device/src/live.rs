@@ -221,9 +221,9 @@ impl SoftDevice {
         Ok(true)
     }
 
-    /// No unit takes frames because one is starting: what comes now should wait.
+    /// No unit takes frames of ports because one is starting: what comes now should wait.
     pub fn is_closed(&self) -> bool {
-        self.host.enabled == 0 && self.starting != 0
+        self.host.enabled & self.host.ingress() == 0 && self.starting & self.host.ingress() != 0
     }
 
     /// Reads a word of a unit's window (docs/architecture.md, "RPU address map").

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The `soft` target: the card in native code.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use penstock_shell::{Card, Config, Engine, Exit, Source};
@@ -66,12 +67,15 @@ struct Flight {
 impl SoftDevice {
     /// Opens a design.
     pub fn open(design: &Design) -> Self {
-        let engine = match design.engine {
-            design::Engine::Rpu { accelerators } => Engine::Rpu(accelerators),
-            design::Engine::Xdp { .. } => Engine::Xdp,
-        };
-        // The manifest keeps both within a byte.
-        let config = Config { ports: design.ports as u8, units: design.units as u8, engine };
+        let engines = design.groups.iter().flat_map(|group| {
+            let engine = match group.engine {
+                design::Engine::Rpu { accelerators } => Engine::Rpu(accelerators),
+                design::Engine::Xdp { .. } => Engine::Xdp,
+            };
+            std::iter::repeat_n(engine, group.units.len())
+        });
+        // The manifest keeps ports within a byte.
+        let config = Config { ports: design.ports as u8, units: engines.collect() };
         Self {
             card: Card::new(config),
             host: Host::new(design),
@@ -236,8 +240,8 @@ impl Bus for Card {
     }
 
     fn load_xdp(&mut self, units: u32, program: &XdpProgram) -> Result<(), DeviceError> {
-        // A unit that is loaded anew shares the maps of those that run the program already; a card that is begins with new ones.
-        let shared = self.loaded_xdp(program.number).filter(|_| units != self.all_units()).cloned();
+        // A unit that is loaded anew shares the maps of those that run the program already; a group that is begins with new ones.
+        let shared = self.loaded_xdp(!units, program.number).cloned();
         let loaded = match shared {
             Some(loaded) => loaded,
             None => program.native().map_err(|error| DeviceError::Card(error.to_string()))?,
@@ -267,9 +271,9 @@ impl Device for SoftDevice {
         Ok(())
     }
 
-    fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError> {
+    fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
         self.card.settle();
-        self.host.load_tables(&mut self.card, table)
+        self.host.load_tables(&mut self.card, &units, table)
     }
 
     fn send(&mut self, traffic: &Traffic, _rate: Rate) -> Result<(), DeviceError> {

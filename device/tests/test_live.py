@@ -313,7 +313,7 @@ def test_reload_under_load(units: int, driver: str, net: Net, tmp_path: Path, ma
             assert "no-such-file.c" in up.refusal("reload", tmp_path / "no-such-file.c")
             refusal = up.refusal("reload", tmp_path / "silent.c")
             assert f"unit {units - 1} has not declared its slots" in refusal
-            assert "the program before goes on" in refusal and up.status()["program"].endswith("counter2.c")
+            assert "the program before goes on" in refusal and up.status()["programs"][0].endswith("counter2.c")
             assert all(mark_of(unit) in {0, 2} for unit in range(units))
         # One that comes up on all units but the last, and only here not: those that had it get the one before again.
         if number == 3 and units > 1:

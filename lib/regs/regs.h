@@ -23,6 +23,7 @@
 #define CARD_SLOTS_TOTAL 0x44u /* Slots that the unit SLOTS_UNIT has declared. */
 #define CARD_SLOTS_SIZE 0x48u /* Bytes of frame that a slot of the unit SLOTS_UNIT holds. */
 #define CARD_UNITS_IDLE 0x4Cu /* Units whose slots are all free. */
+#define CARD_UNIT_INGRESS 0x50u /* Units that the dispatcher chooses among: enabled ones of these get the frames of ports and host, and those over loopback to any unit. Others get what senders over loopback name them for. All after a reset. */
 #define CARD_HOST_READS 0x60u /* Reads of host memory that units have asked for and got. */
 #define CARD_HOST_READ_BYTES 0x64u /* Their bytes, low 32 bits. */
 #define CARD_HOST_WRITES 0x68u /* Writes to host memory that units have asked for and that were answered. */

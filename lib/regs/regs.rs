@@ -40,6 +40,8 @@ pub const CARD_SLOTS_TOTAL: u32 = 0x44;
 pub const CARD_SLOTS_SIZE: u32 = 0x48;
 /// Units whose slots are all free.
 pub const CARD_UNITS_IDLE: u32 = 0x4C;
+/// Units that the dispatcher chooses among: enabled ones of these get the frames of ports and host, and those over loopback to any unit. Others get what senders over loopback name them for. All after a reset.
+pub const CARD_UNIT_INGRESS: u32 = 0x50;
 /// Reads of host memory that units have asked for and got.
 pub const CARD_HOST_READS: u32 = 0x60;
 /// Their bytes, low 32 bits.

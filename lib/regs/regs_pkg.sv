@@ -22,6 +22,7 @@ package regs_pkg;
   localparam logic [31:0] CARD_SLOTS_TOTAL = 32'h00000044;
   localparam logic [31:0] CARD_SLOTS_SIZE = 32'h00000048;
   localparam logic [31:0] CARD_UNITS_IDLE = 32'h0000004C;
+  localparam logic [31:0] CARD_UNIT_INGRESS = 32'h00000050;
   localparam logic [31:0] CARD_HOST_READS = 32'h00000060;
   localparam logic [31:0] CARD_HOST_READ_BYTES = 32'h00000064;
   localparam logic [31:0] CARD_HOST_WRITES = 32'h00000068;

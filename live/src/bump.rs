@@ -93,6 +93,8 @@ pub struct Live {
 /// Units that are being loaded anew.
 struct Reload {
     design: Design,
+    /// Their groups, by index.
+    groups: Vec<usize>,
     image: Image,
     /// Units that are still to be loaded, the next one first.
     left: VecDeque<u32>,
@@ -102,6 +104,13 @@ struct Reload {
     failure: Option<String>,
     lost_before: u64,
     answer: Sender<Answer>,
+}
+
+impl Reload {
+    /// All of them, in ascending order.
+    fn units(&self) -> impl DoubleEndedIterator<Item = u32> {
+        self.groups.iter().flat_map(|group| self.design.groups[*group].units.clone())
+    }
 }
 
 impl Live {
@@ -233,16 +242,17 @@ impl Live {
         while let Ok(Command { what, answer }) = self.server.commands.try_recv() {
             let reply = match what {
                 What::Request(request) => self.execute(request),
-                What::Tables(both) => self.load_tables(*both),
+                What::Tables(all) => self.load_tables(*all),
                 What::Reload(_) if self.reload.is_some() => {
                     Err("a reload is under way; wait until it is done".to_string())
                 }
-                What::Reload(both) => {
-                    let (design, image) = *both;
-                    let left = (0..design.units).collect();
+                What::Reload(all) => {
+                    let (design, groups, image) = *all;
+                    let left = groups.iter().flat_map(|group| design.groups[*group].units.clone()).collect();
                     let lost_before = self.device.lost();
                     let (is_starting, failure) = (false, None);
-                    self.reload = Some(Reload { design, image, left, is_starting, failure, lost_before, answer });
+                    self.reload =
+                        Some(Reload { design, groups, image, left, is_starting, failure, lost_before, answer });
                     continue;
                 }
             };
@@ -292,12 +302,13 @@ impl Live {
         Ok(reply)
     }
 
-    fn load_tables(&mut self, (design, table): (Design, Vec<(u32, u32)>)) -> Result<Reply, String> {
+    fn load_tables(&mut self, (design, group, table): (Design, usize, Vec<(u32, u32)>)) -> Result<Reply, String> {
         if self.reload.is_some() {
             return Err("a reload is under way; wait until it is done".to_string());
         }
-        self.device.load_tables(&table).map_err(|error| error.to_string())?;
-        self.image.table = table;
+        let group = &mut self.image.groups[group];
+        self.device.load_tables(group.units.clone(), &table).map_err(|error| error.to_string())?;
+        group.table = table;
         self.runs(design);
         Ok(Reply::default())
     }
@@ -324,7 +335,7 @@ impl Live {
             Err(error) => {
                 reload.is_starting = false;
                 if reload.failure.is_none() {
-                    reload.left = (0..=unit).rev().collect();
+                    reload.left = reload.units().filter(|loaded| *loaded <= unit).rev().collect();
                     reload.failure = Some(error.to_string());
                 } else {
                     reload.left.pop_front();
@@ -337,14 +348,18 @@ impl Live {
     }
 
     fn end_reload(&mut self, reload: Reload) {
-        let Reload { design, image, failure, lost_before, answer, .. } = reload;
+        let units = reload.units().count() as u32;
+        let Reload { design, groups, mut image, failure, lost_before, answer, .. } = reload;
         let reply = match failure {
             Some(error) => Err(format!("{error}; the program before goes on")),
             None => {
                 let lost = self.device.lost() - lost_before;
-                let messages = image.messages().to_owned();
-                let reload = Some(Reloaded { units: design.units, lost, messages });
-                self.image = image;
+                let messages = groups.iter().map(|group| image.groups[*group].messages()).collect();
+                let reload = Some(Reloaded { units, lost, messages });
+                // Those of the other groups run what they ran.
+                groups
+                    .iter()
+                    .for_each(|group| std::mem::swap(&mut self.image.groups[*group], &mut image.groups[*group]));
                 self.runs(design);
                 Ok(Reply { reload, ..Reply::default() })
             }
@@ -458,8 +473,10 @@ impl Live {
         for ((unit, counters), vitals) in (0..).zip(&units).zip(self.device.vitals()?) {
             count(&mut drops, "blocked", counters.blocked);
             count(&mut drops, "refused", counters.refused);
+            let group = self.design.group_of(unit).map_or("", |group| &self.design.groups[group].name);
             unit_statuses.push(UnitStatus {
                 unit,
+                group: group.to_string(),
                 vitals,
                 rx_frames: counters.rx_frames,
                 tx_frames: counters.tx_frames,
@@ -473,7 +490,7 @@ impl Live {
         Ok(Status {
             design: self.design.name.clone(),
             manifest: self.design.path.clone(),
-            program: self.design.program.clone(),
+            programs: self.design.groups.iter().map(|group| group.program.clone()).collect(),
             driver: self.driver(),
             process: std::process::id(),
             seconds: self.start.elapsed().as_secs_f64(),

@@ -4,6 +4,7 @@
 //! Each connection has a thread that reads requests; what touches the card goes to its own thread, which looks at them between frames.
 //! Programs and tables are compiled in the connection's thread, so frames do not wait for the compiler.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
@@ -13,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use penstock_device::{Design, Device, Image, ImageError, Override, Root, SoftDevice};
+use penstock_device::{Design, DesignError, Device, ForGroup, GroupImage, Image, Override, Root, SoftDevice};
 
 use crate::protocol::{Answer, Reply, Request};
 
@@ -111,10 +112,10 @@ pub struct Command {
 pub(crate) enum What {
     /// All but what is compiled first.
     Request(Request),
-    /// Loads programs and tables.
-    Reload(Box<(Design, Image)>),
-    /// Loads tables.
-    Tables(Box<(Design, Vec<(u32, u32)>)>),
+    /// Loads programs and tables of some groups of units, by their indices.
+    Reload(Box<(Design, Vec<usize>, Image)>),
+    /// Loads tables of a group of units.
+    Tables(Box<(Design, usize, Vec<(u32, u32)>)>),
 }
 
 /// The served socket; the file goes with it.
@@ -204,13 +205,10 @@ impl Connection {
 
     fn answer(&self, request: Request) -> Answer {
         let what = match request {
-            Request::Reload { program, tables } => self
-                .change(Override { program, tables, ..Override::default() }, |design| Image::of(&self.root, design))
-                .and_then(try_out)
-                .map(|both| What::Reload(Box::new(both))),
-            Request::Table { name, file } => self
-                .change(Override { tables: [(name, file)].into(), ..Override::default() }, Image::table_of)
-                .map(|both| What::Tables(Box::new(both))),
+            Request::Reload { group, program, tables } => {
+                self.reload(group, program, tables).map(|all| What::Reload(Box::new(all)))
+            }
+            Request::Table { name, file } => self.table(name, file).map(|all| What::Tables(Box::new(all))),
             request => Ok(What::Request(request)),
         };
         let gone = || Answer::Error("the card is being stopped".to_string());
@@ -228,24 +226,45 @@ impl Connection {
         }
     }
 
-    /// What runs with a change, and what is compiled of it.
-    fn change<T>(
-        &self,
-        change: Override,
-        compile: impl FnOnce(&Design) -> Result<T, ImageError>,
-    ) -> Result<(Design, T), String> {
-        let design = self.design.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let design = design.with(change).map_err(|error| error.to_string())?;
-        let compiled = compile(&design).map_err(|error| error.to_string())?;
-        Ok((design, compiled))
+    /// What runs.
+    fn design(&self) -> Design {
+        self.design.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
 
-/// Lets a program start on a card of its own first: one that does not come up there never gets to the one that is up.
-fn try_out((design, image): (Design, Image)) -> Result<(Design, Image), String> {
-    let tried = SoftDevice::open(&design).load(&image);
-    tried.map_err(|error| format!("{error}; the program before goes on"))?;
-    Ok((design, image))
+    /// What runs with other programs and tables, and the groups of units that are to be loaded: those that something is given for, else all.
+    /// The programs start on a card of their own first: one that does not come up there never gets to the one that is up.
+    fn reload(
+        &self,
+        group: Option<String>,
+        program: Option<PathBuf>,
+        tables: BTreeMap<String, PathBuf>,
+    ) -> Result<(Design, Vec<usize>, Image), String> {
+        let design = self.design();
+        let of_program = program.iter().map(|_| design.find("program", group.as_deref()));
+        let of_tables = tables.keys().map(|name| Ok(design.find_table(name)?.0));
+        let groups = of_program.chain(of_tables).collect::<Result<BTreeSet<_>, DesignError>>();
+        let mut groups: Vec<usize> = groups.map_err(|error| error.to_string())?.into_iter().collect();
+        if groups.is_empty() {
+            groups = (0..design.groups.len()).collect();
+        }
+        let programs = program.into_iter().map(|value| ForGroup { group: group.clone(), value }).collect();
+        let change = Override { programs, tables, ..Override::default() };
+        let design = design.with(change).map_err(|error| error.to_string())?;
+        let image = Image::of(&self.root, &design).map_err(|error| error.to_string())?;
+        let tried = SoftDevice::open(&design).load(&image);
+        tried.map_err(|error| format!("{error}; the program before goes on"))?;
+        Ok((design, groups, image))
+    }
+
+    /// What runs with another table, the group of units that has it, and what fills it.
+    fn table(&self, name: String, file: PathBuf) -> Result<(Design, usize, Vec<(u32, u32)>), String> {
+        let design = self.design();
+        let (group, _) = design.find_table(&name).map_err(|error| error.to_string())?;
+        let change = Override { tables: [(name, file)].into(), ..Override::default() };
+        let design = design.with(change).map_err(|error| error.to_string())?;
+        let words = GroupImage::table_of(&design.groups[group]).map_err(|error| error.to_string())?;
+        Ok((design, group, words))
+    }
 }
 
 /// A connection to a card that is up.

@@ -104,9 +104,12 @@ pub enum Request {
     },
     /// Loads another program, unit by unit, while the others go on.
     Reload {
-        /// C source or ELF; the one that runs, compiled anew, when not given.
+        /// The group of units that it is for; not needed when there is only one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<String>,
+        /// C source or ELF; those that run, compiled anew, when not given.
         program: Option<PathBuf>,
-        /// Tables that change with it: name and file.
+        /// Tables that change with it: name, or GROUP.TABLE, and file.
         #[serde(default)]
         tables: BTreeMap<String, PathBuf>,
     },
@@ -164,8 +167,8 @@ pub struct Status {
     pub design: String,
     /// Its manifest.
     pub manifest: PathBuf,
-    /// What the units run.
-    pub program: PathBuf,
+    /// What the units run, group by group.
+    pub programs: Vec<PathBuf>,
     /// How frames come and go.
     pub driver: String,
     /// Process of the card.
@@ -208,6 +211,9 @@ pub struct PortStatus {
 pub struct UnitStatus {
     /// Its number.
     pub unit: u32,
+    /// Its group, if that has a name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
     /// State, slots, and place of its program.
     #[serde(flatten)]
     pub vitals: Vitals,

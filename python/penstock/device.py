@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import SupportsBytes
+from typing import SupportsBytes, TypeVar
 
 from penstock import _native
 from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
@@ -23,6 +23,11 @@ Prefixes = Iterable[object] | Mapping[object, int]
 
 TableSource = str | PathLike[str] | Prefixes
 """What a table is filled from: the path of a list, or prefixes."""
+
+Program = str | PathLike[str] | Mapping[str, str | PathLike[str]]
+"""The path of a C source or an .elf, or a mapping from names of groups of units to such paths."""
+
+T = TypeVar("T")
 
 HOST_MEMORY_BYTES = 1 << 30
 
@@ -40,8 +45,10 @@ class Device:
 
     def __init__(self, card: _native.Card, tables: Mapping[str, TableSource]) -> None:
         self._card = card
-        self.name, self.target, self.ports, units, self._clock_mhz = card.about()
-        self.units: tuple[Unit, ...] = tuple(Unit(card, number) for number in range(units))
+        self.name, self.target, self.ports, self._clock_mhz, groups = card.about()
+        self.groups = {name: tuple(Unit(card, n) for n in range(first, end)) for name, first, end in groups}
+        """The units by the name of their group; of a design with one group without a name that is empty."""
+        self.units: tuple[Unit, ...] = tuple(unit for units in self.groups.values() for unit in units)
         """The units, by number."""
         self.tables = Tables(card, tables)
         """What the tables of the accelerators are filled from, by name; assign to fill one anew."""
@@ -57,9 +64,9 @@ class Device:
         design: str | PathLike[str],
         target: str = "soft",
         *,
-        program: str | PathLike[str] | None = None,
+        program: Program | None = None,
         tables: Mapping[str, TableSource] | None = None,
-        units: int | None = None,
+        units: int | Mapping[str, int] | None = None,
         ports: int | None = None,
         policy: str | None = None,
         load: bool = True,
@@ -69,13 +76,15 @@ class Device:
         `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle; the first time a card of these ports, units
         and accelerator is opened on rtl its model is built, which takes a minute or two.
         `program` (C source or .elf), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the design's.
+        Of a design with several groups of units, `program` and `units` are mappings from the names of groups, and a table that several
+        groups have is called "GROUP.TABLE".
         `load=False` leaves the units in reset, for `load` later.
 
         Raises DesignError, ProgramError, TableError, FileError, BuildError, CardError.
         """
         tables = dict(tables or {})
         listed = {name: native_table(table) for name, table in tables.items()}
-        card = _native.Card(__file__, design, target, program, listed, units, ports, policy)
+        card = _native.Card(__file__, design, target, by_group(program), listed, by_group(units), ports, policy)
         device = cls(card, tables)
         if load:
             try:
@@ -100,14 +109,14 @@ class Device:
         """Ends the device. What is used of it afterwards raises UnsupportedError."""
         self._card.close()
 
-    def load(self, program: str | PathLike[str] | None = None, tables: Mapping[str, TableSource] | None = None) -> None:
-        """Resets the units and loads a program (C source or .elf) and tables; what is not given stays as it was.
+    def load(self, program: Program | None = None, tables: Mapping[str, TableSource] | None = None) -> None:
+        """Resets the units and loads programs and tables, given as to `open`; what is not given stays as it was.
 
         A program that does not compile, or a list that is no table, raises ProgramError or TableError and changes nothing. Warnings
         of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
         """
         tables = dict(tables or {})
-        messages = self._card.load(program, {name: native_table(table) for name, table in tables.items()})
+        messages = self._card.load(by_group(program), {name: native_table(table) for name, table in tables.items()})
         self.tables._sources.update(tables)
         self._given = 0
         if messages:
@@ -181,8 +190,9 @@ class Device:
 
     @property
     def elf(self) -> bytes | None:
-        """The program that is loaded, as an ELF file; None when none is."""
-        return self._card.elf()
+        """The program that is loaded, as an ELF file; None when none is. Of a design with several groups of units, unit 0's: `Unit.elf`
+        has each."""
+        return self.units[0].elf
 
     def _frame(self, departure: _native.Departure) -> Frame:
         return frame_of(departure, clock_mhz=self._clock_mhz if self.target == "rtl" else None)
@@ -211,6 +221,13 @@ class Tables(Mapping[str, TableSource]):
 
     def __len__(self) -> int:
         return len(self._sources)
+
+
+def by_group(value: T | Mapping[str, T] | None) -> list[tuple[str | None, T]]:
+    """A value for the only group of units, or values for some, as the extension takes them."""
+    if value is None:
+        return []
+    return list(value.items()) if isinstance(value, Mapping) else [(None, value)]
 
 
 def native_table(source: TableSource) -> _native.Table:

@@ -209,7 +209,12 @@ class Unit:
     @property
     def place(self) -> str | None:
         """Where in the source that is: `file.c:12 (function)`; None when the program does not tell."""
-        return self._card.place(self.pc)
+        return self._card.place(self.number, self.pc)
+
+    @property
+    def elf(self) -> bytes | None:
+        """The program that it was loaded with, as an ELF file; None before."""
+        return self._card.elf(self.number)
 
     @property
     def active_slots(self) -> int:

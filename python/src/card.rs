@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use penstock_device::capture;
 use penstock_device::{
-    Departure, Design, DesignError, Device, Image, Outcome, Override, Policy, Port, Progress, Rate, Root, Run, Target,
-    Traffic, files, open, table_from, table_of,
+    Departure, Design, DesignError, Device, ForGroup, GroupImage, Image, Outcome, Override, Policy, Port, Progress,
+    Rate, Root, Run, Target, Traffic, files, open, table_from, table_of,
 };
 
 use crate::error::Error;
@@ -25,12 +25,15 @@ pub enum Table {
     Text(String),
 }
 
+/// A table of a group of units: the group's index and the table's name.
+type TableKey = (usize, &'static str);
+
 /// What of the design is changed at the start.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    pub program: Option<PathBuf>,
+    pub programs: Vec<ForGroup<PathBuf>>,
     pub tables: BTreeMap<String, Table>,
-    pub units: Option<u32>,
+    pub units: Vec<ForGroup<u32>>,
     pub ports: Option<u32>,
     pub policy: Option<String>,
 }
@@ -50,8 +53,8 @@ pub struct Card {
     pub design: Design,
     pub target: Target,
     pub device: Box<dyn Device>,
-    /// Tables that come from no file, by name.
-    texts: BTreeMap<String, String>,
+    /// Tables that come from no file.
+    texts: BTreeMap<TableKey, String>,
     image: Option<Image>,
     /// Frames that wait for the device, and those that it has since the end of the last run.
     traffic: Traffic,
@@ -76,9 +79,11 @@ impl Card {
         let change =
             Override { units: changes.units, ports: changes.ports, policy: policy.transpose()?, ..Override::default() };
         let design = Design::read(manifest)?.with(change)?;
-        let (design, texts) = change_image(design, BTreeMap::new(), changes.program, changes.tables)?;
+        let (design, texts) = change_image(design, BTreeMap::new(), changes.programs, changes.tables)?;
         // What is not there is said before a model is built.
-        files::readable(&design.program, files::PROGRAM).map_err(penstock_device::ImageError::from)?;
+        for group in &design.groups {
+            files::readable(&group.program, files::PROGRAM).map_err(penstock_device::ImageError::from)?;
+        }
         let device = open(&root, &design, target, &mut announce)?;
         Ok(Self {
             root,
@@ -94,31 +99,32 @@ impl Card {
         })
     }
 
-    /// Loads all units with the program and the tables, after changing what is given. Gives the compiler's warnings.
-    pub fn load(&mut self, program: Option<PathBuf>, tables: BTreeMap<String, Table>) -> Result<String, Error> {
-        let (design, texts) = change_image(self.design.clone(), self.texts.clone(), program, tables)?;
+    /// Loads all units with their programs and tables, after changing what is given. Gives the compiler's warnings.
+    pub fn load(&mut self, programs: Vec<ForGroup<PathBuf>>, tables: BTreeMap<String, Table>) -> Result<String, Error> {
+        let (design, texts) = change_image(self.design.clone(), self.texts.clone(), programs, tables)?;
         let mut image = Image::of(&self.root, &design)?;
-        for (name, text) in &texts {
-            image.table.extend(table_of(design.check_table(name)?, name, text)?);
+        for ((group, name), text) in &texts {
+            let name = format!("{}.{name}", design.groups[*group].name);
+            image.groups[*group].table.extend(table_of(design.find_table(&name)?.1, &name, text)?);
         }
         self.device.load(&image)?;
         // What was on its way is gone.
         self.sent = Traffic::default();
-        let messages = image.messages().to_owned();
+        let messages = image.messages();
         (self.design, self.texts, self.image) = (design, texts, Some(image));
         Ok(messages)
     }
 
     /// Fills a table anew while the programs stay as they are.
     pub fn set_table(&mut self, name: &str, table: Table) -> Result<(), Error> {
-        let kind = self.design.check_table(name)?;
+        let (group, kind) = self.design.find_table(name)?;
         let words = match &table {
             Table::Text(text) => table_of(kind, name, text)?,
             Table::File(path) => table_from(kind, path)?,
         };
-        self.device.load_tables(&words)?;
-        (self.design, self.texts) =
-            change_image(self.design.clone(), self.texts.clone(), None, BTreeMap::from([(name.to_string(), table)]))?;
+        self.device.load_tables(self.design.groups[group].units.clone(), &words)?;
+        let tables = BTreeMap::from([(name.to_string(), table)]);
+        (self.design, self.texts) = change_image(self.design.clone(), self.texts.clone(), Vec::new(), tables)?;
         Ok(())
     }
 
@@ -185,14 +191,18 @@ impl Card {
         Ok(())
     }
 
-    /// A program counter as file, line and function.
-    pub fn place(&self, pc: u32) -> Option<String> {
-        self.image.as_ref()?.firmware()?.locate(pc)
+    /// A program counter of a unit as file, line and function.
+    pub fn place(&self, unit: u32, pc: u32) -> Option<String> {
+        self.loaded(unit)?.firmware()?.locate(pc)
     }
 
-    /// The linked program.
-    pub fn elf(&self) -> Option<&[u8]> {
-        Some(self.image.as_ref()?.elf())
+    /// The linked program of a unit.
+    pub fn elf(&self, unit: u32) -> Option<&[u8]> {
+        Some(self.loaded(unit)?.elf())
+    }
+
+    fn loaded(&self, unit: u32) -> Option<&GroupImage> {
+        self.image.as_ref()?.of_unit(unit)
     }
 }
 
@@ -205,30 +215,31 @@ fn append(to: &mut Traffic, more: Traffic) {
     }
 }
 
-/// A design, and the texts of tables that come from no file, with another program and other tables.
+/// A design, and the texts of tables that come from no file, with other programs and tables.
 fn change_image(
     design: Design,
-    mut texts: BTreeMap<String, String>,
-    program: Option<PathBuf>,
+    mut texts: BTreeMap<TableKey, String>,
+    programs: Vec<ForGroup<PathBuf>>,
     tables: BTreeMap<String, Table>,
-) -> Result<(Design, BTreeMap<String, String>), Error> {
-    let mut change = Override { program, ..Override::default() };
+) -> Result<(Design, BTreeMap<TableKey, String>), Error> {
+    let mut change = Override { programs, ..Override::default() };
     let mut gone = Vec::new();
     for (name, table) in tables {
-        design.check_table(&name)?;
+        let (group, kind) = design.find_table(&name)?;
+        let key = (group, kind.name());
         match table {
             Table::File(path) => {
-                texts.remove(&name);
+                texts.remove(&key);
                 change.tables.insert(name, path);
             }
             Table::Text(text) => {
-                gone.push(name.clone());
-                texts.insert(name, text);
+                gone.push(key);
+                texts.insert(key, text);
             }
         }
     }
     let mut design = design.with(change)?;
-    gone.iter().for_each(|name| drop(design.tables.remove(name)));
+    gone.iter().for_each(|(group, name)| drop(design.groups[*group].tables.remove(*name)));
     Ok((design, texts))
 }
 

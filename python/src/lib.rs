@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
-use penstock_device::{Departure, Port, Root, Traffic, capture, window};
+use penstock_device::{Departure, ForGroup, Port, Root, Traffic, capture, window};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
 
@@ -62,20 +62,21 @@ impl PyCard {
 impl PyCard {
     /// Opens a design; `package` is a file of the Python package, above which the checkout is looked for.
     #[new]
-    #[pyo3(signature = (package, design, target, program, tables, units, ports, policy))]
+    #[pyo3(signature = (package, design, target, programs, tables, units, ports, policy))]
     #[allow(clippy::too_many_arguments)]
     fn open(
         py: Python<'_>,
         package: PathBuf,
         design: PathBuf,
         target: String,
-        program: Option<PathBuf>,
+        programs: Vec<(Option<String>, PathBuf)>,
         tables: BTreeMap<String, PyTable>,
-        units: Option<u32>,
+        units: Vec<(Option<String>, u32)>,
         ports: Option<u32>,
         policy: Option<String>,
     ) -> PyResult<Self> {
-        let changes = Changes { program, tables: tables_of(tables), units, ports, policy };
+        let (programs, units) = (for_groups(programs), for_groups(units));
+        let changes = Changes { programs, tables: tables_of(tables), units, ports, policy };
         let make = move |stop| {
             let root = Root::named().unwrap_or_else(|| Root::above(&package))?;
             Card::open(root, &design, &target, changes, stop)
@@ -89,15 +90,23 @@ impl PyCard {
         py.detach(|| drop(worker));
     }
 
-    fn about(&self, py: Python<'_>) -> PyResult<(String, String, u32, u32, u32)> {
+    /// Name, target, ports, MHz; of each group of units its name, its first unit and the one behind its last.
+    #[allow(clippy::type_complexity)]
+    fn about(&self, py: Python<'_>) -> PyResult<(String, String, u32, u32, Vec<(String, u32, u32)>)> {
         self.call(py, |card| {
             let design = &card.design;
-            (design.name.clone(), card.target.to_string(), design.ports, design.units, design.clock_mhz)
+            let groups = design.groups.iter().map(|group| (group.name.clone(), group.units.start, group.units.end));
+            (design.name.clone(), card.target.to_string(), design.ports, design.clock_mhz, groups.collect())
         })
     }
 
-    fn load(&self, py: Python<'_>, program: Option<PathBuf>, tables: BTreeMap<String, PyTable>) -> PyResult<String> {
-        Ok(self.call(py, move |card| card.load(program, tables_of(tables)))??)
+    fn load(
+        &self,
+        py: Python<'_>,
+        programs: Vec<(Option<String>, PathBuf)>,
+        tables: BTreeMap<String, PyTable>,
+    ) -> PyResult<String> {
+        Ok(self.call(py, move |card| card.load(for_groups(programs), tables_of(tables)))??)
     }
 
     fn set_table(&self, py: Python<'_>, name: String, table: PyTable) -> PyResult<()> {
@@ -207,12 +216,12 @@ impl PyCard {
         Ok(self.call(py, move |card| card.device.host_write(address, &bytes))?.map_err(Error::from)?)
     }
 
-    fn place(&self, py: Python<'_>, pc: u32) -> PyResult<Option<String>> {
-        self.call(py, move |card| card.place(pc))
+    fn place(&self, py: Python<'_>, unit: u32, pc: u32) -> PyResult<Option<String>> {
+        self.call(py, move |card| card.place(unit, pc))
     }
 
-    fn elf<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let elf = self.call(py, |card| card.elf().map(<[u8]>::to_vec))?;
+    fn elf<'py>(&self, py: Python<'py>, unit: u32) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let elf = self.call(py, move |card| card.elf(unit).map(<[u8]>::to_vec))?;
         Ok(elf.map(|elf| PyBytes::new(py, &elf)))
     }
 }
@@ -222,6 +231,11 @@ impl PyCard {
 fn write_capture(py: Python<'_>, path: PathBuf, frames: Vec<(u64, Vec<u8>)>) -> PyResult<()> {
     let frames = || frames.iter().map(|(time, bytes)| (*time, bytes.as_slice()));
     Ok(py.detach(|| capture::write(Path::new(&path), frames())).map_err(Error::from)?)
+}
+
+/// Values with the names of their groups.
+fn for_groups<T>(values: Vec<(Option<String>, T)>) -> Vec<ForGroup<T>> {
+    values.into_iter().map(|(group, value)| ForGroup { group, value }).collect()
 }
 
 fn tables_of(tables: BTreeMap<String, PyTable>) -> BTreeMap<String, Table> {

@@ -23,10 +23,11 @@ module card
 #(
     parameter int unsigned Ports        = 2,    // 1..4
     parameter int unsigned Units        = 16,   // 1..32
-    parameter int          Engine       = 0,    // what the units are: see engines/unit.sv
-    parameter int          Accel        = 1,
-    parameter int unsigned Lanes        = 4,
-    parameter int unsigned IngressDepth = 4096  // rows of 128 bytes of a port's ring, a power of two from 512
+    parameter int unsigned IngressDepth = 4096, // rows of 128 bytes of a port's ring, a power of two from 512
+    // What each unit is: see engines/unit.sv
+    parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
+    parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
+    parameter logic [MaxUnits-1:0][7:0] Lanes  = {MaxUnits{8'd4}}
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -69,7 +70,13 @@ module card
   localparam int unsigned Loopback = Ports + 1;
   localparam int unsigned HostMem = Ports + 2;  // among destinations
   localparam int unsigned HostDepth = 1024;
-  localparam bit HasMaps = Engine == 1;  // xdp
+  localparam bit HasMaps = has_maps();
+
+  // Whether there are units of the xdp engine
+  function automatic bit has_maps();
+    for (int unsigned u = 0; u < Units; u++) if (Engine[u] == 1) return 1'b1;
+    return 1'b0;
+  endfunction
 
   if (Ports < 1 || Ports > MaxPorts) begin : gen_ports
     $error("card: Ports must be 1 to %0d", MaxPorts);
@@ -84,7 +91,7 @@ module card
   endfunction
 
   time_t now;
-  logic [MaxUnits-1:0] unit_write_mask, unit_enable, unit_flush, units_idle;
+  logic [MaxUnits-1:0] unit_write_mask, unit_enable, unit_ingress, unit_flush, units_idle;
   unit_t unit_read, reta_wdata, reta_rdata, show_unit;
   logic [MaxPorts-1:0] port_enable;
   policy_e policy;
@@ -144,6 +151,7 @@ module card
       .port_enable,
       .policy,
       .unit_enable,
+      .unit_ingress,
       .unit_flush,
       .reta_we,
       .reta_addr,
@@ -229,6 +237,7 @@ module card
       .slots,
       .policy,
       .unit_enable,
+      .unit_ingress,
       .unit_flush,
       .reta_we,
       .reta_addr,
@@ -272,9 +281,9 @@ module card
   map_if maps[Units] ();
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     unit #(
-        .Engine(Engine),
-        .Accel(Accel),
-        .Lanes(Lanes),
+        .Engine(int'(Engine[u])),
+        .Accel(int'(Accel[u])),
+        .Lanes(32'(Lanes[u])),
         .Ports(Ports),
         .Units(Units)
     ) i_unit (

@@ -22,6 +22,7 @@ module card_regs
     output logic [MaxPorts-1:0] port_enable,
     output policy_e             policy,
     output logic [MaxUnits-1:0] unit_enable,
+    output logic [MaxUnits-1:0] unit_ingress,
     output logic [MaxUnits-1:0] unit_flush,       // for one cycle
     output logic                reta_we,
     output logic          [6:0] reta_addr,
@@ -116,6 +117,10 @@ module card_regs
           unit_enable <= cfg.wdata;
           writable_q <= 1'b1;
         end
+        CARD_UNIT_INGRESS: begin
+          unit_ingress <= cfg.wdata;
+          writable_q <= 1'b1;
+        end
         CARD_UNIT_FLUSH: begin
           unit_flush <= cfg.wdata;
           writable_q <= 1'b1;
@@ -132,6 +137,7 @@ module card_regs
       port_enable <= '0;
       policy <= PolicyRoundRobin;
       unit_enable <= '0;
+      unit_ingress <= '1;
       unit_flush <= '0;
       show_unit <= '0;
     end
@@ -187,6 +193,7 @@ module card_regs
         CARD_PORT_ENABLE: single_q <= 32'(port_enable);
         CARD_POLICY: single_q <= 32'(policy);
         CARD_UNIT_ENABLE: single_q <= unit_enable;
+        CARD_UNIT_INGRESS: single_q <= unit_ingress;
         CARD_SLOTS_UNIT: single_q <= 32'(show_unit);
         CARD_SLOTS_FREE: single_q <= 32'(show_free);
         CARD_SLOTS_TOTAL: single_q <= 32'(show_total);

@@ -8,10 +8,11 @@ module card_top
 #(
     parameter int unsigned Ports        = 2,
     parameter int unsigned Units        = 16,
-    parameter int          Engine       = 0,
-    parameter int          Accel        = 1,
-    parameter int unsigned Lanes        = 4,
-    parameter int unsigned IngressDepth = 4096
+    parameter int unsigned IngressDepth = 4096,
+    // A byte for each unit
+    parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
+    parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
+    parameter logic [MaxUnits-1:0][7:0] Lanes  = {MaxUnits{8'd4}}
 ) (
     input wire logic clk,
     input wire logic rst,

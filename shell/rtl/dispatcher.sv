@@ -14,7 +14,8 @@
 // The decision comes late in the cycle, so it moves only what is small: a pointer and the head's key.
 // N looks the unit of a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA.
 // A frame whose unit is named, by hash or by its sender, is dropped when that unit is not enabled or has no slots: it would wait for ever.
-// Over loopback so is one for any unit while there is none, so that units that are to be loaded anew run empty.
+// Over loopback so is one for any unit while there is none, so that units that are to be loaded anew run empty. The dispatcher chooses among
+// the units of `unit_ingress` alone, whatever RETA says to ports and host; a sender over loopback may name any.
 //
 // The last source is the loopback: it brings requests instead of frames, for slots that the senders' frames will fill (loop_if.sv). One whose
 // certain unit is full does not wait in H, where it would hold up those for other units: it is to ask again.
@@ -53,6 +54,7 @@ module dispatcher
 
     input wire policy_e policy,
     input wire logic [MaxUnits-1:0] unit_enable,
+    input wire logic [MaxUnits-1:0] unit_ingress,  // those among which it chooses
     input wire logic [MaxUnits-1:0] unit_flush,   // for one cycle
 
     input  wire logic        reta_we,
@@ -81,7 +83,7 @@ module dispatcher
   } key_t;
 
   // The state of all units; those beyond Units never have a slot.
-  logic [AllUnits-1:0] ready, ready_loop, declared, take, setup, give_back, candidate, candidate_loop, scan, idle;
+  logic [AllUnits-1:0] ready, ready_loop, declared, declared_loop, take, setup, give_back, candidate, candidate_loop, scan, idle;
   slot_t next_slot[MaxUnits];
   slot_t free_count[MaxUnits];
   slot_t total_count[MaxUnits];
@@ -123,7 +125,7 @@ module dispatcher
   end
   always_ff @(posedge clk) if (setup != 0) size_mem[setup_unit_q] <= scan_size;
 
-  logic nobody_q;  // no unit takes frames
+  logic nobody_q;  // there is no unit to choose
   always_ff @(posedge clk) nobody_q <= declared == 0;
   logic by_hash_q;
   always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop;
@@ -192,8 +194,9 @@ module dispatcher
 
     // N: the key of the beat behind the head, and the unit that it names
     logic n_valid_q, n_load;
-    logic [AllUnits-1:0] s_ready, s_candidate;
+    logic [AllUnits-1:0] s_ready, s_declared, s_candidate;
     assign s_ready = s == Loopback ? ready_loop : ready;
+    assign s_declared = s == Loopback ? declared_loop : declared;
     assign s_candidate = s == Loopback ? candidate_loop : candidate;
     key_t n_key_q;
     unit_t n_unit_q;
@@ -246,7 +249,7 @@ module dispatcher
     end
     assign full = exact_q && (unit_hot_q & s_ready) == 0;
     assign closed = s == Loopback && !exact_q && nobody_q;
-    assign drop = closed || (full && ((unit_hot_q & declared) == 0 || (drops_q && !h_key_q.to_unit)));
+    assign drop = closed || (full && ((unit_hot_q & s_declared) == 0 || (drops_q && !h_key_q.to_unit)));
     assign again = s == Loopback && full && !drop;
     logic c_lost_q;
     logic [Clusters-1:0] c_cluster_q;
@@ -400,6 +403,7 @@ module dispatcher
         .rst,
         .policy,
         .enable(unit_enable[First+:Here]),
+        .ingress(unit_ingress[First+:Here]),
         .flush(unit_flush[First+:Here]),
         .slots(slots[First:First+Here-1]),
         .scan(scan[First+:Here]),
@@ -409,6 +413,7 @@ module dispatcher
         .ready_loop(ready_loop[First+:Here]),
         .next(next_slot[First:First+Here-1]),
         .declared(declared[First+:Here]),
+        .declared_loop(declared_loop[First+:Here]),
         .take(take[First+:Here]),
         .give_back(give_back[First+:Here]),
         .give_back_slot(back_slot_q),
@@ -422,6 +427,7 @@ module dispatcher
       assign ready[First+u] = 1'b0;
       assign ready_loop[First+u] = 1'b0;
       assign declared[First+u] = 1'b0;
+      assign declared_loop[First+u] = 1'b0;
       assign setup[First+u] = 1'b0;
       assign candidate[First+u] = 1'b0;
       assign candidate_loop[First+u] = 1'b0;

@@ -10,6 +10,7 @@
 // for `take`. The counts are two cycles late: they guide the choice, `ready` alone says that there is a slot.
 // The last free slot of a unit is kept for frames over loopback, unless it has one slot in all: `ready` is false then, `ready_loop` true.
 // So frames that wait in the units for a place in another unit always find one some time, however many come from the ports.
+// Units without `ingress` are for senders over loopback that name them: no `ready`, and never a candidate.
 // A set-up takes effect when `scan` passes the unit; until then the unit has the slots it had before.
 // Freeing a slot that is free, or that was never declared, changes nothing.
 module slot_pool
@@ -21,6 +22,7 @@ module slot_pool
     input wire logic      rst,
     input wire policy_e   policy,
     input wire logic [N-1:0] enable,
+    input wire logic [N-1:0] ingress,
     input wire logic [N-1:0] flush,
     input wire slot_msg_t slots[N],
 
@@ -28,16 +30,17 @@ module slot_pool
     output logic     [N-1:0] setup,       // one cycle later: it does,
     output len_t             setup_size,  // with slots of so many bytes
 
-    output logic [N-1:0] ready,       // slots are free: `next` and one more; falls in the cycle after `enable`
+    output logic [N-1:0] ready,       // for ports and host: slots are free, `next` and one more; falls in the cycle after `enable`
     output logic [N-1:0] ready_loop,  // a slot is free: `next`
     output slot_t        next  [N],
-    output logic [N-1:0] declared,   // enabled, and has slots
+    output logic [N-1:0] declared,   // enabled, has slots, and is for ports and host
+    output logic [N-1:0] declared_loop,  // enabled, and has slots
     input  wire logic [N-1:0] take,  // `next` has been given to a frame
 
     input wire logic [N-1:0]        give_back,       // of a frame that did not need it: one hot or zero
     input wire logic [MaxSlots-1:0] give_back_slot,  // one hot
 
-    output logic [N-1:0] candidate,       // one hot: the unit for the next frame that may go anywhere,
+    output logic [N-1:0] candidate,       // one hot: the unit for the next frame that may go to any with `ingress`,
     output logic [N-1:0] candidate_loop,  // for the next over loopback
     output slot_t        free [N],   // counts
     output slot_t        total[N],
@@ -53,7 +56,8 @@ module slot_pool
 
   localparam int unsigned ReturnCycles = 3;  // from `take` to `give_back`
 
-  logic [N-1:0] pending_q, more;
+  logic [N-1:0] pending_q, more, open;
+  assign open = enable & ingress;
   len_t size_q[N];
   slot_t count_q[N];
   slot_t setup_count;  // of the unit that sets up
@@ -108,7 +112,7 @@ module slot_pool
       if (load) next_q <= spare_valid_q ? spare_q : lowest_index;
       spare_valid_q <= !load && (spare_valid_q || refill) && !forget;
       valid_q <= valid_d && !forget;
-      ready[u] <= ((valid_d && plenty) || enough(valid_q && !take[u], spare_valid_q, some, only_q)) && !forget && enable[u];
+      ready[u] <= ((valid_d && plenty) || enough(valid_q && !take[u], spare_valid_q, some, only_q)) && !forget && open[u];
       ready_loop[u] <= valid_d && !forget && enable[u];
 
       bits_q <= (bits_q & ~(refill ? lowest : '0)) | (held ? '0 : freed_hot_q & ~bits_q) | (returned ? give_back_slot : '0);
@@ -127,7 +131,8 @@ module slot_pool
       end
       idle[u] <= free_q == total_q;
       only_q <= total_q == slot_t'(1);
-      declared[u] <= total_q != 0 && enable[u];
+      declared[u] <= total_q != 0 && open[u];
+      declared_loop[u] <= total_q != 0 && enable[u];
     end
 
     // A frame that was labelled before the slots were forgotten has none to give back.
@@ -136,7 +141,7 @@ module slot_pool
     assign returned = give_back[u] && forgot_q == 0 && !forget;
 
     // Will have slots in the next cycle even if the candidate loses one in this
-    assign more[u]  = enable[u] && ((some && plenty) || enough(valid_q && !candidate[u], spare_valid_q, some, only_q));
+    assign more[u]  = open[u] && ((some && plenty) || enough(valid_q && !candidate[u], spare_valid_q, some, only_q));
     assign next[u]  = next_q;
     assign free[u]  = free_q;
     assign total[u] = total_q;
@@ -158,7 +163,8 @@ module slot_pool
     preferred = others & ~(now | (now - 1'b1));
     return preferred != 0 ? preferred & (~preferred + 1'b1) : others & (~others + 1'b1);
   endfunction
-  logic [N-1:0] candidate_q, loop_q;
+  logic [N-1:0] candidate_q, loop_q, ready_any;
+  assign ready_any = ready_loop & ingress;
 
   // Least loaded: of the units that can take a frame the one with more free slots than those before it, and no fewer than those behind it
   logic [N-1:0] above_q[N];  // row u: the units that have fewer
@@ -173,8 +179,8 @@ module slot_pool
   always_ff @(posedge clk) begin
     if (policy == PolicyLeastLoaded) candidate_q <= most(ready);
     else if ((take & candidate_q) != 0 || (ready & candidate_q) == 0) candidate_q <= behind(candidate_q, more);
-    if (policy == PolicyLeastLoaded) loop_q <= most(ready_loop);
-    else if ((take & loop_q) != 0 || (ready_loop & loop_q) == 0) loop_q <= behind(loop_q, ready_loop);
+    if (policy == PolicyLeastLoaded) loop_q <= most(ready_any);
+    else if ((take & loop_q) != 0 || (ready_any & loop_q) == 0) loop_q <= behind(loop_q, ready_any);
     if (rst) begin
       candidate_q <= '0;
       loop_q <= '0;

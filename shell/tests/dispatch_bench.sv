@@ -49,6 +49,7 @@ module dispatch_bench
 
     input wire logic [      1:0] policy,
     input wire logic [Units-1:0] unit_enable,
+    input wire logic [Units-1:0] unit_ingress,
     input wire logic [Units-1:0] unit_flush,
     input wire logic             reta_we,
     input wire logic [      6:0] reta_addr,
@@ -153,6 +154,7 @@ module dispatch_bench
       .slots,
       .policy(policy_e'(policy)),
       .unit_enable(MaxUnits'(unit_enable)),
+      .unit_ingress(MaxUnits'(unit_ingress)),
       .unit_flush(MaxUnits'(unit_flush)),
       .reta_we,
       .reta_addr,

@@ -386,12 +386,14 @@ async def registers(dut: Any) -> None:
     assert await bench.read(regs.CARD_MAGIC) == 0x50454E53
     assert await bench.read(regs.CARD_PORTS) == bench.ports and await bench.read(regs.CARD_UNITS) == bench.units
     assert await bench.read(regs.CARD_MAX_FRAME) == 16384 and await bench.read(regs.CARD_INGRESS_BYTES) == 1024 * 128
+    assert await bench.read(regs.CARD_UNIT_INGRESS) == 0xFFFFFFFF
     for addr, mask in (
         (regs.CARD_UNIT_WRITE_MASK, 0xFFFFFFFF),
         (regs.CARD_UNIT_READ, 31),
         (regs.CARD_PORT_ENABLE, 15),
         (regs.CARD_POLICY, 3),
         (regs.CARD_UNIT_ENABLE, 0xFFFFFFFF),
+        (regs.CARD_UNIT_INGRESS, 0xFFFFFFFF),
         (regs.CARD_SLOTS_UNIT, 31),
     ):
         for value in (0xA5A5A5A5, 0x5A5A5A5A, 0xFFFFFFFF):
@@ -407,7 +409,7 @@ async def registers(dut: Any) -> None:
             return
         raise AssertionError(f"{'write to' if write else 'read of'} {addr:#x} was accepted")
 
-    for addr in (0x2C, 0x50, 0x100, 0x1FC, 0x434, 0x580, 0xFFC, 0x1000, 0x3FFFFFFC, 0x44000000, 0xFFFFFFFC, 0x6):
+    for addr in (0x2C, 0x54, 0x100, 0x1FC, 0x434, 0x580, 0xFFC, 0x1000, 0x3FFFFFFC, 0x44000000, 0xFFFFFFFC, 0x6):
         await refused(False, addr)
         await refused(True, addr)
     for addr in (regs.CARD_MAGIC, regs.CARD_UNITS_IDLE, regs.CARD_CYCLES_L, regs.CARD_STREAM_BASE):

@@ -102,6 +102,7 @@ class Bench:
             getattr(d, name).value = 0
         d.show_unit.value = 0
         d.policy.value = policy
+        d.unit_ingress.value = (1 << UNITS) - 1
         d.setup_count.value = pack(counts, 6)
         d.setup_size.value = pack(sizes or [16384] * UNITS, 16)
         d.rst.value = 1
@@ -627,6 +628,50 @@ async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
         await bench.run(UNITS + 8)
         await bench.expect_all_slots()
         dut.show_unit.value = 1
+
+
+@cocotb.test()
+async def units_for_senders_that_name_them(dut: Any) -> None:
+    """Units without `ingress` get nothing from ports, host and loopback to any unit, whatever the policy; RETA that names one drops; who names
+    one over loopback reaches it, down to its last slot. All is as before when they are for everybody again."""
+    bench = Bench(dut)
+    inside, outside = (1, 2, 6), (0, 3, 4, 5, 7)
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
+        bench.hold = lambda unit: 20
+        await bench.start([3] * UNITS, policy=policy)
+        dut.unit_ingress.value = sum(1 << unit for unit in inside)
+        await bench.reta([inside[i % 3] for i in range(128)])
+        await bench.run(8)
+        frames = [bench.send(source, flow=i) for i in range(60) for source in range(SOURCES)]
+        named = [bench.send(LOOPBACK, dst=TO_UNIT + unit) for unit in range(UNITS) for _ in range(5)]
+        await bench.drain()
+        assert Counter(frame.unit for frame in frames).keys() == set(inside), f"policy {policy}"
+        assert all(request.unit == request.dst - TO_UNIT for request in named)
+        bench.hold = lambda unit: None
+        last = [bench.send(LOOPBACK, dst=TO_UNIT + unit) for unit in outside for _ in range(3)]
+        await bench.drain()
+        assert all(request.unit >= 0 for request in last) and not any(len(bench.free[unit]) for unit in outside)
+        bench.hold = lambda unit: 20
+        bench.release_all()
+        await bench.expect_all_slots()
+        assert not any(bench.events["policy"]), f"policy {policy}"
+    await bench.reta([outside[i % 5] for i in range(128)])
+    lost = [(source, bench.send(source, flow=i)) for i in range(20) for source in (PORT_0, PORT_1, HOST)]
+    await bench.drain()
+    assert all(frame in bench.lost[source] for source, frame in lost)
+    assert bench.events["policy"] == [20, 20, 20, 0]
+    # Only units for others are left: nobody to choose for those that name none.
+    dut.policy.value = ROUND_ROBIN
+    dut.unit_enable.value = sum(1 << unit for unit in outside)
+    await bench.run(8)
+    asks = [bench.send(LOOPBACK, dst=TO_ANY) for _ in range(3)]
+    waits = bench.send(PORT_0)
+    await bench.run(40)
+    assert bench.lost[LOOPBACK] == asks and waits.unit == -1
+    dut.unit_ingress.value = (1 << UNITS) - 1
+    await bench.drain()
+    assert waits.unit in outside
+    await bench.expect_all_slots()
 
 
 @cocotb.test()

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{Device, Override, Rate, Root, Traffic};
+use penstock_device::{Device, ForGroup, Override, Rate, Root, Traffic};
 
 use super::forward::warmup;
 use super::row::Row;
@@ -34,7 +34,8 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
     for units in selection.units(&UNITS) {
         for (firmware, manifest, goal_from) in FIRMWARE {
             let tables = [("ip_prefix".to_string(), list.clone())].into();
-            let mut device = card(root, manifest, Override { units: Some(units), tables, ..Override::default() })?;
+            let mut device =
+                card(root, manifest, Override { units: vec![ForGroup::only(units)], tables, ..Override::default() })?;
             check(&mut device, &traffic::mixed(PORTS, 64, &blocked))?;
             for size in selection.sizes(&SIZES).filter(|size| *size >= MIN_SIZE) {
                 let frames = traffic::mixed(PORTS, size, &blocked);

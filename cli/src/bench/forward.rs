@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `rpu-forward`: how many frames a second the smallest forwarder carries (Figure 7 a and b).
 
-use penstock_device::{Override, Rate, Root};
+use penstock_device::{ForGroup, Override, Rate, Root};
 
 use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, throughput, traffic};
@@ -15,7 +15,8 @@ const WINDOW: u64 = 40_000;
 /// Measures every size on 16 and 8 units, with traffic on two ports and on one.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
-        let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
+        let mut device =
+            card(root, "forward.toml", Override { units: vec![ForGroup::only(units)], ..Override::default() })?;
         for ports in [PORTS, 1] {
             for size in selection.sizes(&SIZES) {
                 let frames = traffic::clean(ports, size);

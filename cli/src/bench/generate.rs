@@ -3,7 +3,7 @@
 //! traffic) and with one alone.
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{Device, Override, Rate, Root, Traffic, regs, window};
+use penstock_device::{Device, ForGroup, Override, Rate, Root, Traffic, regs, window};
 
 use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, forward, rates, throughput};
@@ -20,8 +20,12 @@ const ENDLESS: u32 = 0xFFFF;
 /// Measures every size on 16 units, for which line rate is the goal, and on one.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
-        let program = Some(root.join("engines/rpu/programs/generator.c"));
-        let mut device = card(root, "forward.toml", Override { units: Some(units), program, ..Override::default() })?;
+        let programs = vec![ForGroup::only(root.join("engines/rpu/programs/generator.c"))];
+        let mut device = card(
+            root,
+            "forward.toml",
+            Override { units: vec![ForGroup::only(units)], programs, ..Override::default() },
+        )?;
         for size in selection.sizes(&SIZES) {
             check(&mut device, units, size)?;
             order(&mut device, units, size, ENDLESS)?;

@@ -4,7 +4,7 @@
 //! Low load is one frame at a time on each port. Both edges move beats at line rate, so the time holds what Equation 1 holds: the frame's time on the wire in and out.
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{CLOCK_MHZ, Device, Latency, Override, Port, Rate, Root, Traffic};
+use penstock_device::{CLOCK_MHZ, Device, ForGroup, Latency, Override, Port, Rate, Root, Traffic};
 
 use super::row::Row;
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, traffic};
@@ -20,7 +20,8 @@ const GOAL_SMALL_NS: f64 = 500.0;
 /// Measures every size on 16 units and two ports. The value is the median.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
-        let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
+        let mut device =
+            card(root, "forward.toml", Override { units: vec![ForGroup::only(units)], ..Override::default() })?;
         for size in selection.sizes(&SIZES) {
             let frames = traffic::clean(PORTS, size);
             let mut latencies = Vec::new();

@@ -5,7 +5,7 @@
 //! theirs when they see it, which holds some cycles of their own; so do the paper's figures.
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{CLOCK_MHZ, Device, Override, Rate, Root, regs, window};
+use penstock_device::{CLOCK_MHZ, Device, ForGroup, Override, Rate, Root, regs, window};
 use serde_json::json;
 
 use super::row::Row;
@@ -36,8 +36,9 @@ const WORDS: [Words; 2] = [
 /// Measures loopback for every size, then broadcast.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
-        let program = |name: &str| Some(root.join("engines/rpu/programs").join(name));
-        let change = Override { units: Some(units), program: program("two_step.c"), ..Override::default() };
+        let program = |name: &str| vec![ForGroup::only(root.join("engines/rpu/programs").join(name))];
+        let change =
+            Override { units: vec![ForGroup::only(units)], programs: program("two_step.c"), ..Override::default() };
         let mut device = card(root, "forward.toml", change)?;
         for size in selection.sizes(&SIZES) {
             let frames = traffic::clean(1, size);
@@ -49,8 +50,11 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             report(&throughput("rpu-messages", &case(units, 1, size, "two_step"), line, goals, mpps, size));
         }
         if selection.sizes.is_empty() {
-            let change =
-                Override { units: Some(units), program: program("broadcast_latency.c"), ..Override::default() };
+            let change = Override {
+                units: vec![ForGroup::only(units)],
+                programs: program("broadcast_latency.c"),
+                ..Override::default()
+            };
             for words in WORDS {
                 let device = card(root, "forward.toml", change.clone())?;
                 report(&broadcast(device, units, &words)?);

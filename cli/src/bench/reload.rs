@@ -5,7 +5,7 @@
 //! through the card's AXI4-Lite port (a word in some ten cycles), started, and back when its slots are declared. The paper's figure (section
 //! 4.1) includes a partial reconfiguration of the unit's logic, which a new program or table does not need here.
 
-use penstock_device::{Override, Policy, Rate, Root};
+use penstock_device::{ForGroup, Override, Policy, Rate, Root};
 
 use super::forward::warmup;
 use super::row::Row;
@@ -31,7 +31,11 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             if selection.sizes(&[size]).next().is_none() {
                 continue;
             }
-            let change = Override { units: Some(units), policy: Some(Policy::RoundRobin), ..Override::default() };
+            let change = Override {
+                units: vec![ForGroup::only(units)],
+                policy: Some(Policy::RoundRobin),
+                ..Override::default()
+            };
             let card = Card::read(root, &root.join("designs").join(manifest), change)?;
             let frames = traffic::clean(PORTS, size);
             let seen = card.rtl(root)?.measure_reload(&frames, Rate::Line, warmup(size), &card.image)?;

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use penstock_device::{Override, Rate, Root};
+use penstock_device::{ForGroup, Override, Rate, Root};
 use serde_json::json;
 
 use super::row::Row;
@@ -31,7 +31,8 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
     for (units, peer, goal, cycles) in
         CASES.into_iter().filter(|case| selection.units(&UNITS).any(|units| units == case.0))
     {
-        let mut device = card(root, "forward.toml", Override { units: Some(units), ..Override::default() })?;
+        let mut device =
+            card(root, "forward.toml", Override { units: vec![ForGroup::only(units)], ..Override::default() })?;
         let mut slowest = f64::INFINITY;
         for size in FRAME_SIZES {
             let frames = traffic::clean(PORTS, size);

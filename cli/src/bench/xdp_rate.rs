@@ -2,9 +2,7 @@
 //! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock, and on a card of many (hXDP, section 4.3).
 //! Frames count when they come into a unit: it holds sixteen at most, so that is how fast it disposes of them, dropped or sent.
 
-use std::path::PathBuf;
-
-use penstock_device::{Device, Override, Rate, Root, regs, window};
+use penstock_device::{Device, ForGroup, Override, Rate, Root, regs, window};
 use serde_json::{Map, json};
 
 use super::row::Row;
@@ -27,8 +25,13 @@ const PROGRAMS: [(&str, f64); 5] = [("drop", 52.0), ("tx", 22.5), ("redirect", 1
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
         for (name, paper) in PROGRAMS {
-            let program: Option<PathBuf> = Some(root.join("engines/xdp/programs").join(name).with_extension("c"));
-            let mut device = card(root, "xdp.toml", Override { units: Some(units), program, ..Override::default() })?;
+            let program = root.join("engines/xdp/programs").join(name).with_extension("c");
+            let programs = vec![ForGroup::only(program)];
+            let mut device = card(
+                root,
+                "xdp.toml",
+                Override { units: vec![ForGroup::only(units)], programs, ..Override::default() },
+            )?;
             let frames = traffic::clean(PORTS, SIZE);
             let rows_before = rows(&mut device, units)?;
             let window = rates::whole_frames(SIZE, WINDOW);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use clap::{Args as ClapArgs, Subcommand};
 use penstock_debug::DebugError;
-use penstock_device::{Design, DesignError};
+use penstock_device::{Design, DesignError, ForGroup};
 use penstock_live::protocol::{Reloaded, Reply, Request};
 use penstock_live::{Client, ControlError, control};
 
@@ -73,7 +73,7 @@ pub enum Action {
     },
     /// Loads a table between two frames, for example `table ip_prefix list.txt`.
     Table {
-        /// Its name.
+        /// Its name; when several groups of units have it, GROUP.TABLE.
         name: String,
         /// The file.
         file: PathBuf,
@@ -111,10 +111,11 @@ pub enum Action {
     Debugger(Debugger),
     /// Loads another program, unit by unit, while the others carry the traffic.
     Reload {
-        /// C source or .elf; the one that runs, compiled anew, when left out.
-        program: Option<PathBuf>,
+        /// C source or .elf, of several groups of units for this one; those that run, compiled anew, when left out.
+        #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
+        program: Option<ForGroup<PathBuf>>,
         /// Load this file into a table with it. Repeatable.
-        #[arg(long = "table", value_name = "TABLE=FILE", value_parser = run::table)]
+        #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = run::table)]
         tables: Vec<(String, PathBuf)>,
     },
 }
@@ -220,7 +221,8 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
         Action::Disable { unit } => Request::Disable { unit: *unit },
         Action::Enable { unit } => Request::Enable { unit: *unit },
         Action::Reload { program, tables } => Request::Reload {
-            program: program.as_ref().map(whole).transpose()?,
+            group: program.as_ref().and_then(|program| program.group.clone()),
+            program: program.as_ref().map(|program| whole(&program.value)).transpose()?,
             tables: tables
                 .iter()
                 .map(|(name, file)| Ok((name.clone(), whole(file)?)))

@@ -63,7 +63,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     let card = Card::read(root, &root.join(DESIGN), change)?;
     println!(
         "The card: {} RISC-V units between {} ports, firewall firmware, {} prefixes.",
-        card.design.units,
+        card.design.units(),
         card.design.ports,
         rules.len()
     );

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::capture::{self, CaptureError};
 use penstock_device::rtl::Wave;
-use penstock_device::{Design, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic};
+use penstock_device::{
+    Design, ForGroup, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
+};
 
 use crate::card::{Card, CardError, Recording};
 use crate::files::{self, FileError};
@@ -45,15 +47,15 @@ pub struct Args {
     /// Write the report, an HTML page that opens offline.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Use this program instead of the design's.
-    #[arg(long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
+    /// Use this program instead of the design's; of several groups of units, for this one. Repeatable.
+    #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = program)]
+    pub programs: Vec<ForGroup<PathBuf>>,
     /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
-    #[arg(long = "table", value_name = "TABLE=FILE", value_parser = table)]
+    #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = table)]
     pub tables: Vec<(String, PathBuf)>,
-    /// Build the card with so many units.
-    #[arg(long)]
-    pub units: Option<u32>,
+    /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
+    #[arg(long, value_name = "[GROUP=]COUNT", value_parser = units)]
+    pub units: Vec<ForGroup<u32>>,
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = policy)]
     pub policy: Option<Policy>,
@@ -130,9 +132,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     }
     let rate = args.rate.unwrap_or(Rate::Lossless);
     let change = Override {
-        program: args.program.clone(),
+        programs: args.programs.clone(),
         tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
-        units: args.units,
+        units: args.units.clone(),
         policy: args.policy,
         ..Override::default()
     };
@@ -140,9 +142,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let (traffic, mut faults) = read_inputs(&args.inputs)?;
     let wave = args.wave.as_ref().map(|file| Wave { file, from: args.wave_from, cycles: args.wave_cycles });
     let recording = Recording { wave, hops: args.trace.is_some() };
-    if args.gdb.is_some() {
+    if let Some(image) = args.gdb.and_then(|debugged| card.image.of_unit(debugged.unit)) {
         files::make_folder(&args.out)?;
-        files::write(&args.out.join("program.elf"), card.image.elf())?;
+        files::write(&args.out.join("program.elf"), image.elf())?;
     }
     let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb)?;
 
@@ -244,6 +246,20 @@ pub fn table(text: &str) -> Result<(String, PathBuf), String> {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
         _ => Err(format!("`{text}` is no table: write TABLE=FILE, for example ip_prefix=list.txt")),
     }
+}
+
+/// Parses [GROUP=]FILE.
+pub fn program(text: &str) -> Result<ForGroup<PathBuf>, String> {
+    let ForGroup { group, value } = ForGroup::parse(text);
+    let missing = || format!("`{text}` is no program: write FILE, or GROUP=FILE");
+    if value.is_empty() { Err(missing()) } else { Ok(ForGroup { group, value: value.into() }) }
+}
+
+/// Parses [GROUP=]COUNT.
+pub fn units(text: &str) -> Result<ForGroup<u32>, String> {
+    let ForGroup { group, value } = ForGroup::parse(text);
+    let count = value.parse().map_err(|_| format!("`{text}` is no number of units: write COUNT, or GROUP=COUNT"));
+    Ok(ForGroup { group, value: count? })
 }
 
 /// Parses a dispatch policy.

@@ -115,7 +115,7 @@ fn draw(frame: &mut Frame<'_>, look: &Look<'_>, now: &Status) {
     let table = Table::new(look.ports().into_iter().map(Row::new), widths);
     frame.render_widget(table.header(Row::new(PORT_HEADS).style(HEAD)).block(Block::bordered().title("ports")), ports);
 
-    let widths = [4, 8, 6, 16, 16, 12, 12, 8].map(Constraint::Length).into_iter().chain([Constraint::Min(20)]);
+    let widths = [12, 8, 6, 16, 16, 12, 12, 8].map(Constraint::Length).into_iter().chain([Constraint::Min(20)]);
     let row = |cells: [String; 9]| {
         let style = if cells[1] == "dead" { BAD } else { Style::new() };
         Row::new(cells).style(style)
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_screen_has_ports_units_drops_and_faults() {
-        let text = r#"{"design":"firewall","manifest":"","program":"fw.c","driver":"AF_PACKET","process":1,"seconds":3.0,
+        let text = r#"{"design":"firewall","manifest":"","programs":["fw.c"],"driver":"AF_PACKET","process":1,"seconds":3.0,
             "ports":[{"port":"port0","interface":"veth0","link":"up","rx_frames":1234567,"rx_bytes":1,"tx_frames":0,"tx_bytes":0,
             "drops":{"runt":5}}],"units":[{"unit":9,"state":"dead","slots":32,"held":3,"at":"pc=0x1c (fw.c:7 (main))",
             "rx_frames":77,"tx_frames":1,"blocked":0,"refused":0,"generated":0,"errors":0}],"drops":{"lost":3},"faults":["unit 9 hangs"]}"#;

@@ -5,7 +5,7 @@ use std::io::{Write, stderr, stdout};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use penstock_device::{Override, Policy, Port, Root};
+use penstock_device::{ForGroup, Override, Policy, Port, Root};
 use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control};
 
 use crate::card::{Card, CardError};
@@ -29,15 +29,15 @@ pub struct Args {
     /// Write how it was at the end as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Use this program instead of the design's.
-    #[arg(long, value_name = "FILE")]
-    pub program: Option<PathBuf>,
+    /// Use this program instead of the design's; of several groups of units, for this one. Repeatable.
+    #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = run::program)]
+    pub programs: Vec<ForGroup<PathBuf>>,
     /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
-    #[arg(long = "table", value_name = "TABLE=FILE", value_parser = run::table)]
+    #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = run::table)]
     pub tables: Vec<(String, PathBuf)>,
-    /// Build the card with so many units.
-    #[arg(long)]
-    pub units: Option<u32>,
+    /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
+    #[arg(long, value_name = "[GROUP=]COUNT", value_parser = run::units)]
+    pub units: Vec<ForGroup<u32>>,
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = run::policy)]
     pub policy: Option<Policy>,
@@ -66,9 +66,9 @@ pub enum UpError {
 /// Carries frames until a signal comes.
 pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let change = Override {
-        program: args.program.clone(),
+        programs: args.programs.clone(),
         tables: args.tables.iter().cloned().collect(),
-        units: args.units,
+        units: args.units.clone(),
         policy: args.policy,
         ..Override::default()
     };

@@ -3,18 +3,13 @@
 
 use std::path::Path;
 
-use penstock_device::{Departure, Design, Engine, Outcome, Policy, PortCounters, Run, Timing, Traffic};
+use penstock_device::{Departure, Design, Engine, Group, Outcome, Policy, PortCounters, Run, Timing, Traffic};
 
 use super::data::{Exit, ReportData, RunData, StreamCounters, UnitCounters};
 use super::flow::Flow;
 
 /// A report about a design, without runs yet.
 pub fn design(design: &Design) -> ReportData {
-    let engine = match design.engine {
-        Engine::Rpu { .. } => "rpu",
-        Engine::Xdp { .. } => "xdp",
-    };
-    let units = format!("{} {engine} unit{}", design.units, if design.units == 1 { "" } else { "s" });
     let ports = format!("{} port{}", design.ports, if design.ports == 1 { "" } else { "s" });
     let policy = match design.policy {
         Policy::RoundRobin => "round robin",
@@ -22,8 +17,17 @@ pub fn design(design: &Design) -> ReportData {
         Policy::FlowHash => "flow hash",
         Policy::FlowHashDrop => "flow hash that drops",
     };
-    let mut facts = vec![units, ports, policy.to_owned(), file_name(&design.program)];
-    facts.extend(design.tables.iter().map(|(table, path)| format!("{table}: {}", file_name(path))));
+    let mut facts = vec![ports, policy.to_owned()];
+    for Group { name, units, engine, program, tables, .. } in &design.groups {
+        let engine = match engine {
+            Engine::Rpu { .. } => "rpu",
+            Engine::Xdp { .. } => "xdp",
+        };
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        facts.push(format!("{name}{} {engine} unit{}", units.len(), if units.len() == 1 { "" } else { "s" }));
+        facts.push(file_name(program));
+        facts.extend(tables.iter().map(|(table, path)| format!("{table}: {}", file_name(path))));
+    }
     facts.push(format!("{} MHz", design.clock_mhz));
     ReportData { design: design.name.clone(), facts, ports: design.ports as usize, verdict: None, runs: Vec::new() }
 }

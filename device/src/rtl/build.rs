@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Builds the Verilator model of a card, once for each set of sources, parameters and tools.
 //!
-//! Usually the card and its unit are two models (device/rtl/split): the clock loop makes an instance of the second for each
-//! unit, which keeps the code to build and to run small. A model that records waves is one whole, so that its signals have
-//! their places in the card.
+//! Usually the card and each kind of unit are models of their own (device/rtl/split): the clock loop makes an instance of its kind for each
+//! unit, which keeps the code to build and to run small. Each is built once, whatever it is combined with. A model that records waves is
+//! one whole, so that its signals have their places in the card.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,17 +18,19 @@ use crate::file_list;
 use crate::root::Root;
 
 /// The clock loop.
-const DRIVER: &str = include_str!("../../rtl/driver.cpp");
-/// Stand-ins for the compression libraries that Verilator's FST writer asks for.
-const STORED: [(&str, &str); 2] =
-    [("lz4.h", include_str!("../../rtl/stored/lz4.h")), ("zlib.h", include_str!("../../rtl/stored/zlib.h"))];
+const DRIVER: (&str, &str) = ("driver.cpp", include_str!("../../rtl/driver.cpp"));
+/// What C++ includes: a unit as the clock loop knows it, and stand-ins for the compression libraries that Verilator's FST writer asks for.
+const HEADERS: [(&str, &str); 3] = [
+    ("unit_model.h", include_str!("../../rtl/split/unit_model.h")),
+    ("lz4.h", include_str!("../../rtl/stored/lz4.h")),
+    ("zlib.h", include_str!("../../rtl/stored/zlib.h")),
+];
 
 /// What splits the card from its units.
-const SPLIT: [(&str, &str); 3] = [
-    ("split_pkg.sv", include_str!("../../rtl/split/split_pkg.sv")),
-    ("unit_top.sv", include_str!("../../rtl/split/unit_top.sv")),
-    ("unit_socket.sv", include_str!("../../rtl/split/unit_socket.sv")),
-];
+const SPLIT_PKG: (&str, &str) = ("split_pkg.sv", include_str!("../../rtl/split/split_pkg.sv"));
+const UNIT_TOP: (&str, &str) = ("unit_top.sv", include_str!("../../rtl/split/unit_top.sv"));
+const UNIT_SOCKET: (&str, &str) = ("unit_socket.sv", include_str!("../../rtl/split/unit_socket.sv"));
+const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.cpp"));
 
 /// What tells the clock loop of frames that come by.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
@@ -63,6 +65,8 @@ const CXX: [&str; 8] = [
     "-DVL_USER_FATAL",
     "-w",
 ];
+/// Units that card_top has parameters for.
+const MAX_UNITS: usize = 32;
 /// Compilers at work at a time.
 const JOBS: usize = 2;
 /// Lines of a tool's complaint that are passed on.
@@ -107,9 +111,9 @@ pub enum BuildError {
     },
 }
 
-/// Parameters of a unit.
+/// What a unit is, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EngineParameters {
+pub enum Kind {
     /// A packet unit.
     Rpu {
         /// Its accelerators, a bit each.
@@ -122,25 +126,23 @@ pub enum EngineParameters {
     },
 }
 
-impl EngineParameters {
-    /// As Verilator takes them (engines/unit.sv).
-    fn arguments(self) -> [String; 2] {
+impl Kind {
+    /// Its parameters, as engines/unit.sv has them.
+    fn parameters(self) -> Vec<(&'static str, u32)> {
         match self {
-            Self::Rpu { accelerators } => ["-GEngine=0".into(), format!("-GAccel={accelerators}")],
-            Self::Xdp { lanes } => ["-GEngine=1".into(), format!("-GLanes={lanes}")],
+            Self::Rpu { accelerators } => vec![("Engine", 0), ("Accel", accelerators)],
+            Self::Xdp { lanes } => vec![("Engine", 1), ("Lanes", lanes)],
         }
     }
 }
 
 /// Parameters of card_top.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameters {
     /// Ethernet ports.
     pub ports: u32,
-    /// Units.
-    pub units: u32,
-    /// What a unit is.
-    pub engine: EngineParameters,
+    /// What each unit is.
+    pub units: Vec<Kind>,
     /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
     /// Whether waves can be recorded; such a model is slower.
@@ -148,37 +150,285 @@ pub struct Parameters {
 }
 
 /// Builds the model, or finds it in the cache; gives the path of the library.
-pub fn library(root: &Root, parameters: Parameters, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, BuildError> {
+pub fn library(
+    root: &Root,
+    parameters: &Parameters,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, BuildError> {
     let sources = Sources::of(root)?;
     let verilator = Verilator::of(root);
-    let key = key(root, &sources.whole(), parameters, &verilator)?;
+    let (parts, table) = parts(root, &sources, parameters, &verilator)?;
     let cache = root.join("build/rtl");
-    let folder = cache.join(&key);
-    let library = folder.join("card.so");
+    let key = key_of(parts.iter().map(|part| part.key.as_str()).chain([table.as_str()]));
+    let library = cache.join(&key).join("card.so");
     if library.exists() {
         return Ok(library);
     }
     // Who comes while another thread or process builds the model waits for it instead of building it, too.
-    fs::create_dir_all(&folder).map_err(|source| BuildError::File { path: folder.clone(), source })?;
-    let lock = folder.join("lock");
-    let _one = File::create(&lock)
-        .and_then(|file| file.lock().map(|()| file))
-        .map_err(|source| BuildError::File { path: lock, source })?;
+    let _one = lock(&cache.join(&key))?;
     if library.exists() {
         return Ok(library);
     }
-    // Built beside its place and renamed into it, so that a broken or a second build leaves nothing half done.
     sweep(&cache);
-    let work = cache.join(format!("{key}.{}", std::process::id()));
-    fs::create_dir_all(&work).map_err(|source| BuildError::File { path: work.clone(), source })?;
-    let built = build(&work, &sources, parameters, &verilator, progress);
-    if built.is_ok() {
-        fs::rename(work.join("card.so"), &library)
-            .map_err(|source| BuildError::File { path: library.clone(), source })?;
+    progress(Progress::Building { done: 0, total: 1 });
+    build_parts(&cache, &parts, &verilator, progress)?;
+    Work::of(&cache, &key)?.finish("card.so", &library, |work| {
+        let names = work.join("units.cpp");
+        fs::write(&names, &table).map_err(|source| BuildError::File { path: names.clone(), source })?;
+        let mut link = Command::new("g++");
+        link.args(CXX).args(["-shared", "-Wl,-Bsymbolic", "-o"]).arg(work.join("card.so")).arg(names);
+        link.arg("-Wl,--whole-archive")
+            .args(parts.iter().map(|part| part.archive(&cache)))
+            .arg("-Wl,--no-whole-archive");
+        check("g++", run("g++", link.arg("-pthread"))?)
+    })?;
+    Ok(library)
+}
+
+/// What is translated by Verilator and compiled at a time: the card, a kind of unit.
+struct Part {
+    /// Hash of all that it depends on.
+    key: String,
+    prefix: String,
+    top: &'static str,
+    sources: Vec<Source>,
+    /// For Verilator.
+    arguments: Vec<String>,
+    /// For the compiler.
+    defines: Vec<String>,
+    /// C++ that Verilator does not write.
+    code: Vec<Source>,
+}
+
+/// A source file.
+enum Source {
+    /// Of the checkout.
+    File(PathBuf),
+    /// One of those in here: name and text.
+    Text((&'static str, &'static str)),
+}
+
+impl Part {
+    /// Where its objects are.
+    fn archive(&self, cache: &Path) -> PathBuf {
+        cache.join(&self.key).join("part.a")
     }
-    // Nothing depends on the rest; a folder that stays behind does no harm.
-    let _ = fs::remove_dir_all(&work);
-    built.map(|()| library)
+}
+
+/// The parts of a model, and the C++ that says which of them each unit is.
+fn parts(
+    root: &Root,
+    sources: &Sources,
+    parameters: &Parameters,
+    verilator: &Verilator,
+) -> Result<(Vec<Part>, String), BuildError> {
+    let Parameters { ports, units, ingress_depth, waves } = parameters;
+    let shape = vec![format!("-GPorts={ports}"), format!("-GUnits={}", units.len())];
+    let files = |paths: &[PathBuf]| paths.iter().cloned().map(Source::File).collect::<Vec<_>>();
+    let runtime = |names: &[&str]| names.iter().map(|name| Source::File(verilator.include().join(name))).collect();
+    let mut card = Part {
+        key: String::new(),
+        prefix: "Vcard".to_string(),
+        top: "card_top",
+        sources: files(&sources.card),
+        arguments: [shape.clone(), vec![format!("-GIngressDepth={ingress_depth}")]].concat(),
+        defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
+        code: runtime(&["verilated.cpp", "verilated_threads.cpp"]),
+    };
+    card.code.push(Source::Text(DRIVER));
+    if *waves {
+        card.sources = files(&sources.whole());
+        card.sources.push(Source::Text(TRACE));
+        card.arguments.extend(by_unit(units));
+        card.arguments.push("--trace-fst".to_string());
+        card.defines.push("-DPENSTOCK_WAVE".to_string());
+        card.code.extend::<Vec<_>>(runtime(&["verilated_fst_c.cpp"]));
+        return Ok((vec![card.sealed(root, verilator)?], String::new()));
+    }
+    card.sources.extend([SPLIT_PKG, UNIT_SOCKET, TRACE].map(Source::Text));
+    card.arguments.push("-DPENSTOCK_SPLIT".to_string());
+    card.defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
+    let mut parts = vec![card.sealed(root, verilator)?];
+    let mut kinds: Vec<(Kind, String)> = Vec::new();
+    for kind in units {
+        if kinds.iter().any(|(other, _)| other == kind) {
+            continue;
+        }
+        let own = kind.parameters().into_iter().map(|(name, value)| format!("-G{name}={value}"));
+        let mut unit = Part {
+            key: String::new(),
+            prefix: String::new(),
+            top: "unit_top",
+            sources: files(&sources.units),
+            arguments: shape.iter().cloned().chain(own).chain(["-DPENSTOCK_SPLIT".to_string()]).collect(),
+            defines: Vec::new(),
+            code: vec![Source::Text(UNIT_CODE)],
+        };
+        unit.sources.extend([SPLIT_PKG, UNIT_TOP].map(Source::Text));
+        let mut unit = unit.sealed(root, verilator)?;
+        // Several kinds come into one library: each has names of its own.
+        unit.prefix = format!("Vunit_{}", unit.key);
+        let make = format!("make_unit_{}", unit.key);
+        unit.defines = vec![
+            format!("-DPENSTOCK_UNIT={}", unit.prefix),
+            format!("-DPENSTOCK_UNIT_HEADER=\"{}.h\"", unit.prefix),
+            format!("-DPENSTOCK_MAKE_UNIT={make}"),
+        ];
+        kinds.push((*kind, make));
+        parts.push(unit);
+    }
+    Ok((parts, unit_table(units, &kinds)))
+}
+
+impl Part {
+    /// With its key.
+    fn sealed(mut self, root: &Root, verilator: &Verilator) -> Result<Self, BuildError> {
+        self.key = key(root, &self, verilator)?;
+        Ok(self)
+    }
+}
+
+/// The parameters of card_top that have a byte for each unit.
+fn by_unit(units: &[Kind]) -> Vec<String> {
+    let all: Vec<_> = units.iter().map(|kind| kind.parameters()).collect();
+    let value = |name: &str| {
+        let bytes = all.iter().map(|own| own.iter().find(|(other, _)| *other == name).map_or(0, |(_, value)| *value));
+        let digits: Vec<String> = bytes.map(|byte| format!("{byte:02x}")).rev().collect();
+        format!("-G{name}={}'h{}", 8 * MAX_UNITS, digits.concat())
+    };
+    ["Engine", "Accel", "Lanes"].map(value).to_vec()
+}
+
+/// C++ that defines the table of rtl/split/unit_model.h: what makes the model of each unit.
+fn unit_table(units: &[Kind], kinds: &[(Kind, String)]) -> String {
+    let signature = "(VerilatedContext*, const char*)";
+    let mut text = String::from("class VerilatedContext;\nstruct UnitModel;\n");
+    for (_, make) in kinds {
+        text += &format!("UnitModel* {make}{signature};\n");
+    }
+    let names = units.iter().filter_map(|unit| kinds.iter().find(|(kind, _)| kind == unit));
+    let names: Vec<&str> = names.map(|(_, make)| make.as_str()).collect();
+    text += &format!("extern UnitModel* (*const make_unit[]){signature};\n");
+    text + &format!("UnitModel* (*const make_unit[]){signature} = {{{}}};\n", names.join(", "))
+}
+
+/// Builds the parts that are not in the cache yet.
+fn build_parts(
+    cache: &Path,
+    parts: &[Part],
+    verilator: &Verilator,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(), BuildError> {
+    // Always in the same order, so that nobody waits for a part while others wait for one of his.
+    let mut order: Vec<&Part> = parts.iter().collect();
+    order.sort_by_key(|part| &part.key);
+    let mut missing = Vec::new();
+    for part in order {
+        let lock = lock(&cache.join(&part.key))?;
+        if !part.archive(cache).exists() {
+            missing.push((part, Work::of(cache, &part.key)?, lock));
+        }
+    }
+    let mut jobs = Vec::new();
+    for (part, work, _) in &missing {
+        jobs.extend(translate(part, &work.0, verilator)?);
+    }
+    // The largest first, so that no job is left alone with a long one at the end.
+    jobs.sort_by_key(|job| std::cmp::Reverse(fs::metadata(&job.file).map_or(0, |m| m.len())));
+    compile(&jobs, verilator, progress)?;
+    for (part, work, _) in &missing {
+        work.finish("part.a", &part.archive(cache), |work| {
+            let mut command = Command::new("ar");
+            command.arg("rcs").arg(work.join("part.a"));
+            let own = jobs.iter().filter(|job| job.work == work);
+            check("ar", run("ar", command.args(own.map(|job| object(work, &job.file))))?)
+        })?;
+    }
+    Ok(())
+}
+
+/// A file to compile, where its part is built.
+struct Job<'a> {
+    work: &'a Path,
+    file: PathBuf,
+    defines: &'a [String],
+}
+
+/// Has Verilator write the C++ of a part; gives that and its other code, to be compiled.
+fn translate<'a>(part: &'a Part, work: &'a Path, verilator: &Verilator) -> Result<Vec<Job<'a>>, BuildError> {
+    for (name, text) in HEADERS {
+        let path = work.join(name);
+        fs::write(&path, text).map_err(|source| BuildError::File { path, source })?;
+    }
+    let mut command = verilator.command();
+    command.args(VERILATOR).args(["--prefix", &part.prefix, "--top-module", part.top, "--Mdir"]).arg(work);
+    command.args(&part.arguments);
+    for source in &part.sources {
+        command.arg(source.place(work)?);
+    }
+    check("Verilator", run("Verilator", &mut command)?)?;
+    let mut files: Vec<PathBuf> = fs::read_dir(work)
+        .map_err(|source| BuildError::File { path: work.to_path_buf(), source })?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
+        .collect();
+    for source in &part.code {
+        files.push(source.place(work)?);
+    }
+    Ok(files.into_iter().map(|file| Job { work, file, defines: &part.defines }).collect())
+}
+
+impl Source {
+    /// Its path; one of those in here is written first.
+    fn place(&self, work: &Path) -> Result<PathBuf, BuildError> {
+        match self {
+            Self::File(path) => Ok(path.clone()),
+            Self::Text((name, text)) => {
+                let path = work.join(name);
+                fs::write(&path, text).map_err(|source| BuildError::File { path: path.clone(), source })?;
+                Ok(path)
+            }
+        }
+    }
+}
+
+/// A folder beside the place in the cache where something is built, so that a broken or a second build leaves nothing half done. It goes
+/// with its value; one that stays behind does no harm.
+struct Work(PathBuf);
+
+impl Work {
+    fn of(cache: &Path, key: &str) -> Result<Self, BuildError> {
+        let path = cache.join(format!("{key}.{}", std::process::id()));
+        fs::create_dir_all(&path).map_err(|source| BuildError::File { path: path.clone(), source })?;
+        Ok(Self(path))
+    }
+
+    /// Has the file `name` made in it, and puts it into its place.
+    fn finish(
+        &self,
+        name: &str,
+        place: &Path,
+        make: impl FnOnce(&Path) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
+        make(&self.0)?;
+        fs::rename(self.0.join(name), place).map_err(|source| BuildError::File { path: place.to_path_buf(), source })
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Makes a folder of the cache, and keeps others from building what comes there as long as the value lives.
+fn lock(folder: &Path) -> Result<File, BuildError> {
+    fs::create_dir_all(folder).map_err(|source| BuildError::File { path: folder.to_path_buf(), source })?;
+    let lock = folder.join("lock");
+    File::create(&lock)
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(|source| BuildError::File { path: lock, source })
 }
 
 impl From<file_list::Unreadable> for BuildError {
@@ -256,13 +506,19 @@ fn sweep(cache: &Path) {
     }
 }
 
-/// Hash of all that the library depends on.
-fn key(root: &Root, sources: &[PathBuf], parameters: Parameters, verilator: &Verilator) -> Result<String, BuildError> {
+/// Hash of all that a part depends on.
+fn key(root: &Root, part: &Part, verilator: &Verilator) -> Result<String, BuildError> {
     let mut hash = Sha256::new();
     let top = normal(root.path())?;
-    for path in sources {
-        let text = fs::read(path).map_err(|source| BuildError::File { path: path.clone(), source })?;
-        hash.update(path.strip_prefix(&top).unwrap_or(path).as_os_str().as_encoded_bytes());
+    for source in part.sources.iter().chain(&part.code) {
+        let (name, text) = match source {
+            Source::File(path) => {
+                let text = fs::read(path).map_err(|source| BuildError::File { path: path.clone(), source })?;
+                (path.strip_prefix(&top).unwrap_or(path).as_os_str().as_encoded_bytes(), text)
+            }
+            Source::Text((name, text)) => (name.as_bytes(), text.as_bytes().to_vec()),
+        };
+        hash.update(name);
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
@@ -270,9 +526,20 @@ fn key(root: &Root, sources: &[PathBuf], parameters: Parameters, verilator: &Ver
     let compiler = run("g++", Command::new("g++").arg("-dumpfullversion"))?;
     hash.update(version.stdout);
     hash.update(compiler.stdout);
-    hash.update(format!("{parameters:?}{VERILATOR:?}{CXX:?}{STORED:?}{SPLIT:?}{TRACE:?}{}", optimise("")));
-    hash.update(DRIVER);
-    Ok(hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+    hash.update(format!("{:?}{:?}{:?}", part.top, part.arguments, part.defines));
+    hash.update(format!("{VERILATOR:?}{CXX:?}{HEADERS:?}{}", optimise("")));
+    Ok(hex(hash))
+}
+
+/// Hash of texts.
+fn key_of<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let mut hash = Sha256::new();
+    texts.for_each(|text| hash.update(text));
+    hex(hash)
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Code that runs once is compiled for size, which saves most of the build time.
@@ -280,85 +547,13 @@ fn optimise(file: &str) -> &'static str {
     if file.contains("__Slow") || file.contains("Trace") { "-O0" } else { "-O2" }
 }
 
-fn build(
-    work: &Path,
-    sources: &Sources,
-    parameters: Parameters,
-    verilator: &Verilator,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(), BuildError> {
-    for (name, text) in STORED.iter().chain(&SPLIT).chain(&[TRACE, ("driver.cpp", DRIVER)]) {
-        let path = work.join(name);
-        fs::write(&path, text).map_err(|source| BuildError::File { path, source })?;
-    }
-    progress(Progress::Building { done: 0, total: 1 });
-    let split = |names: &[&str]| names.iter().map(|name| work.join(name)).collect::<Vec<_>>();
-    if parameters.waves {
-        let card = [sources.whole(), split(&["card_trace.sv"])].concat();
-        verilate(work, "Vcard", "card_top", &card, parameters, verilator)?;
-    } else {
-        let card = [sources.card.clone(), split(&["split_pkg.sv", "unit_socket.sv", "card_trace.sv"])].concat();
-        verilate(work, "Vcard", "card_top", &card, parameters, verilator)?;
-        let unit = [sources.units.clone(), split(&["split_pkg.sv", "unit_top.sv"])].concat();
-        verilate(work, "Vunit", "unit_top", &unit, parameters, verilator)?;
-    }
-
-    let mut files: Vec<PathBuf> = fs::read_dir(work)
-        .map_err(|source| BuildError::File { path: work.to_path_buf(), source })?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
-        .collect();
-    files.extend(["verilated.cpp", "verilated_threads.cpp"].map(|name| verilator.include().join(name)));
-    if parameters.waves {
-        files.push(verilator.include().join("verilated_fst_c.cpp"));
-    }
-    // The largest first, so that no job is left alone with a long one at the end.
-    files.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).map_or(0, |m| m.len())));
-    compile(work, &files, parameters, verilator, progress)?;
-
-    let mut link = Command::new("g++");
-    link.args(["-shared", "-Wl,-Bsymbolic", "-o"]).arg(work.join("card.so"));
-    link.args(files.iter().map(|file| object(work, file))).arg("-pthread");
-    check("g++", run("g++", &mut link)?)
-}
-
-/// Has Verilator write the C++ of the module `top`.
-fn verilate(
-    work: &Path,
-    prefix: &str,
-    top: &str,
-    sources: &[PathBuf],
-    parameters: Parameters,
-    verilator: &Verilator,
-) -> Result<(), BuildError> {
-    let mut command = verilator.command();
-    command
-        .args(VERILATOR)
-        .args(["--prefix", prefix, "--top-module", top, "--Mdir"])
-        .arg(work)
-        .arg(if parameters.waves { "--trace-fst" } else { "-DPENSTOCK_SPLIT" })
-        .arg(format!("-GPorts={}", parameters.ports))
-        .arg(format!("-GUnits={}", parameters.units))
-        .args(parameters.engine.arguments())
-        .args((top != "unit_top").then(|| format!("-GIngressDepth={}", parameters.ingress_depth)))
-        .args(sources);
-    check("Verilator", run("Verilator", &mut command)?)
-}
-
 /// Compiles every file, JOBS at a time.
-fn compile(
-    work: &Path,
-    files: &[PathBuf],
-    parameters: Parameters,
-    verilator: &Verilator,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(), BuildError> {
-    let total = files.len() as u64 + 2;
+fn compile(jobs: &[Job<'_>], verilator: &Verilator, progress: &mut dyn FnMut(Progress)) -> Result<(), BuildError> {
+    let total = jobs.len() as u64 + 2;
     let next = AtomicUsize::new(0);
     let error: Mutex<Option<BuildError>> = Mutex::new(None);
     let keep_error = |e| {
-        next.store(files.len(), Ordering::Relaxed);
+        next.store(jobs.len(), Ordering::Relaxed);
         error.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(e);
     };
     std::thread::scope(|scope| {
@@ -367,16 +562,12 @@ fn compile(
             let done = done.clone();
             scope.spawn(|| {
                 let done = done;
-                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(Job { work, file, defines }) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut command = Command::new("g++");
                     command
                         .args(CXX)
                         .arg(optimise(&file.to_string_lossy()))
-                        .arg(format!("-DPENSTOCK_PORTS={}", parameters.ports))
-                        .arg(match parameters.waves {
-                            true => "-DPENSTOCK_WAVE".to_string(),
-                            false => format!("-DPENSTOCK_UNITS={}", parameters.units),
-                        })
+                        .args(*defines)
                         .arg("-I")
                         .arg(work)
                         .arg("-I")

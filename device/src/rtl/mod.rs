@@ -13,6 +13,7 @@ mod model;
 mod pace;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
@@ -30,7 +31,7 @@ use crate::regs;
 use crate::root::Root;
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
-use build::{EngineParameters, Parameters};
+use build::{Kind, Parameters};
 pub(crate) use model::Hop as ModelHop;
 use model::{Exit, Frame, Model, Step};
 use pace::Pace;
@@ -117,17 +118,20 @@ impl RtlDevice {
         wave: Option<Wave<'_>>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
+        let kinds = design.groups.iter().flat_map(|group| {
+            let kind = match &group.engine {
+                Engine::Rpu { accelerators } => Kind::Rpu { accelerators: accelerators.mask() },
+                Engine::Xdp { lanes, .. } => Kind::Xdp { lanes: lanes.count() as u32 },
+            };
+            std::iter::repeat_n(kind, group.units.len())
+        });
         let parameters = Parameters {
             ports: design.ports,
-            units: design.units,
-            engine: match &design.engine {
-                Engine::Rpu { accelerators } => EngineParameters::Rpu { accelerators: accelerators.mask() },
-                Engine::Xdp { lanes, .. } => EngineParameters::Xdp { lanes: lanes.count() as u32 },
-            },
+            units: kinds.collect(),
             ingress_depth: INGRESS_DEPTH,
             waves: wave.is_some(),
         };
-        let library = build::library(root, parameters, progress)?;
+        let library = build::library(root, &parameters, progress)?;
         let mut model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
         if let Some(wave) = wave
             && !model.wave(wave.file, wave.from, wave.cycles)
@@ -453,8 +457,8 @@ impl Device for RtlDevice {
         Ok(())
     }
 
-    fn load_tables(&mut self, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-        self.host.load_tables(&mut self.model, table)
+    fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
+        self.host.load_tables(&mut self.model, &units, table)
     }
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {

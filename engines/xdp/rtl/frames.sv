@@ -223,8 +223,9 @@ module frames
     dst = PortHost;
     unique case (done_verdict)
       XdpPass: sends = 1'b1;
-      XdpTx: begin
-        sends = 1'b1;
+      XdpTx: begin  // the unit sends nothing over loopback
+        sends = infos[done_packet.at].src != PortLoopback;
+        refuses = !sends;
         dst = infos[done_packet.at].src;
       end
       XdpRedirect: begin

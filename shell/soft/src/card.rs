@@ -37,19 +37,17 @@ const WAKE_LIMIT: usize = 10_000;
 const SLICE: u64 = HELD_LIMIT / 10;
 
 /// What a card is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Ethernet ports, 1..=4.
     pub ports: u8,
-    /// Units, 1..=32.
-    pub units: u8,
-    /// What each unit is.
-    pub engine: Engine,
+    /// What each unit is, 1..=32 of them.
+    pub units: Vec<Engine>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { ports: 2, units: 16, engine: Engine::default() }
+        Self { ports: 2, units: vec![Engine::default(); 16] }
     }
 }
 
@@ -333,12 +331,13 @@ impl Card {
     #[must_use]
     pub fn new(config: Config) -> Self {
         assert!((1..=4).contains(&config.ports), "a card has 1 to 4 ports, not {}", config.ports);
-        assert!((1..=32).contains(&config.units), "a card has 1 to 32 units, not {}", config.units);
-        let identity = |unit| Identity { unit, units: config.units, ports: config.ports };
+        let units = config.units.len();
+        assert!((1..=32).contains(&units), "a card has 1 to 32 units, not {units}");
+        let identity = |unit| Identity { unit, units: units as u8, ports: config.ports };
         Self {
+            units: (0..).zip(&config.units).map(|(unit, engine)| Unit::new(identity(unit), *engine)).collect(),
+            dispatcher: Dispatcher::new(units),
             config,
-            units: (0..config.units).map(|unit| Unit::new(identity(unit), config.engine)).collect(),
-            dispatcher: Dispatcher::new(config.units.into()),
             streams: Default::default(),
             host: Default::default(),
             outside: Yard::default(),
@@ -567,10 +566,10 @@ impl Card {
         }
     }
 
-    /// What a unit of the card has loaded under this number.
+    /// What one of these units of the card has loaded under this number.
     #[must_use]
-    pub fn loaded_xdp(&self, number: u64) -> Option<&penstock_xdp_soft::Loaded> {
-        self.units.iter().find_map(|unit| match unit {
+    pub fn loaded_xdp(&self, units: u32, number: u64) -> Option<&penstock_xdp_soft::Loaded> {
+        each_bit(units & self.all_units()).find_map(|unit| match &self.units[usize::from(unit)] {
             Unit::Xdp(unit) => unit.loaded().filter(|loaded| loaded.number == number),
             Unit::Rpu(_) => None,
         })
@@ -598,7 +597,7 @@ impl Card {
     /// All units of the card: bit n is unit n.
     #[must_use]
     pub fn all_units(&self) -> u32 {
-        u32::MAX >> (32 - self.config.units)
+        u32::MAX >> (32 - self.units.len())
     }
 
     /// Puts a frame of a port or the host into a unit's slot, or counts why not; false when it would have to wait for a unit that is debugged.

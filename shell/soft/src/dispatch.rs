@@ -76,6 +76,8 @@ pub(crate) struct Dispatcher {
     pub reta: [u8; RETA],
     /// Units that may get frames.
     pub enabled: u32,
+    /// Those to choose among; others get what senders over loopback name them for.
+    pub ingress: u32,
     pub slots: Vec<Slots>,
     /// Units that have a free slot: for loopback.
     with_free: u32,
@@ -94,6 +96,7 @@ impl Dispatcher {
             policy: Policy::default(),
             reta: [0; RETA],
             enabled: 0,
+            ingress: u32::MAX,
             slots: vec![Slots::default(); units],
             with_free: 0,
             with_spare: 0,
@@ -108,7 +111,7 @@ impl Dispatcher {
         let named = request.to.or_else(|| self.named(request.hash));
         let Some(unit) = self.choose(named, request.loopback) else {
             return match named {
-                Some(unit) if !self.is_open(unit) => Decision::Closed,
+                Some(unit) if !self.is_open(unit) || !(request.loopback || self.may_choose(unit)) => Decision::Closed,
                 None if request.loopback && self.open() == 0 => Decision::Closed,
                 _ => Decision::Full(named),
             };
@@ -127,10 +130,11 @@ impl Dispatcher {
 
     /// A unit with a slot to give. `named`: this one or none.
     fn choose(&mut self, named: Option<u8>, loopback: bool) -> Option<u8> {
-        let available = if loopback { self.with_free } else { self.with_spare } & self.enabled;
+        let available = if loopback { self.with_free } else { self.with_spare & self.ingress } & self.enabled;
         if let Some(unit) = named {
             return (available >> (unit & 31) & 1 != 0).then_some(unit);
         }
+        let available = available & self.ingress;
         if available == 0 {
             return None;
         }
@@ -151,9 +155,19 @@ impl Dispatcher {
         Some(unit as u8)
     }
 
-    /// Units that may get frames and have declared slots.
+    /// Units to choose among that may get frames and have declared slots.
     pub fn open(&self) -> u32 {
+        self.all_open() & self.ingress
+    }
+
+    /// Units that may get frames and have declared slots.
+    fn all_open(&self) -> u32 {
         (0..self.slots.len() as u8).filter(|&unit| self.is_open(unit)).fold(0, |mask, unit| mask | 1 << unit)
+    }
+
+    /// The unit is among those to choose from.
+    fn may_choose(&self, unit: u8) -> bool {
+        self.ingress >> (unit & 31) & 1 != 0
     }
 
     /// The unit may get frames and has declared slots, free or not.
@@ -161,9 +175,10 @@ impl Dispatcher {
         self.enabled >> (unit & 31) & 1 != 0 && self.slots.get(usize::from(unit)).is_some_and(|slots| slots.total != 0)
     }
 
-    /// Units that may get frames and have declared slots, but have none for a port or the host.
+    /// Units that may get frames and have declared slots, but have none for a port or the host; those that get none of them, for nobody.
     pub fn full(&self) -> u32 {
-        if self.enabled & !self.with_spare == 0 { 0 } else { self.open() & !self.with_spare }
+        let takes = self.with_spare & self.ingress | self.with_free & !self.ingress;
+        if self.enabled & !takes == 0 { 0 } else { self.all_open() & !takes }
     }
 
     /// Gives a unit no more frames, though it has free slots.
@@ -286,6 +301,44 @@ mod tests {
             dispatcher.free(1, 1);
             assert_eq!(dispatcher.decide(request) == full, count > 1, "{count} slots");
         }
+    }
+
+    #[test]
+    fn the_dispatcher_chooses_among_some() {
+        let mut dispatcher = Dispatcher::new(4);
+        (dispatcher.enabled, dispatcher.ingress) = (0b1111, 0b0101);
+        (0..4).for_each(|unit| dispatcher.declare(unit, 2, 2048));
+        let request = |to, loopback| Request { to, hash: 3, len: 60, loopback };
+        for policy in 0..4 {
+            dispatcher.policy = Policy::from_code(policy);
+            let is_by_hash = policy >= 2;
+            dispatcher.reta[3] = 2;
+            for loopback in [false, true] {
+                let units = [(); 2].map(|()| match dispatcher.decide(request(None, loopback)) {
+                    Decision::Place { unit, slot } => {
+                        dispatcher.free(unit, slot);
+                        unit
+                    }
+                    other => panic!("{other:?}"),
+                });
+                assert!(units == [0, 2] && !is_by_hash || units == [2, 2] && is_by_hash, "{units:?}");
+            }
+            // One of the others is reached by name, down to its last slot, and by nobody else.
+            let place = |slot| Decision::Place { unit: 1, slot };
+            assert_eq!([(); 2].map(|()| dispatcher.decide(request(Some(1), true))), [place(1), place(2)]);
+            assert_eq!((dispatcher.decide(request(Some(1), true)), dispatcher.full()), (Decision::Full(Some(1)), 0b10));
+            dispatcher.free(1, 1);
+            assert_eq!(dispatcher.full(), 0);
+            dispatcher.free(1, 2);
+            dispatcher.reta[3] = 1;
+            let by_port = dispatcher.decide(request(None, false));
+            assert_eq!(by_port == Decision::Closed, is_by_hash, "{by_port:?}");
+            (0..4).for_each(|unit| dispatcher.declare(unit, 2, 2048));
+        }
+        dispatcher.policy = Policy::RoundRobin;
+        dispatcher.enabled = 0b1010;
+        assert_eq!(dispatcher.decide(request(None, true)), Decision::Closed);
+        assert_eq!((dispatcher.decide(request(None, false)), dispatcher.open()), (Decision::Full(None), 0));
     }
 
     #[test]

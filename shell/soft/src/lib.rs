@@ -3,9 +3,9 @@
 //! registers and counters. It has no clock: a frame that can go on does, so ingress buffers never overflow and nothing stalls.
 //!
 //! ```
-//! use penstock_shell::{Card, Config, Source};
+//! use penstock_shell::{Card, Config, Engine, Source};
 //!
-//! let mut card = Card::new(Config { ports: 2, units: 16, ..Config::default() });
+//! let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 16] });
 //! // Load programs and bring the card up through `write`, as on hardware; then:
 //! card.push(Source::Ethernet(0), &[0; 60])?;
 //! for frame in card.poll() {

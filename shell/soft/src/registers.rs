@@ -108,7 +108,7 @@ impl Card {
             regs::CARD_MAGIC => MAGIC,
             regs::CARD_VERSION => VERSION,
             regs::CARD_PORTS => self.config.ports.into(),
-            regs::CARD_UNITS => self.config.units.into(),
+            regs::CARD_UNITS => self.units.len() as u32,
             regs::CARD_MAX_FRAME => MAX_FRAME as u32,
             regs::CARD_INGRESS_BYTES => INGRESS_BYTES,
             regs::CARD_CYCLES_L => {
@@ -127,6 +127,7 @@ impl Card {
                 Policy::FlowHashDrop => 3,
             },
             regs::CARD_UNIT_ENABLE => self.dispatcher.enabled,
+            regs::CARD_UNIT_INGRESS => self.dispatcher.ingress,
             regs::CARD_HOST_READS => self.host_memory_counters().reads as u32,
             regs::CARD_HOST_READ_BYTES => self.host_memory_counters().read_bytes as u32,
             regs::CARD_HOST_WRITES => self.host_memory_counters().writes as u32,
@@ -185,6 +186,7 @@ impl Card {
             regs::CARD_PORT_ENABLE => self.host.port_enable = value & 0xF,
             regs::CARD_POLICY => self.dispatcher.policy = Policy::from_code(value),
             regs::CARD_UNIT_ENABLE => self.dispatcher.enabled = value,
+            regs::CARD_UNIT_INGRESS => self.dispatcher.ingress = value,
             regs::CARD_UNIT_FLUSH => each_bit(value & self.all_units()).for_each(|unit| self.forget_slots(unit)),
             regs::CARD_SLOTS_UNIT => self.host.slots_unit = value & 31,
             _ => {

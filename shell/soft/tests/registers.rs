@@ -43,14 +43,14 @@ fn described() -> HashMap<u32, String> {
             in_stream = false;
         }
     }
-    assert_eq!(all.len(), 24 + 128 + 6 * 13);
+    assert_eq!(all.len(), 25 + 128 + 6 * 13);
     all
 }
 
 #[test]
 fn registers_answer_as_they_are_described() {
     let described = described();
-    let mut card = Card::new(Config { ports: 2, units: 3, engine: Engine::default() });
+    let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
     for address in (0..0x2000).chain([0x3FFF_FFFC, 0x4400_0000, 0xFFFF_FFFC]) {
         let access = described.get(&address).map_or("", String::as_str);
         let expected = |letter| access.contains(letter);
@@ -61,13 +61,15 @@ fn registers_answer_as_they_are_described() {
 
 #[test]
 fn registers_that_can_be_written_keep_their_bits() {
-    let mut card = Card::new(Config { ports: 2, units: 3, engine: Engine::default() });
+    let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
+    assert_eq!(card.read(regs::CARD_UNIT_INGRESS), Ok(u32::MAX));
     for (address, bits) in [
         (regs::CARD_UNIT_WRITE_MASK, u32::MAX),
         (regs::CARD_UNIT_READ, 31),
         (regs::CARD_PORT_ENABLE, 15),
         (regs::CARD_POLICY, 3),
         (regs::CARD_UNIT_ENABLE, u32::MAX),
+        (regs::CARD_UNIT_INGRESS, u32::MAX),
         (regs::CARD_SLOTS_UNIT, 31),
         (regs::CARD_RETA + 4 * 127, 31),
     ] {
@@ -81,7 +83,7 @@ fn registers_that_can_be_written_keep_their_bits() {
 
 #[test]
 fn the_unit_window_answers_where_a_unit_has_something() {
-    let mut card = Card::new(Config { ports: 2, units: 3, engine: Engine::default() });
+    let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
     card.write(regs::CARD_UNIT_READ, 2).unwrap();
     card.write(regs::CARD_UNIT_WRITE_MASK, 0b101).unwrap();
     // First and last words of registers, data, packet and instruction memory, and tables.

@@ -48,8 +48,10 @@ pub fn card(ports: u8, units: u8, policy: u32, firmware: &Firmware) -> Card {
 
 /// `list` is the text of a block list.
 pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, list: &str) -> Card {
-    let mut card =
-        Card::new(Config { ports, units, engine: Engine::Rpu([Accelerator::IpPrefix].into_iter().collect()) });
+    let mut card = Card::new(Config {
+        ports,
+        units: vec![Engine::Rpu([Accelerator::IpPrefix].into_iter().collect()); units.into()],
+    });
     let all = u32::MAX >> (32 - units);
     card.write(regs::CARD_UNIT_WRITE_MASK, all).unwrap();
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {

@@ -1,0 +1,28 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//
+// The model of one kind of unit, behind what the clock loop knows of all. The compiler is told the names of the model, its header and the
+// function: device/src/rtl/build.rs.
+
+#include <memory>
+
+#include "unit_model.h"
+#include PENSTOCK_UNIT_HEADER
+
+namespace {
+
+class Kind final : public UnitModel {
+public:
+    explicit Kind(std::unique_ptr<PENSTOCK_UNIT> top)
+        : UnitModel{top->clk, top->rst, top->unit_id, top->to_unit, top->from_unit}, top(std::move(top)) {}
+    void eval() override { top->eval(); }
+    void final() override { top->final(); }
+
+private:
+    const std::unique_ptr<PENSTOCK_UNIT> top;
+};
+
+}  // namespace
+
+UnitModel* PENSTOCK_MAKE_UNIT(VerilatedContext* context, const char* name) {
+    return new Kind(std::make_unique<PENSTOCK_UNIT>(context, name));
+}

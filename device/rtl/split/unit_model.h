@@ -1,0 +1,24 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//
+// A unit's model as the clock loop knows it, whatever its kind.
+#pragma once
+
+#include "verilated.h"
+
+struct UnitModel {
+    using Bundle = VlWide<30>;  // 960 bits: split_pkg::BundleW
+
+    // The ports of split/unit_top.sv
+    CData& clk;
+    CData& rst;
+    CData& unit_id;
+    Bundle& to_unit;
+    Bundle& from_unit;
+
+    virtual ~UnitModel() = default;
+    virtual void eval() = 0;
+    virtual void final() = 0;
+};
+
+// Make the model of unit 0, 1, ...: device/src/rtl/build.rs says of which kind each of them is.
+extern UnitModel* (*const make_unit[])(VerilatedContext* context, const char* name);
