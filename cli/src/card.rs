@@ -70,6 +70,10 @@ impl Card {
         rate: Rate,
         debugged: Option<Debugged>,
     ) -> Result<Run, CardError> {
+        if target == Target::Rtl {
+            // Before minutes are spent on the model.
+            self.image.fits_rtl()?;
+        }
         let mut bar = Bar::new(self.design.units());
         let mut shown = |progress: Progress| bar.show(progress);
         let mut device: Box<dyn Device> = if recording.wave.is_some() || recording.hops {

@@ -14,6 +14,7 @@ use crate::root::Root;
 use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
 use crate::traffic::{Departure, Traffic};
+use crate::xdp::XdpError;
 
 /// What carries a design out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -235,9 +236,18 @@ pub enum DeviceError {
         /// How many.
         bytes: usize,
     },
+    /// The program cannot be loaded.
+    #[error(transparent)]
+    Program(Box<XdpError>),
     /// The target cannot do this.
     #[error("{0}")]
     Unsupported(String),
+}
+
+impl From<XdpError> for DeviceError {
+    fn from(error: XdpError) -> Self {
+        Self::Program(Box::new(error))
+    }
 }
 
 /// A card at work. The same frames in give the same frames out on every target.

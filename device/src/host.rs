@@ -14,7 +14,7 @@ use crate::image::{GroupImage, Image, Program};
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
 use crate::window::{ROW_BYTES, UNIT_DMEM, UNIT_IMEM, UNIT_MAPS, UNIT_ROWS, UNIT_TABLES, UNIT_WINDOW};
-use crate::xdp::XdpProgram;
+use crate::xdp::{RowImage, XdpProgram};
 
 /// Streams of the register map behind the Ethernet ports.
 const HOST_STREAM: u32 = 4;
@@ -56,8 +56,9 @@ pub trait Bus {
     /// Writes a register.
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
 
-    /// Gives the xdp units of the mask, which UNIT_WRITE_MASK names, too, a program.
-    fn load_xdp(&mut self, units: u32, program: &XdpProgram) -> Result<(), DeviceError>;
+    /// Gives the xdp units of the mask, which UNIT_WRITE_MASK names, too, a program. Maps that units share begin anew unless the units of the
+    /// mask are to `join` others, which run it already.
+    fn load_xdp(&mut self, units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError>;
 
     /// Lets the card work for about so many cycles.
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError>;
@@ -103,7 +104,7 @@ impl Host {
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         drain(bus, all)?;
         for group in &image.groups {
-            self.fill(bus, group.mask(), group)?;
+            self.fill(bus, group.mask(), group, false)?;
         }
         bus.write(regs::CARD_POLICY, self.policy.code())?;
         bus.write(regs::CARD_UNIT_INGRESS, self.ingress())?;
@@ -135,7 +136,7 @@ impl Host {
         if let (Some(before), Program::Rpu(next)) = (before, &mut image.program) {
             self.keep(bus, unit, &before, next)?;
         }
-        self.fill(bus, bit, &image)?;
+        self.fill(bus, bit, &image, true)?;
         start(bus, bit)
     }
 
@@ -168,7 +169,7 @@ impl Host {
     }
 
     /// Writes programs and tables into the units of the mask, holds them in reset, and lets the dispatcher forget their slots.
-    fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &GroupImage) -> Result<(), DeviceError> {
+    fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &GroupImage, join: bool) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
         let firmware = match &image.program {
@@ -179,7 +180,7 @@ impl Host {
             Program::Xdp(program) => {
                 let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
                 bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, by_flow.into())?;
-                bus.load_xdp(units, program)?;
+                bus.load_xdp(units, program, join)?;
                 None
             }
         };
@@ -376,17 +377,19 @@ impl Host {
 fn fill_memories(bus: &mut impl Bus, firmware: &Firmware) -> Result<(), DeviceError> {
     for (base, memory) in [(UNIT_IMEM, &firmware.imem), (UNIT_DMEM, &firmware.dmem)] {
         for (index, bytes) in memory.chunks(4).enumerate() {
-            let mut word = [0; 4];
-            word[..bytes.len()].copy_from_slice(bytes);
-            bus.write(UNIT_WINDOW + base + 4 * index as u32, u32::from_le_bytes(word))?;
+            bus.write(UNIT_WINDOW + base + 4 * index as u32, word_of(bytes))?;
         }
     }
     Ok(())
 }
 
-/// Writes rows and zeroed maps into the units that are written to: how cards in RTL and on FPGAs take a program.
-pub fn write_rows(bus: &mut impl Bus, program: &XdpProgram) -> Result<(), DeviceError> {
-    let image = program.rows().map_err(|error| DeviceError::Card(error.to_string()))?;
+/// Up to four bytes as a word, zeros behind them.
+pub fn word_of(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
+}
+
+/// Writes rows and maps of their own into the units that are written to: how cards in RTL and on FPGAs take a program.
+pub fn write_rows(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
     for (row, words) in (0..).zip(&image.rows) {
         let base = UNIT_WINDOW + UNIT_ROWS + row * ROW_BYTES;
         // Behind the control word stands none.
@@ -394,7 +397,9 @@ pub fn write_rows(bus: &mut impl Bus, program: &XdpProgram) -> Result<(), Device
             bus.write(base + 4 * place, *word)?;
         }
     }
-    (0..image.map_bytes).step_by(4).try_for_each(|offset| bus.write(UNIT_WINDOW + UNIT_MAPS + offset, 0))?;
+    for (offset, bytes) in (0..).step_by(4).zip(image.unit.chunks(4)) {
+        bus.write(UNIT_WINDOW + UNIT_MAPS + offset, word_of(bytes))?;
+    }
     bus.write(UNIT_WINDOW + regs::XDP_HOST_BANK, 0)
 }
 
@@ -505,7 +510,7 @@ mod tests {
             Ok(())
         }
 
-        fn load_xdp(&mut self, _units: u32, _program: &XdpProgram) -> Result<(), DeviceError> {
+        fn load_xdp(&mut self, _units: u32, _program: &XdpProgram, _join: bool) -> Result<(), DeviceError> {
             Ok(())
         }
 

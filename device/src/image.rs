@@ -9,6 +9,7 @@ use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 use penstock_shell::{Accelerator, TableError};
 
 use crate::design::{Design, Engine, Group, mask_of};
+use crate::device::DeviceError;
 use crate::files::{self, FileError};
 use crate::root::Root;
 use crate::xdp::{XdpError, XdpProgram};
@@ -72,6 +73,21 @@ impl Image {
     /// What a unit is loaded with.
     pub fn of_unit(&self, unit: u32) -> Option<&GroupImage> {
         self.groups.iter().find(|group| group.units.contains(&unit))
+    }
+
+    /// Whether a card in RTL can be loaded with it.
+    pub fn fits_rtl(&self) -> Result<(), DeviceError> {
+        let mut sharing = 0;
+        for group in &self.groups {
+            if let Program::Xdp(program) = &group.program {
+                sharing += u32::from(!program.rows()?.maps.is_empty());
+            }
+        }
+        if sharing > 1 {
+            let message = "two groups of xdp units have maps that units share, and a card in RTL takes those of one program; run it on soft";
+            return Err(DeviceError::Unsupported(message.into()));
+        }
+        Ok(())
     }
 
     /// What the compilers said.

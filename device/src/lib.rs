@@ -28,6 +28,7 @@ mod hop;
 mod host;
 mod image;
 mod live;
+mod maps;
 mod outcome;
 mod root;
 pub mod rtl;

@@ -239,12 +239,11 @@ impl Bus for Card {
         Ok(Card::write(self, address, value)?)
     }
 
-    fn load_xdp(&mut self, units: u32, program: &XdpProgram) -> Result<(), DeviceError> {
-        // A unit that is loaded anew shares the maps of those that run the program already; a group that is begins with new ones.
-        let shared = self.loaded_xdp(!units, program.number).cloned();
+    fn load_xdp(&mut self, units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError> {
+        let shared = self.loaded_xdp(!units, program.number).filter(|_| join).cloned();
         let loaded = match shared {
             Some(loaded) => loaded,
-            None => program.native().map_err(|error| DeviceError::Card(error.to_string()))?,
+            None => program.native()?,
         };
         Card::load_xdp(self, units, &loaded);
         Ok(())

@@ -4,21 +4,22 @@
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use penstock_xdp_compiler::check::{CheckError, check};
-use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
-use penstock_xdp_compiler::object::{LinkError, Object, ObjectError};
+use penstock_xdp_compiler::back::Compiled;
+use penstock_xdp_compiler::card::{CardMap, Placement, place};
+use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
+use penstock_xdp_compiler::ir::{Adjust, CONTEXTS};
+use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::{Asks, Do, EncodeError, Lanes, Row, encode};
 use penstock_xdp_compiler::source::{self, SourceError};
-use penstock_xdp_compiler::translate::{TranslateError, Translated, translate};
+use penstock_xdp_compiler::translate::{TranslateError, translate};
 use penstock_xdp_soft::{Engine, LoadError, Loaded};
 
 use crate::root::Root;
 
 /// Processors of a card to programs: contexts of its units.
 const PROCESSORS: u32 = 32 * CONTEXTS;
-/// Where a unit's own maps lie for programs.
-const UNIT_MAPS: u32 = 0x4000_0000;
 
 /// An XDP program that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -43,11 +44,11 @@ pub enum XdpError {
     Rows { path: PathBuf, source: Box<TranslateError> },
     #[error("{}: row {row} has no encoding: {source}", path.display())]
     Encoding { path: PathBuf, row: usize, source: EncodeError },
-    #[error("{}: {what}, which units in RTL do not have yet; run it on soft", path.display())]
+    #[error("{}: {what}, which cards in RTL cannot do yet; run it on soft", path.display())]
     NotInRtl { path: PathBuf, what: String },
 }
 
-/// A program of an object that units can be loaded with.
+/// A program of an object that units can be loaded with: the checker has accepted it.
 #[derive(Debug)]
 pub struct XdpProgram {
     /// Tells it from all others of this process.
@@ -55,23 +56,29 @@ pub struct XdpProgram {
     path: PathBuf,
     object: Object,
     name: String,
+    program: Program,
+    facts: Facts,
     lanes: Lanes,
     /// Messages of the compiler.
     pub messages: String,
     /// The object file.
     pub bytes: Vec<u8>,
+    image: OnceLock<Arc<RowImage>>,
 }
 
-/// What is written into a unit in RTL.
+/// What is written into a card in RTL.
+#[derive(Debug)]
 pub struct RowImage {
     /// Rows, each the words of [`encode`]: control word, then two for each lane.
     pub rows: Vec<Vec<u32>>,
-    /// Bytes of the unit's maps that the program uses: they begin as 0.
-    pub map_bytes: u32,
+    /// Each unit's own memory, from its beginning on.
+    pub unit: Vec<u8>,
+    /// Maps that units share.
+    pub maps: Vec<CardMap>,
 }
 
 impl XdpProgram {
-    /// Reads an object, or compiles C source; `entry` names one of its programs when there are several.
+    /// Reads an object, or compiles C source, and checks the program; `entry` names it when there are several.
     pub fn of(root: &Root, path: &Path, entry: Option<&str>, lanes: Lanes) -> Result<Self, XdpError> {
         let (bytes, messages) = if path.extension().is_some_and(|extension| extension == "c") {
             object_of(root, path)?
@@ -82,15 +89,23 @@ impl XdpProgram {
         let path = path.to_owned();
         let object = Object::read(&bytes).map_err(|source| XdpError::Object { path: path.clone(), source })?;
         let there = || object.entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>().join(", ");
-        let name = match (entry, object.entries.as_slice()) {
-            (Some(name), entries) if entries.iter().any(|entry| entry.name == name) => name.to_owned(),
-            (Some(name), _) => return Err(XdpError::NoProgram { path, name: name.to_owned(), there: there() }),
-            (None, [only]) => only.name.clone(),
+        let chosen = match (entry, object.entries.as_slice()) {
+            (Some(name), entries) => entries
+                .iter()
+                .find(|entry| entry.name == name)
+                .ok_or_else(|| XdpError::NoProgram { path: path.clone(), name: name.to_owned(), there: there() })?,
+            (None, [only]) => only,
             (None, _) => return Err(XdpError::Several { path, there: there() }),
         };
+        let name = chosen.name.clone();
+        let linked = object.program(chosen);
+        let program = linked.map_err(|source| XdpError::Link { path: path.clone(), source: Box::new(source) })?;
+        let checked = check(&object, &program);
+        let facts = checked.map_err(|source| XdpError::Refused { path: path.clone(), source })?.facts;
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { number, path, object, name, lanes, messages, bytes })
+        let image = OnceLock::new();
+        Ok(Self { number, path, object, name, program, facts, lanes, messages, bytes, image })
     }
 
     /// Native code, and maps at their beginning.
@@ -100,80 +115,56 @@ impl XdpProgram {
             let program = engine.load(&self.object, &self.name)?;
             Ok(Loaded::new(self.number, engine, program))
         };
-        load().map_err(|source: LoadError| match source {
-            LoadError::Check(source) => XdpError::Refused { path: self.path.clone(), source },
-            source => XdpError::Load { path: self.path.clone(), source: Box::new(source) },
-        })
+        load().map_err(|source: LoadError| XdpError::Load { path: self.path.clone(), source: Box::new(source) })
     }
 
-    /// Rows of the program, whatever units in RTL have so far.
-    pub fn translate(&self) -> Result<Translated, XdpError> {
-        let path = || self.path.clone();
-        let no_program = || XdpError::NoProgram { path: path(), name: self.name.clone(), there: String::new() };
-        let entry = self.object.entries.iter().find(|entry| entry.name == self.name).ok_or_else(no_program)?;
-        let linked = self.object.program(entry);
-        let program = linked.map_err(|source| XdpError::Link { path: path(), source: Box::new(source) })?;
-        let checked = check(&self.object, &program);
-        let facts = checked.map_err(|source| XdpError::Refused { path: path(), source })?.facts;
-        translate(&self.object, &program, &facts, self.lanes)
-            .map_err(|source| XdpError::Rows { path: path(), source: Box::new(source) })
+    /// The compiler's rows, and where they expect the maps, whatever cards in RTL have so far.
+    pub fn translate(&self) -> Result<(Compiled, Placement), XdpError> {
+        let placement = place(&self.object);
+        let compiled = translate(&self.object, &self.program, &self.facts, self.lanes, &placement.layout);
+        let rows = |source| XdpError::Rows { path: self.path.clone(), source: Box::new(source) };
+        Ok((compiled.map_err(rows)?, placement))
     }
 
-    /// Rows for units in RTL.
-    pub fn rows(&self) -> Result<RowImage, XdpError> {
-        let path = || self.path.clone();
-        let Translated { compiled, layout } = self.translate()?;
-        if let Some(what) = self.beyond(&compiled.rows, &layout) {
-            return Err(XdpError::NotInRtl { path: path(), what });
+    /// What a card in RTL is loaded with.
+    pub fn rows(&self) -> Result<Arc<RowImage>, XdpError> {
+        if let Some(image) = self.image.get() {
+            return Ok(Arc::clone(image));
+        }
+        let (compiled, placement) = self.translate()?;
+        if let Some(what) = self.beyond(&compiled, &placement) {
+            return Err(XdpError::NotInRtl { path: self.path.clone(), what });
         }
         let encoded = |(row, rows): (usize, &Row)| {
-            encode(rows, self.lanes).map_err(|source| XdpError::Encoding { path: path(), row, source })
+            encode(rows, self.lanes).map_err(|source| XdpError::Encoding { path: self.path.clone(), row, source })
         };
         let rows = compiled.rows.iter().enumerate().map(encoded).collect::<Result<_, _>>()?;
-        let end = |array: &penstock_xdp_compiler::ir::Array| {
-            let each = array.per_context.max(array.stride * array.entries);
-            array.address - UNIT_MAPS + each * if array.per_context > 0 { CONTEXTS } else { 1 }
-        };
-        let in_unit = layout.0.iter().flatten().filter(|array| is_in_unit(array.address));
-        Ok(RowImage { rows, map_bytes: in_unit.map(end).max().unwrap_or(0) })
+        let image = Arc::new(RowImage { rows, unit: placement.unit, maps: placement.maps });
+        Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
 
-    /// What the program asks for that a unit in RTL cannot answer.
-    fn beyond(&self, rows: &[Row], layout: &Layout) -> Option<String> {
-        let name = |map: u16| self.object.maps.get(usize::from(map)).map_or("", |map| map.name.as_str());
-        let asked =
-            rows.iter().flat_map(|row| row.lanes.iter().flatten()).find_map(|lane| match lane.op {
-                Do::Request { asks: Asks::Helper { number }, .. } => Some(format!("it calls helper {number}")),
-                Do::Request {
-                    asks:
-                        Asks::Lookup { map, .. }
-                        | Asks::Update { map, .. }
-                        | Asks::Delete { map, .. }
-                        | Asks::TailCall { map },
-                    ..
-                } => Some(format!("it searches the map {}", name(map))),
+    /// What the program asks for that a card in RTL cannot do.
+    fn beyond(&self, compiled: &Compiled, placement: &Placement) -> Option<String> {
+        compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
+            Do::Request { asks, .. } => match asks {
+                Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
+                Asks::TailCall { .. } => Some("it calls another program, bpf_tail_call()".into()),
+                Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
+                    let map = usize::from(*map);
+                    let why = placement.missing.get(map)?.as_ref()?;
+                    Some(format!("it uses the map {}: {why}", self.object.maps.get(map)?.name))
+                }
+                Asks::Load { .. } | Asks::Store { .. } | Asks::Atomic { .. } if !node.reach.is_empty() => {
+                    Some("it reaches its stack at a place that it computes".into())
+                }
                 _ => None,
-            });
-        asked.or_else(|| {
-            let reaches = |row: &Row| {
-                row.lanes.iter().flatten().any(|lane| {
-                    matches!(
-                        lane.op,
-                        Do::Request { asks: Asks::Load { .. } | Asks::Store { .. } | Asks::Atomic { .. }, .. }
-                    )
-                })
-            };
-            let outside = (0..).zip(&layout.0).find(|(_, array)| array.is_some_and(|array| !is_in_unit(array.address)));
-            outside
-                .filter(|_| rows.iter().any(reaches))
-                .map(|(map, _)| format!("it uses {}, a map of all units", name(map)))
+            },
+            Do::Adjust { what: Adjust::Tail, .. } => {
+                Some("it moves the packet's end, bpf_xdp_adjust_tail(), and what that adds is not cleared".into())
+            }
+            _ => None,
         })
     }
-}
-
-/// Whether an address is in a unit's own memory.
-fn is_in_unit(address: u32) -> bool {
-    address >> 30 == UNIT_MAPS >> 30
 }
 
 /// An object from C source, and the compiler's warnings.
@@ -187,5 +178,5 @@ fn scratch(root: &Root) -> Result<PathBuf, XdpError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let folder = root.join("build/firmware");
     std::fs::create_dir_all(&folder).map_err(|source| XdpError::Read { path: folder.clone(), source })?;
-    Ok(folder.join(format!("{}-{}.o", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))))
+    Ok(folder.join(format!("xdp-{}-{}.o", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))))
 }

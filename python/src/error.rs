@@ -86,6 +86,7 @@ impl From<Error> for PyErr {
             Error::Device(e @ (DeviceError::Access(_) | DeviceError::HostMemory { .. })) => {
                 AccessError::new_err(e.to_string())
             }
+            Error::Device(e @ DeviceError::Program(_)) => ProgramError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Unsupported(_)) => UnsupportedError::new_err(e.to_string()),
             Error::Word(text) => UnsupportedError::new_err(text),
         }

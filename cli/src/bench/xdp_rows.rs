@@ -16,7 +16,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
         for lanes in Lanes::ALL {
             let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
             let loaded = XdpProgram::of(root, &program.source(root), None, lanes).map_err(failed)?;
-            let translated = loaded.translate().map_err(failed)?;
+            let (compiled, _) = loaded.translate().map_err(failed)?;
             let case: Map<_, _> =
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]
                     .into_iter()
@@ -31,7 +31,6 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
                 goal,
                 value,
             };
-            let compiled = &translated.compiled;
             let rows = compiled.rows.len() as f64;
             let (paper, goal) = (program.paper_rows(lanes.count()), program.goal_rows(lanes.count()));
             report(&[

@@ -26,6 +26,7 @@ use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, R
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, write_rows};
 use crate::image::Image;
+use crate::maps;
 use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
@@ -447,6 +448,7 @@ impl Device for RtlDevice {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
+        image.fits_rtl()?;
         if self.flight.take().is_some() {
             self.frames.clear();
             self.start(false);
@@ -566,8 +568,10 @@ impl Bus for Model {
         answer(Access::Write, address, response)
     }
 
-    fn load_xdp(&mut self, _units: u32, program: &XdpProgram) -> Result<(), DeviceError> {
-        write_rows(self, program)
+    fn load_xdp(&mut self, _units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError> {
+        let image = program.rows()?;
+        write_rows(self, &image)?;
+        if join { Ok(()) } else { maps::make(self, &image.maps) }
     }
 
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {

@@ -17,14 +17,7 @@ pub enum TranslateError {
     Back(#[from] BackError),
 }
 
-/// Rows of a program, and where they expect its maps.
-#[derive(Debug)]
-pub struct Translated {
-    pub compiled: Compiled,
-    pub layout: Layout,
-}
-
-/// Makes rows of a program that the checker has accepted, with those facts.
+/// Makes rows of a program that the checker has accepted, with those facts; they expect its maps where `layout` has them.
 ///
 /// # Errors
 /// It is too long, or needs more room for its values than there is.
@@ -33,11 +26,10 @@ pub fn translate(
     program: &Program,
     facts: &Facts,
     lanes: Lanes,
-) -> Result<Translated, TranslateError> {
-    let layout = Layout::plain(object);
-    let mut form = ir::build(object, program, facts, &layout)?;
+    layout: &Layout,
+) -> Result<Compiled, TranslateError> {
+    let mut form = ir::build(object, program, facts, layout)?;
     optimize(&mut form);
     let stack = facts.stack_depth.next_multiple_of(8);
-    let compiled = back::compile(&form, &back::Options { lanes, stack })?;
-    Ok(Translated { compiled, layout })
+    Ok(back::compile(&form, &back::Options { lanes, stack })?)
 }

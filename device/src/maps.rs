@@ -1,0 +1,64 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The maps of a card in RTL, from the host's side (engines/xdp/maps.md).
+
+use penstock_xdp_compiler::card::{CARD, CardMap, repeatable_seed};
+
+use crate::device::DeviceError;
+use crate::host::{Bus, word_of};
+use crate::regs;
+use crate::window::MAPS_WINDOW;
+
+/// Bits of COMMAND when it is read: a request is under way, a map is being made.
+const REQUEST: u32 = 1;
+const MAKING: u32 = 2;
+/// A store, and where the parts of its key and all its parts are counted.
+const STORE: u32 = 1 | 1 << 4 | 1 << 8;
+/// Where INFO has an access's bytes.
+const BYTES_AT: u32 = 25;
+/// Looks at COMMAND until a map must be made: making one takes a cycle for each of a bank's rows, a look some cycles.
+const LOOKS: u32 = 1 << 16;
+/// Cycles between two looks.
+const LOOK: u64 = 32;
+
+/// Makes the maps of a program, empty but for its global variables.
+pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
+    for (at, word) in (0..).zip(repeatable_seed()) {
+        bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_LOW, word as u32)?;
+        bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_HIGH, (word >> 32) as u32)?;
+        bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_AT, at)?;
+    }
+    for map in maps {
+        for (offset, word) in (0..).step_by(4).zip(map.descriptor) {
+            bus.write(MAPS_WINDOW + regs::MAPS_HOST_DESCRIPTOR + offset, word)?;
+        }
+        bus.write(MAPS_WINDOW + regs::MAPS_HOST_DEFINE, map.number)?;
+        wait(bus, MAKING)?;
+    }
+    for (address, bytes) in maps.iter().filter_map(|map| map.contents.as_ref()) {
+        for (offset, chunk) in (0..).step_by(8).zip(bytes.chunks(8)) {
+            store(bus, address + offset, chunk)?;
+        }
+    }
+    Ok(())
+}
+
+/// Stores up to 8 bytes at an address.
+fn store(bus: &mut impl Bus, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+    let (low, high) = bytes.split_at(bytes.len().min(4));
+    bus.write(MAPS_WINDOW + regs::MAPS_HOST_DATA, word_of(low))?;
+    bus.write(MAPS_WINDOW + regs::MAPS_HOST_DATA + 4, word_of(high))?;
+    bus.write(MAPS_WINDOW + regs::MAPS_HOST_INFO, (address - CARD) | (bytes.len() as u32) << BYTES_AT)?;
+    bus.write(MAPS_WINDOW + regs::MAPS_HOST_COMMAND, STORE)?;
+    wait(bus, REQUEST)
+}
+
+/// Waits until a bit of COMMAND is down.
+fn wait(bus: &mut impl Bus, bit: u32) -> Result<(), DeviceError> {
+    for _ in 0..LOOKS {
+        if bus.read(MAPS_WINDOW + regs::MAPS_HOST_COMMAND)? & bit == 0 {
+            return Ok(());
+        }
+        bus.pass(LOOK)?;
+    }
+    Err(DeviceError::Card("the card's maps do not answer the host".into()))
+}
