@@ -91,7 +91,11 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     let good = verdict.good;
     let mut data = report::design(&card.design);
     data.verdict = Some(verdict);
-    data.runs = runs.iter().zip(&outcomes).map(|(run, outcome)| RunData::new(&mix.traffic, run, outcome)).collect();
+    data.runs = runs
+        .iter()
+        .zip(&outcomes)
+        .map(|(run, outcome)| RunData::new(&card.design, &mix.traffic, run, outcome))
+        .collect();
     let path = args.report.clone().unwrap_or_else(|| root.join(REPORT));
     report::write(&path, &data)?;
     println!("\nThe report: {} ({:.1} s in all)", path.display(), began.elapsed().as_secs_f64());

@@ -157,7 +157,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     }
     if let Some(path) = &args.report {
         let mut data = report::design(&card.design);
-        data.runs.push(RunData::new(&traffic, &run, &outcome));
+        data.runs.push(RunData::new(&card.design, &traffic, &run, &outcome));
         report::write(path, &data)?;
     }
     if let Some(path) = &args.trace {

@@ -155,7 +155,8 @@ impl Card<'_> {
             let x = left + gap + (number % UNITS_PER_CLUSTER) as f64 * (cell + gap);
             let y = self.cluster_y(number / UNITS_PER_CLUSTER) - height / 2.0 + 7.0;
             let tip = format!(
-                "Unit {number}: {} in ({}), {} sent, {} dropped by the program",
+                "{}: {} in ({}), {} sent, {} dropped by the program",
+                run.unit_name(number),
                 plural(unit.rx_frames, "frame"),
                 volume(unit.rx_bytes),
                 grouped(unit.tx_frames),

@@ -53,6 +53,8 @@ pub struct RunData {
     pub host: StreamCounters,
     pub loopback: StreamCounters,
     pub units: Vec<UnitCounters>,
+    /// By unit the name of its group, where that has one.
+    pub groups: Vec<String>,
     /// What went wrong, in sentences.
     pub faults: Vec<String>,
     /// Frames that left, in the order in which they left; empty when the target keeps no time.
@@ -120,6 +122,14 @@ impl Exit {
 impl RunData {
     pub fn total_out(&self) -> u64 {
         self.frames_out.iter().map(|(_, n)| n).sum()
+    }
+
+    /// A unit for people: its number, and its group.
+    pub fn unit_name(&self, number: usize) -> String {
+        match self.groups.get(number).map_or("", String::as_str) {
+            "" => format!("Unit {number}"),
+            group => format!("Unit {number} ({group})"),
+        }
     }
 
     pub fn total_drops(&self) -> u64 {

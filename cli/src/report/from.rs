@@ -37,8 +37,8 @@ fn file_name(path: &Path) -> String {
 }
 
 impl RunData {
-    /// What one target did with `traffic`; `outcome` sums `run` up.
-    pub fn new(traffic: &Traffic, run: &Run, outcome: &Outcome) -> Self {
+    /// What a design did on one target with `traffic`; `outcome` sums `run` up.
+    pub fn new(design: &Design, traffic: &Traffic, run: &Run, outcome: &Outcome) -> Self {
         let clock_mhz = match outcome.timing {
             Timing::Rtl { clock_mhz, .. } => Some(f64::from(clock_mhz)),
             Timing::Soft { .. } => None,
@@ -60,6 +60,7 @@ impl RunData {
             host: (&run.counters.host).into(),
             loopback: (&run.counters.loopback).into(),
             units: run.counters.units.iter().map(UnitCounters::from).collect(),
+            groups: design.groups.iter().flat_map(|group| vec![group.name.clone(); group.units.len()]).collect(),
             faults: outcome.faults.clone(),
             exits: clock_mhz.map_or_else(Vec::new, |clock| exits(traffic, &run.departures, clock)),
         }

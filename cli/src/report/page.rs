@@ -326,7 +326,8 @@ fn load(out: &mut String, run: &RunData) {
     for (number, unit) in run.units.iter().enumerate() {
         let _ = write!(
             body,
-            "<div data-tip=\"Unit {number}: {}\n{} sent, {} dropped\"><i class=d style=\"height:{:.2}%\"></i><i style=\"height:{:.2}%\"></i></div>",
+            "<div data-tip=\"{}: {}\n{} sent, {} dropped\"><i class=d style=\"height:{:.2}%\"></i><i style=\"height:{:.2}%\"></i></div>",
+            run.unit_name(number),
             plural(unit.rx_frames, "frame"),
             grouped(unit.tx_frames),
             grouped(unit.blocked),

@@ -12,8 +12,7 @@ namespace {
 
 class Kind final : public UnitModel {
 public:
-    explicit Kind(std::unique_ptr<PENSTOCK_UNIT> top)
-        : UnitModel{top->clk, top->rst, top->unit_id, top->to_unit, top->from_unit}, top(std::move(top)) {}
+    explicit Kind(std::unique_ptr<PENSTOCK_UNIT> top) : UnitModel(*top), top(std::move(top)) {}
     void eval() override { top->eval(); }
     void final() override { top->final(); }
 

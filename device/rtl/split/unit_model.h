@@ -5,7 +5,8 @@
 
 #include "verilated.h"
 
-struct UnitModel {
+class UnitModel {
+public:
     using Bundle = VlWide<30>;  // 960 bits: split_pkg::BundleW
 
     // The ports of split/unit_top.sv
@@ -18,6 +19,11 @@ struct UnitModel {
     virtual ~UnitModel() = default;
     virtual void eval() = 0;
     virtual void final() = 0;
+
+protected:
+    template <class Top>
+    explicit UnitModel(Top& top)
+        : clk(top.clk), rst(top.rst), unit_id(top.unit_id), to_unit(top.to_unit), from_unit(top.from_unit) {}
 };
 
 // Make the model of unit 0, 1, ...: device/src/rtl/build.rs says of which kind each of them is.

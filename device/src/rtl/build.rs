@@ -302,7 +302,7 @@ fn by_unit(units: &[Kind]) -> Vec<String> {
 /// C++ that defines the table of rtl/split/unit_model.h: what makes the model of each unit.
 fn unit_table(units: &[Kind], kinds: &[(Kind, String)]) -> String {
     let signature = "(VerilatedContext*, const char*)";
-    let mut text = String::from("class VerilatedContext;\nstruct UnitModel;\n");
+    let mut text = String::from("class VerilatedContext;\nclass UnitModel;\n");
     for (_, make) in kinds {
         text += &format!("UnitModel* {make}{signature};\n");
     }
