@@ -108,6 +108,9 @@ pub struct Command {
     pub(crate) answer: Sender<Answer>,
 }
 
+/// What runs with another table, the index of the group of units that has it, and what fills it.
+type NewTable = (Design, usize, Vec<(u32, u32)>);
+
 /// What a card's thread does.
 pub(crate) enum What {
     /// All but what is compiled first.
@@ -115,7 +118,7 @@ pub(crate) enum What {
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Loads tables of a group of units.
-    Tables(Box<(Design, usize, Vec<(u32, u32)>)>),
+    Tables(Box<NewTable>),
 }
 
 /// The served socket; the file goes with it.
@@ -256,8 +259,8 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// What runs with another table, the group of units that has it, and what fills it.
-    fn table(&self, name: String, file: PathBuf) -> Result<(Design, usize, Vec<(u32, u32)>), String> {
+    /// A table of that name from another file.
+    fn table(&self, name: String, file: PathBuf) -> Result<NewTable, String> {
         let design = self.design();
         let (group, _) = design.find_table(&name).map_err(|error| error.to_string())?;
         let change = Override { tables: [(name, file)].into(), ..Override::default() };

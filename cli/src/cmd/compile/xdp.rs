@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use penstock_device::files::{self, FileError};
 use penstock_device::{Lanes, Root, xdp};
 use penstock_xdp_compiler::back::Compiled;
+use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
 use penstock_xdp_compiler::maps::{Map, MapKind};
 use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
