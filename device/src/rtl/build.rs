@@ -239,7 +239,7 @@ fn parts(
     if *waves {
         card.sources = files(&sources.whole());
         card.sources.push(Source::Text(TRACE));
-        card.arguments.extend(by_unit(units));
+        card.arguments.extend(["Engine", "Accel", "Lanes"].map(|name| by_unit(name, units)));
         card.arguments.push("--trace-fst".to_string());
         card.defines.push("-DPENSTOCK_WAVE".to_string());
         card.code.extend::<Vec<_>>(runtime(&["verilated_fst_c.cpp"]));
@@ -247,6 +247,8 @@ fn parts(
     }
     card.sources.extend([SPLIT_PKG, UNIT_SOCKET, TRACE].map(Source::Text));
     card.arguments.push("-DPENSTOCK_SPLIT".to_string());
+    // The card needs to know which units share maps, and nothing else of them.
+    card.arguments.push(by_unit("Engine", units));
     card.defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
     let mut parts = vec![card.sealed(root, verilator)?];
     let mut kinds: Vec<(Kind, String)> = Vec::new();
@@ -288,15 +290,12 @@ impl Part {
     }
 }
 
-/// The parameters of card_top that have a byte for each unit.
-fn by_unit(units: &[Kind]) -> Vec<String> {
-    let all: Vec<_> = units.iter().map(|kind| kind.parameters()).collect();
-    let value = |name: &str| {
-        let bytes = all.iter().map(|own| own.iter().find(|(other, _)| *other == name).map_or(0, |(_, value)| *value));
-        let digits: Vec<String> = bytes.map(|byte| format!("{byte:02x}")).rev().collect();
-        format!("-G{name}={}'h{}", 8 * MAX_UNITS, digits.concat())
-    };
-    ["Engine", "Accel", "Lanes"].map(value).to_vec()
+/// A parameter of card_top that has a byte for each unit.
+fn by_unit(name: &str, units: &[Kind]) -> String {
+    let byte =
+        |kind: &Kind| kind.parameters().into_iter().find(|(other, _)| *other == name).map_or(0, |(_, byte)| byte);
+    let digits: Vec<String> = units.iter().map(|kind| format!("{:02x}", byte(kind))).rev().collect();
+    format!("-G{name}={}'h{}", 8 * MAX_UNITS, digits.concat())
 }
 
 /// C++ that defines the table of rtl/split/unit_model.h: what makes the model of each unit.
