@@ -332,7 +332,7 @@ impl Host {
                     ACCELERATOR_ERROR => {
                         let names: Vec<&str> = self.accelerators(unit).iter().map(|kind| kind.name()).collect();
                         format!(
-                            ": it gave one bytes outside packet memory, or used one that is not there; it has {}",
+                            ": it gave one bytes outside packet memory, or used one that is not there; such units have {}",
                             names.join(", ")
                         )
                     }

@@ -7,6 +7,10 @@
 #include <packet_headers.h>
 #include <penstock.h>
 
+#ifndef PN_COUNT_INSPECT
+#error "this needs a design with a group of units named inspect, such as designs/chain.toml"
+#endif
+
 #define IP_TCP 6
 
 static int is_tcp(uint32_t length) {

@@ -7,6 +7,10 @@
 #include <penstock.h>
 #include <string_match.h>
 
+#ifndef PN_COUNT_INSPECT
+#error "this needs a design with a group of units named inspect, such as designs/chain.toml"
+#endif
+
 int main(void) {
   pn_init();
   uint32_t to = (pn_unit() - PN_FIRST_INSPECT) & 1u ? PN_PORT_ETH(0) : PN_PORT_ETH(1);
