@@ -37,7 +37,7 @@ module decode
     op.w64 = number[4];
     op.compare = comparison(condition);
     if (compared) begin
-      op.compares = 1'b1;
+      op.compares = number[6];
       if (number[6:5] == 2'b01) {op.sets, op.writes} = 2'b11;
       if (number[6:5] == 2'b11) op.ending = EndBranch;
     end else begin

@@ -378,7 +378,7 @@ module xdp_core
       mem_lane_q[l].dst <= x.dst;
       mem_lane_q[l].target <= x.target;
       mem_lane_q[l].verdict <= x.a[31:0] > 32'(XdpRedirect) ? XdpAborted : verdict_e'(x.a[2:0]);
-      mem_lane_q[l].target_if <= x.a[7:0];
+      mem_lane_q[l].target_if <= x.a[31:8] == 0 ? x.a[7:0] : '0;
       mem_lane_q[l].at <= origin + x.access.first;
       mem_lane_q[l].access <= x.access;
     end
@@ -420,7 +420,7 @@ module xdp_core
       if (takes[l]) begin
         taken = 1'b1;
         target = mem_lane_q[l].target;
-        verdict = verdict_e'(mem_lane_q[l].target.row[2:0]);
+        verdict = mem_lane_q[l].target.row[2:0] > XdpRedirect ? XdpAborted : verdict_e'(mem_lane_q[l].target.row[2:0]);
         if (mem_lane_q[l].op.ending == EndExit) begin
           target.exits = 1'b1;
           verdict = mem_lane_q[l].verdict;

@@ -118,7 +118,7 @@ package xdp_pkg;
     logic      left;        // a shift: to the left,
     logic      arithmetic;  // or with the sign,
     logic      field;       // or of a field
-    logic      sets;        // the outcome is the result
+    logic      sets;        // how its comparison comes out is the result
     compare_t  compare;
     logic      compares;    // it has an outcome
     logic      writes;      // it has a result for its bank, load or not

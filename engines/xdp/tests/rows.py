@@ -155,8 +155,8 @@ class Machine:
         for word in words:
             a, b = self.operands(word)
             op = get(word, "LANE_OP")
-            compares = op >= 32 and op & 15 <= isa.CONDITION_SLE
-            outcomes.append(compares and compare(CONDITIONS[op & 15], a, b, 64 if op & isa.OP_WIDE else 32))
+            compares = op >= isa.OP_CMP and op & 15 <= isa.CONDITION_SLE
+            outcomes.append(compares and compared(op, a, b))
         writes: list[tuple[int, int]] = []
         stores: list[tuple[bytearray, int, int]] = []
         extent = (self.meta, self.start, self.finish)
@@ -195,16 +195,16 @@ class Machine:
                 extent = moved
                 writes.append((name, value & M64))
             elif op == isa.OP_REDIR:
-                self.target = a & 255
+                self.target = a & M32 if a & M32 <= 255 else 0
                 writes.append((name, 4))
             elif op == isa.OP_JMP or (op >= isa.OP_BR and op & 15 <= isa.CONDITION_SLE and outcomes[lane]):
                 if ended is None:
-                    ended = (target & 7, 0) if target >> isa.TARGET_EXIT_AT & 1 else (None, target & 2047)
+                    ended = (known(target & 7), 0) if target >> isa.TARGET_EXIT_AT & 1 else (None, target & 2047)
             elif op == isa.OP_EXIT:
                 if ended is None:
-                    ended = (a & M32 if a & M32 <= 4 else 0, 0)
+                    ended = (known(a & M32), 0)
             elif op not in (isa.OP_NOP, isa.OP_EXT, isa.OP_ARG) and not isa.OP_CMP <= op:
-                writes.append((name, compute(op, a, b, imm, outcomes[lane])))
+                writes.append((name, compute(op, a, b, imm)))
         for name, value in writes:
             self.registers[name] = value
         for memory, index, byte in stores:
@@ -223,6 +223,16 @@ class Machine:
         return a, 0 if op in (isa.OP_STP, isa.OP_STS) else self.source(get(word, "LANE_B"))
 
 
+def known(verdict: int) -> int:
+    """A verdict, or XDP_ABORTED in place of one that does not exist."""
+    return verdict if verdict <= 4 else 0
+
+
+def compared(op: int, a: int, b: int) -> bool:
+    """How the comparison in an operation comes out."""
+    return compare(CONDITIONS[op & 15], a, b, 64 if op & isa.OP_WIDE else 32)
+
+
 def compare(condition: str, a: int, b: int, bits: int) -> bool:
     mask = (1 << bits) - 1
     a, b = a & mask, b & mask
@@ -239,9 +249,9 @@ def compare(condition: str, a: int, b: int, bits: int) -> bool:
     }[condition]
 
 
-def compute(op: int, a: int, b: int, imm: int, outcome: bool) -> int:
+def compute(op: int, a: int, b: int, imm: int) -> int:
     if isa.OP_SET <= op < isa.OP_CMP:
-        return int(outcome)
+        return int(compared(op, a, b))
     if op == isa.OP_FIELD:
         bits = get(imm, "FIELD_BITS") + 1
         return ((a >> get(imm, "FIELD_SHIFT") & (1 << bits) - 1) << get(imm, "FIELD_LEFT")) & M64

@@ -117,7 +117,7 @@ class Writer:
         if kind == "branch":
             target = rng.randrange(len(self.rows) + 1, end + 1)
             if rng.random() < 0.05:
-                target = 1 << isa.TARGET_EXIT_AT | rng.randrange(5)
+                target = 1 << isa.TARGET_EXIT_AT | rng.randrange(8)
             op = opcode(f"br.{rng.choice(CONDITIONS)}", wide) if rng.random() < 0.9 else isa.OP_JMP
             if b is None or op == isa.OP_JMP:
                 return self.near(op, target, a, imm)

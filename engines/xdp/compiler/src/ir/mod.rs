@@ -9,6 +9,7 @@ mod interp;
 mod layout;
 mod order;
 mod print;
+mod stale;
 mod verify;
 mod walk;
 
@@ -16,6 +17,7 @@ pub use build::{BuildError, MAX_INSTS, build};
 pub use interp::{Memory, Outcome, Stop, World, run};
 pub use layout::{Array, Banks, CONTEXTS, Layout};
 pub use order::Order;
+pub use stale::Stale;
 pub use verify::{Broken, verify};
 
 use crate::check::Helper;

@@ -10,10 +10,12 @@
 //! stored, moved or called between them, and all ways from the first lead to the second: for the ways that do not, frames of 14 to 33 bytes
 //! would be dropped. What is left after those conditions saves a lane and never a row.
 
+use std::collections::HashSet;
+
 use super::dead;
 use super::peephole::Context;
 use crate::insn::{Cond, Width};
-use crate::ir::{Arg, BinOp, End, Inst, Op, Order, Program, Special};
+use crate::ir::{Arg, BinOp, BlockId, End, Inst, Op, Order, Program, Special, Stale, ValueId};
 
 /// No check asks for more.
 const LONGEST: i64 = 0xffff;
@@ -21,17 +23,20 @@ const LONGEST: i64 = 0xffff;
 pub(super) fn run(program: &mut Program) -> bool {
     let order = Order::of(program);
     let context = Context::of(program, &order);
+    let stale = Stale::of(program);
     let mut changed = false;
     for index in 0..program.blocks.len() {
+        let mut now = stale.at(BlockId(index as u32));
         for inst in &mut program.blocks[index].insts {
-            if is_length(&context, &inst.op) {
-                // Where both ends are used the packet has not been moved since they were read: pointers do not outlive that.
+            if is_length(&Ends { context: &context, stale: &now }, &inst.op) {
                 inst.op = Op::Read(Special::Len);
                 changed = true;
             }
+            stale.step(&mut now, inst);
         }
         let End::Branch { cond, width: Width::W64, a, b, .. } = program.blocks[index].end else { continue };
-        let Some((cond, bytes)) = check(&context, cond, a, b).or_else(|| check(&context, cond.swapped(), b, a)) else {
+        let ends = Ends { context: &context, stale: &now };
+        let Some((cond, bytes)) = check(&ends, cond, a, b).or_else(|| check(&ends, cond.swapped(), b, a)) else {
             continue;
         };
         let len = program.fresh();
@@ -45,26 +50,36 @@ pub(super) fn run(program: &mut Program) -> bool {
     dead::run(program) | changed
 }
 
-fn reads(context: &Context, arg: Arg, special: Special) -> bool {
-    matches!(context.definition(arg), Some(Op::Read(read)) if *read == special)
+/// Where the packet begins and ends, as a place in the program knows it.
+struct Ends<'a> {
+    context: &'a Context,
+    /// Reads from before the packet has moved: the length is another one now.
+    stale: &'a HashSet<ValueId>,
+}
+
+impl Ends<'_> {
+    fn reads(&self, arg: Arg, special: Special) -> bool {
+        let read = matches!(self.context.definition(arg), Some(Op::Read(read)) if *read == special);
+        read && !matches!(arg, Arg::Value(value) if self.stale.contains(&value))
+    }
 }
 
 /// `data_end - data`, of which the lower half is all there is.
-fn is_length(context: &Context, op: &Op) -> bool {
+fn is_length(ends: &Ends, op: &Op) -> bool {
     matches!(op, Op::Bin { op: BinOp::Sub, a, b, .. }
-        if reads(context, *a, Special::DataEnd) && reads(context, *b, Special::Data))
+        if ends.reads(*a, Special::DataEnd) && ends.reads(*b, Special::Data))
 }
 
 /// Of a comparison of `data + n` with `data_end`: how `len` compares with which number.
-fn check(context: &Context, cond: Cond, pointer: Arg, end: Arg) -> Option<(Cond, u64)> {
-    if cond == Cond::Set || !reads(context, end, Special::DataEnd) {
+fn check(ends: &Ends, cond: Cond, pointer: Arg, end: Arg) -> Option<(Cond, u64)> {
+    if cond == Cond::Set || !ends.reads(end, Special::DataEnd) {
         return None;
     }
-    let bytes = match context.definition(pointer)? {
-        Op::Read(Special::Data) => 0,
-        Op::Bin { op: BinOp::Add, width: Width::W64, a, b: Arg::Const(more) } if reads(context, *a, Special::Data) => {
+    let bytes = match ends.context.definition(pointer)? {
+        Op::Bin { op: BinOp::Add, width: Width::W64, a, b: Arg::Const(more) } if ends.reads(*a, Special::Data) => {
             more.cast_signed()
         }
+        _ if ends.reads(pointer, Special::Data) => 0,
         _ => return None,
     };
     (0..=LONGEST).contains(&bytes).then(|| (cond.swapped(), bytes.cast_unsigned()))

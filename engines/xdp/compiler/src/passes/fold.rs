@@ -40,6 +40,14 @@ fn binary(context: &Context, op: BinOp, width: Width, a: Arg, b: Arg) -> Option<
     use BinOp::{Add, And, Arsh, Div, Lsh, Mod, Mul, Or, Rsh, Sub, Xor};
     let bin = |op, width, a, b| Some(New::Op(Op::Bin { op, width, a, b }));
     let narrow = width == Width::W32;
+    let bits = if narrow { 32 } else { 64 };
+    // A distance counts modulo the width: it is one below it before the width may change.
+    if matches!(op, Lsh | Rsh | Arsh)
+        && let Arg::Const(by) = b
+        && by >= bits
+    {
+        return bin(op, width, a, Arg::Const(by % bits));
+    }
     if narrow {
         let (x, y) = (context.half(a), context.half(b));
         if (x, y) != (a, b) {

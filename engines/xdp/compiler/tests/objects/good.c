@@ -206,6 +206,18 @@ ASM(arithmetic,
     "r3 += r2; r0 = *(u8 *)(r3 + 0); r2 = r6; r2 <<= 32; r2 >>= 60; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0);"
     "r2 = r6; r2 &= 7; r2 |= 8; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0);"
     "w2 = w6; if w2 s< 0 goto 1f; if w2 s> 15 goto 1f; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0); 1: exit;")
+/* A distance counts modulo the width, also when the width does not matter otherwise. */
+ASM(distances,
+    "r6 = *(u32 *)(r1 + 12); w6 |= 40; w2 = 35; w1 = w6; w1 >>= w2; r3 = 65; r4 = r6; r4 >>= r3; w0 = w1; w0 -= w4; w0 &= 3;"
+    "exit;")
+/* Where the packet was stays a number when it moves. */
+ASM(was,
+    "r6 = r1; r2 = *(u32 *)(r1 + 0); w7 = w2; r3 = *(u32 *)(r1 + 4); w8 = w3; r2 = 4; call 44; r2 = *(u32 *)(r6 + 0); w2 = w2;"
+    "r3 = *(u32 *)(r6 + 4); w3 = w3; w3 -= w2; w2 -= w7; w8 -= w7; w8 -= w3; w0 = w2; w0 += w8; w0 >>= 2; exit;")
+/* The same in a comparison. */
+ASM(fitted,
+    "r6 = r1; r2 = *(u32 *)(r1 + 0); w7 = w2; r7 += 34; r3 = *(u32 *)(r1 + 4); w8 = w3; r2 = 6; call 44; r0 = 1;"
+    "if r7 > r8 goto 1f; r0 = 2; 1: exit;")
 /* Sides of a bit test and of an inequality. */
 ASM(tests,
     "r6 = *(u32 *)(r1 + 12); *(u64 *)(r10 - 8) = 0; r0 = 1; if r6 & 0xfffffff8 goto 1f; r3 = r10; r3 += -8; r3 += r6;"

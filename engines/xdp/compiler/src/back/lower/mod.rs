@@ -5,11 +5,11 @@
 mod memory;
 mod request;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::code::{Block, Code, Node, NodeOp, Src, To, Var, copy, mirrored};
 use crate::insn::{Cond, Width};
-use crate::ir::{self, Arg, BinOp, Edge, End, Inst, Op, Program, Special, ValueId};
+use crate::ir::{self, Arg, BinOp, Edge, End, Inst, Op, Program, Special, Stale, ValueId};
 use crate::rows::{Alu, Asks, Do, REDIRECT, Second, Test};
 
 /// Lowers a program.
@@ -53,21 +53,13 @@ impl<'a> Lower<'a> {
         let mut code = Code { blocks: vec![Block::default(); program.blocks.len()], vars: program.values };
         let insts = || program.blocks.iter().flat_map(|block| &block.insts);
         let defs: HashMap<_, _> = insts().filter_map(|inst| Some((inst.result?, &inst.op))).collect();
-        let adjusts = insts().any(|inst| matches!(inst.op, Op::Adjust { .. }));
-        // Pointers into the packet are void once it has moved, so a copy of them is never missed. Its length stays a number.
-        let special = |op: &Op| match op {
-            Op::Read(Special::Time | Special::Random) => None,
-            Op::Read(Special::Len) if adjusts => None,
-            Op::Read(special) => Some(*special),
-            _ => None,
-        };
         let redirected = |op: &Op| match op {
             Op::Call { helper, args, .. } => request::redirects(helper, args),
             _ => false,
         };
         let numbers =
             defs.iter().filter(|(_, op)| redirected(op)).map(|(value, _)| (*value, REDIRECT.into())).collect();
-        let specials = defs.iter().filter_map(|(value, op)| Some((*value, special(op)?))).collect();
+        let specials = specials(program);
         let params = program.blocks.iter().flat_map(|block| &block.params);
         let entries: HashMap<_, _> = params.map(|param| (*param, code.fresh())).collect();
         let of_block = |block: &ir::Block| block.params.iter().map(|param| entries[param]).collect();
@@ -267,6 +259,35 @@ impl<'a> Lower<'a> {
         self.code.blocks.push(Block { nodes });
         To::Block(self.code.blocks.len() - 1)
     }
+}
+
+/// Reads that are what the special is at each use: not those of the clock, nor of where the packet was before it moved.
+fn specials(program: &Program) -> HashMap<ValueId, Special> {
+    let insts = program.blocks.iter().flat_map(|block| &block.insts);
+    let mut specials: HashMap<ValueId, Special> = insts
+        .filter_map(|inst| match inst.op {
+            Op::Read(Special::Time | Special::Random) => None,
+            Op::Read(special) => Some((inst.result?, special)),
+            _ => None,
+        })
+        .collect();
+    let stale = Stale::of(program);
+    for (id, block) in program.iter() {
+        let mut now = stale.at(id);
+        let mut used = |now: &HashSet<ValueId>, arg: Arg| {
+            if let Arg::Value(value) = arg
+                && now.contains(&value)
+            {
+                specials.remove(&value);
+            }
+        };
+        for inst in &block.insts {
+            inst.op.operands().into_iter().for_each(|arg| used(&now, arg));
+            stale.step(&mut now, inst);
+        }
+        block.end.operands().into_iter().for_each(|arg| used(&now, arg));
+    }
+    specials
 }
 
 /// What is left of a number as a verdict: those that do not exist are XDP_ABORTED.
