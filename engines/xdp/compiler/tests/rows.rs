@@ -159,6 +159,7 @@ fn strict() {
         ("[p data+8] - | stp 1, 6:1 | - | -", Some(Fault::Outside(1))),
         ("[s 1] sts 1, 6:2 | sts 1, 7:2 | - | jmp exit:1", Some(Fault::TwoStores(0x2_000F))),
         ("[s 1] - | - | sts 1, 6:2 | jmp exit:1", Some(Fault::Rule(RowRule::Store(2)))),
+        ("ext silent, update 0, stack, stack | jmp exit:1 | - | -", Some(Fault::Rule(RowRule::Ends))),
         ("exit r0.0 | - | - | -", Some(Fault::NotThere(0))),
         ("- | - | - | -", Some(Fault::NoRow)),
     ];

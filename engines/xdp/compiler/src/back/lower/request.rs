@@ -53,13 +53,13 @@ impl Lower<'_> {
         self.reaching(reach);
     }
 
-    /// Where a key lies in a window, and its address; 0 where the window has all of it.
+    /// Where a window has all of a key; else its address.
     fn key(&mut self, address: Arg, reads: &[Place]) -> (Option<Key<At>>, Arg) {
         let Some(place) = reads.iter().find(|place| place.base == address) else { return (None, address) };
         let Some((window, at)) = self.window(place) else { return (None, address) };
         let first = at.offset.rem_euclid(isa::SIZE_WINDOW_WORD.cast_signed()).unsigned_abs();
         let whole = first + place.bytes <= window.bytes();
-        (Some(Key { window, place: at }), if whole { Arg::Const(0) } else { address })
+        if whole { (Some(Key { window, place: at }), Arg::Const(0)) } else { (None, address) }
     }
 }
 
