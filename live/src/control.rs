@@ -115,7 +115,17 @@ pub(crate) enum What {
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Loads tables of a group of units.
-    Tables(Box<(Design, usize, Vec<(u32, u32)>)>),
+    Tables(Box<NewTables>),
+}
+
+/// Tables of a group of units.
+pub(crate) struct NewTables {
+    /// What runs with them.
+    pub design: Design,
+    /// Index of the group.
+    pub group: usize,
+    /// What fills them.
+    pub words: Vec<(u32, u32)>,
 }
 
 /// The served socket; the file goes with it.
@@ -256,14 +266,14 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// What runs with another table, the group of units that has it, and what fills it.
-    fn table(&self, name: String, file: PathBuf) -> Result<(Design, usize, Vec<(u32, u32)>), String> {
+    /// What runs with another table.
+    fn table(&self, name: String, file: PathBuf) -> Result<NewTables, String> {
         let design = self.design();
         let (group, _) = design.find_table(&name).map_err(|error| error.to_string())?;
         let change = Override { tables: [(name, file)].into(), ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
         let words = GroupImage::table_of(&design.groups[group]).map_err(|error| error.to_string())?;
-        Ok((design, group, words))
+        Ok(NewTables { design, group, words })
     }
 }
 
