@@ -591,7 +591,7 @@ program = "design.rs"
     fn groups_that_are_wrong_name_their_line() {
         let good = two_groups();
         for (old, new, line, words) in [
-            ("name = \"more\"\n", "", 15, "each needs a `name`"),
+            ("name = \"more\"\n", "", 16, "each needs a `name`"),
             ("name = \"first\"\n", "", 7, "each needs a `name`"),
             ("\"more\"", "\"first\"", 17, "`first` is the name of two"),
             ("\"more\"", "\"More\"", 17, "lower-case letters"),

@@ -47,18 +47,22 @@ def payload(rng: random.Random) -> bytes:
 
 def traffic(rng: random.Random, count: int) -> list[bytes]:
     """TCP and UDP over IPv4 in some flows, and what is neither: IPv6, ICMP, ARP, runts of headers."""
-    flows = [(f"10.0.{rng.randrange(256)}.{rng.randrange(256)}", f"192.0.2.{rng.randrange(256)}") for _ in range(24)]
+    flows = [(rng.randrange(1 << 16), rng.randrange(256)) for _ in range(24)]
     frames = []
     for _ in range(count):
         source, target = rng.choice(flows)
-        ip, data = IP(src=source, dst=target), payload(rng)
-        ports = {"sport": 1000 + int(source.split(".")[2]) % 7, "dport": 80}
+        data, ports = payload(rng), {"sport": 1000 + source % 7, "dport": 80}
+
+        def ip(protocol: int) -> IP:
+            # Protocols go different ways: no two of them are in a flow, even where a frame ends before its ports.
+            return IP(src=f"10.{protocol}.{source >> 8}.{source & 255}", dst=f"192.0.2.{target}")  # noqa: B023
+
         packet = rng.choice(
             [
-                ip / TCP(**ports) / data,
-                ip / TCP(**ports) / data,
-                ip / UDP(**ports) / data,
-                ip / ICMP() / data,
+                ip(6) / TCP(**ports) / data,
+                ip(6) / TCP(**ports) / data,
+                ip(17) / UDP(**ports) / data,
+                ip(1) / ICMP() / data,
                 IPv6(src="2001:db8::1", dst="2001:db8::2") / TCP(**ports) / data,
                 ARP(),
             ]

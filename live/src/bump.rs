@@ -16,7 +16,7 @@ use penstock_device::{
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::control::{Command, ControlError, Server, What};
+use crate::control::{Command, ControlError, NewTables, Server, What};
 use crate::driver::Driver;
 use crate::protocol::{Answer, MAX_WORDS, PortStatus, Reloaded, Reply, Request, Status, UnitStatus};
 use crate::socket::{PollFd, wait};
@@ -302,13 +302,13 @@ impl Live {
         Ok(reply)
     }
 
-    fn load_tables(&mut self, (design, group, table): (Design, usize, Vec<(u32, u32)>)) -> Result<Reply, String> {
+    fn load_tables(&mut self, NewTables { design, group, words }: NewTables) -> Result<Reply, String> {
         if self.reload.is_some() {
             return Err("a reload is under way; wait until it is done".to_string());
         }
         let group = &mut self.image.groups[group];
-        self.device.load_tables(group.units.clone(), &table).map_err(|error| error.to_string())?;
-        group.table = table;
+        self.device.load_tables(group.units.clone(), &words).map_err(|error| error.to_string())?;
+        group.table = words;
         self.runs(design);
         Ok(Reply::default())
     }

@@ -108,9 +108,6 @@ pub struct Command {
     pub(crate) answer: Sender<Answer>,
 }
 
-/// What runs with another table, the index of the group of units that has it, and what fills it.
-type NewTable = (Design, usize, Vec<(u32, u32)>);
-
 /// What a card's thread does.
 pub(crate) enum What {
     /// All but what is compiled first.
@@ -118,7 +115,17 @@ pub(crate) enum What {
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Loads tables of a group of units.
-    Tables(Box<NewTable>),
+    Tables(Box<NewTables>),
+}
+
+/// Tables of a group of units.
+pub(crate) struct NewTables {
+    /// What runs with them.
+    pub design: Design,
+    /// Index of the group.
+    pub group: usize,
+    /// What fills them.
+    pub words: Vec<(u32, u32)>,
 }
 
 /// The served socket; the file goes with it.
@@ -259,14 +266,14 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// A table of that name from another file.
-    fn table(&self, name: String, file: PathBuf) -> Result<NewTable, String> {
+    /// What runs with another table.
+    fn table(&self, name: String, file: PathBuf) -> Result<NewTables, String> {
         let design = self.design();
         let (group, _) = design.find_table(&name).map_err(|error| error.to_string())?;
         let change = Override { tables: [(name, file)].into(), ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
         let words = GroupImage::table_of(&design.groups[group]).map_err(|error| error.to_string())?;
-        Ok((design, group, words))
+        Ok(NewTables { design, group, words })
     }
 }
 
