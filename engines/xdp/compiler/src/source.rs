@@ -10,8 +10,8 @@ use std::process::Command;
 pub enum SourceError {
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("cannot start the C compiler ({} -m ziglang cc): {source}; run `./penstock` once, it installs it", python.display())]
-    NoCompiler { python: PathBuf, source: io::Error },
+    #[error("cannot start the C compiler ({} -m ziglang cc): {reason}; run `./penstock` once, it installs it", python.display())]
+    NoCompiler { python: PathBuf, reason: String },
     /// The compiler's own messages, file and line included.
     #[error("the program does not compile:\n{0}")]
     Refused(String),
@@ -54,10 +54,15 @@ pub fn compile(source: &Path, root: &Path, object: &Path) -> Result<Compiled, So
         .arg("-o")
         .arg(object)
         .output()
-        .map_err(|source| SourceError::NoCompiler { python, source })?;
+        .map_err(|source| SourceError::NoCompiler { python: python.clone(), reason: source.to_string() })?;
     let messages = String::from_utf8_lossy(&done.stderr).into_owned();
     if !done.status.success() {
-        return Err(SourceError::Refused(messages));
+        // Python's word when it has no such module, and no compiler's.
+        return Err(if messages.contains("No module named ziglang") {
+            SourceError::NoCompiler { python, reason: messages.trim().to_owned() }
+        } else {
+            SourceError::Refused(messages)
+        });
     }
     let of_object = |source| SourceError::File { path: object.to_owned(), source };
     let bytes = std::fs::read(object).map_err(of_object)?;

@@ -9,7 +9,9 @@ use common::packets::packet;
 use common::world::Plain;
 use common::{Numbers, compile, programs, root};
 use penstock_xdp_compiler::check::check;
-use penstock_xdp_compiler::ir::{Adjust, Block, Layout, Memory, Op, Outcome, Special, Stop, build, run, verify};
+use penstock_xdp_compiler::ir::{
+    Adjust, Block, Layout, Memory, Op, Outcome, Place, Space, Special, Stop, build, run, verify,
+};
 use penstock_xdp_compiler::maps::MapKind;
 use penstock_xdp_compiler::object::{Object, Program};
 use penstock_xdp_compiler::passes::{PASSES, optimize};
@@ -170,6 +172,21 @@ fn passes_keep() {
         }
         assert_eq!(program, case.optimized, "{}", case.program.name);
     }
+}
+
+/// Stores to two maps stay in their order, for others see both.
+#[test]
+fn in_turn() {
+    let cases = cases();
+    let case = cases.iter().find(|case| case.program.name == "in_turn").unwrap();
+    let insts = case.optimized.blocks.iter().flat_map(|block| &block.insts);
+    let sizes: Vec<_> = insts
+        .filter_map(|inst| match &inst.op {
+            Op::Store { place: Place { space: Space::Map(_), bytes, .. }, .. } => Some(*bytes),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sizes, [4, 8, 4], "{}", case.optimized);
 }
 
 /// How many instructions are left of each program: printed, and not more than there were.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::code::{At, Block, Node, Src, Touch, Var};
 use super::live::Live;
-use crate::rows::{Do, Window};
+use crate::rows::{Asks, Do, Window};
 
 /// A node that has to come before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,8 @@ struct Builder<'a> {
     branches: Vec<(usize, Node)>,
     /// Nodes that do more than give a value.
     acted: Vec<usize>,
+    /// The last tail call, behind which nothing happens when it finds a program.
+    tail_call: Option<usize>,
     /// The last request, arguments of the next one, the last move of the packet, the last look at the clock.
     request: Option<usize>,
     /// The last request whose answer the context waits for.
@@ -90,6 +92,7 @@ impl<'a> Builder<'a> {
             accesses: vec![],
             branches: vec![],
             acted: vec![],
+            tail_call: None,
             request: None,
             waited: None,
             args: vec![],
@@ -237,6 +240,12 @@ impl<'a> Builder<'a> {
         } else if !node.harmless() {
             let how = if matches!(node.op, Do::Adjust { .. } | Do::Args { .. }) { STRICT } else { GUARDABLE };
             self.all_after(&branches, how);
+            self.all_after(&Vec::from_iter(self.tail_call), STRICT);
+            if matches!(node.op, Do::Request { asks: Asks::TailCall { .. }, .. }) {
+                let acted = self.acted.clone();
+                self.all_after(&acted, STRICT);
+                self.tail_call = Some(index);
+            }
             self.acted.push(index);
         }
     }

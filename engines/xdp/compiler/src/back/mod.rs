@@ -42,18 +42,30 @@ pub enum BackError {
     )]
     TooLong { rows: usize },
     #[error(
-        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables at a time, or less \
-         than {stack} bytes of stack"
+        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables at a time{}",
+        less(*.stack)
     )]
     NoRoom { free: u32, stack: u32 },
+    #[error(
+        "instruction {slot}: a lane has not the registers that are wanted at once here, wherever all other values are; divide the expression, \
+         or compile for another number of lanes"
+    )]
+    NoRegisters { slot: usize },
     #[error("row {row} has no encoding: {source}")]
     Encoding { row: usize, source: EncodeError },
+}
+
+/// What else would help where a program uses so much of the stack.
+fn less(stack: u32) -> String {
+    if stack > 0 { format!(", or less than {stack} bytes of stack") } else { String::new() }
 }
 
 /// Rows, and what they were made of.
 #[derive(Debug, Clone)]
 pub struct Compiled {
     pub rows: Vec<Row>,
+    /// The same as the core reads them: of each row the words of [`encode`].
+    pub words: Vec<Vec<u32>>,
     pub code: Code,
     pub schedule: Schedule,
     /// Variables that live on the stack.
@@ -81,13 +93,17 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, BackErr
     for spilled in 0.. {
         let short = match place(&code, options.lanes, &fixed) {
             Ok((rows, schedule)) => {
-                check(&rows, options.lanes)?;
-                return Ok(Compiled { rows, code, schedule, spilled });
+                let words = words(&rows, options.lanes)?;
+                return Ok(Compiled { rows, words, code, schedule, spilled });
             }
             Err(short) => short,
         };
+        // A variable that was made to spill another is as short-lived as can be.
+        if fixed.contains(&short.0) {
+            return Err(BackError::NoRegisters { slot: slot(&code, short.0) });
+        }
         let offset = spilled as u32 * spill::SLOT_BYTES;
-        if fixed.contains(&short.0) || offset + spill::SLOT_BYTES > free {
+        if offset + spill::SLOT_BYTES > free {
             break;
         }
         fixed.extend(spill::spill(&mut code, short.0, offset));
@@ -140,12 +156,16 @@ fn order(code: &Code) -> Vec<usize> {
     order
 }
 
-fn check(rows: &[Row], lanes: Lanes) -> Result<(), BackError> {
+/// Where in the checked program a variable is first named.
+fn slot(code: &Code, var: code::Var) -> usize {
+    let names = |node: &&code::Node| node.dst == Some(var) || node.uses().any(|used| used == var);
+    code.blocks.iter().flat_map(|block| &block.nodes).find(names).map_or(0, |node| node.slot)
+}
+
+fn words(rows: &[Row], lanes: Lanes) -> Result<Vec<Vec<u32>>, BackError> {
     if rows.len() > isa::SIZE_ROWS as usize {
         return Err(BackError::TooLong { rows: rows.len() });
     }
-    for (row, it) in rows.iter().enumerate() {
-        encode(it, lanes).map_err(|source| BackError::Encoding { row, source })?;
-    }
-    Ok(())
+    let encoded = |(row, it)| encode(it, lanes).map_err(|source| BackError::Encoding { row, source });
+    rows.iter().enumerate().map(encoded).collect()
 }

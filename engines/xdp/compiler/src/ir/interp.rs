@@ -153,6 +153,8 @@ pub trait World {
     fn call(&mut self, memory: &mut Memory, helper: &Helper, map: Option<u32>, args: &[u64]) -> Option<u64>;
     /// What the core knows of the packet's surroundings.
     fn special(&mut self, special: Special) -> u64;
+    /// Whether the object's program array of that index has a program at an index of its own.
+    fn tail_call(&mut self, map: u32, index: u32) -> bool;
 }
 
 /// Why a program stopped that has no verdict.
@@ -206,10 +208,13 @@ pub fn run(program: &Program, memory: &mut Memory, world: &mut dyn World) -> Res
                 run.step()?;
                 return Ok(Outcome { verdict: run.get(*verdict)? as u32, steps: run.steps, tail_call: None });
             }
-            End::TailCall { map, index, .. } => {
+            End::TailCall { map, index, otherwise } => {
                 run.step()?;
-                let tail_call = Some((*map, run.get(*index)? as u32));
-                return Ok(Outcome { verdict: 0, steps: run.steps, tail_call });
+                let index = run.get(*index)? as u32;
+                if run.world.tail_call(*map, index) {
+                    return Ok(Outcome { verdict: 0, steps: run.steps, tail_call: Some((*map, index)) });
+                }
+                otherwise
             }
         };
         at = run.follow(program, edge)?;

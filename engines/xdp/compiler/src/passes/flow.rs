@@ -90,7 +90,7 @@ fn exits(program: &mut Program) -> bool {
             known.entry(verdict).or_insert(id);
         }
     }
-    for index in 1..program.blocks.len() {
+    for index in 0..program.blocks.len() {
         let mut end = program.blocks[index].end.clone();
         if let End::Jump(edge) = &end {
             let to = program.block(edge.to);

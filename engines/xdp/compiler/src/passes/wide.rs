@@ -136,14 +136,20 @@ fn loads(
 
 /// Whether a store, or a load, of a place can change places with an operation.
 pub(super) fn passes(op: &Op, place: &Place, store: bool) -> bool {
+    let shared = |place: &Place| !matches!(place.space, Space::Packet | Space::Stack);
     match op {
+        // Others see in which order values are read and written, which may be those of two maps though they count as one.
+        Op::Load { place: other, .. } | Op::Store { place: other, .. }
+            if shared(place) && shared(other) && (place.space, place.base) != (other.space, other.base) =>
+        {
+            false
+        }
         Op::Load { place: other, .. } => !store || apart(place, other),
         Op::Store { place: other, .. } => apart(place, other),
         // Of memory that others share, and of what moves the packet, the order stays.
         Op::Atomic { .. } | Op::Adjust { .. } => false,
         Op::Call { reads, writes, .. } => {
-            let shared = !matches!(place.space, Space::Packet | Space::Stack);
-            !shared && writes.iter().chain(reads.iter().filter(|_| store)).all(|other| apart(place, other))
+            !shared(place) && writes.iter().chain(reads.iter().filter(|_| store)).all(|other| apart(place, other))
         }
         _ => true,
     }

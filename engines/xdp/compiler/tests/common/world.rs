@@ -21,6 +21,10 @@ pub struct Plain {
     entries: Vec<Vec<(Vec<u8>, u64)>>,
     next: u64,
     reads: u64,
+    /// The interface that bpf_redirect() has named.
+    pub target: Option<u32>,
+    /// What was printed, and what of packets went along with events.
+    told: Vec<Vec<u8>>,
 }
 
 fn not(number: i64) -> u64 {
@@ -31,8 +35,16 @@ impl Plain {
     pub fn new(object: &Object) -> Plain {
         let layout = Layout::plain(object);
         let entries = vec![vec![]; object.maps.len()];
-        let mut plain =
-            Plain { maps: object.maps.clone(), layout, memory: BTreeMap::new(), entries, next: VALUES, reads: 0 };
+        let mut plain = Plain {
+            maps: object.maps.clone(),
+            layout,
+            memory: BTreeMap::new(),
+            entries,
+            next: VALUES,
+            reads: 0,
+            target: None,
+            told: vec![],
+        };
         for (index, map) in object.maps.iter().enumerate() {
             if let Contents::Data { bytes, .. } = &map.contents {
                 let address = plain.layout.array(index as u32).unwrap().address;
@@ -114,10 +126,14 @@ impl Plain {
         self.entries[map as usize].iter().map(|(key, _)| key.clone()).collect()
     }
 
-    /// All that is in the maps.
-    pub fn contents(&self) -> (Vec<Vec<Vec<u8>>>, BTreeMap<u64, u8>) {
+    /// All that is in the maps, and what was told.
+    pub fn contents(&self) -> (Vec<Vec<Vec<u8>>>, Vec<Vec<u8>>, BTreeMap<u64, u8>) {
         let keys = (0..self.maps.len() as u32).map(|map| self.keys(map)).collect();
-        (keys, self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect())
+        (
+            keys,
+            self.told.clone(),
+            self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),
+        )
     }
 }
 
@@ -145,7 +161,8 @@ impl World for Plain {
     fn call(&mut self, memory: &mut Memory, helper: &Helper, map: Option<u32>, args: &[u64]) -> Option<u64> {
         let shape = map.map(|map| self.maps[map as usize].shape.clone());
         if let Some(map) = map {
-            assert_eq!(args[0], map_pointer(map));
+            // Behind the context, where there is one.
+            assert_eq!(args[usize::from(helper.name == "perf_event_output")], map_pointer(map));
         }
         let key = |plain: &Plain| plain.memory_of(memory, args[1], shape.as_ref().map_or(0, |shape| shape.key_bytes));
         Some(match helper.name {
@@ -167,10 +184,23 @@ impl World for Plain {
             }
             "redirect" => {
                 if args[1] == 0 {
+                    self.target = Some(args[0] as u32);
                     4
                 } else {
                     0
                 }
+            }
+            // `%s`, of a number that may be an address.
+            "trace_printk" => {
+                let bytes = (args[2]..).map_while(|at| memory.read(at, 1)).flatten().take_while(|byte| *byte != 0);
+                self.told.push(bytes.collect());
+                0
+            }
+            "perf_event_output" => {
+                let packet = memory.packet();
+                let bytes = (args[2] >> 32 & 0xF_FFFF) as usize;
+                self.told.push(packet[..bytes.min(packet.len())].to_vec());
+                0
             }
             // Nothing is in these maps.
             "redirect_map" => args[2] & 3,
@@ -196,5 +226,10 @@ impl World for Plain {
             }
             _ => 0,
         }
+    }
+
+    /// Half of the places hold a program.
+    fn tail_call(&mut self, _map: u32, index: u32) -> bool {
+        index % 2 == 1
     }
 }

@@ -163,6 +163,17 @@ SEC("xdp") int metadata(struct xdp_md *ctx) {
   return XDP_PASS;
 }
 
+/* Two maps in turn: others may look at them in between. */
+SEC("xdp") int in_turn(struct xdp_md *ctx) {
+  __u32 key = 0;
+  volatile __u32 *words = bpf_map_lookup_elem(&array, &key);
+  if (!words) return XDP_ABORTED;
+  words[0] = 1;
+  *(volatile __u64 *)&total = 2;
+  words[1] = 3;
+  return XDP_PASS;
+}
+
 struct tallies {
   __u64 a, b, c, d, e;
 };
@@ -192,6 +203,44 @@ SEC("xdp") int counted(struct xdp_md *ctx) {
   tally->e |= tally->a; /* two of them */
   __u64 now[5] = {tally->a, tally->b, tally->c, tally->d, tally->e};
   __builtin_memcpy(data + 14, now, sizeof now);
+  return XDP_TX;
+}
+
+/* Another program, if there is one: what is before the call is done then, what is behind it is not. */
+SEC("xdp") int another(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
+  total += data[2];
+  data[0] = data[4];
+  data[20] = 1;
+  bpf_tail_call(ctx, &programs, data[1] & 7);
+  data[1] = data[5];
+  data[21] = 2;
+  total += 3;
+  return XDP_TX;
+}
+
+/* Interfaces from the packet; those above 255 are none. */
+SEC("xdp") int named(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 14) > frame_end(ctx)) return XDP_DROP;
+  if (data[0] & 1) bpf_redirect(data[1], 0);
+  if (data[0] & 2) return bpf_redirect(data[2] | (data[3] & 1) << 8, 0);
+  return data[0] & 4 ? XDP_REDIRECT : XDP_PASS;
+}
+
+/* Bytes that helpers read and that no argument shows: behind a format's number, and of the packet. */
+SEC("xdp") int told(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
+  static const char format[] = "%s\n";
+  char word[8] = "packet";
+  word[0] = data[6];
+  __u32 key = 0;
+  data[0] = 7;
+  bpf_trace_printk(format, sizeof format, word);
+  bpf_perf_event_output(ctx, &events, 0xFFFFFFFF | 14ULL << 32, &key, sizeof key);
+  data[1] = 9;
   return XDP_TX;
 }
 

@@ -2,7 +2,7 @@
 //! Loads and stores: by a window where the packet or a known place of the stack is meant, else by a request.
 
 use super::{Lower, imm};
-use crate::back::code::{At, Node, Src, Touch, Var};
+use crate::back::code::{At, Src, Touch, Var};
 use crate::insn::{AtomicOp, Width};
 use crate::ir::{Arg, BinOp, Op, Place, Space, Special, ValueId};
 use crate::rows::{Alu, Asks, Bytes, Do, Second, Window, isa};
@@ -146,10 +146,13 @@ impl Lower<'_> {
         self.reaching(reach);
     }
 
-    /// Says what the last node reaches.
+    /// Says what the last node reaches. A variable that it does not read is wanted no longer and may hold something else by then: what is
+    /// at a distance from it is not known.
     pub(super) fn reaching(&mut self, touches: Vec<Touch>) {
-        if let Some(Node { reach, .. }) = self.nodes.last_mut() {
-            *reach = touches;
-        }
+        let Some(node) = self.nodes.last_mut() else { return };
+        let reads = node.reads();
+        let lasts = |base: Src| !matches!(base, Src::Var(_)) || reads.contains(&base);
+        node.reach =
+            touches.into_iter().map(|touch| Touch { at: touch.at.filter(|(at, _)| lasts(at.base)), ..touch }).collect();
     }
 }

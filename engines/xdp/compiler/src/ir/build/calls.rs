@@ -56,6 +56,8 @@ impl Builder<'_> {
                     writes.push(place);
                 }
             }
+            let flags = args.get(2).copied();
+            reads.extend(unsaid(&helper, flags).map(|space| Place { space, base: UNSET, offset: 0, bytes: u32::MAX }));
         }
         if helper.gives == Gives::Nothing {
             self.push(op, None);
@@ -125,5 +127,20 @@ impl Builder<'_> {
             self.set(depth, reg, UNSET);
         }
         Ok(End::TailCall { map, index, otherwise })
+    }
+}
+
+/// Memory that a helper reads though no argument is a pointer to it that the checker knows.
+fn unsaid(helper: &check::Helper, flags: Option<Arg>) -> Option<Space> {
+    /// Of an event's flags: how many bytes of the packet go along.
+    const PACKET_BYTES: u64 = 0xF_FFFF << 32;
+    match helper.name {
+        "perf_event_output" => {
+            let none = matches!(flags, Some(Arg::Const(flags)) if flags & PACKET_BYTES == 0);
+            (!none).then_some(Space::Packet)
+        }
+        // The numbers that `%s` in the format takes for addresses.
+        "trace_printk" | "trace_vprintk" => Some(Space::Any),
+        _ => None,
     }
 }

@@ -30,7 +30,9 @@ pub enum BuildError {
     MixedContext(Place),
     #[error("{0}: bpf_tail_call() with one of several program arrays; call it where the array is known")]
     UnknownPrograms(Place),
-    #[error("{0}: the target has no place for the global data in `{1}`")]
+    #[error(
+        "{0}: there is no memory left for the global data in `{1}`; make it or the object's arrays smaller, 2 GiB hold all of them"
+    )]
     NoAddress(Place, String),
     #[error("{0}: the program ends without an exit; check it first")]
     Ends(Place),

@@ -27,8 +27,10 @@ pub trait Outside {
     fn load(&mut self, address: u64, count: u8) -> u64;
     /// The same, written.
     fn store(&mut self, address: u64, count: u8, value: u64);
-    /// A helper or map. Tail calls that find a program are beyond this machine: the answer of one goes on behind it.
+    /// A helper or map.
     fn call(&mut self, asked: &Asked, memory: &mut Memory) -> u64;
+    /// Whether the program array of that number has a program at an index.
+    fn tail_call(&mut self, map: u16, index: u32) -> bool;
 }
 
 /// A request that is no access to memory.
@@ -82,6 +84,15 @@ pub struct Done {
     pub verdict: u32,
     /// How many rows were carried out.
     pub rows: u64,
+    /// The program array and the index of the program that takes over; the verdict is then none.
+    pub tail_call: Option<(u16, u32)>,
+}
+
+/// Where a context goes on behind a row.
+enum Next {
+    Behind,
+    To(Target),
+    Program(u16, u32),
 }
 
 /// A value, and whether it is made of bytes that are there.
@@ -100,7 +111,7 @@ pub struct Machine<'a, O> {
     rows: &'a [Row],
     registers: Vec<Vec<Value>>,
     args: [u64; 6],
-    /// The interface of the verdict XDP_REDIRECT, if the program has named one.
+    /// The interface of the verdict XDP_REDIRECT, if the program has named one; 0 is none.
     pub target: Option<u8>,
 }
 
@@ -139,18 +150,21 @@ impl<'a, O: Outside> Machine<'a, O> {
         for count in 1..=MAX_ROWS {
             let row = self.rows.get(at).ok_or(RunError { row: at, fault: Fault::NoRow })?;
             match self.row(row).map_err(|fault| RunError { row: at, fault })? {
-                None => at += 1,
-                Some(Target::Row(row)) => at = row.into(),
-                Some(Target::Exit(verdict)) => {
+                Next::Behind => at += 1,
+                Next::To(Target::Row(row)) => at = row.into(),
+                Next::To(Target::Exit(verdict)) => {
                     let verdict = if verdict > 4 { 0 } else { u32::from(verdict) };
-                    return Ok(Done { verdict, rows: count });
+                    return Ok(Done { verdict, rows: count, tail_call: None });
+                }
+                Next::Program(map, index) => {
+                    return Ok(Done { verdict: 0, rows: count, tail_call: Some((map, index)) });
                 }
             }
         }
-        Ok(Done { verdict: 0, rows: MAX_ROWS })
+        Ok(Done { verdict: 0, rows: MAX_ROWS, tail_call: None })
     }
 
-    fn row(&mut self, row: &Row) -> Result<Option<Target>, Fault> {
+    fn row(&mut self, row: &Row) -> Result<Next, Fault> {
         legal(row, self.lanes)?;
         if row.stack.is_some_and(|word| u32::from(word) * isa::SIZE_WINDOW_WORD >= isa::SIZE_STACK) {
             return Err(Fault::StackWindow);
@@ -282,7 +296,7 @@ impl<'a, O: Outside> Machine<'a, O> {
             }
             Do::Redirect { to } => {
                 surely?;
-                self.target = Some(there(self.source(to))? as u8);
+                self.target = Some(u8::try_from(there(self.source(to))? as u32).unwrap_or(0));
                 Value { bits: REDIRECT.into(), lost: false }
             }
             Do::Request { asks, answer, a, b } => {
@@ -364,7 +378,7 @@ impl<'a, O: Outside> Machine<'a, O> {
         known.then(|| (address..address + count).map(|at| load(&self.memory, at, 1).unwrap_or(0) as u8).collect())
     }
 
-    fn commit(&mut self, effects: Effects) -> Result<Option<Target>, Fault> {
+    fn commit(&mut self, effects: Effects) -> Result<Next, Fault> {
         for (count, (_, address, _)) in effects.bytes.iter().enumerate() {
             if effects.bytes[..count].iter().any(|(_, other, _)| other == address) {
                 return Err(Fault::TwoStores(*address));
@@ -383,13 +397,18 @@ impl<'a, O: Outside> Machine<'a, O> {
             let bits = self.memory.adjust(what, by.bits);
             self.registers[lane][usize::from(register)] = Value { bits, lost: false };
         }
-        if let Some(sent) = effects.request {
+        if let Some(Sent { asks: Asks::TailCall { map }, .. }) = effects.request {
+            let index = self.args[0] as u32;
+            if self.outside.tail_call(map, index) {
+                return Ok(Next::Program(map, index));
+            }
+        } else if let Some(sent) = effects.request {
             let bits = self.request(sent.asks, sent.key)?;
             if sent.answer {
                 self.registers[0][usize::from(sent.dst)] = Value { bits, lost: false };
             }
         }
-        Ok(effects.next)
+        Ok(effects.next.map_or(Next::Behind, Next::To))
     }
 
     fn request(&mut self, asks: Asks<()>, key: Option<Vec<u8>>) -> Result<u64, Fault> {
