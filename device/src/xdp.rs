@@ -11,7 +11,7 @@ use penstock_xdp_compiler::card::{CardMap, Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
 use penstock_xdp_compiler::ir::{Adjust, CONTEXTS};
 use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
-use penstock_xdp_compiler::rows::{Asks, Do, EncodeError, Lanes, Row, encode};
+use penstock_xdp_compiler::rows::{Asks, Do, Lanes};
 use penstock_xdp_compiler::source::{self, SourceError};
 use penstock_xdp_compiler::translate::{TranslateError, translate};
 use penstock_xdp_soft::{Engine, LoadError, Loaded};
@@ -42,8 +42,6 @@ pub enum XdpError {
     Load { path: PathBuf, source: Box<LoadError> },
     #[error("{}: {source}", path.display())]
     Rows { path: PathBuf, source: Box<TranslateError> },
-    #[error("{}: row {row} has no encoding: {source}", path.display())]
-    Encoding { path: PathBuf, row: usize, source: EncodeError },
     #[error("{}: {what}, which cards in RTL cannot do yet; run it on soft", path.display())]
     NotInRtl { path: PathBuf, what: String },
 }
@@ -69,7 +67,7 @@ pub struct XdpProgram {
 /// What is written into a card in RTL.
 #[derive(Debug)]
 pub struct RowImage {
-    /// Rows, each the words of [`encode`]: control word, then two for each lane.
+    /// Rows, each the words that the core reads: control word, then two for each lane.
     pub rows: Vec<Vec<u32>>,
     /// Each unit's own memory, from its beginning on.
     pub unit: Vec<u8>,
@@ -135,11 +133,7 @@ impl XdpProgram {
         if let Some(what) = self.beyond(&compiled, &placement) {
             return Err(XdpError::NotInRtl { path: self.path.clone(), what });
         }
-        let encoded = |(row, rows): (usize, &Row)| {
-            encode(rows, self.lanes).map_err(|source| XdpError::Encoding { path: self.path.clone(), row, source })
-        };
-        let rows = compiled.rows.iter().enumerate().map(encoded).collect::<Result<_, _>>()?;
-        let image = Arc::new(RowImage { rows, unit: placement.unit, maps: placement.maps });
+        let image = Arc::new(RowImage { rows: compiled.words, unit: placement.unit, maps: placement.maps });
         Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
 

@@ -22,8 +22,8 @@ module division
     output logic  done,   // for one cycle
     output word_t result
 );
-  function automatic word_t part(word_t x, logic is_narrow, logic is_signed_part);
-    return is_narrow ? {{32{is_signed_part && x[31]}}, x[31:0]} : x;
+  function automatic word_t part(word_t x, logic is_narrow, logic with_sign);
+    return is_narrow ? {{32{with_sign && x[31]}}, x[31:0]} : x;
   endfunction
 
   word_t a, b, divisor_q, quotient_q;

@@ -127,14 +127,23 @@ impl Plain {
     }
 
     /// All that is in the maps, and what was told.
-    pub fn contents(&self) -> (Vec<Vec<Vec<u8>>>, Vec<Vec<u8>>, BTreeMap<u64, u8>) {
-        let keys = (0..self.maps.len() as u32).map(|map| self.keys(map)).collect();
-        (
-            keys,
-            self.told.clone(),
-            self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),
-        )
+    pub fn contents(&self) -> Left {
+        Left {
+            keys: (0..self.maps.len() as u32).map(|map| self.keys(map)).collect(),
+            told: self.told.clone(),
+            memory: self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),
+        }
     }
+}
+
+/// What a program has left behind.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Of each map.
+    keys: Vec<Vec<Vec<u8>>>,
+    told: Vec<Vec<u8>>,
+    /// Bytes that are not 0.
+    memory: BTreeMap<u64, u8>,
 }
 
 /// The sum of 16-bit words in one's complement, not folded.
