@@ -1,33 +1,94 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A card of xdp units, from Python."""
+"""Cards of xdp units, from Python: what lasts from one frame to the next."""
 
 from __future__ import annotations
 
+import random
 import struct
+from collections import defaultdict
 from pathlib import Path
 
 from penstock import Device
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.l2 import Ether
 
-NUMBERED = Path(__file__).resolve().parents[2] / "device" / "tests" / "firmware" / "numbered.c"
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "engines" / "xdp" / "programs"
+FIRMWARE = ROOT / "device" / "tests" / "firmware"
 
 
-def test_loaded_again_maps_begin_anew(target: str, tmp_path: Path) -> None:
-    """A unit without a program has nothing to count; loaded a second time, it counts from 0."""
-    design = tmp_path / "design.toml"
-    design.write_text(
-        f"""
+def xdp_design(folder: Path, program: Path, units: int = 1, policy: str = "round-robin") -> Path:
+    design = folder / "design.toml"
+    text = f"""
         [card]
         name = "test"
         ports = 2
+        [dispatch]
+        policy = "{policy}"
         [[units]]
         engine = "xdp"
-        count = 1
-        program = "{NUMBERED}"
+        count = {units}
+        program = "{program}"
         """
-    )
-    with Device.open(design, target) as card:
+    design.write_text(text)
+    return design
+
+
+def test_loaded_again_maps_begin_anew(target: str, tmp_path: Path) -> None:
+    """A unit without a program has nothing to count; loaded a second time, it counts from 0. All are of one flow, so of one context."""
+    with Device.open(xdp_design(tmp_path, FIRMWARE / "numbered.c", policy="flow-hash"), target) as card:
         for _ in range(2):
             card.load()
             card.send([bytes(60)] * 5)
             before = [struct.unpack("<Q", data[12:20])[0] for data in card.run().at(0)]
             assert sorted(before) == [0, 1, 2, 3, 4]
+
+
+def test_units_share_maps(target: str, tmp_path: Path) -> None:
+    """Counters in a hash table, in an array and in a variable, of two units at a time: no frame is counted twice or not at all."""
+    rng = random.Random(5)
+    stations = [rng.randbytes(6) for _ in range(40)]
+    with Device.open(xdp_design(tmp_path, FIRMWARE / "shared.c", units=2), target) as card:
+        for _ in range(2):
+            card.load()
+            frames = [rng.choice(stations) + bytes(54) for _ in range(300)]
+            card.send(frames)
+            out = card.run().at(0)
+            assert len(out) == len(frames)
+            by_station, by_remainder, numbers = defaultdict(list), defaultdict(list), []
+            for data in out:
+                of_station, of_all, of_remainder, mark = struct.unpack("<QQQH", data[12:38])
+                by_station[data[:6]].append(of_station)
+                by_remainder[data[0] % 37].append(of_remainder)
+                numbers.append(of_all)
+                assert mark == 0x5AA5
+            assert sorted(numbers) == list(range(1000, 1000 + len(frames)))
+            for counts in [*by_station.values(), *by_remainder.values()]:
+                assert sorted(counts) == list(range(len(counts)))
+            assert {data[:6] for data in out} == {frame[:6] for frame in frames}
+
+
+def test_a_firewall_knows_who_has_called(target: str, tmp_path: Path) -> None:
+    """Flows from inside open the way back, whichever unit saw them; others from outside are dropped."""
+    rng = random.Random(7)
+
+    def packet(transport: type, source: str, dest: str, ports: tuple[int, int]) -> bytes:
+        return bytes(
+            Ether(dst="02:00:00:00:00:01") / IP(src=source, dst=dest) / transport(sport=ports[0], dport=ports[1])
+        )
+
+    def flow() -> tuple[type, str, str, tuple[int, int]]:
+        inside, outside = f"10.0.{rng.randrange(4)}.{rng.randrange(8)}", f"192.0.2.{rng.randrange(8)}"
+        return rng.choice([TCP, UDP]), inside, outside, (rng.randrange(1024, 1030), rng.choice([53, 80]))
+
+    with Device.open(xdp_design(tmp_path, PROGRAMS / "simple_firewall.c", units=2), target) as card:
+        called = [flow() for _ in range(150)]
+        card.send([packet(*flow) for flow in called], port=0)
+        assert sorted(card.run().at(1)) == sorted(packet(*flow) for flow in called)
+        asked = [flow() for _ in range(150)] + rng.sample(called, 50)
+        answers = [packet(transport, outside, inside, ports[::-1]) for transport, inside, outside, ports in asked]
+        known = [answer for answer, flow in zip(answers, asked, strict=True) if flow in called]
+        assert 50 <= len(known) < len(answers) - 50
+        card.send(answers, port=1)
+        result = card.run()
+        assert sorted(result.at(0)) == sorted(known) and result.drops["blocked"] == len(answers) - len(known)
