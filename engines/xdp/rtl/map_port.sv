@@ -112,7 +112,7 @@ module map_port
   wire in_window = (now_q.what[REQUEST_KEY_STACK_AT] && key_end <= 8'd64) || (now_q.what[REQUEST_KEY_PACKET_AT] && key_end <= 8'd56);
   wire pointers = (in_window || readable(now_q.arg0)) && (op != OpUpdate || readable(now_q.arg1));
   // Its context has ended: nothing of it can be looked at.
-  wire ended = !now_q.wakes && (!in_window || op == OpUpdate);
+  wire ended = now_q.ends && (!in_window || op == OpUpdate);
   wire bad_flags = op == OpUpdate && now_q.arg2 > 64'd2;
   logic [7:0] error;
   always_comb begin
@@ -142,7 +142,7 @@ module map_port
   always_ff @(posedge clk) begin
     maps.valid <= 1'b0;
     maps.flit.op <= op;
-    maps.flit.quiet <= now_q.silent && (32'(kind) <= KIND_ATOMIC || !now_q.wakes);
+    maps.flit.quiet <= now_q.silent && (32'(kind) <= KIND_ATOMIC || now_q.ends);
     maps.flit.ctx <= now_q.ctx;
     wild <= 1'b0;
     unique case (state_q)

@@ -4,12 +4,13 @@
 // Requests of the core: accesses to the unit's maps, and divisions, one at a time; and requests to the card's maps, of all contexts at once.
 //
 //   request ─> queue ─┬─> unit_maps ─┬──> order, sign ─> answer ─> SEL of the core
-//              (16)   ├─> division ──┤                     │
+//              (8)    ├─> division ──┤                     │
 //                     └─> map_port ──│── look ─────────────┘
 //                          ║    card's maps ─> queue (8)
 //                          link
 //
 // Requests begin in the order of the queue; those to the card's maps are answered in any order, of which a context sees nothing, for it waits.
+// A context has one request at most, so the queue is never full.
 // A request for an address where nothing is, or of a kind that the unit has not got (helpers, tail calls), is answered with 0 and counted.
 module requests
   import xdp_pkg::*;
@@ -54,7 +55,7 @@ module requests
   logic next_valid, pop;
   fifo_dist #(
       .Width($bits(request_t)),
-      .Depth(16)
+      .Depth(Contexts)
   ) waiting (
       .clk,
       .rst,
@@ -201,7 +202,7 @@ module requests
     if (host_begins) after_request_q <= 1'b0;
     host_done <= state_q == Host && maps_done;
     // What a silent operation on a map does must be there for what its context asks next, so it waits for that as for an answer.
-    accepted <= pop && next.silent && next.wakes && (begins || 32'(kind) <= KIND_ATOMIC);
+    accepted <= pop && (next.ends || (next.silent && (begins || 32'(kind) <= KIND_ATOMIC)));
     accepted_ctx <= next.ctx;
     wild <= (begins && !is_access && !is_division) || card_wild;
     if (rst) begin
@@ -224,7 +225,7 @@ module requests
   } pending_t;
   (* ram_style = "distributed" *) pending_t pending[Contexts];
   always_ff @(posedge clk)
-    if (pop && next.wakes)
+    if (pop && !next.ends)
       pending[next.ctx] <= '{
           dst: next.dst,
           silent: next.silent,

@@ -608,7 +608,7 @@ module xdp_core
   assign request_data = '{
       ctx: turn_q.ctx,
       silent: turn_what_q[REQUEST_SILENT_AT] || turn_ended_q,
-      wakes: !turn_ended_q,
+      ends: turn_ended_q,
       what: turn_what_q,
       dst: turn_lane_q[0].dst,
       arg0: turn_pair_q.first,

@@ -179,7 +179,7 @@ package xdp_pkg;
   typedef struct packed {
     ctx_t        ctx;
     logic        silent;   // there is no answer
-    logic        wakes;    // its context waits: for the answer, or, if there is none, until the request is taken
+    logic        ends;     // its context has ended; else it waits: for the answer, or, if there is none, until the request is taken
     logic [31:0] what;     // the lane's imm: kind, number
     logic [4:0]  dst;      // register of lane 0 for the answer
     word_t       arg0;

@@ -209,6 +209,39 @@ async def counts(dut: Any) -> None:
 
 
 @cocotb.test()
+async def ends_with_a_request(dut: Any) -> None:
+    """Short programs that count in the row in which they end, while other contexts divide all the time: each count is made, once."""
+    unit = Xdp(dut)
+    program = [
+        row(
+            load(0, 0, 1),
+            load(0, 1, 4),
+            Lane(opcode("mov", True), 0, imm=isa.ADDRESS_UNIT_MAPS),
+            Lane(opcode("mov", True), 0, imm=3),
+            window=control(isa.SOURCE_DATA),
+        ),
+        row(Lane(opcode("br.ne", True), 0, 0, isa.SOURCE_ZERO, 3)),
+        row(ask(1, isa.KIND_ATOMIC, 16, 24, atomic=isa.ATOMIC_ADD, silent=True), leave(DROP)),
+        *[row(ask(1, isa.KIND_DIV, 8, 24, count=0))] * 5,
+        row(store(1, 8, 4), leave(TX), window=control(isa.SOURCE_DATA)),
+    ]
+    await unit.begin(program)
+    await unit.write(MAPS, 0)
+    await unit.write(MAPS + 4, 0)
+    frames = [Frame(bytes([index % 6 == 0]) + unit.rng.randbytes(63)) for index in range(400)]
+    unit.to_send.extend(frames)
+    await unit.drained(100_000)
+    divided = [frame.data for frame in frames if frame.data[0]]
+    expected = Counter(
+        data[:8] + (int.from_bytes(data[1:5], "little") // 3).to_bytes(4, "little") + data[12:] for data in divided
+    )
+    assert Counter(frame.data for frame in unit.sent) == expected
+    counted = len(frames) - len(divided)
+    assert await unit.read(MAPS) == 3 * counted
+    await unit.counted(blocked=counted, active_slots=0, wild=0)
+
+
+@cocotb.test()
 async def keeps_flows_in_order(dut: Any) -> None:
     """By flow, frames of a flow leave in the order in which they came, however long each takes."""
     unit = Xdp(dut)
@@ -274,7 +307,8 @@ async def keeps_up(dut: Any) -> None:
     assert sent <= 16.2 * 200
 
 
-CASES = ["sends_back", "verdicts", "grows_and_shrinks", "counts", "keeps_flows_in_order", "swaps_programs", "keeps_up"]
+CASES = ["sends_back", "verdicts", "grows_and_shrinks", "counts", "ends_with_a_request", "keeps_flows_in_order"]
+CASES += ["swaps_programs", "keeps_up"]
 
 
 @pytest.mark.parametrize("case", CASES)
