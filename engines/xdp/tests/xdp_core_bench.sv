@@ -123,7 +123,7 @@ module xdp_core_bench
       .request,
       .request_data,
       .answer,
-      .answer_data('{ctx: answer_ctx, dst: answer_dst, jumps: answer_jumps, silent: 1'b0, looks: 1'b0, value: answer_value}),
+      .answer_data('{ctx: answer_ctx, dst: answer_dst, jumps: answer_jumps, value: answer_value, default: '0}),
       .answer_taken,
       .looked(),
       .looked_here(),
