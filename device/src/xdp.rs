@@ -148,8 +148,8 @@ impl XdpProgram {
                     let why = placement.missing.get(map)?.as_ref()?;
                     Some(format!("it uses the map {}: {why}", self.object.maps.get(map)?.name))
                 }
-                Asks::Load { .. } | Asks::Store { .. } | Asks::Atomic { .. } if !node.reach.is_empty() => {
-                    Some("it reaches its stack at a place that it computes".into())
+                Asks::Atomic { .. } if !node.reach.is_empty() => {
+                    Some("its stack has an atomic operation at a place that it computes".into())
                 }
                 _ => None,
             },

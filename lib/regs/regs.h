@@ -151,7 +151,7 @@
 #define XDP_HOST_WORKING 0x98u /* Contexts that work on a frame begun in bank 0, [7:0], and in bank 1, [15:8]. */
 #define XDP_HOST_SHAPE 0x9Cu /* Lanes of the core, [7:0]; contexts, [15:8]; bytes of the unit's maps, in KiB, [31:16]. */
 #define XDP_HOST_ABORTED 0xA0u /* Frames that ended with XDP_ABORTED, or with a verdict that does not exist. */
-#define XDP_HOST_ROWS 0xA4u /* Rows issued, low 32 bits. */
+#define XDP_HOST_ROWS 0xA4u /* Rows carried out, low 32 bits. */
 #define XDP_HOST_WILD 0xA8u /* Requests to where nothing is, or of a kind that the unit has not got. */
 
 /* engines/xdp/regs/maps.rdl */

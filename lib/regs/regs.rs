@@ -290,7 +290,7 @@ pub const XDP_HOST_WORKING: u32 = 0x98;
 pub const XDP_HOST_SHAPE: u32 = 0x9C;
 /// Frames that ended with XDP_ABORTED, or with a verdict that does not exist.
 pub const XDP_HOST_ABORTED: u32 = 0xA0;
-/// Rows issued, low 32 bits.
+/// Rows carried out, low 32 bits.
 pub const XDP_HOST_ROWS: u32 = 0xA4;
 /// Requests to where nothing is, or of a kind that the unit has not got.
 pub const XDP_HOST_WILD: u32 = 0xA8;

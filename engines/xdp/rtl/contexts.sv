@@ -11,6 +11,7 @@
 //
 // A context is ready when it has a frame, has no row on its way and waits for nothing. An answer takes a turn of its own: it goes down
 // the pipeline like a row and makes its context ready at the end, so that its value is in the register before the next row reads.
+// A context that ends with a request is idle when that has been taken: so none has more than one in the queue of requests.
 module contexts
   import xdp_pkg::*;
 (
@@ -52,11 +53,11 @@ module contexts
     input wire logic    mem_redirects,  // names an interface
     input wire logic [7:0] mem_target,
 
-    // A request that needs no answer has been taken.
+    // A request that needs no answer, or that was its context's last, has been taken.
     input wire logic accepted,
     input wire ctx_t accepted_ctx
 );
-  logic [Contexts-1:0] active_q, ready_q, grant, grant_q;
+  logic [Contexts-1:0] active_q, ready_q, ending_q, grant, grant_q;
   logic [Contexts-1:0] bank_q;
   row_t pc_q[Contexts];
   packet_t packet_q[Contexts];
@@ -108,11 +109,13 @@ module contexts
   for (genvar c = 0; c < Contexts; c++) begin : gen_context
     wire mem_here = mem_valid && mem_ctx == ctx_t'(c);
     wire begins = start && start_ctx == ctx_t'(c);
+    wire accepted_here = accepted && accepted_ctx == ctx_t'(c);
 
     always_ff @(posedge clk) begin
       if (grant[c]) ready_q[c] <= 1'b0;
-      if (begins || (mem_here && !mem_waits && !mem_ends) || (accepted && accepted_ctx == ctx_t'(c))) ready_q[c] <= 1'b1;
-      if (mem_here && mem_ends) active_q[c] <= 1'b0;
+      if (begins || (mem_here && !mem_waits && !mem_ends) || (accepted_here && !ending_q[c])) ready_q[c] <= 1'b1;
+      if ((mem_here && mem_ends && !mem_waits) || (accepted_here && ending_q[c])) active_q[c] <= 1'b0;
+      if (mem_here) ending_q[c] <= mem_ends && mem_waits;
       if (begins) active_q[c] <= 1'b1;
       if (rst) begin
         ready_q[c]  <= 1'b0;

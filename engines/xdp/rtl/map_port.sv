@@ -27,6 +27,7 @@ module map_port
     output word_t   look_at,
     input  wire logic    look_taken,
     input  wire logic    looked,
+    input  wire ctx_t    looked_ctx,
     input  wire logic    looked_here,
     input  wire window_t looked_window,
 
@@ -93,10 +94,6 @@ module map_port
   end
 
   // ---- an operation on a map
-  function automatic logic readable(word_t pointer);
-    return pointer[63:16] == 48'(ADDRESS_PACKET >> 16) || pointer[63:16] == 48'(ADDRESS_STACK >> 16);
-  endfunction
-
   op_e op;
   always_comb begin
     unique case (32'(kind))
@@ -110,9 +107,9 @@ module map_port
   end
   wire [7:0] key_end = 8'(of_q.key_bytes) + 8'(now_q.what[REQUEST_KEY_FIRST_AT+:REQUEST_KEY_FIRST_BITS]);
   wire in_window = (now_q.what[REQUEST_KEY_STACK_AT] && key_end <= 8'd64) || (now_q.what[REQUEST_KEY_PACKET_AT] && key_end <= 8'd56);
-  wire pointers = (in_window || readable(now_q.arg0)) && (op != OpUpdate || readable(now_q.arg1));
+  wire pointers = (in_window || in_own(now_q.arg0)) && (op != OpUpdate || in_own(now_q.arg1));
   // Its context has ended: nothing of it can be looked at.
-  wire ended = !now_q.wakes && (!in_window || op == OpUpdate);
+  wire ended = now_q.ends && (!in_window || op == OpUpdate);
   wire bad_flags = op == OpUpdate && now_q.arg2 > 64'd2;
   logic [7:0] error;
   always_comb begin
@@ -142,7 +139,7 @@ module map_port
   always_ff @(posedge clk) begin
     maps.valid <= 1'b0;
     maps.flit.op <= op;
-    maps.flit.quiet <= now_q.silent && (32'(kind) <= KIND_ATOMIC || !now_q.wakes);
+    maps.flit.quiet <= now_q.silent && (32'(kind) <= KIND_ATOMIC || now_q.ends);
     maps.flit.ctx <= now_q.ctx;
     wild <= 1'b0;
     unique case (state_q)
@@ -176,7 +173,7 @@ module map_port
       end
       Wait: begin
         window_q <= looked_window;
-        if (looked) begin
+        if (looked && looked_ctx == now_q.ctx) begin
           state_q <= looked_here ? Parts : Look;
           if (looked_here) pointer_q <= pointer_q + 64'(LookParts * FlitBytes);
         end

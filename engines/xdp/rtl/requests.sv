@@ -1,15 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Requests of the core: accesses to the unit's maps, and divisions, one at a time; and requests to the card's maps, of all contexts at once.
+// Requests of the core: accesses to the unit's maps and to its own context's memories, and divisions, one at a time; and requests to the
+// card's maps, of all contexts at once.
 //
 //   request ─> queue ─┬─> unit_maps ─┬──> order, sign ─> answer ─> SEL of the core
-//              (16)   ├─> division ──┤                     │
+//              (8)    ├─> division ──┤                     │
+//                     ├─> own ───────┤                     │
 //                     └─> map_port ──│── look ─────────────┘
 //                          ║    card's maps ─> queue (8)
 //                          link
 //
+// A load or store of the stack or the packet (own) the core carries out in its answer's turn; where bytes of the packet have not arrived, it
+// is sent again until they have. An atomic operation there is not to be had.
 // Requests begin in the order of the queue; those to the card's maps are answered in any order, of which a context sees nothing, for it waits.
+// A context has one request at most, so the queue is never full.
 // A request for an address where nothing is, or of a kind that the unit has not got (helpers, tail calls), is answered with 0 and counted.
 module requests
   import xdp_pkg::*;
@@ -47,14 +52,15 @@ module requests
     Maps,     // an access of the program is under way,
     Host,     // one of the host,
     Dividing,
-    Answer    // an answer waits for its turn
+    Answer,   // an answer waits for its turn,
+    Own       // the core for the packet's bytes
   } state_e;
 
   request_t next;
   logic next_valid, pop;
   fifo_dist #(
       .Width($bits(request_t)),
-      .Depth(16)
+      .Depth(Contexts)
   ) waiting (
       .clk,
       .rst,
@@ -70,10 +76,12 @@ module requests
   state_e state_q;
   word_t value_q;
   ctx_t ctx_q;
-  logic silent_q;
+  logic silent_q, in_packet_q;
 
   wire [7:0] kind = next.what[REQUEST_KIND_AT+:REQUEST_KIND_BITS];
   wire is_access = 32'(kind) <= KIND_ATOMIC && (next.arg0 ^ 64'(ADDRESS_UNIT_MAPS)) < 64'(MapBytes);
+  wire place_t next_place = place_of(next.arg0);
+  wire is_own = 32'(kind) < KIND_ATOMIC && in_own(next.arg0) && !next.ends;
   wire is_division = 32'(kind) == KIND_DIV;
   // From the card's first address on, as far as its maps can reach
   wire in_card = 32'(kind) <= KIND_ATOMIC && next.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25);
@@ -149,6 +157,7 @@ module requests
       .look_at,
       .look_taken,
       .looked,
+      .looked_ctx(request_data.ctx),
       .looked_here,
       .looked_window(request_data.around),
       .maps(card)
@@ -176,10 +185,11 @@ module requests
     if (begins) begin
       ctx_q <= next.ctx;
       silent_q <= next.silent;
+      in_packet_q <= is_own && !next_place.on_stack;
     end
     if (state_q == Maps) value_q <= maps_before;
     if (state_q == Dividing) value_q <= quotient;
-    if (begins && !is_access && !is_division) value_q <= '0;
+    if (begins && !is_access && !is_division) value_q <= is_own ? next.arg1 : '0;
     host_rdata <= maps_before[31:0];
   end
 
@@ -190,20 +200,21 @@ module requests
         if (host_begins) state_q <= Host;
         else if (begins && is_access) state_q <= Maps;
         else if (begins && is_division) state_q <= Dividing;
-        else if (begins && !next.silent) state_q <= Answer;
+        else if (begins && (is_own || !next.silent)) state_q <= Answer;
       end
       Maps: if (maps_done) state_q <= silent_q ? Idle : Answer;
       Host: if (maps_done) state_q <= Idle;
       Dividing: if (division_done) state_q <= silent_q ? Idle : Answer;
-      default: if (local_taken) state_q <= Idle;
+      Own: if (looked && request_data.ctx == ctx_q) state_q <= looked_here ? Idle : Answer;
+      default: if (local_taken) state_q <= in_packet_q ? Own : Idle;
     endcase
     if (begins) after_request_q <= 1'b1;
     if (host_begins) after_request_q <= 1'b0;
     host_done <= state_q == Host && maps_done;
     // What a silent operation on a map does must be there for what its context asks next, so it waits for that as for an answer.
-    accepted <= pop && next.silent && next.wakes && (begins || 32'(kind) <= KIND_ATOMIC);
+    accepted <= pop && (next.ends || (next.silent && !is_own && (begins || 32'(kind) <= KIND_ATOMIC)));
     accepted_ctx <= next.ctx;
-    wild <= (begins && !is_access && !is_division) || card_wild;
+    wild <= (begins && !is_access && !is_division && !is_own) || card_wild;
     if (rst) begin
       state_q <= Idle;
       after_request_q <= 1'b0;
@@ -218,17 +229,21 @@ module requests
     logic [4:0] dst;
     logic       silent;
     logic       load;
+    logic       own;
+    place_t     place;
     logic [3:0] count;
     logic       is_signed;
     logic       swap;
   } pending_t;
   (* ram_style = "distributed" *) pending_t pending[Contexts];
   always_ff @(posedge clk)
-    if (pop && next.wakes)
+    if (pop && !next.ends)
       pending[next.ctx] <= '{
           dst: next.dst,
           silent: next.silent,
           load: 32'(kind) == KIND_LOAD,
+          own: is_own,
+          place: next_place,
           count: count,
           is_signed: next.what[REQUEST_SIGNED_AT],
           swap: next.what[REQUEST_SWAP_AT]
@@ -257,7 +272,7 @@ module requests
 
   // What a load gives: order, then sign
   wire word_t ordered = of_q.load && of_q.swap ? turned(raw_q, of_q.count) : raw_q;
-  wire sign = of_q.load && of_q.is_signed && ordered[6'({of_q.count, 3'd0} - 7'd1)];
+  wire negative = of_q.load && of_q.is_signed && ordered[6'({of_q.count, 3'd0} - 7'd1)];
   wire word_t above = of_q.count[3] ? '0 : 64'hFFFFFFFFFFFFFFFF << {of_q.count[2:0], 3'd0};
   always_ff @(posedge clk) begin
     if (room) begin
@@ -266,9 +281,15 @@ module requests
           ctx: raw_ctx_q,
           dst: of_q.dst,
           jumps: 1'b0,
-          silent: of_q.silent,
+          silent: of_q.silent || of_q.own,
           looks: raw_looks_q,
-          value: raw_looks_q ? raw_q : sign ? ordered | above : ordered
+          loads: !raw_looks_q && of_q.own && of_q.load && !of_q.silent,
+          stores: !raw_looks_q && of_q.own && !of_q.load,
+          place: raw_looks_q ? place_of(raw_q) : of_q.place,
+          count: of_q.count,
+          is_signed: of_q.is_signed,
+          swap: of_q.swap,
+          value: negative ? ordered | above : ordered
       };
     end
     if (rst) answer_q <= 1'b0;

@@ -58,8 +58,8 @@ module xdp_core
     input  wire logic    answer,
     input  wire answer_t answer_data,
     output logic         answer_taken,
-    output logic       looked,       // `around` of request_data is what a look found: from the stack or, if its
-    output logic       looked_here,  // bytes have arrived, from the packet
+    output logic       looked,       // the turn that an answer asked for is over: `around` of request_data is what a look found,
+    output logic       looked_here,  // if the packet's bytes have arrived; else it has to be asked for again
     input  wire logic  accepted,
     input  wire ctx_t  accepted_ctx
 );
@@ -252,6 +252,22 @@ module xdp_core
   offset_t exec_base_q;
   packet_t exec_packet_q;
 
+  // A request's load or store of a context's own memories is carried out by lane 0, in the answer's turn.
+  op_t answer_op;
+  access_t answer_access;
+  always_comb begin
+    answer_op = '0;
+    {answer_op.loads, answer_op.writes} = {2{read_answer.loads}};
+    answer_op.stores = read_answer.stores;
+    answer_op.on_stack = read_answer.place.on_stack;
+    answer_access = '{
+        first: read_answer.place.on_stack ? 6'(read_answer.place.at[2:0]) : 6'd0,
+        count: read_answer.count,
+        is_signed: read_answer.is_signed,
+        swap: read_answer.swap
+    };
+  end
+
   for (genvar l = 0; l < Lanes; l++) begin : gen_read
     wire lane_word_t word = lanes[l];
     wire [11:0] target = word.i ? {word.b, word.dst} : word.imm[11:0];
@@ -261,13 +277,18 @@ module xdp_core
     );
     always_ff @(posedge clk) begin
       exec_lane_q[l].op <= read_q.valid ? ops[l] : '0;
-      exec_lane_q[l].guard <= word.guard;
+      exec_lane_q[l].guard <= read_q.valid ? word.guard : '0;
       exec_lane_q[l].dst <= word.dst;
       exec_lane_q[l].imm <= word.imm;
       exec_lane_q[l].target <= target;
       exec_lane_q[l].access <= access_of(word, ops[l].stores);
       exec_lane_q[l].a <= ops[l].stores && word.i ? {{32{word.imm[31]}}, word.imm} : values[2*l];
       exec_lane_q[l].b <= word.i ? {{32{word.imm[31]}}, word.imm} : values[2*l+1];
+      if (l == 0 && read_q.answer) begin
+        exec_lane_q[l].op <= answer_op;
+        exec_lane_q[l].access <= answer_access;
+        exec_lane_q[l].a <= read_answer.value;
+      end
     end
   end
 
@@ -275,8 +296,8 @@ module xdp_core
     exec_control_q <= control;
     exec_base_q <= values[2*Lanes][11:0];
     if (read_q.answer) begin
-      exec_control_q <= '{word: read_answer.value[8:3], default: '0};
-      exec_base_q <= read_answer.value[11:0];
+      exec_control_q <= '{word: read_answer.place.at[8:3], default: '0};
+      exec_base_q <= read_answer.place.at;
     end
     exec_packet_q <= read_packet;
   end
@@ -398,7 +419,8 @@ module xdp_core
 
   wire [7:0] outcomes = 8'(outcome);
   wire hold = mem_reaches_q && !here;
-  wire goes = mem_q.valid && !hold;
+  assign mem_valid = mem_q.valid || mem_q.answer;
+  wire goes = mem_valid && !hold;
   target_t target;
   verdict_e verdict;
   logic taken;
@@ -435,13 +457,11 @@ module xdp_core
   end
 
   wire requests = acts[0] && mem_lane_q[0].op.requests;
-  assign mem_valid = mem_q.valid || mem_q.answer;
   assign mem_ctx = mem_q.ctx;
   assign mem_next = mem_q.answer ? mem_answer.value[10:0] : taken ? target.row : mem_q.row + 1'b1;
   assign mem_hold = mem_q.answer ? !mem_answer.jumps : hold;
-  assign issued = fetch_valid;
   assign mem_ends = taken && target.exits;
-  assign mem_waits = requests || (mem_q.answer && mem_answer.looks);
+  assign mem_waits = requests || (mem_q.answer && (mem_answer.looks || hold));
   assign mem_extent = moved;
 
   always_ff @(posedge clk) begin
@@ -451,7 +471,8 @@ module xdp_core
     if (mem_adjusts) done_packet.extent <= moved;
     if (mem_redirects) done_packet.target <= mem_target;
     done_verdict <= verdict;
-    if (rst) done <= 1'b0;
+    issued <= mem_q.valid && !hold;
+    if (rst) {done, issued} <= '0;
   end
 
   // ---- MEM -> TURN: stores
@@ -556,7 +577,7 @@ module xdp_core
     if (l == 0) begin : gen_answers
       assign write[l] = write_q_writes[l] || (write_q.answer && !write_answer.jumps && !write_answer.silent && !write_answer.looks);
       assign write_reg[l] = write_q.answer ? write_answer.dst : dst_q;
-      assign write_value[l] = write_q.answer ? write_answer.value : value;
+      assign write_value[l] = write_q.answer && !write_q_loads[l] ? write_answer.value : value;
     end else begin : gen_own
       assign write[l] = write_q_writes[l];
       assign write_reg[l] = dst_q;
@@ -574,8 +595,11 @@ module xdp_core
   for (genvar k = 1; k <= 2; k++) begin : gen_pair
     localparam int unsigned Lane = k % Lanes;
     (* ram_style = "distributed" *) pair_t mem[Contexts];
-    always_ff @(posedge clk)
-      if (exec_lane_q[Lane].op.argues && exec_lane_q[Lane].dst == k) mem[exec_q.ctx] <= {exec_lane_q[Lane].a, exec_lane_q[Lane].b};
+    pair_t brought_q;
+    always_ff @(posedge clk) begin
+      brought_q <= {exec_lane_q[Lane].a, exec_lane_q[Lane].b};
+      if (acts[Lane] && mem_lane_q[Lane].op.argues && mem_lane_q[Lane].dst == k) mem[mem_q.ctx] <= brought_q;
+    end
     assign pairs[k] = mem[turn_q.ctx];
   end
 
@@ -599,16 +623,16 @@ module xdp_core
   end
 
   // Where a key, or what a look asks for, lies in the memory's row
-  wire turn_packet = turn_q.answer ? !turn_answer.value[LookStackAt] : turn_what_q[REQUEST_KEY_PACKET_AT];
+  wire turn_packet = turn_q.answer ? !turn_answer.place.on_stack : turn_what_q[REQUEST_KEY_PACKET_AT];
   wire [4:0] key_first = turn_what_q[REQUEST_KEY_FIRST_AT+:REQUEST_KEY_FIRST_BITS];
-  assign looked = turn_q.answer && turn_answer.looks;
+  assign looked = turn_q.answer && (turn_answer.looks || turn_answer.loads || turn_answer.stores);
   assign looked_here = turn_here_q || !turn_packet;
 
   assign request = turn_requests_q;
   assign request_data = '{
       ctx: turn_q.ctx,
       silent: turn_what_q[REQUEST_SILENT_AT] || turn_ended_q,
-      wakes: !turn_ended_q,
+      ends: turn_ended_q,
       what: turn_what_q,
       dst: turn_lane_q[0].dst,
       arg0: turn_pair_q.first,

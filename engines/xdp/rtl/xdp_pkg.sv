@@ -179,7 +179,7 @@ package xdp_pkg;
   typedef struct packed {
     ctx_t        ctx;
     logic        silent;   // there is no answer
-    logic        wakes;    // its context waits: for the answer, or, if there is none, until the request is taken
+    logic        ends;     // its context has ended; else it waits: for the answer, or, if there is none, until the request is taken
     logic [31:0] what;     // the lane's imm: kind, number
     logic [4:0]  dst;      // register of lane 0 for the answer
     word_t       arg0;
@@ -192,16 +192,35 @@ package xdp_pkg;
     packet_t     packet;
   } request_t;
 
-  // The bit of an address that tells the stack from the packet
-  localparam int unsigned LookStackAt = $clog2(xdp_isa_pkg::ADDRESS_STACK);
+  // Where an address leads in a context's own memories
+  typedef struct packed {
+    logic    on_stack;  // else in the packet's buffer
+    offset_t at;
+  } place_t;
 
-  // An answer; or a look, which needs a turn of the core as an answer does: the windows at a place of the waiting context's memories.
+  // Whether it leads there
+  function automatic logic in_own(word_t address);
+    return address[63:16] == 48'(xdp_isa_pkg::ADDRESS_PACKET >> 16) || address[63:16] == 48'(xdp_isa_pkg::ADDRESS_STACK >> 16);
+  endfunction
+
+  function automatic place_t place_of(word_t address);
+    return '{on_stack: address[$clog2(xdp_isa_pkg::ADDRESS_STACK)], at: address[11:0]};
+  endfunction
+
+  // An answer; or what needs a turn of the core as an answer does, at a place of the waiting context's memories: a load into `dst`, a store of
+  // `value`, or a look at the windows there, after which the context goes on waiting.
   typedef struct packed {
     ctx_t       ctx;
     logic [4:0] dst;
     logic       jumps;   // to the row of that number; nothing is written
-    logic       silent;  // nothing is written
-    logic       looks;   // at the byte that `value` names; the context goes on waiting
+    logic       silent;  // `value` is not written
+    logic       looks;
+    logic       loads;
+    logic       stores;
+    place_t     place;
+    logic [3:0] count;   // of a load, a store
+    logic       is_signed;
+    logic       swap;
     word_t      value;
   } answer_t;
 

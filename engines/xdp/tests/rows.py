@@ -190,6 +190,21 @@ class Machine:
                 data = (value & (1 << 8 * count) - 1).to_bytes(count, "little")
                 for i, byte in enumerate(reversed(data) if get(bits, "BYTES_SWAP") else data):
                     stores.append((memory, (first + i) % len(memory), byte))
+            elif op == isa.OP_EXT:
+                first, count = a, get(imm, "REQUEST_COUNT")
+                assert get(imm, "REQUEST_KIND") in (isa.KIND_LOAD, isa.KIND_STORE)
+                stack = first >> 16 == isa.ADDRESS_STACK >> 16
+                assert stack or first >> 16 == isa.ADDRESS_PACKET >> 16, "not the context's own"
+                memory = self.stack if stack else self.buffer
+                places = [(first + i) % len(memory) for i in range(count)]
+                order = "big" if get(imm, "REQUEST_SWAP") else "little"
+                if get(imm, "REQUEST_KIND") == isa.KIND_STORE:
+                    data = (b & (1 << 8 * count) - 1).to_bytes(count, order)  # type: ignore[arg-type]
+                    stores += [(memory, place, byte) for place, byte in zip(places, data, strict=True)]
+                else:
+                    sign = bool(get(imm, "REQUEST_SIGNED"))
+                    value = int.from_bytes([memory[place] for place in places], order, signed=sign)  # type: ignore[arg-type]
+                    writes.append((name, value & M64))
             elif op in (isa.OP_ADJH, isa.OP_ADJM, isa.OP_ADJT):
                 moved, value = adjust(op, extent, signed(a, 32))
                 extent = moved
@@ -203,7 +218,7 @@ class Machine:
             elif op == isa.OP_EXIT:
                 if ended is None:
                     ended = (known(a & M32), 0)
-            elif op not in (isa.OP_NOP, isa.OP_EXT, isa.OP_ARG) and not isa.OP_CMP <= op:
+            elif op not in (isa.OP_NOP, isa.OP_ARG) and not isa.OP_CMP <= op:
                 writes.append((name, compute(op, a, b, imm)))
         for name, value in writes:
             self.registers[name] = value

@@ -19,7 +19,7 @@ from penstock.hdl import simulate
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "rpu" / "tests"))
 
-from rows import Lane, Row, control, load, opcode, store
+from rows import BUFFER, Lane, Machine, Row, control, load, opcode, store
 from unit import Frame, Unit
 
 MAPS, ROWS = 0x1000000, 0x2000000
@@ -44,8 +44,19 @@ def leave(verdict: int) -> Lane:
     return jump(1 << isa.TARGET_EXIT_AT | verdict)
 
 
-def ask(dst: int, kind: int, a: int, b: int, count: int = 8, atomic: int = 0, silent: bool = False) -> Lane:
+def ask(
+    dst: int,
+    kind: int,
+    a: int,
+    b: int,
+    count: int = 8,
+    atomic: int = 0,
+    silent: bool = False,
+    sign: bool = False,
+    swap: bool = False,
+) -> Lane:
     what = kind | count << isa.REQUEST_COUNT_AT | atomic << isa.REQUEST_ATOMIC_AT
+    what |= int(sign) << isa.REQUEST_SIGNED_AT | int(swap) << isa.REQUEST_SWAP_AT
     lane = Lane(isa.OP_EXT, dst, a, b, what | int(silent) << isa.REQUEST_SILENT_AT)
     return lane
 
@@ -209,6 +220,108 @@ async def counts(dut: Any) -> None:
 
 
 @cocotb.test()
+async def ends_with_a_request(dut: Any) -> None:
+    """Short programs that count in the row in which they end, while other contexts divide all the time: each count is made, once."""
+    unit = Xdp(dut)
+    program = [
+        row(
+            load(0, 0, 1),
+            load(0, 1, 4),
+            Lane(opcode("mov", True), 0, imm=isa.ADDRESS_UNIT_MAPS),
+            Lane(opcode("mov", True), 0, imm=3),
+            window=control(isa.SOURCE_DATA),
+        ),
+        row(Lane(opcode("br.ne", True), 0, 0, isa.SOURCE_ZERO, 3)),
+        row(ask(1, isa.KIND_ATOMIC, 16, 24, atomic=isa.ATOMIC_ADD, silent=True), leave(DROP)),
+        *[row(ask(1, isa.KIND_DIV, 8, 24, count=0))] * 5,
+        row(store(1, 8, 4), leave(TX), window=control(isa.SOURCE_DATA)),
+    ]
+    await unit.begin(program)
+    await unit.write(MAPS, 0)
+    await unit.write(MAPS + 4, 0)
+    frames = [Frame(bytes([index % 6 == 0]) + unit.rng.randbytes(63)) for index in range(400)]
+    unit.to_send.extend(frames)
+    await unit.drained(100_000)
+    divided = [frame.data for frame in frames if frame.data[0]]
+    expected = Counter(
+        data[:8] + (int.from_bytes(data[1:5], "little") // 3).to_bytes(4, "little") + data[12:] for data in divided
+    )
+    assert Counter(frame.data for frame in unit.sent) == expected
+    counted = len(frames) - len(divided)
+    assert await unit.read(MAPS) == 3 * counted
+    await unit.counted(blocked=counted, active_slots=0, wild=0)
+
+
+@cocotb.test()
+async def reaches_its_memories(dut: Any) -> None:
+    """Loads and stores by address, of stack and packet, from any byte on, while the packet arrives: as plain Python does them. Registers of
+    lane 0: 0 where, 1 what was loaded; of lane 1 what is stored, of lane 2 where by another number."""
+    unit = Xdp(dut)
+    unit.rx_pause = 0.6
+    rng = unit.rng
+    wide = opcode("add", True)
+    packet = control(isa.SOURCE_DATA)
+    program = []
+    for turn in range(10):
+        # By a multiple of 16 bytes the stores meet what was stored before.
+        mask = 0x1FF if turn < 3 else 0x1F7 if turn < 6 else 0xF
+        own = [isa.ADDRESS_STACK, isa.ADDRESS_STACK + 80, isa.ADDRESS_PACKET + 256]
+        to, of = rng.choice(own), rng.choice(own)
+        program += [
+            row(load(0, 4 * turn, 2), load(0, 4 * turn + 1, 8), load(0, 4 * turn + 2, 2), window=packet),
+            row(*(Lane(opcode("and", True), 0, 8 * lane, None, mask if lane % 2 == 0 else -1) for lane in range(3))),
+            row(Lane(wide, 0, 0, None, to), Lane(), Lane(wide, 0, 16, None, of)),
+            row(ask(2, isa.KIND_STORE, 0, 8, rng.randrange(1, 9), silent=rng.random() < 0.5, swap=rng.random() < 0.5)),
+        ]
+        for at in (0, 16):
+            kind = {"count": rng.randrange(1, 9), "sign": rng.random() < 0.5, "swap": rng.random() < 0.5}
+            program.append(row(ask(1, isa.KIND_LOAD, at, isa.SOURCE_ZERO, **kind)))
+            program.append(row(store(1, 0, 8), window=control(isa.SOURCE_DATA, 8 + 2 * turn + at // 16)))
+    await unit.begin([*program, row(leave(TX))])
+    frames = [Frame(rng.randbytes(rng.choice([776, 800, 1200]))) for _ in range(60)]
+    unit.to_send.extend(frames)
+    await unit.drained(100_000)
+    expected: Counter[bytes] = Counter()
+    for frame in frames:
+        end = 256 + len(frame.data)
+        machine = Machine(LANES, bytearray(bytes(256) + frame.data + bytes(BUFFER - end)), 256, 256, end)
+        assert machine.run([*program, row(leave(TX))]) == TX
+        expected[bytes(machine.buffer[256:end])] += 1
+    assert Counter(frame.data for frame in unit.sent) == expected
+    # A row that was held for bytes counts once.
+    await unit.counted(wild=0, rows=len(frames) * (len(program) + 1))
+
+
+@cocotb.test()
+async def guards_arguments(dut: Any) -> None:
+    """Arguments whose guard says no leave those that were there: compare-and-exchange compares with them."""
+    unit = Xdp(dut)
+    program = [
+        row(
+            Lane(opcode("and", True), 0, isa.SOURCE_CPU, None, 7),
+            Lane(opcode("mov", True), 0, imm=5),
+            load(0, 0, 1),
+            Lane(opcode("mov", True), 0, imm=9),
+            window=control(isa.SOURCE_DATA),
+        ),
+        row(Lane(opcode("lsh", True), 0, 0, None, 4)),
+        row(Lane(opcode("or", True), 0, 0, None, isa.ADDRESS_UNIT_MAPS), Lane(isa.OP_ARG, 1, 8, isa.SOURCE_ZERO)),
+        row(ask(1, isa.KIND_STORE, 0, 8, silent=True)),
+        row(Lane(), Lane(isa.OP_ARG, 1, 24, isa.SOURCE_ZERO, guard=(2, True)), Lane(opcode("cmp.gt"), a=16, imm=127)),
+        row(ask(1, isa.KIND_ATOMIC, 0, 24, atomic=isa.ATOMIC_CMPXCHG)),
+        row(ask(2, isa.KIND_LOAD, 0, isa.SOURCE_ZERO)),
+        row(store(2, 8, 8), leave(TX), window=control(isa.SOURCE_DATA)),
+    ]
+    await unit.begin(program)
+    frames = [unit.random_frame(64) for _ in range(60)]
+    unit.to_send.extend(frames)
+    await unit.drained(50_000)
+    found = {True: (5).to_bytes(8, "little"), False: (9).to_bytes(8, "little")}
+    expected = Counter(frame.data[:8] + found[frame.data[0] > 127] + frame.data[16:] for frame in frames)
+    assert Counter(frame.data for frame in unit.sent) == expected
+
+
+@cocotb.test()
 async def keeps_flows_in_order(dut: Any) -> None:
     """By flow, frames of a flow leave in the order in which they came, however long each takes."""
     unit = Xdp(dut)
@@ -274,7 +387,8 @@ async def keeps_up(dut: Any) -> None:
     assert sent <= 16.2 * 200
 
 
-CASES = ["sends_back", "verdicts", "grows_and_shrinks", "counts", "keeps_flows_in_order", "swaps_programs", "keeps_up"]
+CASES = ["sends_back", "verdicts", "grows_and_shrinks", "counts", "ends_with_a_request", "reaches_its_memories"]
+CASES += ["guards_arguments", "keeps_flows_in_order", "swaps_programs", "keeps_up"]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -40,7 +40,7 @@ module xdp_core_bench
     output logic        request,
     output ctx_t        request_ctx,
     output logic        request_silent,
-    output logic        request_wakes,
+    output logic        request_ends,
     output logic [31:0] request_what,
     output logic [4:0]  request_dst,
     output word_t       request_args[5],
@@ -123,7 +123,7 @@ module xdp_core_bench
       .request,
       .request_data,
       .answer,
-      .answer_data('{ctx: answer_ctx, dst: answer_dst, jumps: answer_jumps, silent: 1'b0, looks: 1'b0, value: answer_value}),
+      .answer_data('{ctx: answer_ctx, dst: answer_dst, jumps: answer_jumps, value: answer_value, default: '0}),
       .answer_taken,
       .looked(),
       .looked_here(),
@@ -137,7 +137,7 @@ module xdp_core_bench
   assign done_finish = done_packet.extent.finish;
   assign request_ctx = request_data.ctx;
   assign request_silent = request_data.silent;
-  assign request_wakes = request_data.wakes;
+  assign request_ends = request_data.ends;
   assign request_what = request_data.what;
   assign request_dst = request_data.dst;
   assign request_args = '{request_data.arg0, request_data.arg1, request_data.arg2, request_data.arg3, request_data.arg4};

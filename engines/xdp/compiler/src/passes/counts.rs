@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A value of a map that is loaded, changed by one operation and stored again is changed where it lies: a counter is one request and nobody waits
-//! for it. It is an atomic operation then, which is one of the orders that the program allows, and loses no count.
+//! A value of a map that is loaded, changed by one operation and stored again is changed where it lies: a counter is one request, and its context waits
+//! for its turn only, not for an answer. It is an atomic operation then, which is one of the orders that the program allows, and loses no count.
 
 use std::collections::HashMap;
 
