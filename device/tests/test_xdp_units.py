@@ -117,6 +117,27 @@ def test_each_processor_counts_for_itself(make_design: DesignMaker, tmp_path: Pa
     assert Counter(runs["soft"].frames["port0"]) == Counter(runs["rtl"].frames["port0"])
 
 
+def test_reaches_its_stack_where_it_computes(make_design: DesignMaker, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    frames = [rng.randbytes(rng.randrange(14, 100)) for _ in range(300)]
+    sent, dropped = [], 0
+    for frame in frames:
+        table = bytearray([0, 1, 2, 0, 4, 5, 0, 0, 8, 9, 10, 0, 12, 0, 0, 15])
+        table[frame[1] & 15] = frame[2]
+        if table[frame[0] & 15]:
+            sent.append(frame[:4] + table[frame[3] & 12 :][:4] + frame[8:])
+        else:
+            dropped += 1
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    design = make_design(FIRMWARE / "stacked.c", units=2, engine="xdp")
+    runs = {target: run_design(design, [capture], tmp_path / target, target) for target in TARGETS}
+    for target, run in runs.items():
+        assert run.status == 0, run.stderr
+        assert Counter(run.frames["port0"]) == Counter(sent), target
+        assert run.result["drops"] == {"blocked": dropped}
+    assert_twins(runs["soft"], runs["rtl"])
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_does_not_fit_is_counted(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
     frames = [bytes(size) for size in (60, LONGEST, LONGEST + 1, 9000, 13, 14)]

@@ -81,7 +81,8 @@ module requests
   wire [7:0] kind = next.what[REQUEST_KIND_AT+:REQUEST_KIND_BITS];
   wire is_access = 32'(kind) <= KIND_ATOMIC && (next.arg0 ^ 64'(ADDRESS_UNIT_MAPS)) < 64'(MapBytes);
   wire place_t next_place = place_of(next.arg0);
-  wire is_own = 32'(kind) < KIND_ATOMIC && in_own(next.arg0) && !next.ends;
+  // Of the context's own memories: a store, or a load whose answer is wanted
+  wire is_own = (32'(kind) == KIND_STORE || (32'(kind) == KIND_LOAD && !next.silent)) && in_own(next.arg0) && !next.ends;
   wire is_division = 32'(kind) == KIND_DIV;
   // From the card's first address on, as far as its maps can reach
   wire in_card = 32'(kind) <= KIND_ATOMIC && next.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25);
@@ -283,7 +284,7 @@ module requests
           jumps: 1'b0,
           silent: of_q.silent || of_q.own,
           looks: raw_looks_q,
-          loads: !raw_looks_q && of_q.own && of_q.load && !of_q.silent,
+          loads: !raw_looks_q && of_q.own && of_q.load,
           stores: !raw_looks_q && of_q.own && !of_q.load,
           place: raw_looks_q ? place_of(raw_q) : of_q.place,
           count: of_q.count,
