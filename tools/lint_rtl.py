@@ -7,6 +7,7 @@ import argparse
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,27 +49,33 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--syntax", action="store_true", help="one small shape and no warnings: does it compile?")
     opts = args.parse_args()
-    status = 0
     runs = [(shape, "--assert") for shape in SHAPES]
     runs += [(SHAPES[index], "-DSYNTHESIS") for index in (1, 3, 4, 7, 8)]
-    for shape, view in [runs[1], runs[4]] if opts.syntax else runs:
-        command = [
-            str(VERILATOR_ROOT / "bin" / "verilator_bin"),
-            "--lint-only",
-            "-Wno-fatal" if opts.syntax else "-Wall",
-            # `.port()` says that an output is not used; packages and interfaces hold what only some of their users need.
-            *("-Wno-PINCONNECTEMPTY", "-Wno-UNUSEDPARAM", "-Wno-UNUSEDSIGNAL"),
-            view,
-            "--top-module",
-            "card_top",
-            *(f"-G{name}={value}" for name, value in shape.items()),
-            *map(str, card_sources()),
-        ]
-        done = subprocess.run(command, check=False, cwd=ROOT, env={**os.environ, "VERILATOR_ROOT": str(VERILATOR_ROOT)})
-        if done.returncode:
-            print(f"{shape}, {view}: see above", file=sys.stderr)
-            status = 1
-    return status
+    with ThreadPoolExecutor(os.cpu_count()) as workers:
+        chosen = [runs[1], runs[4]] if opts.syntax else runs
+        results = workers.map(lambda run: lint(*run, "-Wno-fatal" if opts.syntax else "-Wall"), chosen)
+        return 0 if all(list(results)) else 1
+
+
+def lint(shape: dict[str, int | str], view: str, warnings: str) -> bool:
+    """Whether Verilator has nothing to say; prints what it says."""
+    command = [
+        str(VERILATOR_ROOT / "bin" / "verilator_bin"),
+        "--lint-only",
+        warnings,
+        # `.port()` says that an output is not used; packages and interfaces hold what only some of their users need.
+        *("-Wno-PINCONNECTEMPTY", "-Wno-UNUSEDPARAM", "-Wno-UNUSEDSIGNAL"),
+        view,
+        "--top-module",
+        "card_top",
+        *(f"-G{name}={value}" for name, value in shape.items()),
+        *map(str, card_sources()),
+    ]
+    env = {**os.environ, "VERILATOR_ROOT": str(VERILATOR_ROOT)}
+    done = subprocess.run(command, check=False, cwd=ROOT, env=env, capture_output=True, text=True)
+    if done.stderr or done.returncode:
+        print(f"{done.stderr}{shape}, {view}: see above", file=sys.stderr)
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ def steps() -> list[Step]:
         ),
         Step("verilator -Wall", [PYTHON, "tools/lint_rtl.py"]),
         Step("synthesis reads all blocks", [str(ROOT / "penstock"), "synth", "--check"]),
-        Step("cargo test", ["cargo", "test", "--release", "--locked", "--workspace"], count_cargo),
+        Step("cargo test", ["cargo", "test", "--release", "--locked", "--workspace", "--no-fail-fast"], count_cargo),
         Step("hardware and system tests", [PYTHON, "-m", "pytest", "-q", "--durations=15", *workers], count_pytest),
     ]
 

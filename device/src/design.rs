@@ -644,7 +644,7 @@ program = "design.rs"
                 vec!["ip_prefix"],
                 "have a table ip_prefix, so say whose: first.ip_prefix, more.ip_prefix",
             ),
-            (vec![], vec![], vec!["first.string_match"], "needs \"string_match\" among"),
+            (vec![], vec![], vec!["first.string_match"], "with \"string_match\" among"),
             (vec![], vec![], vec!["none.ip_prefix"], "there is no group of units `none`"),
         ] {
             let text = with(&programs, &units, &tables).unwrap_err().to_string();
@@ -722,7 +722,12 @@ program = "design.rs"
     #[test]
     fn a_table_needs_its_accelerator() {
         let text = error(&GOOD.replace("\"ip_prefix\", ", ""));
-        assert!(text.starts_with("src/card.toml:13: a table ip_prefix needs \"ip_prefix\" among"), "{text}");
+        assert!(
+            text.starts_with(
+                "src/card.toml:13: a table ip_prefix is for units of the engine \"rpu\" with \"ip_prefix\" among"
+            ),
+            "{text}"
+        );
         for name in ["crc32", "nothing"] {
             let text = error(&GOOD.replace("ip_prefix = ", &format!("{name} = ")));
             assert!(

@@ -252,7 +252,7 @@ def test_programs_follow_each_other(target: str, tmp_path: Path, command_line: l
             card.load(tmp_path / "none.c")
         with pytest.raises(ProgramError, match="not an ELF file"):
             card.load(write(tmp_path / "text.elf", "text"))
-        with pytest.raises(DesignError, match="a table ip_prefix needs"):
+        with pytest.raises(DesignError, match="a table ip_prefix is for units"):
             card.load(tables={"ip_prefix": []})
         # None of it has changed anything.
         card.send(b"\x56" * 99)

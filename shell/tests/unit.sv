@@ -26,8 +26,12 @@ module unit
     loop_if.unit      loop,
     broadcast_if.unit bc,
     output slot_msg_t slots,
+    map_if.unit       maps,
     cfg_if.snk        cfg
 );
+  assign maps.valid = 1'b0;
+  assign maps.flit  = '0;
+
   localparam int unsigned Depth = 4096;  // beats
   typedef struct packed {
     frame_meta_t meta;
