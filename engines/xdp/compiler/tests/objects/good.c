@@ -163,6 +163,16 @@ SEC("xdp") int metadata(struct xdp_md *ctx) {
   return XDP_PASS;
 }
 
+/* A helper reads at a distance from an address that nothing else wants. */
+SEC("xdp") int summed(struct xdp_md *ctx) {
+  void *end = frame_end(ctx);
+  struct iphdr *ip = frame_start(ctx) + 14;
+  if ((void *)(ip + 1) > end) return XDP_DROP;
+  void *behind = (void *)ip + ip->ihl * 4;
+  if (behind + 12 > end) return XDP_DROP;
+  return bpf_csum_diff(0, 0, behind + 4, 8, 0) & 1 ? XDP_TX : XDP_PASS;
+}
+
 /* Two maps in turn: others may look at them in between. */
 SEC("xdp") int in_turn(struct xdp_md *ctx) {
   __u32 key = 0;
@@ -237,8 +247,8 @@ SEC("xdp") int told(struct xdp_md *ctx) {
   char word[8] = "packet";
   word[0] = data[6];
   __u32 key = 0;
-  data[0] = 7;
   bpf_trace_printk(format, sizeof format, word);
+  data[0] = 7;
   bpf_perf_event_output(ctx, &events, 0xFFFFFFFF | 14ULL << 32, &key, sizeof key);
   data[1] = 9;
   return XDP_TX;
