@@ -77,10 +77,10 @@ def tracked(*patterns: str) -> list[str]:
     return [name for name in listing.stdout.split() if (ROOT / name).exists()]
 
 
-def steps() -> list[Step]:
+def steps(long: bool) -> list[Step]:
     verilog = [f for f in tracked("*.sv") if not f.startswith("lib/regs/")]
     # A worker for each processor; one that has nothing left takes tests from the end of another's list.
-    workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal"]
+    workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
     return [
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
         Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),
@@ -144,6 +144,7 @@ def main() -> int:
     args.add_argument(
         "--mutants", action="store_true", help="plant each bug of the lists and check that the suite catches it"
     )
+    args.add_argument("--long", action="store_true", help="also the tests that take minutes each")
     args.add_argument(
         "--only",
         metavar="WORD",
@@ -159,11 +160,11 @@ def main() -> int:
         print("needs make, with which cocotb builds its models (Debian: apt-get install make)", file=sys.stderr)
         return 1
     total = Count()
-    chosen = [step for step in steps() if opts.only is None or opts.only in step.name]
+    chosen = [step for step in steps(opts.long) if opts.only is None or opts.only in step.name]
     if not chosen:
-        print(f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps())}")
+        print(f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps(opts.long))}")
         print(f"the hardware and system tests with `{opts.only}` in their names:", flush=True)
-        pytest = steps()[-1]
+        pytest = steps(opts.long)[-1]
         chosen = [Step(pytest.name, [*pytest.command, "-k", opts.only], pytest.count)]
     for step in chosen:
         total += run(step)

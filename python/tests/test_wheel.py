@@ -10,6 +10,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 TRY = """
 import penstock
@@ -20,6 +22,7 @@ with penstock.Device.open(ROOT + "/designs/forward.toml") as card:
 """
 
 
+@pytest.mark.long
 def test_the_wheel_works_elsewhere(tmp_path: Path) -> None:
     (command,) = re.findall(r"^build/venv/bin/(maturin build .*)$", (ROOT / "docs/python.md").read_text(), re.MULTILINE)
     # Not optimized, which takes a third of the time: what is in the wheel is the same.

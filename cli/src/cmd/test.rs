@@ -12,6 +12,9 @@ pub struct Args {
     /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.
     #[arg(long)]
     pub mutants: bool,
+    /// Also the tests that take minutes each.
+    #[arg(long)]
+    pub long: bool,
     /// Only the steps (with --mutants, the bugs) whose name contains WORD; if there is none, the hardware and system tests whose name does.
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
@@ -40,6 +43,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), TestError> {
     command.arg("tools/test.py").current_dir(root.path());
     if args.mutants {
         command.arg("--mutants");
+    }
+    if args.long {
+        command.arg("--long");
     }
     if let Some(word) = &args.only {
         command.args(["--only", word]);
