@@ -27,6 +27,16 @@ pub struct Plain {
     told: Vec<Vec<u8>>,
 }
 
+/// What programs leave behind.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Left {
+    /// By map.
+    keys: Vec<Vec<Vec<u8>>>,
+    /// Those of values that are not 0, by address.
+    bytes: BTreeMap<u64, u8>,
+    told: Vec<Vec<u8>>,
+}
+
 fn not(number: i64) -> u64 {
     (-number).cast_unsigned()
 }
@@ -127,13 +137,12 @@ impl Plain {
     }
 
     /// All that is in the maps, and what was told.
-    pub fn contents(&self) -> (Vec<Vec<Vec<u8>>>, Vec<Vec<u8>>, BTreeMap<u64, u8>) {
-        let keys = (0..self.maps.len() as u32).map(|map| self.keys(map)).collect();
-        (
-            keys,
-            self.told.clone(),
-            self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),
-        )
+    pub fn contents(&self) -> Left {
+        Left {
+            keys: (0..self.maps.len() as u32).map(|map| self.keys(map)).collect(),
+            bytes: self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),
+            told: self.told.clone(),
+        }
     }
 }
 
