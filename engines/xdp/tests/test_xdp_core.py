@@ -153,7 +153,9 @@ class Writer:
             self.row([load(0, 8 * i, 8, stack=True) for i in range(self.storing)], control(word=word))
             self.row([store(i * self.size, 8 * i, 8) for i in range(self.storing)], control(isa.SOURCE_ZERO, at))
             at += self.storing
-        self.row([Lane(isa.OP_EXIT, 0, self.rng.randrange(self.names))])
+        verdict = 1 << isa.TARGET_EXIT_AT | self.rng.randrange(2, 8)
+        jump = self.near(isa.OP_JMP, verdict, isa.SOURCE_ZERO, 0)
+        self.row([self.rng.choice([jump, Lane(isa.OP_EXIT, 0, self.rng.randrange(self.names))])])
 
 
 class Immediate(Lane):

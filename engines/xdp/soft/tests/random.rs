@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::bpf::{Numbers, allowed};
+use common::bpf::Numbers;
 use common::own;
 use common::twins::Twins;
 use penstock_xdp_compiler::check::check;
@@ -249,9 +249,6 @@ fn program(template: &Program, numbers: &mut Numbers) -> Program {
 
 #[test]
 fn random_programs() {
-    if !allowed() {
-        return;
-    }
     let rounds = std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(300);
     let object = own("random");
     let template = object.program(&object.entries[0]).unwrap();
@@ -275,8 +272,10 @@ fn random_programs() {
             // Now and then too short for the program.
             let length = [PACKET as usize, PACKET as usize - 1, 700][numbers.below(3)];
             let frame = numbers.bytes(length);
-            let theirs = common::linux::run(&pair.theirs, &[], &frame);
-            assert_eq!(twins.ours(&pair, &[], &frame), theirs, "round {round}\n{}", listing());
+            let ours = twins.ours(&pair, &[], &frame);
+            if let Some(theirs) = &pair.theirs {
+                assert_eq!(ours, common::linux::run(theirs, &[], &frame), "round {round}\n{}", listing());
+            }
         }
         twins.same_maps();
         run += 1;

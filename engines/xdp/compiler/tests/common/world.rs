@@ -27,6 +27,16 @@ pub struct Plain {
     told: Vec<Vec<u8>>,
 }
 
+/// What programs leave behind.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Left {
+    /// By map.
+    keys: Vec<Vec<Vec<u8>>>,
+    /// Those of values that are not 0, by address.
+    bytes: BTreeMap<u64, u8>,
+    told: Vec<Vec<u8>>,
+}
+
 fn not(number: i64) -> u64 {
     (-number).cast_unsigned()
 }
@@ -130,20 +140,10 @@ impl Plain {
     pub fn contents(&self) -> Left {
         Left {
             keys: (0..self.maps.len() as u32).map(|map| self.keys(map)).collect(),
+            bytes: self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),
             told: self.told.clone(),
-            memory: self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),
         }
     }
-}
-
-/// What a program has left behind.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Left {
-    /// Of each map.
-    keys: Vec<Vec<Vec<u8>>>,
-    told: Vec<Vec<u8>>,
-    /// Bytes that are not 0.
-    memory: BTreeMap<u64, u8>,
 }
 
 /// The sum of 16-bit words in one's complement, not folded.
