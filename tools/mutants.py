@@ -6,7 +6,7 @@ The bugs stand in files named mutants.toml. Each has a `name`, the `file` it cha
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
 with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs on the unchanged tree first: one
 that fails there proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours: a run that was interrupted
-goes on where it stopped, as long as not a byte of the tree has changed.
+goes on where it stopped, as long as nothing that a test judges by has changed.
 """
 
 from __future__ import annotations

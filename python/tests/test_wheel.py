@@ -25,7 +25,7 @@ with penstock.Device.open(ROOT + "/designs/forward.toml") as card:
 @pytest.mark.long
 def test_the_wheel_works_elsewhere(tmp_path: Path) -> None:
     (command,) = re.findall(r"^build/venv/bin/(maturin build .*)$", (ROOT / "docs/python.md").read_text(), re.MULTILINE)
-    # Not optimized, which takes a third of the time: what is in the wheel is the same.
+    # Not optimized, which is quicker to build: what is in the wheel is the same.
     command = command.replace("--out build/wheels", f"--out {tmp_path} --profile dev")
     # Of its own: maturin's settings would have cargo build all anew, and anew again for the next one.
     env = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "build" / "wheels" / "target")}

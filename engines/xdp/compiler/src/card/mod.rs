@@ -140,8 +140,8 @@ impl Array {
     }
 }
 
-/// The seed of the card's hash, a word for each `SEED_AT`: the same in each run of a simulation, so that it can be repeated. A card
-/// that others send frames to takes random numbers instead.
+/// The seed of a simulated card's hash, a word for each `SEED_AT`: the same in each run, so that it can be repeated. Not for a card that others
+/// send frames to: who knows the seed can choose keys that collide.
 pub fn repeatable_seed() -> [u64; 17] {
     let mut state = 0u64;
     std::array::from_fn(|_| {
