@@ -14,13 +14,12 @@ module unit
 #(
     parameter int          Engine = 0,  // 0 rpu, 1 xdp
     parameter int          Accel = 1,   // accelerators of the rpu, a bit each: engines/rpu/rtl/accel.sv
-    parameter int unsigned Lanes = 4,   // of the core of the xdp engine: 1, 2, 4 or 8
-    parameter int unsigned Ports = 2,   // of the card
-    parameter int unsigned Units = 16
+    parameter int unsigned Lanes = 4    // of the core of the xdp engine: 1, 2, 4 or 8
 ) (
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
+    input wire card_t card,
     input wire logic  rx_valid,
     input wire beat_t rx,
     output logic      rx_room,
@@ -35,13 +34,12 @@ module unit
     assign maps.valid = 1'b0;
     assign maps.flit  = '0;
     rpu #(
-        .Accel(Accel),
-        .Ports(Ports),
-        .Units(Units)
+        .Accel(Accel)
     ) i_rpu (
         .clk,
         .rst,
         .unit_id,
+        .card,
         .rx_valid,
         .rx,
         .rx_room,
@@ -53,12 +51,12 @@ module unit
     );
   end else begin : gen_xdp
     xdp #(
-        .Lanes(Lanes),
-        .Ports(Ports)
+        .Lanes(Lanes)
     ) i_xdp (
         .clk,
         .rst,
         .unit_id,
+        .card,
         .rx_valid,
         .rx,
         .rx_room,

@@ -364,6 +364,7 @@ struct Card {
         for (int u = 0; u < PENSTOCK_UNITS; u++) {
             units.emplace_back(make_unit[u](&context, ("unit" + std::to_string(u)).c_str()));
             units.back()->unit_id = static_cast<uint8_t>(u);
+            units.back()->card = PENSTOCK_PORTS << 6 | PENSTOCK_UNITS;
         }
 #endif
 #ifdef PENSTOCK_WAVE

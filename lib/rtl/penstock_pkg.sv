@@ -34,6 +34,13 @@ package penstock_pkg;
   typedef logic [15:0] len_t;   // bytes
   typedef logic [5:0] slot_t;   // 1..32; 0 is no slot
   typedef logic [4:0] unit_t;
+
+  // What a unit is told of its card, by wires that never change: so one unit, as netlist and as model, is right for every card.
+  typedef struct packed {
+    logic [2:0] ports;  // Ethernet ports
+    logic [5:0] units;
+  } card_t;
+
   typedef logic [31:0] time_t;  // cycles since reset, modulo 2^32
 
   // Where a frame comes from or goes to: the `port` byte of a descriptor (engines/rpu/sdk).

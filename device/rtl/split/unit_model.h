@@ -13,6 +13,7 @@ public:
     CData& clk;
     CData& rst;
     CData& unit_id;
+    SData& card;  // penstock_pkg::card_t
     Bundle& to_unit;
     Bundle& from_unit;
 
@@ -23,7 +24,7 @@ public:
 protected:
     template <class Top>
     explicit UnitModel(Top& top)
-        : clk(top.clk), rst(top.rst), unit_id(top.unit_id), to_unit(top.to_unit), from_unit(top.from_unit) {}
+        : clk(top.clk), rst(top.rst), unit_id(top.unit_id), card(top.card), to_unit(top.to_unit), from_unit(top.from_unit) {}
 };
 
 // Make the model of unit 0, 1, ...: device/src/rtl/build.rs says of which kind each of them is.

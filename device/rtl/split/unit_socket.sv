@@ -8,13 +8,12 @@ module unit
 #(
     parameter int          Engine = 0,
     parameter int          Accel = 1,
-    parameter int unsigned Lanes = 4,
-    parameter int unsigned Ports = 2,
-    parameter int unsigned Units = 16
+    parameter int unsigned Lanes = 4
 ) (
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
+    input wire card_t card,
     input wire logic  rx_valid,
     input wire beat_t rx,
     output logic      rx_room,

@@ -8,13 +8,12 @@ module unit_top
 #(
     parameter int          Engine = 0,
     parameter int          Accel = 1,
-    parameter int unsigned Lanes = 4,
-    parameter int unsigned Ports = 2,
-    parameter int unsigned Units = 16
+    parameter int unsigned Lanes = 4
 ) (
     input  wire logic               clk,
     input  wire logic               rst,
     input  wire unit_t              unit_id,
+    input  wire card_t              card,
     input  wire logic [BundleW-1:0] to_unit,
     output logic      [BundleW-1:0] from_unit
 );
@@ -69,13 +68,12 @@ module unit_top
   unit #(
       .Engine(Engine),
       .Accel(Accel),
-      .Lanes(Lanes),
-      .Ports(Ports),
-      .Units(Units)
+      .Lanes(Lanes)
   ) i_unit (
       .clk,
       .rst,
       .unit_id,
+      .card,
       .rx_valid(in.rx_valid),
       .rx(in.rx),
       .rx_room(out.rx_room),

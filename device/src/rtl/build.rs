@@ -69,6 +69,8 @@ const CXX: [&str; 8] = [
 const MAX_UNITS: usize = 32;
 /// Compilers at work at a time.
 const JOBS: usize = 2;
+/// Files of Verilator's below this size are compiled together.
+const SMALL_BYTES: u64 = 200_000;
 /// Lines of a tool's complaint that are passed on.
 const COMPLAINT_LINES: usize = 20;
 
@@ -185,12 +187,14 @@ pub fn library(
     Ok(library)
 }
 
-/// What is translated by Verilator and compiled at a time: the card, a kind of unit.
+/// What is translated by Verilator and compiled at a time: the card, a kind of unit. Also what Verilator itself brings along, which only is
+/// compiled.
 struct Part {
     /// Hash of all that it depends on.
     key: String,
     prefix: String,
-    top: &'static str,
+    /// Verilator's top module, if it has something to translate.
+    top: Option<&'static str>,
     sources: Vec<Source>,
     /// For Verilator.
     arguments: Vec<String>,
@@ -223,34 +227,48 @@ fn parts(
     verilator: &Verilator,
 ) -> Result<(Vec<Part>, String), BuildError> {
     let Parameters { ports, units, ingress_depth, waves } = parameters;
-    let shape = vec![format!("-GPorts={ports}"), format!("-GUnits={}", units.len())];
     let files = |paths: &[PathBuf]| paths.iter().cloned().map(Source::File).collect::<Vec<_>>();
-    let runtime = |names: &[&str]| names.iter().map(|name| Source::File(verilator.include().join(name))).collect();
     let mut card = Part {
         key: String::new(),
         prefix: "Vcard".to_string(),
-        top: "card_top",
+        top: Some("card_top"),
         sources: files(&sources.card),
-        arguments: [shape.clone(), vec![format!("-GIngressDepth={ingress_depth}")]].concat(),
+        arguments: vec![
+            format!("-GPorts={ports}"),
+            format!("-GUnits={}", units.len()),
+            format!("-GIngressDepth={ingress_depth}"),
+        ],
         defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
-        code: runtime(&["verilated.cpp", "verilated_threads.cpp"]),
+        code: vec![Source::Text(DRIVER)],
     };
-    card.code.push(Source::Text(DRIVER));
+    let mut runtime = vec!["verilated.cpp", "verilated_threads.cpp"];
+    if *waves {
+        runtime.push("verilated_fst_c.cpp");
+    }
+    let runtime = Part {
+        key: String::new(),
+        prefix: String::new(),
+        top: None,
+        sources: Vec::new(),
+        arguments: Vec::new(),
+        defines: Vec::new(),
+        code: runtime.into_iter().map(|name| Source::File(verilator.include().join(name))).collect(),
+    };
+    let runtime = runtime.sealed(root, verilator)?;
     if *waves {
         card.sources = files(&sources.whole());
         card.sources.push(Source::Text(TRACE));
         card.arguments.extend(["Engine", "Accel", "Lanes"].map(|name| by_unit(name, units)));
         card.arguments.push("--trace-fst".to_string());
         card.defines.push("-DPENSTOCK_WAVE".to_string());
-        card.code.extend::<Vec<_>>(runtime(&["verilated_fst_c.cpp"]));
-        return Ok((vec![card.sealed(root, verilator)?], String::new()));
+        return Ok((vec![card.sealed(root, verilator)?, runtime], String::new()));
     }
     card.sources.extend([SPLIT_PKG, UNIT_SOCKET, TRACE].map(Source::Text));
     card.arguments.push("-DPENSTOCK_SPLIT".to_string());
     // The card needs to know which units share maps, and nothing else of them.
     card.arguments.push(by_unit("Engine", units));
     card.defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
-    let mut parts = vec![card.sealed(root, verilator)?];
+    let mut parts = vec![card.sealed(root, verilator)?, runtime];
     let mut kinds: Vec<(Kind, String)> = Vec::new();
     for kind in units {
         if kinds.iter().any(|(other, _)| other == kind) {
@@ -260,9 +278,9 @@ fn parts(
         let mut unit = Part {
             key: String::new(),
             prefix: String::new(),
-            top: "unit_top",
+            top: Some("unit_top"),
             sources: files(&sources.units),
-            arguments: shape.iter().cloned().chain(own).chain(["-DPENSTOCK_SPLIT".to_string()]).collect(),
+            arguments: own.chain(["-DPENSTOCK_SPLIT".to_string()]).collect(),
             defines: Vec::new(),
             code: vec![Source::Text(UNIT_CODE)],
         };
@@ -359,23 +377,49 @@ fn translate<'a>(part: &'a Part, work: &'a Path, verilator: &Verilator) -> Resul
         let path = work.join(name);
         fs::write(&path, text).map_err(|source| BuildError::File { path, source })?;
     }
-    let mut command = verilator.command();
-    command.args(VERILATOR).args(["--prefix", &part.prefix, "--top-module", part.top, "--Mdir"]).arg(work);
-    command.args(&part.arguments);
-    for source in &part.sources {
-        command.arg(source.place(work)?);
+    let mut files = Vec::new();
+    if let Some(top) = part.top {
+        let mut command = verilator.command();
+        command.args(VERILATOR).args(["--prefix", &part.prefix, "--top-module", top, "--Mdir"]).arg(work);
+        command.args(&part.arguments);
+        for source in &part.sources {
+            command.arg(source.place(work)?);
+        }
+        check("Verilator", run("Verilator", &mut command)?)?;
+        files = gathered(work)?;
     }
-    check("Verilator", run("Verilator", &mut command)?)?;
-    let mut files: Vec<PathBuf> = fs::read_dir(work)
-        .map_err(|source| BuildError::File { path: work.to_path_buf(), source })?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
-        .collect();
     for source in &part.code {
         files.push(source.place(work)?);
     }
     Ok(files.into_iter().map(|file| Job { work, file, defines: &part.defines }).collect())
+}
+
+/// The C++ files of a folder; instead of the many small ones two that include them: what runs once, and what runs in each cycle. To read the
+/// model's headers takes the compiler longer than a small file.
+fn gathered(work: &Path) -> Result<Vec<PathBuf>, BuildError> {
+    let failed = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
+    let (mut files, mut once, mut often) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in fs::read_dir(work).map_err(|source| failed(work, source))? {
+        let entry = entry.map_err(|source| failed(work, source))?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if path.extension().is_none_or(|e| e != "cpp") {
+            continue;
+        }
+        let size = entry.metadata().map_err(|source| failed(&path, source))?.len();
+        match size < SMALL_BYTES {
+            true if runs_once(&name) => once.push(name),
+            true => often.push(name),
+            false => files.push(path),
+        }
+    }
+    for (name, mut included) in [("gathered__Slow.cpp", once), ("gathered.cpp", often)] {
+        included.sort();
+        let path = work.join(name);
+        let text: String = included.iter().map(|name| format!("#include \"{name}\"\n")).collect();
+        fs::write(&path, text).map_err(|source| failed(&path, source))?;
+        files.push(path);
+    }
+    Ok(files)
 }
 
 impl Source {
@@ -541,9 +585,14 @@ fn hex(hash: Sha256) -> String {
     hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Code that runs once is compiled for size, which saves most of the build time.
+/// Whether what stands in a file of Verilator's runs once only, or for waves.
+fn runs_once(file: &str) -> bool {
+    file.contains("__Slow") || file.contains("Trace")
+}
+
+/// Code that runs once is compiled as it is, which saves most of the build time.
 fn optimise(file: &str) -> &'static str {
-    if file.contains("__Slow") || file.contains("Trace") { "-O0" } else { "-O2" }
+    if runs_once(file) { "-O0" } else { "-O2" }
 }
 
 /// Compiles every file, JOBS at a time.
@@ -565,7 +614,7 @@ fn compile(jobs: &[Job<'_>], verilator: &Verilator, progress: &mut dyn FnMut(Pro
                     let mut command = Command::new("g++");
                     command
                         .args(CXX)
-                        .arg(optimise(&file.to_string_lossy()))
+                        .arg(optimise(&file.file_name().unwrap_or_default().to_string_lossy()))
                         .args(*defines)
                         .arg("-I")
                         .arg(work)

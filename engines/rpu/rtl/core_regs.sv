@@ -16,14 +16,13 @@ module core_regs
   import rpu_pkg::*;
   import regs_pkg::*;
 #(
-    parameter int unsigned Ports = 2,
-    parameter int unsigned Units = 16,
     parameter int unsigned PmemBytes = 1 << 20,
     parameter int unsigned Accel = 0
 ) (
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
+    input wire card_t card,
     input wire logic [63:0] timer,
 
     input  wire logic        rd,
@@ -271,16 +270,16 @@ module core_regs
       dst = s_type_q == SendHostWrite ? PortHostMem : PortHostRead;
     end else if (s_type_q == SendToUnit) begin
       dst = PortUnit + s_port;
-      dst_exists = s_port < 8'(Units);
+      dst_exists = s_port < 8'(card.units);
     end else if (s_port < 8'd2) begin
       dst = PortEthHigh + s_port;
-      dst_exists = s_port < 8'(Ports);
+      dst_exists = s_port < 8'(card.ports);
     end else if (s_port == PortHost || s_port == PortLoopback) begin
       dst_exists = 1'b1;
     end else if (s_port >= PortEthHigh && s_port < PortEthHigh + 8'(MaxPorts)) begin
-      dst_exists = s_port < PortEthHigh + 8'(Ports);
+      dst_exists = s_port < PortEthHigh + 8'(card.ports);
     end else if (s_port >= PortUnit) begin
-      dst_exists = s_port < PortUnit + 8'(Units);
+      dst_exists = s_port < PortUnit + 8'(card.units);
     end
   end
 

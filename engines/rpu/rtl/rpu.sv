@@ -21,13 +21,12 @@ module rpu
   import rpu_pkg::*;
 #(
     parameter int unsigned Accel = 1,            // accelerators, a bit each: accel.sv
-    parameter int unsigned Ports = 2,            // Ethernet ports and units of the card: which destinations exist
-    parameter int unsigned Units = 16,
     parameter int unsigned PmemBytes = 1 << 20
 ) (
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
+    input wire card_t card,
     input wire logic  rx_valid,
     input wire beat_t rx,
     output logic      rx_room,
@@ -547,14 +546,13 @@ module rpu
   );
 
   core_regs #(
-      .Ports(Ports),
-      .Units(Units),
       .PmemBytes(PmemBytes),
       .Accel(Accel)
   ) core_regs (
       .clk,
       .rst(core_rst_q),
       .unit_id,
+      .card,
       .timer(timer_q),
       .rd(m_regs_q && !m_we_q),
       .wr(m_regs_q && m_we_q),

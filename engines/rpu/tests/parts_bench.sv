@@ -247,13 +247,12 @@ module parts_bench
   assign mem_read = asked;
 
   core_regs #(
-      .Ports(2),
-      .Units(16),
       .PmemBytes(1 << 20)
   ) core_regs (
       .clk,
       .rst,
       .unit_id,
+      .card('{ports: 3'd2, units: 6'd16}),
       .timer,
       .rd,
       .wr,

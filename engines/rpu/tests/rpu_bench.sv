@@ -92,13 +92,12 @@ module rpu_bench
 
   rpu #(
       .Accel(Accel),
-      .Ports(Ports),
-      .Units(Units),
       .PmemBytes(PmemBytes)
   ) unit (
       .clk,
       .rst,
       .unit_id,
+      .card('{ports: 3'(Ports), units: 6'(Units)}),
       .rx_valid,
       .rx,
       .rx_room,

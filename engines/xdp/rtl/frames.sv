@@ -15,12 +15,11 @@
 module frames
   import penstock_pkg::*;
   import xdp_pkg::*;
-#(
-    parameter int unsigned Ports = 2  // Ethernet ports of the card
-) (
+(
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
+    input wire card_t card,
     input wire logic  by_flow,  // frames of a flow go to one context
 
     input  wire logic  rx_valid,
@@ -211,7 +210,7 @@ module frames
 
   logic [7:0] target_index;
   assign target_index = done_packet.target - 8'd1;
-  wire target_there = done_packet.target == IfindexHost || (done_packet.target != 0 && 32'(done_packet.target) <= Ports);
+  wire target_there = done_packet.target == IfindexHost || (done_packet.target != 0 && done_packet.target <= 8'(card.ports));
   port_t target_port, dst;
   logic sends, refuses;
 

@@ -14,12 +14,12 @@ module xdp
   import xdp_pkg::*;
 #(
     parameter int unsigned Lanes = 4,
-    parameter int unsigned Ports = 2,           // Ethernet ports of the card
     parameter int unsigned MapBytes = 65536
 ) (
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
+    input wire card_t card,
     input wire logic  rx_valid,
     input wire beat_t rx,
     output logic      rx_room,
@@ -134,12 +134,11 @@ module xdp
 
   logic dropped, aborted, refused;
   logic [Buffers-1:0] used;
-  frames #(
-      .Ports(Ports)
-  ) i_frames (
+  frames i_frames (
       .clk,
       .rst,
       .unit_id,
+      .card,
       .by_flow,
       .rx_valid,
       .rx,

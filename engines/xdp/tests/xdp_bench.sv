@@ -100,12 +100,12 @@ module xdp_bench
   assign cfg_rdata = cfg.rdata;
 
   xdp #(
-      .Lanes(Lanes),
-      .Ports(Ports)
+      .Lanes(Lanes)
   ) unit (
       .clk,
       .rst,
       .unit_id,
+      .card('{ports: 3'(Ports), units: 6'd16}),
       .rx_valid,
       .rx,
       .rx_room,
