@@ -12,13 +12,12 @@ module unit
 #(
     parameter int          Engine = 0,
     parameter int          Accel = 0,
-    parameter int unsigned Lanes = 4,
-    parameter int unsigned Ports = 2,
-    parameter int unsigned Units = 16
+    parameter int unsigned Lanes = 4
 ) (
     input wire logic  clk,
     input wire logic  rst,
     input wire unit_t unit_id,
+    input wire card_t card,
     input wire logic  rx_valid,
     input wire beat_t rx,
     output logic      rx_room,
@@ -90,7 +89,7 @@ module unit
   assign held = frame_wr_q != frame_rd_q && now_q - head.since >= 32'(hold_q);
   assign due = held && (!over_loopback || placed_q || refused_q);
   assign drop = mode_q == 2'd2 || (over_loopback && refused_q);
-  assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : Ports == 1 && head.meta.src == 0 ? 8'h00 : head.meta.src ^ 8'h01;
+  assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : card.ports == 3'd1 && head.meta.src == 0 ? 8'h00 : head.meta.src ^ 8'h01;
   assign step = !tx.valid || tx.ready;
   assign held_q = slot_t'(frame_wr_q - frame_rd_q);
   assign loop.valid = asks_q;
