@@ -60,7 +60,8 @@ pub enum Asks<P> {
     Lookup { map: u16, key: Option<Key<P>> },
     Update { map: u16, key: Option<Key<P>> },
     Delete { map: u16, key: Option<Key<P>> },
-    TailCall { map: u16 },
+    /// The program that begins with the row in `a` takes over.
+    TailCall,
 }
 
 /// What a lane does. `S` is what it reads, `P` a place in memory, `T` where branches lead.
@@ -280,7 +281,7 @@ impl<P> Asks<P> {
             Asks::Lookup { map, key: at } => Asks::Lookup { map, key: key(at) },
             Asks::Update { map, key: at } => Asks::Update { map, key: key(at) },
             Asks::Delete { map, key: at } => Asks::Delete { map, key: key(at) },
-            Asks::TailCall { map } => Asks::TailCall { map },
+            Asks::TailCall => Asks::TailCall,
         }
     }
 
