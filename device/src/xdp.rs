@@ -168,8 +168,7 @@ impl XdpProgram {
         let row_of = |name: &str| programs.iter().find(|(known, _)| known == name).map(|(_, row)| *row);
         let filled = placement.programs(&self.object, row_of);
         filled.map_err(|source| XdpError::NoTarget { path: self.path.clone(), source })?;
-        let image =
-            Arc::new(RowImage { rows: linked.words, programs, unit: placement.unit, maps: placement.maps });
+        let image = Arc::new(RowImage { rows: linked.words, programs, unit: placement.unit, maps: placement.maps });
         Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
 
@@ -183,9 +182,9 @@ impl XdpProgram {
                     let why = placement.missing.get(map)?.as_ref()?;
                     Some(format!("it uses the map {}: {why}", self.object.maps.get(map)?.name))
                 }
-                Asks::Atomic { .. } if !node.reach.is_empty() => {
-                    Some("it has an atomic operation on what is memory of a map on one path and its stack on another".into())
-                }
+                Asks::Atomic { .. } if !node.reach.is_empty() => Some(
+                    "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
+                ),
                 _ => None,
             },
             _ => None,

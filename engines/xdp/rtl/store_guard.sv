@@ -34,12 +34,12 @@ module store_guard
     output logic                   stray        // a store was left out, for one cycle
 );
   offset_t first_q[StoreLanes];
-  logic [StoreLanes-1:0] stores, inside;
+  logic [StoreLanes-1:0] stores, fits;
   for (genvar l = 0; l < StoreLanes; l++) begin : gen_lane
     wire [12:0] behind = {1'b0, first_q[l]} + 13'(turn_count[l]);
     always_ff @(posedge clk) first_q[l] <= mem_place + offset_t'(mem_first[l]);
     assign stores[l] = turn_be[l] != '0;
-    assign inside[l] = first_q[l] >= turn_extent.meta && behind <= {1'b0, turn_extent.finish};
+    assign fits[l] = first_q[l] >= turn_extent.meta && behind <= {1'b0, turn_extent.finish};
   end
 
   logic [Window-1:0] be;
@@ -49,7 +49,7 @@ module store_guard
     data = '0;
     for (int unsigned l = 0; l < StoreLanes; l++) begin
       for (int unsigned b = 0; b < Window; b++) begin
-        be[b] |= turn_be[l][b] && inside[l];
+        be[b] |= turn_be[l][b] && fits[l];
         if (turn_be[l][b]) data[b] |= turn_bytes[l][b%8];
       end
     end
@@ -60,8 +60,8 @@ module store_guard
     store_place <= turn_place;
     store_be <= be;
     store_data <= data;
-    store <= (stores & inside) != '0;
-    stray <= (stores & ~inside) != '0;
+    store <= (stores & fits) != '0;
+    stray <= (stores & ~fits) != '0;
     if (rst) {store, stray} <= '0;
   end
 

@@ -270,10 +270,13 @@ module xdp_core
   offset_t exec_base_q;
   packet_t exec_packet_q;
 
-  // A request's load or store of a context's own memories is carried out by lane 0, in the answer's turn.
-  op_t answer_op;
+  // A request's load or store of a context's own memories is carried out by lane 0, in the answer's turn. So is the exit of a context that has
+  // carried out too many rows.
+  op_t answer_op, last_op;
   access_t answer_access;
   always_comb begin
+    last_op = '0;
+    last_op.ending = EndJump;
     answer_op = '0;
     {answer_op.loads, answer_op.writes} = {2{read_answer.loads}};
     answer_op.stores = read_answer.stores;
@@ -303,7 +306,7 @@ module xdp_core
       exec_lane_q[l].a <= ops[l].stores && word.i ? {{32{word.imm[31]}}, word.imm} : values[2*l];
       exec_lane_q[l].b <= word.i ? {{32{word.imm[31]}}, word.imm} : values[2*l+1];
       if (over && read_q.valid) begin
-        exec_lane_q[l].op <= l == 0 ? '{ending: EndJump, default: '0} : '0;
+        exec_lane_q[l].op <= l == 0 ? last_op : '0;
         exec_lane_q[l].guard <= '0;
         exec_lane_q[l].target <= '{exits: 1'b1, row: row_t'(XdpAborted)};
       end

@@ -134,7 +134,9 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
             let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes)?;
             Ok(card((descriptor, Some(array))))
         }
-        MapKind::Hash | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => Ok(card((bank.keys(kind, &map.shape)?, None))),
+        MapKind::Hash | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
+            Ok(card((bank.keys(kind, &map.shape)?, None)))
+        }
         _ => Err(format!("units in RTL have no maps of the type {kind}")),
     }
 }

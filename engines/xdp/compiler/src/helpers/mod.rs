@@ -134,7 +134,9 @@ impl Expander<'_> {
     /// Eight bytes of the stack that the program does not use: their distance from its end.
     fn room(&mut self) -> Option<i64> {
         if self.expanded.stack + 8 > isa::SIZE_STACK {
-            self.beyond("bpf_redirect_map() with a devmap_hash, and uses all of its stack, where the key has to be".into());
+            self.beyond(
+                "bpf_redirect_map() with a devmap_hash, and uses all of its stack, where the key has to be".into(),
+            );
             return None;
         }
         self.expanded.stack += 8;

@@ -81,8 +81,7 @@ impl Layout {
         let (mut unit, mut card) = (u64::from(UNIT), u64::from(CARD));
         let place = |map: &crate::maps::Map| {
             let kind = map.shape.kind().ok()?;
-            let numbered =
-                matches!(kind, MapKind::Array | MapKind::PercpuArray | MapKind::Devmap | MapKind::ProgArray);
+            let numbered = matches!(kind, MapKind::Array | MapKind::PercpuArray | MapKind::Devmap | MapKind::ProgArray);
             if !numbered && !matches!(map.contents, Contents::Data { .. }) {
                 return None;
             }

@@ -52,14 +52,37 @@ pub struct Key<P> {
 /// What a request asks for. The numbers are of helpers and maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Asks<P> {
-    Load { bytes: Bytes, signed: bool },
-    Store { bytes: Bytes },
-    Atomic { op: AtomicOp, count: u8 },
-    Divide { signed: bool, remainder: bool, width: Width },
-    Helper { number: u16 },
-    Lookup { map: u16, key: Option<Key<P>> },
-    Update { map: u16, key: Option<Key<P>> },
-    Delete { map: u16, key: Option<Key<P>> },
+    Load {
+        bytes: Bytes,
+        signed: bool,
+    },
+    Store {
+        bytes: Bytes,
+    },
+    Atomic {
+        op: AtomicOp,
+        count: u8,
+    },
+    Divide {
+        signed: bool,
+        remainder: bool,
+        width: Width,
+    },
+    Helper {
+        number: u16,
+    },
+    Lookup {
+        map: u16,
+        key: Option<Key<P>>,
+    },
+    Update {
+        map: u16,
+        key: Option<Key<P>>,
+    },
+    Delete {
+        map: u16,
+        key: Option<Key<P>>,
+    },
     /// The program that begins with the row in `a` takes over.
     TailCall,
 }

@@ -96,9 +96,7 @@ impl Plain {
         match shape.kind().unwrap() {
             MapKind::ProgArray => None,
             MapKind::Devmap => self.entry(map, key).filter(|address| self.bytes(*address, 4) != [0; 4]),
-            MapKind::Array | MapKind::PercpuArray => {
-                self.entry(map, key)
-            }
+            MapKind::Array | MapKind::PercpuArray => self.entry(map, key),
             MapKind::LpmTrie => {
                 let bits = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
                 let bit = |bytes: &[u8], at: usize| bytes[4 + at / 8] >> (7 - at % 8) & 1;
