@@ -20,6 +20,7 @@ use penstock_xdp_compiler::passes::optimize;
 use penstock_xdp_compiler::random;
 use penstock_xdp_compiler::rows::run::{Asked, Machine, Outside, Surroundings};
 use penstock_xdp_compiler::rows::{Asks, Lanes};
+use penstock_xdp_compiler::translate;
 
 /// The maps of the form's interpreter, behind the requests of rows.
 struct Around {
@@ -95,21 +96,19 @@ struct Form {
 fn case(object: Object, program: &Program) -> Option<Case> {
     let facts = check(&object, program).ok()?.facts;
     let layout = Layout::plain(&object);
-    let form = |program: ir::Program, improve: bool| {
-        let mut expanded = program.clone();
-        let around = helpers::Around { object: &object, layout: &layout, metadata: true };
-        let stack = expand(&mut expanded, &around, facts.stack_depth.next_multiple_of(8)).stack;
-        verify(&expanded).unwrap_or_else(|broken| panic!("{broken}\n{expanded}"));
-        if improve {
-            optimize(&mut expanded);
-            verify(&expanded).unwrap_or_else(|broken| panic!("{broken}\n{expanded}"));
-        }
-        Form { program, expanded, stack }
-    };
     let plain = build(&object, program, &facts, &layout).unwrap();
     let mut optimized = plain.clone();
     optimize(&mut optimized);
-    let (plain, optimized) = (form(plain, false), form(optimized, true));
+    // As if packets had metadata, and as the compiler does it.
+    let around = helpers::Around { object: &object, layout: &layout, metadata: true };
+    let mut expanded = plain.clone();
+    let stack = expand(&mut expanded, &around, facts.stack_depth.next_multiple_of(8)).stack;
+    let plain = Form { program: plain, expanded, stack };
+    let (expanded, helpers::Expanded { stack, .. }) = translate::form(&object, program, &facts, &layout).unwrap();
+    let optimized = Form { program: optimized, expanded, stack };
+    for form in [&plain, &optimized] {
+        verify(&form.expanded).unwrap_or_else(|broken| panic!("{broken}\n{}", form.expanded));
+    }
     Some(Case {
         object,
         name: program.name.clone(),
