@@ -3,26 +3,33 @@
 #![allow(clippy::unwrap_used)]
 
 use penstock_device::{Design, Device, Image, Port, Rate, Root, Run, Target, Traffic, open, regs};
+use penstock_xdp_compiler::object::Object;
 
 const MAPS: u32 = 0x4400_0000;
 const UPDATE: u32 = 4;
 
-/// A card that runs a shipped program.
-fn card(program: &str) -> Box<dyn Device> {
+/// A card that runs a program, and the numbers of maps by their names.
+struct Card {
+    device: Box<dyn Device>,
+    object: Object,
+}
+
+fn card(program: &str) -> Card {
     let root = Root::find().unwrap();
     let text = format!(
         "[card]\nname = \"devices\"\nports = 2\n[dispatch]\npolicy = \"flow-hash\"\n\
-         [[units]]\nengine = \"xdp\"\ncount = 2\nprogram = \"../engines/xdp/programs/{program}.c\"\n"
+         [[units]]\nengine = \"xdp\"\ncount = 2\nprogram = \"../{program}.c\"\n"
     );
     let design = Design::parse(&root.join("designs/devices.toml"), &text).unwrap();
     let image = Image::of(&root, &design).unwrap();
     let mut device = open(&root, &design, Target::Rtl, &mut |_| {}).unwrap();
     device.load(&image).unwrap();
-    device
+    Card { device, object: Object::read(image.groups[0].elf()).unwrap() }
 }
 
-/// Puts an entry into the map of that number, as engines/xdp/maps.md says.
-fn update(device: &mut dyn Device, map: u32, key: &[u8], value: &[u8]) {
+/// Puts an entry into a map, as engines/xdp/maps.md says.
+fn update(Card { device, object }: &mut Card, map: &str, key: &[u8], value: &[u8]) {
+    let (map, _) = object.map(map).unwrap();
     let parts = |bytes: &[u8]| bytes.len().div_ceil(16) as u32;
     let mut at = MAPS + regs::MAPS_HOST_DATA;
     for bytes in [key, value] {
@@ -42,7 +49,7 @@ fn update(device: &mut dyn Device, map: u32, key: &[u8], value: &[u8]) {
     assert_eq!(device.read(MAPS + regs::MAPS_HOST_DATA).unwrap(), 0);
 }
 
-fn run(device: &mut dyn Device, frames: &[Vec<u8>]) -> Run {
+fn run(Card { device, .. }: &mut Card, frames: &[Vec<u8>]) -> Run {
     let mut traffic = Traffic::default();
     frames.iter().for_each(|frame| traffic.push(Port::Ethernet(0), frame, 0));
     device.send(&traffic, Rate::Lossless).unwrap();
@@ -58,15 +65,15 @@ fn sorted(run: &Run) -> Vec<(Port, Vec<u8>)> {
 
 #[test]
 fn an_entry_says_where_frames_go() {
-    let mut device = card("redirect_map");
+    let mut card = card("engines/xdp/programs/redirect_map");
     let frames: Vec<Vec<u8>> = (0..40u8).map(|n| (0..60).map(|byte| byte ^ n).collect()).collect();
     let mut swapped: Vec<Vec<u8>> =
         frames.iter().map(|frame| [&frame[6..12], &frame[..6], &frame[12..]].concat()).collect();
     swapped.sort();
     // None, the second port, the first, one that is not there, none again.
     for (ifindex, port) in [(0u32, None), (2, Some(1)), (1, Some(0)), (77, None), (0, None)] {
-        update(&mut *device, 0, &[0; 4], &ifindex.to_le_bytes());
-        let run = run(&mut *device, &frames);
+        update(&mut card, "ports", &[0; 4], &ifindex.to_le_bytes());
+        let run = run(&mut card, &frames);
         let expected: Vec<_> =
             swapped.iter().filter_map(|frame| Some((Port::Ethernet(port?), frame.clone()))).collect();
         assert_eq!(sorted(&run), expected, "interface {ifindex}");
@@ -77,17 +84,16 @@ fn an_entry_says_where_frames_go() {
 
 #[test]
 fn routes() {
-    let mut device = card("router_ipv4");
-    let [routes, neighbours, ports] = [0, 1, 3];
+    let mut card = card("engines/xdp/programs/router_ipv4");
     let prefix = |bits: u8, address: [u8; 4]| [[bits, 0, 0, 0], address].concat();
     let route = |port: u8, gateway: [u8; 4]| [[port, 0, 0, 0], gateway].concat();
-    update(&mut *device, routes, &prefix(8, [10, 0, 0, 0]), &route(5, [192, 0, 2, 1]));
-    update(&mut *device, routes, &prefix(24, [10, 1, 1, 0]), &route(9, [0; 4]));
-    update(&mut *device, routes, &prefix(24, [10, 2, 2, 0]), &route(63, [192, 0, 2, 1]));
-    update(&mut *device, neighbours, &[192, 0, 2, 1], &[1; 12]);
-    update(&mut *device, neighbours, &[10, 1, 1, 7], &[2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3]);
-    update(&mut *device, ports, &[5, 0, 0, 0], &2u32.to_le_bytes());
-    update(&mut *device, ports, &[9, 0, 0, 0], &1u32.to_le_bytes());
+    update(&mut card, "routes", &prefix(8, [10, 0, 0, 0]), &route(5, [192, 0, 2, 1]));
+    update(&mut card, "routes", &prefix(24, [10, 1, 1, 0]), &route(9, [0; 4]));
+    update(&mut card, "routes", &prefix(24, [10, 2, 2, 0]), &route(63, [192, 0, 2, 1]));
+    update(&mut card, "neighbours", &[192, 0, 2, 1], &[1; 12]);
+    update(&mut card, "neighbours", &[10, 1, 1, 7], &[2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3]);
+    update(&mut card, "ports", &[5, 0, 0, 0], &2u32.to_le_bytes());
+    update(&mut card, "ports", &[9, 0, 0, 0], &1u32.to_le_bytes());
 
     let frame = |ttl: u8, to: [u8; 4]| {
         let mut frame = vec![0xEE; 12];
@@ -114,7 +120,7 @@ fn routes() {
         frame(60, [10, 2, 2, 2]),
         frame(1, [10, 7, 7, 7]),
     ];
-    let run = run(&mut *device, &frames);
+    let run = run(&mut card, &frames);
     let mut expected = vec![
         (Port::Ethernet(1), routed(64, [10, 7, 7, 7], [1; 12])),
         (Port::Ethernet(0), routed(63, [10, 1, 1, 7], near)),
@@ -125,4 +131,25 @@ fn routes() {
     assert_eq!(sorted(&run), expected);
     // No route, and a route to a port that is not in the map.
     assert_eq!((run.drops.blocked, run.drops.aborted, run.drops.total()), (1, 1, 2));
+}
+
+#[test]
+fn devices_by_hash() {
+    let mut card = card("device/tests/firmware/hashed");
+    for (key, ifindex) in [(3u8, 2u8), (200, 1)] {
+        update(&mut card, "ports", &[key, 0, 0, 0], &[ifindex, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    let keys = [3u8, 4, 200, 0];
+    let mut frames: Vec<Vec<u8>> =
+        (0..64u8).map(|n| [vec![keys[usize::from(n % 4)]], vec![n / 4; 63]].concat()).collect();
+    let run = run(&mut card, &frames);
+    frames.sort();
+    let port = |frame: &Vec<u8>| match frame[..2] {
+        [3, _] => Port::Ethernet(1),
+        [200, _] => Port::Ethernet(0),
+        [_, odd] if odd % 2 == 1 => Port::Host,
+        _ => Port::Ethernet(0),
+    };
+    let expected: Vec<_> = frames.iter().map(|frame| (port(frame), frame.clone())).collect();
+    assert_eq!(sorted(&run), expected);
 }
