@@ -34,7 +34,7 @@ pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_DEFINE, map.number)?;
         wait(bus, MAKING)?;
     }
-    for (address, bytes) in maps.iter().filter_map(|map| map.contents.as_ref()) {
+    for (address, bytes) in maps.iter().flat_map(|map| &map.contents) {
         for (offset, chunk) in (0..).step_by(8).zip(bytes.chunks(8)) {
             store(bus, address + offset, chunk)?;
         }

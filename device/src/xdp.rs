@@ -6,18 +6,20 @@ use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use penstock_xdp_compiler::back::Compiled;
-use penstock_xdp_compiler::card::{CardMap, Placement, place};
+use penstock_xdp_compiler::back::{BackError, Compiled, link};
+use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
-use penstock_xdp_compiler::ir::{Adjust, CONTEXTS};
-use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
+use penstock_xdp_compiler::ir::CONTEXTS;
+use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::{Asks, Do, Lanes};
 use penstock_xdp_compiler::source::{self, SourceError};
-use penstock_xdp_compiler::translate::{TranslateError, translate};
+use penstock_xdp_compiler::translate::{TranslateError, Translated, translate};
 use penstock_xdp_soft::{Engine, LoadError, Loaded};
 
 use crate::root::Root;
 
+/// Number of `bpf_tail_call`.
+const TAIL_CALL: u32 = 12;
 /// Processors of a card to programs: contexts of its units.
 const PROCESSORS: u32 = 32 * CONTEXTS;
 
@@ -42,6 +44,8 @@ pub enum XdpError {
     Load { path: PathBuf, source: Box<LoadError> },
     #[error("{}: {source}", path.display())]
     Rows { path: PathBuf, source: Box<TranslateError> },
+    #[error("{}: {source}", path.display())]
+    NoTarget { path: PathBuf, source: NoProgram },
     #[error("{}: {what}, which cards in RTL cannot do yet; run it on soft", path.display())]
     NotInRtl { path: PathBuf, what: String },
 }
@@ -53,9 +57,8 @@ pub struct XdpProgram {
     pub number: u64,
     path: PathBuf,
     object: Object,
-    name: String,
-    program: Program,
-    facts: Facts,
+    /// The one that frames begin with; behind it those that it may hand over to.
+    programs: Vec<Checked>,
     lanes: Lanes,
     /// Messages of the compiler.
     pub messages: String,
@@ -64,11 +67,21 @@ pub struct XdpProgram {
     image: OnceLock<Arc<RowImage>>,
 }
 
+/// A program that the checker has accepted.
+#[derive(Debug)]
+struct Checked {
+    program: Program,
+    facts: Facts,
+}
+
 /// What is written into a card in RTL.
 #[derive(Debug)]
 pub struct RowImage {
     /// Rows, each the words that the core reads: control word, then two for each lane.
     pub rows: Vec<Vec<u32>>,
+    /// Programs in them, by name, and the row with which each begins: what stands in an entry of a program array, beside
+    /// [`penstock_xdp_compiler::helpers::PROGRAM`].
+    pub programs: Vec<(String, u32)>,
     /// Each unit's own memory, from its beginning on.
     pub unit: Vec<u8>,
     /// Maps that units share.
@@ -95,22 +108,29 @@ impl XdpProgram {
             (None, [only]) => only,
             (None, _) => return Err(XdpError::Several { path, there: there() }),
         };
-        let name = chosen.name.clone();
-        let linked = object.program(chosen);
-        let program = linked.map_err(|source| XdpError::Link { path: path.clone(), source: Box::new(source) })?;
-        let checked = check(&object, &program);
-        let facts = checked.map_err(|source| XdpError::Refused { path: path.clone(), source })?.facts;
+        let accepted = |entry: &Entry| {
+            let linked = object.program(entry);
+            let program = linked.map_err(|source| XdpError::Link { path: path.clone(), source: Box::new(source) })?;
+            let checked = check(&object, &program);
+            let facts = checked.map_err(|source| XdpError::Refused { path: path.clone(), source })?.facts;
+            Ok::<_, XdpError>(Checked { program, facts })
+        };
+        let mut programs = vec![accepted(chosen)?];
+        if programs[0].facts.helpers.contains(&TAIL_CALL) {
+            let others = object.entries.iter().filter(|entry| entry.name != chosen.name);
+            programs.extend(others.map(accepted).collect::<Result<Vec<_>, _>>()?);
+        }
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let image = OnceLock::new();
-        Ok(Self { number, path, object, name, program, facts, lanes, messages, bytes, image })
+        Ok(Self { number, path, object, programs, lanes, messages, bytes, image })
     }
 
     /// Native code, and maps at their beginning.
     pub fn native(&self) -> Result<Loaded, XdpError> {
         let load = || {
             let mut engine = Engine::new(&self.object, PROCESSORS)?;
-            let program = engine.load(&self.object, &self.name)?;
+            let program = engine.load(&self.object, &self.programs[0].program.name)?;
             Ok(Loaded::new(self.number, engine, program))
         };
         load().map_err(|source: LoadError| XdpError::Load { path: self.path.clone(), source: Box::new(source) })
@@ -119,9 +139,12 @@ impl XdpProgram {
     /// The compiler's rows, and where they expect the maps, whatever cards in RTL have so far.
     pub fn translate(&self) -> Result<(Compiled, Placement), XdpError> {
         let placement = place(&self.object);
-        let compiled = translate(&self.object, &self.program, &self.facts, self.lanes, &placement.layout);
-        let rows = |source| XdpError::Rows { path: self.path.clone(), source: Box::new(source) };
-        Ok((compiled.map_err(rows)?, placement))
+        Ok((self.one(&self.programs[0], &placement)?.compiled, placement))
+    }
+
+    fn one(&self, Checked { program, facts }: &Checked, placement: &Placement) -> Result<Translated, XdpError> {
+        let translated = translate(&self.object, program, facts, self.lanes, &placement.layout);
+        translated.map_err(|source| XdpError::Rows { path: self.path.clone(), source: Box::new(source) })
     }
 
     /// What a card in RTL is loaded with.
@@ -129,35 +152,44 @@ impl XdpProgram {
         if let Some(image) = self.image.get() {
             return Ok(Arc::clone(image));
         }
-        let (compiled, placement) = self.translate()?;
-        if let Some(what) = self.beyond(&compiled, &placement) {
-            return Err(XdpError::NotInRtl { path: self.path.clone(), what });
+        let mut placement = place(&self.object);
+        let mut translated = Vec::new();
+        for program in &self.programs {
+            let one = self.one(program, &placement)?;
+            if let Some(what) = self.beyond(&one, &placement) {
+                return Err(XdpError::NotInRtl { path: self.path.clone(), what });
+            }
+            translated.push(one.compiled);
         }
-        let image = Arc::new(RowImage { rows: compiled.words, unit: placement.unit, maps: placement.maps });
+        let rows = |source: BackError| XdpError::Rows { path: self.path.clone(), source: Box::new(source.into()) };
+        let linked = link(&translated, self.lanes).map_err(rows)?;
+        let names = self.programs.iter().map(|one| one.program.name.clone());
+        let programs: Vec<_> = names.zip(linked.first).collect();
+        let row_of = |name: &str| programs.iter().find(|(known, _)| known == name).map(|(_, row)| *row);
+        let filled = placement.programs(&self.object, row_of);
+        filled.map_err(|source| XdpError::NoTarget { path: self.path.clone(), source })?;
+        let image = Arc::new(RowImage { rows: linked.words, programs, unit: placement.unit, maps: placement.maps });
         Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
 
     /// What the program asks for that a card in RTL cannot do.
-    fn beyond(&self, compiled: &Compiled, placement: &Placement) -> Option<String> {
-        compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
+    fn beyond(&self, Translated { compiled, beyond }: &Translated, placement: &Placement) -> Option<String> {
+        let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
             Do::Request { asks, .. } => match asks {
                 Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
-                Asks::TailCall { .. } => Some("it calls another program, bpf_tail_call()".into()),
                 Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
                     let map = usize::from(*map);
                     let why = placement.missing.get(map)?.as_ref()?;
                     Some(format!("it uses the map {}: {why}", self.object.maps.get(map)?.name))
                 }
-                Asks::Atomic { .. } if !node.reach.is_empty() => {
-                    Some("its stack has an atomic operation at a place that it computes".into())
-                }
+                Asks::Atomic { .. } if !node.reach.is_empty() => Some(
+                    "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
+                ),
                 _ => None,
             },
-            Do::Adjust { what: Adjust::Tail, .. } => {
-                Some("it moves the packet's end, bpf_xdp_adjust_tail(), and what that adds is not cleared".into())
-            }
             _ => None,
-        })
+        });
+        beyond.first().cloned().or(asks)
     }
 }
 

@@ -166,11 +166,25 @@ def test_bad_programs(source: str, target: str, told: str, make_design: DesignMa
     assert run.status != 0 and told in run.stderr and "bad.c" in run.stderr, run.stderr
 
 
-def test_what_rtl_has_not_is_said(make_design: DesignMaker, tmp_path: Path) -> None:
-    capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
-    design = make_design(PROGRAMS / "router_ipv4.c", units=1, engine="xdp")
-    run = run_design(design, [capture], tmp_path / "out", "rtl")
-    assert (
-        run.status != 0
-        and "it calls bpf_redirect_map(), which cards in RTL cannot do yet; run it on soft" in run.stderr
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ('bpf_trace_printk("x", 2)', "it calls bpf_trace_printk()"),
+        ("bpf_redirect_map(&ports, 0, 8)", "it calls bpf_redirect_map() for copies to several ports (BPF_F_BROADCAST)"),
+        ("bpf_redirect_map(&cpus, 0, 0)", "it calls bpf_redirect_map() with a map of the type cpumap"),
+    ],
+)
+def test_what_rtl_has_not_is_said(does: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    maps = [
+        f"struct {{ __uint(type, BPF_MAP_TYPE_{kind}); __uint(key_size, 4); __uint(value_size, 4); "
+        f'__uint(max_entries, 4); }} {name} SEC(".maps");'
+        for kind, name in (("DEVMAP", "ports"), ("CPUMAP", "cpus"))
+    ]
+    source = tmp_path / "beyond.c"
+    program = (
+        f'SEC("xdp") int beyond(struct xdp_md *ctx) {{ return {does}; }}\nchar _license[] SEC("license") = "GPL";\n'
     )
+    source.write_text("\n".join(["#include <bpf.h>", *maps, program]))
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
+    run = run_design(make_design(source, units=1, engine="xdp"), [capture], tmp_path / "out", "rtl")
+    assert run.status != 0 and f"{told}, which cards in RTL cannot do yet; run it on soft" in run.stderr, run.stderr

@@ -150,9 +150,10 @@
 #define XDP_HOST_BY_FLOW 0x94u /* [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle. */
 #define XDP_HOST_WORKING 0x98u /* Contexts that work on a frame begun in bank 0, [7:0], and in bank 1, [15:8]. */
 #define XDP_HOST_SHAPE 0x9Cu /* Lanes of the core, [7:0]; contexts, [15:8]; bytes of the unit's maps, in KiB, [31:16]. */
-#define XDP_HOST_ABORTED 0xA0u /* Frames that ended with XDP_ABORTED, or with a verdict that does not exist. */
+#define XDP_HOST_ABORTED 0xA0u /* Frames that ended with XDP_ABORTED, with a verdict that does not exist, or because their program took too many rows. */
 #define XDP_HOST_ROWS 0xA4u /* Rows carried out, low 32 bits. */
 #define XDP_HOST_WILD 0xA8u /* Requests to where nothing is, or of a kind that the unit has not got. */
+#define XDP_HOST_STRAY 0xACu /* Stores outside of metadata and packet, which were not carried out: counted by row. */
 
 /* engines/xdp/regs/maps.rdl */
 #define MAPS_HOST_SHAPE 0x0u /* Banks, as a power of two, [7:0]; rows of 16 bytes of each, as a power of two, [15:8]; maps, [23:16]. */

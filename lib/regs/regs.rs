@@ -288,12 +288,14 @@ pub const XDP_HOST_BY_FLOW: u32 = 0x94;
 pub const XDP_HOST_WORKING: u32 = 0x98;
 /// Lanes of the core, [7:0]; contexts, [15:8]; bytes of the unit's maps, in KiB, [31:16].
 pub const XDP_HOST_SHAPE: u32 = 0x9C;
-/// Frames that ended with XDP_ABORTED, or with a verdict that does not exist.
+/// Frames that ended with XDP_ABORTED, with a verdict that does not exist, or because their program took too many rows.
 pub const XDP_HOST_ABORTED: u32 = 0xA0;
 /// Rows carried out, low 32 bits.
 pub const XDP_HOST_ROWS: u32 = 0xA4;
 /// Requests to where nothing is, or of a kind that the unit has not got.
 pub const XDP_HOST_WILD: u32 = 0xA8;
+/// Stores outside of metadata and packet, which were not carried out: counted by row.
+pub const XDP_HOST_STRAY: u32 = 0xAC;
 
 // engines/xdp/regs/maps.rdl
 /// Banks, as a power of two, [7:0]; rows of 16 bytes of each, as a power of two, [15:8]; maps, [23:16].

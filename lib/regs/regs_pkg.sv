@@ -152,6 +152,7 @@ package regs_pkg;
   localparam logic [31:0] XDP_HOST_ABORTED = 32'h000000A0;
   localparam logic [31:0] XDP_HOST_ROWS = 32'h000000A4;
   localparam logic [31:0] XDP_HOST_WILD = 32'h000000A8;
+  localparam logic [31:0] XDP_HOST_STRAY = 32'h000000AC;
 
   // engines/xdp/regs/maps.rdl
   localparam logic [31:0] MAPS_HOST_SHAPE = 32'h00000000;

@@ -11,6 +11,7 @@
 //
 // A context is ready when it has a frame, has no row on its way and waits for nothing. An answer takes a turn of its own: it goes down
 // the pipeline like a row and makes its context ready at the end, so that its value is in the register before the next row reads.
+// An answer may be the row of a program that takes over, but only so often on a frame.
 // A context that ends with a request is idle when that has been taken: so none has more than one in the queue of requests.
 module contexts
   import xdp_pkg::*;
@@ -48,6 +49,8 @@ module contexts
     input wire logic    mem_hold,    // stays where it is,
     input wire logic    mem_waits,   // asks for something,
     input wire logic    mem_ends,    // ends,
+    input wire logic    mem_jumps,   // goes on where an answer says,
+    output logic        mem_may_jump, // which it may,
     input wire logic    mem_adjusts, // moves its packet
     input wire extent_t mem_extent,
     input wire logic    mem_redirects,  // names an interface
@@ -61,6 +64,8 @@ module contexts
   logic [Contexts-1:0] bank_q;
   row_t pc_q[Contexts];
   packet_t packet_q[Contexts];
+  logic [$clog2(MaxTailCalls+1)-1:0] jumps_q[Contexts];
+  logic [Contexts-1:0] may_jump_q;
 
   rr_arbiter #(
       .N(Contexts)
@@ -106,6 +111,7 @@ module contexts
   always_ff @(posedge clk) row_packet <= packet_q[row_ctx];
 
   // ---- MEM
+  assign mem_may_jump = may_jump_q[mem_ctx];
   for (genvar c = 0; c < Contexts; c++) begin : gen_context
     wire mem_here = mem_valid && mem_ctx == ctx_t'(c);
     wire begins = start && start_ctx == ctx_t'(c);
@@ -125,7 +131,15 @@ module contexts
 
     always_ff @(posedge clk) begin
       if (mem_here && !mem_hold) pc_q[c] <= mem_next;
-      if (begins) pc_q[c] <= '0;
+      if (mem_here && mem_jumps) begin
+        jumps_q[c] <= jumps_q[c] + 1'b1;
+        may_jump_q[c] <= 32'(jumps_q[c]) + 1 < MaxTailCalls;
+      end
+      if (begins) begin
+        pc_q[c] <= '0;
+        jumps_q[c] <= '0;
+        may_jump_q[c] <= 1'b1;
+      end
       if (begins) bank_q[c] <= bank;
       if (mem_here && mem_adjusts) packet_q[c].extent <= mem_extent;
       if (mem_here && mem_redirects) packet_q[c].target <= mem_target;
@@ -138,6 +152,7 @@ module contexts
     if (!rst) begin
       assert (!start || !active_q[start_ctx]) else $error("%m: a frame for a context that has one");
       assert (!mem_valid || active_q[mem_ctx]) else $error("%m: a row of no frame");
+      assert (!mem_jumps || 32'(jumps_q[mem_ctx]) < MaxTailCalls) else $error("%m: one tail call too many");
       assert ((grant & ~active_q) == '0) else $error("%m: an idle context issues");
     end
   end

@@ -15,7 +15,8 @@
 // is sent again until they have. An atomic operation there is not to be had.
 // Requests begin in the order of the queue; those to the card's maps are answered in any order, of which a context sees nothing, for it waits.
 // A context has one request at most, so the queue is never full.
-// A request for an address where nothing is, or of a kind that the unit has not got (helpers, tail calls), is answered with 0 and counted.
+// A tail call is answered with the row where its context goes on.
+// A request for an address where nothing is, or of a kind that the unit has not got (helpers), is answered with 0 and counted.
 module requests
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
@@ -84,6 +85,7 @@ module requests
   // Of the context's own memories: a store, or a load whose answer is wanted
   wire is_own = (32'(kind) == KIND_STORE || (32'(kind) == KIND_LOAD && !next.silent)) && in_own(next.arg0) && !next.ends;
   wire is_division = 32'(kind) == KIND_DIV;
+  wire is_jump = 32'(kind) == KIND_TAIL_CALL && !next.ends;
   // From the card's first address on, as far as its maps can reach
   wire in_card = 32'(kind) <= KIND_ATOMIC && next.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25);
   wire to_card = in_card || (32'(kind) >= KIND_LOOKUP && 32'(kind) <= KIND_DELETE);
@@ -190,7 +192,7 @@ module requests
     end
     if (state_q == Maps) value_q <= maps_before;
     if (state_q == Dividing) value_q <= quotient;
-    if (begins && !is_access && !is_division) value_q <= is_own ? next.arg1 : '0;
+    if (begins && !is_access && !is_division) value_q <= is_own ? next.arg1 : is_jump ? next.arg0 : '0;
     host_rdata <= maps_before[31:0];
   end
 
@@ -201,7 +203,7 @@ module requests
         if (host_begins) state_q <= Host;
         else if (begins && is_access) state_q <= Maps;
         else if (begins && is_division) state_q <= Dividing;
-        else if (begins && (is_own || !next.silent)) state_q <= Answer;
+        else if (begins && (is_own || is_jump || !next.silent)) state_q <= Answer;
       end
       Maps: if (maps_done) state_q <= silent_q ? Idle : Answer;
       Host: if (maps_done) state_q <= Idle;
@@ -213,9 +215,9 @@ module requests
     if (host_begins) after_request_q <= 1'b0;
     host_done <= state_q == Host && maps_done;
     // What a silent operation on a map does must be there for what its context asks next, so it waits for that as for an answer.
-    accepted <= pop && (next.ends || (next.silent && !is_own && (begins || 32'(kind) <= KIND_ATOMIC)));
+    accepted <= pop && (next.ends || (next.silent && !is_own && !is_jump && (begins || 32'(kind) <= KIND_ATOMIC)));
     accepted_ctx <= next.ctx;
-    wild <= (begins && !is_access && !is_division && !is_own) || card_wild;
+    wild <= (begins && !is_access && !is_division && !is_own && !is_jump) || card_wild;
     if (rst) begin
       state_q <= Idle;
       after_request_q <= 1'b0;
@@ -231,6 +233,7 @@ module requests
     logic       silent;
     logic       load;
     logic       own;
+    logic       jumps;
     place_t     place;
     logic [3:0] count;
     logic       is_signed;
@@ -244,6 +247,7 @@ module requests
           silent: next.silent,
           load: 32'(kind) == KIND_LOAD,
           own: is_own,
+          jumps: is_jump,
           place: next_place,
           count: count,
           is_signed: next.what[REQUEST_SIGNED_AT],
@@ -281,7 +285,7 @@ module requests
       answer_data <= '{
           ctx: raw_ctx_q,
           dst: of_q.dst,
-          jumps: 1'b0,
+          jumps: !raw_looks_q && of_q.jumps,
           silent: of_q.silent || of_q.own,
           looks: raw_looks_q,
           loads: !raw_looks_q && of_q.own && of_q.load,

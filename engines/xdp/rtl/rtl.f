@@ -13,6 +13,8 @@ stack.sv
 packet_memory.sv
 row_memory.sv
 contexts.sv
+row_limit.sv
+store_guard.sv
 xdp_core.sv
 frames.sv
 unit_maps.sv

@@ -2,7 +2,7 @@
 `default_nettype none
 
 // The stacks of all contexts: 512 bytes each in distributed memory, in groups of 8 bytes. A window is 64 bytes from any group on.
-// What was not written since `clear` reads as zero: a bit for each group says whether it was.
+// What was not written since `clear` or `forget` reads as zero: a bit for each group says whether it was.
 //
 //   EXEC  word     MEM  rows of the groups; memory -> register     TURN  window, zeros put in; a store's strobes and bytes
 module stack
@@ -12,6 +12,7 @@ module stack
 
     input wire logic clear,      // a context begins
     input wire ctx_t clear_ctx,
+    input wire logic forget,     // in TURN: the context there begins another program
 
     // EXEC
     input wire ctx_t       ctx,
@@ -54,6 +55,7 @@ module stack
       for (int unsigned b = 0; b < 8; b++)
         if (strobes[b]) mem[{turn_ctx_q, row_q}][b] <= be[g*8+b] ? data[g*8+b] : 8'd0;
       if (store[g]) written_q[turn_ctx_q][row_q] <= 1'b1;
+      if (forget) written_q[turn_ctx_q] <= '0;
       if (clear) written_q[clear_ctx] <= '0;
     end
 

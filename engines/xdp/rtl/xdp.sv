@@ -73,7 +73,7 @@ module xdp
   row_t row;
   logic [$clog2(Lanes+1)-1:0] row_part;
   word_t row_data;
-  logic request, answer, answer_taken, looked, looked_here, accepted, wild;
+  logic request, answer, answer_taken, looked, looked_here, accepted, wild, stray;
   request_t request_data;
   answer_t answer_data;
   ctx_t accepted_ctx;
@@ -117,7 +117,8 @@ module xdp
       .looked,
       .looked_here,
       .accepted,
-      .accepted_ctx
+      .accepted_ctx,
+      .stray
   );
 
   packet_memory packets (
@@ -235,7 +236,8 @@ module xdp
       .refused,
       .aborted,
       .issued,
-      .wild
+      .wild,
+      .stray
   );
 endmodule
 

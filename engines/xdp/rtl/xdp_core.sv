@@ -61,7 +61,8 @@ module xdp_core
     output logic       looked,       // the turn that an answer asked for is over: `around` of request_data is what a look found,
     output logic       looked_here,  // if the packet's bytes have arrived; else it has to be asked for again
     input  wire logic  accepted,
-    input  wire ctx_t  accepted_ctx
+    input  wire ctx_t  accepted_ctx,
+    output logic       stray         // a store outside of the packet was left out
 );
   localparam int unsigned Ports = 2 * Lanes + 1;
 
@@ -70,7 +71,7 @@ module xdp_core
   ctx_t fetch_ctx, row_ctx_q;
   row_t fetch_row;
   packet_t read_packet;
-  logic mem_valid, mem_hold, mem_waits, mem_ends, mem_adjusts, mem_redirects;
+  logic mem_valid, mem_hold, mem_waits, mem_ends, mem_jumps, mem_may_jump, mem_adjusts, mem_redirects;
   logic [7:0] mem_target;
   ctx_t mem_ctx;
   row_t mem_next;
@@ -100,6 +101,8 @@ module xdp_core
       .mem_hold,
       .mem_waits,
       .mem_ends,
+      .mem_jumps,
+      .mem_may_jump,
       .mem_adjusts,
       .mem_extent,
       .mem_redirects,
@@ -107,6 +110,8 @@ module xdp_core
       .accepted,
       .accepted_ctx
   );
+
+  logic issues, turn_jumps_q;
 
   // ---- what is in each stage
   typedef struct packed {
@@ -234,6 +239,19 @@ module xdp_core
     };
   endfunction
 
+  logic over;
+  row_limit i_limit (
+      .clk,
+      .rst,
+      .start,
+      .start_ctx,
+      .read_ctx(read_q.ctx),
+      .over,
+      .exec_ctx(exec_q.ctx),
+      .row(issues),
+      .mem_ctx
+  );
+
   // ---- READ -> EXEC
   typedef struct packed {
     op_t op;
@@ -252,10 +270,13 @@ module xdp_core
   offset_t exec_base_q;
   packet_t exec_packet_q;
 
-  // A request's load or store of a context's own memories is carried out by lane 0, in the answer's turn.
-  op_t answer_op;
+  // A request's load or store of a context's own memories is carried out by lane 0, in the answer's turn. So is the exit of a context that has
+  // carried out too many rows.
+  op_t answer_op, last_op;
   access_t answer_access;
   always_comb begin
+    last_op = '0;
+    last_op.ending = EndJump;
     answer_op = '0;
     {answer_op.loads, answer_op.writes} = {2{read_answer.loads}};
     answer_op.stores = read_answer.stores;
@@ -284,6 +305,11 @@ module xdp_core
       exec_lane_q[l].access <= access_of(word, ops[l].stores);
       exec_lane_q[l].a <= ops[l].stores && word.i ? {{32{word.imm[31]}}, word.imm} : values[2*l];
       exec_lane_q[l].b <= word.i ? {{32{word.imm[31]}}, word.imm} : values[2*l+1];
+      if (over && read_q.valid) begin
+        exec_lane_q[l].op <= l == 0 ? last_op : '0;
+        exec_lane_q[l].guard <= '0;
+        exec_lane_q[l].target <= '{exits: 1'b1, row: row_t'(XdpAborted)};
+      end
       if (l == 0 && read_q.answer) begin
         exec_lane_q[l].op <= answer_op;
         exec_lane_q[l].access <= answer_access;
@@ -313,6 +339,7 @@ module xdp_core
       .clk,
       .clear(start),
       .clear_ctx(start_ctx),
+      .forget(turn_jumps_q),
       .ctx(exec_q.ctx),
       .word(exec_control_q.word),
       .window(stack_window),
@@ -419,6 +446,7 @@ module xdp_core
 
   wire [7:0] outcomes = 8'(outcome);
   wire hold = mem_reaches_q && !here;
+  assign issues = mem_q.valid && !hold;
   assign mem_valid = mem_q.valid || mem_q.answer;
   wire goes = mem_valid && !hold;
   target_t target;
@@ -459,7 +487,8 @@ module xdp_core
   wire requests = acts[0] && mem_lane_q[0].op.requests;
   assign mem_ctx = mem_q.ctx;
   assign mem_next = mem_q.answer ? mem_answer.value[10:0] : taken ? target.row : mem_q.row + 1'b1;
-  assign mem_hold = mem_q.answer ? !mem_answer.jumps : hold;
+  assign mem_jumps = mem_q.answer && mem_answer.jumps && mem_may_jump;
+  assign mem_hold = mem_q.answer ? !mem_jumps : hold;
   assign mem_ends = taken && target.exits;
   assign mem_waits = requests || (mem_q.answer && (mem_answer.looks || hold));
   assign mem_extent = moved;
@@ -471,14 +500,27 @@ module xdp_core
     if (mem_adjusts) done_packet.extent <= moved;
     if (mem_redirects) done_packet.target <= mem_target;
     done_verdict <= verdict;
-    issued <= mem_q.valid && !hold;
-    if (rst) {done, issued} <= '0;
+    issued <= issues;
+    turn_jumps_q <= mem_jumps;
+    if (rst) {done, issued, turn_jumps_q} <= '0;
   end
 
   // ---- MEM -> TURN: stores
+  typedef struct packed {
+    op_t op;
+    logic writes;
+    logic [4:0] dst;
+    logic [5:0] at;
+    access_t access;
+  } lane_turn_t;
+
+  lane_turn_t turn_lane_q[Lanes];
+  packet_t turn_packet_q;
+
   logic [7:0][7:0] lane_bytes[StoreLanes];
   logic [Window-1:0] lane_packet_be[StoreLanes], lane_stack_be[StoreLanes];
-  buffer_t turn_buffer_q;
+  logic [5:0] lane_first[StoreLanes];
+  logic [3:0] lane_count[StoreLanes];
   offset_t turn_place_q;
 
   for (genvar l = 0; l < StoreLanes; l++) begin : gen_store
@@ -494,41 +536,43 @@ module xdp_core
         .packet_be(lane_packet_be[l]),
         .stack_be(lane_stack_be[l])
     );
+    assign lane_first[l] = mem_lane_q[l].access.first;
+    assign lane_count[l] = turn_lane_q[l].access.count;
   end
 
-  always_ff @(posedge clk) begin
-    turn_buffer_q <= mem_packet_q.at;
-    turn_place_q <= mem_place_q;
-  end
+  always_ff @(posedge clk) turn_place_q <= mem_place_q;
+
+  store_guard #(
+      .StoreLanes(StoreLanes)
+  ) guard (
+      .clk,
+      .rst,
+      .mem_place(mem_place_q),
+      .mem_first(lane_first),
+      .turn_buffer(turn_packet_q.at),
+      .turn_place(turn_place_q),
+      .turn_extent(turn_packet_q.extent),
+      .turn_count(lane_count),
+      .turn_be(lane_packet_be),
+      .turn_bytes(lane_bytes),
+      .store,
+      .store_buffer,
+      .store_place,
+      .store_be,
+      .store_data,
+      .stray
+  );
 
   always_comb begin
-    store_be = '0;
     stack_be = '0;
-    store_data = '0;
     stack_data = '0;
     for (int unsigned l = 0; l < StoreLanes; l++) begin
-      store_be |= lane_packet_be[l];
       stack_be |= lane_stack_be[l];
-      for (int unsigned b = 0; b < Window; b++) begin
-        if (lane_packet_be[l][b]) store_data[b] |= lane_bytes[l][b%8];
-        if (lane_stack_be[l][b]) stack_data[b] |= lane_bytes[l][b%8];
-      end
+      for (int unsigned b = 0; b < Window; b++) if (lane_stack_be[l][b]) stack_data[b] |= lane_bytes[l][b%8];
     end
   end
-  assign store = store_be != '0;
-  assign store_buffer = turn_buffer_q;
-  assign store_place = turn_place_q;
 
   // ---- TURN, WRITE
-  typedef struct packed {
-    op_t op;
-    logic writes;
-    logic [4:0] dst;
-    logic [5:0] at;
-    access_t access;
-  } lane_turn_t;
-
-  lane_turn_t turn_lane_q[Lanes];
   logic [Lanes-1:0] write_q_writes, write_q_loads, write_q_adjusts, write_q_redirects;
 
   always_ff @(posedge clk) begin
@@ -607,7 +651,6 @@ module xdp_core
   logic [2:0] mem_word_q, turn_word_q;
   pair_t mem_pair_q, turn_pair_q;
   logic turn_requests_q, turn_ended_q, turn_here_q;
-  packet_t turn_packet_q;
 
   always_ff @(posedge clk) begin
     mem_what_q <= exec_lane_q[0].imm;

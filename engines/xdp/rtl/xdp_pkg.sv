@@ -11,6 +11,8 @@ package xdp_pkg;
   localparam int unsigned Tailroom = 320;        // never used, as in Linux
   localparam int unsigned StackBytes = 512;
   localparam int unsigned Window = 64;           // bytes
+  localparam int unsigned MaxRows = 65536;       // that a context carries out for a frame
+  localparam int unsigned MaxTailCalls = 33;     // programs that take over from one another on a frame
   localparam int unsigned Groups = Window / 8;
 
   typedef logic [63:0] word_t;

@@ -51,7 +51,8 @@ module xdp_window
     input wire logic refused,
     input wire logic aborted,
     input wire logic issued,
-    input wire logic wild
+    input wire logic wild,
+    input wire logic stray
 );
   typedef enum logic [1:0] {
     Registers,
@@ -61,7 +62,8 @@ module xdp_window
   } region_e;
 
   typedef logic [31:0] count_t;
-  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q, dropped_q, refused_q, aborted_q, rows_q, wild_q;
+  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q, dropped_q, refused_q, aborted_q, rows_q, wild_q,
+      stray_q;
 
   always_ff @(posedge clk) begin
     if (rx_frame) begin
@@ -79,6 +81,7 @@ module xdp_window
     if (aborted) aborted_q <= aborted_q + 1;
     if (issued) rows_q <= rows_q + 1;
     if (wild) wild_q <= wild_q + 1;
+    if (stray) stray_q <= stray_q + 1;
     if (rst) begin
       rx_frames_q <= '0;
       rx_bytes_q  <= '0;
@@ -91,6 +94,7 @@ module xdp_window
       aborted_q   <= '0;
       rows_q      <= '0;
       wild_q      <= '0;
+      stray_q     <= '0;
     end
   end
 
@@ -204,6 +208,7 @@ module xdp_window
       XDP_HOST_ABORTED[7:2]: register = aborted_q;
       XDP_HOST_ROWS[7:2]: register = rows_q;
       XDP_HOST_WILD[7:2]: register = wild_q;
+      XDP_HOST_STRAY[7:2]: register = stray_q;
       default: register = 32'd0;
     endcase
   end

@@ -117,6 +117,7 @@ class Machine:
     stack: bytearray = field(default_factory=lambda: bytearray(STACK))
     target: int = 0  # interface of a redirection
     rows: int = 0
+    stray: int = 0  # rows of which a store was left out
 
     def __post_init__(self) -> None:
         self.registers = self.registers or [0] * (self.lanes * bank_size(self.lanes))
@@ -160,6 +161,7 @@ class Machine:
         writes: list[tuple[int, int]] = []
         stores: list[tuple[bytearray, int, int]] = []
         extent = (self.meta, self.start, self.finish)
+        strays = False
         ended: tuple[int | None, int] | None = None
         for lane, word in enumerate(words):
             if get(word, "LANE_GUARDED"):
@@ -188,6 +190,9 @@ class Machine:
                 memory = self.stack if stack else self.buffer
                 count = get(bits, "BYTES_COUNT")
                 data = (value & (1 << 8 * count) - 1).to_bytes(count, "little")
+                if not stack and not self.holds(first, count):
+                    strays = True
+                    continue
                 for i, byte in enumerate(reversed(data) if get(bits, "BYTES_SWAP") else data):
                     stores.append((memory, (first + i) % len(memory), byte))
             elif op == isa.OP_EXT:
@@ -198,7 +203,9 @@ class Machine:
                 memory = self.stack if stack else self.buffer
                 places = [(first + i) % len(memory) for i in range(count)]
                 order = "big" if get(imm, "REQUEST_SWAP") else "little"
-                if get(imm, "REQUEST_KIND") == isa.KIND_STORE:
+                if get(imm, "REQUEST_KIND") == isa.KIND_STORE and not stack and not self.holds(first, count):
+                    strays = True
+                elif get(imm, "REQUEST_KIND") == isa.KIND_STORE:
                     data = (b & (1 << 8 * count) - 1).to_bytes(count, order)  # type: ignore[arg-type]
                     stores += [(memory, place, byte) for place, byte in zip(places, data, strict=True)]
                 else:
@@ -224,8 +231,14 @@ class Machine:
             self.registers[name] = value
         for memory, index, byte in stores:
             memory[index] = byte
+        self.stray += strays
         self.meta, self.start, self.finish = extent
         return ended or (None, at + 1)
+
+    def holds(self, first: int, count: int) -> bool:
+        """Whether bytes that begin at an address are metadata or packet: others are not stored."""
+        at = first % BUFFER
+        return at >= self.meta and at + count <= self.finish
 
     def operands(self, word: int) -> tuple[int, int]:
         """What a lane reads: a, and b or the immediate. Loads and stores have other things there."""

@@ -144,6 +144,14 @@ class Writer:
         return Immediate(op, bits & 31, a, bits >> 5, imm)
 
     def dump(self) -> None:
+        """Grows the packet to its longest, for stores reach nothing else. Where it ended stands on the stack then."""
+        word = self.rng.randrange(63)
+        self.row([store(0, 0, 8, stack=True)], control(word=word))
+        self.row([Lane(opcode("mov", True), 0, isa.SOURCE_ZERO, isa.SOURCE_DATA_END)])
+        self.row([store(0, 8, 8, stack=True)], control(word=word))
+        self.row([Lane(opcode("mov", True), 0, imm=isa.ADDRESS_PACKET + isa.SIZE_PACKET_END)])
+        self.row([Lane(opcode("sub", True), 0, 0, isa.SOURCE_DATA_END)])
+        self.row([Lane(isa.OP_ADJT, 0, 0)])
         at = DUMP // 8
         for name in range(0, self.names, self.storing):
             lanes = [store(name + i, 8 * i, 8) for i in range(self.storing)]

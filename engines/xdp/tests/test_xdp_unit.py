@@ -64,8 +64,8 @@ def ask(
 class Xdp(Unit):
     """The unit with its rows."""
 
-    async def program(self, rows: list[Row], bank: int = 0) -> None:
-        for number, line in enumerate(rows):
+    async def program(self, rows: list[Row], bank: int = 0, first: int = 0) -> None:
+        for number, line in enumerate(rows, first):
             base = ROWS + bank * BANK_BYTES + number * ROW_BYTES
             await self.write(base, line.control)
             for lane, word in enumerate(line.lanes):

@@ -128,7 +128,8 @@ module xdp_core_bench
       .looked(),
       .looked_here(),
       .accepted,
-      .accepted_ctx
+      .accepted_ctx,
+      .stray()
   );
 
   assign done_meta = done_packet.extent.meta;

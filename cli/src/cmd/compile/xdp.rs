@@ -116,9 +116,9 @@ fn accepted(
     let checked = check(object, &program);
     let facts = checked.map_err(|source| XdpError::Refused { file: file.to_owned(), source })?.facts;
     let name = || program.name.clone();
-    let compiled = translate(object, &program, &facts, lanes, &place(object).layout)
+    let translated = translate(object, &program, &facts, lanes, &place(object).layout)
         .map_err(|source| XdpError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?;
-    Ok((program, facts, compiled))
+    Ok((program, facts, translated.compiled))
 }
 
 /// The object, or what the compiler makes of C source; its warnings are shown.

@@ -5,6 +5,7 @@ pub mod back;
 pub mod btf;
 pub mod card;
 pub mod check;
+pub mod helpers;
 pub mod insn;
 pub mod ir;
 pub mod maps;

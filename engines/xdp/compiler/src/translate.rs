@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! All of the compiler behind the checker, in one call: intermediate form, passes, rows.
+//! All of the compiler behind the checker, in one call: intermediate form, passes, helpers, rows.
 
 use crate::back::{self, BackError, Compiled};
 use crate::check::Facts;
+use crate::helpers::{Around, Expanded, expand};
 use crate::ir::{self, BuildError, Layout};
+use crate::maps::MapKind;
 use crate::object::{Object, Program};
 use crate::passes::optimize;
 use crate::rows::Lanes;
@@ -17,6 +19,44 @@ pub enum TranslateError {
     Back(#[from] BackError),
 }
 
+/// A program as rows, and what it asks for that no card does.
+#[derive(Debug, Clone)]
+pub struct Translated {
+    pub compiled: Compiled,
+    /// For messages: "it calls …".
+    pub beyond: Vec<String>,
+}
+
+/// A program in the form in which rows are made of it: optimized, with its helpers' code.
+///
+/// # Errors
+/// What the form cannot say, or is too long.
+pub fn form(
+    object: &Object,
+    program: &Program,
+    facts: &Facts,
+    layout: &Layout,
+) -> Result<(ir::Program, Expanded), BuildError> {
+    let mut form = ir::build(object, program, facts, layout)?;
+    optimize(&mut form);
+    let around = Around { object, layout, metadata: metadata(object, facts) };
+    let before = form.blocks.len();
+    let expanded = expand(&mut form, &around, facts.stack_depth.next_multiple_of(8));
+    if form.blocks.len() > before {
+        optimize(&mut form);
+    }
+    Ok((form, expanded))
+}
+
+/// Whether a packet may have metadata before it: the program makes it, or may follow on another one.
+fn metadata(object: &Object, facts: &Facts) -> bool {
+    let calls = object.maps.iter().any(|map| map.shape.kind() == Ok(MapKind::ProgArray));
+    calls || facts.helpers.contains(&META)
+}
+
+/// Number of `bpf_xdp_adjust_meta`.
+const META: u32 = 54;
+
 /// Makes rows of a program that the checker has accepted, with those facts; they expect its maps where `layout` has them.
 ///
 /// # Errors
@@ -27,9 +67,7 @@ pub fn translate(
     facts: &Facts,
     lanes: Lanes,
     layout: &Layout,
-) -> Result<Compiled, TranslateError> {
-    let mut form = ir::build(object, program, facts, layout)?;
-    optimize(&mut form);
-    let stack = facts.stack_depth.next_multiple_of(8);
-    Ok(back::compile(&form, &back::Options { lanes, stack })?)
+) -> Result<Translated, TranslateError> {
+    let (form, Expanded { stack, beyond }) = form(object, program, facts, layout)?;
+    Ok(Translated { compiled: back::compile(&form, &back::Options { lanes, stack })?, beyond })
 }

@@ -5,13 +5,14 @@
 mod common;
 
 use common::packets::packet;
-use common::world::Plain;
+use common::world::{Plain, row_of};
 use common::{Numbers, compile, programs, root};
 use penstock_xdp_compiler::back::code::Src;
 use penstock_xdp_compiler::back::{self, BackError, Compiled, Options};
 use penstock_xdp_compiler::check::{check, find_helper};
+use penstock_xdp_compiler::helpers::{self, expand};
 use penstock_xdp_compiler::ir::{
-    self, Adjust, Arg, Layout, Memory, Op, Place, Space, Special, World, build, map_pointer,
+    self, Adjust, Arg, Layout, Memory, Next, Op, Place, Space, Special, World, build, map_pointer, verify,
 };
 use penstock_xdp_compiler::maps::MapKind;
 use penstock_xdp_compiler::object::{Object, Program};
@@ -19,6 +20,7 @@ use penstock_xdp_compiler::passes::optimize;
 use penstock_xdp_compiler::random;
 use penstock_xdp_compiler::rows::run::{Asked, Machine, Outside, Surroundings};
 use penstock_xdp_compiler::rows::{Asks, Lanes};
+use penstock_xdp_compiler::translate;
 
 /// The maps of the form's interpreter, behind the requests of rows.
 struct Around {
@@ -69,10 +71,6 @@ impl Outside for Around {
         let args = [map_pointer(map.into()), 0x2_0000, asked.args[1], asked.args[2], 0];
         self.world.call(&mut copy, find_helper(number).unwrap(), Some(map.into()), &args).unwrap()
     }
-
-    fn tail_call(&mut self, map: u16, index: u32) -> bool {
-        self.world.tail_call(map.into(), index)
-    }
 }
 
 /// A program of an object, in the form.
@@ -80,24 +78,41 @@ struct Case {
     object: Object,
     name: String,
     slots: usize,
-    stack: u32,
     helpers: Vec<u32>,
     maps: Vec<u32>,
-    plain: ir::Program,
-    optimized: ir::Program,
+    plain: Form,
+    optimized: Form,
+}
+
+/// A program, and the same with its helpers' code, of which rows are made.
+struct Form {
+    program: ir::Program,
+    expanded: ir::Program,
+    /// Bytes of the stack that it uses.
+    stack: u32,
 }
 
 /// None: the checker refuses it.
 fn case(object: Object, program: &Program) -> Option<Case> {
     let facts = check(&object, program).ok()?.facts;
-    let plain = build(&object, program, &facts, &Layout::plain(&object)).unwrap();
+    let layout = Layout::plain(&object);
+    let plain = build(&object, program, &facts, &layout).unwrap();
     let mut optimized = plain.clone();
     optimize(&mut optimized);
+    // As if packets had metadata, and as the compiler does it.
+    let around = helpers::Around { object: &object, layout: &layout, metadata: true };
+    let mut expanded = plain.clone();
+    let stack = expand(&mut expanded, &around, facts.stack_depth.next_multiple_of(8)).stack;
+    let plain = Form { program: plain, expanded, stack };
+    let (expanded, helpers::Expanded { stack, .. }) = translate::form(&object, program, &facts, &layout).unwrap();
+    let optimized = Form { program: optimized, expanded, stack };
+    for form in [&plain, &optimized] {
+        verify(&form.expanded).unwrap_or_else(|broken| panic!("{broken}\n{}", form.expanded));
+    }
     Some(Case {
         object,
         name: program.name.clone(),
         slots: program.code.len(),
-        stack: facts.stack_depth.next_multiple_of(8),
         helpers: facts.helpers.iter().copied().collect(),
         maps: facts.maps.iter().copied().collect(),
         plain,
@@ -107,7 +122,7 @@ fn case(object: Object, program: &Program) -> Option<Case> {
 
 fn cases() -> Vec<Case> {
     let mut paths = programs();
-    paths.push(root().join("engines/xdp/compiler/tests/objects/good.c"));
+    paths.extend(["good.c", "helpers.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name)));
     let mut cases = Vec::new();
     for path in paths {
         let bytes = compile(&path, &[]);
@@ -125,6 +140,7 @@ fn fill(case: &Case, world: &mut Plain, numbers: &mut Numbers) {
     for (index, map) in (0..).zip(&case.object.maps) {
         let keys: Vec<Vec<u8>> = match map.shape.kind().unwrap() {
             MapKind::Array if map.section == ".maps" => (0..4u32).map(|key| key.to_le_bytes().to_vec()).collect(),
+            MapKind::Devmap | MapKind::DevmapHash => (1..7u32).map(|key| key.to_le_bytes().to_vec()).collect(),
             MapKind::LpmTrie => (0..6u8).map(|n| vec![24 + n / 3 * 8, 0, 0, 0, 10, 0, n & 1, n / 2]).collect(),
             MapKind::Hash if map.shape.key_bytes == 4 => (0..6).map(|n| vec![10, 0, n & 1, n / 2]).collect(),
             _ => continue,
@@ -133,20 +149,25 @@ fn fill(case: &Case, world: &mut Plain, numbers: &mut Numbers) {
             if key.len() != map.shape.key_bytes as usize {
                 continue;
             }
-            let value: Vec<u8> =
+            let mut value: Vec<u8> =
                 (0..map.shape.value_bytes).map(|_| [0, 1, 2, numbers.next() as u8][numbers.below(4)]).collect();
+            // Of interfaces 0 is none, and rows know those below 256.
+            if matches!(map.shape.kind(), Ok(MapKind::Devmap | MapKind::DevmapHash)) {
+                value[..4].copy_from_slice(&(1 + numbers.below(255) as u32).to_le_bytes());
+            }
             world.set(index, &key, &value, 0);
         }
     }
 }
 
-fn rows(case: &Case, program: &ir::Program, lanes: Lanes) -> Compiled {
-    back::compile(program, &Options { lanes, stack: case.stack })
-        .unwrap_or_else(|error| panic!("{}, {} lanes: {error}\n{program}", case.name, lanes.count()))
+fn rows(case: &Case, form: &Form, lanes: Lanes) -> Compiled {
+    back::compile(&form.expanded, &Options { lanes, stack: form.stack })
+        .unwrap_or_else(|error| panic!("{}, {} lanes: {error}\n{}", case.name, lanes.count(), form.expanded))
 }
 
 /// Runs both on the same packets. Gives the rows carried out for a packet, on average.
-fn same(case: &Case, program: &ir::Program, compiled: &Compiled, lanes: Lanes, count: usize) -> f64 {
+fn same(case: &Case, form: &Form, compiled: &Compiled, lanes: Lanes, count: usize) -> f64 {
+    let program = &form.program;
     let mut numbers = Numbers(0x5EED_0004);
     let mut world = Plain::new(&case.object);
     fill(case, &mut world, &mut numbers);
@@ -158,7 +179,8 @@ fn same(case: &Case, program: &ir::Program, compiled: &Compiled, lanes: Lanes, c
         (world.target, around.world.target) = (None, None);
         let text = || {
             let rows: Vec<_> = compiled.rows.iter().enumerate().map(|(at, row)| format!("{at}: {row}")).collect();
-            format!("{}, {} lanes, round {round}\n{program}\n{}", case.name, lanes.count(), rows.join("\n"))
+            let (lanes, expanded) = (lanes.count(), &form.expanded);
+            format!("{}, {lanes} lanes, round {round}\n{program}\n{expanded}\n{}", case.name, rows.join("\n"))
         };
         let mut memory = Memory::new(&packet);
         let wanted = ir::run(program, &mut memory, &mut world).unwrap_or_else(|stop| panic!("{stop}: {}", text()));
@@ -168,8 +190,11 @@ fn same(case: &Case, program: &ir::Program, compiled: &Compiled, lanes: Lanes, c
         let (after, target) = (machine.memory, machine.target);
         carried_out += done.rows;
         let verdict = if wanted.verdict > 4 { 0 } else { wanted.verdict };
-        let tail_call = done.tail_call.map(|(map, index)| (map.into(), index));
-        assert_eq!((done.verdict, tail_call), (verdict, wanted.tail_call), "{}", text());
+        let next = wanted.next.map(|next| match next {
+            Next::Entry { map, index } => row_of(map, index),
+            Next::Row(row) => row,
+        });
+        assert_eq!((done.verdict, done.next), (verdict, next), "{}", text());
         // Interfaces above 255 are none; who asks with flags asks the helper.
         let named = |target: u32| u8::try_from(target).unwrap_or(0);
         assert_eq!(target.or(around.world.target.map(named)), world.target.map(named), "{}", text());
@@ -190,10 +215,10 @@ fn as_the_form() {
     let cases = cases();
     for lanes in Lanes::ALL {
         for case in &cases {
-            for program in [&case.plain, &case.optimized] {
-                let compiled = rows(case, program, lanes);
+            for form in [&case.plain, &case.optimized] {
+                let compiled = rows(case, form, lanes);
                 if judged(case) {
-                    same(case, program, &compiled, lanes, 60);
+                    same(case, form, &compiled, lanes, 60);
                 }
             }
         }
@@ -222,7 +247,7 @@ fn many_values(count: u32) -> ir::Program {
     let place = |base, offset: u32| Place { space: Space::Packet, base: arg(base), offset: offset as i32, bytes: 1 };
     let mut ops = vec![Op::Read(Special::Data)];
     ops.extend((0..count).map(|at| Op::Load { place: place(0, at), signed: false, swap: false }));
-    ops.push(Op::Adjust { what: Adjust::Head, by: Arg::Const(4) });
+    ops.push(Op::Adjust { what: Adjust::Head, by: Arg::Const(4), bare: false });
     ops.push(Op::Read(Special::Data));
     ops.extend((0..count).map(|at| Op::Store { place: place(count + 2, at), swap: false, value: arg(count - at) }));
     let result = |number, op: &Op| (!matches!(op, Op::Store { .. })).then_some(ir::ValueId(number));
@@ -238,21 +263,18 @@ fn short_of_registers() {
     let program = many_values(80);
     let bytes = compile(&root().join("engines/xdp/programs/drop.c"), &[]);
     let object = Object::read(&bytes).unwrap();
-    let (plain, optimized) = (program.clone(), program);
-    let case =
-        Case { object, name: "many".into(), slots: 0, stack: 0, helpers: vec![], maps: vec![], plain, optimized };
     for lanes in Lanes::ALL {
-        let compiled = rows(&case, &case.plain, lanes);
+        let compiled = back::compile(&program, &Options { lanes, stack: 0 }).unwrap();
         assert!(compiled.spilled > 0);
-        let mut around = Around { world: Plain::new(&case.object), key_bytes: vec![] };
+        let mut around = Around { world: Plain::new(&object), key_bytes: vec![] };
         let packet: Vec<u8> = (0..120).map(|byte| byte ^ 0x55).collect();
         let mut memory = Memory::new(&packet);
-        let wanted = ir::run(&case.plain, &mut memory, &mut around.world.clone()).unwrap().verdict;
+        let wanted = ir::run(&program, &mut memory, &mut around.world.clone()).unwrap().verdict;
         let surroundings = Surroundings::default();
         let mut machine = Machine::new(&compiled.rows, lanes, Memory::new(&packet), surroundings, &mut around);
         assert_eq!(machine.run().unwrap().verdict, wanted);
         assert_eq!(machine.memory.packet(), memory.packet());
-        let error = back::compile(&case.plain, &Options { lanes, stack: 512 }).unwrap_err();
+        let error = back::compile(&program, &Options { lanes, stack: 512 }).unwrap_err();
         assert_eq!(error, BackError::NoRoom { free: 0, stack: 512 });
     }
 }
@@ -270,9 +292,9 @@ fn random_programs() {
         let Some(case) = case(object, &program).filter(judged) else { continue };
         judged_programs += 1;
         for lanes in Lanes::ALL {
-            for program in [&case.plain, &case.optimized] {
-                let compiled = rows(&case, program, lanes);
-                same(&case, program, &compiled, lanes, 8);
+            for form in [&case.plain, &case.optimized] {
+                let compiled = rows(&case, form, lanes);
+                same(&case, form, &compiled, lanes, 8);
             }
         }
     }
@@ -297,12 +319,12 @@ fn table() {
             "{:20} {:>5} {:>5}  {counts:?} {:>5} {average:>6.1} {}",
             case.name,
             case.slots,
-            case.optimized.size(),
+            case.optimized.expanded.size(),
             four.operations(),
             four.spilled
         );
         if shown == case.name {
-            println!("{}", case.optimized);
+            println!("{}", case.optimized.expanded);
             four.rows.iter().enumerate().for_each(|(at, row)| println!("{at:3}: {row}"));
         }
         if let Some((_, goal)) = goals.iter().find(|(name, goal)| *name == case.name && counts[2] > *goal) {

@@ -9,6 +9,7 @@ use common::packets::packet;
 use common::world::Plain;
 use common::{Numbers, compile, programs, root};
 use penstock_xdp_compiler::check::check;
+use penstock_xdp_compiler::helpers::{Around, expand};
 use penstock_xdp_compiler::ir::{
     Adjust, Block, Layout, Memory, Op, Outcome, Place, Space, Special, Stop, build, run, verify,
 };
@@ -16,7 +17,7 @@ use penstock_xdp_compiler::maps::MapKind;
 use penstock_xdp_compiler::object::{Object, Program};
 use penstock_xdp_compiler::passes::{PASSES, optimize};
 use penstock_xdp_compiler::random;
-use penstock_xdp_compiler::{ir, object};
+use penstock_xdp_compiler::{ir, object, translate};
 
 /// A program of an object, in the form.
 struct Case {
@@ -24,6 +25,8 @@ struct Case {
     program: Program,
     plain: ir::Program,
     optimized: ir::Program,
+    /// With the helpers' code: of the first of these, and as rows are made of it.
+    expanded: [ir::Program; 2],
 }
 
 fn built(object: &Object, program: &object::Program, layout: &Layout) -> ir::Program {
@@ -33,10 +36,22 @@ fn built(object: &Object, program: &object::Program, layout: &Layout) -> ir::Pro
     built
 }
 
+fn expanded(object: &Object, program: &object::Program, plain: &ir::Program) -> [ir::Program; 2] {
+    let (layout, mut first) = (Layout::plain(object), plain.clone());
+    let facts = check(object, program).unwrap().facts;
+    let stack = facts.stack_depth.next_multiple_of(8);
+    expand(&mut first, &Around { object, layout: &layout, metadata: true }, stack);
+    let (second, _) = translate::form(object, program, &facts, &layout).unwrap();
+    for form in [&first, &second] {
+        verify(form).unwrap_or_else(|broken| panic!("{}: {broken}\n{form}", program.name));
+    }
+    [first, second]
+}
+
 /// All programs that the tests have: those that are shipped, and those of the checker's tests.
 fn cases() -> Vec<Case> {
     let mut paths = programs();
-    paths.push(root().join("engines/xdp/compiler/tests/objects/good.c"));
+    paths.extend(["good.c", "helpers.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name)));
     let mut cases = Vec::new();
     for path in paths {
         let bytes = compile(&path, &[]);
@@ -46,7 +61,8 @@ fn cases() -> Vec<Case> {
             let plain = built(&object, &program, &Layout::plain(&object));
             let mut optimized = plain.clone();
             optimize(&mut optimized);
-            cases.push(Case { object, program, plain, optimized });
+            let expanded = expanded(&object, &program, &plain);
+            cases.push(Case { object, program, plain, optimized, expanded });
         }
     }
     cases
@@ -60,6 +76,7 @@ fn fill(case: &Case, world: &mut Plain, maps: Option<&Maps>, numbers: &mut Numbe
             MapKind::Array if !map.section.starts_with('.') || map.section == ".maps" => {
                 (0..map.shape.max_entries.min(8)).map(|key| key.to_le_bytes().to_vec()).collect()
             }
+            MapKind::Devmap | MapKind::DevmapHash => [0u32, 3, 5, 6].map(|key| key.to_le_bytes().to_vec()).to_vec(),
             // Addresses as the packets have them.
             MapKind::LpmTrie => {
                 (0..6).map(|n| [[[16, 24, 32][n % 3], 0, 0, 0], [10, 0, n as u8 & 1, n as u8 / 2]].concat()).collect()
@@ -70,8 +87,13 @@ fn fill(case: &Case, world: &mut Plain, maps: Option<&Maps>, numbers: &mut Numbe
             _ => continue,
         };
         for key in keys {
-            let value: Vec<u8> =
+            let mut value: Vec<u8> =
                 (0..map.shape.value_bytes).map(|_| [0, 1, 2, 3, numbers.next() as u8][numbers.below(5)]).collect();
+            // The interface that each machine has, and no program.
+            if matches!(kind, MapKind::Devmap | MapKind::DevmapHash) {
+                value.fill(0);
+                value[0] = 1;
+            }
             let mut known = key.clone();
             known.truncate(map.shape.key_bytes as usize);
             world.set(index as u32, &known, &value, 0);
@@ -106,14 +128,17 @@ fn as_linux() {
     for case in cases().iter().filter(|case| !special(case)) {
         let mut numbers = Numbers(0x5EED_0001);
         let maps = Maps::new(&case.object).unwrap();
-        let program = loaded(&case.object, &maps, &case.program).unwrap();
+        let reason = || kernel::reason(&case.object, &maps, &case.program);
+        let program = loaded(&case.object, &maps, &case.program)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", case.program.name, reason()));
         let mut world = Plain::new(&case.object);
         fill(case, &mut world, Some(&maps), &mut numbers);
-        let mut other = world.clone();
+        let forms = [&case.plain, &case.optimized, &case.expanded[0], &case.expanded[1]];
+        let mut others = [world.clone(), world.clone(), world.clone()];
         for round in 0..400 {
             let packet = packet(&mut numbers);
             let theirs = kernel::run(&program, &packet).unwrap();
-            for (form, world) in [(&case.plain, &mut world), (&case.optimized, &mut other)] {
+            for (form, world) in forms.iter().zip([&mut world].into_iter().chain(&mut others)) {
                 let (ours, after) = outcome(form, &packet, world);
                 let name = format!("{}, round {round}", case.program.name);
                 let ours = ours.unwrap_or_else(|stop| panic!("{name}: {stop}\n{form}"));
@@ -121,7 +146,7 @@ fn as_linux() {
                 assert!(after == theirs.1, "{name}: {packet:02x?} became {after:02x?}, not {:02x?}\n{form}", theirs.1);
             }
         }
-        assert!(world.contents() == other.contents(), "{}", case.program.name);
+        assert!(others.iter().all(|other| world.contents() == other.contents()), "{}", case.program.name);
         for (index, map) in (0..).zip(&case.object.maps) {
             for key in maps.keys(index, &map.shape) {
                 let (ours, theirs) = (world.get(index, &key), maps.get(index, &map.shape, &key));
@@ -147,7 +172,7 @@ fn passes_keep() {
             let outcomes: Vec<_> = packets
                 .iter()
                 .map(|packet| outcome(program, packet, &mut world))
-                .map(|(ended, after)| (ended.map(|ended| (ended.verdict, ended.tail_call)).ok(), after))
+                .map(|(ended, after)| (ended.map(|ended| (ended.verdict, ended.next)).ok(), after))
                 .collect();
             (outcomes, world.contents())
         };
@@ -245,7 +270,8 @@ fn random_programs() {
         before += plain.size();
         after += optimized.size();
         let mut numbers = Numbers(seed);
-        let case = Case { object, program, plain, optimized };
+        let expanded = expanded(&object, &program, &plain);
+        let case = Case { object, program, plain, optimized, expanded };
         let loaded = linux.then(|| {
             let maps = Maps::new(&case.object).unwrap();
             let program = loaded(&case.object, &maps, &case.program);
@@ -257,6 +283,7 @@ fn random_programs() {
         let mut other = world.clone();
         for round in 0..12 {
             let packet = packet(&mut numbers);
+            let before = world.clone();
             let (ours, ours_after) = outcome(&case.plain, &packet, &mut world);
             let verdict = ours.as_ref().map(|ours| ours.verdict).unwrap_or_else(|stop| panic!("{seed}: {stop}"));
             if let Some((_, program)) = &loaded {
@@ -268,6 +295,10 @@ fn random_programs() {
             let forms = || format!("{seed}, round {round}\n{}\n{}", case.plain, case.optimized);
             assert_eq!(then.map(|then| then.verdict), Ok(verdict), "{}", forms());
             assert!(then_after == ours_after && world.contents() == other.contents(), "{}", forms());
+            let mut third = before.clone();
+            let (last, last_after) = outcome(&case.expanded[1], &packet, &mut third);
+            let after = last_after == ours_after && world.contents() == third.contents();
+            assert!(last.map(|last| last.verdict) == Ok(verdict) && after, "{}\n{}", forms(), case.expanded[1]);
         }
         if let Some((maps, _)) = &loaded {
             for (index, map) in (0..).zip(&case.object.maps) {
@@ -353,12 +384,12 @@ fn moved_ends() {
         (Adjust::Tail, 3461, -22),
     ];
     for (what, by, result) in moves {
-        assert_eq!(memory.adjust(what, by.cast_unsigned()).cast_signed(), result, "{what:?} {by}");
+        assert_eq!(memory.adjust(what, by.cast_unsigned(), false).cast_signed(), result, "{what:?} {by}");
     }
     let at = memory.special(Special::DataMeta).unwrap();
     memory.write(at, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
-    assert_eq!(memory.adjust(Adjust::Head, 40), 0);
-    assert_eq!(memory.adjust(Adjust::Tail, 4), 0);
+    assert_eq!(memory.adjust(Adjust::Head, 40, false), 0);
+    assert_eq!(memory.adjust(Adjust::Tail, 4, false), 0);
     assert_eq!(memory.metadata(), [1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(memory.packet(), [[7; 20].as_slice(), &[0; 4]].concat());
 }

@@ -119,10 +119,6 @@ impl Outside for Nothing {
     fn call(&mut self, _: &Asked, _: &mut Memory) -> u64 {
         0
     }
-
-    fn tail_call(&mut self, map: u16, index: u32) -> bool {
-        u32::from(map) == index
-    }
 }
 
 fn run(text: &str, packet: &[u8]) -> (Result<Done, Fault>, Vec<u8>) {
@@ -142,7 +138,7 @@ fn runs() {
         exit zero | - | - | -
         [p data+8] ldp r0.1, 0:4 swap | exit r0.0 | - | -";
     let (done, after) = run(text, &packet);
-    assert_eq!(done, Ok(Done { verdict: 0, rows: 3, tail_call: None }));
+    assert_eq!(done, Ok(Done { verdict: 0, rows: 3, next: None }));
     assert_eq!(after[8..20], [3, 2, 0, 0, 12, 13, 14, 15, 2, 1, 18, 19]);
     // A guard lets through what is wanted, and all lanes see what was before the row.
     let text = "mov64 r0.0, 5 | mov64 r1.0, 6 | mov64 r2.0, 1 | -
@@ -150,7 +146,7 @@ fn runs() {
         sub64 r0.0, r0.0, r1.0 | - | - | -
         add64 r0.0, r0.0, r2.0 | - | - | -
         exit r0.0 | - | - | -";
-    assert_eq!(run(text, &packet).0, Ok(Done { verdict: 2, rows: 5, tail_call: None }));
+    assert_eq!(run(text, &packet).0, Ok(Done { verdict: 2, rows: 5, next: None }));
 }
 
 #[test]

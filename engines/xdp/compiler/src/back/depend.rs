@@ -241,7 +241,7 @@ impl<'a> Builder<'a> {
             let how = if matches!(node.op, Do::Adjust { .. } | Do::Args { .. }) { STRICT } else { GUARDABLE };
             self.all_after(&branches, how);
             self.all_after(&Vec::from_iter(self.tail_call), STRICT);
-            if matches!(node.op, Do::Request { asks: Asks::TailCall { .. }, .. }) {
+            if matches!(node.op, Do::Request { asks: Asks::TailCall, .. }) {
                 let acted = self.acted.clone();
                 self.all_after(&acted, STRICT);
                 self.tail_call = Some(index);

@@ -9,6 +9,7 @@ mod coalesce;
 pub mod code;
 mod depend;
 mod emit;
+mod link;
 mod live;
 mod lower;
 mod open_row;
@@ -17,6 +18,8 @@ mod rename;
 mod schedule;
 mod spill;
 mod tidy;
+
+pub use link::{Linked, link};
 
 use code::Code;
 use registers::Short;

@@ -6,6 +6,7 @@
 
 mod bank;
 
+use crate::helpers::PROGRAM;
 use crate::ir::{Array, CONTEXTS, Layout};
 use crate::maps::{Contents, Map, MapKind};
 use crate::object::Object;
@@ -25,8 +26,8 @@ pub struct CardMap {
     pub number: u32,
     /// What describes it, lowest word first.
     pub descriptor: [u32; 5],
-    /// The address of its only value and what is there before the program runs, of global variables.
-    pub contents: Option<(u32, Vec<u8>)>,
+    /// Addresses and what is there before the program runs: of global variables, and of program arrays.
+    pub contents: Vec<(u32, Vec<u8>)>,
 }
 
 /// Where all is.
@@ -39,6 +40,35 @@ pub struct Placement {
     pub unit: Vec<u8>,
     /// By index of the map, why it is nowhere.
     pub missing: Vec<Option<String>>,
+}
+
+impl Placement {
+    /// Puts programs into the program arrays that are to have them: `row_of` says with which row a program begins.
+    ///
+    /// # Errors
+    /// The name of a program that is not there, and the map.
+    pub fn programs(&mut self, object: &Object, row_of: impl Fn(&str) -> Option<u32>) -> Result<(), NoProgram> {
+        for made in &mut self.maps {
+            let Some(map) = object.maps.get(made.number as usize) else { continue };
+            let (Contents::Names(names), Ok(MapKind::ProgArray)) = (&map.contents, map.shape.kind()) else { continue };
+            let Some(array) = self.layout.array(made.number) else { continue };
+            for (index, name) in names {
+                let missing = || NoProgram { map: map.name.clone(), name: name.clone() };
+                let row = row_of(name).ok_or_else(missing)?;
+                let address = array.address_at(*index).ok_or_else(missing)?;
+                made.contents.push((address, (PROGRAM | row).to_le_bytes().to_vec()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A program array is to have a program that is not there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("map {map}: there is no program {name} for it")]
+pub struct NoProgram {
+    pub map: String,
+    pub name: String,
 }
 
 /// Places the maps of an object.
@@ -84,10 +114,10 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
             return Ok(Place::Unit(array));
         }
         let (descriptor, array) = bank.array(1, map.shape.value_bytes)?;
-        let contents = Some((array.address, bytes.clone()));
+        let contents = vec![(array.address, bytes.clone())];
         return Ok(Place::Card(CardMap { number, descriptor, contents }, Some(array)));
     }
-    let card = |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: None }, array);
+    let card = |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: vec![] }, array);
     match kind {
         MapKind::PercpuArray => {
             let stride = map.shape.value_bytes.next_multiple_of(8);
@@ -100,11 +130,13 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
                 Array { stride, entries: map.shape.max_entries, per_context: each as u32, ..Array::at(address) };
             Ok(Place::Unit(array))
         }
-        MapKind::Array => {
+        MapKind::Array | MapKind::Devmap | MapKind::ProgArray => {
             let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes)?;
             Ok(card((descriptor, Some(array))))
         }
-        MapKind::Hash | MapKind::LruHash | MapKind::LpmTrie => Ok(card((bank.keys(kind, &map.shape)?, None))),
+        MapKind::Hash | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
+            Ok(card((bank.keys(kind, &map.shape)?, None)))
+        }
         _ => Err(format!("units in RTL have no maps of the type {kind}")),
     }
 }

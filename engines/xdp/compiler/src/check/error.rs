@@ -88,6 +88,10 @@ pub enum Rule {
     NoPointer { reg: Reg, found: String },
     #[error("atomic operations work on the stack and on values of maps, not on {0}; copy it there first")]
     AtomicPlace(String),
+    #[error(
+        "an atomic operation on the stack is at a place that is known, and this one is computed; load, change and store instead"
+    )]
+    AtomicComputed,
 
     #[error("{op} is not allowed on {found}; only + and - of 64 bits keep a pointer a pointer")]
     PointerArithmetic { op: String, found: String },

@@ -81,9 +81,14 @@ impl Helper {
 
 use Arg::{Anything, Context, Key, KnownSize, Map, Read, ReadOrNull, ReadWrite, Record, Size, SizeOrZero, Value};
 
+/// Lookups in maps.
+pub const LOOKUP: Helper = helper(1, "map_lookup_elem", &[Map, Key]).gives(Gives::Value).packet_args();
+/// What names the interface to which a packet goes.
+pub const REDIRECT: Helper = helper(23, "redirect", &[Anything, Anything]);
+
 /// The helpers that the engine has.
 pub const HELPERS: [Helper; 23] = [
-    helper(1, "map_lookup_elem", &[Map, Key]).gives(Gives::Value).packet_args(),
+    LOOKUP,
     helper(2, "map_update_elem", &[Map, Key, Value, Anything]).packet_args(),
     helper(3, "map_delete_elem", &[Map, Key]).packet_args(),
     helper(5, "ktime_get_ns", &[]),
@@ -92,7 +97,7 @@ pub const HELPERS: [Helper; 23] = [
     helper(7, "get_prandom_u32", &[]),
     helper(8, "get_smp_processor_id", &[]),
     helper(12, "tail_call", &[Context, Map, Anything]),
-    helper(23, "redirect", &[Anything, Anything]),
+    REDIRECT,
     helper(25, "perf_event_output", &[Context, Map, Anything, Read, SizeOrZero]).free_only(),
     helper(28, "csum_diff", &[ReadOrNull, SizeOrZero, ReadOrNull, SizeOrZero, Anything]).packet_args(),
     helper(44, "xdp_adjust_head", &[Context, Anything]).moves_packet(),

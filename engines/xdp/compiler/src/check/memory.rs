@@ -141,6 +141,9 @@ impl Paths<'_> {
         };
         self.reach(Site { slot, arg: 0, reg: base }, &pointer, offset, size.bytes(), Use::Both)?;
         if let Region::Stack(depth) = pointer.region {
+            if pointer.variable.constant().is_none() {
+                return Err(Rule::AtomicComputed);
+            }
             self.stack_align(&pointer, offset, size)?;
             self.stack_read(depth.into(), &pointer, offset, size)?;
             self.stack_write(depth.into(), &pointer, offset, size, Value::number(Scalar::of_size(size)))?;

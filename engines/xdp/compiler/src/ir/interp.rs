@@ -4,6 +4,7 @@
 use super::{Adjust, Arg, BinOp, BlockId, Edge, End, Op, Place, Program, Space, Special, ValueId};
 use crate::check::Helper;
 use crate::insn::{AtomicOp, Cond, Width};
+use crate::rows::isa;
 
 /// Where the packet's buffer and the stack are (engines/xdp/core.md).
 pub const PACKET: u64 = 0x1_0000;
@@ -24,6 +25,8 @@ const LONGEST_META: i64 = 252;
 const REFUSED: u64 = (-22i64).cast_unsigned();
 /// What it gives for metadata that Linux does not take: -EACCES.
 const DENIED: u64 = (-13i64).cast_unsigned();
+/// What stands in bytes of which nothing is known.
+const ANYTHING: u8 = 0xA5;
 /// Instructions, or blocks, after which a program counts as endless.
 const MAX_STEPS: usize = 1_000_000;
 
@@ -104,8 +107,8 @@ impl Memory {
         })
     }
 
-    /// Moves an end of the packet, as Linux does.
-    pub fn adjust(&mut self, what: Adjust, by: u64) -> u64 {
+    /// Moves an end of the packet, as Linux does; `bare`: as the core does, whose new bytes at the tail are anything.
+    pub fn adjust(&mut self, what: Adjust, by: u64, bare: bool) -> u64 {
         let by = i64::from(by as u32 as i32);
         let meta_bytes = self.data - self.meta;
         match what {
@@ -114,7 +117,9 @@ impl Memory {
                 if data < RESERVED + meta_bytes || data > self.end - SHORTEST {
                     return REFUSED;
                 }
-                self.buffer.copy_within(self.meta as usize..self.data as usize, (self.meta + by) as usize);
+                if !bare {
+                    self.buffer.copy_within(self.meta as usize..self.data as usize, (self.meta + by) as usize);
+                }
                 (self.meta, self.data) = (self.meta + by, data);
             }
             Adjust::Meta => {
@@ -134,7 +139,7 @@ impl Memory {
                     return REFUSED;
                 }
                 if end > self.end {
-                    self.buffer[self.end as usize..end as usize].fill(0);
+                    self.buffer[self.end as usize..end as usize].fill(if bare { ANYTHING } else { 0 });
                 }
                 self.end = end;
             }
@@ -176,8 +181,17 @@ pub struct Outcome {
     pub verdict: u32,
     /// Instructions that were carried out, branches and exits among them.
     pub steps: usize,
-    /// The program array and the index of a tail call, with which it ended; the verdict is then none.
-    pub tail_call: Option<(u32, u32)>,
+    /// The program that takes over; the verdict is then none.
+    pub next: Option<Next>,
+}
+
+/// A program that takes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// The object's program array of that index has it at `index`.
+    Entry { map: u32, index: u32 },
+    /// It begins with that row.
+    Row(u32),
 }
 
 /// Carries a program out.
@@ -206,15 +220,21 @@ pub fn run(program: &Program, memory: &mut Memory, world: &mut dyn World) -> Res
             }
             End::Exit(verdict) => {
                 run.step()?;
-                return Ok(Outcome { verdict: run.get(*verdict)? as u32, steps: run.steps, tail_call: None });
+                return Ok(Outcome { verdict: run.get(*verdict)? as u32, steps: run.steps, next: None });
             }
             End::TailCall { map, index, otherwise } => {
                 run.step()?;
                 let index = run.get(*index)? as u32;
                 if run.world.tail_call(*map, index) {
-                    return Ok(Outcome { verdict: 0, steps: run.steps, tail_call: Some((*map, index)) });
+                    let next = Some(Next::Entry { map: *map, index });
+                    return Ok(Outcome { verdict: 0, steps: run.steps, next });
                 }
                 otherwise
+            }
+            End::Begin { row, .. } => {
+                run.step()?;
+                let row = run.get(*row)? as u32 & (isa::SIZE_ROWS - 1);
+                return Ok(Outcome { verdict: 0, steps: run.steps, next: Some(Next::Row(row)) });
             }
         };
         at = run.follow(program, edge)?;
@@ -296,9 +316,9 @@ impl Run<'_> {
                 self.store(place, after)?;
                 before
             }
-            Op::Adjust { what, by } => {
+            Op::Adjust { what, by, bare } => {
                 let by = self.get(*by)?;
-                self.memory.adjust(*what, by)
+                self.memory.adjust(*what, by, *bare)
             }
             Op::Call { helper, map, args, .. } => {
                 let args: Vec<u64> = args.iter().map(|arg| self.get(*arg)).collect::<Result<_, _>>()?;

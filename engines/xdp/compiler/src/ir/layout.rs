@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Where a target has the values of maps that need no search: so a lookup in an array is arithmetic, and a global variable a load.
 
+use super::{Arg, BinOp, Op, Special};
+use crate::insn::Width;
 use crate::maps::{Contents, MapKind};
 use crate::object::Object;
 
@@ -31,6 +33,39 @@ pub struct Banks {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout(pub Vec<Option<Array>>);
 
+impl Array {
+    /// The address of the value with an index that is in range: what has to be computed for it.
+    pub fn address_of(&self, index: Arg, value: &mut impl FnMut(Op) -> Arg) -> Arg {
+        let bin = |op, a, b: u32| Op::Bin { op, width: Width::W64, a, b: Arg::Const(b.into()) };
+        let sum = |a, b| Op::Bin { op: BinOp::Add, width: Width::W64, a, b };
+        // What does not depend on the index apart from what does: it can be known long before.
+        let mut first = Arg::Const(self.address.into());
+        if self.per_context > 0 {
+            let context = value(bin(BinOp::And, Arg::Special(Special::Cpu), CONTEXTS - 1));
+            let own = value(bin(BinOp::Mul, context, self.per_context));
+            first = value(bin(BinOp::Add, own, self.address));
+        }
+        let mut in_bank = index;
+        if let Some(banks) = self.banks.filter(|_| self.entries > 1) {
+            let bank = value(bin(BinOp::And, index, banks.count - 1));
+            let bank = value(bin(BinOp::Lsh, bank, banks.bytes.ilog2()));
+            first = value(sum(bank, first));
+            in_bank = value(bin(BinOp::Rsh, index, banks.count.ilog2()));
+        }
+        let distance = value(bin(BinOp::Mul, in_bank, self.stride));
+        value(sum(distance, first))
+    }
+
+    /// The same of an index that is known before the program runs; `None` outside of it. Of values of contexts, the first one's.
+    pub fn address_at(&self, index: u32) -> Option<u32> {
+        let (bank, in_bank) = match self.banks {
+            Some(banks) => ((index & (banks.count - 1)) * banks.bytes, index / banks.count),
+            None => (0, index),
+        };
+        (index < self.entries).then(|| self.address + bank + in_bank * self.stride)
+    }
+}
+
 /// Contexts of a unit (engines/xdp/core.md).
 pub const CONTEXTS: u32 = 8;
 /// Memory of the unit, and of the card.
@@ -46,8 +81,8 @@ impl Layout {
         let (mut unit, mut card) = (u64::from(UNIT), u64::from(CARD));
         let place = |map: &crate::maps::Map| {
             let kind = map.shape.kind().ok()?;
-            if !matches!(kind, MapKind::Array | MapKind::PercpuArray) && !matches!(map.contents, Contents::Data { .. })
-            {
+            let numbered = matches!(kind, MapKind::Array | MapKind::PercpuArray | MapKind::Devmap | MapKind::ProgArray);
+            if !numbered && !matches!(map.contents, Contents::Data { .. }) {
                 return None;
             }
             let stride = map.shape.value_bytes.next_multiple_of(8);

@@ -14,7 +14,7 @@ mod verify;
 mod walk;
 
 pub use build::{BuildError, MAX_INSTS, build};
-pub use interp::{Memory, Outcome, Stop, World, run};
+pub use interp::{Memory, Next, Outcome, Stop, World, run};
 pub use layout::{Array, Banks, CONTEXTS, Layout};
 pub use order::Order;
 pub use stale::Stale;
@@ -163,10 +163,12 @@ pub enum Op {
         value: Arg,
         expected: Option<Arg>,
     },
-    /// A helper that the core carries out itself: 0, or −22 when it cannot. Of `by` the lower 32 bits count.
+    /// A helper that moves an end of the packet: 0, or −22 when it cannot. Of `by` the lower 32 bits count. `bare`: as the core does it, which
+    /// leaves what it adds at the tail as it is, and the metadata's bytes where they were.
     Adjust {
         what: Adjust,
         by: Arg,
+        bare: bool,
     },
     /// A helper outside of the core. `reads` and `writes` is the memory that it reaches through its arguments.
     Call {
@@ -225,6 +227,11 @@ pub enum End {
     TailCall {
         map: u32,
         index: Arg,
+        otherwise: Edge,
+    },
+    /// The program that begins with that row takes over, with the stack cleared; goes on when too many have followed each other already.
+    Begin {
+        row: Arg,
         otherwise: Edge,
     },
 }

@@ -123,13 +123,13 @@ impl Display for Op {
                 write!(f, "atomic.{} {place}, {value}", atomic(*op))?;
                 expected.map_or(Ok(()), |expected| write!(f, " if {expected}"))
             }
-            Op::Adjust { what, by } => {
+            Op::Adjust { what, by, bare } => {
                 let what = match what {
                     Adjust::Head => "head",
                     Adjust::Meta => "meta",
                     Adjust::Tail => "tail",
                 };
-                write!(f, "adjust.{what} {by}")
+                write!(f, "adjust.{what}{} {by}", if *bare { ".bare" } else { "" })
             }
             Op::Call { helper, map, args, reads, writes } => {
                 write!(f, "call {}({})", helper.name, list(args))?;
@@ -173,6 +173,7 @@ impl Display for End {
             }
             End::Exit(verdict) => write!(f, "exit {verdict}"),
             End::TailCall { map, index, otherwise } => write!(f, "tail map{map}[{index}] else {otherwise}"),
+            End::Begin { row, otherwise } => write!(f, "begin {row} else {otherwise}"),
         }
     }
 }

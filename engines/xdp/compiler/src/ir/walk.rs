@@ -76,7 +76,7 @@ impl End {
         match self {
             End::Jump(edge) => vec![edge],
             End::Branch { then, otherwise, .. } => vec![then, otherwise],
-            End::TailCall { otherwise, .. } => vec![otherwise],
+            End::TailCall { otherwise, .. } | End::Begin { otherwise, .. } => vec![otherwise],
             End::Exit(_) => vec![],
         }
     }
@@ -86,7 +86,7 @@ impl End {
         match self {
             End::Jump(edge) => vec![edge],
             End::Branch { then, otherwise, .. } => vec![then, otherwise],
-            End::TailCall { otherwise, .. } => vec![otherwise],
+            End::TailCall { otherwise, .. } | End::Begin { otherwise, .. } => vec![otherwise],
             End::Exit(_) => vec![],
         }
     }
@@ -97,7 +97,7 @@ impl End {
             End::Jump(_) => &[],
             End::Branch { a, b, .. } => &[*a, *b],
             End::Exit(verdict) => &[*verdict],
-            End::TailCall { index, .. } => &[*index],
+            End::TailCall { index: own, .. } | End::Begin { row: own, .. } => &[*own],
         };
         own.iter().copied().chain(self.edges().into_iter().flat_map(|edge| edge.args.iter().copied())).collect()
     }
@@ -110,7 +110,9 @@ impl End {
                 [a, b].into_iter().chain(&mut then.args).chain(&mut otherwise.args).collect()
             }
             End::Exit(verdict) => vec![verdict],
-            End::TailCall { index, otherwise, .. } => [index].into_iter().chain(&mut otherwise.args).collect(),
+            End::TailCall { index: own, otherwise, .. } | End::Begin { row: own, otherwise } => {
+                [own].into_iter().chain(&mut otherwise.args).collect()
+            }
         }
     }
 }
@@ -165,7 +167,7 @@ impl Program {
             let end = match block.end {
                 End::Jump(_) => 0,
                 End::Exit(Arg::Const(_)) => usize::from(insts > 0),
-                End::Exit(_) | End::Branch { .. } | End::TailCall { .. } => 1,
+                End::Exit(_) | End::Branch { .. } | End::TailCall { .. } | End::Begin { .. } => 1,
             };
             insts + end
         };

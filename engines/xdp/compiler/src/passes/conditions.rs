@@ -46,7 +46,7 @@ fn simpler(context: &Context, end: &End) -> Option<End> {
             let lower = context.lower(*verdict, 32);
             (lower != *verdict).then_some(End::Exit(lower))
         }
-        End::Jump(_) | End::TailCall { .. } => None,
+        End::Jump(_) | End::TailCall { .. } | End::Begin { .. } => None,
     }
 }
 

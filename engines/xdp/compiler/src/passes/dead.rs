@@ -59,7 +59,7 @@ fn wanted(program: &Program) -> Vec<bool> {
         }
         match &block.end {
             End::Branch { a, b, .. } => [*a, *b].into_iter().for_each(|arg| want(arg, &mut open)),
-            End::Exit(arg) | End::TailCall { index: arg, .. } => want(*arg, &mut open),
+            End::Exit(arg) | End::TailCall { index: arg, .. } | End::Begin { row: arg, .. } => want(*arg, &mut open),
             End::Jump(_) => {}
         }
         for edge in block.end.edges() {

@@ -25,7 +25,9 @@ pub(super) fn rule(context: &Context, op: &Op) -> Option<New> {
             let value = cut(context, *value, 8 * place.bytes)?;
             Some(New::Op(Op::Store { place: *place, swap: *swap, value }))
         }
-        Op::Adjust { what, by } => Some(New::Op(Op::Adjust { what: *what, by: cut(context, *by, 32)? })),
+        Op::Adjust { what, by, bare } => {
+            Some(New::Op(Op::Adjust { what: *what, by: cut(context, *by, 32)?, bare: *bare }))
+        }
         _ => None,
     }
 }

@@ -192,7 +192,7 @@ fn request(imm: u32, lane: usize) -> Result<Asks<InWindow>, DecodeError> {
         isa::KIND_LOOKUP => Asks::Lookup { map: number, key },
         isa::KIND_UPDATE => Asks::Update { map: number, key },
         isa::KIND_DELETE => Asks::Delete { map: number, key },
-        isa::KIND_TAIL_CALL => Asks::TailCall { map: number },
+        isa::KIND_TAIL_CALL => Asks::TailCall,
         _ => return Err(error),
     })
 }

@@ -230,7 +230,7 @@ fn request(asks: &Asks<InWindow>, answer: bool) -> Result<u64, EncodeError> {
         Asks::Lookup { .. } => isa::KIND_LOOKUP,
         Asks::Update { .. } => isa::KIND_UPDATE,
         Asks::Delete { .. } => isa::KIND_DELETE,
-        Asks::TailCall { .. } => isa::KIND_TAIL_CALL,
+        Asks::TailCall => isa::KIND_TAIL_CALL,
     };
     bits.put((isa::REQUEST_KIND_AT, isa::REQUEST_KIND_BITS), "a request", kind)?;
     bits.put((isa::REQUEST_SILENT_AT, 1), "a request", !answer)?;
@@ -256,10 +256,10 @@ fn request(asks: &Asks<InWindow>, answer: bool) -> Result<u64, EncodeError> {
         Asks::Helper { number: of }
         | Asks::Lookup { map: of, .. }
         | Asks::Update { map: of, .. }
-        | Asks::Delete { map: of, .. }
-        | Asks::TailCall { map: of } => {
+        | Asks::Delete { map: of, .. } => {
             bits.put((isa::REQUEST_NUMBER_AT, isa::REQUEST_NUMBER_BITS), "a helper's or map's number", of)?;
         }
+        Asks::TailCall => {}
     }
     if let Some(key) = asks.key() {
         let at = if key.window == Window::Stack { isa::REQUEST_KEY_STACK_AT } else { isa::REQUEST_KEY_PACKET_AT };

@@ -52,15 +52,39 @@ pub struct Key<P> {
 /// What a request asks for. The numbers are of helpers and maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Asks<P> {
-    Load { bytes: Bytes, signed: bool },
-    Store { bytes: Bytes },
-    Atomic { op: AtomicOp, count: u8 },
-    Divide { signed: bool, remainder: bool, width: Width },
-    Helper { number: u16 },
-    Lookup { map: u16, key: Option<Key<P>> },
-    Update { map: u16, key: Option<Key<P>> },
-    Delete { map: u16, key: Option<Key<P>> },
-    TailCall { map: u16 },
+    Load {
+        bytes: Bytes,
+        signed: bool,
+    },
+    Store {
+        bytes: Bytes,
+    },
+    Atomic {
+        op: AtomicOp,
+        count: u8,
+    },
+    Divide {
+        signed: bool,
+        remainder: bool,
+        width: Width,
+    },
+    Helper {
+        number: u16,
+    },
+    Lookup {
+        map: u16,
+        key: Option<Key<P>>,
+    },
+    Update {
+        map: u16,
+        key: Option<Key<P>>,
+    },
+    Delete {
+        map: u16,
+        key: Option<Key<P>>,
+    },
+    /// The program that begins with the row in `a` takes over.
+    TailCall,
 }
 
 /// What a lane does. `S` is what it reads, `P` a place in memory, `T` where branches lead.
@@ -280,7 +304,7 @@ impl<P> Asks<P> {
             Asks::Lookup { map, key: at } => Asks::Lookup { map, key: key(at) },
             Asks::Update { map, key: at } => Asks::Update { map, key: key(at) },
             Asks::Delete { map, key: at } => Asks::Delete { map, key: key(at) },
-            Asks::TailCall { map } => Asks::TailCall { map },
+            Asks::TailCall => Asks::TailCall,
         }
     }
 

@@ -120,7 +120,7 @@ impl Display for InLane<'_> {
                     Asks::Lookup { map, .. } => format!("lookup {map}"),
                     Asks::Update { map, .. } => format!("update {map}"),
                     Asks::Delete { map, .. } => format!("delete {map}"),
-                    Asks::TailCall { map } => format!("tail_call {map}"),
+                    Asks::TailCall => "tail_call".into(),
                 };
                 if *answer {
                     write!(f, "ext {dst}, {name}, {a}, {b}")?

@@ -264,7 +264,7 @@ fn request(words: &mut Words<'_>, answer: bool) -> Read<LaneOp> {
         "lookup" => Asks::Lookup { map: words.number()?, key: None },
         "update" => Asks::Update { map: words.number()?, key: None },
         "delete" => Asks::Delete { map: words.number()?, key: None },
-        "tail_call" => Asks::TailCall { map: words.number()? },
+        "tail_call" => Asks::TailCall,
         _ => {
             let Some((stem, width)) = width(name) else { return words.wrong(name, "a request") };
             let (signed, remainder) = match stem {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use penstock_xdp_compiler::check::Helper;
+use penstock_xdp_compiler::helpers::PROGRAM;
 use penstock_xdp_compiler::ir::{Layout, Memory, Special, World, map_pointer};
 use penstock_xdp_compiler::maps::{Contents, Map, MapKind};
 use penstock_xdp_compiler::object::Object;
@@ -37,6 +38,11 @@ pub struct Left {
     told: Vec<Vec<u8>>,
 }
 
+/// The row with which the program of an entry begins.
+pub fn row_of(map: u32, index: u32) -> u32 {
+    map << 6 | index
+}
+
 fn not(number: i64) -> u64 {
     (-number).cast_unsigned()
 }
@@ -60,6 +66,14 @@ impl Plain {
                 let address = plain.layout.array(index as u32).unwrap().address;
                 plain.put(address.into(), bytes);
             }
+            // Half of the places hold a program, whose first row says which.
+            if let Ok(MapKind::ProgArray) = map.shape.kind() {
+                let array = plain.layout.array(index as u32).unwrap();
+                for at in (1..map.shape.max_entries).step_by(2) {
+                    let address = array.address + array.stride * at;
+                    plain.put(address.into(), &(PROGRAM | row_of(index as u32, at)).to_le_bytes());
+                }
+            }
         }
         plain
     }
@@ -80,11 +94,9 @@ impl Plain {
     fn lookup(&self, map: u32, key: &[u8]) -> Option<u64> {
         let shape = &self.maps[map as usize].shape;
         match shape.kind().unwrap() {
-            MapKind::Array | MapKind::PercpuArray => {
-                let array = self.layout.array(map)?;
-                let index = u32::from_le_bytes(key.try_into().unwrap());
-                (index < array.entries).then(|| u64::from(array.address) + u64::from(array.stride) * u64::from(index))
-            }
+            MapKind::ProgArray => None,
+            MapKind::Devmap => self.entry(map, key).filter(|address| self.bytes(*address, 4) != [0; 4]),
+            MapKind::Array | MapKind::PercpuArray => self.entry(map, key),
             MapKind::LpmTrie => {
                 let bits = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
                 let bit = |bytes: &[u8], at: usize| bytes[4 + at / 8] >> (7 - at % 8) & 1;
@@ -98,11 +110,19 @@ impl Plain {
         }
     }
 
+    /// The address of an array's element.
+    fn entry(&self, map: u32, key: &[u8]) -> Option<u64> {
+        let array = self.layout.array(map)?;
+        let index = u32::from_le_bytes(key.try_into().unwrap());
+        (index < array.entries).then(|| u64::from(array.address) + u64::from(array.stride) * u64::from(index))
+    }
+
     /// Puts an entry into a map, as bpf_map_update_elem() does.
     pub fn set(&mut self, map: u32, key: &[u8], value: &[u8], flags: u64) -> u64 {
         let kind = self.maps[map as usize].shape.kind().unwrap();
         let array = matches!(kind, MapKind::Array | MapKind::PercpuArray);
         let known = match kind {
+            MapKind::Devmap => self.entry(map, key),
             MapKind::LpmTrie => self.entries[map as usize].iter().find(|(known, _)| known == key).map(|(_, to)| *to),
             _ => self.lookup(map, key),
         };
@@ -146,16 +166,13 @@ impl Plain {
     }
 }
 
-/// The sum of 16-bit words in one's complement, not folded.
-fn sum(bytes: &[u8]) -> u64 {
-    bytes.as_chunks::<2>().0.iter().map(|word| u64::from(u16::from_le_bytes(*word))).sum()
-}
-
-fn folded(mut sum: u64) -> u64 {
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum
+/// A one's complement sum of 32 bits, as Linux' csum_partial() gives it: 0 only of nothing but zeros.
+fn sum(bytes: &[u8], seed: u64) -> u64 {
+    let mut padded = bytes.to_vec();
+    padded.resize(bytes.len().next_multiple_of(4), 0);
+    let words = padded.as_chunks::<4>().0.iter().map(|word| u64::from(u32::from_le_bytes(*word)));
+    let sum = words.sum::<u64>() + seed;
+    if sum == 0 { 0 } else { (sum - 1) % 0xffff_ffff + 1 }
 }
 
 impl World for Plain {
@@ -211,16 +228,25 @@ impl World for Plain {
                 self.told.push(packet[..bytes.min(packet.len())].to_vec());
                 0
             }
-            // Nothing is in these maps.
-            "redirect_map" => args[2] & 3,
+            "redirect_map" => {
+                let devices = matches!(shape?.kind(), Ok(MapKind::Devmap | MapKind::DevmapHash));
+                if args[2] & !(if devices { 0x1b } else { 3 }) != 0 {
+                    return Some(0);
+                }
+                let found = self.lookup(map?, &args[1].to_le_bytes()[..4]).filter(|_| devices);
+                self.target = Some(found.map_or(0, |at| u32::from_le_bytes(self.bytes(at, 4).try_into().unwrap())));
+                if found.is_some() { 4 } else { args[2] & 3 }
+            }
             "csum_diff" => {
                 let from = self.memory_of(memory, args[0], args[1] as u32);
                 let to = self.memory_of(memory, args[2], args[3] as u32);
-                if !(args[1] | args[3]).is_multiple_of(4) {
-                    return Some(not(22));
-                }
-                let minus: Vec<u8> = from.iter().map(|byte| !byte).collect();
-                folded(sum(&to) + sum(&minus) + (args[4] & 0xffff_ffff))
+                let (seed, minus) = (args[4] & 0xffff_ffff, |sum: u64| !sum & 0xffff_ffff);
+                let all = match (from.is_empty(), to.is_empty()) {
+                    (true, _) => sum(&to, seed),
+                    (false, true) => minus(sum(&from, minus(seed))),
+                    (false, false) => sum(&[], sum(&to, seed) + minus(sum(&from, 0))),
+                };
+                if all == 0 { 0 } else { (all - 1) % 0xffff + 1 }
             }
             _ => return None,
         })
@@ -237,8 +263,7 @@ impl World for Plain {
         }
     }
 
-    /// Half of the places hold a program.
-    fn tail_call(&mut self, _map: u32, index: u32) -> bool {
-        index % 2 == 1
+    fn tail_call(&mut self, map: u32, index: u32) -> bool {
+        index % 2 == 1 && index < self.maps[map as usize].shape.max_entries
     }
 }

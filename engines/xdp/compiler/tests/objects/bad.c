@@ -106,6 +106,11 @@ ASM(metadata, "r2 = *(u32 *)(r1 + 8); r0 = *(u32 *)(r2 + 0); exit;")
 ASM(the_end, "r2 = *(u32 *)(r1 + 4); r0 = *(u8 *)(r2 - 1); exit;")
 /* refused: `r2 += 1` is not allowed on data_end */
 ASM(beyond_the_end, "r2 = *(u32 *)(r1 + 4); r2 += 1; r0 = 0; exit;")
+/* refused: an atomic operation on the stack is at a place that is known, and this one is computed */
+ASM(atomic_computed,
+    "r2 = 1; *(u64 *)(r10 - 8) = r2; *(u64 *)(r10 - 16) = r2; r3 = *(u32 *)(r1 + 12); r3 &= 8; r4 = r10; r4 -= 16; r4 += r3;"
+    "lock *(u64 *)(r4 + 0) += r2; r0 = 1; exit;")
+
 /* refused: atomic operations work on the stack and on values of maps, not on a pointer into the packet */
 ASM(atomic_on_packet,
     "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; r4 = r2; r4 += 14; if r4 > r3 goto 1f;"

@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
             Op::Load { place, signed, swap } => self.load(place, *signed, *swap, result),
             Op::Store { place, swap, value } => self.store(place, *swap, *value),
             Op::Atomic { op, place, value, expected } => self.atomic(*op, place, *value, *expected, result),
-            Op::Adjust { what, by } => {
+            Op::Adjust { what, by, .. } => {
                 let by = self.src(*by);
                 self.give(Do::Adjust { what: *what, by }, result);
             }
@@ -220,12 +220,13 @@ impl<'a> Lower<'a> {
                 self.push(Do::Branch(test, to), None);
                 self.jump(otherwise);
             }
-            End::TailCall { map, index, otherwise } => {
-                let a = self.src(*index);
-                let asks = Asks::TailCall { map: *map as u16 };
-                self.give(Do::Request { asks, answer: true, a, b: Src::Zero }, None);
+            End::Begin { row, otherwise } => {
+                let a = self.src(*row);
+                self.give(Do::Request { asks: Asks::TailCall, answer: true, a, b: Src::Zero }, None);
                 self.jump(otherwise);
             }
+            // None is left of the arrays that the target has; of others no entry is there.
+            End::TailCall { otherwise, .. } => self.jump(otherwise),
         }
     }
 

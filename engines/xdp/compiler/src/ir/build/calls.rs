@@ -5,8 +5,8 @@ use super::live::{arguments, variable};
 use super::{BuildError, Builder, UNSET};
 use crate::check::{self, Gives, MapRef, find_helper};
 use crate::insn::{Cond, Reg, Width};
-use crate::ir::layout::{Array, CONTEXTS};
-use crate::ir::{Adjust, Arg, BinOp, Block, BlockId, Edge, End, Op, Place, Space, Special};
+use crate::ir::layout::Array;
+use crate::ir::{Adjust, Arg, Block, BlockId, Edge, End, Op, Place, Space, Special};
 use crate::maps::MapKind;
 
 impl Builder<'_> {
@@ -19,9 +19,9 @@ impl Builder<'_> {
             "ktime_get_ns" | "ktime_get_boot_ns" => self.value(Op::Read(Special::Time)),
             "get_prandom_u32" => self.value(Op::Read(Special::Random)),
             "get_smp_processor_id" => Arg::Special(Special::Cpu),
-            "xdp_adjust_head" => self.value(Op::Adjust { what: Adjust::Head, by: args[1] }),
-            "xdp_adjust_meta" => self.value(Op::Adjust { what: Adjust::Meta, by: args[1] }),
-            "xdp_adjust_tail" => self.value(Op::Adjust { what: Adjust::Tail, by: args[1] }),
+            "xdp_adjust_head" => self.value(Op::Adjust { what: Adjust::Head, by: args[1], bare: false }),
+            "xdp_adjust_meta" => self.value(Op::Adjust { what: Adjust::Meta, by: args[1], bare: false }),
+            "xdp_adjust_tail" => self.value(Op::Adjust { what: Adjust::Tail, by: args[1], bare: false }),
             "map_lookup_elem" => match self.array() {
                 Some(array) => self.element(array, &args),
                 None => self.call(helper, args),
@@ -96,24 +96,7 @@ impl Builder<'_> {
             packet_check: None,
         };
         self.at = inside;
-        let bin = |op, a, b: u32| Op::Bin { op, width: Width::W64, a, b: Arg::Const(b.into()) };
-        // What does not depend on the index apart from what does: it can be known long before.
-        let mut first = Arg::Const(array.address.into());
-        if array.per_context > 0 {
-            let context = self.value(bin(BinOp::And, Arg::Special(Special::Cpu), CONTEXTS - 1));
-            let own = self.value(bin(BinOp::Mul, context, array.per_context));
-            first = self.value(bin(BinOp::Add, own, array.address));
-        }
-        let sum = |a, b| Op::Bin { op: BinOp::Add, width: Width::W64, a, b };
-        let mut in_bank = index;
-        if let Some(banks) = array.banks.filter(|_| array.entries > 1) {
-            let bank = self.value(bin(BinOp::And, index, banks.count - 1));
-            let bank = self.value(bin(BinOp::Lsh, bank, banks.bytes.ilog2()));
-            first = self.value(sum(bank, first));
-            in_bank = self.value(bin(BinOp::Rsh, index, banks.count.ilog2()));
-        }
-        let distance = self.value(bin(BinOp::Mul, in_bank, array.stride));
-        let address = self.value(sum(distance, first));
+        let address = array.address_of(index, &mut |op| self.value(op));
         self.program.blocks[inside].end = End::Jump(to(inside + 1, vec![address]));
         self.at = inside + 1;
         Arg::Value(found)

@@ -29,8 +29,6 @@ pub trait Outside {
     fn store(&mut self, address: u64, count: u8, value: u64);
     /// A helper or map.
     fn call(&mut self, asked: &Asked, memory: &mut Memory) -> u64;
-    /// Whether the program array of that number has a program at an index.
-    fn tail_call(&mut self, map: u16, index: u32) -> bool;
 }
 
 /// A request that is no access to memory.
@@ -84,15 +82,15 @@ pub struct Done {
     pub verdict: u32,
     /// How many rows were carried out.
     pub rows: u64,
-    /// The program array and the index of the program that takes over; the verdict is then none.
-    pub tail_call: Option<(u16, u32)>,
+    /// The row with which the program begins that takes over; the verdict is then none.
+    pub next: Option<u32>,
 }
 
 /// Where a context goes on behind a row.
 enum Next {
     Behind,
     To(Target),
-    Program(u16, u32),
+    Program(u32),
 }
 
 /// A value, and whether it is made of bytes that are there.
@@ -154,14 +152,12 @@ impl<'a, O: Outside> Machine<'a, O> {
                 Next::To(Target::Row(row)) => at = row.into(),
                 Next::To(Target::Exit(verdict)) => {
                     let verdict = if verdict > 4 { 0 } else { u32::from(verdict) };
-                    return Ok(Done { verdict, rows: count, tail_call: None });
+                    return Ok(Done { verdict, rows: count, next: None });
                 }
-                Next::Program(map, index) => {
-                    return Ok(Done { verdict: 0, rows: count, tail_call: Some((map, index)) });
-                }
+                Next::Program(row) => return Ok(Done { verdict: 0, rows: count, next: Some(row) }),
             }
         }
-        Ok(Done { verdict: 0, rows: MAX_ROWS, tail_call: None })
+        Ok(Done { verdict: 0, rows: MAX_ROWS, next: None })
     }
 
     fn row(&mut self, row: &Row) -> Result<Next, Fault> {
@@ -394,15 +390,13 @@ impl<'a, O: Outside> Machine<'a, O> {
             if by.lost {
                 return Err(Fault::NotThere(lane));
             }
-            let bits = self.memory.adjust(what, by.bits);
+            let bits = self.memory.adjust(what, by.bits, true);
             self.registers[lane][usize::from(register)] = Value { bits, lost: false };
         }
-        if let Some(Sent { asks: Asks::TailCall { map }, .. }) = effects.request {
-            let index = self.args[0] as u32;
-            if self.outside.tail_call(map, index) {
-                return Ok(Next::Program(map, index));
-            }
-        } else if let Some(sent) = effects.request {
+        if let Some(Sent { asks: Asks::TailCall, .. }) = effects.request {
+            return Ok(Next::Program(self.args[0] as u32 & (isa::SIZE_ROWS - 1)));
+        }
+        if let Some(sent) = effects.request {
             let bits = self.request(sent.asks, sent.key)?;
             if sent.answer {
                 self.registers[0][usize::from(sent.dst)] = Value { bits, lost: false };

@@ -1,0 +1,38 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Programs one behind the other: those that tail calls lead to stand in the same row memory.
+
+use super::{BackError, Compiled, words};
+use crate::rows::{Lane, Lanes, Row, Target};
+
+/// Programs in the row memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linked {
+    /// Of each row the words that the core reads.
+    pub words: Vec<Vec<u32>>,
+    /// By program, its first row.
+    pub first: Vec<u32>,
+}
+
+/// Puts programs one behind the other.
+///
+/// # Errors
+/// All of them together are too long.
+pub fn link<'a>(programs: impl IntoIterator<Item = &'a Compiled>, lanes: Lanes) -> Result<Linked, BackError> {
+    let (mut rows, mut first) = (Vec::new(), Vec::new());
+    for program in programs {
+        let begin = rows.len();
+        first.push(begin as u32);
+        rows.extend(program.rows.iter().map(|row| moved(row, begin)));
+    }
+    Ok(Linked { words: words(&rows, lanes)?, first })
+}
+
+/// A row of a program that begins there.
+fn moved(row: &Row, begin: usize) -> Row {
+    let target = |target| match target {
+        Target::Row(row) => Target::Row(row + begin as u16),
+        exit @ Target::Exit(_) => exit,
+    };
+    let lane = |lane: &Lane| Lane { op: lane.op.map(|source| source, |_, place| place, target), ..lane.clone() };
+    Row { lanes: row.lanes.iter().map(|it| it.as_ref().map(lane)).collect(), ..row.clone() }
+}

@@ -1,0 +1,131 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes, folded to 16 bits as Linux does since 6.14.
+//!
+//! Words of 32 bits are added up in 64 bits, of which no sum of what a program can reach runs over; carries come back in at the end. A sum in one's
+//! complement has two zeros: 0 comes out only when all that was added is 0, and so it does in Linux.
+
+use super::Code;
+use super::writer::Writer;
+use crate::insn::Cond;
+use crate::ir::{Arg, BinOp, Op, Place, Space};
+
+/// So many bytes are added up without a loop.
+const STRAIGHT: u32 = 128;
+const ZERO: Arg = Arg::Const(0);
+const HALF: Arg = Arg::Const(0xFFFF_FFFF);
+
+/// Bytes: where they are, and how many.
+#[derive(Clone, Copy)]
+struct Bytes {
+    space: Space,
+    base: Arg,
+    count: Arg,
+}
+
+/// What goes and what comes: where, and how many bytes.
+pub(super) fn difference(sides: [(Place, Arg); 2], seed: Arg) -> Code<'static> {
+    Box::new(move |w| {
+        let [from, to] = sides.map(|(Place { space, base, .. }, count)| Bytes { space, base, count });
+        let (from, to) = (counted(w, from), counted(w, to));
+        let seed = w.low(seed);
+        // Without bytes to add, the seed goes into what is taken away.
+        let (both, [added, taken, minus]) = w.block();
+        let nothing_goes = w.when(Cond::Ne, from.count, ZERO);
+        let something_comes = w.when(Cond::Eq, to.count, ZERO);
+        let less = w.bin(BinOp::Xor, seed, HALF);
+        let goes = sum(w, from);
+        let taken_then = w.add(goes, less);
+        w.jump(both, &[ZERO, taken_then, HALF]);
+        w.go(something_comes);
+        let goes = sum(w, from);
+        let comes = sum(w, to);
+        let added_then = w.add(comes, seed);
+        w.jump(both, &[added_then, goes, HALF]);
+        w.go(nothing_goes);
+        let comes = sum(w, to);
+        let added_then = w.add(comes, seed);
+        // Minus nothing is nothing, not the other zero.
+        w.jump(both, &[added_then, ZERO, ZERO]);
+        w.go(both);
+        let taken = half(w, taken, 32);
+        let taken = half(w, taken, 32);
+        let taken = w.bin(BinOp::Xor, taken, minus);
+        let total = w.add(added, taken);
+        // What of the first step is above 32 bits is small: two more are enough.
+        let total = half(w, total, 32);
+        let total = half(w, total, 16);
+        let total = half(w, total, 16);
+        w.done(total);
+    })
+}
+
+/// A count is an int.
+fn counted(w: &mut Writer, bytes: Bytes) -> Bytes {
+    let count = match bytes.count {
+        Arg::Const(count) => Arg::Const(count & 0xFFFF_FFFF),
+        count => w.low(count),
+    };
+    Bytes { count, ..bytes }
+}
+
+/// The lower bits, and what is above them.
+fn half(w: &mut Writer, sum: Arg, bits: u8) -> Arg {
+    let low = w.value(Op::low(sum, bits));
+    let high = w.bin(BinOp::Rsh, sum, Arg::Const(bits.into()));
+    w.add(low, high)
+}
+
+/// The sum of all words. Behind bytes that fill no word there are zeros.
+fn sum(w: &mut Writer, bytes: Bytes) -> Arg {
+    match bytes.count {
+        Arg::Const(count) if count <= STRAIGHT.into() => straight(w, bytes, count as u32),
+        _ => around(w, bytes),
+    }
+}
+
+/// All at once, as a tree: neighbours are added first.
+fn straight(w: &mut Writer, bytes: Bytes, count: u32) -> Arg {
+    let load = |w: &mut Writer, at: u32, size| w.load(bytes.space, bytes.base, at.cast_signed(), size);
+    let mut sums: Vec<Arg> = (0..count / 4).map(|word| load(w, 4 * word, 4)).collect();
+    let end = count & !3;
+    if count & 2 != 0 {
+        sums.push(load(w, end, 2));
+    }
+    if count & 1 != 0 {
+        let last = load(w, count - 1, 1);
+        sums.push(w.bin(BinOp::Lsh, last, Arg::Const(u64::from(count & 2) * 8)));
+    }
+    while sums.len() > 1 {
+        sums = sums.chunks(2).map(|pair| pair.iter().copied().reduce(|a, b| w.add(a, b)).unwrap_or(ZERO)).collect();
+    }
+    sums.first().copied().unwrap_or(ZERO)
+}
+
+/// Sixteen bytes at a time, then four, then one.
+fn around(w: &mut Writer, bytes: Bytes) -> Arg {
+    let end = w.add(bytes.base, bytes.count);
+    let (mut from, mut before) = (bytes.base, ZERO);
+    for size in [16, 4] {
+        let (head, [at, sum]) = w.block();
+        w.jump(head, &[from, before]);
+        w.go(head);
+        let next = w.add(at, Arg::Const(size));
+        let through = w.when(Cond::Le, next, end);
+        let part = straight(w, Bytes { base: at, ..bytes }, size as u32);
+        let more = w.add(sum, part);
+        w.jump(head, &[next, more]);
+        w.go(through);
+        (from, before) = (at, sum);
+    }
+    let (head, [at, sum, shift]) = w.block();
+    w.jump(head, &[from, before, ZERO]);
+    w.go(head);
+    let through = w.when(Cond::Lt, at, end);
+    let byte = w.load(bytes.space, at, 0, 1);
+    let byte = w.bin(BinOp::Lsh, byte, shift);
+    let more = w.add(sum, byte);
+    let (next, further) = (w.add(at, Arg::Const(1)), w.add(shift, Arg::Const(8)));
+    w.jump(head, &[next, more, further]);
+    w.go(through);
+    sum
+}

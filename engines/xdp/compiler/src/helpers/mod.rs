@@ -1,0 +1,165 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Helpers as code. The core has eight contexts, so a helper that is ordinary rows holds none of the others up, and the hardware needs nothing
+//! for it: a call becomes what its file here writes in its place, in the intermediate form, and the passes then see through it.
+//!
+//! What is left of calls behind this is carried out by the card: lookups, updates, deletions. Each file says what a helper gives; Linux judges
+//! it (tests/helpers.rs).
+
+mod atomic;
+mod checksum;
+mod ends;
+mod redirect;
+mod tail_call;
+mod writer;
+
+use crate::insn::Width;
+use crate::ir::{Adjust, Arg, BinOp, End, Inst, Layout, Op, Place, Program, Space};
+use crate::maps::MapKind;
+use crate::object::Object;
+use crate::rows::isa;
+use writer::Writer;
+
+pub use tail_call::PROGRAM;
+
+/// What stands around a program.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    pub object: &'a Object,
+    pub layout: &'a Layout,
+    /// The packet may have metadata: this program makes it, or one whose place it takes.
+    pub metadata: bool,
+}
+
+/// What became of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Expanded {
+    /// Bytes of the stack that it uses, from its end down.
+    pub stack: u32,
+    /// What it asks for that no card does, for messages: "it calls …".
+    pub beyond: Vec<String>,
+}
+
+/// The code in place of a call. It ends by telling the writer what the call gives.
+type Code<'a> = Box<dyn FnOnce(&mut Writer) + 'a>;
+
+/// Writes the code of all helpers in place of their calls. `stack`: bytes of the stack that the program uses, a multiple of 8.
+pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
+    let mut expander = Expander { around, expanded: Expanded { stack, beyond: vec![] } };
+    // What is behind a call becomes a block of its own, which comes later.
+    let mut block = 0;
+    while block < program.blocks.len() {
+        for at in 0..program.blocks[block].insts.len() {
+            if let Some(code) = expander.code(program, &program.blocks[block].insts[at]) {
+                code(&mut Writer::cut(program, block, at));
+                break;
+            }
+        }
+        if let End::TailCall { map, .. } = program.blocks[block].end {
+            match around.layout.array(map) {
+                Some(array) => tail_call::write(program, block, array),
+                None => expander.beyond("bpf_tail_call(), and there is no memory for its program array".into()),
+            }
+        }
+        block += 1;
+    }
+    expander.expanded
+}
+
+struct Expander<'a> {
+    around: &'a Around<'a>,
+    expanded: Expanded,
+}
+
+impl Expander<'_> {
+    fn beyond(&mut self, what: String) {
+        self.expanded.beyond.push(format!("it calls {what}"));
+    }
+
+    /// What is written in place of an instruction; None: it stays.
+    fn code(&mut self, program: &Program, inst: &Inst) -> Option<Code<'static>> {
+        match &inst.op {
+            Op::Adjust { what: Adjust::Tail, by, bare: false } => ends::tail(*by),
+            Op::Adjust { what: Adjust::Head, by, bare: false } if self.around.metadata => Some(ends::head(*by)),
+            Op::Atomic { op, place, value, expected } if place.space == Space::Stack => {
+                Some(atomic::own(*op, *place, *value, *expected))
+            }
+            Op::Call { helper, map, args, reads, .. } => match helper.name {
+                "redirect" if args[1] != Arg::Const(0) => Some(redirect::port(args[0], args[1])),
+                "redirect_map" => self.redirect_map(*map, args),
+                "map_lookup_elem" if self.kind(*map) == Some(MapKind::Devmap) => {
+                    let (map, array) = ((*map)?, self.around.layout.array((*map)?)?);
+                    Some(redirect::device(map, array, place(program, reads, args[1])))
+                }
+                "csum_diff" => {
+                    let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
+                    Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn kind(&self, map: Option<u32>) -> Option<MapKind> {
+        self.around.object.maps.get(map? as usize)?.shape.kind().ok()
+    }
+
+    fn redirect_map(&mut self, map: Option<u32>, args: &[Arg]) -> Option<Code<'static>> {
+        let Arg::Const(flags) = args[2] else {
+            self.beyond("bpf_redirect_map() with flags that are not known before".into());
+            return None;
+        };
+        if flags & !redirect::DEVICE_FLAGS != 0 {
+            return Some(Box::new(|w| w.done(Arg::Const(0))));
+        }
+        if flags & redirect::BROADCAST != 0 {
+            self.beyond("bpf_redirect_map() for copies to several ports (BPF_F_BROADCAST)".into());
+            return None;
+        }
+        let (key, given) = (args[1], flags & redirect::RESULT);
+        match (self.kind(map), map.and_then(|map| self.around.layout.array(map)), map) {
+            (Some(MapKind::Devmap), Some(array), Some(map)) => Some(redirect::by_number(map, array, key, given)),
+            (Some(MapKind::DevmapHash), _, Some(map)) => {
+                let key_at = self.room()?;
+                Some(redirect::by_hash(map, key_at, key, given))
+            }
+            (kind, ..) => {
+                let kind = kind.map_or_else(|| "several types".into(), |kind| kind.to_string());
+                self.beyond(format!("bpf_redirect_map() with a map of the type {kind}"));
+                None
+            }
+        }
+    }
+
+    /// Eight bytes of the stack that the program does not use: their distance from its end.
+    fn room(&mut self) -> Option<i64> {
+        if self.expanded.stack + 8 > isa::SIZE_STACK {
+            self.beyond(
+                "bpf_redirect_map() with a devmap_hash, and uses all of its stack, where the key has to be".into(),
+            );
+            return None;
+        }
+        self.expanded.stack += 8;
+        Some(-i64::from(self.expanded.stack))
+    }
+}
+
+/// The place where a pointer leads that a helper was given: its space is said by one of those that the call reads.
+fn place(program: &Program, reads: &[Place], pointer: Arg) -> Place {
+    let origin = origin(program, pointer, 0);
+    let same = |place: &&Place| self::origin(program, place.base, place.offset.into()) == origin;
+    let space = reads.iter().find(same).map_or(Space::Any, |place| place.space);
+    Place { space, base: pointer, offset: 0, bytes: 0 }
+}
+
+/// What a number was before constants were added to it, and their sum.
+fn origin(program: &Program, mut arg: Arg, mut offset: i64) -> (Arg, i64) {
+    let insts = || program.blocks.iter().flat_map(|block| &block.insts);
+    while let Arg::Value(value) = arg
+        && let Some(Op::Bin { op: BinOp::Add, width: Width::W64, a, b: Arg::Const(more) }) =
+            insts().find(|inst| inst.result == Some(value)).map(|inst| &inst.op)
+    {
+        (arg, offset) = (*a, offset.wrapping_add(more.cast_signed()));
+    }
+    (arg, offset)
+}

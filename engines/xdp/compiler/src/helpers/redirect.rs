@@ -1,0 +1,99 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `bpf_redirect`, `bpf_redirect_map` and lookups in maps of devices. The first four bytes of such a map's value are the interface, 0 is none; behind
+//! them may stand a program, which cards do not run.
+//!
+//! What names where the packet goes is the call of `bpf_redirect` without flags that is left: the core does it.
+
+use super::Code;
+use super::writer::Writer;
+use crate::check::{LOOKUP, REDIRECT};
+use crate::insn::Cond;
+use crate::ir::{Arg, Array, Op, Place, Space, Special, map_pointer};
+use crate::rows;
+
+/// Flags of `bpf_redirect_map`: what it gives when there is no such entry; to all entries; those that maps of devices take.
+pub(super) const RESULT: u64 = 3;
+pub(super) const BROADCAST: u64 = 8;
+pub(super) const DEVICE_FLAGS: u64 = RESULT | BROADCAST | 16;
+
+/// `bpf_redirect` with flags: only 0 is taken, others give XDP_ABORTED.
+pub(super) fn port(ifindex: Arg, flags: Arg) -> Code<'static> {
+    Box::new(move |w| {
+        let bad = w.when(Cond::Eq, flags, Arg::Const(0));
+        name(w, ifindex);
+        w.done(Arg::Const(rows::REDIRECT.into()));
+        w.go(bad);
+        w.done(Arg::Const(0));
+    })
+}
+
+/// `bpf_redirect_map` where the key is the number of an entry. `given`: the result when there is none.
+pub(super) fn by_number(map: u32, array: Array, key: Arg, given: u64) -> Code<'static> {
+    Box::new(move |w| {
+        let (to, [ifindex]) = w.block();
+        let number = w.low(key);
+        let outside = w.when(Cond::Lt, number, Arg::Const(array.entries.into()));
+        let (_, found) = entry(w, map, array, number);
+        w.jump(to, &[found]);
+        w.go(outside);
+        w.jump(to, &[Arg::Const(0)]);
+        w.go(to);
+        redirect(w, ifindex, given);
+    })
+}
+
+/// The same where it is searched. The key stands on the stack meanwhile, at that distance from its end.
+pub(super) fn by_hash(map: u32, key_at: i64, key: Arg, given: u64) -> Code<'static> {
+    Box::new(move |w| {
+        let (to, [ifindex]) = w.block();
+        let base = w.value(Op::sum(Arg::Special(Special::Stack), key_at));
+        w.store(Space::Stack, base, 0, 4, key);
+        let reads = vec![Place { space: Space::Stack, base, offset: 0, bytes: 4 }];
+        let args = vec![Arg::Const(map_pointer(map)), base];
+        let value = w.value(Op::Call { helper: LOOKUP, map: Some(map), args, reads, writes: vec![] });
+        let none = w.when(Cond::Ne, value, Arg::Const(0));
+        let found = w.load(Space::Map(map), value, 0, 4);
+        w.jump(to, &[found]);
+        w.go(none);
+        w.jump(to, &[Arg::Const(0)]);
+        w.go(to);
+        redirect(w, ifindex, given);
+    })
+}
+
+/// `bpf_map_lookup_elem` in a map whose keys are numbers: the value's address, when there is an interface.
+pub(super) fn device(map: u32, array: Array, key: Place) -> Code<'static> {
+    Box::new(move |w| {
+        let number = w.load(key.space, key.base, key.offset, 4);
+        let outside = w.when(Cond::Lt, number, Arg::Const(array.entries.into()));
+        let (address, ifindex) = entry(w, map, array, number);
+        let empty = w.when(Cond::Ne, ifindex, Arg::Const(0));
+        w.done(address);
+        for none in [outside, empty] {
+            w.go(none);
+            w.done(Arg::Const(0));
+        }
+    })
+}
+
+/// The address of an entry, and its interface.
+fn entry(w: &mut Writer, map: u32, array: Array, number: Arg) -> (Arg, Arg) {
+    let address = array.address_of(number, &mut |op| w.value(op));
+    let ifindex = w.load(Space::Map(map), address, 0, 4);
+    (address, ifindex)
+}
+
+/// To an interface if there is one. None is named, too: it takes the place of one that a call before has named.
+fn redirect(w: &mut Writer, ifindex: Arg, given: u64) {
+    name(w, ifindex);
+    let none = w.when(Cond::Ne, ifindex, Arg::Const(0));
+    w.done(Arg::Const(rows::REDIRECT.into()));
+    w.go(none);
+    w.done(Arg::Const(given));
+}
+
+/// Says where the packet goes.
+fn name(w: &mut Writer, ifindex: Arg) {
+    let args = vec![ifindex, Arg::Const(0)];
+    w.effect(Op::Call { helper: REDIRECT, map: None, args, reads: vec![], writes: vec![] });
+}
