@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::{CardMap, Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
-use penstock_xdp_compiler::ir::{Adjust, CONTEXTS};
+use penstock_xdp_compiler::ir::{Adjust, CONTEXTS, Layout};
 use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::{Asks, Do, Lanes};
 use penstock_xdp_compiler::source::{self, SourceError};
@@ -73,6 +73,10 @@ pub struct RowImage {
     pub unit: Vec<u8>,
     /// Maps that units share.
     pub maps: Vec<CardMap>,
+    /// Where values lie that need no search, by index of the map.
+    pub layout: Layout,
+    /// By index of the map, why it is nowhere.
+    pub missing: Vec<Option<String>>,
 }
 
 impl XdpProgram {
@@ -106,6 +110,11 @@ impl XdpProgram {
         Ok(Self { number, path, object, name, program, facts, lanes, messages, bytes, image })
     }
 
+    /// The object that it is of.
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
     /// Native code, and maps at their beginning.
     pub fn native(&self) -> Result<Loaded, XdpError> {
         let load = || {
@@ -133,7 +142,8 @@ impl XdpProgram {
         if let Some(what) = self.beyond(&compiled, &placement) {
             return Err(XdpError::NotInRtl { path: self.path.clone(), what });
         }
-        let image = Arc::new(RowImage { rows: compiled.words, unit: placement.unit, maps: placement.maps });
+        let Placement { layout, maps, unit, missing } = placement;
+        let image = Arc::new(RowImage { rows: compiled.words, unit, maps, layout, missing });
         Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
 

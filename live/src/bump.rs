@@ -18,6 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::control::{Command, ControlError, NewTables, Server, What};
 use crate::driver::Driver;
+use crate::maps;
 use crate::protocol::{Answer, MAX_WORDS, PortStatus, Reloaded, Reply, Request, Status, UnitStatus};
 use crate::socket::{PollFd, wait};
 use crate::wire::{Link, Wire, WireCounters, WireError};
@@ -262,7 +263,14 @@ impl Live {
     }
 
     fn execute(&mut self, request: Request) -> Result<Reply, String> {
-        self.try_execute(request).map_err(|error| error.to_string())
+        match &request {
+            Request::Maps
+            | Request::MapDump { .. }
+            | Request::MapGet { .. }
+            | Request::MapSet { .. }
+            | Request::MapDelete { .. } => maps::answer(&mut self.device, &request),
+            _ => self.try_execute(request).map_err(|error| error.to_string()),
+        }
     }
 
     fn try_execute(&mut self, request: Request) -> Result<Reply, DeviceError> {
@@ -296,8 +304,14 @@ impl Live {
             }
             Request::Enable { unit } => self.device.set_enabled(unit, true)?,
             Request::Disable { unit } => self.device.set_enabled(unit, false)?,
-            // These come compiled.
-            Request::Reload { .. } | Request::Table { .. } => {}
+            // These come compiled, or are done already.
+            Request::Reload { .. }
+            | Request::Table { .. }
+            | Request::Maps
+            | Request::MapDump { .. }
+            | Request::MapGet { .. }
+            | Request::MapSet { .. }
+            | Request::MapDelete { .. } => {}
         }
         Ok(reply)
     }

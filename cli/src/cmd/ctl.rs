@@ -11,6 +11,7 @@ use penstock_live::protocol::{Reloaded, Reply, Request};
 use penstock_live::{Client, ControlError, control};
 
 use crate::cmd::debugger::Debugger;
+use crate::cmd::map::{self, Map};
 use crate::cmd::run;
 use crate::files::FileError;
 use crate::gdb::DebuggerError;
@@ -77,6 +78,12 @@ pub enum Action {
         name: String,
         /// The file.
         file: PathBuf,
+    },
+    /// Reads and fills maps of xdp units.
+    Map {
+        /// What to do with them.
+        #[command(subcommand)]
+        action: Map,
     },
     /// Raises a unit's poke interrupt.
     Poke {
@@ -215,6 +222,7 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
             Request::MemWrite { unit: *unit, address: *address, values: values.clone() }
         }
         Action::Table { name, file } => Request::Table { name: name.clone(), file: whole(file)? },
+        Action::Map { action } => action.request(),
         Action::Poke { unit } => Request::Poke { unit: *unit },
         Action::Evict { unit } => Request::Evict { unit: *unit },
         Action::Debug { unit, value } => Request::Debug { unit: *unit, value: *value },
@@ -246,6 +254,12 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
             let words: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
             text += &format!("0x{:08x}: {}\n", address + 16 * index, words.join(" "));
         }
+    }
+    match (reply.maps.as_deref(), &reply.entries) {
+        (Some([map]), Some(entries)) => text += &map::entries(map, entries),
+        (Some([]), _) => text += "no program with maps is loaded\n",
+        (Some(maps), _) => text += &map::list(maps),
+        (None, _) => {}
     }
     if let Some(debug) = reply.debug {
         text += &format!("0x{debug:016x}\n");
