@@ -185,11 +185,7 @@ impl Host {
                 let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
                 bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, by_flow.into())?;
                 bus.load_xdp(units, program, join)?;
-                for (group, xdp) in self.groups.iter().zip(&mut self.xdp) {
-                    if group.mask() & units != 0 {
-                        *xdp = Some(Arc::clone(program));
-                    }
-                }
+                self.note_xdp(units, program);
                 None
             }
         };
@@ -308,6 +304,21 @@ impl Host {
     pub fn read_unit(&self, bus: &mut impl Bus, unit: u32, address: u32) -> Result<u32, DeviceError> {
         bus.write(regs::CARD_UNIT_READ, unit)?;
         bus.read(UNIT_WINDOW + address)
+    }
+
+    /// Takes down what XDP program units of the mask, and so of their groups, run.
+    pub fn note_xdp(&mut self, units: u32, program: &Arc<XdpProgram>) {
+        for (group, xdp) in self.groups.iter().zip(&mut self.xdp) {
+            if group.mask() & units != 0 {
+                *xdp = Some(Arc::clone(program));
+            }
+        }
+    }
+
+    /// The XDP program that units of a group run.
+    pub fn xdp(&self, units: u32) -> Option<&Arc<XdpProgram>> {
+        let of_group = self.groups.iter().position(|group| group.mask() & units != 0)?;
+        self.xdp[of_group].as_ref()
     }
 
     /// Maps of the XDP programs that units run.

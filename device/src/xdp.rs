@@ -110,6 +110,11 @@ impl XdpProgram {
         Ok(Self { number, path, object, name, program, facts, lanes, messages, bytes, image })
     }
 
+    /// Its name in the object.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The object that it is of.
     pub fn object(&self) -> &Object {
         &self.object

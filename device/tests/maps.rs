@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use penstock_device::maps::{self, Map, MapError, Shape, Store};
-use penstock_device::{Design, Device, Image, Port, Rate, Root, Target, Traffic, Value, open};
+use penstock_device::{Design, Device, Image, Port, Rate, Root, SoftDevice, Target, Traffic, Value, open};
 
 const DESIGN: &str = "
 [card]
@@ -202,6 +202,51 @@ fn each_processor_has_its_own() {
         assert_eq!(map.value(&each).unwrap().len(), 96);
         assert_eq!(map.value(&Value::Bytes(vec![9; 6])).unwrap(), [9; 6]);
     }
+}
+
+/// Between two frames, so that each is in the counts once; the next program goes on where the one before was.
+#[test]
+fn a_swap_keeps_maps() {
+    let root = Root::find().unwrap();
+    let folder = std::env::temp_dir().join(format!("penstock-swap-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = std::fs::read_to_string(root.join("device/tests/firmware/maps.c")).unwrap();
+    let next = text.replace("max_entries, 32)", "max_entries, 31)").replace("short slack", "unsigned short slack");
+    std::fs::write(folder.join("next.c"), next.replace("0xC0FFEE", "0xBEEF")).unwrap();
+    let other = DESIGN.replace("../device/tests/firmware/maps.c", "next.c");
+    let image = Image::of(&root, &Design::parse(&folder.join("maps.toml"), &other).unwrap()).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+
+    let mut card = SoftDevice::open(&design(&root));
+    card.load(&Image::of(&root, &design(&root)).unwrap()).unwrap();
+    Worked::new(&mut card, "routes").set(&[0; 8], &[9, 0, 0, 0], Store::Any).unwrap();
+    Worked::new(&mut card, "limits").set(&[0; 4], &[7; 12], Store::Any).unwrap();
+    let pass = |card: &mut SoftDevice, constant: u32| {
+        (0..5).for_each(|_| card.push(Port::Ethernet(0), &[0; 60]).unwrap());
+        let marks: Vec<_> = card.pump().map(|(_, bytes)| [bytes[20], bytes[28], bytes[29]]).collect();
+        assert_eq!(marks, vec![[9, constant as u8, (constant >> 8) as u8]; 5]);
+    };
+    pass(&mut card, 0xC0FFEE);
+    let mut maps = card.swap(&image.groups[0]).unwrap();
+    maps.sort();
+    let told: Vec<_> = maps.iter().map(|(name, kept)| (name.as_str(), *kept)).collect();
+    let expected = [".bss", ".data", "counts", "flows", "limits", "recent", "routes", "unused"]
+        .map(|name| (name, !["flows", "limits"].contains(&name)));
+    assert_eq!(told, expected);
+    pass(&mut card, 0xBEEF);
+    let count = |card: &mut SoftDevice, name: &str| -> u64 {
+        let values = Worked::new(card, name).get(&[0; 4]).unwrap();
+        values.chunks_exact(8).map(|value| u64::from_le_bytes(value.try_into().unwrap())).sum()
+    };
+    assert_eq!(count(&mut card, "counts"), 10);
+    assert_eq!(Worked::new(&mut card, "recent").entries().len(), 1);
+    assert_eq!(Worked::new(&mut card, "flows").entries().into_values().next().unwrap()[0], 5);
+    assert_eq!(Worked::new(&mut card, "limits").get(&[0; 4]).unwrap(), [0; 12]);
+    // Its constants are its own; and a map that was kept can be filled and emptied.
+    assert_eq!(Worked::new(&mut card, ".rodata").get(&[0; 4]).unwrap()[..4], 0xBEEFu32.to_le_bytes());
+    let mut routes = Worked::new(&mut card, "routes");
+    routes.delete(&[0; 8]).unwrap();
+    assert_eq!(routes.get(&[0; 8]), None);
 }
 
 /// A new program of the same object has maps of its own, and the old ones are gone.

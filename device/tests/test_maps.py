@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from netns import LEFT, Net, Up, finish
-from system import TARGETS, DesignMaker, call, run_design, write_capture
+from system import ROOT, TARGETS, DesignMaker, call, run_design, write_capture
 from test_xdp import CAPTURE, SEND
 
 PROGRAM = Path(__file__).parent / "firmware" / "maps.c"
@@ -179,11 +179,6 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
     """They are listed, read, filled and emptied while it works; what is wrong is said, and changes nothing."""
     up = Up(net, tmp_path, make_design(PROGRAM, units=2, engine="xdp"), driver="packet")
 
-    def ctl(*words: str | Path) -> str:
-        done = up.call("ctl", *words)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
     def sent(count: int) -> None:
         receiver = net.python(LEFT, CAPTURE, "l0", "1")
         address, port = FLOWS[0]
@@ -194,35 +189,35 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
 
     route = NO_ROUTE
     sent(3)
-    listed = ctl("map", "list")
+    listed = up.ctl("map", "list")
     assert "flows    hash          struct flow (8 B)    struct seen (16 B)" in listed and ", constants" in listed
-    about = json.loads(ctl("map", "list", "--json"))["maps"]
+    about = json.loads(up.ctl("map", "list", "--json"))["maps"]
     assert {entry["name"]: entry["kind"] for entry in about}["counts"] == "percpu_array"
     key = f'{{"address": "10.0.0.1", "port": {known_port()}, "kind": 2, "always_7": 7}}'
     address = int.from_bytes(FLOWS[0][0], "little")
     shown = f'{{"address":{address},"port":{known_port()},"kind":2,"rest":0,"always_7":7}}'
-    assert ctl("map", "get", "flows", key) == f'{shown}: {{"frames":3,"bytes":180,"tag":[2,2,3,4]}}\n'
-    assert ctl("map", "dump", "flows") == ctl("map", "get", "flows", key)
-    assert ctl("map", "get", "counts", "2").startswith("2: cpu ")
-    assert ctl("map", "dump", "counts").splitlines()[0] == "0: all 0"
-    assert '"total":1003' in ctl("map", "get", ".data", "0")
+    assert up.ctl("map", "get", "flows", key) == f'{shown}: {{"frames":3,"bytes":180,"tag":[2,2,3,4]}}\n'
+    assert up.ctl("map", "dump", "flows") == up.ctl("map", "get", "flows", key)
+    assert up.ctl("map", "get", "counts", "2").startswith("2: cpu ")
+    assert up.ctl("map", "dump", "counts").splitlines()[0] == "0: all 0"
+    assert '"total":1003' in up.ctl("map", "get", ".data", "0")
 
-    ctl("map", "set", "routes", '{"length": 8, "address": [10, 0, 0, 0]}', "77")
+    up.ctl("map", "set", "routes", '{"length": 8, "address": [10, 0, 0, 0]}', "77")
     route = 77
     sent(2)
-    ctl("map", "set", "routes", "18 00 00 00 0a 00 00 00", "0x4e", "noexist")
+    up.ctl("map", "set", "routes", "18 00 00 00 0a 00 00 00", "0x4e", "noexist")
     route = 78
     sent(2)
-    ctl("map", "delete", "routes", "0x080000000a000000")
-    assert ctl("map", "dump", "routes") == '{"length":24,"address":[10,0,0,0]}: 78\n'
-    entries = json.loads(ctl("map", "dump", "routes", "--json"))["entries"]
+    up.ctl("map", "delete", "routes", "0x080000000a000000")
+    assert up.ctl("map", "dump", "routes") == '{"length":24,"address":[10,0,0,0]}: 78\n'
+    entries = json.loads(up.ctl("map", "dump", "routes", "--json"))["entries"]
     assert entries == [{"key": {"length": 24, "address": [10, 0, 0, 0]}, "value": 78}]
-    ctl("map", "set", "limits", "1", '{"rate": 5, "slack": [-1, 0, 1]}', "exist")
-    assert ctl("map", "get", "limits", "1") == '1: {"rate|parts":"0x05000000","slack":[-1,0,1]}\n'
-    ctl("map", "set", "unused", "1", "02:03:04:05:06:07")
-    assert ctl("map", "get", "unused", "0x1").count('"0x020304050607"') == 16
+    up.ctl("map", "set", "limits", "1", '{"rate": 5, "slack": [-1, 0, 1]}', "exist")
+    assert up.ctl("map", "get", "limits", "1") == '1: {"rate|parts":"0x05000000","slack":[-1,0,1]}\n'
+    up.ctl("map", "set", "unused", "1", "02:03:04:05:06:07")
+    assert up.ctl("map", "get", "unused", "0x1").count('"0x020304050607"') == 16
 
-    before = ctl("map", "dump", "routes") + ctl("map", "dump", "limits") + ctl("map", "dump", ".rodata")
+    before = up.ctl("map", "dump", "routes") + up.ctl("map", "dump", "limits") + up.ctl("map", "dump", ".rodata")
     for words, told in (
         (("get", "flow", "1"), "there is no map `flow`; there are: .rodata, .data, "),
         (("get", "flows", "1"), "`1` is no struct flow: write its fields"),
@@ -243,6 +238,53 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
     ):
         done = up.call("ctl", "map", *words)
         assert done.returncode != 0 and told in done.stderr, f"{words}: {done.stderr}"
-    assert before == ctl("map", "dump", "routes") + ctl("map", "dump", "limits") + ctl("map", "dump", ".rodata")
+    assert before == up.ctl("map", "dump", "routes") + up.ctl("map", "dump", "limits") + up.ctl(
+        "map", "dump", ".rodata"
+    )
     sent(2)
     assert up.stop()["faults"] == []
+
+
+def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    """Frames flow meanwhile, and none is missing, neither behind the card nor in the counts of maps."""
+    design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
+    up = Up(net, tmp_path, design, driver="packet")
+    listed = up.ctl("prog", "list")
+    assert listed.startswith(f"units 0..1: maps of {PROGRAM}; maps: .rodata, .data, ") and "flows" in listed
+    text = PROGRAM.read_text()
+    other = tmp_path / "other.c"
+    other.write_text(text.replace("int maps(", "int other(").replace("XDP_TX", "XDP_PASS + 1"))
+    receiver = net.python(LEFT, CAPTURE, "l0", "2")
+    address, port = FLOWS[0]
+    sender = net.python(LEFT, SEND, "l0", "4000", frame_of(2, address, port, 60).hex())
+    for program in (other, PROGRAM, other, other):
+        said = up.ctl("prog", "swap", program)
+        assert said.startswith("maps kept: .data, ") and said.endswith("; begun anew: none\n"), said
+    sent = int(finish(sender))
+    assert len(finish(receiver).split()) == sent == 4000
+    assert f"other of {other}" in up.ctl("prog", "list")
+    entry = json.loads(up.ctl("--json", "map", "dump", "flows"))["entries"]
+    assert [one["value"]["frames"] for one in entry] == [sent]
+    assert f'"total":{1000 + sent}' in up.ctl("map", "get", ".data", "0")
+
+    other.write_text(text.replace("max_entries, 32)", "max_entries, 33)"))
+    assert up.ctl("prog", "swap").endswith("; begun anew: flows\n")
+    assert up.ctl("map", "dump", "flows") == ""
+    other.write_text("int broken")
+    for words, told in (
+        ((other,), "other.c:1:11: error"),
+        ((tmp_path / "none.c",), "none.c"),
+        ((f"first={other}",), "there is no group of units `first`"),
+    ):
+        assert told in up.refusal("prog", "swap", *words)
+    assert f'"total":{1000 + sent}' in up.ctl("map", "get", ".data", "0")
+    end = up.stop()
+    assert end["drops"] == {} and end["faults"] == []
+
+
+def test_packet_units_are_not_swapped(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver="packet")
+    assert "units 0..15: " in up.ctl("prog", "list") and up.ctl("map", "list") == "no program with maps is loaded\n"
+    assert "`ctl reload` does it unit by unit" in up.refusal("prog", "swap", ROOT / "engines/rpu/programs/forward.c")
+    assert "no program with maps is loaded" in up.refusal("map", "dump", "flows")
+    up.stop()

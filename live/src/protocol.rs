@@ -115,6 +115,16 @@ pub enum Request {
         #[serde(default)]
         tables: BTreeMap<String, PathBuf>,
     },
+    /// What each group of units runs.
+    Programs,
+    /// Gives a group of xdp units another program between two frames.
+    Swap {
+        /// The group; not needed when there is only one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<String>,
+        /// C source or an object; the one that runs, compiled anew, when not given.
+        program: Option<PathBuf>,
+    },
     /// The maps of the programs of xdp units.
     Maps,
     /// All entries of a map.
@@ -195,12 +205,46 @@ pub struct Reply {
     /// Of `reload`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reload: Option<Reloaded>,
+    /// Of `programs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programs: Option<Vec<ProgramAbout>>,
+    /// Of `swap`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swap: Option<Swapped>,
     /// Of `maps` all; of what is done with one, that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maps: Option<Vec<MapAbout>>,
     /// Of `map_dump` and `map_get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<Value>,
+}
+
+/// What a group of units runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramAbout {
+    /// The group, if it has a name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// Its first unit, and the one behind its last.
+    pub units: (u32, u32),
+    /// What it was loaded from.
+    pub file: PathBuf,
+    /// Of an XDP program, its name in the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Names of its maps.
+    pub maps: Vec<String>,
+}
+
+/// What a swap did with maps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Swapped {
+    /// Maps that keep what they held.
+    pub kept: Vec<String>,
+    /// Maps that begin anew: the program before had none of the name with these types and sizes, or they hold what only means something to it.
+    pub anew: Vec<String>,
+    /// Warnings of the compiler.
+    pub messages: String,
 }
 
 /// A map.

@@ -125,7 +125,7 @@ def test_what_maps_say_of_themselves(card: Device) -> None:
 def test_what_is_wrong_is_said(card: Device) -> None:
     limits = card.maps["limits"]
     limits.set(1, {"rate": 1}, when="exist")
-    with pytest.raises(KeyError, match="there is no map 'limit'; there are: .rodata"):
+    with pytest.raises(KeyError, match="there is no map 'limit'; there are"):
         card.maps["limit"]
     with pytest.raises(KeyError):
         limits[8]

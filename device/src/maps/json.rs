@@ -50,7 +50,7 @@ pub enum EntriesError {
         /// Which entry.
         what: String,
         /// Why.
-        source: MapError,
+        source: Box<MapError>,
     },
 }
 
@@ -106,7 +106,7 @@ pub fn entries(map: &Map, entries: &[Entry]) -> Json {
 pub fn fill(device: &mut (impl Device + ?Sized), map: &Map, path: &Path) -> Result<(), EntriesError> {
     let text = files::read(path, ENTRIES)?;
     let json = serde_json::from_str(&text).map_err(|source| EntriesError::Json { path: path.to_owned(), source })?;
-    let wrong = |what, source| EntriesError::Entry { path: path.to_owned(), what, source };
+    let wrong = |what, source| EntriesError::Entry { path: path.to_owned(), what, source: Box::new(source) };
     let mut all = Vec::new();
     for (number, (key, value)) in (1..).zip(pairs(path, &json)?) {
         let at = || format!("entry {number}: ");

@@ -68,7 +68,7 @@ pub enum MapError {
         /// Its name.
         map: String,
         /// What is wrong.
-        source: ValueError,
+        source: Box<ValueError>,
     },
     /// A key or a value of another size.
     #[error("a {what} of {map} has {wanted} ({shape}), this one {found} B")]
@@ -336,7 +336,7 @@ impl Map {
     }
 
     fn wrong(&self, what: &'static str, source: ValueError) -> MapError {
-        MapError::Shape { what, map: self.name.clone(), source }
+        MapError::Shape { what, map: self.name.clone(), source: Box::new(source) }
     }
 
     /// What an error number of Linux means here.

@@ -4,6 +4,7 @@
 mod ext;
 mod reader;
 mod shape;
+mod text;
 mod value;
 
 pub use ext::{CoreRelocation, Ext, Line};
