@@ -1,16 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From a manifest to a card at work: what `run`, `demo` and the benches have in common.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use penstock_device::maps::json::{self, EntriesError};
+use penstock_device::maps::{self, MapError};
 use penstock_device::rtl::{RtlDevice, Wave};
 use penstock_device::{
     Design, DesignError, Device, DeviceError, Image, ImageError, Override, Progress, Rate, Root, Run, Target, Traffic,
     open,
 };
 
+use crate::files::{self, FileError};
 use crate::gdb::{self, Debugged, DebuggerError};
 use crate::show::Bar;
+use serde_json::Value as Json;
 
 /// Why there is no card at work.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +27,12 @@ pub enum CardError {
     Device(#[from] DeviceError),
     #[error(transparent)]
     Debugger(#[from] DebuggerError),
+    #[error(transparent)]
+    Map(#[from] MapError),
+    #[error(transparent)]
+    Entries(#[from] EntriesError),
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// What a card is made of, and what its units run.
@@ -37,6 +47,44 @@ pub struct Recording<'a> {
     pub wave: Option<Wave<'a>>,
     /// Where frames come by.
     pub hops: bool,
+}
+
+/// What is put into maps before a run, and written out of them behind it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Maps<'a> {
+    /// Names of maps, each with a file of entries.
+    pub filled: &'a [(String, PathBuf)],
+    /// Folder for what all maps hold then.
+    pub dump: Option<&'a Path>,
+}
+
+impl Maps<'_> {
+    fn fill(&self, device: &mut dyn Device) -> Result<(), CardError> {
+        for (name, path) in self.filled {
+            let map = maps::find(device, name)?;
+            json::fill(device, &map, path)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, device: &mut dyn Device) -> Result<(), CardError> {
+        let Some(folder) = self.dump else { return Ok(()) };
+        files::make_folder(folder)?;
+        for map in device.maps() {
+            let entries = match map.entries(device) {
+                // No unit uses it.
+                Err(MapError::Nowhere { .. }) => continue,
+                entries => entries?,
+            };
+            // An entry a line: what changed from run to run can be seen.
+            let lines: Vec<String> =
+                json::entries(&map, &entries).as_array().into_iter().flatten().map(Json::to_string).collect();
+            // An object may call a map as it likes.
+            let path = folder.join(format!("{}.json", map.name.replace('/', "_")));
+            files::write(&path, format!("[\n{}\n]\n", lines.join(",\n")))?;
+        }
+        Ok(())
+    }
 }
 
 impl Card {
@@ -57,10 +105,11 @@ impl Card {
         traffic: &Traffic,
         rate: Rate,
     ) -> Result<Run, CardError> {
-        self.carry_debugged(root, target, recording, traffic, rate, None)
+        self.carry_debugged(root, target, recording, traffic, rate, None, Maps::default())
     }
 
-    /// The same with a unit that is halted at its first instruction and waits for gdb, while the others go on.
+    /// The same with a unit that is halted at its first instruction and waits for gdb, while the others go on, and with maps.
+    #[allow(clippy::too_many_arguments)]
     pub fn carry_debugged(
         &self,
         root: &Root,
@@ -69,6 +118,7 @@ impl Card {
         traffic: &Traffic,
         rate: Rate,
         debugged: Option<Debugged>,
+        maps: Maps<'_>,
     ) -> Result<Run, CardError> {
         if target == Target::Rtl {
             // Before minutes are spent on the model.
@@ -90,11 +140,13 @@ impl Card {
             gdb::halt_first(&mut *device, debugged, self.design.units())?;
         }
         device.load(&self.image)?;
+        maps.fill(&mut *device)?;
         device.send(traffic, rate)?;
         if let Some(debugged) = debugged {
             gdb::debug_run(&mut *device, debugged, &debugged.listen()?, &mut shown)?;
         }
         let run = device.run(&mut shown)?;
+        maps.write(&mut *device)?;
         bar.finish();
         Ok(run)
     }

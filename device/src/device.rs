@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::design::{CLOCK_MHZ, Design};
 use crate::hop::Hop;
 use crate::image::Image;
+use crate::maps::{Entry, Map, MapError, Store};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
 use crate::root::Root;
 use crate::rtl::{BuildError, RtlDevice};
@@ -282,6 +283,22 @@ pub trait Device {
     /// # Errors
     /// `soft` has no cycles.
     fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError>;
+
+    /// Maps of the XDP programs that are loaded, group by group, in the order of their objects; none before the load. [`crate::maps`] works with
+    /// them by name, and checks what it is given: what begins with `map_` takes keys and values of the map's size.
+    fn maps(&self) -> Vec<Map>;
+
+    /// As [`Map::get`].
+    fn map_get(&mut self, map: &Map, key: &[u8]) -> Result<Option<Vec<u8>>, MapError>;
+
+    /// As [`Map::set`], with a value for each processor.
+    fn map_set(&mut self, map: &Map, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError>;
+
+    /// As [`Map::delete`].
+    fn map_delete(&mut self, map: &Map, key: &[u8]) -> Result<(), MapError>;
+
+    /// As [`Map::entries`].
+    fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError>;
 
     /// All counters now.
     fn counters(&mut self) -> Result<Counters, DeviceError>;

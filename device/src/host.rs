@@ -11,6 +11,7 @@ use penstock_shell::Accelerators;
 use crate::design::{Design, Group, Policy, mask_of};
 use crate::device::DeviceError;
 use crate::image::{GroupImage, Image, Program};
+use crate::maps::{self, Map};
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
 use crate::window::{ROW_BYTES, UNIT_DMEM, UNIT_IMEM, UNIT_MAPS, UNIT_ROWS, UNIT_TABLES, UNIT_WINDOW};
@@ -76,6 +77,8 @@ pub struct Host {
     pub asleep: u32,
     /// Program of each unit.
     firmware: Vec<Option<Arc<Firmware>>>,
+    /// XDP program of each group of units: the one that was loaded last.
+    xdp: Vec<Option<Arc<XdpProgram>>>,
     /// Error flags of each unit that have been told since the load.
     told: Vec<u32>,
 }
@@ -90,6 +93,7 @@ impl Host {
             enabled: 0,
             asleep: 0,
             firmware: vec![None; design.units() as usize],
+            xdp: vec![None; design.groups.len()],
             told: vec![0; design.units() as usize],
         }
     }
@@ -181,6 +185,7 @@ impl Host {
                 let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
                 bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, by_flow.into())?;
                 bus.load_xdp(units, program, join)?;
+                self.note_xdp(units, program);
                 None
             }
         };
@@ -299,6 +304,31 @@ impl Host {
     pub fn read_unit(&self, bus: &mut impl Bus, unit: u32, address: u32) -> Result<u32, DeviceError> {
         bus.write(regs::CARD_UNIT_READ, unit)?;
         bus.read(UNIT_WINDOW + address)
+    }
+
+    /// Takes down what XDP program units of the mask, and so of their groups, run.
+    pub fn note_xdp(&mut self, units: u32, program: &Arc<XdpProgram>) {
+        for (group, xdp) in self.groups.iter().zip(&mut self.xdp) {
+            if group.mask() & units != 0 {
+                *xdp = Some(Arc::clone(program));
+            }
+        }
+    }
+
+    /// The XDP program that units of a group run.
+    pub fn xdp(&self, units: u32) -> Option<&Arc<XdpProgram>> {
+        let of_group = self.groups.iter().position(|group| group.mask() & units != 0)?;
+        self.xdp[of_group].as_ref()
+    }
+
+    /// Maps of the XDP programs that units run.
+    pub fn maps(&self) -> Vec<Map> {
+        maps::list(&self.groups, &self.xdp)
+    }
+
+    /// Whether a map is of a program that units run.
+    pub fn has(&self, map: &Map) -> bool {
+        self.xdp.iter().flatten().any(|program| program.number == map.program.number)
     }
 
     /// The program that a unit runs.

@@ -28,7 +28,7 @@ mod hop;
 mod host;
 mod image;
 mod live;
-mod maps;
+pub mod maps;
 mod outcome;
 mod root;
 pub mod rtl;
@@ -49,6 +49,7 @@ pub use live::{UnitState, Vitals};
 pub use outcome::{
     Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,
 };
+pub use penstock_xdp_compiler::btf::Value;
 pub use penstock_xdp_compiler::rows::Lanes;
 pub use root::{Root, RootError};
 pub use soft::SoftDevice;

@@ -10,6 +10,7 @@ use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::Image;
+use crate::maps::{self, Entry, Map, MapError, Store};
 use crate::outcome::Counters;
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
@@ -319,6 +320,26 @@ impl Device for SoftDevice {
     fn advance(&mut self, _cycles: u64) -> Result<Vec<Departure>, DeviceError> {
         let text = "soft has no cycles: run carries every frame to its end; take target rtl to go by cycles";
         Err(DeviceError::Unsupported(text.to_string()))
+    }
+
+    fn maps(&self) -> Vec<Map> {
+        self.host.maps()
+    }
+
+    fn map_get(&mut self, map: &Map, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
+        maps::soft::get(&self.card, map, key)
+    }
+
+    fn map_set(&mut self, map: &Map, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
+        maps::soft::set(&self.card, map, key, value, store)
+    }
+
+    fn map_delete(&mut self, map: &Map, key: &[u8]) -> Result<(), MapError> {
+        maps::soft::delete(&self.card, map, key)
+    }
+
+    fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
+        maps::soft::entries(&self.card, map)
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {

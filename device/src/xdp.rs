@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
 use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
-use penstock_xdp_compiler::ir::CONTEXTS;
+use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
 use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::{Asks, Do, Lanes};
 use penstock_xdp_compiler::source::{self, SourceError};
@@ -86,6 +86,10 @@ pub struct RowImage {
     pub unit: Vec<u8>,
     /// Maps that units share.
     pub maps: Vec<CardMap>,
+    /// Where values lie that need no search, by index of the map.
+    pub layout: Layout,
+    /// By index of the map, why it is nowhere.
+    pub missing: Vec<Option<String>>,
 }
 
 impl XdpProgram {
@@ -124,6 +128,16 @@ impl XdpProgram {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let image = OnceLock::new();
         Ok(Self { number, path, object, programs, lanes, messages, bytes, image })
+    }
+
+    /// Its name in the object.
+    pub fn name(&self) -> &str {
+        &self.programs[0].program.name
+    }
+
+    /// The object that it is of.
+    pub fn object(&self) -> &Object {
+        &self.object
     }
 
     /// Native code, and maps at their beginning.
@@ -168,7 +182,8 @@ impl XdpProgram {
         let row_of = |name: &str| programs.iter().find(|(known, _)| known == name).map(|(_, row)| *row);
         let filled = placement.programs(&self.object, row_of);
         filled.map_err(|source| XdpError::NoTarget { path: self.path.clone(), source })?;
-        let image = Arc::new(RowImage { rows: linked.words, programs, unit: placement.unit, maps: placement.maps });
+        let Placement { layout, maps, unit, missing } = placement;
+        let image = Arc::new(RowImage { rows: linked.words, programs, unit, maps, layout, missing });
         Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
 

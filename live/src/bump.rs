@@ -12,13 +12,17 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use penstock_device::{
-    Counters, Design, Device, DeviceError, Drops, Image, Port, PortCounters, Root, SoftDevice, regs,
+    Counters, Design, Device, DeviceError, Drops, Group, GroupImage, Image, Port, PortCounters, Program, Root,
+    SoftDevice, regs,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::control::{Command, ControlError, NewTables, Server, What};
 use crate::driver::Driver;
-use crate::protocol::{Answer, MAX_WORDS, PortStatus, Reloaded, Reply, Request, Status, UnitStatus};
+use crate::maps;
+use crate::protocol::{
+    Answer, MAX_WORDS, PortStatus, ProgramAbout, Reloaded, Reply, Request, Status, Swapped, UnitStatus,
+};
 use crate::socket::{PollFd, wait};
 use crate::wire::{Link, Wire, WireCounters, WireError};
 use crate::xdp::XdpError;
@@ -243,6 +247,7 @@ impl Live {
             let reply = match what {
                 What::Request(request) => self.execute(request),
                 What::Tables(all) => self.load_tables(*all),
+                What::Swap(all) => self.swap(*all),
                 What::Reload(_) if self.reload.is_some() => {
                     Err("a reload is under way; wait until it is done".to_string())
                 }
@@ -262,13 +267,21 @@ impl Live {
     }
 
     fn execute(&mut self, request: Request) -> Result<Reply, String> {
-        self.try_execute(request).map_err(|error| error.to_string())
+        match &request {
+            Request::Maps
+            | Request::MapDump { .. }
+            | Request::MapGet { .. }
+            | Request::MapSet { .. }
+            | Request::MapDelete { .. } => maps::answer(&mut self.device, &request),
+            _ => self.try_execute(request).map_err(|error| error.to_string()),
+        }
     }
 
     fn try_execute(&mut self, request: Request) -> Result<Reply, DeviceError> {
         let mut reply = Reply::default();
         match request {
             Request::Status => reply.status = Some(self.status()?),
+            Request::Programs => reply.programs = Some(self.programs()),
             Request::Counters => reply.counters = Some(self.device.totals()?),
             Request::Read { address, count } => {
                 let words = addresses(address, count)?.map(|address| self.device.read(address));
@@ -296,8 +309,15 @@ impl Live {
             }
             Request::Enable { unit } => self.device.set_enabled(unit, true)?,
             Request::Disable { unit } => self.device.set_enabled(unit, false)?,
-            // These come compiled.
-            Request::Reload { .. } | Request::Table { .. } => {}
+            // These come compiled, or are done already.
+            Request::Reload { .. }
+            | Request::Swap { .. }
+            | Request::Table { .. }
+            | Request::Maps
+            | Request::MapDump { .. }
+            | Request::MapGet { .. }
+            | Request::MapSet { .. }
+            | Request::MapDelete { .. } => {}
         }
         Ok(reply)
     }
@@ -311,6 +331,39 @@ impl Live {
         group.table = words;
         self.runs(design);
         Ok(Reply::default())
+    }
+
+    fn swap(&mut self, (design, group, mut image): (Design, usize, Image)) -> Result<Reply, String> {
+        if self.reload.is_some() {
+            return Err("a reload is under way; wait until it is done".to_string());
+        }
+        let new = &image.groups[group];
+        let maps = self.device.swap(new).map_err(|error| format!("{error}; the program before goes on"))?;
+        let named = |was_kept: bool| {
+            maps.iter().filter(move |(_, kept)| *kept == was_kept).map(|(name, _)| name.clone()).collect()
+        };
+        let swap = Some(Swapped { kept: named(true), anew: named(false), messages: new.messages().to_owned() });
+        std::mem::swap(&mut self.image.groups[group], &mut image.groups[group]);
+        self.runs(design);
+        Ok(Reply { swap, ..Reply::default() })
+    }
+
+    /// What each group of units runs.
+    fn programs(&self) -> Vec<ProgramAbout> {
+        let about = |(group, image): (&Group, &GroupImage)| {
+            let xdp = match &image.program {
+                Program::Xdp(program) => Some(program),
+                Program::Rpu(_) => None,
+            };
+            ProgramAbout {
+                group: group.name.clone(),
+                units: (group.units.start, group.units.end),
+                file: group.program.clone(),
+                name: xdp.map(|program| program.name().to_owned()),
+                maps: xdp.into_iter().flat_map(|program| &program.object().maps).map(|map| map.name.clone()).collect(),
+            }
+        };
+        self.design.groups.iter().zip(&self.image.groups).map(about).collect()
     }
 
     /// Goes on with a reload, if there is one: starts the next unit, or looks whether it is up. When the new program does not come up,

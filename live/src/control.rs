@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use penstock_device::{Design, DesignError, Device, ForGroup, GroupImage, Image, Override, Root, SoftDevice};
+use penstock_device::{Design, DesignError, Device, Engine, ForGroup, GroupImage, Image, Override, Root, SoftDevice};
 
 use crate::protocol::{Answer, Reply, Request};
 
@@ -114,6 +114,8 @@ pub(crate) enum What {
     Request(Request),
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
+    /// Gives a group of xdp units, by its index, another program.
+    Swap(Box<(Design, usize, Image)>),
     /// Loads tables of a group of units.
     Tables(Box<NewTables>),
 }
@@ -218,6 +220,7 @@ impl Connection {
             Request::Reload { group, program, tables } => {
                 self.reload(group, program, tables).map(|all| What::Reload(Box::new(all)))
             }
+            Request::Swap { group, program } => self.swap(group, program).map(|all| What::Swap(Box::new(all))),
             Request::Table { name, file } => self.table(name, file).map(|all| What::Tables(Box::new(all))),
             request => Ok(What::Request(request)),
         };
@@ -264,6 +267,19 @@ impl Connection {
         let tried = SoftDevice::open(&design).load(&image);
         tried.map_err(|error| format!("{error}; the program before goes on"))?;
         Ok((design, groups, image))
+    }
+
+    /// What runs with another program of a group of xdp units.
+    fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Design, usize, Image), String> {
+        let design = self.design();
+        let index = design.find("program", group.as_deref()).map_err(|error| error.to_string())?;
+        let group_of = &design.groups[index];
+        if !matches!(group_of.engine, Engine::Xdp { .. }) {
+            return Err("packet units start anew with another program: `ctl reload` does it unit by unit".to_string());
+        }
+        let program = program.unwrap_or_else(|| group_of.program.clone());
+        let (design, _, image) = self.reload(group, Some(program), BTreeMap::new())?;
+        Ok((design, index, image))
     }
 
     /// What runs with another table.

@@ -9,6 +9,7 @@
 //! {"do":"debug","unit":3}                       {"ok":{"debug":0}}
 //! {"do":"reload","program":"/firmware/new.c"}    {"ok":{"reload":{"units":16,"lost":0,"messages":""}}}
 //! {"do":"status"}                               {"ok":{"status":{"design":"firewall", ...}}}
+//! {"do":"map_get","name":"flows","key":7}        {"ok":{"entries":[{"key":7,"value":{"frames":3}}]}}
 //! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
 //! ```
 //!
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 
 use penstock_device::{Counters, Vitals};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::wire::Link;
 
@@ -113,6 +115,62 @@ pub enum Request {
         #[serde(default)]
         tables: BTreeMap<String, PathBuf>,
     },
+    /// What each group of units runs.
+    Programs,
+    /// Gives a group of xdp units another program between two frames.
+    Swap {
+        /// The group; not needed when there is only one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<String>,
+        /// C source or an object; the one that runs, compiled anew, when not given.
+        program: Option<PathBuf>,
+    },
+    /// The maps of the programs of xdp units.
+    Maps,
+    /// All entries of a map.
+    MapDump {
+        /// Its name; when several groups of units have it, GROUP.NAME.
+        name: String,
+    },
+    /// An entry of a map.
+    MapGet {
+        /// Its name.
+        name: String,
+        /// The key. Text is read by what the key is: a number, an address, bytes in hexadecimal.
+        key: Value,
+    },
+    /// Sets an entry of a map, between two frames.
+    MapSet {
+        /// Its name.
+        name: String,
+        /// The key.
+        key: Value,
+        /// The value; of per-CPU kinds one for all processors, or a list of one for each.
+        value: Value,
+        /// Whether it may be a new entry, or must.
+        #[serde(default)]
+        store: Store,
+    },
+    /// Takes an entry out of a map.
+    MapDelete {
+        /// Its name.
+        name: String,
+        /// The key.
+        key: Value,
+    },
+}
+
+/// Whether an entry that is set may be a new one, or must.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Store {
+    /// Either.
+    #[default]
+    Any,
+    /// It must be a new one.
+    NoExist,
+    /// It must be there.
+    Exist,
 }
 
 fn one() -> u32 {
@@ -147,6 +205,70 @@ pub struct Reply {
     /// Of `reload`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reload: Option<Reloaded>,
+    /// Of `programs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub programs: Option<Vec<ProgramAbout>>,
+    /// Of `swap`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swap: Option<Swapped>,
+    /// Of `maps` all; of what is done with one, that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maps: Option<Vec<MapAbout>>,
+    /// Of `map_dump` and `map_get`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Value>,
+}
+
+/// What a group of units runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramAbout {
+    /// The group, if it has a name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// Its first unit, and the one behind its last.
+    pub units: (u32, u32),
+    /// What it was loaded from.
+    pub file: PathBuf,
+    /// Of an XDP program, its name in the object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Names of its maps.
+    pub maps: Vec<String>,
+}
+
+/// What a swap did with maps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Swapped {
+    /// Maps that keep what they held.
+    pub kept: Vec<String>,
+    /// Maps that begin anew: the program before had none of the name with these types and sizes, or they hold what only means something to it.
+    pub anew: Vec<String>,
+    /// Warnings of the compiler.
+    pub messages: String,
+}
+
+/// A map.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MapAbout {
+    /// Its name; when several groups of units have it, GROUP.NAME.
+    pub name: String,
+    /// Its type: `hash`, `percpu_array`, ...
+    pub kind: String,
+    /// Type of its keys, and their bytes.
+    pub key: String,
+    /// See `key`.
+    pub key_bytes: u64,
+    /// Type of its values, and their bytes.
+    pub value: String,
+    /// See `value`.
+    pub value_bytes: u64,
+    /// Entries at most.
+    pub max_entries: u32,
+    /// Constants, which stay as they are.
+    pub read_only: bool,
+    /// Of per-CPU kinds, the number of the first processor that has values, and of the one behind the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<(u32, u32)>,
 }
 
 /// What a reload did.
@@ -254,7 +376,7 @@ mod tests {
             }
             count += 1;
         }
-        assert_eq!(count, 7);
+        assert_eq!(count, 8);
     }
 
     #[test]

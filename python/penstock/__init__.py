@@ -24,12 +24,14 @@ if TYPE_CHECKING:
         CardError,
         DesignError,
         FileError,
+        MapError,
         PenstockError,
         ProgramError,
         TableError,
         UnsupportedError,
     )
     from penstock.device import Device, ProgramWarning
+    from penstock.maps import Map, Maps
     from penstock.result import Counters, FaultError, Frame, HostMemoryCounters, PortCounters, Result, UnitCounters
     from penstock.unit import Memory, Registers, Unit
 
@@ -45,6 +47,9 @@ __all__ = [
     "FileError",
     "Frame",
     "HostMemoryCounters",
+    "Map",
+    "MapError",
+    "Maps",
     "Memory",
     "PenstockError",
     "PortCounters",
@@ -63,9 +68,9 @@ def __getattr__(name: str) -> Any:
     # Not at the top: who wants a module of this package only must not need the extension.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock import _native, device, result, unit
+    from penstock import _native, device, maps, result, unit
 
-    return next(getattr(module, name) for module in (device, result, unit, _native) if hasattr(module, name))
+    return next(getattr(module, name) for module in (device, maps, result, unit, _native) if hasattr(module, name))
 
 
 def __dir__() -> list[str]:

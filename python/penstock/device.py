@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import SupportsBytes, TypeVar
 
 from penstock import _native
+from penstock.maps import Maps
 from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
 from penstock.unit import Memory, Unit
 
@@ -52,6 +53,8 @@ class Device:
         """The units, by number."""
         self.tables = Tables(card, tables)
         """What the tables of the accelerators are filled from, by name; assign to fill one anew."""
+        self.maps = Maps(card)
+        """The maps of XDP programs, by name: what they count and look up."""
         self.host_memory = Memory("host memory", HOST_MEMORY_BYTES, card.host_read, card.host_write)
         """The memory of the host that units read and write: 1 GiB, zero where nobody wrote."""
         self._inbox: list[Frame] = []

@@ -3,6 +3,7 @@
 
 use penstock_device::capture::CaptureError as DeviceCaptureError;
 use penstock_device::files::FileError as DeviceFileError;
+use penstock_device::maps::MapError as DeviceMapError;
 use penstock_device::{DesignError as DeviceDesignError, DeviceError, ImageError, RootError};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -22,6 +23,7 @@ create_exception!(penstock, FileError, PenstockError, "A file that cannot be rea
 create_exception!(penstock, BuildError, PenstockError, "The model of the card's RTL could not be built.");
 create_exception!(penstock, CardError, PenstockError, "The card did not come up, or broke a contract of its own.");
 create_exception!(penstock, AccessError, PenstockError, "There is no such register or memory.");
+create_exception!(penstock, MapError, PenstockError, "A map that is not there, or does not take what it is given.");
 create_exception!(penstock, UnsupportedError, PenstockError, "The target or the card cannot do this.");
 
 /// Puts the exceptions into the module.
@@ -37,6 +39,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         py.get_type::<BuildError>(),
         py.get_type::<CardError>(),
         py.get_type::<AccessError>(),
+        py.get_type::<MapError>(),
         py.get_type::<UnsupportedError>(),
     ] {
         module.add(class.name()?, &class)?;
@@ -57,6 +60,8 @@ pub enum Error {
     Capture(DeviceCaptureError),
     /// The device.
     Device(DeviceError),
+    /// A map.
+    Map(DeviceMapError),
     /// A word that is none of those there are.
     Word(String),
 }
@@ -70,7 +75,14 @@ macro_rules! from {
         })*
     };
 }
-from!(Root(RootError), Design(DeviceDesignError), Image(ImageError), Capture(DeviceCaptureError), Device(DeviceError));
+from!(
+    Root(RootError),
+    Design(DeviceDesignError),
+    Image(ImageError),
+    Capture(DeviceCaptureError),
+    Device(DeviceError),
+    Map(DeviceMapError)
+);
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
@@ -88,6 +100,8 @@ impl From<Error> for PyErr {
             }
             Error::Device(e @ DeviceError::Program(_)) => ProgramError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Unsupported(_)) => UnsupportedError::new_err(e.to_string()),
+            Error::Map(DeviceMapError::Device(e)) => Error::Device(e).into(),
+            Error::Map(e) => MapError::new_err(e.to_string()),
             Error::Word(text) => UnsupportedError::new_err(text),
         }
     }

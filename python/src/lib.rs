@@ -3,6 +3,7 @@
 
 mod card;
 mod error;
+mod value;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
+use penstock_device::maps::{self, Entry, Map, MapError, Shape, Store};
 use penstock_device::{Departure, ForGroup, Port, Root, Traffic, capture, window};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
@@ -214,6 +216,87 @@ impl PyCard {
 
     fn host_write(&self, py: Python<'_>, address: u64, bytes: Vec<u8>) -> PyResult<()> {
         Ok(self.call(py, move |card| card.device.host_write(address, &bytes))?.map_err(Error::from)?)
+    }
+
+    /// Of each map name, kind, types and bytes of key and value, entries, whether it is constant, first processor and the one behind the last.
+    #[allow(clippy::type_complexity)]
+    fn maps(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<Vec<(String, String, (String, u64), (String, u64), u32, bool, (u32, u32))>> {
+        let about = |map: &Map| {
+            let sized = |shape: &Shape| (shape.to_string(), shape.bytes());
+            let processors = map.processors.as_ref().map_or((0, 0), |processors| (processors.start, processors.end));
+            let (key, value) = (sized(&map.shape_of_key), sized(&map.shape_of_value));
+            (map.name.clone(), map.kind.to_string(), key, value, map.max_entries, map.read_only, processors)
+        };
+        self.call(py, move |card| card.device.maps().iter().map(about).collect())
+    }
+
+    /// The value of a key, if there is such an entry.
+    fn map_get<'py>(
+        &self,
+        py: Python<'py>,
+        name: String,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let key = value::from_py(key)?;
+        let found = self.call(py, move |card| {
+            let map = maps::find(&*card.device, &name)?;
+            let value = map.get(&mut *card.device, &map.key(&key)?)?;
+            Ok::<_, MapError>(value.map(|value| map.decode(&value)))
+        })?;
+        found.map_err(Error::from)?.map(|value| value::to_py(py, &value)).transpose()
+    }
+
+    /// Sets an entry; `store` says by "any", "noexist" or "exist" whether it may be new, or must.
+    fn map_set(
+        &self,
+        py: Python<'_>,
+        name: String,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+        store: &str,
+    ) -> PyResult<()> {
+        let (key, value) = (value::from_py(key)?, value::from_py(value)?);
+        let store = match store {
+            "any" => Store::Any,
+            "noexist" => Store::New,
+            "exist" => Store::Existing,
+            word => {
+                return Err(UnsupportedError::new_err(format!("`{word}` says not when: give any, noexist or exist")));
+            }
+        };
+        let done = self.call(py, move |card| {
+            let map = maps::find(&*card.device, &name)?;
+            map.set(&mut *card.device, &map.key(&key)?, &map.value(&value)?, store)
+        })?;
+        Ok(done.map_err(Error::from)?)
+    }
+
+    /// Takes an entry out; false when there is none.
+    fn map_delete(&self, py: Python<'_>, name: String, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let key = value::from_py(key)?;
+        let done = self.call(py, move |card| {
+            let map = maps::find(&*card.device, &name)?;
+            map.delete(&mut *card.device, &map.key(&key)?)
+        })?;
+        match done {
+            Err(MapError::NoEntry(_)) => Ok(false),
+            done => Ok(done.map(|()| true).map_err(Error::from)?),
+        }
+    }
+
+    /// All keys with their values.
+    fn map_entries<'py>(&self, py: Python<'py>, name: String) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+        let entries = self.call(py, move |card| {
+            let map = maps::find(&*card.device, &name)?;
+            let entries = map.entries(&mut *card.device)?.into_iter();
+            let entry = |(key, value): Entry| (map.shape_of_key.decode(&key), map.decode(&value));
+            Ok::<_, MapError>(entries.map(entry).collect::<Vec<_>>())
+        })?;
+        let entries = entries.map_err(Error::from)?;
+        entries.iter().map(|(key, value)| Ok((value::to_py(py, key)?, value::to_py(py, value)?))).collect()
     }
 
     fn place(&self, py: Python<'_>, unit: u32, pc: u32) -> PyResult<Option<String>> {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf, absolute};
 use clap::{Args as ClapArgs, Subcommand};
 use penstock_debug::DebugError;
 use penstock_device::{Design, DesignError, ForGroup};
-use penstock_live::protocol::{Reloaded, Reply, Request};
+use penstock_live::protocol::{ProgramAbout, Reloaded, Reply, Request, Swapped};
 use penstock_live::{Client, ControlError, control};
 
 use crate::cmd::debugger::Debugger;
+use crate::cmd::map::{self, Map};
 use crate::cmd::run;
 use crate::files::FileError;
 use crate::gdb::DebuggerError;
@@ -78,6 +79,18 @@ pub enum Action {
         /// The file.
         file: PathBuf,
     },
+    /// Programs of units, and others for xdp units between two frames.
+    Prog {
+        /// What to do with them.
+        #[command(subcommand)]
+        action: Prog,
+    },
+    /// Reads and fills maps of xdp units.
+    Map {
+        /// What to do with them.
+        #[command(subcommand)]
+        action: Map,
+    },
     /// Raises a unit's poke interrupt.
     Poke {
         /// The unit.
@@ -117,6 +130,19 @@ pub enum Action {
         /// Load this file into a table with it. Repeatable.
         #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = run::table)]
         tables: Vec<(String, PathBuf)>,
+    },
+}
+
+/// What to do with programs.
+#[derive(Debug, Subcommand)]
+pub enum Prog {
+    /// What each group of units runs, and its maps.
+    List,
+    /// Gives xdp units another program between two frames; maps of the same name, types and sizes keep what they hold.
+    Swap {
+        /// C source or object, of several groups of units for this one; the one that runs, compiled anew, when left out.
+        #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
+        program: Option<ForGroup<PathBuf>>,
     },
 }
 
@@ -215,6 +241,12 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
             Request::MemWrite { unit: *unit, address: *address, values: values.clone() }
         }
         Action::Table { name, file } => Request::Table { name: name.clone(), file: whole(file)? },
+        Action::Map { action } => action.request(),
+        Action::Prog { action: Prog::List } => Request::Programs,
+        Action::Prog { action: Prog::Swap { program } } => Request::Swap {
+            group: program.as_ref().and_then(|program| program.group.clone()),
+            program: program.as_ref().map(|program| whole(&program.value)).transpose()?,
+        },
         Action::Poke { unit } => Request::Poke { unit: *unit },
         Action::Evict { unit } => Request::Evict { unit: *unit },
         Action::Debug { unit, value } => Request::Debug { unit: *unit, value: *value },
@@ -246,6 +278,22 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
             let words: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
             text += &format!("0x{:08x}: {}\n", address + 16 * index, words.join(" "));
         }
+    }
+    for ProgramAbout { group, units: (first, end), file, name, maps } in reply.programs.iter().flatten() {
+        let group = if group.is_empty() { String::new() } else { format!("{group}: ") };
+        let name = name.as_ref().map_or(String::new(), |name| format!("{name} of "));
+        let maps = if maps.is_empty() { String::new() } else { format!("; maps: {}", maps.join(", ")) };
+        text += &format!("{group}units {first}..{}: {name}{}{maps}\n", end - 1, file.display());
+    }
+    if let Some(Swapped { kept, anew, messages }) = &reply.swap {
+        let list = |maps: &[String]| if maps.is_empty() { "none".to_string() } else { maps.join(", ") };
+        text += &format!("{messages}maps kept: {}; begun anew: {}\n", list(kept), list(anew));
+    }
+    match (reply.maps.as_deref(), &reply.entries) {
+        (Some([map]), Some(entries)) => text += &map::entries(map, entries),
+        (Some([]), _) => text += "no program with maps is loaded\n",
+        (Some(maps), _) => text += &map::list(maps),
+        (None, _) => {}
     }
     if let Some(debug) = reply.debug {
         text += &format!("0x{debug:016x}\n");

@@ -8,6 +8,7 @@ pub mod debugger;
 pub mod demo;
 pub mod exec;
 pub mod generate;
+pub mod map;
 pub mod run;
 pub mod synth;
 pub mod test;

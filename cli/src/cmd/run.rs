@@ -11,7 +11,7 @@ use penstock_device::{
     Design, ForGroup, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
 };
 
-use crate::card::{Card, CardError, Recording};
+use crate::card::{Card, CardError, Maps, Recording};
 use crate::files::{self, FileError};
 use crate::gdb::Debugged;
 use crate::report::{self, RunData};
@@ -53,6 +53,14 @@ pub struct Args {
     /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
     #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = table)]
     pub tables: Vec<(String, PathBuf)>,
+    /// Put the entries of this JSON file into a map of xdp units before the frames, for example `routes=routes.json`. Repeatable.
+    ///
+    /// It is a list of `[KEY, VALUE]`, or an object of VALUEs by KEY; docs/live.md says how they are written.
+    #[arg(long = "map", value_name = "[GROUP.]MAP=FILE", value_parser = map)]
+    pub maps: Vec<(String, PathBuf)>,
+    /// Write what is in the maps of xdp units behind the frames into this folder: MAP.json each.
+    #[arg(long, value_name = "DIR")]
+    pub dump_maps: Option<PathBuf>,
     /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = units)]
     pub units: Vec<ForGroup<u32>>,
@@ -146,7 +154,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         files::make_folder(&args.out)?;
         files::write(&args.out.join("program.elf"), image.elf())?;
     }
-    let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb)?;
+    let maps = Maps { filled: &args.maps, dump: args.dump_maps.as_deref() };
+    let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb, maps)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
     outcome.faults.append(&mut faults);
@@ -245,6 +254,14 @@ pub fn table(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
         _ => Err(format!("`{text}` is no table: write TABLE=FILE, for example ip_prefix=list.txt")),
+    }
+}
+
+/// Parses MAP=FILE.
+pub fn map(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
+        _ => Err(format!("`{text}` is no map: write MAP=FILE, for example routes=routes.json")),
     }
 }
 

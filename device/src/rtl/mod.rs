@@ -26,7 +26,7 @@ use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, R
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, write_rows};
 use crate::image::Image;
-use crate::maps;
+use crate::maps::{self, CardAccess, Entry, Map, MapError, Store};
 use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
@@ -289,6 +289,19 @@ impl RtlDevice {
         self.host.read_unit(&mut self.model, unit, address)
     }
 
+    /// Works with a map of the program that is loaded.
+    fn with_map<T>(
+        &mut self,
+        map: &Map,
+        work: impl FnOnce(&mut CardAccess<'_, Model>) -> Result<T, MapError>,
+    ) -> Result<T, MapError> {
+        if !self.host.has(map) {
+            return Err(MapError::Gone(map.name.clone()));
+        }
+        let image = map.program.rows().map_err(DeviceError::from)?;
+        work(&mut CardAccess { bus: &mut self.model, map, image: &image })
+    }
+
     /// Frames on their way: those of the last [`Device::advance`], if there was one.
     fn take_flight(&mut self) -> Result<Flight, DeviceError> {
         if let Some(flight) = self.flight.take() {
@@ -534,6 +547,26 @@ impl Device for RtlDevice {
         Ok(left)
     }
 
+    fn maps(&self) -> Vec<Map> {
+        self.host.maps()
+    }
+
+    fn map_get(&mut self, map: &Map, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
+        self.with_map(map, |card| card.get(key))
+    }
+
+    fn map_set(&mut self, map: &Map, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
+        self.with_map(map, |card| card.set(key, value, store))
+    }
+
+    fn map_delete(&mut self, map: &Map, key: &[u8]) -> Result<(), MapError> {
+        self.with_map(map, |card| card.delete(key))
+    }
+
+    fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
+        self.with_map(map, |card| card.entries())
+    }
+
     fn counters(&mut self) -> Result<Counters, DeviceError> {
         self.host.counters(&mut self.model)
     }
@@ -571,7 +604,7 @@ impl Bus for Model {
     fn load_xdp(&mut self, _units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError> {
         let image = program.rows()?;
         write_rows(self, &image)?;
-        if join { Ok(()) } else { maps::make(self, &image.maps) }
+        if join { Ok(()) } else { maps::make::make(self, &image.maps) }
     }
 
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {

@@ -86,6 +86,43 @@ impl Maps {
         self.keys(id).into_iter().map(|key| self.get(id, &key).map(|value| (key, value))).collect()
     }
 
+    /// Takes over what a map of other maps holds that has the same shape; that one is not used any more then. False, and nothing is taken, of
+    /// maps of another shape, of constants, and of kinds whose entries say something only among their own maps and programs.
+    pub fn take_over(&mut self, id: MapId, others: &mut Maps, theirs: MapId) -> bool {
+        /// Bytes that are compared before they are written: memory that nobody has touched takes none then.
+        const PAGE: usize = 4096;
+        use MapKind::{ArrayOfMaps, Cpumap, Devmap, DevmapHash, HashOfMaps, PerfEventArray, ProgArray, Ringbuf};
+        let (map, other) = (self.map(id), others.map(theirs));
+        let names_others = match map.kind {
+            ProgArray | ArrayOfMaps | HashOfMaps | PerfEventArray | Ringbuf => true,
+            // Behind the device or the queue stands a program.
+            Devmap | DevmapHash | Cpumap => map.shape.value_bytes > 4,
+            _ => false,
+        };
+        if names_others || map.frozen || map.shape != other.shape || self.cpus() != others.cpus() {
+            return false;
+        }
+        let (to, from) = (map.values, other.values);
+        let bytes = match to.cpu_stride {
+            0 => to.stride as usize * map.shape.max_entries as usize,
+            stride => stride as usize * to.cpus as usize,
+        };
+        for offset in (0..bytes).step_by(PAGE) {
+            let (at, count) = (offset as u64, PAGE.min(bytes - offset));
+            let pages = (
+                self.memory.bytes_mut(u64::from(to.base) + at, count),
+                others.memory.bytes(u64::from(from.base) + at, count),
+            );
+            if let (Ok(to), Ok(from)) = pages
+                && to != from
+            {
+                to.copy_from_slice(from);
+            }
+        }
+        std::mem::swap(&mut self.map_mut(id).index, &mut others.map_mut(theirs).index);
+        true
+    }
+
     /// The oldest record of a ring buffer.
     pub fn take_record(&mut self, id: MapId) -> Option<Vec<u8>> {
         let (memory, map) = self.parts(id);

@@ -143,6 +143,22 @@ impl Engine {
         Ok(Verdict { result, target, stopped })
     }
 
+    /// Takes over what maps of the same name, types and sizes hold in an engine whose programs are not run any more. Gives the names of all maps but
+    /// constants, and whether they were taken over.
+    pub fn take_over(&mut self, object: &Object, other: &mut Engine, theirs: &Object) -> Vec<(String, bool)> {
+        let mut all = Vec::new();
+        for (map, id) in object.maps.iter().zip(self.ids.clone()).filter(|(map, _)| map.constants().is_none()) {
+            let same = theirs.maps.iter().zip(&other.ids).find(|(old, _)| {
+                (&old.name, &old.shape, &old.key_type, &old.value_type)
+                    == (&map.name, &map.shape, &map.key_type, &map.value_type)
+            });
+            let taken =
+                same.map(|(_, old)| *old).is_some_and(|old| self.state.maps.take_over(id, &mut other.state.maps, old));
+            all.push((map.name.clone(), taken));
+        }
+        all
+    }
+
     /// The map of that name.
     pub fn map(&self, object: &Object, name: &str) -> Option<MapId> {
         object.map(name).and_then(|(index, _)| self.ids.get(index as usize).copied())

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use penstock_unit::{Arrival, Counters, Departure, Destination, Identity, Outside};
+use penstock_xdp_compiler::object::Object;
 
 use crate::engine::{Engine, ProgramId};
 use crate::frame::{Action, Frame, Input, Target};
@@ -40,6 +41,12 @@ impl Loaded {
     #[must_use]
     pub fn new(number: u64, engine: Engine, program: ProgramId) -> Loaded {
         Loaded { number, engine: Arc::new(Mutex::new(engine)), program, since: Instant::now() }
+    }
+
+    /// Takes over the clock of a program that is not run any more, and what its maps hold ([`Engine::take_over`]).
+    pub fn take_over(&mut self, object: &Object, other: &Loaded, theirs: &Object) -> Vec<(String, bool)> {
+        self.since = other.since;
+        self.with(|engine| other.with(|old| engine.take_over(object, old, theirs)))
     }
 
     /// Works with the engine, and so with its maps, between two frames.

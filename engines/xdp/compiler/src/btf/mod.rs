@@ -4,9 +4,12 @@
 mod ext;
 mod reader;
 mod shape;
+mod text;
+mod value;
 
 pub use ext::{CoreRelocation, Ext, Line};
 pub use shape::{Member, Shape};
+pub use value::{Value, ValueError};
 
 use reader::{header_length, part, string, word};
 

@@ -3,7 +3,7 @@
 
 use super::ObjectError;
 use super::elf::{Elf, Section, SectionId};
-use crate::btf::{Btf, Field, Kind, Shape, TypeId};
+use crate::btf::{Btf, Field, Kind, Member, Shape, TypeId};
 use crate::maps::{Contents, Map, MapShape};
 
 /// A map with the place that names it in the object.
@@ -31,7 +31,7 @@ pub(super) fn read(elf: &Elf, btf: &Btf, notes: &mut Vec<String>) -> Result<Vec<
             "maps" => legacy(elf, section, notes, &mut all)?,
             name => {
                 if let Some(read_only) = holds_data(name).filter(|_| !section.bytes.is_empty() && !section.code) {
-                    all.push(data(section, read_only));
+                    all.push(data(elf, section, btf, read_only));
                 }
             }
         }
@@ -45,7 +45,7 @@ fn holds_data(name: &str) -> Option<bool> {
     if family(".rodata") { Some(true) } else { (family(".data") || family(".bss")).then_some(false) }
 }
 
-fn data(section: &Section, read_only: bool) -> Declared {
+fn data(elf: &Elf, section: &Section, btf: &Btf, read_only: bool) -> Declared {
     let bytes = u32::try_from(section.bytes.len()).unwrap_or(u32::MAX);
     let flags = if read_only { READ_ONLY } else { 0 };
     let map = Map {
@@ -54,10 +54,24 @@ fn data(section: &Section, read_only: bool) -> Declared {
         shape: MapShape { number: ARRAY, key_bytes: 4, value_bytes: bytes, max_entries: 1, flags },
         inner: None,
         key_type: None,
-        value_type: None,
+        value_type: variables(elf, section, btf),
         contents: Contents::Data { bytes: section.bytes.clone(), read_only },
     };
     Declared { map, section: section.id, offset: None }
+}
+
+/// The global variables of a section as members of a struct, when the object says what they are.
+fn variables(elf: &Elf, section: &Section, btf: &Btf) -> Option<Shape> {
+    let types = btf.section(&section.name);
+    let member = |symbol: &super::elf::Symbol| {
+        let (_, ty) = types.iter().find(|(name, _)| *name == symbol.name)?;
+        let bit_offset = u32::try_from(symbol.value).ok()?.checked_mul(8)?;
+        Some(Member { name: symbol.name.clone(), bit_offset, bits: None, shape: Shape::of(btf, *ty)? })
+    };
+    let members: Vec<_> = elf.symbols_of(section.id).into_iter().filter_map(member).collect();
+    let bytes = u32::try_from(section.bytes.len()).ok()?;
+    let name = section.name.clone();
+    (!members.is_empty()).then_some(Shape::Record { name, bytes, union: false, members })
 }
 
 /// Maps of the section `maps`: a struct of numbers each, at the symbol's place.

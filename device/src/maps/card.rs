@@ -1,0 +1,269 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Maps of a card in RTL (engines/xdp/maps.md): those that units share by requests like theirs, per-CPU values in the units' windows.
+
+use penstock_xdp_compiler::card::{CARD, CardMap, UNIT};
+use penstock_xdp_compiler::ir::{Array, CONTEXTS};
+use penstock_xdp_maps::Store;
+
+use super::make::{ANSWERS, request};
+use super::{Entry, Map, MapError};
+use crate::host::{Bus, word_of};
+use crate::regs;
+use crate::window::{MAPS_WINDOW, UNIT_MAPS, UNIT_WINDOW};
+use crate::xdp::RowImage;
+
+/// Operations of a request.
+const LOOKUP: u32 = 3;
+const UPDATE: u32 = 4;
+const DELETE: u32 = 5;
+const ROWS: u32 = 6;
+/// Bytes of a row and of a part of a request, and rows that one request reads at most.
+const ROW: usize = 16;
+const MOST_ROWS: u32 = 32;
+/// Where INFO has an update's flags, and rows less one.
+const FLAGS_AT: u32 = 6;
+const ROWS_AT: u32 = 25;
+/// A descriptor's kind of arrays.
+const ARRAY: u32 = 1;
+
+/// A map of a card, and how the card is reached.
+pub struct CardAccess<'a, B: Bus> {
+    pub bus: &'a mut B,
+    pub map: &'a Map,
+    pub image: &'a RowImage,
+}
+
+/// Where a map lies.
+enum Place {
+    /// In each unit.
+    Unit(Array),
+    /// In the card's banks.
+    Card(CardMap),
+}
+
+/// Entries of a map of keys in the banks, as its descriptor says.
+struct Slots {
+    /// Row of the first, behind the last, and rows of each.
+    first: u32,
+    end: u32,
+    stride: u32,
+    /// Rows of a key.
+    key_rows: u32,
+}
+
+impl Slots {
+    fn of(descriptor: &[u32; 5]) -> Self {
+        let (first, end) = (descriptor[3] & 0xFFFF, descriptor[3] >> 16);
+        let key_bytes = descriptor[0] >> 8 & 0x7F;
+        Self { first, end, stride: (descriptor[4] >> 16).max(1), key_rows: key_bytes.div_ceil(ROW as u32) }
+    }
+}
+
+impl<B: Bus> CardAccess<'_, B> {
+    pub fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
+        match self.place()? {
+            Place::Unit(array) => self.unit_get(&array, key),
+            Place::Card(map) => self.card_get(&map, key),
+        }
+    }
+
+    pub fn set(&mut self, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
+        match self.place()? {
+            // All entries of an array are there.
+            Place::Unit(_) if store == Store::New => Err(MapError::Exists(self.map.name.clone())),
+            Place::Unit(array) => self.unit_set(&array, key, value),
+            Place::Card(map) if self.stores(&map) => match store {
+                Store::New => Err(MapError::Exists(self.map.name.clone())),
+                _ => self.store(&map, key, value),
+            },
+            Place::Card(map) => {
+                let flags = match store {
+                    Store::Any => 0,
+                    Store::New => 1,
+                    Store::Existing => 2,
+                };
+                let answer = self.ask(UPDATE, map.number | flags << FLAGS_AT, key, value)?;
+                self.told(answer)
+            }
+        }
+    }
+
+    pub fn delete(&mut self, key: &[u8]) -> Result<(), MapError> {
+        match self.place()? {
+            Place::Unit(_) => Err(self.map.refused(22, "its entries are always there")),
+            Place::Card(map) => {
+                let answer = self.ask(DELETE, map.number, key, &[])?;
+                self.told(answer)
+            }
+        }
+    }
+
+    pub fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
+        match self.place()? {
+            Place::Card(map) if map.descriptor[0] & 7 != ARRAY => self.scan(&map),
+            _ => {
+                let keys = (0..self.map.max_entries).map(|number| number.to_le_bytes().to_vec());
+                let each = keys.map(|key| Ok(self.get(&key)?.map(|value| (key, value))));
+                each.filter_map(Result::transpose).collect()
+            }
+        }
+    }
+
+    fn place(&self) -> Result<Place, MapError> {
+        if let Some(map) = self.image.maps.iter().find(|map| map.number as usize == self.map.index) {
+            return Ok(Place::Card(map.clone()));
+        }
+        let array = self.image.layout.0.get(self.map.index).copied().flatten();
+        array.map(Place::Unit).ok_or_else(|| {
+            let why = self.image.missing.get(self.map.index).cloned().flatten();
+            MapError::Nowhere { map: self.map.name.clone(), why: why.unwrap_or_default() }
+        })
+    }
+
+    // ---- in the banks
+
+    fn card_get(&mut self, map: &CardMap, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
+        let Ok(address @ 1..) = u32::try_from(self.ask(LOOKUP, map.number, key, &[])?) else { return Ok(None) };
+        let bytes = self.map.value_bytes();
+        if map.descriptor[0] & 7 == ARRAY {
+            return self.read(address, bytes).map(Some);
+        }
+        // Between the lookup and now the entry may have become another's: it is read whole.
+        let Slots { stride, key_rows, .. } = Slots::of(&map.descriptor);
+        let before = (1 + key_rows) * ROW as u32;
+        let rows = self.read(address.wrapping_sub(before), stride as usize * ROW)?;
+        Ok((rows[2] & 1 == 1).then(|| rows[before as usize..][..bytes].to_vec()))
+    }
+
+    /// All entries that are there.
+    fn scan(&mut self, map: &CardMap) -> Result<Vec<Entry>, MapError> {
+        let Slots { first, end, stride, key_rows } = Slots::of(&map.descriptor);
+        let shape = self.bus.read(MAPS_WINDOW + regs::MAPS_HOST_SHAPE)?;
+        let (banks, bank_rows) = (1 << (shape & 0xFF), 1u32 << (shape >> 8 & 0xFF));
+        // Entries that one request reads.
+        let many = (MOST_ROWS / stride).max(1);
+        let (key_bytes, value_bytes) = (self.map.key_bytes(), self.map.value_bytes());
+        let mut all = Vec::new();
+        for bank in 0..banks {
+            for row in (first..end).step_by((many * stride) as usize) {
+                let count = ((end - row) / stride).min(many);
+                self.ask_rows(CARD + (bank * bank_rows + row) * ROW as u32, count * stride)?;
+                for entry in 0..count {
+                    let at = (entry * stride) as usize * ROW;
+                    // Most are empty, and each word is a transaction.
+                    if self.answer(at, 4)?[2] & 1 == 1 {
+                        let key = self.answer(at + ROW, key_bytes)?;
+                        let value = self.answer(at + (1 + key_rows as usize) * ROW, value_bytes)?;
+                        all.push((key, value));
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Bytes from an address on, which is that of a row.
+    fn read(&mut self, address: u32, count: usize) -> Result<Vec<u8>, MapError> {
+        let mut bytes = Vec::with_capacity(count);
+        while bytes.len() < count {
+            let left = count - bytes.len();
+            let rows = (left.div_ceil(ROW) as u32).min(MOST_ROWS);
+            self.ask_rows(address + bytes.len() as u32, rows)?;
+            bytes.extend(self.answer(0, left.min(rows as usize * ROW))?);
+        }
+        Ok(bytes)
+    }
+
+    /// Asks for rows; they stand in DATA then.
+    fn ask_rows(&mut self, address: u32, rows: u32) -> Result<(), MapError> {
+        Ok(request(self.bus, ROWS | 1 << 4 | 1 << 8, (address - CARD) | (rows - 1) << ROWS_AT, &[])?)
+    }
+
+    /// Bytes of the answer from a multiple of 4 on.
+    fn answer(&mut self, at: usize, count: usize) -> Result<Vec<u8>, MapError> {
+        let mut bytes = Vec::with_capacity(count.next_multiple_of(4));
+        for offset in (at..at + count).step_by(4) {
+            bytes.extend(self.bus.read(ANSWERS + offset as u32)?.to_le_bytes());
+        }
+        bytes.truncate(count);
+        Ok(bytes)
+    }
+
+    /// An operation on a key; gives the answer.
+    fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, MapError> {
+        let parts = |bytes: &[u8]| bytes.len().div_ceil(ROW);
+        let mut data = key.to_vec();
+        data.resize(parts(key) * ROW, 0);
+        data.extend_from_slice(value);
+        let command = operation | (parts(key) as u32) << 4 | ((parts(key) + parts(value)) as u32) << 8;
+        request(self.bus, command, info, &data)?;
+        let answer = self.answer(0, 8)?;
+        Ok(i64::from_le_bytes(answer.first_chunk().copied().unwrap_or_default()))
+    }
+
+    fn told(&self, answer: i64) -> Result<(), MapError> {
+        match answer {
+            0 => Ok(()),
+            -22 => Err(self.map.refused(22, "not valid for a map of this kind (EINVAL)")),
+            number => Err(self.map.refused(-number, format!("error {}", -number))),
+        }
+    }
+
+    /// An array whose values are too long for an update.
+    fn stores(&self, map: &CardMap) -> bool {
+        map.descriptor[0] & 7 == ARRAY && map.descriptor[0] >> 16 == 0
+    }
+
+    /// Writes the value of such an array, eight bytes at a time.
+    fn store(&mut self, map: &CardMap, key: &[u8], value: &[u8]) -> Result<(), MapError> {
+        let address = u32::try_from(self.ask(LOOKUP, map.number, key, &[])?).unwrap_or(0);
+        for (offset, chunk) in (0..).step_by(8).zip(value.chunks(8)) {
+            super::make::store(self.bus, address + offset, chunk)?;
+        }
+        Ok(())
+    }
+
+    // ---- in the units
+
+    /// Offsets of an entry's values in a unit's memory: one for each context, or a single one.
+    fn offsets(&self, array: &Array, key: &[u8]) -> Vec<u32> {
+        let entry = key.first_chunk().map_or(u32::MAX, |entry| u32::from_le_bytes(*entry));
+        if entry >= array.entries {
+            return vec![];
+        }
+        let contexts = if array.per_context == 0 { 1 } else { CONTEXTS };
+        (0..contexts).map(|context| array.address - UNIT + context * array.per_context + entry * array.stride).collect()
+    }
+
+    fn unit_get(&mut self, array: &Array, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
+        let offsets = self.offsets(array, key);
+        let bytes = self.map.value_bytes();
+        let mut all = Vec::new();
+        // Of constants each unit has the same.
+        let units = if array.per_context == 0 { 1 } else { self.map.units.len() };
+        for unit in self.map.units.clone().take(units) {
+            self.bus.write(regs::CARD_UNIT_READ, unit)?;
+            for offset in &offsets {
+                let end = all.len() + bytes;
+                for at in (0..bytes as u32).step_by(4) {
+                    all.extend(self.bus.read(UNIT_WINDOW + UNIT_MAPS + offset + at)?.to_le_bytes());
+                }
+                all.truncate(end);
+            }
+        }
+        Ok((!offsets.is_empty()).then_some(all))
+    }
+
+    fn unit_set(&mut self, array: &Array, key: &[u8], value: &[u8]) -> Result<(), MapError> {
+        let offsets = self.offsets(array, key);
+        let values = value.chunks(self.map.value_bytes().max(1));
+        let places = self.map.units.clone().flat_map(|unit| offsets.iter().map(move |offset| (unit, *offset)));
+        for ((unit, offset), value) in places.zip(values) {
+            self.bus.write(regs::CARD_UNIT_WRITE_MASK, 1 << unit)?;
+            for (at, word) in (0..).step_by(4).zip(value.chunks(4)) {
+                self.bus.write(UNIT_WINDOW + UNIT_MAPS + offset + at, word_of(word))?;
+            }
+        }
+        Ok(())
+    }
+}

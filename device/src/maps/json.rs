@@ -1,0 +1,183 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Keys and values as JSON, and files of them.
+//!
+//! Numbers are numbers, arrays lists, structs objects; bytes are text, `"0x0a0b"`. Text that comes in is read by what it is for
+//! ([`Shape::encode`](penstock_xdp_compiler::btf::Shape::encode)). A file holds a list of entries, each `[key, value]` or
+//! `{"key": …, "value": …}`, or an object whose names are the keys.
+
+use std::path::{Path, PathBuf};
+
+use penstock_xdp_compiler::btf::Value;
+use serde_json::{Number, Value as Json, json};
+
+use super::{Entry, Map, MapError, Store};
+use crate::device::Device;
+use crate::files::{self, FileError};
+
+/// What a file of entries is for.
+const ENTRIES: &str = "give a JSON file of entries, [[KEY, VALUE], ...]";
+
+/// A file of entries that a map does not take.
+#[derive(Debug, thiserror::Error)]
+pub enum EntriesError {
+    /// The file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It is no JSON.
+    #[error("{}: {source}", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// It is JSON, and no list of entries.
+    #[error(
+        "{}: {what}; a list has entries [KEY, VALUE] or {{\"key\": KEY, \"value\": VALUE}}, an object VALUEs by KEY",
+        path.display()
+    )]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The map does not take an entry.
+    #[error("{}: {what}{source}", path.display())]
+    Entry {
+        /// The file.
+        path: PathBuf,
+        /// Which entry.
+        what: String,
+        /// Why.
+        source: Box<MapError>,
+    },
+}
+
+/// A key or a value as JSON.
+pub fn of(value: &Value) -> Json {
+    match value {
+        Value::Int(number) => u64::try_from(*number)
+            .map(Number::from)
+            .or_else(|_| i64::try_from(*number).map(Number::from))
+            // Numbers of shapes have 64 bits at most.
+            .map_or(Json::Null, Json::Number),
+        Value::Bytes(bytes) => Json::String(bytes.iter().fold("0x".into(), |text, byte| format!("{text}{byte:02x}"))),
+        Value::Text(text) => Json::String(text.clone()),
+        Value::List(values) => values.iter().map(of).collect(),
+        Value::Record(fields) => fields.iter().map(|(name, value)| (name.clone(), of(value))).collect(),
+    }
+}
+
+/// A key or a value out of JSON; an error says what has no meaning here.
+pub fn parse(json: &Json) -> Result<Value, String> {
+    Ok(match json {
+        Json::Null => return Err("null is no key and no value".into()),
+        Json::Bool(set) => Value::Int((*set).into()),
+        Json::Number(number) => {
+            let whole = number.as_u64().map(i128::from).or_else(|| number.as_i64().map(i128::from));
+            Value::Int(whole.ok_or_else(|| format!("{number} is no whole number of 64 bits"))?)
+        }
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Array(values) => Value::List(values.iter().map(parse).collect::<Result<_, _>>()?),
+        Json::Object(fields) => {
+            let field = |(name, value): (&String, &Json)| Ok((name.clone(), parse(value)?));
+            Value::Record(fields.iter().map(field).collect::<Result<_, String>>()?)
+        }
+    })
+}
+
+/// What is typed on a command line: JSON when it begins as a list or an object does, else text.
+pub fn typed(text: &str) -> Result<Json, String> {
+    if text.trim_start().starts_with(['{', '[']) {
+        return serde_json::from_str(text).map_err(|error| format!("`{text}` is no JSON: {error}"));
+    }
+    Ok(Json::String(text.to_owned()))
+}
+
+/// Entries of a map as JSON: a list of `{"key": …, "value": …}`.
+pub fn entries(map: &Map, entries: &[Entry]) -> Json {
+    let entry =
+        |(key, value): &Entry| json!({"key": of(&map.shape_of_key.decode(key)), "value": of(&map.decode(value))});
+    entries.iter().map(entry).collect()
+}
+
+/// Puts the entries of a file into a map. All are looked at before the first is put there.
+pub fn fill(device: &mut (impl Device + ?Sized), map: &Map, path: &Path) -> Result<(), EntriesError> {
+    let text = files::read(path, ENTRIES)?;
+    let json = serde_json::from_str(&text).map_err(|source| EntriesError::Json { path: path.to_owned(), source })?;
+    let wrong = |what, source| EntriesError::Entry { path: path.to_owned(), what, source: Box::new(source) };
+    let mut all = Vec::new();
+    for (number, (key, value)) in (1..).zip(pairs(path, &json)?) {
+        let at = || format!("entry {number}: ");
+        let key = map.key(&key).map_err(|error| wrong(at(), error))?;
+        all.push((at(), key, map.value(&value).map_err(|error| wrong(at(), error))?));
+    }
+    for (at, key, value) in all {
+        map.set(device, &key, &value, Store::Any).map_err(|error| wrong(at, error))?;
+    }
+    Ok(())
+}
+
+/// The keys and values of a file.
+fn pairs(path: &Path, json: &Json) -> Result<Vec<(Value, Value)>, EntriesError> {
+    let wrong = |what: String| EntriesError::Form { path: path.to_owned(), what };
+    let pair = |key: &Json, value: &Json| Ok((parse(key).map_err(wrong)?, parse(value).map_err(wrong)?));
+    match json {
+        Json::Object(by_key) => by_key.iter().map(|(key, value)| pair(&Json::String(key.clone()), value)).collect(),
+        Json::Array(entries) => entries
+            .iter()
+            .map(|entry| match entry {
+                Json::Array(two) if two.len() == 2 => pair(&two[0], &two[1]),
+                Json::Object(named) if named.len() == 2 => match (named.get("key"), named.get("value")) {
+                    (Some(key), Some(value)) => pair(key, value),
+                    _ => Err(wrong(format!("{entry} is no entry"))),
+                },
+                _ => Err(wrong(format!("{entry} is no entry"))),
+            })
+            .collect(),
+        _ => Err(wrong("it is neither a list nor an object".into())),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_json_and_back() {
+        for (value, text) in [
+            (Value::Int(i128::from(u64::MAX)), "18446744073709551615"),
+            (Value::Int(i128::from(i64::MIN)), "-9223372036854775808"),
+            (Value::List(vec![Value::Int(1), Value::Text("0x0a".into())]), r#"[1,"0x0a"]"#),
+            (Value::Record(vec![("z".into(), Value::Int(1)), ("a".into(), Value::Int(2))]), r#"{"z":1,"a":2}"#),
+        ] {
+            assert_eq!(of(&value).to_string(), text);
+            assert_eq!(parse(&serde_json::from_str(text).unwrap()), Ok(value));
+        }
+        assert_eq!(of(&Value::Bytes(vec![0, 0xAB])).to_string(), r#""0x00ab""#);
+        for text in ["null", "1.5", "[null]", r#"{"a": 1e30}"#, "18446744073709551616"] {
+            assert!(parse(&serde_json::from_str(text).unwrap()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_a_list_or_an_object() {
+        let read = |text: &str| pairs(Path::new("f.json"), &serde_json::from_str(text).unwrap());
+        let (text, int) = (|text: &str| Value::Text(text.into()), Value::Int);
+        assert_eq!(read(r#"[[1, 2], {"value": 4, "key": "x"}]"#).unwrap(), [(int(1), int(2)), (text("x"), int(4))]);
+        assert_eq!(read(r#"{"1": 2, "x": 3}"#).unwrap(), [(text("1"), int(2)), (text("x"), int(3))]);
+        for wrong in ["1", "[1]", "[[1]]", "[[1, 2, 3]]", r#"[{"key": 1, "values": 2}]"#, "[[1, null]]"] {
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(error.starts_with("f.json: ") && error.contains("a list has entries"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_is_text_or_json() {
+        assert_eq!(typed("17"), Ok(json!("17")));
+        assert_eq!(typed(" {\"a\": 1}"), Ok(json!({"a": 1})));
+        assert!(typed("[1, 2").unwrap_err().contains("`[1, 2` is no JSON"));
+    }
+}

@@ -1,0 +1,270 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Maps from the host's side: both targets give and refuse the same.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+
+use penstock_device::maps::{self, Map, MapError, Shape, Store};
+use penstock_device::{Design, Device, Image, Port, Rate, Root, SoftDevice, Target, Traffic, Value, open};
+
+const DESIGN: &str = "
+[card]
+name = \"maps\"
+ports = 2
+[dispatch]
+policy = \"flow-hash\"
+[[units]]
+engine = \"xdp\"
+count = 2
+program = \"../device/tests/firmware/maps.c\"
+";
+
+fn design(root: &Root) -> Design {
+    Design::parse(&root.join("designs/maps.toml"), DESIGN).unwrap()
+}
+
+fn card(target: Target) -> Box<dyn Device> {
+    let root = Root::find().unwrap();
+    let mut card = open(&root, &design(&root), target, &mut |_| {}).unwrap();
+    assert!(card.maps().is_empty(), "nothing is loaded");
+    card.load(&Image::of(&root, &design(&root)).unwrap()).unwrap();
+    card
+}
+
+/// A map of a card, to be worked with by bytes.
+struct Worked<'a> {
+    card: &'a mut dyn Device,
+    map: Map,
+}
+
+impl<'a> Worked<'a> {
+    fn new(card: &'a mut dyn Device, name: &str) -> Self {
+        let map = maps::find(card, name).unwrap();
+        Self { card, map }
+    }
+
+    fn set(&mut self, key: &[u8], value: &[u8], store: Store) -> Result<(), String> {
+        self.map.set(self.card, key, value, store).map_err(|error| error.to_string())
+    }
+
+    fn get(&mut self, key: &[u8]) -> Option<Vec<u8>> {
+        self.map.get(self.card, key).unwrap()
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<(), String> {
+        self.map.delete(self.card, key).map_err(|error| error.to_string())
+    }
+
+    fn entries(&mut self) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let all = self.map.entries(self.card).unwrap();
+        let (count, by_key) = (all.len(), BTreeMap::from_iter(all));
+        assert_eq!(by_key.len(), count, "no key twice");
+        by_key
+    }
+}
+
+#[test]
+fn maps_are_listed() {
+    for target in [Target::Soft, Target::Rtl] {
+        let card = card(target);
+        let all = card.maps();
+        let shown: Vec<String> = all
+            .iter()
+            .map(|map| {
+                let (key, value) = (&map.shape_of_key, &map.shape_of_value);
+                format!("{} {}: {key} to {value}, {} {}", map.kind, map.name, map.max_entries, map.read_only)
+            })
+            .collect();
+        for line in [
+            "hash flows: struct flow to struct seen, 32 false",
+            "lru_hash recent: __be32 to __be16, 64 false",
+            "lpm_trie routes: struct prefix to __u32, 16 false",
+            "array limits: __u32 to struct limit, 8 false",
+            "percpu_array counts: __u32 to __u64, 4 false",
+            "percpu_array unused: __u32 to 6 bytes, 2 false",
+            "array .rodata: __u32 to struct .rodata, 1 true",
+            "array .data: __u32 to struct .data, 1 false",
+            "array .bss: __u32 to struct .bss, 1 false",
+        ] {
+            assert!(shown.iter().any(|shown| shown == line), "{line}: {shown:#?}");
+        }
+        assert_eq!(shown.len(), 9);
+        let counts = all.iter().find(|map| map.name == "counts").unwrap();
+        assert_eq!(counts.processors, Some(0..16));
+        let error = maps::find(&*card, "flow").unwrap_err().to_string();
+        assert!(error.starts_with("there is no map `flow`; there are: .rodata, .data, "), "{error}");
+    }
+}
+
+#[test]
+fn entries_come_and_go() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = card(target);
+        let mut flows = Worked::new(&mut *card, "flows");
+        let key = |number: u8| [number, 1, 2, 3, 4, 5, 6, 7];
+        let value = |number: u8| [number; 16];
+        assert!(flows.entries().is_empty());
+        for number in 0..32 {
+            flows.set(&key(number), &value(number), Store::New).unwrap();
+        }
+        assert_eq!(flows.entries(), (0..32).map(|n| (key(n).to_vec(), value(n).to_vec())).collect());
+        assert_eq!(
+            flows.set(&key(40), &value(0), Store::Any).unwrap_err(),
+            "flows is full, it takes 32 entries; delete some, or give it more max_entries"
+        );
+        assert_eq!(flows.set(&key(5), &value(0), Store::New).unwrap_err(), "flows has such an entry already");
+        assert_eq!(flows.set(&key(40), &value(0), Store::Existing).unwrap_err(), "flows has no such entry");
+        flows.set(&key(5), &value(55), Store::Existing).unwrap();
+        flows.set(&key(6), &value(66), Store::Any).unwrap();
+        assert_eq!([5, 6, 7].map(|n| flows.get(&key(n)).unwrap()[0]), [55, 66, 7]);
+        flows.delete(&key(9)).unwrap();
+        assert_eq!((flows.get(&key(9)), flows.entries().len()), (None, 31));
+        assert_eq!(flows.delete(&key(9)).unwrap_err(), "flows has no such entry");
+        flows.set(&key(40), &value(40), Store::Any).unwrap();
+        assert_eq!(flows.get(&key(40)).unwrap(), value(40));
+    }
+}
+
+#[test]
+fn prefixes_arrays_and_variables() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = card(target);
+        let mut routes = Worked::new(&mut *card, "routes");
+        for (length, first, mark) in [(8, [10, 0], 1), (16, [10, 1], 2), (0, [0, 0], 3)] {
+            routes.set(&[length, 0, 0, 0, first[0], first[1], 0, 0], &[mark, 0, 0, 0], Store::Any).unwrap();
+        }
+        let mut mark = |length, first, second| routes.get(&[length, 0, 0, 0, first, second, 9, 9]).unwrap()[0];
+        assert_eq!([mark(32, 10, 1), mark(32, 10, 2), mark(15, 10, 1), mark(32, 11, 1)], [2, 1, 1, 3]);
+        assert!(
+            routes.set(&[33, 0, 0, 0, 1, 2, 3, 4], &[0; 4], Store::Any).unwrap_err().contains("routes, a lpm_trie")
+        );
+        routes.delete(&[8, 0, 0, 0, 10, 0, 0, 0]).unwrap();
+        assert_eq!(routes.entries().len(), 2);
+
+        let mut limits = Worked::new(&mut *card, "limits");
+        let tenth: Vec<u8> = (0..10).chain([0, 0]).collect();
+        limits.set(&[7, 0, 0, 0], &tenth, Store::Any).unwrap();
+        assert_eq!((limits.get(&[7, 0, 0, 0]).unwrap(), limits.get(&[8, 0, 0, 0])), (tenth.clone(), None));
+        assert_eq!(limits.entries()[&vec![7, 0, 0, 0]], tenth);
+        assert_eq!(limits.entries().len(), 8);
+        assert_eq!(
+            limits.set(&[8, 0, 0, 0], &tenth, Store::Any).unwrap_err(),
+            "limits has 8 entries, the last is number 7"
+        );
+        assert_eq!(limits.set(&[1, 0, 0, 0], &tenth, Store::New).unwrap_err(), "limits has such an entry already");
+        assert!(limits.delete(&[7, 0, 0, 0]).unwrap_err().starts_with("limits, a array, refuses that"));
+        assert_eq!(
+            limits.set(&[1, 0, 0], &tenth, Store::Any).unwrap_err(),
+            "a key of limits has 4 B (__u32), this one 3 B"
+        );
+        assert_eq!(
+            limits.set(&[1, 0, 0, 0], &tenth[1..], Store::Any).unwrap_err(),
+            "a value of limits has 12 B (struct limit), this one 11 B"
+        );
+
+        let mut data = Worked::new(&mut *card, ".data");
+        let mut bytes = data.get(&[0; 4]).unwrap();
+        let Value::Record(fields) = data.map.decode(&bytes) else { panic!("a struct") };
+        let total = fields.iter().find(|(name, _)| name == "total").unwrap();
+        assert_eq!(total.1, Value::Int(1000));
+        assert!(bytes.len() >= 308);
+        bytes.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at % 251) as u8);
+        data.set(&[0; 4], &bytes, Store::Existing).unwrap();
+        assert_eq!(data.get(&[0; 4]).unwrap(), bytes);
+        assert_eq!(data.set(&[0; 4], &bytes, Store::New).unwrap_err(), ".data has such an entry already");
+
+        let mut constants = Worked::new(&mut *card, ".rodata");
+        assert_eq!(constants.get(&[0; 4]).unwrap()[..4], 0xC0FFEEu32.to_le_bytes());
+        let error = constants.set(&[0; 4], &[0; 4], Store::Any).unwrap_err();
+        assert!(error.contains("holds constants"), "{error}");
+    }
+}
+
+#[test]
+fn each_processor_has_its_own() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = card(target);
+        let mut unused = Worked::new(&mut *card, "unused");
+        let all: Vec<u8> = (0..16 * 6).collect();
+        unused.set(&[1, 0, 0, 0], &all, Store::Any).unwrap();
+        assert_eq!(unused.get(&[1, 0, 0, 0]).unwrap(), all);
+        assert_eq!(unused.get(&[0; 4]).unwrap(), [0; 96]);
+        unused.set(&[0; 4], &[1, 2, 3, 4, 5, 6], Store::Existing).unwrap();
+        assert_eq!(unused.get(&[0; 4]).unwrap(), [1, 2, 3, 4, 5, 6].repeat(16));
+        assert_eq!(unused.get(&[1, 0, 0, 0]).unwrap(), all);
+        assert_eq!((unused.get(&[2, 0, 0, 0]), unused.entries().len()), (None, 2));
+        assert!(unused.set(&[0; 4], &[0; 6], Store::New).is_err() && unused.delete(&[0; 4]).is_err());
+        let error = unused.set(&[0; 4], &[0; 12], Store::Any).unwrap_err();
+        assert_eq!(error, "a value of unused has 6 B, for all processors 96 B (6 bytes), this one 12 B");
+        let map = &unused.map;
+        assert_eq!(map.shape_of_value, Shape::Bytes(6));
+        let each = Value::List((0..16).map(Value::Int).collect());
+        assert_eq!(map.value(&each).unwrap().len(), 96);
+        assert_eq!(map.value(&Value::Bytes(vec![9; 6])).unwrap(), [9; 6]);
+    }
+}
+
+/// Between two frames, so that each is in the counts once; the next program goes on where the one before was.
+#[test]
+fn a_swap_keeps_maps() {
+    let root = Root::find().unwrap();
+    let folder = std::env::temp_dir().join(format!("penstock-swap-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = std::fs::read_to_string(root.join("device/tests/firmware/maps.c")).unwrap();
+    let next = text.replace("max_entries, 32)", "max_entries, 31)").replace("short slack", "unsigned short slack");
+    std::fs::write(folder.join("next.c"), next.replace("0xC0FFEE", "0xBEEF")).unwrap();
+    let other = DESIGN.replace("../device/tests/firmware/maps.c", "next.c");
+    let image = Image::of(&root, &Design::parse(&folder.join("maps.toml"), &other).unwrap()).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+
+    let mut card = SoftDevice::open(&design(&root));
+    card.load(&Image::of(&root, &design(&root)).unwrap()).unwrap();
+    Worked::new(&mut card, "routes").set(&[0; 8], &[9, 0, 0, 0], Store::Any).unwrap();
+    Worked::new(&mut card, "limits").set(&[0; 4], &[7; 12], Store::Any).unwrap();
+    let pass = |card: &mut SoftDevice, constant: u32| {
+        (0..5).for_each(|_| card.push(Port::Ethernet(0), &[0; 60]).unwrap());
+        let marks: Vec<_> = card.pump().map(|(_, bytes)| [bytes[20], bytes[28], bytes[29]]).collect();
+        assert_eq!(marks, vec![[9, constant as u8, (constant >> 8) as u8]; 5]);
+    };
+    pass(&mut card, 0xC0FFEE);
+    let mut maps = card.swap(&image.groups[0]).unwrap();
+    maps.sort();
+    let told: Vec<_> = maps.iter().map(|(name, kept)| (name.as_str(), *kept)).collect();
+    let expected = [".bss", ".data", "counts", "flows", "limits", "recent", "routes", "unused"]
+        .map(|name| (name, !["flows", "limits"].contains(&name)));
+    assert_eq!(told, expected);
+    pass(&mut card, 0xBEEF);
+    let count = |card: &mut SoftDevice, name: &str| -> u64 {
+        let values = Worked::new(card, name).get(&[0; 4]).unwrap();
+        values.chunks_exact(8).map(|value| u64::from_le_bytes(value.try_into().unwrap())).sum()
+    };
+    assert_eq!(count(&mut card, "counts"), 10);
+    assert_eq!(Worked::new(&mut card, "recent").entries().len(), 1);
+    assert_eq!(Worked::new(&mut card, "flows").entries().into_values().next().unwrap()[0], 5);
+    assert_eq!(Worked::new(&mut card, "limits").get(&[0; 4]).unwrap(), [0; 12]);
+    // Its constants are its own; and a map that was kept can be filled and emptied.
+    assert_eq!(Worked::new(&mut card, ".rodata").get(&[0; 4]).unwrap()[..4], 0xBEEFu32.to_le_bytes());
+    let mut routes = Worked::new(&mut card, "routes");
+    routes.delete(&[0; 8]).unwrap();
+    assert_eq!(routes.get(&[0; 8]), None);
+}
+
+/// A new program of the same object has maps of its own, and the old ones are gone.
+#[test]
+fn a_map_goes_with_its_program() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = card(target);
+        let before = maps::find(&*card, "recent").unwrap();
+        before.set(&mut *card, &[1, 2, 3, 4], &[5, 6], Store::Any).unwrap();
+        let mut traffic = Traffic::default();
+        traffic.push(Port::Ethernet(0), &[0; 60], 0);
+        card.send(&traffic, Rate::Lossless).unwrap();
+        card.run(&mut |_| {}).unwrap();
+        assert_eq!(before.entries(&mut *card).unwrap().len(), 2);
+        let root = Root::find().unwrap();
+        card.load(&Image::of(&root, &design(&root)).unwrap()).unwrap();
+        assert!(matches!(before.get(&mut *card, &[1, 2, 3, 4]), Err(MapError::Gone(_))));
+        let now = maps::find(&*card, "recent").unwrap();
+        assert!(now.entries(&mut *card).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,290 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Maps that the host fills and reads: what programs then do and leave is what plain Python says, on both targets."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import random
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netns import LEFT, Net, Up, finish
+from system import ROOT, TARGETS, DesignMaker, call, run_design, write_capture
+from test_xdp import CAPTURE, SEND
+
+PROGRAM = Path(__file__).parent / "firmware" / "maps.c"
+CONSTANT = 0xC0FFEE
+NO_ROUTE = 0xFFFFFFFF
+FLOWS = [(bytes([10, n % 3, n, 1]), 2000 + n) for n in range(7)]
+
+
+def frame_of(first: int, address: bytes, port: int, size: int) -> bytes:
+    return bytes([first]) + bytes(13) + address + struct.pack("!H", port) + bytes(size - 20)
+
+
+def frames_of(seed: int, count: int) -> list[bytes]:
+    rng = random.Random(seed)
+    return [frame_of(rng.randrange(256), *rng.choice(FLOWS), rng.randrange(60, 200)) for _ in range(count)]
+
+
+def flow_of(frame: bytes) -> tuple[int, int, int]:
+    """Address, port and kind, as a little-endian machine reads them."""
+    return (*struct.unpack("<IH", frame[14:20]), frame[0] & 3)
+
+
+def longest(routes: dict[str, int], address: bytes) -> int:
+    networks = [(ipaddress.ip_network(text), mark) for text, mark in routes.items()]
+    inside = [(network.prefixlen, mark) for network, mark in networks if ipaddress.ip_address(address) in network]
+    return max(inside)[1] if inside else NO_ROUTE
+
+
+def by_key(folder: Path, name: str) -> dict[str, Any]:
+    """What a file of entries says, keys as JSON."""
+    entries = json.loads((folder / f"{name}.json").read_text())
+    found = {json.dumps(entry["key"]): entry["value"] for entry in entries}
+    assert len(found) == len(entries)
+    return found
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_maps_are_filled_before_and_written_behind(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    rng = random.Random(11)
+    frames = frames_of(11, 300)
+    routes = {"10.0.0.0/8": 1, "10.1.0.0/16": 2, "10.2.2.0/24": 3}
+    limits = {n: (rng.randrange(1 << 32), [rng.randrange(-32768, 32768) for _ in range(3)]) for n in (0, 3, 7)}
+    table = [rng.randrange(256) for _ in range(300)]
+    known = struct.unpack("<I", FLOWS[0][0])[0]
+
+    def route(text: str) -> dict[str, object]:
+        network = ipaddress.IPv4Network(text)
+        return {"length": network.prefixlen, "address": list(network.network_address.packed)}
+
+    files = {
+        "routes": [{"key": route(text), "value": mark} for text, mark in routes.items()],
+        # Keys of an object are text, and the members of a union are written one by one.
+        "limits": {str(n): {"rate": rate, "slack": slack} for n, (rate, slack) in limits.items()},
+        "flows": [
+            [{"address": "10.0.0.1", "port": known_port(), "kind": 2, "always_7": 7}, {"frames": 100, "bytes": 7}],
+            ["0x0102030405060708", "ff " * 16],
+        ],
+        ".data": [[0, {"total": 5, "table": table}]],
+        ".bss": {"0x0": {"step": 40_000}},
+    }
+    options: list[str | Path] = []
+    for name, content in files.items():
+        path = tmp_path / f"{name.strip('.')}.json"
+        path.write_text(json.dumps(content))
+        options += ["--map", f"{name}={path}"]
+    dump = tmp_path / "dump"
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
+    run = run_design(design, [capture], tmp_path / "out", target, *options, "--dump-maps", dump)
+    assert run.status == 0, run.stderr
+
+    expected = []
+    for frame in frames:
+        rate = limits.get(frame[0] % 8, (0, []))[0]
+        marks = (longest(routes, frame[14:18]), rate, CONSTANT, 40_000 + table[frame[0]])
+        expected.append(frame[:20] + struct.pack("<4I", *marks) + frame[36:])
+    assert Counter(run.frames["port0"]) == Counter(expected)
+
+    assert sorted(path.stem for path in dump.iterdir()) == sorted(
+        [".bss", ".data", ".rodata", "counts", "flows", "limits", "recent", "routes", "unused"]
+    )
+    seen = {flow: [0, 0, f"{flow[2]:02x}020304"] for flow in map(flow_of, frames)}
+    if (known, known_port(), 2) in seen:
+        seen[known, known_port(), 2] = [100, 7, "00000000"]
+    for frame in frames:
+        seen[flow_of(frame)][0] += 1
+        seen[flow_of(frame)][1] += len(frame)
+    flows = by_key(dump, "flows")
+    odd = flows.pop(json.dumps({"address": 0x04030201, "port": 0x0605, "kind": 3, "rest": 1, "always_7": 8}))
+    assert odd == {"frames": (1 << 64) - 1, "bytes": (1 << 32) - 1, "tag": [255] * 4}
+    assert flows == {
+        json.dumps({"address": address, "port": port, "kind": kind, "rest": 0, "always_7": 7}): {
+            "frames": count,
+            "bytes": size,
+            "tag": list(bytes.fromhex(tag)),
+        }
+        for (address, port, kind), (count, size, tag) in seen.items()
+    }
+    assert by_key(dump, "recent") == {str(address): port for address, port, _ in seen}
+    assert by_key(dump, "routes") == {json.dumps(route(text)): mark for text, mark in routes.items()}
+    of_limits = by_key(dump, "limits")
+    assert list(of_limits) == [str(n) for n in range(8)]
+    for n in range(8):
+        rate, slack = limits.get(n, (0, [0, 0, 0]))
+        assert of_limits[str(n)] == {"rate|parts": "0x" + struct.pack("<I", rate).hex(), "slack": slack}
+    counts = by_key(dump, "counts")
+    assert {len(values) for values in counts.values()} == {16}
+    assert {int(kind): sum(values) for kind, values in counts.items()} == Counter(frame[0] & 3 for frame in frames)
+    assert by_key(dump, ".data") == {"0": {"total": 5 + len(frames), "table": table}}
+    assert by_key(dump, ".bss") == {"0": {"step": 40_000}}
+    assert by_key(dump, ".rodata") == {"0": {"mark": CONSTANT}}
+    # What is written is what is taken.
+    again = tmp_path / "again"
+    options = [word for name in ("flows", "routes", "counts") for word in ("--map", f"{name}={dump / name}.json")]
+    none = write_capture(tmp_path / "none.pcap", [bytes(13)])
+    assert run_design(design, [none], tmp_path / "out", target, *options, "--dump-maps", again).status == 0
+    for name in ("flows", "routes", "counts"):
+        assert by_key(again, name) == by_key(dump, name)
+
+
+def known_port() -> int:
+    """The first flow's port, as a little-endian machine reads it."""
+    return int.from_bytes(FLOWS[0][1].to_bytes(2, "big"), "little")
+
+
+@pytest.mark.parametrize(
+    ("words", "content", "told"),
+    [
+        ("flow", "[]", "there is no map `flow`; there are: .rodata, .data, "),
+        ("flows", "[[1, 2], [3]]", "[3] is no entry; a list has entries [KEY, VALUE]"),
+        ("flows", "7", "neither a list nor an object"),
+        ("flows", "[[1, 2]", "EOF while parsing a list"),
+        ("flows", '[["0x0102030405060708", {}], [1, {}]]', "entry 2: key of flows: a number is given for struct flow"),
+        ("flows", '[[{"adress": 1}, {}]]', "struct flow has no field `adress`; it has address, port, kind"),
+        ("flows", '[[{"kind": 4}, {}]]', "kind: 4 does not fit into __u8, which takes 0 to 3"),
+        ("flows", '[[{}, {"tag": [1, 2, 3]}]]', "tag: __u8[4] has 4 elements, and these are 3"),
+        ("limits", '{"8": {}}', "limits has 8 entries, the last is number 7"),
+        ("limits", '{"1": 1e9}', "is no whole number"),
+        (".rodata", '{"0": {}}', ".rodata holds constants"),
+        ("counts", "[[0, [1, 2]]]", "a list is given for __u64"),
+        ("recent", '{"10.0.0.256": 1}', "`10.0.0.256` is no __be32"),
+    ],
+)
+def test_what_is_wrong_with_entries(
+    words: str, content: str, told: str, make_design: DesignMaker, tmp_path: Path
+) -> None:
+    path = tmp_path / "entries.json"
+    path.write_text(content)
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
+    design = make_design(PROGRAM, units=1, engine="xdp")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--map", f"{words}={path}")
+    assert run.status == 1 and run.stderr.startswith("error: ") and told in run.stderr, run.stderr
+
+
+def test_a_map_needs_a_file(make_design: DesignMaker, tmp_path: Path) -> None:
+    design = make_design(PROGRAM, units=1, engine="xdp")
+    for words, told in (("flows", "is no map: write MAP=FILE"), ("flows=none.json", "none.json: No such file")):
+        done = call("run", design, "--in", "x.pcap", "--out", tmp_path / "out", "--map", words)
+        assert done.returncode != 0 and (told in done.stderr or "x.pcap" in done.stderr), done.stderr
+
+
+def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    """They are listed, read, filled and emptied while it works; what is wrong is said, and changes nothing."""
+    up = Up(net, tmp_path, make_design(PROGRAM, units=2, engine="xdp"), driver="packet")
+
+    def sent(count: int) -> None:
+        receiver = net.python(LEFT, CAPTURE, "l0", "1")
+        address, port = FLOWS[0]
+        finish(net.python(LEFT, SEND, "l0", str(count), frame_of(2, address, port, 60).hex()))
+        frames = [bytes.fromhex(line) for line in finish(receiver).split()]
+        assert len(frames) == count
+        assert {frame[20:24] for frame in frames} == {struct.pack("<I", route)}
+
+    route = NO_ROUTE
+    sent(3)
+    listed = up.ctl("map", "list")
+    assert "flows    hash          struct flow (8 B)    struct seen (16 B)" in listed and ", constants" in listed
+    about = json.loads(up.ctl("map", "list", "--json"))["maps"]
+    assert {entry["name"]: entry["kind"] for entry in about}["counts"] == "percpu_array"
+    key = f'{{"address": "10.0.0.1", "port": {known_port()}, "kind": 2, "always_7": 7}}'
+    address = int.from_bytes(FLOWS[0][0], "little")
+    shown = f'{{"address":{address},"port":{known_port()},"kind":2,"rest":0,"always_7":7}}'
+    assert up.ctl("map", "get", "flows", key) == f'{shown}: {{"frames":3,"bytes":180,"tag":[2,2,3,4]}}\n'
+    assert up.ctl("map", "dump", "flows") == up.ctl("map", "get", "flows", key)
+    assert up.ctl("map", "get", "counts", "2").startswith("2: cpu ")
+    assert up.ctl("map", "dump", "counts").splitlines()[0] == "0: all 0"
+    assert '"total":1003' in up.ctl("map", "get", ".data", "0")
+
+    up.ctl("map", "set", "routes", '{"length": 8, "address": [10, 0, 0, 0]}', "77")
+    route = 77
+    sent(2)
+    up.ctl("map", "set", "routes", "18 00 00 00 0a 00 00 00", "0x4e", "noexist")
+    route = 78
+    sent(2)
+    up.ctl("map", "delete", "routes", "0x080000000a000000")
+    assert up.ctl("map", "dump", "routes") == '{"length":24,"address":[10,0,0,0]}: 78\n'
+    entries = json.loads(up.ctl("map", "dump", "routes", "--json"))["entries"]
+    assert entries == [{"key": {"length": 24, "address": [10, 0, 0, 0]}, "value": 78}]
+    up.ctl("map", "set", "limits", "1", '{"rate": 5, "slack": [-1, 0, 1]}', "exist")
+    assert up.ctl("map", "get", "limits", "1") == '1: {"rate|parts":"0x05000000","slack":[-1,0,1]}\n'
+    up.ctl("map", "set", "unused", "1", "02:03:04:05:06:07")
+    assert up.ctl("map", "get", "unused", "0x1").count('"0x020304050607"') == 16
+
+    before = up.ctl("map", "dump", "routes") + up.ctl("map", "dump", "limits") + up.ctl("map", "dump", ".rodata")
+    for words, told in (
+        (("get", "flow", "1"), "there is no map `flow`; there are: .rodata, .data, "),
+        (("get", "flows", "1"), "`1` is no struct flow: write its fields"),
+        (("get", "flows", "{"), "is no JSON"),
+        (("get", "flows", "0x01020304050607"), "struct flow has 8 bytes, and these are 7"),
+        (("get", "limits", "8"), "limits has no such entry"),
+        (("get", "limits", "-1"), "-1 does not fit into __u32, which takes 0 to 4294967295"),
+        (("get", "limits", "[" * 200 + "]" * 200), "recursion limit"),
+        (("set", "limits", "8", "{}"), "limits has 8 entries, the last is number 7"),
+        (("set", "limits", "1", "{}", "noexist"), "limits has such an entry already"),
+        (("set", "limits", "1", '{"rate": null}'), "null is no key and no value"),
+        (("set", "limits", "1", "{}", "never"), "invalid value 'never'"),
+        (("set", "routes", '{"length": 33}', "1"), "routes, a lpm_trie, refuses that"),
+        (("set", "routes", '{"length": 9}', "1", "exist"), "routes has no such entry"),
+        (("set", ".rodata", "0", '{"mark": 1}'), "holds constants"),
+        (("delete", "limits", "1"), "limits, a array, refuses that"),
+        (("delete", "routes", '{"length": 9}'), "routes has no such entry"),
+    ):
+        done = up.call("ctl", "map", *words)
+        assert done.returncode != 0 and told in done.stderr, f"{words}: {done.stderr}"
+    assert before == up.ctl("map", "dump", "routes") + up.ctl("map", "dump", "limits") + up.ctl(
+        "map", "dump", ".rodata"
+    )
+    sent(2)
+    assert up.stop()["faults"] == []
+
+
+def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    """Frames flow meanwhile, and none is missing, neither behind the card nor in the counts of maps."""
+    design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
+    up = Up(net, tmp_path, design, driver="packet")
+    listed = up.ctl("prog", "list")
+    assert listed.startswith(f"units 0..1: maps of {PROGRAM}; maps: .rodata, .data, ") and "flows" in listed
+    text = PROGRAM.read_text()
+    other = tmp_path / "other.c"
+    other.write_text(text.replace("int maps(", "int other(").replace("XDP_TX", "XDP_PASS + 1"))
+    receiver = net.python(LEFT, CAPTURE, "l0", "2")
+    address, port = FLOWS[0]
+    sender = net.python(LEFT, SEND, "l0", "4000", frame_of(2, address, port, 60).hex())
+    for program in (other, PROGRAM, other, other):
+        said = up.ctl("prog", "swap", program)
+        assert said.startswith("maps kept: .data, ") and said.endswith("; begun anew: none\n"), said
+    sent = int(finish(sender))
+    assert len(finish(receiver).split()) == sent == 4000
+    assert f"other of {other}" in up.ctl("prog", "list")
+    entry = json.loads(up.ctl("--json", "map", "dump", "flows"))["entries"]
+    assert [one["value"]["frames"] for one in entry] == [sent]
+    assert f'"total":{1000 + sent}' in up.ctl("map", "get", ".data", "0")
+
+    other.write_text(text.replace("max_entries, 32)", "max_entries, 33)"))
+    assert up.ctl("prog", "swap").endswith("; begun anew: flows\n")
+    assert up.ctl("map", "dump", "flows") == ""
+    other.write_text("int broken")
+    for words, told in (
+        ((other,), "other.c:1:11: error"),
+        ((tmp_path / "none.c",), "none.c"),
+        ((f"first={other}",), "there is no group of units `first`"),
+    ):
+        assert told in up.refusal("prog", "swap", *words)
+    assert f'"total":{1000 + sent}' in up.ctl("map", "get", ".data", "0")
+    end = up.stop()
+    assert end["drops"] == {} and end["faults"] == []
+
+
+def test_packet_units_are_not_swapped(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver="packet")
+    assert "units 0..15: " in up.ctl("prog", "list") and up.ctl("map", "list") == "no program with maps is loaded\n"
+    assert "`ctl reload` does it unit by unit" in up.refusal("prog", "swap", ROOT / "engines/rpu/programs/forward.c")
+    assert "no program with maps is loaded" in up.refusal("map", "dump", "flows")
+    up.stop()
