@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use penstock_shell::{Accelerator, Accelerators};
+use penstock_xdp_compiler::btf::Value;
 use penstock_xdp_compiler::rows::Lanes;
 use serde::Deserialize;
 use toml::Spanned;
@@ -67,6 +68,10 @@ pub enum Engine {
         lanes: Lanes,
         /// Which program of the object; None: it has one.
         entry: Option<String>,
+        /// Constants of the program (`const volatile` in the source) that get another value, by name.
+        constants: BTreeMap<String, Value>,
+        /// Name of a map to the file of entries that it begins with.
+        maps: BTreeMap<String, PathBuf>,
     },
 }
 
@@ -235,6 +240,10 @@ struct Units {
     entry: Option<Spanned<String>>,
     #[serde(default)]
     tables: BTreeMap<Spanned<String>, PathBuf>,
+    #[serde(default)]
+    constants: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
+    #[serde(default)]
+    maps: BTreeMap<Spanned<String>, PathBuf>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -273,15 +282,15 @@ impl Units {
         Ok(Group {
             name,
             units: first..end,
-            engine: self.engine().map_err(at)?,
+            engine: self.engine(folder).map_err(at)?,
             ports: self.ports.as_ref().map_or(before.is_empty(), |ports| *ports.get_ref()),
             program,
             tables: self.tables.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect(),
         })
     }
 
-    /// What each of them is; else where the manifest is wrong, and how.
-    fn engine(&self) -> Result<Engine, (Range<usize>, String)> {
+    /// What each of them is, with files beside the manifest in `folder`; else where the manifest is wrong, and how.
+    fn engine(&self, folder: &Path) -> Result<Engine, (Range<usize>, String)> {
         let foreign = |span: Range<usize>, key: &str, engine: &str| {
             Err((span, format!("`{key}` is for units of the engine \"{engine}\"; drop it")))
         };
@@ -292,6 +301,12 @@ impl Units {
                 }
                 if let Some(entry) = &self.entry {
                     return foreign(entry.span(), "entry", "xdp");
+                }
+                if let Some(name) = self.constants.keys().next() {
+                    return foreign(name.span(), "constants", "xdp");
+                }
+                if let Some(name) = self.maps.keys().next() {
+                    return foreign(name.span(), "maps", "xdp");
                 }
                 let accelerators = match &self.accelerators {
                     Some(names) => kinds(names.get_ref()).map_err(|message| (names.span(), message))?,
@@ -315,10 +330,37 @@ impl Units {
                     })?,
                     None => Lanes::FOUR,
                 };
-                Ok(Engine::Xdp { lanes, entry: self.entry.as_ref().map(|entry| entry.get_ref().clone()) })
+                let constant = |(name, value): (&Spanned<String>, &Spanned<toml::Value>)| {
+                    let known = constant(value.get_ref()).ok_or_else(|| {
+                        let message = "a constant is a whole number, text, a list or a table of them".to_string();
+                        (value.span(), message)
+                    })?;
+                    Ok((name.get_ref().clone(), known))
+                };
+                Ok(Engine::Xdp {
+                    lanes,
+                    entry: self.entry.as_ref().map(|entry| entry.get_ref().clone()),
+                    constants: self.constants.iter().map(constant).collect::<Result<_, _>>()?,
+                    maps: self.maps.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect(),
+                })
             }
         }
     }
+}
+
+/// A constant's value; None when it can be none.
+fn constant(value: &toml::Value) -> Option<Value> {
+    Some(match value {
+        toml::Value::Integer(number) => Value::Int((*number).into()),
+        toml::Value::String(text) => Value::Text(text.clone()),
+        toml::Value::Array(values) => Value::List(values.iter().map(constant).collect::<Option<_>>()?),
+        toml::Value::Table(fields) => {
+            let field = |(name, value): (&String, &toml::Value)| Some((name.clone(), constant(value)?));
+            Value::Record(fields.iter().map(field).collect::<Option<_>>()?)
+        }
+        toml::Value::Boolean(set) => Value::Int((*set).into()),
+        toml::Value::Float(_) | toml::Value::Datetime(_) => return None,
+    })
 }
 
 /// Whether a group of units may have this name: in programs, macros end in it.

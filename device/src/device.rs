@@ -240,6 +240,9 @@ pub enum DeviceError {
     /// The program cannot be loaded.
     #[error(transparent)]
     Program(Box<XdpError>),
+    /// A map does not take what it is to begin with.
+    #[error(transparent)]
+    Map(Box<MapError>),
     /// The target cannot do this.
     #[error("{0}")]
     Unsupported(String),

@@ -11,6 +11,8 @@ use penstock_shell::{Accelerator, TableError};
 use crate::design::{Design, Engine, Group, mask_of};
 use crate::device::DeviceError;
 use crate::files::{self, FileError};
+use crate::maps::json::{self, EntriesError};
+use crate::maps::{self, Entry, Map, MapError};
 use crate::root::Root;
 use crate::xdp::{XdpError, XdpProgram};
 
@@ -34,6 +36,12 @@ pub enum ImageError {
     /// The file of one of them.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A map that is to begin with something.
+    #[error(transparent)]
+    Map(#[from] MapError),
+    /// What it is to begin with.
+    #[error(transparent)]
+    Entries(#[from] EntriesError),
 }
 
 /// A program, as its engine takes it.
@@ -61,6 +69,8 @@ pub struct GroupImage {
     pub program: Program,
     /// Host writes that fill the accelerators' tables: offset from the table base, word.
     pub table: Vec<(u32, u32)>,
+    /// What maps of an XDP program begin with.
+    pub maps: Vec<(Map, Vec<Entry>)>,
 }
 
 impl Image {
@@ -68,6 +78,11 @@ impl Image {
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group));
         Ok(Self { groups: groups.collect::<Result<_, _>>()? })
+    }
+
+    /// What maps begin with.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = &(Map, Vec<Entry>)> {
+        self.groups.iter().flat_map(|group| &group.maps)
     }
 
     /// What a unit is loaded with.
@@ -107,11 +122,19 @@ impl GroupImage {
                 let firmware = compile(std::slice::from_ref(&group.program), &options);
                 Program::Rpu(firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?)
             }
-            Engine::Xdp { lanes, entry } => {
-                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry.as_deref(), *lanes)?))
+            Engine::Xdp { lanes, entry, constants, .. } => {
+                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry.as_deref(), constants, *lanes)?))
             }
         };
-        Ok(Self { units: group.units.clone(), program, table })
+        let mut maps = Vec::new();
+        if let (Program::Xdp(program), Engine::Xdp { maps: files, .. }) = (&program, &group.engine) {
+            for (name, path) in files {
+                let map = maps::of_group(group, program, name)?;
+                let entries = json::entries_of(&map, path)?;
+                maps.push((map, entries));
+            }
+        }
+        Ok(Self { units: group.units.clone(), program, table, maps })
     }
 
     /// The units, a bit each.

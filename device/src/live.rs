@@ -25,10 +25,12 @@ use serde::{Deserialize, Serialize};
 use crate::device::DeviceError;
 use crate::host::{BOOT_LIMIT, LOOK};
 use crate::image::{GroupImage, Image, Program};
+use crate::maps;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
 use crate::soft::{SoftDevice, port_of, source_of, stream_of};
 use crate::traffic::Port;
+use crate::xdp::XdpProgram;
 
 /// Streams behind the Ethernet ports.
 const HOST_STREAM: usize = 4;
@@ -199,7 +201,12 @@ impl SoftDevice {
         }
         self.starting |= bit;
         self.looks = 0;
-        self.host.load_unit(&mut self.card, unit, image)
+        let group = image.of_unit(unit);
+        let is_new = |program: &XdpProgram| self.card.loaded_xdp(!bit, program.number).is_none();
+        let fresh = group.filter(|group| matches!(&group.program, Program::Xdp(program) if is_new(program)));
+        let begin = fresh.map_or(&[][..], |group| &group.maps);
+        self.host.load_unit(&mut self.card, unit, image)?;
+        maps::begin(self, begin)
     }
 
     /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can flow between two
@@ -235,7 +242,10 @@ impl SoftDevice {
         let kept = running.map(|(running, old)| loaded.take_over(program.object(), running, old.object()));
         self.card.load_xdp(units, &loaded);
         self.host.note_xdp(units, program);
-        Ok(kept.unwrap_or_default())
+        let kept = kept.unwrap_or_default();
+        let anew = |map: &&(maps::Map, _)| !kept.contains(&(map.0.name.clone(), true));
+        maps::begin(self, image.maps.iter().filter(anew))?;
+        Ok(kept)
     }
 
     /// No unit takes frames of ports because one is starting: what comes now should wait.

@@ -268,7 +268,7 @@ impl Device for SoftDevice {
         // Frames of the program before: nobody waits for them any more.
         self.card.poll();
         self.flight = None;
-        Ok(())
+        maps::begin(self, image.maps())
     }
 
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {

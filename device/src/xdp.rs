@@ -1,15 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! XDP programs: what is loaded into xdp units, on `soft` the object, on a card its rows.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
+use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
 use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
 use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
+use penstock_xdp_compiler::maps::Contents;
 use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::{Asks, Do, Lanes};
 use penstock_xdp_compiler::source::{self, SourceError};
@@ -36,6 +39,10 @@ pub enum XdpError {
     NoProgram { path: PathBuf, name: String, there: String },
     #[error("{}: it has several programs ({there}); name one in [[units]]: `entry = \"…\"`", path.display())]
     Several { path: PathBuf, there: String },
+    #[error("{}: it has no constant {name}; {there}", path.display())]
+    NoConstant { path: PathBuf, name: String, there: String },
+    #[error("{}: constant {source}", path.display())]
+    Constant { path: PathBuf, source: Box<ValueError> },
     #[error("{}: {source}", path.display())]
     Link { path: PathBuf, source: Box<LinkError> },
     #[error("{}: {source}", path.display())]
@@ -93,8 +100,14 @@ pub struct RowImage {
 }
 
 impl XdpProgram {
-    /// Reads an object, or compiles C source, and checks the program; `entry` names it when there are several.
-    pub fn of(root: &Root, path: &Path, entry: Option<&str>, lanes: Lanes) -> Result<Self, XdpError> {
+    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several.
+    pub fn of(
+        root: &Root,
+        path: &Path,
+        entry: Option<&str>,
+        constants: &BTreeMap<String, Value>,
+        lanes: Lanes,
+    ) -> Result<Self, XdpError> {
         let (bytes, messages) = if path.extension().is_some_and(|extension| extension == "c") {
             object_of(root, path)?
         } else {
@@ -102,7 +115,10 @@ impl XdpProgram {
             (bytes, String::new())
         };
         let path = path.to_owned();
-        let object = Object::read(&bytes).map_err(|source| XdpError::Object { path: path.clone(), source })?;
+        let mut object = Object::read(&bytes).map_err(|source| XdpError::Object { path: path.clone(), source })?;
+        for (name, value) in constants {
+            set_constant(&path, &mut object, name, value)?;
+        }
         let there = || object.entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>().join(", ");
         let chosen = match (entry, object.entries.as_slice()) {
             (Some(name), entries) => entries
@@ -206,6 +222,30 @@ impl XdpProgram {
         });
         beyond.first().cloned().or(asks)
     }
+}
+
+/// Gives a constant of an object (`const volatile` in the source) another value, as loaders do before Linux sees it. Whoever asks must have
+/// the object's types.
+fn set_constant(path: &Path, object: &mut Object, name: &str, value: &Value) -> Result<(), XdpError> {
+    let mut there = Vec::new();
+    for map in &mut object.maps {
+        let (Contents::Data { bytes, read_only: true }, Some(shape @ Shape::Record { members, .. })) =
+            (&mut map.contents, &map.value_type)
+        else {
+            continue;
+        };
+        if members.iter().any(|member| member.name == name) {
+            let value = Value::Record(vec![(name.to_owned(), value.clone())]);
+            let wrong = |source| XdpError::Constant { path: path.to_owned(), source: Box::new(source) };
+            return shape.write(&value, bytes).map_err(wrong);
+        }
+        there.extend(members.iter().map(|member| member.name.clone()));
+    }
+    let there = match there.is_empty() {
+        true => "none is `const volatile`, or it was compiled without -g".to_owned(),
+        false => format!("it has {}", there.join(", ")),
+    };
+    Err(XdpError::NoConstant { path: path.to_owned(), name: name.to_owned(), there })
 }
 
 /// An object from C source, and the compiler's warnings.

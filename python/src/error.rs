@@ -92,6 +92,7 @@ impl From<Error> for PyErr {
             Error::Image(e @ (ImageError::Program { .. } | ImageError::Xdp(_))) => ProgramError::new_err(e.to_string()),
             Error::Image(e @ ImageError::Table(_)) => TableError::new_err(e.to_string()),
             Error::Image(ImageError::File(e)) => file(&e),
+            Error::Image(e @ (ImageError::Map(_) | ImageError::Entries(_))) => MapError::new_err(e.to_string()),
             Error::Capture(e) => CaptureError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Build(_)) => BuildError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Card(_)) => CardError::new_err(e.to_string()),
@@ -99,6 +100,7 @@ impl From<Error> for PyErr {
                 AccessError::new_err(e.to_string())
             }
             Error::Device(e @ DeviceError::Program(_)) => ProgramError::new_err(e.to_string()),
+            Error::Device(e @ DeviceError::Map(_)) => MapError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Unsupported(_)) => UnsupportedError::new_err(e.to_string()),
             Error::Map(DeviceMapError::Device(e)) => Error::Device(e).into(),
             Error::Map(e) => MapError::new_err(e.to_string()),

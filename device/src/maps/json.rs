@@ -102,19 +102,26 @@ pub fn entries(map: &Map, entries: &[Entry]) -> Json {
     entries.iter().map(entry).collect()
 }
 
-/// Puts the entries of a file into a map. All are looked at before the first is put there.
-pub fn fill(device: &mut (impl Device + ?Sized), map: &Map, path: &Path) -> Result<(), EntriesError> {
+/// The entries for a map that a file holds.
+pub fn entries_of(map: &Map, path: &Path) -> Result<Vec<Entry>, EntriesError> {
     let text = files::read(path, ENTRIES)?;
     let json = serde_json::from_str(&text).map_err(|source| EntriesError::Json { path: path.to_owned(), source })?;
     let wrong = |what, source| EntriesError::Entry { path: path.to_owned(), what, source: Box::new(source) };
-    let mut all = Vec::new();
-    for (number, (key, value)) in (1..).zip(pairs(path, &json)?) {
-        let at = || format!("entry {number}: ");
-        let key = map.key(&key).map_err(|error| wrong(at(), error))?;
-        all.push((at(), key, map.value(&value).map_err(|error| wrong(at(), error))?));
-    }
-    for (at, key, value) in all {
-        map.set(device, &key, &value, Store::Any).map_err(|error| wrong(at, error))?;
+    let entry = |(number, (key, value)): (u32, (Value, Value))| {
+        let wrong = |error| wrong(format!("entry {number}: "), error);
+        Ok((map.key(&key).map_err(wrong)?, map.value(&value).map_err(wrong)?))
+    };
+    (1..).zip(pairs(path, &json)?).map(entry).collect()
+}
+
+/// Puts the entries of a file into a map. All are looked at before the first is put there.
+pub fn fill(device: &mut (impl Device + ?Sized), map: &Map, path: &Path) -> Result<(), EntriesError> {
+    for (number, (key, value)) in (1..).zip(entries_of(map, path)?) {
+        map.set(device, &key, &value, Store::Any).map_err(|error| EntriesError::Entry {
+            path: path.to_owned(),
+            what: format!("entry {number}: "),
+            source: Box::new(error),
+        })?;
     }
     Ok(())
 }

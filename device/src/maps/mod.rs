@@ -185,6 +185,33 @@ pub(crate) fn list(groups: &[Group], programs: &[Option<Arc<XdpProgram>>]) -> Ve
         .collect()
 }
 
+/// The map of that name of the program that a group of units is to run.
+pub(crate) fn of_group(group: &Group, program: &Arc<XdpProgram>, name: &str) -> Result<Map, MapError> {
+    let maps: Vec<Map> = (0..program.object().maps.len()).filter_map(|index| map_of(group, program, index)).collect();
+    let there = || match maps.is_empty() {
+        true => "the program has none".to_owned(),
+        false => format!("there are: {}", maps.iter().map(|map| map.name.as_str()).collect::<Vec<_>>().join(", ")),
+    };
+    let found = maps.iter().find(|map| map.name == name).cloned();
+    found.ok_or_else(|| MapError::NoMap { name: name.to_owned(), there: there() })
+}
+
+/// Puts into maps of a card what they begin with.
+pub(crate) fn begin<'a>(
+    device: &mut impl Device,
+    maps: impl IntoIterator<Item = &'a (Map, Vec<Entry>)>,
+) -> Result<(), DeviceError> {
+    for (map, entries) in maps {
+        for (key, value) in entries {
+            map.set(device, key, value, Store::Any).map_err(|error| match error {
+                MapError::Device(error) => error,
+                error => DeviceError::Map(Box::new(error)),
+            })?;
+        }
+    }
+    Ok(())
+}
+
 fn map_of(group: &Group, program: &Arc<XdpProgram>, index: usize) -> Option<Map> {
     let declared = program.object().maps.get(index)?;
     let shape = &declared.shape;

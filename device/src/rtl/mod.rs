@@ -469,7 +469,7 @@ impl Device for RtlDevice {
         }
         self.host.load(&mut self.model, image)?;
         self.loaded = self.model.cycle();
-        Ok(())
+        maps::begin(self, image.maps())
     }
 
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {

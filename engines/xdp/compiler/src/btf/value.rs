@@ -84,8 +84,11 @@ impl Shape {
         Ok(bytes)
     }
 
-    /// Writes a value to where it belongs, as many bytes as the shape has.
-    fn write(&self, value: &Value, to: &mut [u8]) -> Result<(), ValueError> {
+    /// Writes a value to where it belongs, as many bytes as the shape has; fields that a record does not name stay as they are.
+    ///
+    /// # Errors
+    /// What does not fit, and where.
+    pub fn write(&self, value: &Value, to: &mut [u8]) -> Result<(), ValueError> {
         let wrong = |found| Err(ValueError::Kind { shape: self.to_string(), found, ways: self.ways() });
         match (self, value) {
             (_, Value::Bytes(bytes)) if bytes.len() == to.len() => to.copy_from_slice(bytes),
