@@ -780,6 +780,25 @@ program = "design.rs"
     }
 
     #[test]
+    fn a_program_gets_constants_and_maps() {
+        let text = "[card]\nname = \"x\"\nports = 2\n[[units]]\nengine = \"xdp\"\ncount = 1\nprogram = \"design.rs\"\n\
+            [units.constants]\nlimit = 3\nmac = [2, 0]\nto = { address = \"192.0.2.1\" }\n[units.maps]\nvips = \"vips.json\"\n";
+        let design = parse(text).unwrap();
+        let Engine::Xdp { constants, maps, .. } = &design.groups[0].engine else { panic!("{design:?}") };
+        let (int, text_of) = (Value::Int, |text: &str| Value::Text(text.into()));
+        let to = Value::Record(vec![("address".into(), text_of("192.0.2.1"))]);
+        let wanted = [("limit", int(3)), ("mac", Value::List(vec![int(2), int(0)])), ("to", to)];
+        assert_eq!(constants.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<Vec<_>>(), wanted);
+        assert_eq!(maps["vips"], PathBuf::from("src/vips.json"));
+        assert_eq!(
+            error(&text.replace("limit = 3", "limit = 0.5")),
+            "src/card.toml:9: a constant is a whole number, text, a list or a table of them\n    limit = 0.5"
+        );
+        let text = error(&text.replace("engine = \"xdp\"", "engine = \"rpu\""));
+        assert!(text.starts_with("src/card.toml:9: `constants` is for units of the engine \"xdp\""), "{text}");
+    }
+
+    #[test]
     fn accelerators_are_a_list_of_names() {
         let with = |list: &str| error(&GOOD.replace("accelerators = [\"ip_prefix\", \"crc32\"]", list));
         let text = with("accelerators = [\"ip_prefix\", \"crc33\"]");

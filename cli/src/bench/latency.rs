@@ -23,12 +23,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
         let mut device =
             card(root, "forward.toml", Override { units: vec![ForGroup::only(units)], ..Override::default() })?;
         for size in selection.sizes(&SIZES) {
-            let frames = traffic::clean(PORTS, size);
-            let mut latencies = Vec::new();
-            for index in 0..FRAMES {
-                latencies.extend(alone(&mut device, &frames, index)?);
-            }
-            let Some(latency) = Latency::of(latencies, CLOCK_MHZ) else { continue };
+            let Some(time) = measure(&mut device, size)? else { continue };
             let paper = rates::paper_latency(size);
             report(&[Row {
                 bench: "rpu-latency".into(),
@@ -38,11 +33,21 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
                 paper: Some(paper),
                 peer: None,
                 goal: Some(if size <= 64 { paper.min(GOAL_SMALL_NS) } else { paper }),
-                value: latency.p50,
+                value: time,
             }]);
         }
     }
     Ok(())
+}
+
+/// The median time of frames of a size, ns, one at a time on each port.
+pub fn measure(device: &mut RtlDevice, size: usize) -> Result<Option<f64>, BenchError> {
+    let frames = traffic::clean(PORTS, size);
+    let mut latencies = Vec::new();
+    for index in 0..FRAMES {
+        latencies.extend(alone(device, &frames, index)?);
+    }
+    Ok(Latency::of(latencies, CLOCK_MHZ).map(|latency| latency.p50))
 }
 
 /// Cycles that one frame of each port takes through the card, with nothing else in it.
@@ -56,7 +61,7 @@ fn alone(device: &mut RtlDevice, frames: &Traffic, index: usize) -> Result<Vec<u
     let run = device.run(&mut |_| {})?;
     if run.departures.len() != few.frames.len() {
         let text = format!("{} of {} frames left", run.departures.len(), few.frames.len());
-        return Err(BenchError::Wrong("rpu-latency", text));
+        return Err(BenchError::Wrong("latency", text));
     }
     Ok(run.departures.iter().map(|departure| departure.latency()).collect())
 }

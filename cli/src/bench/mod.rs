@@ -18,6 +18,8 @@ pub mod xdp;
 pub mod xdp_rate;
 pub mod xdp_rows;
 
+use std::path::Path;
+
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};
 use row::Row;
@@ -48,7 +50,7 @@ pub enum BenchError {
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(
-        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward) and 1 (rpu-generate, sim-speed)"
+        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward, xdp-rate), 1 (rpu-generate, sim-speed, xdp-rate), 2 and 4 (xdp-rate)"
     )]
     NoCase,
     #[error("{0}: the card does not do what is measured: {1}")]
@@ -76,10 +78,15 @@ impl Selection {
     }
 }
 
-/// A card that is up, with units dispatched in turn as in the paper.
+/// A card that is up, of a shipped design, with units dispatched in turn as in the paper.
 pub fn card(root: &Root, manifest: &str, change: Override) -> Result<RtlDevice, BenchError> {
+    card_of(root, &root.join("designs").join(manifest), change)
+}
+
+/// The same of any design.
+pub fn card_of(root: &Root, manifest: &Path, change: Override) -> Result<RtlDevice, BenchError> {
     let change = Override { policy: Some(Policy::RoundRobin), ..change };
-    Ok(Card::read(root, &root.join("designs").join(manifest), change)?.rtl(root)?)
+    Ok(Card::read(root, manifest, change)?.rtl(root)?)
 }
 
 /// The parameters of a case.

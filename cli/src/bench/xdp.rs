@@ -3,7 +3,10 @@
 
 use std::path::PathBuf;
 
-use penstock_device::Root;
+use penstock_device::rtl::RtlDevice;
+use penstock_device::{ForGroup, Override, Root};
+
+use super::{BenchError, card_of};
 
 /// A program, and what the paper and the goals say of it.
 pub struct Program {
@@ -58,4 +61,10 @@ const fn program(
     goal_rows: f64,
 ) -> Program {
     Program { name, paper_by_lanes, paper_rows, goal_rows }
+}
+
+/// A card of so many units that run a program, with the maps and constants of its design in bench/xdp.
+pub fn card(root: &Root, program: &str, units: u32) -> Result<RtlDevice, BenchError> {
+    let manifest = root.join("bench/xdp").join(program).with_extension("toml");
+    card_of(root, &manifest, Override { units: vec![ForGroup::only(units)], ..Override::default() })
 }

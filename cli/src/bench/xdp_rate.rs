@@ -1,72 +1,113 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock, and on a card of many (hXDP, section 4.3).
-//! Frames count when they come into a unit: it holds sixteen at most, so that is how fast it disposes of them, dropped or sent.
+//! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock and at the paper's, and on cards of many (hXDP,
+//! section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames count when they come into a unit: it holds sixteen
+//! at most, so that is how fast it disposes of them, dropped or sent.
 
-use penstock_device::{Device, ForGroup, Override, Rate, Root, regs, window};
-use serde_json::{Map, json};
+use penstock_device::{Device, Rate, Root, regs, window};
+use serde_json::{Map, Value, json};
 
 use super::row::Row;
-use super::{BenchError, PORTS, Selection, card, forward, rates, traffic};
+use super::{BenchError, PORTS, Selection, forward, latency, rates, traffic, xdp};
 use crate::wire;
 
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 2] = [1, 16];
-/// The size of the frames.
+pub const UNITS: [u32; 5] = [1, 2, 4, 8, 16];
+/// The size of the frames, and of those of the firewall beside it, whose goal is line rate of a port.
 pub const SIZE: usize = 64;
+const SMALLEST: usize = 60;
+/// Sizes of the frames whose time is measured.
+pub const SIZES: [usize; 5] = [60, 64, 256, 512, 1500];
 /// Window, in cycles.
 const WINDOW: u64 = 40_000;
 /// Clock of the paper's core, MHz.
 const PAPER_MHZ: f64 = 156.25;
 
-/// Programs that units in RTL can carry out, and what the paper's core does with them, millions of frames a second.
-const PROGRAMS: [(&str, f64); 5] = [("drop", 52.0), ("tx", 22.5), ("redirect", 15.0), ("xdp1", 11.2), ("xdp2", 6.9)];
+/// Programs, each the design of its name in bench/xdp, and what the paper's core does with them, millions of frames a second.
+const PROGRAMS: [(&str, f64); 12] = [
+    ("drop", 52.0),
+    ("tx", 22.5),
+    ("redirect", 15.0),
+    ("xdp1", 11.2),
+    ("xdp2", 6.9),
+    ("xdp_adjust_tail", 2.6),
+    ("router_ipv4", 4.0),
+    ("rxq_info", 9.9),
+    ("tx_ip_tunnel", 2.4),
+    ("redirect_map", 9.8),
+    ("simple_firewall", 6.53),
+    ("load_balancer", 2.9),
+];
+/// What is measured over all sizes.
+const TIMED: &str = "redirect";
 
 /// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, on many line rate.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
         for (name, paper) in PROGRAMS {
-            let program = root.join("engines/xdp/programs").join(name).with_extension("c");
-            let programs = vec![ForGroup::only(program)];
-            let mut device = card(
-                root,
-                "xdp.toml",
-                Override { units: vec![ForGroup::only(units)], programs, ..Override::default() },
-            )?;
-            let frames = traffic::clean(PORTS, SIZE);
-            let rows_before = rows(&mut device, units)?;
-            let window = rates::whole_frames(SIZE, WINDOW);
-            let seen = device.measure(&frames, Rate::Line, forward::warmup(SIZE), window)?;
-            let all: u64 = device.counters()?.units.iter().map(|unit| unit.rx_frames).sum();
-            let rows = rows(&mut device, units)?.wrapping_sub(rows_before);
-            let (taken, cycles) = seen.taken;
-            let mpps = taken as f64 * wire::CLOCK_MHZ / cycles as f64;
-            let case: Map<_, _> = [
-                ("program".to_string(), json!(name)),
-                ("units".to_string(), json!(units)),
-                ("size".to_string(), json!(SIZE)),
-            ]
-            .into_iter()
-            .collect();
-            let row = |metric: &str, unit: &str, paper, goal, value| Row {
-                bench: "xdp-rate".into(),
-                case: case.clone(),
-                metric: metric.into(),
-                unit: unit.into(),
-                paper,
-                peer: None,
-                goal,
-                value,
-            };
-            let line = rates::line(PORTS, SIZE);
-            let goal = if units == 1 { (paper * wire::CLOCK_MHZ / PAPER_MHZ).min(line) } else { line };
-            report(&[
-                row("mpps", "million frames/s", Some(paper), Some(goal), mpps),
-                row("share", "of line rate", None, None, mpps / line),
-                row("rows_a_frame", "rows carried out for a frame", None, None, f64::from(rows) / all as f64),
-            ]);
+            report(&rate(root, name, units, SIZE, Some(paper))?);
+            if name == "simple_firewall" {
+                report(&rate(root, name, units, SMALLEST, None)?);
+            }
+        }
+    }
+    for size in selection.sizes(&SIZES) {
+        let mut device = xdp::card(root, TIMED, 1)?;
+        if let Some(time) = latency::measure(&mut device, size)? {
+            report(&[row(&case(TIMED, 1, size), "latency_ns", "ns", [None, None], time)]);
         }
     }
     Ok(())
+}
+
+/// What a program takes on so many units.
+fn rate(root: &Root, name: &str, units: u32, size: usize, paper: Option<f64>) -> Result<Vec<Row>, BenchError> {
+    let mut device = xdp::card(root, name, units)?;
+    // To these, frames of the other port are others.
+    let ports = if matches!(name, "rxq_info" | "simple_firewall") { 1 } else { PORTS };
+    let frames = traffic::clean(ports, size);
+    let rows_before = rows(&mut device, units)?;
+    let window = rates::whole_frames(size, WINDOW);
+    let seen = device.measure(&frames, Rate::Line, forward::warmup(size), window)?;
+    let all: u64 = device.counters()?.units.iter().map(|unit| unit.rx_frames).sum();
+    let rows = rows(&mut device, units)?.wrapping_sub(rows_before);
+    let (taken, cycles) = seen.taken;
+    let mpps = taken as f64 * wire::CLOCK_MHZ / cycles as f64;
+    let case = case(name, units, size);
+    let line = rates::line(ports, size);
+    let scaled = paper.map(|paper| (paper * wire::CLOCK_MHZ / PAPER_MHZ).min(line));
+    let mut result = vec![
+        row(&case, "mpps", "million frames/s", [None, if units == 1 { scaled } else { None }], mpps),
+        row(&case, "share", "of line rate", [None, None], mpps / line),
+        row(&case, "rows_a_frame", "rows carried out for a frame", [None, None], f64::from(rows) / all as f64),
+    ];
+    if units == 1 && paper.is_some() {
+        let at = mpps * PAPER_MHZ / wire::CLOCK_MHZ;
+        result.push(row(&case, "mpps_at_156", "million frames/s at 156.25 MHz", [paper, None], at));
+    }
+    if paper.is_none() && units == 16 {
+        result[0].goal = Some(line);
+    }
+    Ok(result)
+}
+
+fn case(name: &str, units: u32, size: usize) -> Map<String, Value> {
+    [("program", json!(name)), ("units", json!(units)), ("size", json!(size))]
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value))
+        .collect()
+}
+
+fn row(case: &Map<String, Value>, metric: &str, unit: &str, [paper, goal]: [Option<f64>; 2], value: f64) -> Row {
+    Row {
+        bench: "xdp-rate".into(),
+        case: case.clone(),
+        metric: metric.into(),
+        unit: unit.into(),
+        paper,
+        peer: None,
+        goal,
+        value,
+    }
 }
 
 /// Rows that all units have carried out, modulo 2^32.

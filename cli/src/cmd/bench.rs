@@ -108,7 +108,7 @@ impl Name {
         }
         let sizes: &[usize] = match self {
             Self::RpuReload => &reload::SIZES,
-            Self::XdpRate => &[xdp_rate::SIZE],
+            Self::XdpRate => &xdp_rate::SIZES,
             _ => &SIZES,
         };
         let shortest = if self == Self::RpuFirewall { firewall::MIN_SIZE } else { 0 };
