@@ -3,7 +3,7 @@
 //! for it: a call becomes what its file here writes in its place, in the intermediate form, and the passes then see through it.
 //!
 //! What is left of calls behind this is carried out by the card: lookups, updates, deletions. Each file says what a helper gives; Linux judges
-//! it (tests/helpers.rs).
+//! it (tests/ir.rs, on tests/objects/helpers.c).
 
 mod atomic;
 mod checksum;
