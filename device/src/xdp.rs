@@ -137,7 +137,8 @@ impl XdpProgram {
         };
         let mut programs = vec![accepted(chosen)?];
         if programs[0].facts.helpers.contains(&TAIL_CALL) {
-            let others = object.entries.iter().filter(|entry| entry.name != chosen.name);
+            let others =
+                object.entries.iter().filter(|entry| entry.name != chosen.name && entry.attach == chosen.attach);
             programs.extend(others.map(accepted).collect::<Result<Vec<_>, _>>()?);
         }
         static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -196,6 +196,9 @@ module requests
     host_rdata <= maps_before[31:0];
   end
 
+  // Whether the answer's register takes another
+  logic answer_q;
+  wire room = !answer_q || answer_taken;
   wire local_taken = state_q == Answer && !reply_valid && room;
   always_ff @(posedge clk) begin
     unique case (state_q)
@@ -259,8 +262,6 @@ module requests
   ctx_t raw_ctx_q;
   word_t raw_q;
   pending_t of_q;
-  logic answer_q;
-  wire room = !answer_q || answer_taken;
   wire ctx_t raw_ctx = reply_valid ? reply.ctx : state_q == Answer ? ctx_q : look_ctx;
   assign reply_taken = reply_valid && room;
   assign look_taken = look && !reply_valid && state_q != Answer && room;

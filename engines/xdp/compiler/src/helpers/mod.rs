@@ -3,7 +3,7 @@
 //! for it: a call becomes what its file here writes in its place, in the intermediate form, and the passes then see through it.
 //!
 //! What is left of calls behind this is carried out by the card: lookups, updates, deletions. Each file says what a helper gives; Linux judges
-//! it (tests/helpers.rs).
+//! it (tests/ir.rs, on tests/objects/helpers.c).
 
 mod atomic;
 mod checksum;
@@ -44,7 +44,7 @@ type Code<'a> = Box<dyn FnOnce(&mut Writer) + 'a>;
 
 /// Writes the code of all helpers in place of their calls. `stack`: bytes of the stack that the program uses, a multiple of 8.
 pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
-    let mut expander = Expander { around, expanded: Expanded { stack, beyond: vec![] } };
+    let mut expander = Expander { around, expanded: Expanded { stack, beyond: vec![] }, key_at: None };
     // What is behind a call becomes a block of its own, which comes later.
     let mut block = 0;
     while block < program.blocks.len() {
@@ -68,6 +68,8 @@ pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
 struct Expander<'a> {
     around: &'a Around<'a>,
     expanded: Expanded,
+    /// Eight bytes of the stack that the program does not use, when a key needs them: their distance from its end.
+    key_at: Option<i64>,
 }
 
 impl Expander<'_> {
@@ -120,8 +122,12 @@ impl Expander<'_> {
         match (self.kind(map), map.and_then(|map| self.around.layout.array(map)), map) {
             (Some(MapKind::Devmap), Some(array), Some(map)) => Some(redirect::by_number(map, array, key, given)),
             (Some(MapKind::DevmapHash), _, Some(map)) => {
-                let key_at = self.room()?;
+                let key_at = self.key_at()?;
                 Some(redirect::by_hash(map, key_at, key, given))
+            }
+            (Some(MapKind::Devmap), None, _) => {
+                self.beyond("bpf_redirect_map(), and there is no memory for its map".into());
+                None
             }
             (kind, ..) => {
                 let kind = kind.map_or_else(|| "several types".into(), |kind| kind.to_string());
@@ -131,8 +137,10 @@ impl Expander<'_> {
         }
     }
 
-    /// Eight bytes of the stack that the program does not use: their distance from its end.
-    fn room(&mut self) -> Option<i64> {
+    fn key_at(&mut self) -> Option<i64> {
+        if self.key_at.is_some() {
+            return self.key_at;
+        }
         if self.expanded.stack + 8 > isa::SIZE_STACK {
             self.beyond(
                 "bpf_redirect_map() with a devmap_hash, and uses all of its stack, where the key has to be".into(),
@@ -140,7 +148,8 @@ impl Expander<'_> {
             return None;
         }
         self.expanded.stack += 8;
-        Some(-i64::from(self.expanded.stack))
+        self.key_at = Some(-i64::from(self.expanded.stack));
+        self.key_at
     }
 }
 

@@ -145,6 +145,13 @@ ATOMIC(swap_8, __u64, before = __sync_lock_test_and_set(at, given))
 ATOMIC(compare_4, __u32, before = __sync_val_compare_and_swap(at, packet[8] & 1 ? table[2] : table[5], given))
 ATOMIC(compare_8, __u64, before = __sync_val_compare_and_swap(at, packet[8] & 1 ? *at : given, given))
 
+/* Of four bytes the lower half of what is compared with counts. */
+SEC("xdp") __attribute__((naked)) int compare_low(struct xdp_md *ctx) {
+  asm volatile(
+      "r2 = 1; *(u64 *)(r10 - 8) = r2; r0 = 0xFFFFFFFF00000001 ll; r3 = 2; w0 = cmpxchg32_32(r10 - 8, w0, w3);"
+      "r0 = *(u32 *)(r10 - 8); exit;");
+}
+
 SEC("xdp") int follow(struct xdp_md *ctx) {
   BYTES(14);
   bpf_tail_call(ctx, &programs, packet[6] & 15);

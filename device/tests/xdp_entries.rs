@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Maps of devices on a card in RTL, filled by the host: frames go where their entries say.
+//! Maps of devices and programs on a card in RTL, filled by the host: frames go where their entries say.
 #![allow(clippy::unwrap_used)]
 
-use penstock_device::{Design, Device, Image, Port, Rate, Root, Run, Target, Traffic, open, regs};
+use penstock_device::{Design, Device, Image, Port, Program, Rate, Root, Run, Target, Traffic, open, regs};
+use penstock_xdp_compiler::helpers::PROGRAM;
 use penstock_xdp_compiler::object::Object;
 
 const MAPS: u32 = 0x4400_0000;
@@ -12,23 +13,25 @@ const UPDATE: u32 = 4;
 struct Card {
     device: Box<dyn Device>,
     object: Object,
+    image: Image,
 }
 
-fn card(program: &str) -> Card {
+fn card(program: &str, entry: &str) -> Card {
     let root = Root::find().unwrap();
     let text = format!(
         "[card]\nname = \"devices\"\nports = 2\n[dispatch]\npolicy = \"flow-hash\"\n\
-         [[units]]\nengine = \"xdp\"\ncount = 2\nprogram = \"../{program}.c\"\n"
+         [[units]]\nengine = \"xdp\"\ncount = 2\nprogram = \"../{program}.c\"\nentry = \"{entry}\"\n"
     );
     let design = Design::parse(&root.join("designs/devices.toml"), &text).unwrap();
     let image = Image::of(&root, &design).unwrap();
     let mut device = open(&root, &design, Target::Rtl, &mut |_| {}).unwrap();
     device.load(&image).unwrap();
-    Card { device, object: Object::read(image.groups[0].elf()).unwrap() }
+    let object = Object::read(image.groups[0].elf()).unwrap();
+    Card { device, object, image }
 }
 
 /// Puts an entry into a map, as engines/xdp/maps.md says.
-fn update(Card { device, object }: &mut Card, map: &str, key: &[u8], value: &[u8]) {
+fn update(Card { device, object, .. }: &mut Card, map: &str, key: &[u8], value: &[u8]) {
     let (map, _) = object.map(map).unwrap();
     let parts = |bytes: &[u8]| bytes.len().div_ceil(16) as u32;
     let mut at = MAPS + regs::MAPS_HOST_DATA;
@@ -65,7 +68,7 @@ fn sorted(run: &Run) -> Vec<(Port, Vec<u8>)> {
 
 #[test]
 fn an_entry_says_where_frames_go() {
-    let mut card = card("engines/xdp/programs/redirect_map");
+    let mut card = card("engines/xdp/programs/redirect_map", "redirect_map");
     let frames: Vec<Vec<u8>> = (0..40u8).map(|n| (0..60).map(|byte| byte ^ n).collect()).collect();
     let mut swapped: Vec<Vec<u8>> =
         frames.iter().map(|frame| [&frame[6..12], &frame[..6], &frame[12..]].concat()).collect();
@@ -84,7 +87,7 @@ fn an_entry_says_where_frames_go() {
 
 #[test]
 fn routes() {
-    let mut card = card("engines/xdp/programs/router_ipv4");
+    let mut card = card("engines/xdp/programs/router_ipv4", "router_ipv4");
     let prefix = |bits: u8, address: [u8; 4]| [[bits, 0, 0, 0], address].concat();
     let route = |port: u8, gateway: [u8; 4]| [[port, 0, 0, 0], gateway].concat();
     update(&mut card, "routes", &prefix(8, [10, 0, 0, 0]), &route(5, [192, 0, 2, 1]));
@@ -135,7 +138,7 @@ fn routes() {
 
 #[test]
 fn devices_by_hash() {
-    let mut card = card("device/tests/firmware/hashed");
+    let mut card = card("device/tests/firmware/hashed", "hashed");
     for (key, ifindex) in [(3u8, 2u8), (200, 1)] {
         update(&mut card, "ports", &[key, 0, 0, 0], &[ifindex, 0, 0, 0, 0, 0, 0, 0]);
     }
@@ -152,4 +155,25 @@ fn devices_by_hash() {
     };
     let expected: Vec<_> = frames.iter().map(|frame| (port(frame), frame.clone())).collect();
     assert_eq!(sorted(&run), expected);
+}
+
+/// Entry 2 of the program array in firmware/helped.c, which that leaves empty.
+#[test]
+fn an_entry_says_which_program_takes_over() {
+    let mut card = card("device/tests/firmware/helped", "helped");
+    let Program::Xdp(program) = &card.image.groups[0].program else { panic!() };
+    let rows = program.rows().unwrap();
+    let row = rows.programs.iter().find(|(name, _)| name == "second").unwrap().1;
+    let frames: Vec<Vec<u8>> = (0..20).map(|n| [vec![5, 4 * n + 2], vec![0; 78]].concat()).collect();
+    for entry in [0, PROGRAM | row, 0] {
+        update(&mut card, "programs", &2u32.to_le_bytes(), &entry.to_le_bytes());
+        let run = run(&mut card, &frames);
+        let ran = |frame: &Vec<u8>| {
+            let mut frame = frame.clone();
+            let gave = if entry == 0 { [1, 0] } else { [7, frame[1].min(33)] };
+            frame[2..4].copy_from_slice(&gave);
+            (Port::Ethernet(0), frame)
+        };
+        assert_eq!(sorted(&run), frames.iter().map(ran).collect::<Vec<_>>(), "{entry:#x}");
+    }
 }
