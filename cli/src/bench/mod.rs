@@ -18,10 +18,12 @@ pub mod xdp;
 pub mod xdp_rate;
 pub mod xdp_rows;
 
+use std::collections::BTreeMap;
+
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};
 use row::Row;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::card::{Card, CardError};
 use crate::files::FileError;
@@ -83,7 +85,7 @@ pub fn card(root: &Root, manifest: &str, change: Override) -> Result<RtlDevice, 
 }
 
 /// The parameters of a case.
-pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> Map<String, Value> {
+pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> BTreeMap<String, Value> {
     [("units", json!(units)), ("ports", json!(ports)), ("size", json!(size)), ("firmware", json!(firmware))]
         .into_iter()
         .map(|(name, value)| (name.to_string(), value))
@@ -93,7 +95,7 @@ pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> Map<String, 
 /// The rows `mpps`, `gbps` and `share` (of line rate) of a throughput of `mpps`.
 pub fn throughput(
     bench: &str,
-    case: &Map<String, Value>,
+    case: &BTreeMap<String, Value>,
     line: f64,
     rates: [Option<f64>; 2],
     mpps: f64,

@@ -2,8 +2,10 @@
 //! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock, and on a card of many (hXDP, section 4.3).
 //! Frames count when they come into a unit: it holds sixteen at most, so that is how fast it disposes of them, dropped or sent.
 
+use std::collections::BTreeMap;
+
 use penstock_device::{Device, ForGroup, Override, Rate, Root, regs, window};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::row::Row;
 use super::{BenchError, PORTS, Selection, card, forward, rates, traffic};
@@ -40,7 +42,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             let rows = rows(&mut device, units)?.wrapping_sub(rows_before);
             let (taken, cycles) = seen.taken;
             let mpps = taken as f64 * wire::CLOCK_MHZ / cycles as f64;
-            let case: Map<_, _> = [
+            let case: BTreeMap<_, _> = [
                 ("program".to_string(), json!(name)),
                 ("units".to_string(), json!(units)),
                 ("size".to_string(), json!(SIZE)),

@@ -2,8 +2,10 @@
 //! `xdp-rows`: how many rows the compiler makes of a program, at each number of lanes, and how many operations stand in one (hXDP, Figure 8 and
 //! Table 3).
 
+use std::collections::BTreeMap;
+
 use penstock_device::{ImageError, Lanes, Root, XdpProgram};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::BenchError;
 use super::row::Row;
@@ -17,7 +19,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
             let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
             let loaded = XdpProgram::of(root, &program.source(root), None, lanes).map_err(failed)?;
             let (compiled, _) = loaded.translate().map_err(failed)?;
-            let case: Map<_, _> =
+            let case: BTreeMap<_, _> =
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]
                     .into_iter()
                     .collect();
