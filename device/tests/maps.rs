@@ -204,6 +204,42 @@ fn each_processor_has_its_own() {
     }
 }
 
+/// Each group of units has maps of its own, and its processors are those of its units.
+#[test]
+fn groups_have_their_own() {
+    let root = Root::find().unwrap();
+    let group = |name: &str, count: u32| {
+        format!(
+            "[[units]]\nname = \"{name}\"\nengine = \"xdp\"\ncount = {count}\nports = true\n\
+             program = \"../device/tests/firmware/maps.c\"\n"
+        )
+    };
+    let head = "[card]\nname = \"maps\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n";
+    let text = [head, &group("first", 1), &group("second", 2)].concat();
+    let design = Design::parse(&root.join("designs/maps.toml"), &text).unwrap();
+    let mut card = open(&root, &design, Target::Soft, &mut |_| {}).unwrap();
+    card.load(&Image::of(&root, &design).unwrap()).unwrap();
+    let error = maps::find(&*card, "counts").unwrap_err().to_string();
+    assert_eq!(error, "several groups of units have a map counts, so say whose: first.counts, second.counts");
+    let mut traffic = Traffic::default();
+    (0..30).for_each(|_| traffic.push(Port::Ethernet(0), &[0; 60], 0));
+    card.send(&traffic, Rate::Lossless).unwrap();
+    card.run(&mut |_| {}).unwrap();
+    for (name, processors, frames) in [("first", 0..8, 10), ("second", 8..24, 20)] {
+        let mut counts = Worked::new(&mut *card, &format!("{name}.counts"));
+        assert_eq!(counts.map.processors, Some(processors));
+        let of = |value: Vec<u8>| value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>();
+        assert_eq!(of(counts.get(&[0; 4]).unwrap()), frames);
+        counts.set(&[0; 4], &[100, 0, 0, 0, 0, 0, 0, 0], Store::Any).unwrap();
+    }
+    card.send(&traffic, Rate::Lossless).unwrap();
+    card.run(&mut |_| {}).unwrap();
+    for (name, all) in [("first", 8 * 100 + 10), ("second", 16 * 100 + 20)] {
+        let value = Worked::new(&mut *card, &format!("{name}.counts")).get(&[0; 4]).unwrap();
+        assert_eq!(value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>(), all);
+    }
+}
+
 /// Between two frames, so that each is in the counts once; the next program goes on where the one before was.
 #[test]
 fn a_swap_keeps_maps() {

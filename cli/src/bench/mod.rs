@@ -18,12 +18,13 @@ pub mod xdp;
 pub mod xdp_rate;
 pub mod xdp_rows;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};
 use row::Row;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::card::{Card, CardError};
 use crate::files::FileError;
@@ -90,7 +91,7 @@ pub fn card_of(root: &Root, manifest: &Path, change: Override) -> Result<RtlDevi
 }
 
 /// The parameters of a case.
-pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> Map<String, Value> {
+pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> BTreeMap<String, Value> {
     [("units", json!(units)), ("ports", json!(ports)), ("size", json!(size)), ("firmware", json!(firmware))]
         .into_iter()
         .map(|(name, value)| (name.to_string(), value))
@@ -100,7 +101,7 @@ pub fn case(units: u32, ports: u32, size: usize, firmware: &str) -> Map<String, 
 /// The rows `mpps`, `gbps` and `share` (of line rate) of a throughput of `mpps`.
 pub fn throughput(
     bench: &str,
-    case: &Map<String, Value>,
+    case: &BTreeMap<String, Value>,
     line: f64,
     rates: [Option<f64>; 2],
     mpps: f64,

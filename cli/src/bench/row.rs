@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! One measured figure, as every bench and `synth` write it to JSON.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A measured figure beside the published one and ours to reach.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,7 +12,7 @@ pub struct Row {
     /// Name of the bench, for example `rpu-forward`.
     pub bench: String,
     /// What was measured: the parameters of the case.
-    pub case: Map<String, Value>,
+    pub case: BTreeMap<String, Value>,
     /// What the value is: `mpps`, `gbps`, `share`, `latency_ns`, `cycles_per_s`, `lut`, ...
     pub metric: String,
     /// Unit of `paper`, `goal` and `value`.

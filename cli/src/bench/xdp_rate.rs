@@ -3,8 +3,10 @@
 //! section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames count when they come into a unit: it holds sixteen
 //! at most, so that is how fast it disposes of them, dropped or sent.
 
+use std::collections::BTreeMap;
+
 use penstock_device::{Device, Rate, Root, regs, window};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::row::Row;
 use super::{BenchError, PORTS, Selection, forward, latency, rates, traffic, xdp};
@@ -90,14 +92,14 @@ fn rate(root: &Root, name: &str, units: u32, size: usize, paper: Option<f64>) ->
     Ok(result)
 }
 
-fn case(name: &str, units: u32, size: usize) -> Map<String, Value> {
+fn case(name: &str, units: u32, size: usize) -> BTreeMap<String, Value> {
     [("program", json!(name)), ("units", json!(units)), ("size", json!(size))]
         .into_iter()
         .map(|(name, value)| (name.to_string(), value))
         .collect()
 }
 
-fn row(case: &Map<String, Value>, metric: &str, unit: &str, [paper, goal]: [Option<f64>; 2], value: f64) -> Row {
+fn row(case: &BTreeMap<String, Value>, metric: &str, unit: &str, [paper, goal]: [Option<f64>; 2], value: f64) -> Row {
     Row {
         bench: "xdp-rate".into(),
         case: case.clone(),

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use penstock_device::{ImageError, Lanes, Root, XdpProgram};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::BenchError;
 use super::row::Row;
@@ -19,7 +19,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
             let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
             let loaded = XdpProgram::of(root, &program.source(root), None, &BTreeMap::new(), lanes).map_err(failed)?;
             let (compiled, _) = loaded.translate().map_err(failed)?;
-            let case: Map<_, _> =
+            let case: BTreeMap<_, _> =
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]
                     .into_iter()
                     .collect();

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use penstock_device::Root;
-use serde_json::Map;
 
 use crate::bench::row::{self, Row};
 use crate::files;
@@ -329,7 +328,7 @@ fn rows(lines: &[Line]) -> Vec<Row> {
     for line in lines {
         for (metric, unit, of) in METRICS {
             let Some(value) = of(&line.value) else { continue };
-            let mut case = Map::from_iter([("block".to_string(), line.name.into())]);
+            let mut case = BTreeMap::from_iter([("block".to_string(), line.name.into())]);
             if let Some(router) = line.router.filter(|_| metric == "fmax_ratio") {
                 case.insert("router".into(), router.name().into());
             }

@@ -23,8 +23,9 @@ const MOST_ROWS: u32 = 32;
 /// Where INFO has an update's flags, and rows less one.
 const FLAGS_AT: u32 = 6;
 const ROWS_AT: u32 = 25;
-/// A descriptor's kind of arrays.
+/// A descriptor's kind of arrays, and of tries, whose keys are not those that are asked for.
 const ARRAY: u32 = 1;
+const LPM: u32 = 4;
 
 /// A map of a card, and how the card is reached.
 pub struct CardAccess<'a, B: Bus> {
@@ -128,11 +129,13 @@ impl<B: Bus> CardAccess<'_, B> {
         if map.descriptor[0] & 7 == ARRAY {
             return self.read(address, bytes).map(Some);
         }
-        // Between the lookup and now the entry may have become another's: it is read whole.
+        // Between the lookup and now the entry may have become another's, which its key then shows: it is read in one piece.
         let Slots { stride, key_rows, .. } = Slots::of(&map.descriptor);
         let before = (1 + key_rows) * ROW as u32;
         let rows = self.read(address.wrapping_sub(before), stride as usize * ROW)?;
-        Ok((rows[2] & 1 == 1).then(|| rows[before as usize..][..bytes].to_vec()))
+        let is_there = rows[2] & 1 == 1;
+        let is_ours = map.descriptor[0] & 7 == LPM || rows[ROW..].starts_with(key);
+        Ok((is_there && is_ours).then(|| rows[before as usize..][..bytes].to_vec()))
     }
 
     /// All entries that are there.
@@ -176,7 +179,7 @@ impl<B: Bus> CardAccess<'_, B> {
 
     /// Asks for rows; they stand in DATA then.
     fn ask_rows(&mut self, address: u32, rows: u32) -> Result<(), MapError> {
-        Ok(request(self.bus, ROWS | 1 << 4 | 1 << 8, (address - CARD) | (rows - 1) << ROWS_AT, &[])?)
+        Ok(request(self.bus, ROWS | 1 << 4 | 1 << 8, address.wrapping_sub(CARD) | (rows - 1) << ROWS_AT, &[])?)
     }
 
     /// Bytes of the answer from a multiple of 4 on.
@@ -216,7 +219,8 @@ impl<B: Bus> CardAccess<'_, B> {
 
     /// Writes the value of such an array, eight bytes at a time.
     fn store(&mut self, map: &CardMap, key: &[u8], value: &[u8]) -> Result<(), MapError> {
-        let address = u32::try_from(self.ask(LOOKUP, map.number, key, &[])?).unwrap_or(0);
+        let beyond = || MapError::Beyond { map: self.map.name.clone(), entries: self.map.max_entries };
+        let Ok(address @ 1..) = u32::try_from(self.ask(LOOKUP, map.number, key, &[])?) else { return Err(beyond()) };
         for (offset, chunk) in (0..).step_by(8).zip(value.chunks(8)) {
             super::make::store(self.bus, address + offset, chunk)?;
         }

@@ -1,8 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Makes the maps of a card in RTL, and asks them as its units do (engines/xdp/maps.md).
 
-use std::iter::repeat;
-
 use penstock_xdp_compiler::card::{CARD, CardMap, repeatable_seed};
 
 use crate::device::DeviceError;
@@ -15,9 +13,8 @@ const REQUEST: u32 = 1;
 const MAKING: u32 = 2;
 /// A store, and where the parts of its key and all its parts are counted.
 const STORE: u32 = 1 | 1 << 4 | 1 << 8;
-/// Where parts of a request and answers stand, and bytes of a part.
+/// Where parts of a request and answers stand.
 pub const ANSWERS: u32 = MAPS_WINDOW + regs::MAPS_HOST_DATA;
-const PART: usize = 16;
 /// Where INFO has an access's bytes.
 const BYTES_AT: u32 = 25;
 /// Looks at COMMAND until a map must be made: making one takes a cycle for each of a bank's rows, a look some cycles.
@@ -52,11 +49,9 @@ pub fn store(bus: &mut impl Bus, address: u32, bytes: &[u8]) -> Result<(), Devic
     request(bus, STORE, (address - CARD) | (bytes.len() as u32) << BYTES_AT, bytes)
 }
 
-/// Sends a request with the parts that hold `data`, and waits until it is answered: the answer stands from [`ANSWERS`] on.
+/// Sends a request with the parts that begin with `data` (behind that stands what was there), and waits until it is answered: the answer stands from [`ANSWERS`] on.
 pub fn request(bus: &mut impl Bus, command: u32, info: u32, data: &[u8]) -> Result<(), DeviceError> {
-    // Of the last part all that is sent: zeros stand behind a key.
-    let words = data.len().next_multiple_of(PART) / 4;
-    for (word, offset) in data.chunks(4).map(word_of).chain(repeat(0)).take(words).zip((0..).step_by(4)) {
+    for (word, offset) in data.chunks(4).map(word_of).zip((0..).step_by(4)) {
         bus.write(ANSWERS + offset, word)?;
     }
     bus.write(MAPS_WINDOW + regs::MAPS_HOST_INFO, info)?;

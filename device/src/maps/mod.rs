@@ -9,7 +9,7 @@
 //! let design = Design::read(&root.join("designs/xdp.toml"))?;
 //! let mut card = open(&root, &design, Target::Soft, &mut |_| {})?;
 //! card.load(&Image::of(&root, &design)?)?;
-//! let ports = maps::find(&*card, "tx_port")?;
+//! let ports = maps::find(&*card, "ports")?;
 //! let (key, value) = (ports.key(&Value::Int(0))?, ports.value(&Value::Int(2))?);
 //! ports.set(&mut *card, &key, &value, Store::Any)?;
 //! for (key, value) in ports.entries(&mut *card)? {
@@ -160,7 +160,8 @@ pub struct Map {
     pub read_only: bool,
     /// Of per-CPU kinds, the processors (unit · 8 + context) that have values.
     pub processors: Option<Range<u32>>,
-    /// Units that run the program.
+    /// Name of the group of units that runs the program; empty when the only one has none.
+    pub group: String,
     pub(crate) units: Range<u32>,
     pub(crate) program: Arc<XdpProgram>,
     /// Index in its object.
@@ -169,20 +170,18 @@ pub struct Map {
 
 /// The maps of the programs that groups of units run, in the order of the objects.
 pub(crate) fn list(groups: &[Group], programs: &[Option<Arc<XdpProgram>>]) -> Vec<Map> {
-    let mut all: Vec<(&str, Map)> = Vec::new();
+    let mut all: Vec<Map> = Vec::new();
     for (group, program) in groups.iter().zip(programs) {
         let Some(program) = program else { continue };
-        let of_object = program.object().maps.iter().enumerate();
-        all.extend(of_object.filter_map(|(index, _)| Some((group.name.as_str(), map_of(group, program, index)?))));
+        all.extend((0..program.object().maps.len()).filter_map(|index| map_of(group, program, index)));
     }
-    let names: Vec<String> = all.iter().map(|(_, map)| map.name.clone()).collect();
-    let is_single = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
-    all.into_iter()
-        .map(|(group, map)| {
-            let name = if is_single(&map.name) { map.name } else { format!("{group}.{}", map.name) };
-            Map { name, ..map }
-        })
-        .collect()
+    let names: Vec<String> = all.iter().map(|map| map.name.clone()).collect();
+    for map in &mut all {
+        if names.iter().filter(|name| **name == map.name).count() > 1 {
+            map.name = map.in_group();
+        }
+    }
+    all
 }
 
 /// The map of that name of the program that a group of units is to run.
@@ -220,19 +219,25 @@ fn map_of(group: &Group, program: &Arc<XdpProgram>, index: usize) -> Option<Map>
     let sized = |shape: &Option<Shape>, bytes: u32| {
         shape.clone().filter(|shape| shape.bytes() == u64::from(bytes)).unwrap_or(Shape::Bytes(bytes.into()))
     };
+    let number = || Shape::Int { name: "__u32".into(), bytes: 4, signed: false };
     let mut shape_of_key = sized(&declared.key_type, shape.key_bytes);
     if shape_of_key == Shape::Bytes(4) && is_numbered(kind) {
-        shape_of_key = Shape::Int { name: "__u32".into(), bytes: 4, signed: false };
+        shape_of_key = number();
+    }
+    let mut shape_of_value = sized(&declared.value_type, shape.value_bytes);
+    if shape_of_value == Shape::Bytes(4) && names(kind) {
+        shape_of_value = number();
     }
     let contexts = |units: &Range<u32>| units.start * CONTEXTS..units.end * CONTEXTS;
     Some(Map {
         name: declared.name.clone(),
         kind,
         shape_of_key,
-        shape_of_value: sized(&declared.value_type, shape.value_bytes),
+        shape_of_value,
         max_entries: shape.max_entries,
         read_only: matches!(declared.contents, Contents::Data { read_only: true, .. }),
         processors: kind.per_cpu().then(|| contexts(&group.units)),
+        group: group.name.clone(),
         units: group.units.clone(),
         program: Arc::clone(program),
         index,
@@ -245,20 +250,27 @@ fn is_numbered(kind: MapKind) -> bool {
     matches!(kind, Array | PercpuArray | ProgArray | PerfEventArray | ArrayOfMaps | Devmap | Cpumap | Xskmap)
 }
 
+/// Whether values are numbers of devices, processors, sockets, programs or maps.
+fn names(kind: MapKind) -> bool {
+    is_numbered(kind) && !matches!(kind, MapKind::Array | MapKind::PercpuArray)
+        || matches!(kind, MapKind::DevmapHash | MapKind::HashOfMaps)
+}
+
 /// The map of that name: NAME, or GROUP.NAME when several groups of units have it.
 pub fn find(device: &(impl Device + ?Sized), name: &str) -> Result<Map, MapError> {
     let all = device.maps();
-    let names = |maps: &[&Map]| maps.iter().map(|map| map.name.clone()).collect::<Vec<_>>().join(", ");
-    if let Some(map) = all.iter().find(|map| map.name == name) {
+    let listed = |maps: &[&Map]| maps.iter().map(|map| map.name.clone()).collect::<Vec<_>>().join(", ");
+    let is_meant = |map: &&Map| map.name == name || (!map.group.is_empty() && map.in_group() == name);
+    if let Some(map) = all.iter().find(is_meant) {
         return Ok(map.clone());
     }
-    let same: Vec<&Map> = all.iter().filter(|map| map.program.object().maps[map.index].name == name).collect();
+    let same: Vec<&Map> = all.iter().filter(|map| map.declared() == name).collect();
     if same.len() > 1 {
-        return Err(MapError::Several { name: name.to_owned(), there: names(&same) });
+        return Err(MapError::Several { name: name.to_owned(), there: listed(&same) });
     }
     let there = match all.is_empty() {
         true => "no program with maps is loaded".to_owned(),
-        false => format!("there are: {}", names(&all.iter().collect::<Vec<_>>())),
+        false => format!("there are: {}", listed(&all.iter().collect::<Vec<_>>())),
     };
     Err(MapError::NoMap { name: name.to_owned(), there })
 }
@@ -340,6 +352,15 @@ impl Map {
     /// entry is what it was at some time.
     pub fn entries(&self, device: &mut (impl Device + ?Sized)) -> Result<Vec<Entry>, MapError> {
         device.map_entries(self)
+    }
+
+    /// Its name in its object.
+    pub(crate) fn declared(&self) -> &str {
+        &self.program.object().maps[self.index].name
+    }
+
+    fn in_group(&self) -> String {
+        format!("{}.{}", self.group, self.declared())
     }
 
     pub(crate) fn key_bytes(&self) -> usize {

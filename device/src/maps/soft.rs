@@ -14,7 +14,7 @@ impl Map {
         let loaded = card.loaded_xdp(mask_of(&self.units), self.program.number).ok_or_else(gone)?;
         let object = self.program.object();
         loaded.with(|engine| {
-            let id = engine.map(object, &object.maps[self.index].name).ok_or_else(gone)?;
+            let id = engine.map(object, self.declared()).ok_or_else(gone)?;
             work(engine.maps(), id).map_err(|errno| self.refused(errno.number().into(), errno))
         })
     }
