@@ -12,7 +12,7 @@ use crate::design::{Design, Engine, Group, mask_of};
 use crate::device::DeviceError;
 use crate::files::{self, FileError};
 use crate::root::Root;
-use crate::xdp::{XdpError, XdpProgram};
+use crate::xdp::{RowImage, XdpError, XdpProgram};
 
 /// A program or a table that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,8 @@ pub enum Program {
     Rpu(Firmware),
     /// An XDP object.
     Xdp(Arc<XdpProgram>),
+    /// Rows of xdp units that were put together by hand: for `rtl` only.
+    Rows(Arc<RowImage>),
 }
 
 /// What the units of a card are loaded with, group by group.
@@ -79,9 +81,11 @@ impl Image {
     pub fn fits_rtl(&self) -> Result<(), DeviceError> {
         let mut sharing = 0;
         for group in &self.groups {
-            if let Program::Xdp(program) = &group.program {
-                sharing += u32::from(!program.rows()?.maps.is_empty());
-            }
+            sharing += match &group.program {
+                Program::Rpu(_) => 0,
+                Program::Xdp(program) => u32::from(!program.rows()?.maps.is_empty()),
+                Program::Rows(image) => u32::from(!image.maps.is_empty()),
+            };
         }
         if sharing > 1 {
             let message = "two groups of xdp units have maps that units share, and a card in RTL takes those of one program; run it on soft";
@@ -124,14 +128,16 @@ impl GroupImage {
         match &self.program {
             Program::Rpu(firmware) => &firmware.messages,
             Program::Xdp(program) => &program.messages,
+            Program::Rows(_) => "",
         }
     }
 
-    /// The program as an ELF file.
+    /// The program as an ELF file; empty when there is none.
     pub fn elf(&self) -> &[u8] {
         match &self.program {
             Program::Rpu(firmware) => &firmware.elf,
             Program::Xdp(program) => &program.bytes,
+            Program::Rows(_) => &[],
         }
     }
 
@@ -139,7 +145,7 @@ impl GroupImage {
     pub fn firmware(&self) -> Option<&Firmware> {
         match &self.program {
             Program::Rpu(firmware) => Some(firmware),
-            Program::Xdp(_) => None,
+            Program::Xdp(_) | Program::Rows(_) => None,
         }
     }
 

@@ -130,23 +130,37 @@ impl XdpProgram {
             return Ok(Arc::clone(image));
         }
         let (compiled, placement) = self.translate()?;
-        if let Some(what) = self.beyond(&compiled, &placement) {
-            return Err(XdpError::NotInRtl { path: self.path.clone(), what });
+        let image = RowImage::of(&self.object, compiled, placement);
+        let image = image.map_err(|what| XdpError::NotInRtl { path: self.path.clone(), what })?;
+        Ok(Arc::clone(self.image.get_or_init(|| Arc::new(image))))
+    }
+}
+
+impl RowImage {
+    /// Rows that the compiler has made of a program of the object, for the maps where they were placed.
+    ///
+    /// # Errors
+    /// What the program asks for that a card in RTL cannot do.
+    pub fn of(object: &Object, compiled: Compiled, placement: Placement) -> Result<Self, String> {
+        match Self::beyond(object, &compiled, &placement) {
+            Some(what) => Err(what),
+            None => Ok(Self { rows: compiled.words, unit: placement.unit, maps: placement.maps }),
         }
-        let image = Arc::new(RowImage { rows: compiled.words, unit: placement.unit, maps: placement.maps });
-        Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
 
-    /// What the program asks for that a card in RTL cannot do.
-    fn beyond(&self, compiled: &Compiled, placement: &Placement) -> Option<String> {
+    fn beyond(object: &Object, compiled: &Compiled, placement: &Placement) -> Option<String> {
         compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
             Do::Request { asks, .. } => match asks {
                 Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
                 Asks::TailCall { .. } => Some("it calls another program, bpf_tail_call()".into()),
+                Asks::Update { map, .. } | Asks::Delete { map, .. } if placement.is_in_unit((*map).into()) => {
+                    let name = &object.maps.get(usize::from(*map))?.name;
+                    Some(format!("it updates the map {name}, of which each context has its own"))
+                }
                 Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
                     let map = usize::from(*map);
                     let why = placement.missing.get(map)?.as_ref()?;
-                    Some(format!("it uses the map {}: {why}", self.object.maps.get(map)?.name))
+                    Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
                 }
                 Asks::Atomic { .. } if !node.reach.is_empty() => {
                     Some("its stack has an atomic operation at a place that it computes".into())

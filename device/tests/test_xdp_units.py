@@ -166,11 +166,23 @@ def test_bad_programs(source: str, target: str, told: str, make_design: DesignMa
     assert run.status != 0 and told in run.stderr and "bad.c" in run.stderr, run.stderr
 
 
-def test_what_rtl_has_not_is_said(make_design: DesignMaker, tmp_path: Path) -> None:
+COUNTED = """#include <bpf.h>
+struct { __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY); __type(key, __u32); __type(value, __u64); __uint(max_entries, 1); } own SEC(".maps");
+SEC("xdp") int p(struct xdp_md *c) { __u32 key = 0; __u64 one = 1; bpf_map_update_elem(&own, &key, &one, 0); return 1; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ((PROGRAMS / "router_ipv4.c").read_text(), "it calls bpf_redirect_map()"),
+        (COUNTED, "it updates the map own, of which each context has its own"),
+    ],
+    ids=["helper", "own-map"],
+)
+def test_what_rtl_has_not_is_said(source: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    program = tmp_path / "program.c"
+    program.write_text(source)
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
-    design = make_design(PROGRAMS / "router_ipv4.c", units=1, engine="xdp")
-    run = run_design(design, [capture], tmp_path / "out", "rtl")
-    assert (
-        run.status != 0
-        and "it calls bpf_redirect_map(), which cards in RTL cannot do yet; run it on soft" in run.stderr
-    )
+    run = run_design(make_design(program, units=1, engine="xdp"), [capture], tmp_path / "out", "rtl")
+    assert run.status != 0 and f"{told}, which cards in RTL cannot do yet; run it on soft" in run.stderr, run.stderr

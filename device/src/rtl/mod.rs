@@ -24,9 +24,8 @@ use penstock_shell::{Access, AccessError, Cause, Fault};
 use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
 use crate::hop::Hop;
-use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, write_rows};
+use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
-use crate::maps;
 use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
@@ -569,9 +568,7 @@ impl Bus for Model {
     }
 
     fn load_xdp(&mut self, _units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError> {
-        let image = program.rows()?;
-        write_rows(self, &image)?;
-        if join { Ok(()) } else { maps::make(self, &image.maps) }
+        load_rows(self, &*program.rows()?, join)
     }
 
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {

@@ -41,6 +41,13 @@ pub struct Placement {
     pub missing: Vec<Option<String>>,
 }
 
+impl Placement {
+    /// Whether a map lies in the units' own memory, where no request finds it.
+    pub fn is_in_unit(&self, map: usize) -> bool {
+        self.missing.get(map).is_some_and(Option::is_none) && self.maps.iter().all(|card| card.number as usize != map)
+    }
+}
+
 /// Places the maps of an object.
 pub fn place(object: &Object) -> Placement {
     let (mut unit, mut bank) = (Unit::default(), Bank::default());
