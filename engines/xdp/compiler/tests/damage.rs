@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 1 << 30;
 /// How long a case may take.
 const LONGEST: Duration = Duration::from_secs(30);
 /// Cases without `PENSTOCK_FUZZ_SECONDS`.
-const CASES: u64 = 6000;
+const CASES: u64 = 3000;
 
 /// Counts what is allocated.
 struct Counting;
@@ -192,6 +192,14 @@ fn try_object(data: &[u8], lanes: Lanes, reached: &mut Reached) {
     }
 }
 
+/// Bytes that a case takes at a time, at most.
+fn held(case: impl FnOnce()) -> usize {
+    let before = NOW.load(Ordering::Relaxed);
+    MOST.store(before, Ordering::Relaxed);
+    case();
+    MOST.load(Ordering::Relaxed).saturating_sub(before)
+}
+
 /// Ends the process when a case takes too long, with its number.
 fn watch(case: &Arc<AtomicU64>) {
     let case = Arc::clone(case);
@@ -220,6 +228,18 @@ fn damaged_objects() {
     let objects: Vec<Vec<u8>> = sources.map(|path| compile(&path, &[])).collect();
     let (begin, case) = (Instant::now(), Arc::new(AtomicU64::new(0)));
     watch(&case);
+    // Sections that say that they are large, with and without contents in the file.
+    for (data, section) in objects.iter().flat_map(|data| (0..24).map(move |section| (data, section))) {
+        const WITHOUT: u64 = 8;
+        let mut victim = Victim { data: data.clone(), numbers: Numbers(1) };
+        let Some(Section { header, .. }) = victim.sections().get(section).copied() else { continue };
+        victim.set(header + 32, 8, 1 << 32);
+        for _ in 0..2 {
+            let bytes = held(|| try_object(&victim.data, Lanes::FOUR, &mut Reached::default()));
+            assert!(bytes < MOST_BYTES, "section {section} takes {bytes} bytes");
+            victim.set(header + 4, 4, WITHOUT);
+        }
+    }
     let (mut reached, mut slowest, mut largest) = (Reached::default(), Duration::ZERO, 0);
     let mut tried = 0;
     while limit.map_or(tried < CASES, |limit| begin.elapsed() < limit) {
@@ -230,12 +250,11 @@ fn damaged_objects() {
         let data = objects[numbers.below(objects.len())].clone();
         let mut victim = Victim { data, numbers };
         victim.damage();
-        let (start, before) = (Instant::now(), NOW.load(Ordering::Relaxed));
-        MOST.store(before, Ordering::Relaxed);
-        let lanes = Lanes::ALL[seed as usize % 4];
-        let done = catch_unwind(AssertUnwindSafe(|| try_object(&victim.data, lanes, &mut reached)));
-        assert!(done.is_ok(), "case {seed} panics");
-        let bytes = MOST.load(Ordering::Relaxed).saturating_sub(before);
+        let (start, lanes) = (Instant::now(), Lanes::ALL[seed as usize % 4]);
+        let bytes = held(|| {
+            let done = catch_unwind(AssertUnwindSafe(|| try_object(&victim.data, lanes, &mut reached)));
+            assert!(done.is_ok(), "case {seed} panics");
+        });
         assert!(bytes < MOST_BYTES, "case {seed} takes {bytes} bytes");
         (slowest, largest) = (slowest.max(start.elapsed()), largest.max(bytes));
         tried += 1;

@@ -19,8 +19,10 @@ use penstock_xdp_compiler::random;
 use penstock_xdp_compiler::rows::run::{Machine, Surroundings};
 use penstock_xdp_compiler::rows::{Lanes, Row, decode};
 
-/// A program's rows, and its object.
-fn cases() -> Vec<(Object, String, Vec<(Lanes, Compiled)>)> {
+/// A program's rows for all numbers of lanes, its name and its object.
+type Case = (Object, String, [(Lanes, Compiled); 4]);
+
+fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |object: Object, program: &penstock_xdp_compiler::object::Program| {
         let Ok(checked) = check(&object, program) else { return };
@@ -33,7 +35,7 @@ fn cases() -> Vec<(Object, String, Vec<(Lanes, Compiled)>)> {
         optimize(&mut form);
         let stack = checked.facts.stack_depth.next_multiple_of(8);
         let rows = |lanes| (lanes, back::compile(&form, &Options { lanes, stack }).unwrap());
-        cases.push((object, program.name.clone(), Lanes::ALL.map(rows).into()));
+        cases.push((object, program.name.clone(), Lanes::ALL.map(rows)));
     };
     for path in programs() {
         let object = Object::read(&compile(&path, &[])).unwrap();
