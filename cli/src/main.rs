@@ -57,7 +57,7 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
         Command::Demo(args) => cmd::demo::run(args, &root)?,
         Command::Run(args) => cmd::run::run(args, &root)?,
         Command::Compile(args) => cmd::compile::run(args, &root)?,
-        Command::Exec(args) => cmd::exec::run(args)?,
+        Command::Exec(args) => cmd::exec::run(args, &root)?,
         Command::Gen(args) => cmd::generate::run(args)?,
         Command::Bench(args) => cmd::bench::run(args, &root)?,
         Command::Synth(args) => cmd::synth::run(args, &root)?,

@@ -7,8 +7,13 @@ use std::process::{Command, Stdio};
 
 /// Standard output and error of a program in hex.
 fn exec(program: &str, memory: Option<&str>) -> (bool, String, String) {
+    exec_on(&["--target", "soft"], program, memory)
+}
+
+fn exec_on(options: &[&str], program: &str, memory: Option<&str>) -> (bool, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_penstock"))
         .args(["exec", "xdp"])
+        .args(options)
         .args(memory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -44,4 +49,18 @@ fn errors() {
         let (ok, out, err) = exec(program, memory);
         assert!(!ok && out.is_empty() && err.contains(error), "{program}: {err}");
     }
+}
+
+/// The core's RTL gives the same, and its own words where there is no result. (device/tests/xdp_bare.rs tries all instructions.)
+#[test]
+fn on_rtl() {
+    let rtl = |program: &str, memory: Option<&str>| exec_on(&["--target", "rtl", "--lanes", "4"], program, memory);
+    assert_eq!(rtl("b7000000 64000000 37000000 07000000 95000000 00000000\n", None).1, "e\n");
+    assert_eq!(rtl("6910010000000000 9500000000000000", Some("00 34 12")).1, "1234\n");
+    let (ok, out, err) = rtl("6910010000000000 9500000000000000", Some("0034"));
+    assert!(!ok && out.is_empty() && err.contains("reaches outside of the memory"), "{err}");
+    let (ok, out, err) = rtl("8500000005000000 9500000000000000", None);
+    assert!(!ok && out.is_empty() && err.contains("calls a helper"), "{err}");
+    let (ok, out, err) = exec_on(&["--lanes", "4"], "9500000000000000", None);
+    assert!(!ok && out.is_empty() && err.contains("add `--target rtl`"), "{err}");
 }

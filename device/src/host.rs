@@ -176,19 +176,19 @@ impl Host {
     fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &GroupImage, join: bool) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
         bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
-        let firmware = match &image.program {
-            Program::Rpu(firmware) => {
-                fill_memories(bus, firmware)?;
-                Some(Arc::new(firmware.clone()))
-            }
+        let firmware = image.firmware().map(|firmware| Arc::new(firmware.clone()));
+        if firmware.is_none() {
+            let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
+            bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, by_flow.into())?;
+        }
+        match &image.program {
+            Program::Rpu(firmware) => fill_memories(bus, firmware)?,
             Program::Xdp(program) => {
-                let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
-                bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, by_flow.into())?;
                 bus.load_xdp(units, program, join)?;
                 self.note_xdp(units, program);
-                None
             }
-        };
+            Program::Rows(rows) => load_rows(bus, rows, join)?,
+        }
         fill_table(bus, &image.table)?;
         for unit in self.each(units) {
             self.firmware[unit as usize].clone_from(&firmware);
@@ -418,8 +418,15 @@ pub fn word_of(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
 }
 
-/// Writes rows and maps of their own into the units that are written to: how cards in RTL and on FPGAs take a program.
-pub fn write_rows(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
+/// Gives the xdp units that are written to rows, and makes the maps that they share, unless they are to `join` units that run them already: how
+/// cards in RTL and on FPGAs take a program.
+pub fn load_rows(bus: &mut impl Bus, image: &RowImage, join: bool) -> Result<(), DeviceError> {
+    write_rows(bus, image)?;
+    if join { Ok(()) } else { maps::make::make(bus, &image.maps) }
+}
+
+/// Writes rows and maps of their own into the units that are written to.
+fn write_rows(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
     for (row, words) in (0..).zip(&image.rows) {
         let base = UNIT_WINDOW + UNIT_ROWS + row * ROW_BYTES;
         // Behind the control word stands none.

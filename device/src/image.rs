@@ -14,7 +14,7 @@ use crate::files::{self, FileError};
 use crate::maps::json::{self, EntriesError};
 use crate::maps::{self, Entry, Map, MapError};
 use crate::root::Root;
-use crate::xdp::{XdpError, XdpProgram};
+use crate::xdp::{RowImage, XdpError, XdpProgram};
 
 /// A program or a table that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +51,8 @@ pub enum Program {
     Rpu(Firmware),
     /// An XDP object.
     Xdp(Arc<XdpProgram>),
+    /// Rows of xdp units that were put together by hand: for `rtl` only.
+    Rows(Arc<RowImage>),
 }
 
 /// What the units of a card are loaded with, group by group.
@@ -94,9 +96,11 @@ impl Image {
     pub fn fits_rtl(&self) -> Result<(), DeviceError> {
         let mut sharing = 0;
         for group in &self.groups {
-            if let Program::Xdp(program) = &group.program {
-                sharing += u32::from(!program.rows()?.maps.is_empty());
-            }
+            sharing += match &group.program {
+                Program::Rpu(_) => 0,
+                Program::Xdp(program) => u32::from(!program.rows()?.maps.is_empty()),
+                Program::Rows(image) => u32::from(!image.maps.is_empty()),
+            };
         }
         if sharing > 1 {
             let message = "two groups of xdp units have maps that units share, and a card in RTL takes those of one program; run it on soft";
@@ -147,14 +151,16 @@ impl GroupImage {
         match &self.program {
             Program::Rpu(firmware) => &firmware.messages,
             Program::Xdp(program) => &program.messages,
+            Program::Rows(_) => "",
         }
     }
 
-    /// The program as an ELF file.
+    /// The program as an ELF file; empty when there is none.
     pub fn elf(&self) -> &[u8] {
         match &self.program {
             Program::Rpu(firmware) => &firmware.elf,
             Program::Xdp(program) => &program.bytes,
+            Program::Rows(_) => &[],
         }
     }
 
@@ -162,7 +168,7 @@ impl GroupImage {
     pub fn firmware(&self) -> Option<&Firmware> {
         match &self.program {
             Program::Rpu(firmware) => Some(firmware),
-            Program::Xdp(_) => None,
+            Program::Xdp(_) | Program::Rows(_) => None,
         }
     }
 

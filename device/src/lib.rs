@@ -18,6 +18,7 @@
 //! # Ok(()) }
 //! ```
 
+pub mod bare;
 pub mod capture;
 mod design;
 mod device;

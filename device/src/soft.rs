@@ -9,7 +9,7 @@ use penstock_shell::{Card, Config, Engine, Exit, Source};
 use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
-use crate::image::Image;
+use crate::image::{Image, Program};
 use crate::maps::{self, Entry, Map, MapError, Store};
 use crate::outcome::Counters;
 use crate::traffic::{Departure, Port, Traffic};
@@ -264,6 +264,9 @@ impl Device for SoftDevice {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
+        if image.groups.iter().any(|group| matches!(group.program, Program::Rows(_))) {
+            return Err(DeviceError::Unsupported("rows run on cards in RTL only; load the object on soft".into()));
+        }
         self.host.load(&mut self.card, image)?;
         self.wanted = self.host.enabled;
         self.starting = 0;

@@ -82,7 +82,7 @@ struct Checked {
 }
 
 /// What is written into a card in RTL.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RowImage {
     /// Rows, each the words that the core reads: control word, then two for each lane.
     pub rows: Vec<Vec<u32>>,
@@ -187,7 +187,7 @@ impl XdpProgram {
         let mut translated = Vec::new();
         for program in &self.programs {
             let one = self.one(program, &placement)?;
-            if let Some(what) = self.beyond(&one, &placement) {
+            if let Some(what) = beyond(&self.object, &one, &placement) {
                 return Err(XdpError::NotInRtl { path: self.path.clone(), what });
             }
             translated.push(one.compiled);
@@ -199,30 +199,51 @@ impl XdpProgram {
         let row_of = |name: &str| programs.iter().find(|(known, _)| known == name).map(|(_, row)| *row);
         let filled = placement.programs(&self.object, row_of);
         filled.map_err(|source| XdpError::NoTarget { path: self.path.clone(), source })?;
-        let Placement { layout, maps, unit, missing } = placement;
-        let image = Arc::new(RowImage { rows: linked.words, programs, unit, maps, layout, missing });
+        let image = Arc::new(RowImage::at(placement, linked.words, programs));
         Ok(Arc::clone(self.image.get_or_init(|| image)))
     }
+}
 
+impl RowImage {
+    /// Rows that the compiler has made of a program of the object that hands over to no other, for the maps where they were placed.
+    ///
+    /// # Errors
     /// What the program asks for that a card in RTL cannot do.
-    fn beyond(&self, Translated { compiled, beyond }: &Translated, placement: &Placement) -> Option<String> {
-        let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
-            Do::Request { asks, .. } => match asks {
-                Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
-                Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
-                    let map = usize::from(*map);
-                    let why = placement.missing.get(map)?.as_ref()?;
-                    Some(format!("it uses the map {}: {why}", self.object.maps.get(map)?.name))
-                }
-                Asks::Atomic { .. } if !node.reach.is_empty() => Some(
-                    "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
-                ),
-                _ => None,
-            },
-            _ => None,
-        });
-        beyond.first().cloned().or(asks)
+    pub fn of(object: &Object, translated: Translated, placement: Placement) -> Result<Self, String> {
+        match beyond(object, &translated, &placement) {
+            Some(what) => Err(what),
+            None => Ok(Self::at(placement, translated.compiled.words, vec![])),
+        }
     }
+
+    fn at(placement: Placement, rows: Vec<Vec<u32>>, programs: Vec<(String, u32)>) -> Self {
+        let Placement { layout, maps, unit, missing } = placement;
+        Self { rows, programs, unit, maps, layout, missing }
+    }
+}
+
+/// What a program asks for that a card in RTL cannot do.
+fn beyond(object: &Object, Translated { compiled, beyond }: &Translated, placement: &Placement) -> Option<String> {
+    let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
+        Do::Request { asks, .. } => match asks {
+            Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
+            Asks::Update { map, .. } | Asks::Delete { map, .. } if placement.is_in_unit((*map).into()) => {
+                let name = &object.maps.get(usize::from(*map))?.name;
+                Some(format!("it updates the map {name}, of which each context has its own"))
+            }
+            Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
+                let map = usize::from(*map);
+                let why = placement.missing.get(map)?.as_ref()?;
+                Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
+            }
+            Asks::Atomic { .. } if !node.reach.is_empty() => Some(
+                "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
+            ),
+            _ => None,
+        },
+        _ => None,
+    });
+    beyond.first().cloned().or(asks)
 }
 
 /// Gives a constant of an object (`const volatile` in the source) another value, as loaders do before Linux sees it. Whoever asks must have

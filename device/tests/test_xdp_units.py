@@ -166,25 +166,34 @@ def test_bad_programs(source: str, target: str, told: str, make_design: DesignMa
     assert run.status != 0 and told in run.stderr and "bad.c" in run.stderr, run.stderr
 
 
+COUNTED = """#include <bpf.h>
+struct { __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY); __type(key, __u32); __type(value, __u64); __uint(max_entries, 1); } own SEC(".maps");
+SEC("xdp") int p(struct xdp_md *c) { __u32 key = 0; __u64 one = 1; bpf_map_update_elem(&own, &key, &one, 0); return 1; }
+"""
+BEYOND = """#include <bpf.h>
+struct { __uint(type, BPF_MAP_TYPE_DEVMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } ports SEC(".maps");
+struct { __uint(type, BPF_MAP_TYPE_CPUMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } cpus SEC(".maps");
+SEC("xdp") int beyond(struct xdp_md *ctx) { return %s; }
+char _license[] SEC("license") = "GPL";
+"""
+
+
 @pytest.mark.parametrize(
-    ("does", "told"),
+    ("source", "told"),
     [
-        ('bpf_trace_printk("x", 2)', "it calls bpf_trace_printk()"),
-        ("bpf_redirect_map(&ports, 0, 8)", "it calls bpf_redirect_map() for copies to several ports (BPF_F_BROADCAST)"),
-        ("bpf_redirect_map(&cpus, 0, 0)", "it calls bpf_redirect_map() with a map of the type cpumap"),
+        (BEYOND % 'bpf_trace_printk("x", 2)', "it calls bpf_trace_printk()"),
+        (
+            BEYOND % "bpf_redirect_map(&ports, 0, 8)",
+            "it calls bpf_redirect_map() for copies to several ports (BPF_F_BROADCAST)",
+        ),
+        (BEYOND % "bpf_redirect_map(&cpus, 0, 0)", "it calls bpf_redirect_map() with a map of the type cpumap"),
+        (COUNTED, "it updates the map own, of which each context has its own"),
     ],
+    ids=["print", "copies", "processors", "own-map"],
 )
-def test_what_rtl_has_not_is_said(does: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
-    maps = [
-        f"struct {{ __uint(type, BPF_MAP_TYPE_{kind}); __uint(key_size, 4); __uint(value_size, 4); "
-        f'__uint(max_entries, 4); }} {name} SEC(".maps");'
-        for kind, name in (("DEVMAP", "ports"), ("CPUMAP", "cpus"))
-    ]
-    source = tmp_path / "beyond.c"
-    program = (
-        f'SEC("xdp") int beyond(struct xdp_md *ctx) {{ return {does}; }}\nchar _license[] SEC("license") = "GPL";\n'
-    )
-    source.write_text("\n".join(["#include <bpf.h>", *maps, program]))
+def test_what_rtl_has_not_is_said(source: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    program = tmp_path / "program.c"
+    program.write_text(source)
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
-    run = run_design(make_design(source, units=1, engine="xdp"), [capture], tmp_path / "out", "rtl")
+    run = run_design(make_design(program, units=1, engine="xdp"), [capture], tmp_path / "out", "rtl")
     assert run.status != 0 and f"{told}, which cards in RTL cannot do yet; run it on soft" in run.stderr, run.stderr

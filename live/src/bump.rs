@@ -353,7 +353,7 @@ impl Live {
         let about = |(group, image): (&Group, &GroupImage)| {
             let xdp = match &image.program {
                 Program::Xdp(program) => Some(program),
-                Program::Rpu(_) => None,
+                Program::Rpu(_) | Program::Rows(_) => None,
             };
             ProgramAbout {
                 group: group.name.clone(),

@@ -51,7 +51,7 @@ pub enum Engine {
 }
 
 /// A number of lanes that a core may have.
-fn lanes(word: &str) -> Result<Lanes, String> {
+pub fn lanes(word: &str) -> Result<Lanes, String> {
     let count = word.parse().ok().and_then(Lanes::new);
     count.ok_or_else(|| format!("a core has 1, 2, 4 or 8 lanes, not {word}"))
 }

@@ -4,13 +4,19 @@
 use std::io::{Read, stdin};
 
 use clap::{Args as ClapArgs, ValueEnum};
-use penstock_xdp_soft::bare::{self, BareError};
+use penstock_device::bare::{Bare, BareProgram};
+use penstock_device::{Lanes, Root, bare as rtl};
+use penstock_xdp_soft::bare as soft;
 use penstock_xdp_soft::{HexError, read_hex};
+
+use super::compile::lanes;
+use crate::show::Bar;
 
 /// Runs a bare program: its instructions in hex on standard input, its result in hex on standard output.
 ///
 /// r1 holds the address of the memory, r2 its length, r10 the end of a stack. An access of anything else, a helper or an instruction
-/// that does not exist is an error.
+/// that does not exist is an error. On rtl the memory has 65,520 bytes at most, functions share one stack of 512 bytes, and atomic operations
+/// on the stack are refused.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// The engine it is for.
@@ -19,6 +25,9 @@ pub struct Args {
     /// What runs it.
     #[arg(long, value_enum, default_value = "soft")]
     pub target: Target,
+    /// Lanes of the core, on rtl: 1, 2, 4 or 8; 4 if nothing is said.
+    #[arg(long, value_name = "N", value_parser = lanes)]
+    pub lanes: Option<Lanes>,
     /// The memory it works on, in hex.
     #[arg(value_name = "MEMORY_HEX")]
     pub memory: Option<String>,
@@ -36,6 +45,8 @@ pub enum Engine {
 pub enum Target {
     /// Native code.
     Soft,
+    /// The core's SystemVerilog through Verilator, which takes the program as the compiler's rows.
+    Rtl,
 }
 
 /// Why there is no result.
@@ -48,16 +59,33 @@ pub enum ExecError {
     #[error("the memory: {0}")]
     Memory(HexError),
     #[error(transparent)]
-    Bare(#[from] BareError),
+    Soft(#[from] soft::BareError),
+    #[error(transparent)]
+    Rtl(#[from] rtl::BareError),
+    #[error("--lanes is of the core in RTL; add `--target rtl`")]
+    Lanes,
 }
 
 /// Runs it and prints r0.
-pub fn run(args: &Args) -> Result<(), ExecError> {
-    let (Engine::Xdp, Target::Soft) = (args.engine, args.target);
+pub fn run(args: &Args, root: &Root) -> Result<(), ExecError> {
+    let Engine::Xdp = args.engine;
     let mut text = String::new();
     stdin().read_to_string(&mut text).map_err(ExecError::Input)?;
     let program = read_hex(&text).map_err(ExecError::Program)?;
     let mut memory = read_hex(args.memory.as_deref().unwrap_or_default()).map_err(ExecError::Memory)?;
-    println!("{:x}", bare::run(&program, &mut memory)?);
+    let r0 = match args.target {
+        Target::Soft if args.lanes.is_some() => return Err(ExecError::Lanes),
+        Target::Soft => soft::run(&program, &mut memory)?,
+        Target::Rtl => on_rtl(&program, memory, args.lanes.unwrap_or(Lanes::FOUR), root)?,
+    };
+    println!("{r0:x}");
     Ok(())
+}
+
+fn on_rtl(program: &[u8], memory: Vec<u8>, lanes: Lanes, root: &Root) -> Result<u64, rtl::BareError> {
+    let program = BareProgram::compile(program, lanes)?;
+    let mut bar = Bar::new(1);
+    let core = Bare::open(root, lanes, program, &mut |progress| bar.show(progress));
+    bar.finish();
+    core?.run_one(memory)
 }

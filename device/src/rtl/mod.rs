@@ -24,7 +24,7 @@ use penstock_shell::{Access, AccessError, Cause, Fault};
 use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
 use crate::hop::Hop;
-use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, write_rows};
+use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
 use crate::maps::{self, CardAccess, Entry, Map, MapError, Store};
 use crate::outcome::{Counters, Drops};
@@ -608,9 +608,7 @@ impl Bus for Model {
     }
 
     fn load_xdp(&mut self, _units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError> {
-        let image = program.rows()?;
-        write_rows(self, &image)?;
-        if join { Ok(()) } else { maps::make::make(self, &image.maps) }
+        load_rows(self, &*program.rows()?, join)
     }
 
     fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {

@@ -2,6 +2,7 @@
 //! The xdp engine's compiler: an XDP object as it runs in Linux goes in.
 
 pub mod back;
+pub mod bare;
 pub mod btf;
 pub mod card;
 pub mod check;
@@ -11,6 +12,7 @@ pub mod ir;
 pub mod maps;
 pub mod object;
 pub mod passes;
+pub mod prove;
 pub mod random;
 pub mod rows;
 pub mod source;

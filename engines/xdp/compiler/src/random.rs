@@ -1,6 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Random programs that keep the rules, for tests of everything that carries programs out: arithmetic of all kinds, branches, loops, calls, the
 //! stack, the packet with its checks, maps. The same seed gives the same program.
+//!
+//! Those of [`program`] show what they have computed in their result. Those of [`for_card`] show it in the packet, for a card gives no more; they
+//! leave out what cards in RTL cannot do yet, and call what the core does by itself.
+
+mod card;
+
+pub use card::{LOOK, LOOK_BYTES, for_card};
 
 use crate::insn::{AluOp, AtomicOp, Callee, Code, CodeError, Cond, Imm64, Insn, Operand, Reg, Size, Swap, Width};
 use crate::maps::MapKind;
@@ -24,19 +31,30 @@ const MOST_VALUE: u32 = 32;
 /// # Errors
 /// None that a program of this module has: its jumps stay inside it.
 pub fn program(object: &Object, seed: u64) -> Result<Program, CodeError> {
-    let maps = object.maps.iter().zip(0..).filter_map(|(map, index)| {
+    const KINDS: [MapKind; 4] = [MapKind::Array, MapKind::PercpuArray, MapKind::Hash, MapKind::PercpuHash];
+    finished(Writer::new(seed, false, entries(object, &KINDS)))
+}
+
+/// The object's maps of these kinds with short keys and values.
+fn entries(object: &Object, kinds: &[MapKind]) -> Vec<Entry> {
+    let entry = |(map, index): (&crate::maps::Map, u32)| {
         let kind = map.shape.kind().ok()?;
-        let searched = matches!(kind, MapKind::Hash | MapKind::PercpuHash);
         let fits = map.shape.key_bytes <= MOST_KEY && map.shape.value_bytes <= MOST_VALUE && map.section == ".maps";
-        let used = fits && (searched || matches!(kind, MapKind::Array | MapKind::PercpuArray));
-        used.then_some(Entry { map: index, key: map.shape.key_bytes, value: map.shape.value_bytes, searched })
-    });
-    let mut writer =
-        Writer { random: seed | 1, insns: vec![], slots: 0, maps: maps.collect(), calls: vec![], budget: 60 };
-    // The first numbers of small seeds are alike.
-    for _ in 0..4 {
-        writer.next();
-    }
+        let searched = !matches!(kind, MapKind::Array | MapKind::PercpuArray);
+        let entry = Entry {
+            map: index,
+            key: map.shape.key_bytes,
+            value: map.shape.value_bytes,
+            searched,
+            own: kind == MapKind::PercpuArray,
+        };
+        (fits && kinds.contains(&kind)).then_some(entry)
+    };
+    object.maps.iter().zip(0..).filter_map(entry).collect()
+}
+
+/// The program of a writer that has written it.
+fn finished(mut writer: Writer) -> Result<Program, CodeError> {
     writer.main();
     let main = writer.slots;
     let mut functions =
@@ -62,10 +80,14 @@ struct Entry {
     key: u32,
     value: u32,
     searched: bool,
+    /// Programs for cards do not update it.
+    own: bool,
 }
 
 struct Writer {
     random: u64,
+    /// It is for cards in RTL.
+    card: bool,
     /// With their slots.
     insns: Vec<(i64, Insn)>,
     slots: i64,
@@ -96,11 +118,29 @@ fn reg(number: u8) -> Reg {
     Reg::new(number).unwrap_or(Reg::R0)
 }
 
+/// What of a key holds its number; the rest is 0.
+fn key_size(bytes: u32) -> Size {
+    match bytes {
+        8.. => Size::B8,
+        4.. => Size::B4,
+        _ => Size::B1,
+    }
+}
+
 fn mov(dst: u8, src: Operand) -> Insn {
     Insn::Alu { op: AluOp::Mov, width: Width::W64, dst: reg(dst), src }
 }
 
 impl Writer {
+    fn new(seed: u64, card: bool, maps: Vec<Entry>) -> Writer {
+        let mut writer = Writer { random: seed | 1, card, insns: vec![], slots: 0, maps, calls: vec![], budget: 60 };
+        // The first numbers of small seeds are alike.
+        for _ in 0..4 {
+            writer.next();
+        }
+        writer
+    }
+
     /// Numbers that look random (xorshift).
     fn next(&mut self) -> u64 {
         self.random ^= self.random << 13;
@@ -156,6 +196,9 @@ impl Writer {
     fn main(&mut self) {
         self.push(mov(CONTEXT, Operand::Reg(Reg::R1)));
         self.ends();
+        if self.card {
+            self.look();
+        }
         for slot in 1..=VALUE / 8 {
             let src = Operand::Imm(if self.below(3) == 0 { self.number() } else { 0 });
             self.push(Insn::Store { size: Size::B8, base: Reg::FP, offset: -8 * slot, src });
@@ -173,6 +216,9 @@ impl Writer {
         for number in &scope.numbers[1..] {
             let src = Operand::Reg(reg(*number));
             self.push(Insn::Alu { op: AluOp::Xor, width: Width::W64, dst: Reg::R0, src });
+        }
+        if self.card && scope.depth == 0 {
+            self.show(scope);
         }
         self.push(Insn::Exit);
     }
@@ -219,6 +265,7 @@ impl Writer {
             17 if calls => self.call(scope),
             // What moves the packet takes all checks back.
             18 if calls && scope.packet == 0 && !scope.in_loop => self.adjust(),
+            19 if calls && self.card => self.ask(),
             _ => self.one_operand(scope),
         }
     }
@@ -278,7 +325,7 @@ impl Writer {
     }
 
     fn stack(&mut self, scope: Scope) {
-        if self.below(6) > 0 {
+        if self.card || self.below(6) > 0 {
             return self.access(scope, Reg::FP, -NUMBERS, NUMBERS);
         }
         let offset = -8 * (1 + self.below(NUMBERS as usize / 8) as i16);
@@ -310,10 +357,7 @@ impl Writer {
     /// A check of the packet's end, and a block behind it.
     fn check(&mut self, scope: Scope) {
         let bytes = 14 + self.below(50) as i16;
-        self.push(mov(1, Operand::Reg(reg(DATA))));
-        self.push(Insn::Alu { op: AluOp::Add, width: Width::W64, dst: Reg::R1, src: Operand::Imm(bytes.into()) });
-        let (width, right) = (Width::W64, Operand::Reg(reg(END)));
-        let short = self.push(Insn::Branch { cond: Cond::Gt, width, left: Reg::R1, right, offset: 0 });
+        let short = self.unless(bytes);
         self.block(Scope { packet: bytes, depth: scope.depth + 1, ..scope });
         self.here(short);
     }
@@ -354,23 +398,16 @@ impl Writer {
 
     /// A lookup, an update or a removal; the keys are few.
     fn map(&mut self, scope: Scope) {
-        let Entry { map, key, value, searched } = self.one(&self.maps.clone());
+        let Entry { map, key, value, searched, own } = self.one(&self.maps.clone());
         self.push(Insn::Alu { op: AluOp::And, width: Width::W64, dst: reg(4), src: Operand::Imm(3) });
-        let size = if key >= 8 {
-            Size::B8
-        } else if key >= 4 {
-            Size::B4
-        } else {
-            Size::B1
-        };
-        self.push(Insn::Store { size, base: Reg::FP, offset: -KEY, src: Operand::Reg(reg(4)) });
+        self.push(Insn::Store { size: key_size(key), base: Reg::FP, offset: -KEY, src: Operand::Reg(reg(4)) });
         self.push(Insn::LoadImm64 { dst: Reg::R1, imm: Imm64::Map(map) });
         self.address(2, KEY);
         match self.below(4) {
             0 if searched => {
                 self.push(Insn::Call(Callee::Helper(3)));
             }
-            1 => {
+            1 if !(self.card && own) => {
                 let size = if value >= 8 { Size::B8 } else { Size::B4 };
                 self.push(Insn::Store { size, base: Reg::FP, offset: -VALUE, src: Operand::Reg(reg(5)) });
                 self.address(3, VALUE);
@@ -402,9 +439,17 @@ impl Writer {
         let by = self.one(&[-20, -8, -2, 4, 14, 40, 200]);
         self.push(mov(1, Operand::Reg(reg(CONTEXT))));
         self.push(mov(2, Operand::Imm(by)));
-        let helper = self.one(&[44, 65]);
+        let helper = if self.card { 44 } else { self.one(&[44, 65]) };
         self.push(Insn::Call(Callee::Helper(helper)));
         self.ends();
+        if self.card && by < 0 {
+            // What the buffer held is nobody's business.
+            let short = self.unless(-by as i16);
+            for offset in (0..-by as i16).step_by(2) {
+                self.push(Insn::Store { size: Size::B2, base: reg(DATA), offset, src: Operand::Imm(0) });
+            }
+            self.here(short);
+        }
         self.renew(WITHOUT_R0);
     }
 

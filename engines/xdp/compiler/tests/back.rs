@@ -1,77 +1,26 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rows do what the program does: the interpreter of the intermediate form against that of rows, on the same packets, at each number of lanes.
+//! (That they do what the code before scheduling does, the back end proves of all that it makes.)
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
+use common::around::Around;
 use common::packets::packet;
 use common::world::{Plain, row_of};
 use common::{Numbers, compile, programs, root};
 use penstock_xdp_compiler::back::code::Src;
 use penstock_xdp_compiler::back::{self, BackError, Compiled, Options};
-use penstock_xdp_compiler::check::{check, find_helper};
+use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::helpers::{self, expand};
-use penstock_xdp_compiler::ir::{
-    self, Adjust, Arg, Layout, Memory, Next, Op, Place, Space, Special, World, build, map_pointer, verify,
-};
+use penstock_xdp_compiler::ir::{self, Adjust, Arg, Layout, Memory, Next, Op, Place, Space, Special, build, verify};
 use penstock_xdp_compiler::maps::MapKind;
 use penstock_xdp_compiler::object::{Object, Program};
 use penstock_xdp_compiler::passes::optimize;
 use penstock_xdp_compiler::random;
-use penstock_xdp_compiler::rows::run::{Asked, Machine, Outside, Surroundings};
-use penstock_xdp_compiler::rows::{Asks, Lanes};
+use penstock_xdp_compiler::rows::Lanes;
+use penstock_xdp_compiler::rows::run::{Machine, Surroundings};
 use penstock_xdp_compiler::translate;
-
-/// The maps of the form's interpreter, behind the requests of rows.
-struct Around {
-    world: Plain,
-    key_bytes: Vec<u32>,
-}
-
-impl Outside for Around {
-    fn time(&mut self) -> u64 {
-        self.world.special(Special::Time)
-    }
-
-    fn random(&mut self) -> u32 {
-        self.world.special(Special::Random) as u32
-    }
-
-    fn load(&mut self, address: u64, count: u8) -> u64 {
-        let bytes = self.world.read(address, count.into()).unwrap();
-        bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
-    }
-
-    fn store(&mut self, address: u64, count: u8, value: u64) {
-        self.world.write(address, &value.to_le_bytes()[..usize::from(count)]).unwrap();
-    }
-
-    fn call(&mut self, asked: &Asked, memory: &mut Memory) -> u64 {
-        let (number, map) = match asked.asks {
-            Asks::Lookup { map, .. } => (1, map),
-            Asks::Update { map, .. } => (2, map),
-            Asks::Delete { map, .. } => (3, map),
-            Asks::Helper { number } => {
-                let helper = find_helper(number.into()).unwrap();
-                return self.world.call(memory, helper, None, &asked.args[..5]).unwrap_or_else(|| panic!("{asked:?}"));
-            }
-            _ => panic!("{asked:?}"),
-        };
-        // The key: what the window has, and the rest from memory.
-        let bytes = self.key_bytes[usize::from(map)];
-        let mut key = asked.key.clone().unwrap_or_default();
-        key.truncate(bytes as usize);
-        let rest = bytes - key.len() as u32;
-        if rest > 0 {
-            key.extend(memory.read(asked.args[0] + key.len() as u64, rest).unwrap());
-        }
-        // The world reads it from memory: from the far end of the stack of a copy.
-        let mut copy = memory.clone();
-        copy.write(0x2_0000, &key).unwrap();
-        let args = [map_pointer(map.into()), 0x2_0000, asked.args[1], asked.args[2], 0];
-        self.world.call(&mut copy, find_helper(number).unwrap(), Some(map.into()), &args).unwrap()
-    }
-}
 
 /// A program of an object, in the form.
 struct Case {
@@ -171,8 +120,8 @@ fn same(case: &Case, form: &Form, compiled: &Compiled, lanes: Lanes, count: usiz
     let mut numbers = Numbers(0x5EED_0004);
     let mut world = Plain::new(&case.object);
     fill(case, &mut world, &mut numbers);
-    let mut around =
-        Around { world: world.clone(), key_bytes: case.object.maps.iter().map(|map| map.shape.key_bytes).collect() };
+    let mut around = Around::new(&case.object);
+    around.world = world.clone();
     let mut carried_out = 0;
     for round in 0..count {
         let packet = packet(&mut numbers);
@@ -266,7 +215,7 @@ fn short_of_registers() {
     for lanes in Lanes::ALL {
         let compiled = back::compile(&program, &Options { lanes, stack: 0 }).unwrap();
         assert!(compiled.spilled > 0);
-        let mut around = Around { world: Plain::new(&object), key_bytes: vec![] };
+        let mut around = Around::new(&object);
         let packet: Vec<u8> = (0..120).map(|byte| byte ^ 0x55).collect();
         let mut memory = Memory::new(&packet);
         let wanted = ir::run(&program, &mut memory, &mut around.world.clone()).unwrap().verdict;

@@ -19,6 +19,8 @@ mod schedule;
 mod spill;
 mod tidy;
 
+use std::ops::Range;
+
 pub use link::{Linked, link};
 
 use code::Code;
@@ -26,6 +28,7 @@ use registers::Short;
 use schedule::{Reach, Schedule};
 
 use crate::ir::Program;
+use crate::prove::{Claims, Unproven, prove};
 use crate::rows::{EncodeError, Lanes, Row, encode, isa};
 
 /// What rows are made for.
@@ -56,6 +59,10 @@ pub enum BackError {
     NoRegisters { slot: usize },
     #[error("row {row} has no encoding: {source}")]
     Encoding { row: usize, source: EncodeError },
+    #[error(
+        "the compiler has made rows that it cannot prove to be right ({0}); that is its own fault: report it with the program"
+    )]
+    Unproven(#[from] Unproven),
 }
 
 /// What else would help where a program uses so much of the stack.
@@ -70,7 +77,8 @@ pub struct Compiled {
     /// The same as the core reads them: of each row the words of [`encode`].
     pub words: Vec<Vec<u32>>,
     pub code: Code,
-    pub schedule: Schedule,
+    /// What was proven of them.
+    pub claims: Claims,
     /// Variables that live on the stack.
     pub spilled: usize,
 }
@@ -82,7 +90,7 @@ impl Compiled {
     }
 }
 
-/// Makes rows of a program.
+/// Makes rows of a program, and proves that they do what the code before scheduling does.
 ///
 /// # Errors
 /// It is too long, or needs more room for its values than there is.
@@ -95,9 +103,10 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, BackErr
     let mut fixed = Vec::new();
     for spilled in 0.. {
         let short = match place(&code, options.lanes, &fixed) {
-            Ok((rows, schedule)) => {
+            Ok((rows, claims)) => {
                 let words = words(&rows, options.lanes)?;
-                return Ok(Compiled { rows, words, code, schedule, spilled });
+                prove(&code, &words, &claims, options.lanes)?;
+                return Ok(Compiled { rows, words, code, claims, spilled });
             }
             Err(short) => short,
         };
@@ -125,17 +134,31 @@ fn shape(code: &mut Code, lanes: Lanes) {
 }
 
 /// Rows and registers, looking less far ahead when registers are short.
-fn place(code: &Code, lanes: Lanes, fixed: &[code::Var]) -> Result<(Vec<Row>, Schedule), Short> {
+fn place(code: &Code, lanes: Lanes, fixed: &[code::Var]) -> Result<(Vec<Row>, Claims), Short> {
     let order = order(code);
     let mut result = Err(Short(code::Var(0)));
     for reach in [usize::MAX, 8 * lanes.count(), 2 * lanes.count(), 1] {
         let schedule = schedule::schedule(code, &order, lanes, Reach(reach));
         match registers::registers(code, &schedule, lanes, fixed) {
-            Ok(registers) => return Ok((emit::emit(&schedule, &registers, lanes), schedule)),
+            Ok(registers) => {
+                let rows = emit::emit(&schedule, &registers, lanes);
+                return Ok((rows, Claims { registers, rows: places(code, &schedule) }));
+            }
             Err(short) => result = Err(short),
         }
     }
     result
+}
+
+/// Where the rows of each block stand.
+fn places(code: &Code, schedule: &Schedule) -> Vec<Option<Range<usize>>> {
+    let mut places = vec![None; code.blocks.len()];
+    let mut at = 0;
+    for scheduled in &schedule.blocks {
+        places[scheduled.block] = Some(at..at + scheduled.rows.len());
+        at += scheduled.rows.len();
+    }
+    places
 }
 
 /// The order in which blocks stand: behind each the one to which it leads at its end, where that stands nowhere yet.

@@ -31,8 +31,8 @@ pub struct Entry {
     id: (SectionId, usize),
 }
 
-/// An object.
-#[derive(Debug)]
+/// An object. The default has nothing in it.
+#[derive(Debug, Default)]
 pub struct Object {
     pub maps: Vec<Map>,
     /// XDP programs, in the order of the file.

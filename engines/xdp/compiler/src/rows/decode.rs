@@ -80,8 +80,8 @@ fn lane(bits: u64, index: usize, lanes: Lanes) -> Result<Lane, DecodeError> {
     let immediate = bit(bits, isa::LANE_IMMEDIATE_AT);
     let b =
         if immediate { Ok(Second::Imm(imm.cast_signed())) } else { source(b_bits, index, lanes).map(Second::Source) };
-    // Where the bits go that stand in imm when there is no immediate operand.
-    let beside = if immediate { b_bits << isa::LANE_DST_BITS | dst } else { imm };
+    // A store's place stands in {b, dst}; a branch's target, too, when there is an immediate operand.
+    let beside = b_bits << isa::LANE_DST_BITS | dst;
     let test = |width, cond| Ok(Test { cond, width, a: a.clone()?, b: b.clone()? });
     let width = if op & isa::OP_WIDE == 0 { Width::W32 } else { Width::W64 };
     let narrow = op & !isa::OP_WIDE;
@@ -134,7 +134,7 @@ fn lane(bits: u64, index: usize, lanes: Lanes) -> Result<Lane, DecodeError> {
             match op & !(isa::OP_WIDE | 15) {
                 isa::OP_SET => Do::Set(test(width, cond)?),
                 isa::OP_CMP => Do::Compare(test(width, cond)?),
-                isa::OP_BR => Do::Branch(test(width, cond)?, target(beside)),
+                isa::OP_BR => Do::Branch(test(width, cond)?, target(if immediate { beside } else { imm })),
                 _ => return operation(),
             }
         }

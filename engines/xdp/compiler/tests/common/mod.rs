@@ -2,6 +2,7 @@
 //! What the tests share: programs compiled by the toolchain's clang.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod around;
 pub mod kernel;
 pub mod packets;
 pub mod world;

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::BuildError;
+use super::live::DEEPEST;
 use crate::check::Facts;
 use crate::insn::{Callee, Insn};
 use crate::object::Program;
@@ -163,6 +164,8 @@ impl Finder<'_> {
                     }
                 }
             }
+            // The checker lets no call be deeper; of programs that it has not seen this is an end.
+            Insn::Call(Callee::Local(_)) if self.flow.frames[frame].depth + 1 == DEEPEST => Way::Exit,
             Insn::Call(Callee::Local(_)) => Way::Enter(self.enter(frame, slot, target)?),
             Insn::Call(Callee::Helper(TAIL_CALL)) => Way::TailCall { slot, failed: self.run(frame, slot + 1) },
             Insn::Exit => match self.flow.frames[frame].caller {

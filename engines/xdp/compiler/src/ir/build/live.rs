@@ -6,6 +6,9 @@ use crate::check::find_helper;
 use crate::insn::{AluOp, AtomicOp, Callee, Insn, Operand, Reg};
 use crate::object::Program;
 
+/// Functions that are called one in the other, the program itself among them.
+pub(super) const DEEPEST: usize = 8;
+
 /// Registers of frames one inside the other, by depth: 8 frames of 11.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Set(u128);
@@ -16,7 +19,7 @@ pub(super) fn variable(depth: usize, reg: Reg) -> usize {
 }
 
 /// How many variables there are.
-pub(super) const VARIABLES: usize = 8 * Reg::COUNT;
+pub(super) const VARIABLES: usize = DEEPEST * Reg::COUNT;
 
 impl Set {
     /// A frame's r10 never changes and needs no parameter.

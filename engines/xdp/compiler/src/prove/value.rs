@@ -1,0 +1,150 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Unknown values: what they are made of decides whether two are the same.
+
+use std::collections::HashMap;
+
+use crate::insn::Cond;
+use crate::ir::Special;
+use crate::rows::{Do, Register, Second, Test};
+
+/// A value, by number: two are the same when their numbers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Val(u32);
+
+impl Val {
+    /// That of nothing.
+    pub const NONE: Val = Val(u32::MAX);
+}
+
+/// A place in packet or stack: an address, and a distance from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub base: Val,
+    pub offset: i64,
+}
+
+/// An operation on values.
+pub type Operation = Do<Val, Place, ()>;
+
+/// A comparison of values, and how it has to come out. Of a comparison and its opposite one is used for both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct When {
+    pub test: Test<Val>,
+    pub holds: bool,
+}
+
+/// What a value is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// What a register holds where the block begins.
+    Register(Register),
+    /// What a variable holds that nobody reads: unlike all else.
+    Lost(usize),
+    Zero,
+    /// What of the outside holds where the block begins: the n-th part of [`super::state::State`].
+    Begin(u8),
+    /// With the last move of the packet.
+    Special(Special, Option<Val>),
+    /// The n-th look at the clock, behind that request.
+    Clock(Special, u32, Val),
+    /// A result; of a load with what was stored there, of requests and moves of the packet with what came before.
+    Result(Operation, Vec<Val>),
+    /// Something that is done when a comparison comes out so.
+    Done(Operation, Option<When>, Vec<Val>),
+    /// Stores, in an order that all equal ones have.
+    Trace(Vec<Val>),
+    /// The first when it comes out so, else the second.
+    Either(When, Val, Val),
+}
+
+/// All values of a proof.
+#[derive(Debug, Default)]
+pub struct Values {
+    numbers: HashMap<Term, Val>,
+    terms: Vec<Term>,
+}
+
+impl Values {
+    /// The value of that make.
+    pub fn of(&mut self, term: Term) -> Val {
+        if let Some(known) = self.numbers.get(&term) {
+            return *known;
+        }
+        let new = Val(self.terms.len() as u32);
+        self.terms.push(term.clone());
+        self.numbers.insert(term, new);
+        new
+    }
+
+    pub fn zero(&mut self) -> Val {
+        self.of(Term::Zero)
+    }
+
+    pub fn register(&mut self, register: Register) -> Val {
+        self.of(Term::Register(register))
+    }
+
+    pub fn lost(&mut self, var: usize) -> Val {
+        self.of(Term::Lost(var))
+    }
+
+    /// A value where that comparison is known to come out so.
+    pub fn under(&self, when: Option<When>, value: Val) -> Val {
+        let (Some(when), Term::Either(asked, yes, no)) = (when, &self.terms[value.0 as usize]) else { return value };
+        match (asked.test == when.test, asked.holds == when.holds) {
+            (false, _) => value,
+            (true, true) => *yes,
+            (true, false) => *no,
+        }
+    }
+
+    /// A result that is kept only when a comparison comes out so.
+    pub fn either(&mut self, when: Option<When>, yes: Val, no: Val) -> Val {
+        match when {
+            None => yes,
+            Some(when) if when.holds => self.of(Term::Either(when, yes, no)),
+            Some(when) => self.of(Term::Either(When { holds: true, ..when }, no, yes)),
+        }
+    }
+}
+
+/// A comparison in the form that it has here.
+pub fn when(test: Test<Val>, holds: bool) -> When {
+    let (cond, turned) = match test.cond {
+        Cond::Ne => (Cond::Eq, true),
+        Cond::Le => (Cond::Gt, true),
+        Cond::Lt => (Cond::Ge, true),
+        Cond::Sle => (Cond::Sgt, true),
+        Cond::Slt => (Cond::Sge, true),
+        same => (same, false),
+    };
+    When { test: Test { cond, ..test }, holds: holds != turned }
+}
+
+/// A comparison with its operands as values.
+pub fn test_of<S: Copy>(test: &Test<S>, mut value: impl FnMut(S) -> Val) -> Test<Val> {
+    let a = value(test.a);
+    let b = match test.b {
+        Second::Source(b) => Second::Source(value(b)),
+        Second::Imm(imm) => Second::Imm(imm),
+    };
+    Test { cond: test.cond, width: test.width, a, b }
+}
+
+/// How comparisons come out on a way.
+#[derive(Debug, Clone, Default)]
+pub struct Assumed(HashMap<Test<Val>, bool>);
+
+impl Assumed {
+    /// The same, with one more.
+    pub fn with(&self, test: Test<Val>, holds: bool) -> Assumed {
+        let mut more = self.clone();
+        more.0.insert(test, holds);
+        more
+    }
+
+    /// Whether one comes out so, if that is known.
+    pub fn decides(&self, when: When) -> Option<bool> {
+        self.0.get(&when.test).map(|holds| *holds == when.holds)
+    }
+}
