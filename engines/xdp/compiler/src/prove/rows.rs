@@ -287,7 +287,7 @@ fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Wh
                 };
                 // Another program finds all as it is, or nothing happens behind it.
                 let calls =
-                    matches!(asks, Asks::TailCall { .. }) && others().any(|other| !matches!(other.op, Do::Args { .. }));
+                    matches!(asks, Asks::TailCall) && others().any(|other| !matches!(other.op, Do::Args { .. }));
                 if held || redirects || calls || touched.iter().any(meets) {
                     return Err(Why::Together(acting.lane));
                 }

@@ -122,7 +122,7 @@ impl State {
             before.push(self.memory(touched.window).seen(touched.extent, values));
         }
         let asks = if let Do::Request { asks, .. } = op { Some(asks) } else { None };
-        if let Some(Asks::TailCall { .. }) = asks {
+        if let Some(Asks::TailCall) = asks {
             // The other program finds the packet as it is.
             before.push(self.packet.seen(Extent(None), values));
         }
