@@ -96,6 +96,47 @@ fn maps_are_listed() {
     }
 }
 
+/// The design with more of it.
+fn with(root: &Root, more: &str) -> Design {
+    Design::parse(&root.join("designs/maps.toml"), &format!("{DESIGN}{more}")).unwrap()
+}
+
+#[test]
+fn a_design_says_what_a_program_begins_with() {
+    let root = Root::find().unwrap();
+    let file = std::env::temp_dir().join(format!("penstock-recent-{}.json", std::process::id()));
+    std::fs::write(&file, r#"[["192.0.2.1", 7], {"key": "192.0.2.2", "value": 8}]"#).unwrap();
+    let more = format!("[units.constants]\nmark = 0xBEEF\n[units.maps]\nrecent = {file:?}\n");
+    let design = with(&root, &more);
+    let image = Image::of(&root, &design).unwrap();
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
+        for _ in 0..2 {
+            card.load(&image).unwrap();
+            let mut recent = Worked::new(&mut *card, "recent");
+            assert_eq!(recent.entries(), [(vec![192, 0, 2, 1], vec![7, 0]), (vec![192, 0, 2, 2], vec![8, 0])].into());
+            recent.delete(&[192, 0, 2, 1]).unwrap();
+        }
+        let mut traffic = Traffic::default();
+        traffic.push(Port::Ethernet(0), &[0; 60], 0);
+        card.send(&traffic, Rate::Lossless).unwrap();
+        let run = card.run(&mut |_| {}).unwrap();
+        assert_eq!(run.departures[0].bytes[28..32], 0xBEEF_u32.to_le_bytes());
+    }
+    std::fs::write(&file, r#"[["192.0.2.1", 65536]]"#).unwrap();
+    for (more, told) in [
+        (more.as_str(), "entry 1: value of recent: 65536 does not fit"),
+        ("[units.constants]\nmarks = 1", "maps.c: it has no constant marks; it has mark"),
+        ("[units.constants]\nmark = -1", "maps.c: constant mark: -1 does not fit"),
+        ("[units.maps]\nrecents = \"none.json\"", "there is no map `recents`; there are: "),
+        ("[units.maps]\nrecent = \"none.json\"", "none.json: "),
+    ] {
+        let error = Image::of(&root, &with(&root, more)).unwrap_err().to_string();
+        assert!(error.contains(told), "{told}: {error}");
+    }
+    std::fs::remove_file(&file).unwrap();
+}
+
 #[test]
 fn entries_come_and_go() {
     for target in [Target::Soft, Target::Rtl] {

@@ -44,6 +44,10 @@ def test_a_middlebox_in_an_afternoon(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert " 0 dropped" in call(runs[-1])
 
 
+def test_an_xdp_program_on_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    follow(blocks((ROOT / "docs" / "xdp.md").read_text()), "xdp.md", tmp_path, monkeypatch)
+
+
 def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Gives what each command printed."""
     # A folder that looks like the top of the checkout, and may be written to.
