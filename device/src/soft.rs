@@ -189,9 +189,7 @@ impl SoftDevice {
         flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
         flight.accounted = now;
         let starts = self.host.asleep & !self.card.debugged() != 0 && u64::from(flight.circles) < BOOT_LIMIT / LOOK;
-        // What finds no room while no unit is halted will: frames are on their way from unit to unit.
-        let comes = is_stuck && !self.holds_frames();
-        let circles = (self.card.busy() || comes) && flight.circles < CIRCLES;
+        let circles = self.card.busy() && flight.circles < CIRCLES;
         Ok(match () {
             () if starts || circles => Work::Moving,
             () if flight.made.go_on(flight.turns * HELD_LIMIT, generates) => Work::Moving,
