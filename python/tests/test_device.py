@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
+import itertools
 import json
 import os
 import random
@@ -218,6 +219,10 @@ def test_rates_and_latencies(target: str) -> None:
         slow = card.run(rate=1)
         gaps = {b.entered - a.entered for a, b in zip(slow.frames, slow.frames[1:], strict=False)}
         assert gaps <= {167, 168} and {frame.latency_ns for frame in slow.frames} <= {208.0, 212.0, 216.0}
+        # So slowly that the card could be taken to have lost them: a frame each 33,600 cycles
+        card.send(frames[:3])
+        slowest = [frame.entered for frame in card.run(rate=0.005).frames]
+        assert [later - earlier for earlier, later in itertools.pairwise(slowest)] == pytest.approx([33_600] * 2, abs=1)
         card.send(frames)
         fast = card.run(rate="lossless")
         assert fast.cycles < slow.cycles / 10 and len(fast.frames) == 200
