@@ -451,6 +451,26 @@ mod tests {
     }
 
     #[test]
+    fn frames_wait_for_units_that_wait_for_one_that_is_halted() {
+        for halted in 0..4 {
+            let mut device = device("flow-hash", "two_step.c");
+            let halt = |device: &mut SoftDevice, on: u32| {
+                device.write(regs::CARD_UNIT_WRITE_MASK, 1 << halted).unwrap();
+                device.write(UNIT_WINDOW + regs::RPU_HOST_HALT, on).unwrap();
+            };
+            halt(&mut device, 1);
+            let mut traffic = Traffic::default();
+            // No IP: all go to the same unit, and from there to its neighbour.
+            (0..200).for_each(|first| traffic.push(Port::Ethernet(0), &[first; 60], 0));
+            device.send(&traffic, Rate::Lossless).unwrap();
+            while device.work(&mut |_| {}).unwrap() == Work::Moving {}
+            halt(&mut device, 0);
+            let run = device.run(&mut |_| {}).unwrap();
+            assert_eq!((run.departures.len(), run.drops.total(), run.faults.len()), (200, 0, 0), "unit {halted}");
+        }
+    }
+
+    #[test]
     fn flows_of_a_unit_that_died_in_the_last_run_go_elsewhere() {
         let mut device = device("flow-hash", "bad/hang.c");
         for _ in 0..3 {

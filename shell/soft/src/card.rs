@@ -613,8 +613,11 @@ impl Card {
             Decision::Oversize => self.streams[stream].oversize += 1,
             Decision::Closed => self.streams[stream].policy += 1,
             Decision::Full(_) if self.dispatcher.policy == Policy::FlowHashDrop => self.streams[stream].policy += 1,
+            // Units that are full may be so because others are debugged, which their frames wait for.
             Decision::Full(named)
-                if self.debugged() & named.map_or_else(|| self.dispatcher.open(), |unit| 1 << unit) != 0 =>
+                if self.debugged()
+                    & (self.outside.full | named.map_or_else(|| self.dispatcher.open(), |unit| 1 << unit))
+                    != 0 =>
             {
                 return false;
             }
