@@ -37,8 +37,8 @@ package penstock_pkg;
 
   // What a unit is told of its card, by wires that never change: so one unit, as netlist and as model, is right for every card.
   typedef struct packed {
-    logic [2:0] ports;  // Ethernet ports
-    logic [5:0] units;
+    logic [2:0] port_count;  // Ethernet ports
+    logic [5:0] unit_count;
   } card_t;
 
   typedef logic [31:0] time_t;  // cycles since reset, modulo 2^32

@@ -288,7 +288,7 @@ module card
         .clk,
         .rst,
         .unit_id(5'(u)),
-        .card('{ports: 3'(Ports), units: 6'(Units)}),
+        .card('{port_count: 3'(Ports), unit_count: 6'(Units)}),
         .rx_valid(unit_valid[u]),
         .rx(unit_beat[u/UnitsPerCluster]),
         .rx_room(unit_room[u]),

@@ -89,7 +89,7 @@ module unit
   assign held = frame_wr_q != frame_rd_q && now_q - head.since >= 32'(hold_q);
   assign due = held && (!over_loopback || placed_q || refused_q);
   assign drop = mode_q == 2'd2 || (over_loopback && refused_q);
-  assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : card.ports == 3'd1 && head.meta.src == 0 ? 8'h00 : head.meta.src ^ 8'h01;
+  assign dst = mode_q == 2'd1 ? beats[rd_q[11:0]][7:0] : card.port_count == 3'd1 && head.meta.src == 0 ? 8'h00 : head.meta.src ^ 8'h01;
   assign step = !tx.valid || tx.ready;
   assign held_q = slot_t'(frame_wr_q - frame_rd_q);
   assign loop.valid = asks_q;

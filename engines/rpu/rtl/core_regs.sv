@@ -270,16 +270,16 @@ module core_regs
       dst = s_type_q == SendHostWrite ? PortHostMem : PortHostRead;
     end else if (s_type_q == SendToUnit) begin
       dst = PortUnit + s_port;
-      dst_exists = s_port < 8'(card.units);
+      dst_exists = s_port < 8'(card.unit_count);
     end else if (s_port < 8'd2) begin
       dst = PortEthHigh + s_port;
-      dst_exists = s_port < 8'(card.ports);
+      dst_exists = s_port < 8'(card.port_count);
     end else if (s_port == PortHost || s_port == PortLoopback) begin
       dst_exists = 1'b1;
     end else if (s_port >= PortEthHigh && s_port < PortEthHigh + 8'(MaxPorts)) begin
-      dst_exists = s_port < PortEthHigh + 8'(card.ports);
+      dst_exists = s_port < PortEthHigh + 8'(card.port_count);
     end else if (s_port >= PortUnit) begin
-      dst_exists = s_port < PortUnit + 8'(card.units);
+      dst_exists = s_port < PortUnit + 8'(card.unit_count);
     end
   end
 

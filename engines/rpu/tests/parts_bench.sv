@@ -252,7 +252,7 @@ module parts_bench
       .clk,
       .rst,
       .unit_id,
-      .card('{ports: 3'd2, units: 6'd16}),
+      .card('{port_count: 3'd2, unit_count: 6'd16}),
       .timer,
       .rd,
       .wr,

@@ -97,7 +97,7 @@ module rpu_bench
       .clk,
       .rst,
       .unit_id,
-      .card('{ports: 3'(Ports), units: 6'(Units)}),
+      .card('{port_count: 3'(Ports), unit_count: 6'(Units)}),
       .rx_valid,
       .rx,
       .rx_room,

@@ -105,7 +105,7 @@ module xdp_bench
       .clk,
       .rst,
       .unit_id,
-      .card('{ports: 3'(Ports), units: 6'd16}),
+      .card('{port_count: 3'(Ports), unit_count: 6'd16}),
       .rx_valid,
       .rx,
       .rx_room,
