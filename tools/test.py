@@ -14,8 +14,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +48,8 @@ class Step:
     name: str
     command: list[str]
     count: Callable[[str], Count] | None = None
+    # It keeps all processors busy by itself, so it runs alone; others run as many at once as there are processors.
+    alone: bool = False
 
 
 def count_cargo(output: str) -> Count:
@@ -98,12 +102,23 @@ def steps(long: bool) -> list[Step]:
         ),
         Step("verilator -Wall", [PYTHON, "tools/lint_rtl.py"]),
         Step("synthesis reads all blocks", [str(ROOT / "penstock"), "synth", "--check"]),
-        Step("cargo test", ["cargo", "test", "--release", "--locked", "--workspace", "--no-fail-fast"], count_cargo),
-        Step("hardware and system tests", [PYTHON, "-m", "pytest", "-q", "--durations=15", *workers], count_pytest),
+        Step(
+            "cargo test",
+            ["cargo", "test", "--release", "--locked", "--workspace", "--no-fail-fast"],
+            count_cargo,
+            alone=True,
+        ),
+        Step(
+            "hardware and system tests",
+            [PYTHON, "-m", "pytest", "-q", "--durations=15", *workers],
+            count_pytest,
+            alone=True,
+        ),
     ]
 
 
-def run(step: Step) -> Count:
+def run(step: Step) -> tuple[Count, str]:
+    """What a step ran, and what is to be printed of it."""
     start = time.monotonic()
     env = {
         **os.environ,
@@ -125,18 +140,29 @@ def run(step: Step) -> Count:
     count = step.count(done.stdout) if step.count else Count(passed=int(ok), failed=int(not ok))
     if not ok and count.failed == 0:
         count.failed = 1
+    lines = []
     if ok and count.passed == 0:
         count, ok = Count(failed=1), False
-        print(f"{step.name}: ran no test")
-    print(f"{'ok    ' if ok else 'FAILED'} {step.name}: {count.passed} passed, {count.failed} failed, ", end="")
-    print(f"{count.skipped} skipped, {time.monotonic() - start:.0f} s", flush=True)
+        lines.append(f"{step.name}: ran no test")
+    verdict = f"{'ok    ' if ok else 'FAILED'} {step.name}: {count.passed} passed, {count.failed} failed, "
+    lines.append(f"{verdict}{count.skipped} skipped, {time.monotonic() - start:.0f} s")
     if not ok:
-        print(done.stdout)
+        lines.append(done.stdout)
     else:
-        for line in done.stdout.splitlines():
-            if line.startswith("SKIPPED"):
-                print(f"       {line}")
-    return count
+        lines += [f"       {line}" for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
+    return count, "\n".join(lines)
+
+
+def run_all(chosen: Sequence[Step]) -> Count:
+    """Runs steps and prints what became of each, in their order."""
+    total = Count()
+    with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
+        together = workers.map(run, [step for step in chosen if not step.alone])
+        alone = map(run, [step for step in chosen if step.alone])
+        for count, text in chain(together, alone):
+            total += count
+            print(text, flush=True)
+    return total
 
 
 def main() -> int:
@@ -159,15 +185,13 @@ def main() -> int:
     if shutil.which("make") is None:
         print("needs make, with which cocotb builds its models (Debian: apt-get install make)", file=sys.stderr)
         return 1
-    total = Count()
     chosen = [step for step in steps(opts.long) if opts.only is None or opts.only in step.name]
     if not chosen:
         print(f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps(opts.long))}")
         print(f"the hardware and system tests with `{opts.only}` in their names:", flush=True)
         pytest = steps(opts.long)[-1]
-        chosen = [Step(pytest.name, [*pytest.command, "-k", opts.only], pytest.count)]
-    for step in chosen:
-        total += run(step)
+        chosen = [replace(pytest, command=[*pytest.command, "-k", opts.only])]
+    total = run_all(chosen)
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return 0 if total.failed == 0 and total.passed > 0 else 1
 

@@ -330,7 +330,7 @@ impl Units {
                     })?,
                     None => Lanes::FOUR,
                 };
-                let constant = |(name, value): (&Spanned<String>, &Spanned<toml::Value>)| {
+                let named = |(name, value): (&Spanned<String>, &Spanned<toml::Value>)| {
                     let known = constant(value.get_ref()).ok_or_else(|| {
                         let message = "a constant is a whole number, text, a list or a table of them".to_string();
                         (value.span(), message)
@@ -340,7 +340,7 @@ impl Units {
                 Ok(Engine::Xdp {
                     lanes,
                     entry: self.entry.as_ref().map(|entry| entry.get_ref().clone()),
-                    constants: self.constants.iter().map(constant).collect::<Result<_, _>>()?,
+                    constants: self.constants.iter().map(named).collect::<Result<_, _>>()?,
                     maps: self.maps.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect(),
                 })
             }

@@ -28,27 +28,6 @@ pub const BOOT_LIMIT: u64 = 100_000;
 /// Cycles between two looks at whether it has, or at whether units are empty.
 pub const LOOK: u64 = 100;
 
-/// Bits of a unit's ERRORS register (engines/rpu/regs/rpu.rdl) in words.
-const ERRORS: [(u32, &str); 6] = [
-    (WILD_ADDRESS, "wild address"),
-    (
-        9,
-        "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice, or one without a slot was to be sent \
-         from where no frame can be",
-    ),
-    (BAD_DESTINATION, "destination that does not exist"),
-    (11, "bad slot set-up"),
-    (ACCELERATOR_ERROR, "accelerator error"),
-    (13, "host memory that does not exist"),
-];
-const WILD_ADDRESS: u32 = 8;
-const BAD_DESTINATION: u32 = 10;
-const ACCELERATOR_ERROR: u32 = 12;
-
-/// What is said when a program uses an accelerator and its units have none.
-const NO_ACCELERATOR: &str = "the program uses an accelerator and the design's units have none; \
-                              add what it needs to [[units]], for example `accelerators = [\"ip_prefix\"]`";
-
 /// How a target reaches the host address space.
 pub trait Bus {
     /// Reads a register.
@@ -80,7 +59,7 @@ pub struct Host {
     /// XDP program of each group of units: the one that was loaded last.
     xdp: Vec<Option<Arc<XdpProgram>>>,
     /// Error flags of each unit that have been told since the load.
-    told: Vec<u32>,
+    pub(crate) told: Vec<u32>,
 }
 
 impl Host {
@@ -210,7 +189,7 @@ impl Host {
     }
 
     /// Accelerators of a unit.
-    fn accelerators(&self, unit: u32) -> Accelerators {
+    pub(crate) fn accelerators(&self, unit: u32) -> Accelerators {
         let group = self.groups.iter().find(|group| group.units.contains(&unit));
         group.map_or(Accelerators::default(), Group::accelerators)
     }
@@ -334,61 +313,6 @@ impl Host {
     /// The program that a unit runs.
     pub fn firmware(&self, unit: u32) -> Option<&Firmware> {
         self.firmware.get(unit as usize)?.as_deref()
-    }
-
-    /// Adds to faults what the error flags of the units say. Those that were told before are taken out: they say nothing new, until the
-    /// next load.
-    pub fn tell_errors(
-        &mut self,
-        bus: &mut impl Bus,
-        units: &mut [UnitCounters],
-        faults: &mut Vec<String>,
-    ) -> Result<(), DeviceError> {
-        for (UnitCounters { errors, .. }, told) in units.iter_mut().zip(&mut self.told) {
-            *errors &= !*told;
-            *told |= *errors;
-        }
-        let is_raised = |errors: u32, bit: u32| errors >> bit & 1 == 1;
-        let lacks = |(unit, counters): (u32, &UnitCounters)| {
-            self.accelerators(unit) == Accelerators::default() && is_raised(counters.errors, ACCELERATOR_ERROR)
-        };
-        let lacks_accelerator = (0..).zip(units.iter()).any(lacks);
-        for (unit, UnitCounters { errors, .. }) in (0..).zip(units.iter()) {
-            for (bit, name) in ERRORS.iter().filter(|(bit, _)| is_raised(*errors, *bit)) {
-                let more = match *bit {
-                    WILD_ADDRESS => format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?),
-                    BAD_DESTINATION => format!("; this card has {}", self.destinations()),
-                    ACCELERATOR_ERROR if self.accelerators(unit) == Accelerators::default() => continue,
-                    ACCELERATOR_ERROR => {
-                        let names: Vec<&str> = self.accelerators(unit).iter().map(|kind| kind.name()).collect();
-                        format!(
-                            ": it gave one bytes outside packet memory, or used one that is not there; such units have {}",
-                            names.join(", ")
-                        )
-                    }
-                    _ => String::new(),
-                };
-                faults.push(format!("unit {unit}: {name}{more}"));
-            }
-        }
-        if lacks_accelerator {
-            // The cause of whatever else went wrong.
-            faults.insert(0, NO_ACCELERATOR.to_string());
-        }
-        Ok(())
-    }
-
-    /// Where units can send frames.
-    fn destinations(&self) -> String {
-        let range = |what: &str, count: u32| match count {
-            1 => format!("{what} 0"),
-            _ => format!("{what}s 0..{}", count - 1),
-        };
-        format!(
-            "{}, {}, and the host; frames that programs make cannot go to units",
-            range("Ethernet port", self.ports),
-            range("unit", self.units)
-        )
     }
 
     /// All counters of the card.

@@ -186,8 +186,9 @@ impl GroupImage {
     }
 }
 
-/// By what macros the programs of packet units find the groups that have names: the number of the first unit, and how many there are.
-fn macros(design: &Design) -> Vec<String> {
+/// What the compiler is told so that programs of packet units find the groups that have names: macros for the number of the first unit, and
+/// how many there are.
+pub fn macros(design: &Design) -> Vec<String> {
     let named = design.groups.iter().filter(|group| !group.name.is_empty());
     let of_group = |group: &Group| {
         let name = group.name.to_uppercase();

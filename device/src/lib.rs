@@ -23,6 +23,7 @@ pub mod capture;
 mod design;
 mod device;
 mod diagnosis;
+mod errors;
 pub mod file_list;
 pub mod files;
 mod hop;
@@ -45,7 +46,7 @@ pub mod regs;
 pub use design::{CLOCK_MHZ, Design, DesignError, Engine, ForGroup, Group, Override, Policy};
 pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
-pub use image::{GroupImage, Image, ImageError, Program, table_from, table_of};
+pub use image::{GroupImage, Image, ImageError, Program, macros, table_from, table_of};
 pub use live::{UnitState, Vitals};
 pub use outcome::{
     Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,

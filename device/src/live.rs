@@ -85,6 +85,17 @@ impl SoftDevice {
         self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
     }
 
+    /// So many cycles have passed since the last call: programs see them in their clocks and timers. On a card that is never told, an
+    /// instruction takes a cycle, and there is no other time.
+    pub fn pass(&mut self, cycles: u64) {
+        self.card.pass(cycles);
+    }
+
+    /// Cycles until the next timer of a program rings.
+    pub fn until_timer(&self) -> Option<u64> {
+        self.card.until_timer()
+    }
+
     /// There is something to do though no frame comes: frames circle over loopback, or units execute without one.
     pub fn is_restless(&self) -> bool {
         self.card.busy() || self.card.spins()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
@@ -329,9 +330,16 @@ int main(void) {
         uint32_t desc = pn_recv();
         uint32_t len = desc & 0xFFFF;
         if (len == 61) pn_send((desc & 0x00FFFFFFu) | 0x07000000u); /* no such port */
-        else if (len == 62) { pn_send(desc ^ (1u << 24)); pn_send(desc ^ (1u << 24)); } /* released twice */
-        else if (len == 63) { *(volatile uint32_t *)0x810000 = 1; *(volatile uint32_t *)0x6000000 = 1; pn_send(desc ^ (1u << 24)); } /* wild */
-        else pn_send(desc ^ (1u << 24));
+        else if (len == 62) {
+            pn_send(desc ^ (1u << 24));
+            pn_drop(desc); /* released twice */
+            pn_debug(62, 0); /* so that the compiler does not merge the branches, which would leave no line */
+        }
+        else if (len == 63) {
+            *(volatile uint32_t *)0x810000 = 1;
+            *(volatile uint32_t *)0x6000000 = 1; /* wild */
+            pn_send(desc ^ (1u << 24));
+        } else pn_send(desc ^ (1u << 24));
     }
 }
 """
@@ -344,19 +352,35 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
     run = run_design(make_design(program), [capture], tmp_path / "out", target)
     assert run.status == 1
+    line = {
+        comment: 1 + REFUSED[: REFUSED.index(comment)].count("\n")
+        for comment in ("wild", "released twice", "no such port")
+    }
     faults = [
-        "wild address 0x6000000",
-        "descriptor of a slot that it does not hold; most often the frame was sent or dropped twice, or one without a slot was to be sent "
-        "from where no frame can be",
-        "destination that does not exist; this card has Ethernet ports 0..1, units 0..3, and the host; frames that programs make cannot "
-        "go to units",
+        f"wild address 0x6000000, pc=? (refused.c:{line['wild']} (main))",
+        f"descriptor of a slot that it does not hold, pc=? (refused.c:{line['released twice']} (main)); most often the frame was sent or "
+        "dropped twice, or one without a slot was to be sent from where no frame can be",
+        f"destination that does not exist, pc=? (refused.c:{line['no such port']} (main)); this card has Ethernet ports 0..1, units 0..3, "
+        "and the host; frames that programs make cannot go to units",
     ]
     # Frames that carry no flow have hash 0, which is the first unit's.
-    assert run.result["faults"] == [f"unit 0: {fault}" for fault in faults]
+    assert [re.sub("pc=0x[0-9a-f]+", "pc=?", fault) for fault in run.result["faults"]] == [
+        f"unit 0: {f}" for f in faults
+    ]
     for fault in run.result["faults"]:
         assert f"error: {fault}\n" in run.stderr
     assert sorted(run.frames["port1"]) == sorted(frame for frame in FRAMES if len(frame) != 61)
     assert run.result["drops"] == {"refused": 1}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_units_that_erred_alike(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    """What all units did wrong at the same place is said once."""
+    capture = write_capture(tmp_path / "a.pcap", FRAMES)
+    design = make_design(ROOT / "engines/rpu/programs/bad/nowhere.c", policy="round-robin")
+    run = run_design(design, [capture], tmp_path / "out", target)
+    (fault,) = run.result["faults"]
+    assert fault.startswith("units 0..3: destination that does not exist, pc=0x") and "(nowhere.c:7 (main))" in fault
 
 
 @pytest.mark.parametrize(
@@ -369,6 +393,8 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
         ("bench rpu-firewall --size 60", ["--size", "64"]),
         ("compile gpu x.c", ["gpu", "rpu"]),
         ("compile rpu nowhere.c", ["nowhere.c", "give a C source"]),
+        ("compile rpu engines/rpu/programs/classify.c", ["inspect", "--design"]),
+        ("compile xdp engines/xdp/programs/tx.c --design designs/chain.toml", ["--design", "xdp"]),
         ("gen -o nowhere/x.pcap", ["nowhere/x.pcap", "choose a place"]),
         ("gen -o x.pcap --hostile nowhere.txt", ["nowhere.txt", "give a block list"]),
         ("gen -o x.pcap --rate nan", ["--rate", "above 0"]),

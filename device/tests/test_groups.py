@@ -77,6 +77,18 @@ def has_protocol(frame: bytes, protocol: int) -> bool:
     return len(frame) >= 34 and frame[12:14] == b"\x08\x00" and frame[14] >> 4 == 4 and frame[23] == protocol
 
 
+def test_programs_compiled_for_a_design(tmp_path: Path) -> None:
+    """A program that names a group compiles when it is told the design, and the message says so when it is not."""
+    program = tmp_path / "names.c"
+    program.write_text(
+        '_Static_assert(PN_FIRST_INSPECT == 12 && PN_COUNT_INSPECT == 4, "");\nint main(void) { return 0; }\n'
+    )
+    refused = call("compile", "rpu", program)
+    assert refused.returncode != 0 and "name the design: --design" in refused.stderr
+    done = call("compile", "rpu", program, "--design", CHAIN)
+    assert done.returncode == 0, done.stderr
+
+
 def units(run: Run, numbers: Sequence[int], name: str = "rx_frames") -> int:
     return sum(run.result["counters"]["units"][number][name] for number in numbers)
 

@@ -497,6 +497,47 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     up.stop()
 
 
+CLOCK = """
+#include <penstock.h>
+static uint32_t rings;
+void int_handler(void) {
+    uint32_t flags = pn_interrupts();
+    rings += (flags & PN_INT_TIMER) != 0;
+    if (flags & PN_INT_POKE) pn_debug((uint32_t)(pn_cycles() >> 8), rings);
+    pn_ack(flags);
+}
+int main(void) {
+    pn_init();
+    pn_set_interrupts(PN_INT_TIMER | PN_INT_POKE);
+    pn_set_timer(250000);
+    for (;;) pn_drop(pn_recv());
+}
+"""
+
+
+def test_the_clock(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
+    """The clock of a unit that has no frames is the machine's, and its timer wakes it."""
+    program = tmp_path / "clock.c"
+    program.write_text(CLOCK)
+    up = Up(net, tmp_path, make_design(program, units=1))
+
+    def look() -> tuple[float, float, float, int]:
+        """When the unit was asked, its clock in seconds, when that was known; and how often its timer has rung."""
+        asked = time.monotonic()
+        up.ctl("poke", "0")
+        words = int(up.ctl("debug", "0"), 16)
+        return asked, (words & 0xFFFFFFFF) * 256 * 4e-9, time.monotonic(), words >> 32
+
+    first = look()
+    time.sleep(0.5)
+    second = look()
+    resolution = 2e-6
+    assert second[0] - first[2] - resolution <= second[1] - first[1] <= second[2] - first[0] + resolution
+    # Rings that nobody was there for are one.
+    assert 10 <= second[3] - first[3] <= (second[2] - first[0]) * 1000 + 1
+    up.stop()
+
+
 def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on."""
     mixer = ROOT / "device/tests/firmware/mixer.c"

@@ -131,6 +131,10 @@
 #define RPU_HOST_STEP 0x84u /* Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for. */
 #define RPU_HOST_HALTED 0x88u /* 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 ebreak, 3 a step's end. */
 #define RPU_HOST_DATA 0x8Cu /* Word that core and host share: DATA of the core's registers. */
+#define RPU_HOST_WILD_PC 0x90u /* Address of the instruction of the last wild access. */
+#define RPU_HOST_DESCRIPTOR_PC 0x94u /* Address of the instruction that wrote the last bad descriptor. */
+#define RPU_HOST_DESTINATION_PC 0x98u /* Address of the instruction that wrote the last descriptor with a bad destination. */
+#define RPU_HOST_SLOT_PC 0x9Cu /* Address of the instruction of the last bad slot set-up. */
 
 /* engines/xdp/regs/xdp.rdl */
 #define XDP_HOST_RESET 0x0u /* 1 holds the unit in reset: it has declared no slots. Set after power-up, so that rows and maps can be loaded. */

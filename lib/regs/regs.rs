@@ -252,6 +252,14 @@ pub const RPU_HOST_STEP: u32 = 0x84;
 pub const RPU_HOST_HALTED: u32 = 0x88;
 /// Word that core and host share: DATA of the core's registers.
 pub const RPU_HOST_DATA: u32 = 0x8C;
+/// Address of the instruction of the last wild access.
+pub const RPU_HOST_WILD_PC: u32 = 0x90;
+/// Address of the instruction that wrote the last bad descriptor.
+pub const RPU_HOST_DESCRIPTOR_PC: u32 = 0x94;
+/// Address of the instruction that wrote the last descriptor with a bad destination.
+pub const RPU_HOST_DESTINATION_PC: u32 = 0x98;
+/// Address of the instruction of the last bad slot set-up.
+pub const RPU_HOST_SLOT_PC: u32 = 0x9C;
 
 // engines/xdp/regs/xdp.rdl
 /// 1 holds the unit in reset: it has declared no slots. Set after power-up, so that rows and maps can be loaded.

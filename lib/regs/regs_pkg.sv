@@ -130,6 +130,10 @@ package regs_pkg;
   localparam logic [31:0] RPU_HOST_STEP = 32'h00000084;
   localparam logic [31:0] RPU_HOST_HALTED = 32'h00000088;
   localparam logic [31:0] RPU_HOST_DATA = 32'h0000008C;
+  localparam logic [31:0] RPU_HOST_WILD_PC = 32'h00000090;
+  localparam logic [31:0] RPU_HOST_DESCRIPTOR_PC = 32'h00000094;
+  localparam logic [31:0] RPU_HOST_DESTINATION_PC = 32'h00000098;
+  localparam logic [31:0] RPU_HOST_SLOT_PC = 32'h0000009C;
 
   // engines/xdp/regs/xdp.rdl
   localparam logic [31:0] XDP_HOST_RESET = 32'h00000000;

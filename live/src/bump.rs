@@ -12,8 +12,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use penstock_device::{
-    Counters, Design, Device, DeviceError, Drops, Group, GroupImage, Image, Port, PortCounters, Program, Root,
-    SoftDevice, regs,
+    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Group, GroupImage, Image, Port, PortCounters, Program,
+    Root, SoftDevice, regs,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -88,6 +88,8 @@ pub struct Live {
     stop: UnixStream,
     reload: Option<Reload>,
     start: Instant,
+    /// Cycles since then that the card knows of.
+    passed: u64,
     next_look: Instant,
     /// Frames have come since the last look.
     is_new: bool,
@@ -157,6 +159,7 @@ impl Live {
             stop,
             reload: None,
             start: now,
+            passed: 0,
             next_look: now,
             is_new: false,
             faults: VecDeque::new(),
@@ -223,8 +226,11 @@ impl Live {
         failed.map_or(Ok(moved), Err)
     }
 
-    /// Lets the units work, and sends what leaves.
+    /// Lets the units work, with as much time as has passed, and sends what leaves.
     fn send_out(&mut self) {
+        let cycles = (self.start.elapsed().as_nanos() * u128::from(CLOCK_MHZ) / 1000) as u64;
+        self.device.pass(cycles - self.passed);
+        self.passed = cycles;
         let mut out: Vec<Vec<&[u8]>> = vec![Vec::new(); self.unconnected.len()];
         let host = out.len() - 1;
         for (port, bytes) in self.device.pump() {
@@ -458,6 +464,10 @@ impl Live {
         let mut time = None;
         if self.is_new || self.wires.iter().any(|wire| wire.link() != Link::Up || wire.changes_silently()) {
             time = Some(LOOK);
+        }
+        if let Some(cycles) = self.device.until_timer() {
+            let rings = Duration::from_nanos(cycles.saturating_mul(1000) / u64::from(CLOCK_MHZ));
+            time = Some(time.map_or(rings, |time| time.min(rings)));
         }
         if self.device.is_restless() {
             time = Some(RESTLESS);

@@ -25,16 +25,9 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
         for size in selection.sizes(&SIZES) {
             let Some(time) = measure(&mut device, size)? else { continue };
             let paper = rates::paper_latency(size);
-            report(&[Row {
-                bench: "rpu-latency".into(),
-                case: case(units, PORTS, size, "forward"),
-                metric: "latency_ns".into(),
-                unit: "ns".into(),
-                paper: Some(paper),
-                peer: None,
-                goal: Some(if size <= 64 { paper.min(GOAL_SMALL_NS) } else { paper }),
-                value: time,
-            }]);
+            let goal = if size <= 64 { paper.min(GOAL_SMALL_NS) } else { paper };
+            let case = case(units, PORTS, size, "forward");
+            report(&[Row::new("rpu-latency", &case, "latency_ns", "ns", [Some(paper), Some(goal)], time)]);
         }
     }
     Ok(())

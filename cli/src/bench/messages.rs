@@ -79,19 +79,13 @@ fn broadcast(mut device: RtlDevice, units: u32, words: &Words) -> Result<Vec<Row
         }
         times = [times[0].min(seen & 0xFFFF), times[1].max(seen >> 16)];
     }
+    let case =
+        [("units".to_string(), json!(units)), ("broadcast".to_string(), json!(words.name))].into_iter().collect();
     let rows = ["latency_ns", "longest_ns"].into_iter().zip(times).zip(words.paper.into_iter().zip(words.goal));
     Ok(rows
-        .map(|((metric, cycles), (paper, goal))| Row {
-            bench: "rpu-messages".into(),
-            case: [("units".to_string(), json!(units)), ("broadcast".to_string(), json!(words.name))]
-                .into_iter()
-                .collect(),
-            metric: metric.into(),
-            unit: "ns".into(),
-            paper: Some(paper),
-            peer: None,
-            goal: Some(goal),
-            value: f64::from(cycles) * 1000.0 / f64::from(CLOCK_MHZ),
+        .map(|((metric, cycles), (paper, goal))| {
+            let value = f64::from(cycles) * 1000.0 / f64::from(CLOCK_MHZ);
+            Row::new("rpu-messages", &case, metric, "ns", [Some(paper), Some(goal)], value)
         })
         .collect())
 }

@@ -107,16 +107,8 @@ pub fn throughput(
     mpps: f64,
     size: usize,
 ) -> Vec<Row> {
-    let [paper, goal] = rates;
-    let row = |metric: &str, unit: &str, scale: f64| Row {
-        bench: bench.into(),
-        case: case.clone(),
-        metric: metric.into(),
-        unit: unit.into(),
-        paper: paper.map(|rate| rate * scale),
-        peer: None,
-        goal: goal.map(|rate| rate * scale),
-        value: mpps * scale,
+    let row = |metric: &str, unit: &str, scale: f64| {
+        Row::new(bench, case, metric, unit, rates.map(|rate| rate.map(|rate| rate * scale)), mpps * scale)
     };
     vec![
         row("mpps", "million frames/s", 1.0),

@@ -41,20 +41,12 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             let seen = card.rtl(root)?.measure_reload(&frames, Rate::Line, warmup(size), &card.image)?;
             let longest = seen.units.iter().max().copied().unwrap_or(0) as f64 / wire::CLOCK_MHZ;
             let share = seen.left as f64 * wire::CLOCK_MHZ / seen.cycles as f64 / rates::line(PORTS, size);
-            let row = |metric: &str, unit: &str, paper: Option<f64>, goal: Option<f64>, value: f64| Row {
-                bench: "rpu-reload".into(),
-                case: case(units, PORTS, size, firmware),
-                metric: metric.into(),
-                unit: unit.into(),
-                paper,
-                peer: None,
-                goal,
-                value,
-            };
+            let case = case(units, PORTS, size, firmware);
+            let row = |metric, unit, rates, value| Row::new("rpu-reload", &case, metric, unit, rates, value);
             report(&[
-                row("reload_us", "us without frames, the longest of the units", Some(PAPER_US), None, longest),
-                row("dropped", "frames", None, Some(0.0), seen.drops.total() as f64),
-                row("share", "of line rate meanwhile", None, Some(1.0), share),
+                row("reload_us", "us without frames, the longest of the units", [Some(PAPER_US), None], longest),
+                row("dropped", "frames", [None, Some(0.0)], seen.drops.total() as f64),
+                row("share", "of line rate meanwhile", [None, Some(1.0)], share),
             ]);
         }
     }

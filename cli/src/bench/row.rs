@@ -28,6 +28,21 @@ pub struct Row {
     pub value: f64,
 }
 
+impl Row {
+    /// A measured figure beside [the published one, ours to reach], where there are any.
+    pub fn new(
+        bench: &str,
+        case: &BTreeMap<String, Value>,
+        metric: &str,
+        unit: &str,
+        [paper, goal]: [Option<f64>; 2],
+        value: f64,
+    ) -> Self {
+        let (bench, case, metric, unit) = (bench.into(), case.clone(), metric.into(), unit.into());
+        Self { bench, case, metric, unit, paper, peer: None, goal, value }
+    }
+}
+
 /// Writes rows as a JSON list, one row a line, so that two results can be compared with `diff`.
 pub fn to_json(rows: &[Row]) -> serde_json::Result<String> {
     let lines = rows.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;

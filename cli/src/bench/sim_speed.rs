@@ -44,16 +44,9 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             }
             slowest = slowest.min(fastest);
         }
-        report(&[Row {
-            bench: "sim-speed".into(),
-            case: [("units".to_string(), json!(units))].into_iter().collect(),
-            metric: "cycles_per_s".into(),
-            unit: "cycles/s".into(),
-            paper: Some(peer),
-            peer: Some(PEER.into()),
-            goal: Some(goal),
-            value: slowest,
-        }]);
+        let case = [("units".to_string(), json!(units))].into_iter().collect();
+        let row = Row::new("sim-speed", &case, "cycles_per_s", "cycles/s", [Some(peer), Some(goal)], slowest);
+        report(&[Row { peer: Some(PEER.into()), ..row }]);
     }
     Ok(())
 }

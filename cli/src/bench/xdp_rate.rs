@@ -12,6 +12,8 @@ use super::row::Row;
 use super::{BenchError, PORTS, Selection, forward, latency, rates, traffic, xdp};
 use crate::wire;
 
+/// The bench's name in its rows.
+const BENCH: &str = "xdp-rate";
 /// Units of the cards that are measured.
 pub const UNITS: [u32; 5] = [1, 2, 4, 8, 16];
 /// The size of the frames, and of those of the firewall beside it, whose goal is line rate of a port.
@@ -42,7 +44,8 @@ const PROGRAMS: [(&str, f64); 12] = [
 /// What is measured over all sizes.
 const TIMED: &str = "redirect";
 
-/// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, on many line rate.
+/// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, and of the firewall on sixteen line
+/// rate of a port.
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
         for (name, paper) in PROGRAMS {
@@ -52,10 +55,12 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             }
         }
     }
-    for size in selection.sizes(&SIZES) {
+    if selection.units(&[1]).next().is_some() {
         let mut device = xdp::card(root, TIMED, 1)?;
-        if let Some(time) = latency::measure(&mut device, size)? {
-            report(&[row(&case(TIMED, 1, size), "latency_ns", "ns", [None, None], time)]);
+        for size in selection.sizes(&SIZES) {
+            if let Some(time) = latency::measure(&mut device, size)? {
+                report(&[Row::new(BENCH, &case(TIMED, 1, size), "latency_ns", "ns", [None, None], time)]);
+            }
         }
     }
     Ok(())
@@ -64,7 +69,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
 /// What a program takes on so many units.
 fn rate(root: &Root, name: &str, units: u32, size: usize, paper: Option<f64>) -> Result<Vec<Row>, BenchError> {
     let mut device = xdp::card(root, name, units)?;
-    // To these, frames of the other port are others.
+    // These two tell ports apart: traffic of both would be that of another program.
     let ports = if matches!(name, "rxq_info" | "simple_firewall") { 1 } else { PORTS };
     let frames = traffic::clean(ports, size);
     let rows_before = rows(&mut device, units)?;
@@ -77,14 +82,15 @@ fn rate(root: &Root, name: &str, units: u32, size: usize, paper: Option<f64>) ->
     let case = case(name, units, size);
     let line = rates::line(ports, size);
     let scaled = paper.map(|paper| (paper * wire::CLOCK_MHZ / PAPER_MHZ).min(line));
+    let row = |metric, unit, rates, value| Row::new(BENCH, &case, metric, unit, rates, value);
     let mut result = vec![
-        row(&case, "mpps", "million frames/s", [None, if units == 1 { scaled } else { None }], mpps),
-        row(&case, "share", "of line rate", [None, None], mpps / line),
-        row(&case, "rows_a_frame", "rows carried out for a frame", [None, None], f64::from(rows) / all as f64),
+        row("mpps", "million frames/s", [None, if units == 1 { scaled } else { None }], mpps),
+        row("share", "of line rate", [None, None], mpps / line),
+        row("rows_a_frame", "rows carried out for a frame", [None, None], f64::from(rows) / all as f64),
     ];
     if units == 1 && paper.is_some() {
         let at = mpps * PAPER_MHZ / wire::CLOCK_MHZ;
-        result.push(row(&case, "mpps_at_156", "million frames/s at 156.25 MHz", [paper, None], at));
+        result.push(row("mpps_at_156", "million frames/s at 156.25 MHz", [paper, None], at));
     }
     if paper.is_none() && units == 16 {
         result[0].goal = Some(line);
@@ -97,19 +103,6 @@ fn case(name: &str, units: u32, size: usize) -> BTreeMap<String, Value> {
         .into_iter()
         .map(|(name, value)| (name.to_string(), value))
         .collect()
-}
-
-fn row(case: &BTreeMap<String, Value>, metric: &str, unit: &str, [paper, goal]: [Option<f64>; 2], value: f64) -> Row {
-    Row {
-        bench: "xdp-rate".into(),
-        case: case.clone(),
-        metric: metric.into(),
-        unit: unit.into(),
-        paper,
-        peer: None,
-        goal,
-        value,
-    }
 }
 
 /// Rows that all units have carried out, modulo 2^32.

@@ -23,21 +23,12 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]
                     .into_iter()
                     .collect();
-            let row = |metric: &str, unit: &str, paper, goal, value| Row {
-                bench: "xdp-rows".into(),
-                case: case.clone(),
-                metric: metric.into(),
-                unit: unit.into(),
-                paper,
-                peer: None,
-                goal,
-                value,
-            };
+            let row = |metric, unit, rates, value| Row::new("xdp-rows", &case, metric, unit, rates, value);
             let rows = compiled.rows.len() as f64;
-            let (paper, goal) = (program.paper_rows(lanes.count()), program.goal_rows(lanes.count()));
+            let rates = [program.paper_rows(lanes.count()), program.goal_rows(lanes.count())];
             report(&[
-                row("rows", "rows of the whole program", paper, goal, rows),
-                row("ops_a_row", "operations in a row", None, None, compiled.operations() as f64 / rows),
+                row("rows", "rows of the whole program", rates, rows),
+                row("ops_a_row", "operations in a row", [None, None], compiled.operations() as f64 / rows),
             ]);
         }
     }

@@ -6,7 +6,7 @@ mod xdp;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use penstock_device::{Lanes, Root};
+use penstock_device::{Design, DesignError, Lanes, Root, macros};
 use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
 use serde_json::json;
 
@@ -24,6 +24,9 @@ pub struct Args {
     /// Write the linked program (rpu).
     #[arg(short, long, value_name = "ELF")]
     pub output: Option<PathBuf>,
+    /// The design that it is for, whose groups the program may name: PN_FIRST_NAME, PN_COUNT_NAME (rpu).
+    #[arg(long, value_name = "DESIGN")]
+    pub design: Option<PathBuf>,
     /// Write what was built as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -40,6 +43,9 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub program: Option<String>,
 }
+
+/// What is said when a program names a group and no design says where it is.
+const DESIGN_HINT: &str = "\nPN_FIRST_NAME and PN_COUNT_NAME are of a design's groups; name the design: --design FILE";
 
 /// An engine that takes programs.
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -59,8 +65,10 @@ pub fn lanes(word: &str) -> Result<Lanes, String> {
 /// Why nothing was built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    #[error("{}: {source}", source_file.display())]
-    Compile { source_file: PathBuf, source: CompileError },
+    #[error("{}: {source}{hint}", source_file.display())]
+    Compile { source_file: PathBuf, source: CompileError, hint: &'static str },
+    #[error(transparent)]
+    Design(#[from] DesignError),
     #[error(transparent)]
     File(#[from] FileError),
     #[error(transparent)]
@@ -81,7 +89,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
             ];
             ("rpu", foreign)
         }
-        Engine::Xdp => ("xdp", vec![(args.output.is_some(), "--output")]),
+        Engine::Xdp => ("xdp", vec![(args.output.is_some(), "--output"), (args.design.is_some(), "--design")]),
     };
     if let Some((_, option)) = foreign.into_iter().find(|(given, _)| *given) {
         return Err(BuildError::NotFor { option, engine });
@@ -105,8 +113,13 @@ fn firmware(args: &Args, root: &Root) -> Result<(), BuildError> {
     for source in &args.sources {
         files::readable(source, files::PROGRAM)?;
     }
-    let firmware = compile(&args.sources, &Options::new(root.path()))
-        .map_err(|source| BuildError::Compile { source_file: args.sources[0].clone(), source })?;
+    let design = args.design.as_deref().map(Design::read).transpose()?;
+    let flags = design.as_ref().map(macros).unwrap_or_default();
+    let firmware = compile(&args.sources, &Options { flags, ..Options::new(root.path()) }).map_err(|source| {
+        let names_group = source.to_string().contains("'PN_FIRST_") || source.to_string().contains("'PN_COUNT_");
+        let hint = if names_group && design.is_none() { DESIGN_HINT } else { "" };
+        BuildError::Compile { source_file: args.sources[0].clone(), source, hint }
+    })?;
     eprint!("{}", firmware.messages);
     println!("{}: {}", args.sources[0].display(), firmware.sizes);
     if let Some(path) = &args.output {

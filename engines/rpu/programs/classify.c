@@ -8,7 +8,7 @@
 #include <penstock.h>
 
 #ifndef PN_COUNT_INSPECT
-#error "this needs a design with a group of units named inspect, such as designs/chain.toml"
+#error "this needs a design with a group of units named inspect: compile it with --design designs/chain.toml"
 #endif
 
 #define IP_TCP 6

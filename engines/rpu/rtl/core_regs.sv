@@ -38,8 +38,9 @@ module core_regs
     input  wire logic        irq_ready,  // the core would take an interrupt
 
     // errors and events
-    input wire logic wild,
-    input wire logic accel_error,
+    input wire logic        wild,
+    input wire logic [15:2] pc,  // of the access
+    input wire logic        accel_error,
     input wire logic poke,
     input wire logic evict,
 
@@ -108,6 +109,7 @@ module core_regs
     output logic      [31:0] active,
     output logic      [31:0] held_cycles,
     output logic      [15:0] errors,
+    output error_pcs_t       error_pcs,
     input  wire logic        quiet,   // a debugger is at work: time does not count against it
     input  wire logic        data_we,
     input  wire logic [31:0] data_wdata,
@@ -432,6 +434,8 @@ module core_regs
     bad_destination_q <= (refuse_dst || refuse_generate_dst) && !rst;
   end
 
+  wire bad_slot = (u_valid_q && !header_we && !place_we) || (setup && !setup_fits);
+
   always_comb begin
     flags_d = flags_q;
     if (wr && at(addr, RPU_CORE_INTERRUPT_ACK)) flags_d &= ~wdata[15:0];
@@ -444,9 +448,20 @@ module core_regs
     flags_d[IntWild] |= wild;
     flags_d[IntDescriptor] |= bad_descriptor_q;
     flags_d[IntDestination] |= bad_destination_q;
-    flags_d[IntSlot] |= (u_valid_q && !header_we && !place_we) || (setup && !setup_fits);
+    flags_d[IntSlot] |= bad_slot;
     flags_d[IntAccelerator] |= accel_error;
     flags_d[IntHostError] |= (was_read && was_read_error) || (wrote && wrote_error);
+  end
+
+  // Where the program erred: what it set up is judged in the cycle after the store, a descriptor in the one after that.
+  logic [15:2] stored_pc_q, judged_pc_q;
+  always_ff @(posedge clk) begin
+    stored_pc_q <= pc;
+    judged_pc_q <= stored_pc_q;
+    if (wild) error_pcs.wild <= pc;
+    if (bad_descriptor_q) error_pcs.descriptor <= judged_pc_q;
+    if (bad_destination_q) error_pcs.destination <= judged_pc_q;
+    if (bad_slot) error_pcs.slot <= stored_pc_q;
   end
 
   always_ff @(posedge clk) begin

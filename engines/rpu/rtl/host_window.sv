@@ -64,6 +64,7 @@ module host_window
     input wire logic        ready_to_evict,
     input wire logic [15:0] errors,
     input wire logic [31:0] error_addr,
+    input wire error_pcs_t  error_pcs,
     input wire logic [31:0] pc,
     input wire logic [31:0] active,
     input wire logic [31:0] held_cycles,
@@ -271,6 +272,10 @@ module host_window
       RPU_HOST_HALT[7:2]: register = {30'd0, halt_ebreak, halt};
       RPU_HOST_HALTED[7:2]: register = {30'd0, halted};
       RPU_HOST_DATA[7:2]: register = data;
+      RPU_HOST_WILD_PC[7:2]: register = {16'd0, error_pcs.wild, 2'd0};
+      RPU_HOST_DESCRIPTOR_PC[7:2]: register = {16'd0, error_pcs.descriptor, 2'd0};
+      RPU_HOST_DESTINATION_PC[7:2]: register = {16'd0, error_pcs.destination, 2'd0};
+      RPU_HOST_SLOT_PC[7:2]: register = {16'd0, error_pcs.slot, 2'd0};
       default: register = 32'd0;
     endcase
   end

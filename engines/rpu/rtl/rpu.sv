@@ -89,6 +89,7 @@ module rpu
 
   // The request in MEM, by region.
   logic m_dmem_q, m_bc_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
+  logic [15:2] m_pc_q;  // of its instruction
   logic m_read_q;    // it reads an accelerator: of its own, because that may hold the core
   logic pmem_hold;   // a load of packet memory waits for its word,
   logic [1:0] load_step_q;  // and has been in MEM for so many cycles
@@ -154,6 +155,7 @@ module rpu
       m_we_q <= dbus_we;
       m_be_q <= dbus_be;
       m_addr_q <= dbus_addr;
+      m_pc_q <= pc[15:2];
       m_line_q <= 128'd1 << dbus_addr[8:2];
       m_wdata_q <= dbus_wdata;
     end else if (turns) begin
@@ -193,6 +195,7 @@ module rpu
   logic [63:0] debug_in, debug_out;
   logic ready_to_evict, refused, generated, blocked, done, rx_stall, tx_sent, tx_free;
   logic [15:0] errors;
+  error_pcs_t error_pcs;
   logic [31:0] active, held_cycles;
   slot_index_t done_slot, tx_free_slot;
   len_t done_len;
@@ -240,6 +243,7 @@ module rpu
       .ready_to_evict,
       .errors,
       .error_addr(error_addr_q),
+      .error_pcs,
       .pc,
       .active,
       .held_cycles,
@@ -566,6 +570,7 @@ module rpu
       .irq,
       .irq_ready,
       .wild(m_wild_q),
+      .pc(m_pc_q),
       .accel_error(accel_error_q),
       .bc_listen,
       .bc_mask,
@@ -621,6 +626,7 @@ module rpu
       .active,
       .held_cycles,
       .errors,
+      .error_pcs,
       .quiet(quiet || halt_ebreak),
       .data_we,
       .data_wdata(host_wdata),

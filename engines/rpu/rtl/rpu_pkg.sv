@@ -23,6 +23,14 @@ package rpu_pkg;
   localparam int unsigned IntHostError = 13;
   localparam logic [15:0] IntErrors = 16'h3F00;  // the mask cannot hide these
 
+  // Addresses of the instructions of the last errors of each kind.
+  typedef struct packed {
+    logic [15:2] wild;
+    logic [15:2] descriptor;
+    logic [15:2] destination;
+    logic [15:2] slot;
+  } error_pcs_t;
+
   typedef logic [4:0] slot_index_t;   // slot number less one
   typedef logic [2:0] offset_t;       // packet offset in half words: address mod 64, halved
   typedef logic [18:0] half_t;        // half word of packet memory

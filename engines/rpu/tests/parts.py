@@ -48,6 +48,7 @@ INPUTS = [
         "addr",
         "wdata",
         "wild",
+        "pc",
         "accel_error",
         "poke",
         "evict",

@@ -716,6 +716,11 @@ async def interrupts(dut: Any) -> None:
             assert await bench.load(regs.RPU_CORE_INTERRUPT_FLAGS) == 0
             await bench.step(2)
     assert int(dut.errors.value) == WILD | ACCELERATOR
+    # Behind the access nothing is left of where it was.
+    await bench.step(wild=1, pc=0x1234)
+    await bench.step(pc=0x2222)
+    assert int(dut.error_pcs.value) >> 42 == 0x1234
+    await bench.store(regs.RPU_CORE_INTERRUPT_ACK, WILD)
     await bench.store(regs.RPU_CORE_MASK_WRITE, PACKET)
     await bench.arrive(4)
     await bench.step(4)

@@ -263,6 +263,11 @@ async def makes_frames_fast(dut: Any) -> None:
         assert cycles <= limit
 
 
+async def check_is_store(unit: Unit, register: int) -> None:
+    """The register has the address of a store of a word."""
+    assert await unit.read(await unit.read(register) + bench.IMEM) & 0x707F == 0x2023
+
+
 @cocotb.test()
 async def survives_bad_firmware(dut: Any) -> None:
     """Wild addresses, slots given back twice, ports that do not exist: told to the host, and the unit goes on."""
@@ -272,6 +277,7 @@ async def survives_bad_firmware(dut: Any) -> None:
     unit.check_forwarded()
     await check_counters(unit, errors=WILD)
     assert await unit.read(regs.RPU_HOST_ERROR_ADDR) == 0x0F000040
+    await check_is_store(unit, regs.RPU_HOST_WILD_PC)
 
     await unit.stop()
     assert await unit.read(regs.RPU_HOST_ERRORS) == 0
@@ -281,6 +287,7 @@ async def survives_bad_firmware(dut: Any) -> None:
     unit.check_forwarded()
     await unit.step(100)
     await check_counters(unit, errors=DESCRIPTOR)
+    await check_is_store(unit, regs.RPU_HOST_DESCRIPTOR_PC)
 
     await unit.stop()
     await unit.boot("nowhere")
@@ -288,6 +295,7 @@ async def survives_bad_firmware(dut: Any) -> None:
     await unit.drained()
     assert len(unit.sent) == 7 and len(unit.freed) == 57
     await check_counters(unit, refused=50, errors=DESTINATION)
+    await check_is_store(unit, regs.RPU_HOST_DESTINATION_PC)
 
 
 @cocotb.test()

@@ -408,6 +408,23 @@ impl Card {
         Ok(true)
     }
 
+    /// So many cycles have passed since the last call, and programs shall see them: their clocks go on, and timers ring at the next
+    /// [`Card::poll`]. For a card that is never told, time is what its units execute.
+    pub fn pass(&mut self, cycles: u64) {
+        for (number, unit) in (0..).zip(&mut self.units) {
+            unit.pass(cycles);
+            if unit.until_timer() == 0 {
+                self.ready |= 1 << number;
+            }
+        }
+    }
+
+    /// Cycles until the next timer rings.
+    #[must_use]
+    pub fn until_timer(&self) -> Option<u64> {
+        self.units.iter().map(Unit::until_timer).min().filter(|cycles| *cycles != u64::MAX)
+    }
+
     /// Lets all units run until none has anything to do, and hands out what has left since the last call.
     pub fn poll(&mut self) -> &Frames {
         self.settle();
@@ -641,11 +658,11 @@ impl Card {
         self.dispatcher.decide(request)
     }
 
-    /// Puts a frame into its slot. Its time is the unit's, who has no other clock.
+    /// Puts a frame into its slot. It came just now, by the unit's clock.
     #[inline]
     fn receive(&mut self, unit: u8, slot: u8, arrival: Arrival, bytes: &[u8]) {
         let to = &mut self.units[usize::from(unit)];
-        let time = to.instructions() as u32;
+        let time = to.clock() as u32;
         to.receive(slot, Arrival { time, ..arrival }, bytes);
         self.ready |= 1 << unit;
     }

@@ -61,7 +61,25 @@ impl Unit {
         }
     }
 
-    /// Its clock: instructions, or frames.
+    /// Time as its program sees it: cycles since its reset. XDP programs have the clock of the machine, and are given no time with a frame.
+    #[inline]
+    pub fn clock(&self) -> u64 {
+        self.rpu().map_or(0, penstock_rpu::Unit::clock)
+    }
+
+    /// So many cycles have passed since the last call.
+    pub fn pass(&mut self, cycles: u64) {
+        if let Self::Rpu(unit) = self {
+            unit.pass(cycles);
+        }
+    }
+
+    /// Cycles until its timer rings; `u64::MAX` when it has none, or it is not set.
+    pub fn until_timer(&self) -> u64 {
+        self.rpu().map_or(u64::MAX, penstock_rpu::Unit::until_timer)
+    }
+
+    /// What it has done: instructions, or frames.
     #[inline]
     pub fn instructions(&self) -> u64 {
         match self {

@@ -358,22 +358,48 @@ fn a_unit_starts_anew_after_reset_and_flush() {
 
 #[test]
 fn wrong_programs_are_caught_and_go_on() {
-    let cases =
-        [("bad/wild.c", 100, 0, 1 << 8), ("bad/double_release.c", 100, 0, 1 << 9), ("bad/nowhere.c", 0, 100, 1 << 10)];
-    for (name, sent, refused, error) in cases {
-        let mut card = card(2, 1, ROUND_ROBIN, &program(name));
+    let cases = [
+        ("bad/wild.c", 100, 0, 1 << 8, regs::RPU_HOST_WILD_PC),
+        ("bad/double_release.c", 100, 0, 1 << 9, regs::RPU_HOST_DESCRIPTOR_PC),
+        ("bad/nowhere.c", 0, 100, 1 << 10, regs::RPU_HOST_DESTINATION_PC),
+    ];
+    for (name, sent, refused, error, pc) in cases {
+        let firmware = program(name);
+        let mut card = card(2, 1, ROUND_ROBIN, &firmware);
         for _ in 0..100 {
             card.push(Source::Ethernet(0), &[0; 60]).unwrap();
         }
         assert_eq!(card.poll().len(), sent, "{name}");
         assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_REFUSED), refused, "{name}");
         assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_ERRORS), error, "{name}");
+        // What erred last is a store of a word: sw.
+        let at = unit_read(&mut card, 0, pc) as usize;
+        let instruction = u32::from_le_bytes(firmware.imem[at..at + 4].try_into().unwrap());
+        assert_eq!(instruction & 0x707F, 0x2023, "{name}: pc=0x{at:x}");
         card.finish();
         assert!(card.faults().is_empty(), "{name}");
         if name == "bad/wild.c" {
             assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_ERROR_ADDR), 0x0F00_0040);
         }
     }
+}
+
+#[test]
+fn time_that_the_host_tells_of_rings_timers() {
+    let mut card = card(2, 1, ROUND_ROBIN, &program("timer.c"));
+    card.write(WINDOW + regs::RPU_HOST_DEBUG_IN_L, 10_000).unwrap();
+    card.push(Source::Ethernet(0), &[0; 60]).unwrap();
+    card.poll();
+    let set = card.until_timer().unwrap();
+    assert!((9_900..=10_000).contains(&set), "{set}");
+    let mut rings = Vec::new();
+    for cycles in [9_000, 2_000, 8_000, 2_000, 45_000, 5_000] {
+        card.pass(cycles);
+        card.poll();
+        rings.push(unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_L));
+    }
+    // Those that were missed are one.
+    assert_eq!(rings, [0, 1, 1, 2, 3, 4]);
 }
 
 #[test]

@@ -262,7 +262,7 @@ impl Core {
                     let word = match system.program_memory(address) {
                         Some(word) => u32::from_le_bytes(*word),
                         None => {
-                            system.now = now;
+                            (system.now, system.pc) = (now, pc);
                             let loaded = system.load_swapped(address).map(Loaded::Value);
                             match loaded.unwrap_or_else(|| system.load_register(address)) {
                                 Loaded::Value(word) => word,
@@ -307,7 +307,7 @@ impl Core {
                     } else if !system.store_swapped(address, &(b as $type).to_le_bytes())
                         && !system.store_broadcast(address, &(b as $type).to_le_bytes(), outside)
                     {
-                        system.now = now;
+                        (system.now, system.pc) = (now, pc);
                         // Registers see the value in every lane.
                         let value = u32::from(b as $type).wrapping_mul(u32::MAX / <$type>::MAX as u32);
                         if system.store_register(address, value, outside) == Stored::Interrupts {

@@ -115,6 +115,10 @@ pub(crate) struct System {
     pub counters: Counters,
     /// Instructions since reset.
     pub now: u64,
+    /// Time since reset that the host has told, in cycles.
+    told: u64,
+    /// Cycles that the clock is ahead of the instructions, because the host has told of so much time.
+    ahead: u64,
 
     slots: [Slot; MAX_SLOTS + 1],
     /// Bases of header slots as declared: the packet offset is known when the frame slot is.
@@ -148,6 +152,10 @@ pub(crate) struct System {
     mask: u16,
     pub errors: u16,
     pub error_addr: u32,
+    /// Address of the instruction that accesses what is no memory.
+    pub pc: u32,
+    /// Addresses of the instructions of the last errors: wild access, bad descriptor, bad destination, bad slot set-up.
+    pub error_pcs: [u32; 4],
     pub ready_to_evict: bool,
     pub debug_in: [u32; 2],
     pub debug_out: [u32; 2],
@@ -165,6 +173,8 @@ impl System {
             broadcast: Broadcast::new(),
             counters: Counters::default(),
             now: 0,
+            told: 0,
+            ahead: 0,
             slots: [Slot::default(); MAX_SLOTS + 1],
             header_bases: [None; MAX_SLOTS + 1],
             active: 0,
@@ -187,6 +197,8 @@ impl System {
             mask: 0,
             errors: 0,
             error_addr: 0,
+            pc: 0,
+            error_pcs: [0; 4],
             ready_to_evict: false,
             debug_in: [0; 2],
             debug_out: [0; 2],
@@ -196,7 +208,7 @@ impl System {
 
     /// Forgets frames, slots and settings; memories, counters and tables stay.
     pub fn reset(&mut self) {
-        self.now = 0;
+        (self.now, self.told, self.ahead) = (0, 0, 0);
         self.slots = [Slot::default(); MAX_SLOTS + 1];
         self.header_bases = [None; MAX_SLOTS + 1];
         (self.active, self.taken) = (0, 0);
@@ -309,6 +321,12 @@ impl System {
     pub fn raise(&mut self, flags: u16) {
         self.flags |= flags;
         self.errors |= flags & flag::ERRORS;
+        const OF_INSTRUCTIONS: [u16; 4] = [flag::WILD, flag::BAD_DESCRIPTOR, flag::BAD_DESTINATION, flag::BAD_SLOT];
+        for (flag, pc) in OF_INSTRUCTIONS.iter().zip(&mut self.error_pcs) {
+            if flags & flag != 0 {
+                *pc = self.pc;
+            }
+        }
     }
 
     /// A frame waits to be taken.
@@ -321,17 +339,30 @@ impl System {
         self.flags & (self.mask | flag::ERRORS) != 0
     }
 
+    /// Cycles since reset: an instruction takes one, or longer when the host has told of more time.
+    #[inline]
+    pub fn clock(&self) -> u64 {
+        self.now + self.ahead
+    }
+
+    /// So many cycles have passed since the last call.
+    pub fn pass(&mut self, cycles: u64) {
+        self.told += cycles;
+        self.ahead = self.ahead.max(self.told.saturating_sub(self.now));
+    }
+
     pub fn tick_timer(&mut self) {
-        if self.timer_interval != 0 && self.now >= self.timer_due {
+        let late = self.clock().checked_sub(self.timer_due);
+        if let (1.., Some(late)) = (self.timer_interval, late) {
             let interval = u64::from(self.timer_interval);
-            self.timer_due += (self.now - self.timer_due) / interval * interval + interval;
+            self.timer_due += late / interval * interval + interval;
             self.flags |= flag::TIMER;
         }
     }
 
-    /// Instructions until the timer's next interrupt.
+    /// Cycles until the timer's next interrupt, which may be due already; `u64::MAX` when there is none.
     pub fn until_timer(&self) -> u64 {
-        if self.timer_interval == 0 { u64::MAX } else { self.timer_due - self.now }
+        if self.timer_interval == 0 { u64::MAX } else { self.timer_due.saturating_sub(self.clock()) }
     }
 
     /// Takes the oldest frame off the receive queue; the next one raises the packet interrupt anew.
@@ -386,8 +417,8 @@ impl System {
             regs::RPU_CORE_READY => 0x0101_0100 | u32::from(!self.queue.is_empty()),
             regs::RPU_CORE_CORE_ID => u32::from(self.identity.unit),
             regs::RPU_CORE_TIMER_L => {
-                self.timer_high = (self.now >> 32) as u32;
-                self.now as u32
+                self.timer_high = (self.clock() >> 32) as u32;
+                self.clock() as u32
             }
             regs::RPU_CORE_TIMER_H => self.timer_high,
             regs::RPU_CORE_INTERRUPT_FLAGS => u32::from(self.flags),
@@ -453,7 +484,7 @@ impl System {
             regs::RPU_CORE_UPDATE_SLOT => self.update_slot(value),
             regs::RPU_CORE_TIMER_INTERVAL => {
                 self.timer_interval = value;
-                self.timer_due = self.now + u64::from(value);
+                self.timer_due = self.clock() + u64::from(value);
                 return Stored::Interrupts;
             }
             regs::RPU_CORE_READY_TO_EVICT => self.ready_to_evict = value & 1 != 0,

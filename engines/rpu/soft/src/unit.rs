@@ -146,6 +146,23 @@ impl Unit {
         self.system.now
     }
 
+    /// Cycles since reset, as the program reads them.
+    #[must_use]
+    pub fn clock(&self) -> u64 {
+        self.system.clock()
+    }
+
+    /// So many cycles have passed since the last call, which the program shall see. Without any it sees one for each instruction.
+    pub fn pass(&mut self, cycles: u64) {
+        self.system.pass(cycles);
+    }
+
+    /// Cycles until its timer rings, 0 when it is due already; `u64::MAX` when it is not set.
+    #[must_use]
+    pub fn until_timer(&self) -> u64 {
+        self.system.until_timer()
+    }
+
     /// Gives a frame to a free slot of those that the program has declared.
     #[inline]
     pub fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
@@ -277,6 +294,10 @@ impl Unit {
                 State::Halted(cause) => cause,
             },
             regs::RPU_HOST_DATA => system.data,
+            regs::RPU_HOST_WILD_PC => system.error_pcs[0],
+            regs::RPU_HOST_DESCRIPTOR_PC => system.error_pcs[1],
+            regs::RPU_HOST_DESTINATION_PC => system.error_pcs[2],
+            regs::RPU_HOST_SLOT_PC => system.error_pcs[3],
             // RX_STALLS and TX_STALLS among them: nothing ever stalls here. Places without a register read as 0.
             _ => 0,
         }
