@@ -12,6 +12,7 @@ use crate::image::Image;
 use crate::maps::{Entry, Map, MapError, Store};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
 use crate::root::Root;
+use crate::routes::{Routes, RoutesError};
 use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
 use crate::traffic::{Departure, Traffic};
@@ -240,6 +241,9 @@ pub enum DeviceError {
     /// The program cannot be loaded.
     #[error(transparent)]
     Program(Box<XdpError>),
+    /// Routes that no card has.
+    #[error(transparent)]
+    Routes(#[from] RoutesError),
     /// A map does not take what it is to begin with.
     #[error(transparent)]
     Map(Box<MapError>),
@@ -302,6 +306,10 @@ pub trait Device {
 
     /// As [`Map::entries`].
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError>;
+
+    /// Gives the card other routes, for the programs of all its xdp units, while they go on. A lookup meanwhile meets for each destination the way of
+    /// before or that of now.
+    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError>;
 
     /// All counters now.
     fn counters(&mut self) -> Result<Counters, DeviceError>;

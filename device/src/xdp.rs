@@ -169,8 +169,14 @@ impl XdpProgram {
 
     /// The compiler's rows, and where they expect the maps, whatever cards in RTL have so far.
     pub fn translate(&self) -> Result<(Compiled, Placement), XdpError> {
-        let placement = place(&self.object);
+        let placement = self.place();
         Ok((self.one(&self.programs[0], &placement)?.compiled, placement))
+    }
+
+    /// Where the maps lie on a card in RTL.
+    fn place(&self) -> Placement {
+        let helpers = self.programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
+        place(&self.object, &helpers.collect())
     }
 
     fn one(&self, Checked { program, facts }: &Checked, placement: &Placement) -> Result<Translated, XdpError> {
@@ -183,7 +189,7 @@ impl XdpProgram {
         if let Some(image) = self.image.get() {
             return Ok(Arc::clone(image));
         }
-        let mut placement = place(&self.object);
+        let mut placement = self.place();
         let mut translated = Vec::new();
         for program in &self.programs {
             let one = self.one(program, &placement)?;

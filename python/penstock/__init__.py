@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         MapError,
         PenstockError,
         ProgramError,
+        RoutesError,
         TableError,
         UnsupportedError,
     )
@@ -57,6 +58,7 @@ __all__ = [
     "ProgramWarning",
     "Registers",
     "Result",
+    "RoutesError",
     "TableError",
     "Unit",
     "UnitCounters",

@@ -61,6 +61,9 @@ pub struct Args {
     /// Write what is in the maps of xdp units behind the frames into this folder: MAP.json each.
     #[arg(long, value_name = "DIR")]
     pub dump_maps: Option<PathBuf>,
+    /// The routes that XDP programs ask for (bpf_fib_lookup), as JSON; docs/designs.md says how they are written.
+    #[arg(long, value_name = "FILE")]
+    pub routes: Option<PathBuf>,
     /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = units)]
     pub units: Vec<ForGroup<u32>>,
@@ -144,6 +147,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
         units: args.units.clone(),
         policy: args.policy,
+        routes: args.routes.clone(),
         ..Override::default()
     };
     let card = Card::read(root, &args.design, change)?;

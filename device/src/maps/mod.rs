@@ -18,6 +18,7 @@
 //! # Ok(()) }
 //! ```
 
+pub(crate) mod banks;
 mod card;
 pub mod json;
 pub(crate) mod make;

@@ -30,6 +30,7 @@ use crate::maps::{self, CardAccess, Entry, Map, MapError, Store};
 use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
+use crate::routes::{self, CardRoutes, Routes};
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
 use build::{Kind, Parameters};
@@ -109,6 +110,7 @@ pub struct RtlDevice {
     flight: Option<Flight>,
     /// Cycle in which the program was loaded.
     loaded: u64,
+    routes: CardRoutes,
 }
 
 impl RtlDevice {
@@ -150,6 +152,7 @@ impl RtlDevice {
             rate: Rate::Lossless,
             flight: None,
             loaded: 0,
+            routes: CardRoutes::default(),
         })
     }
 
@@ -475,7 +478,9 @@ impl Device for RtlDevice {
         }
         self.host.load(&mut self.model, image)?;
         self.loaded = self.model.cycle();
-        maps::begin(self, image.maps())
+        self.routes.forget();
+        maps::begin(self, image.maps())?;
+        self.set_routes(&image.routes)
     }
 
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
@@ -571,6 +576,16 @@ impl Device for RtlDevice {
 
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
         self.with_map(map, |card| card.entries())
+    }
+
+    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
+        routes::check(routes)?;
+        let images = self.host.programs().map(|(_, program)| program.rows()).collect::<Result<Vec<_>, _>>()?;
+        // The programs of one group at most have maps that units share.
+        match images.iter().find_map(|image| image.layout.routes) {
+            Some(tables) => self.routes.put(&mut self.model, &tables, routes),
+            None => Ok(()),
+        }
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {

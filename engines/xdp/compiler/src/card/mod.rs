@@ -3,9 +3,15 @@
 //!
 //! What each context has for itself and small constants lie in the unit, all else in the card's banks. Of a map for which there is no room
 //! or no hardware it says why: only a program that uses it is refused.
+//!
+//! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and have the highest numbers.
 
 mod bank;
+pub mod routes;
 
+use std::collections::BTreeSet;
+
+use crate::check::FIB_LOOKUP;
 use crate::helpers::PROGRAM;
 use crate::ir::{Array, CONTEXTS, Layout};
 use crate::maps::{Contents, Map, MapKind};
@@ -16,8 +22,9 @@ pub use bank::CARD;
 /// Where the unit's own memory begins for programs, and its bytes.
 pub const UNIT: u32 = 0x4000_0000;
 const UNIT_BYTES: u32 = 1 << 16;
-/// Maps that a card tells apart.
-const MAPS: usize = 64;
+/// Of the 64 maps that a card tells apart, so many are the object's; hidden ones have the numbers behind.
+const OWN_MAPS: usize = 60;
+const OF_ROUTES: u32 = 61;
 
 /// A map in the card's banks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,16 +83,24 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object.
-pub fn place(object: &Object) -> Placement {
+/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them.
+pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
     let (mut unit, mut bank) = (Unit::default(), Bank::default());
     let mut placement =
-        Placement { layout: Layout(vec![]), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
+        Placement { layout: Layout::default(), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
+    let hidden = |(number, descriptor)| CardMap { number, descriptor, contents: vec![] };
+    // An empty card has room for them.
+    if helpers.contains(&FIB_LOOKUP)
+        && let Ok((routes, descriptors)) = routes::place(&mut bank, OF_ROUTES)
+    {
+        placement.layout.routes = Some(routes);
+        placement.maps.extend((OF_ROUTES..).zip(descriptors).map(hidden));
+    }
     for (index, map) in object.maps.iter().enumerate() {
-        let placed = if index < MAPS {
+        let placed = if index < OWN_MAPS {
             one(map, index as u32, &mut unit, &mut bank)
         } else {
-            Err(format!("a card has {MAPS} maps, this is number {}", index + 1))
+            Err(format!("a card has {OWN_MAPS} maps of an object, this is number {}", index + 1))
         };
         let array = match placed {
             Ok(Place::Unit(array)) => Some(array),
@@ -98,7 +113,7 @@ pub fn place(object: &Object) -> Placement {
                 None
             }
         };
-        placement.layout.0.push(array);
+        placement.layout.arrays.push(array);
     }
     placement.unit = unit.bytes;
     placement

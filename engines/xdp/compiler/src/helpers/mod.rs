@@ -8,6 +8,7 @@
 mod atomic;
 mod checksum;
 mod ends;
+mod fib;
 mod redirect;
 mod tail_call;
 mod writer;
@@ -44,7 +45,7 @@ type Code<'a> = Box<dyn FnOnce(&mut Writer) + 'a>;
 
 /// Writes the code of all helpers in place of their calls. `stack`: bytes of the stack that the program uses, a multiple of 8.
 pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
-    let mut expander = Expander { around, expanded: Expanded { stack, beyond: vec![] }, key_at: None };
+    let mut expander = Expander { around, own_stack: stack, expanded: Expanded { stack, beyond: vec![] } };
     // What is behind a call becomes a block of its own, which comes later.
     let mut block = 0;
     while block < program.blocks.len() {
@@ -67,9 +68,9 @@ pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
 
 struct Expander<'a> {
     around: &'a Around<'a>,
+    /// Bytes of the stack that the program itself uses.
+    own_stack: u32,
     expanded: Expanded,
-    /// Eight bytes of the stack that the program does not use, when a key needs them: their distance from its end.
-    key_at: Option<i64>,
 }
 
 impl Expander<'_> {
@@ -91,6 +92,11 @@ impl Expander<'_> {
                 "map_lookup_elem" if self.kind(*map) == Some(MapKind::Devmap) => {
                     let (map, array) = ((*map)?, self.around.layout.array((*map)?)?);
                     Some(redirect::device(map, array, place(program, reads, args[1])))
+                }
+                "fib_lookup" => {
+                    let (routes, query) = (self.around.layout.routes?, place(program, reads, args[1]));
+                    let key_at = self.key_at(fib::KEY_BYTES, "bpf_fib_lookup()")?;
+                    Some(fib::lookup(routes, key_at, query, args[2], args[3]))
                 }
                 "csum_diff" => {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
@@ -122,7 +128,7 @@ impl Expander<'_> {
         match (self.kind(map), map.and_then(|map| self.around.layout.array(map)), map) {
             (Some(MapKind::Devmap), Some(array), Some(map)) => Some(redirect::by_number(map, array, key, given)),
             (Some(MapKind::DevmapHash), _, Some(map)) => {
-                let key_at = self.key_at()?;
+                let key_at = self.key_at(8, "bpf_redirect_map() with a devmap_hash")?;
                 Some(redirect::by_hash(map, key_at, key, given))
             }
             (Some(MapKind::Devmap), None, _) => {
@@ -137,19 +143,19 @@ impl Expander<'_> {
         }
     }
 
-    fn key_at(&mut self) -> Option<i64> {
-        if self.key_at.is_some() {
-            return self.key_at;
-        }
-        if self.expanded.stack + 8 > isa::SIZE_STACK {
-            self.beyond(
-                "bpf_redirect_map() with a devmap_hash, and uses all of its stack, where the key has to be".into(),
-            );
+    /// Where a key of so many bytes, a multiple of 8, stands while a helper's code asks for it: below the program's stack. Its distance from the
+    /// stack's end.
+    fn key_at(&mut self, bytes: u32, whose: &str) -> Option<i64> {
+        let below = self.own_stack + bytes;
+        if below > isa::SIZE_STACK {
+            let left = isa::SIZE_STACK - bytes;
+            self.beyond(format!(
+                "{whose}, whose key needs {bytes} bytes of the stack: the program itself may use {left}"
+            ));
             return None;
         }
-        self.expanded.stack += 8;
-        self.key_at = Some(-i64::from(self.expanded.stack));
-        self.key_at
+        self.expanded.stack = self.expanded.stack.max(below);
+        Some(-i64::from(below))
     }
 }
 
