@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::design::{CLOCK_MHZ, Design};
 use crate::hop::Hop;
 use crate::image::Image;
-use crate::maps::{Entry, Map, MapError, Store};
+use crate::maps::{Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
 use crate::root::Root;
 use crate::routes::{Routes, RoutesError};
@@ -306,6 +306,9 @@ pub trait Device {
 
     /// As [`Map::entries`].
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError>;
+
+    /// As [`Map::take`], of a map that has records.
+    fn map_take(&mut self, map: &Map) -> Result<Records, MapError>;
 
     /// Gives the card other routes, for the programs of all its xdp units, while they go on. A lookup meanwhile meets for each destination the way of
     /// before or that of now.

@@ -10,7 +10,7 @@ use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::{Image, Program};
-use crate::maps::{self, Entry, Map, MapError, Store};
+use crate::maps::{self, Entry, Map, MapError, Records, Store};
 use crate::outcome::Counters;
 use crate::routes::{self, Routes};
 use crate::traffic::{Departure, Port, Traffic};
@@ -355,6 +355,10 @@ impl Device for SoftDevice {
 
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
         maps::soft::entries(&self.card, map)
+    }
+
+    fn map_take(&mut self, map: &Map) -> Result<Records, MapError> {
+        maps::soft::take(&self.card, map)
     }
 
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {

@@ -162,6 +162,7 @@ impl XdpProgram {
         let load = || {
             let mut engine = Engine::new(&self.object, PROCESSORS)?;
             let program = engine.load(&self.object, &self.programs[0].program.name)?;
+            engine.open_events(&self.object)?;
             Ok(Loaded::new(self.number, engine, program))
         };
         load().map_err(|source: LoadError| XdpError::Load { path: self.path.clone(), source: Box::new(source) })

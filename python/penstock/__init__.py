@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from penstock.device import Device, ProgramWarning
-    from penstock.maps import Map, Maps
+    from penstock.maps import Map, Maps, Records
     from penstock.result import Counters, FaultError, Frame, HostMemoryCounters, PortCounters, Result, UnitCounters
     from penstock.unit import Memory, Registers, Unit
 
@@ -56,6 +56,7 @@ __all__ = [
     "PortCounters",
     "ProgramError",
     "ProgramWarning",
+    "Records",
     "Registers",
     "Result",
     "RoutesError",

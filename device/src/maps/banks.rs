@@ -4,7 +4,7 @@
 use penstock_xdp_compiler::card::CARD;
 
 use super::Entry;
-use super::make::{ANSWERS, request, store};
+use super::make::{ANSWERS, BYTES_AT, request, store};
 use crate::device::DeviceError;
 use crate::host::Bus;
 use crate::regs;
@@ -15,6 +15,8 @@ pub const LOOKUP: u32 = 3;
 pub const UPDATE: u32 = 4;
 pub const DELETE: u32 = 5;
 const ROWS: u32 = 6;
+/// An atomic operation: the one whose number in INFO is 0.
+const ADD: u32 = 2 | 1 << 4 | 1 << 8;
 /// Bytes of a row and of a part of a request, and rows that one request reads at most.
 pub const ROW: usize = 16;
 const MOST_ROWS: u32 = 32;
@@ -72,6 +74,11 @@ impl<B: Bus> CardBanks<'_, B> {
     /// Writes bytes from an address on, eight at a time.
     pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
         (0..).step_by(8).zip(bytes.chunks(8)).try_for_each(|(offset, chunk)| store(self.bus, address + offset, chunk))
+    }
+
+    /// Adds to the number of 8 bytes at an address, in one step.
+    pub fn add(&mut self, address: u32, number: u64) -> Result<(), DeviceError> {
+        request(self.bus, ADD, (address - CARD) | 8 << BYTES_AT, &number.to_le_bytes())
     }
 
     /// All entries of a map of keys that are there.

@@ -6,7 +6,9 @@ use penstock_xdp_compiler::ir::{Array, CONTEXTS};
 use penstock_xdp_maps::Store;
 
 use super::banks::{CardBanks, DELETE, LOOKUP, ROW, Slots, UPDATE};
-use super::{Entry, Map, MapError};
+use super::ring::CardRing;
+use super::{Entry, Map, MapError, Record, Records};
+use crate::design::mask_of;
 use crate::host::{Bus, word_of};
 use crate::regs;
 use crate::window::{UNIT_MAPS, UNIT_WINDOW};
@@ -86,17 +88,35 @@ impl<B: Bus> CardAccess<'_, B> {
         }
     }
 
+    pub fn take(&mut self) -> Result<Records, MapError> {
+        let ring = u32::try_from(self.map.index).ok().and_then(|index| self.image.layout.rings.get(&index)).copied();
+        let ring = ring.ok_or_else(|| self.nowhere())?;
+        let units = mask_of(&self.map.units);
+        let (records, lost) = CardRing { banks: self.banks(), ring, units }.take()?;
+        let record = |mut bytes: Vec<u8>| {
+            // An event begins with its processor, in eight bytes.
+            let processor = self.map.names_processors().then(|| bytes.drain(..8).take(4).collect::<Vec<u8>>());
+            Record { processor: processor.map(|bytes| word_of(&bytes)), bytes }
+        };
+        Ok(Records { records: records.into_iter().map(record).collect(), lost })
+    }
+
+    /// Why it has no place.
+    fn nowhere(&self) -> MapError {
+        let why = self.image.missing.get(self.map.index).cloned().flatten();
+        MapError::Nowhere { map: self.map.name.clone(), why: why.unwrap_or_default() }
+    }
+
     fn place(&self) -> Result<Place, MapError> {
         let index = self.map.index;
-        let nowhere = |why: &str| MapError::Nowhere { map: self.map.name.clone(), why: why.to_owned() };
-        if let Some(why) = self.image.missing.get(index).and_then(Option::as_deref) {
-            return Err(nowhere(why));
+        if self.image.missing.get(index).is_some_and(Option::is_some) {
+            return Err(self.nowhere());
         }
         if let Some(map) = self.image.maps.iter().find(|map| map.number as usize == index) {
             return Ok(Place::Card(map.clone()));
         }
         let array = u32::try_from(index).ok().and_then(|index| self.image.layout.array(index));
-        array.map(Place::Unit).ok_or_else(|| nowhere("it has no values"))
+        array.map(Place::Unit).ok_or_else(|| self.nowhere())
     }
 
     // ---- in the banks

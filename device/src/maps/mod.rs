@@ -22,6 +22,8 @@ pub(crate) mod banks;
 mod card;
 pub mod json;
 pub(crate) mod make;
+mod records;
+mod ring;
 pub(crate) mod soft;
 
 use std::fmt;
@@ -34,6 +36,7 @@ use penstock_xdp_compiler::btf::{Value, ValueError};
 use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::{Contents, MapKind};
 pub use penstock_xdp_maps::Store;
+pub use records::{Record, Records};
 
 use crate::design::Group;
 use crate::device::{Device, DeviceError};
@@ -113,6 +116,22 @@ pub enum MapError {
     /// Entries that are no data.
     #[error("entries of {map} name programs or maps: a {kind} is filled by the object")]
     Names {
+        /// Its name.
+        map: String,
+        /// Of which type it is.
+        kind: MapKind,
+    },
+    /// It has records.
+    #[error("{map} has records and no entries: take those of a {kind}")]
+    NoEntries {
+        /// Its name.
+        map: String,
+        /// Of which type it is.
+        kind: MapKind,
+    },
+    /// It has entries.
+    #[error("{map} has entries and no records: it is a {kind}")]
+    NoRecords {
         /// Its name.
         map: String,
         /// Of which type it is.
@@ -279,6 +298,7 @@ pub fn find(device: &(impl Device + ?Sized), name: &str) -> Result<Map, MapError
 impl Map {
     /// The bytes of a key.
     pub fn key(&self, key: &Value) -> Result<Vec<u8>, MapError> {
+        self.with_entries()?;
         self.shape_of_key.encode(key).map_err(|source| self.wrong("key", source))
     }
 
@@ -352,6 +372,7 @@ impl Map {
     /// All entries: of arrays in order, of others in none to rely on. What a program changes meanwhile may be there or not; each
     /// entry is what it was at some time.
     pub fn entries(&self, device: &mut (impl Device + ?Sized)) -> Result<Vec<Entry>, MapError> {
+        self.with_entries()?;
         device.map_entries(self)
     }
 
@@ -374,6 +395,7 @@ impl Map {
     }
 
     fn check(&self, what: &'static str, given: &[u8], wanted: &[usize]) -> Result<(), MapError> {
+        self.with_entries()?;
         if wanted.contains(&given.len()) {
             return Ok(());
         }

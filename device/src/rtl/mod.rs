@@ -26,7 +26,7 @@ use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, R
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
-use crate::maps::{self, CardAccess, Entry, Map, MapError, Store};
+use crate::maps::{self, CardAccess, Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
@@ -576,6 +576,10 @@ impl Device for RtlDevice {
 
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
         self.with_map(map, |card| card.entries())
+    }
+
+    fn map_take(&mut self, map: &Map) -> Result<Records, MapError> {
+        self.with_map(map, |card| card.take())
     }
 
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {

@@ -7,6 +7,7 @@
 //! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and have the highest numbers.
 
 mod bank;
+pub mod ring;
 pub mod routes;
 
 use std::collections::BTreeSet;
@@ -24,7 +25,10 @@ pub const UNIT: u32 = 0x4000_0000;
 const UNIT_BYTES: u32 = 1 << 16;
 /// Of the 64 maps that a card tells apart, so many are the object's; hidden ones have the numbers behind.
 const OWN_MAPS: usize = 60;
+const OF_RINGS: u32 = 60;
 const OF_ROUTES: u32 = 61;
+/// Bytes of the ring of a perf event array.
+const PERF_BYTES: u32 = 1 << 15;
 
 /// A map in the card's banks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +100,22 @@ pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
         placement.layout.routes = Some(routes);
         placement.maps.extend((OF_ROUTES..).zip(descriptors).map(hidden));
     }
+    let rings = object.maps.iter().zip(0..).filter_map(|(map, index)| Some((index, ring_bytes(map)?)));
+    let (with_records, bytes): (Vec<u32>, Vec<u32>) = rings.unzip();
+    if !bytes.is_empty() {
+        match ring::place(&mut bank, &bytes) {
+            Ok((descriptor, rings)) => {
+                placement.maps.push(hidden((OF_RINGS, descriptor)));
+                placement.layout.rings = with_records.into_iter().zip(rings).collect();
+            }
+            Err(why) => with_records.iter().for_each(|index| placement.missing[*index as usize] = Some(why.clone())),
+        }
+    }
     for (index, map) in object.maps.iter().enumerate() {
+        if map.shape.kind().is_ok_and(MapKind::has_records) {
+            placement.layout.arrays.push(None);
+            continue;
+        }
         let placed = if index < OWN_MAPS {
             one(map, index as u32, &mut unit, &mut bank)
         } else {
@@ -117,6 +136,15 @@ pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
     }
     placement.unit = unit.bytes;
     placement
+}
+
+/// Bytes of the ring that has a map's records, if it has such.
+fn ring_bytes(map: &Map) -> Option<u32> {
+    match map.shape.kind() {
+        Ok(MapKind::Ringbuf) => Some(map.shape.max_entries),
+        Ok(MapKind::PerfEventArray) => Some(PERF_BYTES),
+        _ => None,
+    }
 }
 
 /// Where a map is.

@@ -7,14 +7,18 @@
 
 mod atomic;
 mod checksum;
+mod copy;
 mod ends;
 mod fib;
+mod records;
 mod redirect;
+mod ring;
 mod tail_call;
 mod writer;
 
+use crate::card::ring::{HEADER, LONGEST};
 use crate::insn::Width;
-use crate::ir::{Adjust, Arg, BinOp, End, Inst, Layout, Op, Place, Program, Space};
+use crate::ir::{Adjust, Arg, BinOp, End, Inst, Layout, Op, Place, Program, Ring, Space};
 use crate::maps::MapKind;
 use crate::object::Object;
 use crate::rows::isa;
@@ -102,10 +106,47 @@ impl Expander<'_> {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
                     Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))
                 }
-                _ => None,
+                _ => self.records(program, inst),
             },
             _ => None,
         }
+    }
+
+    /// The code of a helper that sends records to the host.
+    fn records(&mut self, program: &Program, inst: &Inst) -> Option<Code<'static>> {
+        let Op::Call { helper, map, args, reads, .. } = &inst.op else { return None };
+        match helper.name {
+            "ringbuf_output" => {
+                let (ring, data) = (self.ring(*map)?, place(program, reads, args[1]));
+                Some(records::output(ring, data, args[2], args[3]))
+            }
+            "ringbuf_reserve" => {
+                let (ring, bytes) = (self.ring(*map)?, args[1]);
+                if let Arg::Const(bytes) = bytes
+                    && bytes + u64::from(HEADER) > LONGEST.into()
+                {
+                    let longest = LONGEST - HEADER;
+                    self.beyond(format!("bpf_ringbuf_reserve() for {bytes} bytes, and records have up to {longest}"));
+                    return None;
+                }
+                Some(records::begin(ring, bytes, args[2]))
+            }
+            "ringbuf_submit" | "ringbuf_discard" if !self.around.layout.rings.is_empty() => {
+                Some(records::end(args[0], helper.name == "ringbuf_discard"))
+            }
+            "ringbuf_query" => Some(records::query(self.ring(*map)?, args[1])),
+            "perf_event_output" => {
+                let (ring, data) = (self.ring(*map)?, place(program, reads, args[3]));
+                let queues = self.around.object.maps.get((*map)? as usize)?.shape.max_entries;
+                Some(records::event(ring, queues, args[2], data, args[4]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The ring of a map's records.
+    fn ring(&self, map: Option<u32>) -> Option<Ring> {
+        self.around.layout.rings.get(&map?).copied()
     }
 
     fn kind(&self, map: Option<u32>) -> Option<MapKind> {

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Where a target has the values of maps that need no search: so a lookup in an array is arithmetic, and a global variable a load.
 
+use std::collections::BTreeMap;
+
 use super::{Arg, BinOp, Op, Special};
 use crate::insn::Width;
 use crate::maps::{Contents, MapKind};
@@ -40,11 +42,22 @@ pub struct Routes {
     pub interfaces: Array,
 }
 
+/// A ring of records to the host (card/ring.rs says what is in it).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ring {
+    /// Of its counters.
+    pub address: u32,
+    /// Of records, a power of two.
+    pub bytes: u32,
+}
+
 /// What a target says of memory outside of the core.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     /// By index of the map, its values. None: it must be asked by a call.
     pub arrays: Vec<Option<Array>>,
+    /// By index of the map, its records.
+    pub rings: BTreeMap<u32, Ring>,
     /// The table of routes, where there is one.
     pub routes: Option<Routes>,
 }
