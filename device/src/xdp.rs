@@ -234,10 +234,6 @@ fn beyond(object: &Object, Translated { compiled, beyond }: &Translated, placeme
     let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
         Do::Request { asks, .. } => match asks {
             Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
-            Asks::Update { map, .. } | Asks::Delete { map, .. } if placement.is_in_unit((*map).into()) => {
-                let name = &object.maps.get(usize::from(*map))?.name;
-                Some(format!("it updates the map {name}, of which each context has its own"))
-            }
             Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
                 let map = usize::from(*map);
                 let why = placement.missing.get(map)?.as_ref()?;

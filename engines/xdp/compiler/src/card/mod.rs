@@ -54,11 +54,6 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Whether a map lies in the units' own memory, where no request finds it.
-    pub fn is_in_unit(&self, map: usize) -> bool {
-        self.missing.get(map).is_some_and(Option::is_none) && self.maps.iter().all(|card| card.number as usize != map)
-    }
-
     /// Puts programs into the program arrays that are to have them: `row_of` says with which row a program begins.
     ///
     /// # Errors

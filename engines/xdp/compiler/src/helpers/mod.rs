@@ -10,6 +10,7 @@ mod checksum;
 mod copy;
 mod ends;
 mod fib;
+mod own;
 mod records;
 mod redirect;
 mod ring;
@@ -102,6 +103,13 @@ impl Expander<'_> {
                     let key_at = self.key_at(fib::KEY_BYTES, "bpf_fib_lookup()")?;
                     Some(fib::lookup(routes, key_at, query, args[2], args[3]))
                 }
+                "map_update_elem" if self.kind(*map) == Some(MapKind::PercpuArray) => {
+                    let (map, array) = ((*map)?, self.around.layout.array((*map)?)?);
+                    let bytes = self.around.object.maps.get(map as usize)?.shape.value_bytes;
+                    let (key, value) = (place(program, reads, args[1]), place(program, reads, args[2]));
+                    Some(own::update(map, array, key, value, bytes, args[3]))
+                }
+                "map_delete_elem" if self.kind(*map) == Some(MapKind::PercpuArray) => Some(own::delete()),
                 "csum_diff" => {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
                     Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))
