@@ -163,6 +163,8 @@ pub struct Run {
     pub counters: Counters,
     /// What went wrong, in sentences, while everything else was still delivered.
     pub faults: Vec<String>,
+    /// Lines that XDP programs have printed.
+    pub log: Vec<String>,
     /// Where frames came by, in time order; on `rtl`, when it was told to record it.
     pub hops: Vec<Hop>,
 }

@@ -322,6 +322,8 @@ impl Device for SoftDevice {
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);
+        let running = self.host.programs().filter_map(|(units, program)| self.card.loaded_xdp(units, program.number));
+        run.log = running.flat_map(|loaded| loaded.with(|engine| engine.take_log())).collect();
         Ok(run)
     }
 

@@ -177,7 +177,10 @@ char _license[] SEC("license") = "GPL";
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        (BEYOND % 'bpf_trace_printk("x", 2)', "it calls bpf_trace_printk()"),
+        (
+            BEYOND % '({ static const char s[] = "%s"; bpf_trace_printk(s, 3, s); })',
+            "it calls bpf_trace_printk() with %s",
+        ),
         (
             BEYOND % "bpf_redirect_map(&ports, 0, 8)",
             "it calls bpf_redirect_map() for copies to several ports (BPF_F_BROADCAST)",

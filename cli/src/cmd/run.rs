@@ -176,6 +176,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if let Some(path) = &args.trace {
         trace::write(path, &card.design, &traffic, &run).map_err(|e| FileError::output(path, e))?;
     }
+    outcome.log.iter().for_each(|line| println!("log: {line}"));
     print!("{}", summary(&outcome, rate));
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
 }

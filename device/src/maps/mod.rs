@@ -21,9 +21,10 @@
 pub(crate) mod banks;
 mod card;
 pub mod json;
+pub(crate) mod lines;
 pub(crate) mod make;
 mod records;
-mod ring;
+pub(crate) mod ring;
 pub(crate) mod soft;
 
 use std::fmt;

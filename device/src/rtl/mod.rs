@@ -26,6 +26,9 @@ use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, R
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
+use crate::maps::banks::CardBanks;
+use crate::maps::lines::line;
+use crate::maps::ring::CardRing;
 use crate::maps::{self, CardAccess, Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops};
 use crate::regs;
@@ -292,6 +295,19 @@ impl RtlDevice {
         self.host.read_unit(&mut self.model, unit, address)
     }
 
+    /// Takes the lines that programs have printed.
+    fn take_log(&mut self) -> Result<Vec<String>, DeviceError> {
+        let programs = self.host.programs().map(|(units, program)| Ok((units, program.rows()?)));
+        let mut log = Vec::new();
+        for (units, image) in programs.collect::<Result<Vec<_>, DeviceError>>()? {
+            let Some(ring) = image.layout.log else { continue };
+            let (records, lost) = CardRing { banks: CardBanks { bus: &mut self.model }, ring, units }.take()?;
+            log.extend(records.iter().filter_map(|record| line(record)));
+            log.extend((lost > 0).then(|| format!("(lines lost since the load: {lost})")));
+        }
+        Ok(log)
+    }
+
     /// Works with a map of the program that is loaded.
     fn with_map<T>(
         &mut self,
@@ -523,6 +539,7 @@ impl Device for RtlDevice {
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
+            run.log = self.take_log()?;
         }
         run.settle(queued + earlier, made.endless);
         run.drops.runt += self.empty;

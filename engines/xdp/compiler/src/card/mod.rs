@@ -12,7 +12,7 @@ pub mod routes;
 
 use std::collections::BTreeSet;
 
-use crate::check::FIB_LOOKUP;
+use crate::check::{FIB_LOOKUP, PRINTS};
 use crate::helpers::PROGRAM;
 use crate::ir::{Array, CONTEXTS, Layout};
 use crate::maps::{Contents, Map, MapKind};
@@ -27,7 +27,8 @@ const UNIT_BYTES: u32 = 1 << 16;
 const OWN_MAPS: usize = 60;
 const OF_RINGS: u32 = 60;
 const OF_ROUTES: u32 = 61;
-/// Bytes of the ring of a perf event array.
+/// Bytes of the ring of lines that programs print, and of that of a perf event array.
+const LOG_BYTES: u32 = 1 << 14;
 const PERF_BYTES: u32 = 1 << 15;
 
 /// A map in the card's banks.
@@ -96,11 +97,14 @@ pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
         placement.maps.extend((OF_ROUTES..).zip(descriptors).map(hidden));
     }
     let rings = object.maps.iter().zip(0..).filter_map(|(map, index)| Some((index, ring_bytes(map)?)));
-    let (with_records, bytes): (Vec<u32>, Vec<u32>) = rings.unzip();
+    let (with_records, mut bytes): (Vec<u32>, Vec<u32>) = rings.unzip();
+    let prints = PRINTS.iter().any(|number| helpers.contains(number));
+    bytes.extend(prints.then_some(LOG_BYTES));
     if !bytes.is_empty() {
         match ring::place(&mut bank, &bytes) {
             Ok((descriptor, rings)) => {
                 placement.maps.push(hidden((OF_RINGS, descriptor)));
+                placement.layout.log = rings.last().copied().filter(|_| prints);
                 placement.layout.rings = with_records.into_iter().zip(rings).collect();
             }
             Err(why) => with_records.iter().for_each(|index| placement.missing[*index as usize] = Some(why.clone())),

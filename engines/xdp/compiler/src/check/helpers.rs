@@ -83,6 +83,8 @@ use Arg::{Anything, Context, Key, KnownSize, Map, Read, ReadOrNull, ReadWrite, R
 
 /// Lookups in maps.
 pub const LOOKUP: Helper = helper(1, "map_lookup_elem", &[Map, Key]).gives(Gives::Value).packet_args();
+/// Numbers of the helpers that print.
+pub const PRINTS: [u32; 2] = [6, 177];
 /// Number of the helper that asks for routes.
 pub const FIB_LOOKUP: u32 = 69;
 /// What names the interface to which a packet goes.

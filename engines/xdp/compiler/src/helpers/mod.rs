@@ -11,6 +11,7 @@ mod copy;
 mod ends;
 mod fib;
 mod own;
+mod print;
 mod records;
 mod redirect;
 mod ring;
@@ -143,6 +144,15 @@ impl Expander<'_> {
                 Some(records::end(args[0], helper.name == "ringbuf_discard"))
             }
             "ringbuf_query" => Some(records::query(self.ring(*map)?, args[1])),
+            "trace_printk" => {
+                let (log, format) = (self.log(args)?, place(program, reads, args[0]));
+                Some(print::values(log, format, args[1], [args[2], args[3], args[4]]))
+            }
+            "trace_vprintk" => {
+                let (log, format, data) =
+                    (self.log(args)?, place(program, reads, args[0]), place(program, reads, args[2]));
+                Some(print::array(log, format, args[1], data, args[3]))
+            }
             "perf_event_output" => {
                 let (ring, data) = (self.ring(*map)?, place(program, reads, args[3]));
                 let queues = self.around.object.maps.get((*map)? as usize)?.shape.max_entries;
@@ -150,6 +160,26 @@ impl Expander<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The ring of lines, unless the format of one is known to ask for what only the program's memory has.
+    fn log(&mut self, args: &[Arg]) -> Option<Ring> {
+        let log = self.around.layout.log?;
+        if self.format(args).is_some_and(print::names_text) {
+            self.beyond("bpf_trace_printk() with %s".into());
+            return None;
+        }
+        Some(log)
+    }
+
+    /// A format among the object's constants.
+    fn format(&self, args: &[Arg]) -> Option<&[u8]> {
+        let [Arg::Const(address), Arg::Const(bytes), ..] = args else { return None };
+        let Around { object, layout, .. } = self.around;
+        object.maps.iter().zip(0..).find_map(|(map, index)| {
+            let at = usize::try_from(address.checked_sub(layout.array(index)?.address.into())?).ok()?;
+            map.constants()?.get(at..)?.get(..*bytes as usize)
+        })
     }
 
     /// The ring of a map's records.

@@ -58,6 +58,8 @@ pub struct Layout {
     pub arrays: Vec<Option<Array>>,
     /// By index of the map, its records.
     pub rings: BTreeMap<u32, Ring>,
+    /// Lines that programs print.
+    pub log: Option<Ring>,
     /// The table of routes, where there is one.
     pub routes: Option<Routes>,
 }
