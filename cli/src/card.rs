@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use penstock_device::maps::json::{self, EntriesError};
-use penstock_device::maps::{self, MapError};
+use penstock_device::maps::{self, Map, MapError, Records};
 use penstock_device::rtl::{RtlDevice, Wave};
 use penstock_device::{
     Design, DesignError, Device, DeviceError, Image, ImageError, Override, Progress, Rate, Root, Run, Target, Traffic,
@@ -71,20 +71,27 @@ impl Maps<'_> {
         let Some(folder) = self.dump else { return Ok(()) };
         files::make_folder(folder)?;
         for map in device.maps() {
-            let entries = match map.entries(device) {
+            let text = match written(&map, device) {
                 // No unit uses it.
                 Err(MapError::Nowhere { .. }) => continue,
-                entries => entries?,
+                text => text?,
             };
-            // An entry a line: what changed from run to run can be seen.
-            let lines: Vec<String> =
-                json::entries(&map, &entries).as_array().into_iter().flatten().map(Json::to_string).collect();
             // An object may call a map as it likes.
             let path = folder.join(format!("{}.json", map.name.replace('/', "_")));
-            files::write(&path, format!("[\n{}\n]\n", lines.join(",\n")))?;
+            files::write(&path, text)?;
         }
         Ok(())
     }
+}
+
+/// What a map holds, or has for the host, as JSON: an entry a line, so that what changed from run to run can be seen.
+fn written(map: &Map, device: &mut dyn Device) -> Result<String, MapError> {
+    let lines = |list: Json| list.as_array().into_iter().flatten().map(Json::to_string).collect::<Vec<_>>().join(",\n");
+    if map.has_records() {
+        let Records { records, lost } = map.take(device)?;
+        return Ok(format!("{{\"lost\": {lost}, \"records\": [\n{}\n]}}\n", lines(json::records(&records))));
+    }
+    Ok(format!("[\n{}\n]\n", lines(json::entries(map, &map.entries(device)?))))
 }
 
 impl Card {

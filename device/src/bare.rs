@@ -107,7 +107,7 @@ impl Bare {
         self.code = program.code;
         let image = RowImage { rows: program.rows, ..RowImage::default() };
         let group = GroupImage { units: 0..1, program: Program::Rows(Arc::new(image)), table: vec![], maps: vec![] };
-        Ok(self.device.load(&Image { groups: vec![group] })?)
+        Ok(self.device.load(&Image { groups: vec![group], ..Image::default() })?)
     }
 
     /// Runs the program once.

@@ -127,6 +127,8 @@ pub struct Design {
     pub policy: Policy,
     /// Its units, 1..32, in groups of one kind each, by their numbers: at least one group.
     pub groups: Vec<Group>,
+    /// File of the routes that XDP programs ask for.
+    pub routes: Option<PathBuf>,
 }
 
 /// A value for the units of one group.
@@ -168,6 +170,8 @@ pub struct Override {
     pub ports: Option<u32>,
     /// Another policy.
     pub policy: Option<Policy>,
+    /// Another file of routes.
+    pub routes: Option<PathBuf>,
 }
 
 /// A manifest that does not say what a card is made of.
@@ -213,6 +217,7 @@ struct Card {
     name: String,
     ports: Within<1, 4>,
     clock_mhz: Option<Spanned<i64>>,
+    routes: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -435,6 +440,7 @@ impl Design {
             clock_mhz: CLOCK_MHZ,
             policy: manifest.dispatch.policy,
             groups,
+            routes: card.routes.as_ref().map(|file| path.parent().unwrap_or(Path::new("")).join(file)),
         })
     }
 
@@ -452,6 +458,7 @@ impl Design {
             self.ports = within(ports.into(), 1, 4).map_err(|m| DesignError::Option(format!("ports: {m}")))?;
         }
         self.policy = change.policy.unwrap_or(self.policy);
+        self.routes = change.routes.or(self.routes);
         for (name, file) in change.tables {
             let (group, kind) = self.find_table(&name)?;
             self.groups[group].tables.insert(kind.name().to_string(), file);
@@ -790,6 +797,7 @@ program = "design.rs"
         let wanted = [("limit", int(3)), ("mac", Value::List(vec![int(2), int(0)])), ("to", to)];
         assert_eq!(constants.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<Vec<_>>(), wanted);
         assert_eq!(maps["vips"], PathBuf::from("src/vips.json"));
+        assert_eq!(design.routes, None);
         assert_eq!(
             error(&text.replace("limit = 3", "limit = 0.5")),
             "src/card.toml:9: a constant is a whole number, text, a list or a table of them\n    limit = 0.5"

@@ -9,9 +9,10 @@ use serde::Serialize;
 use crate::design::{CLOCK_MHZ, Design};
 use crate::hop::Hop;
 use crate::image::Image;
-use crate::maps::{Entry, Map, MapError, Store};
+use crate::maps::{Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
 use crate::root::Root;
+use crate::routes::{Routes, RoutesError};
 use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
 use crate::traffic::{Departure, Traffic};
@@ -162,6 +163,8 @@ pub struct Run {
     pub counters: Counters,
     /// What went wrong, in sentences, while everything else was still delivered.
     pub faults: Vec<String>,
+    /// Lines that XDP programs have printed.
+    pub log: Vec<String>,
     /// Where frames came by, in time order; on `rtl`, when it was told to record it.
     pub hops: Vec<Hop>,
 }
@@ -240,6 +243,9 @@ pub enum DeviceError {
     /// The program cannot be loaded.
     #[error(transparent)]
     Program(Box<XdpError>),
+    /// Routes that no card has.
+    #[error(transparent)]
+    Routes(#[from] RoutesError),
     /// A map does not take what it is to begin with.
     #[error(transparent)]
     Map(Box<MapError>),
@@ -302,6 +308,13 @@ pub trait Device {
 
     /// As [`Map::entries`].
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError>;
+
+    /// As [`Map::take`], of a map that has records.
+    fn map_take(&mut self, map: &Map) -> Result<Records, MapError>;
+
+    /// Gives the card other routes, for the programs of all its xdp units, while they go on. A lookup meanwhile meets for each destination the way of
+    /// before or that of now.
+    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError>;
 
     /// All counters now.
     fn counters(&mut self) -> Result<Counters, DeviceError>;

@@ -300,6 +300,12 @@ impl Host {
         self.xdp[of_group].as_ref()
     }
 
+    /// The XDP programs that units run, each with those units.
+    pub fn programs(&self) -> impl Iterator<Item = (u32, &Arc<XdpProgram>)> {
+        let both = self.groups.iter().zip(&self.xdp);
+        both.filter_map(|(group, program)| Some((group.mask(), program.as_ref()?)))
+    }
+
     /// Maps of the XDP programs that units run.
     pub fn maps(&self) -> Vec<Map> {
         maps::list(&self.groups, &self.xdp)

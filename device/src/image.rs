@@ -14,6 +14,7 @@ use crate::files::{self, FileError};
 use crate::maps::json::{self, EntriesError};
 use crate::maps::{self, Entry, Map, MapError};
 use crate::root::Root;
+use crate::routes::{self, Routes, RoutesFileError};
 use crate::xdp::{RowImage, XdpError, XdpProgram};
 
 /// A program or a table that cannot be loaded.
@@ -42,6 +43,9 @@ pub enum ImageError {
     /// What it is to begin with.
     #[error(transparent)]
     Entries(#[from] EntriesError),
+    /// The routes.
+    #[error(transparent)]
+    Routes(#[from] RoutesFileError),
 }
 
 /// A program, as its engine takes it.
@@ -56,10 +60,12 @@ pub enum Program {
 }
 
 /// What the units of a card are loaded with, group by group.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Image {
     /// As the groups of the design.
     pub groups: Vec<GroupImage>,
+    /// What XDP programs find when they ask for routes.
+    pub routes: Routes,
 }
 
 /// What each unit of a group is loaded with.
@@ -79,7 +85,9 @@ impl Image {
     /// Compiles the programs of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group));
-        Ok(Self { groups: groups.collect::<Result<_, _>>()? })
+        let groups = groups.collect::<Result<_, _>>()?;
+        let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
+        Ok(Self { groups, routes: routes.unwrap_or_default() })
     }
 
     /// What maps begin with.

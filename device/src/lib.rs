@@ -33,6 +33,7 @@ mod live;
 pub mod maps;
 mod outcome;
 mod root;
+pub mod routes;
 pub mod rtl;
 mod soft;
 mod traffic;

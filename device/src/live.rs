@@ -217,6 +217,7 @@ impl SoftDevice {
         let fresh = group.filter(|group| matches!(&group.program, Program::Xdp(program) if is_new(program)));
         let begin = fresh.map_or(&[][..], |group| &group.maps);
         self.host.load_unit(&mut self.card, unit, image)?;
+        self.route();
         maps::begin(self, begin)
     }
 
@@ -253,6 +254,7 @@ impl SoftDevice {
         let kept = running.map(|(running, old)| loaded.take_over(program.object(), running, old.object()));
         self.card.load_xdp(units, &loaded);
         self.host.note_xdp(units, program);
+        self.route();
         let kept = kept.unwrap_or_default();
         let anew = |map: &&(maps::Map, _)| !kept.contains(&(map.0.name.clone(), true));
         maps::begin(self, image.maps.iter().filter(anew))?;

@@ -334,6 +334,8 @@ pub struct Outcome {
     pub counters: Counters,
     /// What went wrong, in sentences; empty when all went well.
     pub faults: Vec<String>,
+    /// Lines that XDP programs have printed.
+    pub log: Vec<String>,
 }
 
 impl Outcome {
@@ -380,6 +382,7 @@ impl Outcome {
             gbps: rate(wire_bits) / 1000.0,
             counters: run.counters.clone(),
             faults: run.faults.clone(),
+            log: run.log.clone(),
         }
     }
 

@@ -10,8 +10,9 @@ use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::{Image, Program};
-use crate::maps::{self, Entry, Map, MapError, Store};
+use crate::maps::{self, Entry, Map, MapError, Records, Store};
 use crate::outcome::Counters;
+use crate::routes::{self, Routes};
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
 
@@ -30,6 +31,8 @@ const STREAMS: usize = 6;
 pub struct SoftDevice {
     pub(crate) card: Card,
     pub(crate) host: Host,
+    /// What programs ask for, those too that are loaded from now on.
+    routes: Routes,
     waiting: Traffic,
     /// Frames pushed so far, by stream.
     pub(crate) pushed: [u64; STREAMS],
@@ -80,6 +83,7 @@ impl SoftDevice {
         Self {
             card: Card::new(config),
             host: Host::new(design),
+            routes: Routes::default(),
             waiting: Traffic::default(),
             pushed: [0; STREAMS],
             wanted: 0,
@@ -87,6 +91,13 @@ impl SoftDevice {
             looks: 0,
             told: 0,
             flight: None,
+        }
+    }
+
+    /// Tells the programs that units run now what the routes are.
+    pub(crate) fn route(&self) {
+        for loaded in self.host.programs().filter_map(|(units, program)| self.card.loaded_xdp(units, program.number)) {
+            loaded.with(|engine| engine.routes().clone_from(&self.routes));
         }
     }
 
@@ -271,7 +282,8 @@ impl Device for SoftDevice {
         // Frames of the program before: nobody waits for them any more.
         self.card.poll();
         self.flight = None;
-        maps::begin(self, image.maps())
+        maps::begin(self, image.maps())?;
+        self.set_routes(&image.routes)
     }
 
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
@@ -310,6 +322,8 @@ impl Device for SoftDevice {
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);
+        let running = self.host.programs().filter_map(|(units, program)| self.card.loaded_xdp(units, program.number));
+        run.log = running.flat_map(|loaded| loaded.with(|engine| engine.take_log())).collect();
         Ok(run)
     }
 
@@ -343,6 +357,17 @@ impl Device for SoftDevice {
 
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
         maps::soft::entries(&self.card, map)
+    }
+
+    fn map_take(&mut self, map: &Map) -> Result<Records, MapError> {
+        maps::soft::take(&self.card, map)
+    }
+
+    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
+        routes::check(routes)?;
+        self.routes.clone_from(routes);
+        self.route();
+        Ok(())
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {

@@ -162,6 +162,7 @@ impl XdpProgram {
         let load = || {
             let mut engine = Engine::new(&self.object, PROCESSORS)?;
             let program = engine.load(&self.object, &self.programs[0].program.name)?;
+            engine.open_events(&self.object)?;
             Ok(Loaded::new(self.number, engine, program))
         };
         load().map_err(|source: LoadError| XdpError::Load { path: self.path.clone(), source: Box::new(source) })
@@ -169,8 +170,14 @@ impl XdpProgram {
 
     /// The compiler's rows, and where they expect the maps, whatever cards in RTL have so far.
     pub fn translate(&self) -> Result<(Compiled, Placement), XdpError> {
-        let placement = place(&self.object);
+        let placement = self.place();
         Ok((self.one(&self.programs[0], &placement)?.compiled, placement))
+    }
+
+    /// Where the maps lie on a card in RTL.
+    fn place(&self) -> Placement {
+        let helpers = self.programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
+        place(&self.object, &helpers.collect())
     }
 
     fn one(&self, Checked { program, facts }: &Checked, placement: &Placement) -> Result<Translated, XdpError> {
@@ -183,7 +190,7 @@ impl XdpProgram {
         if let Some(image) = self.image.get() {
             return Ok(Arc::clone(image));
         }
-        let mut placement = place(&self.object);
+        let mut placement = self.place();
         let mut translated = Vec::new();
         for program in &self.programs {
             let one = self.one(program, &placement)?;
@@ -227,10 +234,6 @@ fn beyond(object: &Object, Translated { compiled, beyond }: &Translated, placeme
     let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
         Do::Request { asks, .. } => match asks {
             Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
-            Asks::Update { map, .. } | Asks::Delete { map, .. } if placement.is_in_unit((*map).into()) => {
-                let name = &object.maps.get(usize::from(*map))?.name;
-                Some(format!("it updates the map {name}, of which each context has its own"))
-            }
             Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
                 let map = usize::from(*map);
                 let why = placement.missing.get(map)?.as_ref()?;

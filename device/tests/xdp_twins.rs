@@ -175,13 +175,13 @@ fn card(root: &Root, lanes: Lanes) -> RtlDevice {
 /// Runs a program on the card; gives how many rows it has.
 fn on_card(card: &mut RtlDevice, lanes: Lanes, case: &Case) -> usize {
     let what = || format!("seed {}, {} lanes\n{}", case.seed, lanes.count(), listing(&case.program));
-    let placement = place(&case.object);
+    let placement = place(&case.object, &case.facts.helpers);
     let translated = translate(&case.object, &case.program, &case.facts, lanes, &placement.layout);
     let translated = translated.unwrap_or_else(|error| panic!("{error}: {}", what()));
     let rows = translated.compiled.rows.len();
     let image = RowImage::of(&case.object, translated, placement).unwrap_or_else(|error| panic!("{error}: {}", what()));
     let group = GroupImage { units: 0..1, program: Program::Rows(Arc::new(image)), table: vec![], maps: vec![] };
-    card.load(&Image { groups: vec![group] }).unwrap();
+    card.load(&Image { groups: vec![group], ..Image::default() }).unwrap();
     let mut traffic = Traffic::default();
     case.frames.iter().for_each(|frame| traffic.push(Port::Ethernet(0), frame, 0));
     card.send(&traffic, Rate::Lossless).unwrap();

@@ -5,7 +5,7 @@ use penstock_device::maps::{self, Map, MapError, json};
 use penstock_device::{Device, Value};
 use serde_json::Value as Json;
 
-use crate::protocol::{MapAbout, Reply, Request, Store};
+use crate::protocol::{MapAbout, Records, Reply, Request, Store};
 
 /// Carries out a request about maps.
 pub(crate) fn answer(device: &mut impl Device, request: &Request) -> Result<Reply, String> {
@@ -14,7 +14,12 @@ pub(crate) fn answer(device: &mut impl Device, request: &Request) -> Result<Repl
     match request {
         Request::MapDump { name } => {
             let map = maps::find(device, name).map_err(told)?;
-            reply.entries = Some(json::entries(&map, &map.entries(device).map_err(told)?));
+            if map.has_records() {
+                let taken = map.take(device).map_err(told)?;
+                reply.records = Some(Records { records: json::records(&taken.records), lost: taken.lost });
+            } else {
+                reply.entries = Some(json::entries(&map, &map.entries(device).map_err(told)?));
+            }
             reply.maps = Some(vec![about(&map)]);
         }
         Request::MapGet { name, key } => {

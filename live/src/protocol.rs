@@ -127,7 +127,7 @@ pub enum Request {
     },
     /// The maps of the programs of xdp units.
     Maps,
-    /// All entries of a map.
+    /// All entries of a map; of one that has records, those, each once.
     MapDump {
         /// Its name; when several groups of units have it, GROUP.NAME.
         name: String,
@@ -217,6 +217,18 @@ pub struct Reply {
     /// Of `map_dump` and `map_get`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entries: Option<Value>,
+    /// Of `map_dump` of a map that has records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<Records>,
+}
+
+/// Records that programs sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Records {
+    /// Oldest first: text, of perf event arrays `{"cpu": 0, "data": text}`.
+    pub records: Value,
+    /// How many were lost since the load.
+    pub lost: u64,
 }
 
 /// What a group of units runs.

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
         MapError,
         PenstockError,
         ProgramError,
+        RoutesError,
         TableError,
         UnsupportedError,
     )
     from penstock.device import Device, ProgramWarning
-    from penstock.maps import Map, Maps
+    from penstock.maps import Map, Maps, Records
     from penstock.result import Counters, FaultError, Frame, HostMemoryCounters, PortCounters, Result, UnitCounters
     from penstock.unit import Memory, Registers, Unit
 
@@ -55,8 +56,10 @@ __all__ = [
     "PortCounters",
     "ProgramError",
     "ProgramWarning",
+    "Records",
     "Registers",
     "Result",
+    "RoutesError",
     "TableError",
     "Unit",
     "UnitCounters",

@@ -125,6 +125,14 @@ class Device:
         if messages:
             warnings.warn(messages.rstrip(), ProgramWarning, stacklevel=2)
 
+    def set_routes(self, routes: Mapping[str, object]) -> None:
+        """Gives the card other routes, until the next `load`: what `bpf_fib_lookup` asks. Programs go on.
+
+        A mapping with the keys "interfaces", "routes" and "neighbours", written as in a file of routes (docs/designs.md); addresses may be
+        `ipaddress` objects. Raises RoutesError; the routes then stay as they were.
+        """
+        self._card.set_routes(json.dumps(routes, default=str))
+
     def send(self, frames: FrameLike | Iterable[FrameLike], port: int | str = 0) -> int:
         """Queues one frame or many for an Ethernet port (a number) or for the host's queue ("host"); gives how many.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock import _native
 
@@ -34,6 +34,15 @@ class Maps(Mapping[str, "Map"]):
 
     def __repr__(self) -> str:
         return f"<maps {', '.join(self)}>"
+
+
+class Records(NamedTuple):
+    """What programs sent to the host."""
+
+    records: list[bytes] | list[tuple[int, bytes]]
+    """Oldest first; of a perf event array each with the processor (unit * 8 + context) that sent it."""
+    lost: int
+    """How many found no room since the load, or were left behind by a program that was stopped."""
 
 
 class Map:
@@ -101,6 +110,13 @@ class Map:
     def values(self) -> list[Any]:
         """All values."""
         return [value for _, value in self.items()]
+
+    def take(self) -> Records:
+        """Of a ring buffer or a perf event array: the records that wait, each once. Such a map has no entries."""
+        records, lost = self._card.map_take(self.name)
+        if self.kind == "perf_event_array":
+            return Records([(processor or 0, record) for processor, record in records], lost)
+        return Records([record for _, record in records], lost)
 
     def update(self, entries: Mapping[Any, Any] | list[tuple[Any, Any]]) -> None:
         """Sets many entries."""

@@ -141,6 +141,8 @@ class Result:
     """What the card counted in this run."""
     faults: tuple[str, ...]
     """What went wrong, in sentences, while all else was delivered."""
+    log: tuple[str, ...]
+    """Lines that XDP programs have printed."""
     cycles: int | None
     """Cycles from the first beat in to the last that moved, 4 ns each; None on soft."""
     seconds: float
@@ -193,6 +195,7 @@ def result_of(frames: tuple[Frame, ...], drops: list[tuple[str, int]], seconds: 
         drops=dict(drops),
         counters=Counters.of(tree["counters"]),
         faults=tuple(tree["faults"]),
+        log=tuple(tree["log"]),
         cycles=tree.get("cycles"),
         seconds=seconds,
         json=tree,

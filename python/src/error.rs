@@ -24,6 +24,7 @@ create_exception!(penstock, BuildError, PenstockError, "The model of the card's 
 create_exception!(penstock, CardError, PenstockError, "The card did not come up, or broke a contract of its own.");
 create_exception!(penstock, AccessError, PenstockError, "There is no such register or memory.");
 create_exception!(penstock, MapError, PenstockError, "A map that is not there, or does not take what it is given.");
+create_exception!(penstock, RoutesError, PenstockError, "Routes that no card has, or a file that is none of routes.");
 create_exception!(penstock, UnsupportedError, PenstockError, "The target or the card cannot do this.");
 
 /// Puts the exceptions into the module.
@@ -40,6 +41,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         py.get_type::<CardError>(),
         py.get_type::<AccessError>(),
         py.get_type::<MapError>(),
+        py.get_type::<RoutesError>(),
         py.get_type::<UnsupportedError>(),
     ] {
         module.add(class.name()?, &class)?;
@@ -100,6 +102,8 @@ impl From<Error> for PyErr {
                 AccessError::new_err(e.to_string())
             }
             Error::Device(e @ DeviceError::Program(_)) => ProgramError::new_err(e.to_string()),
+            Error::Image(e @ ImageError::Routes(_)) => RoutesError::new_err(e.to_string()),
+            Error::Device(e @ DeviceError::Routes(_)) => RoutesError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Map(_)) => MapError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Unsupported(_)) => UnsupportedError::new_err(e.to_string()),
             Error::Map(DeviceMapError::Device(e)) => Error::Device(e).into(),

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
-use penstock_device::maps::{self, Entry, Map, MapError, Shape, Store};
-use penstock_device::{Departure, ForGroup, Port, Root, Traffic, capture, window};
+use penstock_device::maps::{self, Entry, Map, MapError, Record, Records, Shape, Store};
+use penstock_device::{Departure, ForGroup, Port, Root, Traffic, capture, routes, window};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
 
 use crate::card::{Card, Changes, Table};
-use crate::error::{CardError, Error, UnsupportedError};
+use crate::error::{CardError, Error, RoutesError, UnsupportedError};
 use crate::worker::Worker;
 
 /// A table as Python gives it: `(is_file, text)`.
@@ -113,6 +113,12 @@ impl PyCard {
 
     fn set_table(&self, py: Python<'_>, name: String, table: PyTable) -> PyResult<()> {
         Ok(self.call(py, move |card| card.set_table(&name, table_from(table)))??)
+    }
+
+    /// Gives the card other routes, as JSON text.
+    fn set_routes(&self, py: Python<'_>, text: &str) -> PyResult<()> {
+        let routes = routes::parse(text).map_err(|error| RoutesError::new_err(error.to_string()))?;
+        Ok(self.call(py, move |card| card.device.set_routes(&routes))?.map_err(Error::from)?)
     }
 
     fn send(&self, py: Python<'_>, frames: Vec<Bound<'_, PyBytes>>, port: &str) -> PyResult<()> {
@@ -297,6 +303,15 @@ impl PyCard {
         })?;
         let entries = entries.map_err(Error::from)?;
         entries.iter().map(|(key, value)| Ok((value::to_py(py, key)?, value::to_py(py, value)?))).collect()
+    }
+
+    /// The records that wait, each with its processor if it says one, and how many were lost.
+    #[allow(clippy::type_complexity)]
+    fn map_take<'py>(&self, py: Python<'py>, name: String) -> PyResult<(Vec<(Option<u32>, Bound<'py, PyBytes>)>, u64)> {
+        let taken = self.call(py, move |card| maps::find(&*card.device, &name)?.take(&mut *card.device))?;
+        let Records { records, lost } = taken.map_err(Error::from)?;
+        let record = |record: &Record| (record.processor, PyBytes::new(py, &record.bytes));
+        Ok((records.iter().map(record).collect(), lost))
     }
 
     fn place(&self, py: Python<'_>, unit: u32, pc: u32) -> PyResult<Option<String>> {

@@ -289,7 +289,11 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
         let list = |maps: &[String]| if maps.is_empty() { "none".to_string() } else { maps.join(", ") };
         text += &format!("{messages}maps kept: {}; begun anew: {}\n", list(kept), list(anew));
     }
+    if let Some(records) = &reply.records {
+        text += &map::records(records);
+    }
     match (reply.maps.as_deref(), &reply.entries) {
+        _ if reply.records.is_some() => {}
         (Some([map]), Some(entries)) => text += &map::entries(map, entries),
         (Some([]), _) => text += "no program with maps is loaded\n",
         (Some(maps), _) => text += &map::list(maps),

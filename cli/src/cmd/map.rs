@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use clap::{Subcommand, ValueEnum};
 use penstock_device::maps::json;
-use penstock_live::protocol::{MapAbout, Request, Store};
+use penstock_live::protocol::{MapAbout, Records, Request, Store};
 use serde_json::Value;
 
 /// What to do with maps. NAME is a map of a program, or the section of its global variables: `.data`, `.bss`, `.rodata`. When several groups of
@@ -125,6 +125,21 @@ pub fn entries(map: &MapAbout, entries: &Value) -> String {
             _ => entry["value"].to_string(),
         };
         let _ = writeln!(text, "{}: {value}", entry["key"]);
+    }
+    text
+}
+
+/// Records, a line each, and how many were lost.
+pub fn records(Records { records, lost }: &Records) -> String {
+    let mut text = String::new();
+    for record in records.as_array().into_iter().flatten() {
+        let _ = match record["cpu"].as_u64() {
+            Some(processor) => writeln!(text, "cpu {processor}: {}", record["data"].as_str().unwrap_or_default()),
+            None => writeln!(text, "{}", record.as_str().unwrap_or_default()),
+        };
+    }
+    if *lost > 0 {
+        let _ = writeln!(text, "lost since the load: {lost}");
     }
     text
 }

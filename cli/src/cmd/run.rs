@@ -58,9 +58,12 @@ pub struct Args {
     /// It is a list of `[KEY, VALUE]`, or an object of VALUEs by KEY; docs/live.md says how they are written.
     #[arg(long = "map", value_name = "[GROUP.]MAP=FILE", value_parser = map)]
     pub maps: Vec<(String, PathBuf)>,
-    /// Write what is in the maps of xdp units behind the frames into this folder: MAP.json each.
+    /// Write what is in the maps of xdp units behind the frames, and the records that wait there, into this folder: MAP.json each.
     #[arg(long, value_name = "DIR")]
     pub dump_maps: Option<PathBuf>,
+    /// The routes that XDP programs ask for (bpf_fib_lookup), as JSON; docs/designs.md says how they are written.
+    #[arg(long, value_name = "FILE")]
+    pub routes: Option<PathBuf>,
     /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = units)]
     pub units: Vec<ForGroup<u32>>,
@@ -144,6 +147,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
         units: args.units.clone(),
         policy: args.policy,
+        routes: args.routes.clone(),
         ..Override::default()
     };
     let card = Card::read(root, &args.design, change)?;
@@ -172,6 +176,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if let Some(path) = &args.trace {
         trace::write(path, &card.design, &traffic, &run).map_err(|e| FileError::output(path, e))?;
     }
+    outcome.log.iter().for_each(|line| println!("log: {line}"));
     print!("{}", summary(&outcome, rate));
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
 }

@@ -1,28 +1,21 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Maps of a card in RTL (engines/xdp/maps.md): those that units share by requests like theirs, per-CPU values in the units' windows.
 
-use penstock_xdp_compiler::card::{CARD, CardMap, UNIT};
+use penstock_xdp_compiler::card::{CardMap, UNIT};
 use penstock_xdp_compiler::ir::{Array, CONTEXTS};
 use penstock_xdp_maps::Store;
 
-use super::make::{ANSWERS, request};
-use super::{Entry, Map, MapError};
+use super::banks::{CardBanks, DELETE, LOOKUP, ROW, Slots, UPDATE};
+use super::ring::CardRing;
+use super::{Entry, Map, MapError, Record, Records};
+use crate::design::mask_of;
 use crate::host::{Bus, word_of};
 use crate::regs;
-use crate::window::{MAPS_WINDOW, UNIT_MAPS, UNIT_WINDOW};
+use crate::window::{UNIT_MAPS, UNIT_WINDOW};
 use crate::xdp::RowImage;
 
-/// Operations of a request.
-const LOOKUP: u32 = 3;
-const UPDATE: u32 = 4;
-const DELETE: u32 = 5;
-const ROWS: u32 = 6;
-/// Bytes of a row and of a part of a request, and rows that one request reads at most.
-const ROW: usize = 16;
-const MOST_ROWS: u32 = 32;
-/// Where INFO has an update's flags, and rows less one.
+/// Where INFO has an update's flags.
 const FLAGS_AT: u32 = 6;
-const ROWS_AT: u32 = 25;
 /// A descriptor's kind of arrays, and of tries, whose keys are not those that are asked for.
 const ARRAY: u32 = 1;
 const LPM: u32 = 4;
@@ -40,24 +33,6 @@ enum Place {
     Unit(Array),
     /// In the card's banks.
     Card(CardMap),
-}
-
-/// Entries of a map of keys in the banks, as its descriptor says.
-struct Slots {
-    /// Row of the first, behind the last, and rows of each.
-    first: u32,
-    end: u32,
-    stride: u32,
-    /// Rows of a key.
-    key_rows: u32,
-}
-
-impl Slots {
-    fn of(descriptor: &[u32; 5]) -> Self {
-        let (first, end) = (descriptor[3] & 0xFFFF, descriptor[3] >> 16);
-        let key_bytes = descriptor[0] >> 8 & 0x7F;
-        Self { first, end, stride: (descriptor[4] >> 16).max(1), key_rows: key_bytes.div_ceil(ROW as u32) }
-    }
 }
 
 impl<B: Bus> CardAccess<'_, B> {
@@ -101,7 +76,10 @@ impl<B: Bus> CardAccess<'_, B> {
 
     pub fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
         match self.place()? {
-            Place::Card(map) if map.descriptor[0] & 7 != ARRAY => self.scan(&map),
+            Place::Card(map) if map.descriptor[0] & 7 != ARRAY => {
+                let (key_bytes, value_bytes) = (self.map.key_bytes(), self.map.value_bytes());
+                Ok(self.banks().scan(&Slots::of(&map.descriptor), key_bytes, value_bytes)?)
+            }
             _ => {
                 let keys = (0..self.map.max_entries).map(|number| number.to_le_bytes().to_vec());
                 let each = keys.map(|key| Ok(self.get(&key)?.map(|value| (key, value))));
@@ -110,15 +88,35 @@ impl<B: Bus> CardAccess<'_, B> {
         }
     }
 
+    pub fn take(&mut self) -> Result<Records, MapError> {
+        let ring = u32::try_from(self.map.index).ok().and_then(|index| self.image.layout.rings.get(&index)).copied();
+        let ring = ring.ok_or_else(|| self.nowhere())?;
+        let units = mask_of(&self.map.units);
+        let (records, lost) = CardRing { banks: self.banks(), ring, units }.take()?;
+        let record = |mut bytes: Vec<u8>| {
+            // An event begins with its processor, in eight bytes.
+            let processor = self.map.names_processors().then(|| bytes.drain(..8).take(4).collect::<Vec<u8>>());
+            Record { processor: processor.map(|bytes| word_of(&bytes)), bytes }
+        };
+        Ok(Records { records: records.into_iter().map(record).collect(), lost })
+    }
+
+    /// Why it has no place.
+    fn nowhere(&self) -> MapError {
+        let why = self.image.missing.get(self.map.index).cloned().flatten();
+        MapError::Nowhere { map: self.map.name.clone(), why: why.unwrap_or_default() }
+    }
+
     fn place(&self) -> Result<Place, MapError> {
-        if let Some(map) = self.image.maps.iter().find(|map| map.number as usize == self.map.index) {
+        let index = self.map.index;
+        if self.image.missing.get(index).is_some_and(Option::is_some) {
+            return Err(self.nowhere());
+        }
+        if let Some(map) = self.image.maps.iter().find(|map| map.number as usize == index) {
             return Ok(Place::Card(map.clone()));
         }
-        let array = self.image.layout.0.get(self.map.index).copied().flatten();
-        array.map(Place::Unit).ok_or_else(|| {
-            let why = self.image.missing.get(self.map.index).cloned().flatten();
-            MapError::Nowhere { map: self.map.name.clone(), why: why.unwrap_or_default() }
-        })
+        let array = u32::try_from(index).ok().and_then(|index| self.image.layout.array(index));
+        array.map(Place::Unit).ok_or_else(|| self.nowhere())
     }
 
     // ---- in the banks
@@ -127,81 +125,24 @@ impl<B: Bus> CardAccess<'_, B> {
         let Ok(address @ 1..) = u32::try_from(self.ask(LOOKUP, map.number, key, &[])?) else { return Ok(None) };
         let bytes = self.map.value_bytes();
         if map.descriptor[0] & 7 == ARRAY {
-            return self.read(address, bytes).map(Some);
+            return Ok(Some(self.banks().read(address, bytes)?));
         }
         // Between the lookup and now the entry may have become another's, which its key then shows: it is read in one piece.
         let Slots { stride, key_rows, .. } = Slots::of(&map.descriptor);
         let before = (1 + key_rows) * ROW as u32;
-        let rows = self.read(address.wrapping_sub(before), stride as usize * ROW)?;
+        let rows = self.banks().read(address.wrapping_sub(before), stride as usize * ROW)?;
         let is_there = rows[2] & 1 == 1;
         let is_ours = map.descriptor[0] & 7 == LPM || rows[ROW..].starts_with(key);
         Ok((is_there && is_ours).then(|| rows[before as usize..][..bytes].to_vec()))
     }
 
-    /// All entries that are there.
-    fn scan(&mut self, map: &CardMap) -> Result<Vec<Entry>, MapError> {
-        let Slots { first, end, stride, key_rows } = Slots::of(&map.descriptor);
-        let shape = self.bus.read(MAPS_WINDOW + regs::MAPS_HOST_SHAPE)?;
-        let (banks, bank_rows) = (1 << (shape & 0xFF), 1u32 << (shape >> 8 & 0xFF));
-        // Entries that one request reads.
-        let many = (MOST_ROWS / stride).max(1);
-        let (key_bytes, value_bytes) = (self.map.key_bytes(), self.map.value_bytes());
-        let mut all = Vec::new();
-        for bank in 0..banks {
-            for row in (first..end).step_by((many * stride) as usize) {
-                let count = ((end - row) / stride).min(many);
-                self.ask_rows(CARD + (bank * bank_rows + row) * ROW as u32, count * stride)?;
-                for entry in 0..count {
-                    let at = (entry * stride) as usize * ROW;
-                    // Most are empty, and each word is a transaction.
-                    if self.answer(at, 4)?[2] & 1 == 1 {
-                        let key = self.answer(at + ROW, key_bytes)?;
-                        let value = self.answer(at + (1 + key_rows as usize) * ROW, value_bytes)?;
-                        all.push((key, value));
-                    }
-                }
-            }
-        }
-        Ok(all)
-    }
-
-    /// Bytes from an address on, which is that of a row.
-    fn read(&mut self, address: u32, count: usize) -> Result<Vec<u8>, MapError> {
-        let mut bytes = Vec::with_capacity(count);
-        while bytes.len() < count {
-            let left = count - bytes.len();
-            let rows = (left.div_ceil(ROW) as u32).min(MOST_ROWS);
-            self.ask_rows(address + bytes.len() as u32, rows)?;
-            bytes.extend(self.answer(0, left.min(rows as usize * ROW))?);
-        }
-        Ok(bytes)
-    }
-
-    /// Asks for rows; they stand in DATA then.
-    fn ask_rows(&mut self, address: u32, rows: u32) -> Result<(), MapError> {
-        Ok(request(self.bus, ROWS | 1 << 4 | 1 << 8, address.wrapping_sub(CARD) | (rows - 1) << ROWS_AT, &[])?)
-    }
-
-    /// Bytes of the answer from a multiple of 4 on.
-    fn answer(&mut self, at: usize, count: usize) -> Result<Vec<u8>, MapError> {
-        let mut bytes = Vec::with_capacity(count.next_multiple_of(4));
-        for offset in (at..at + count).step_by(4) {
-            bytes.extend(self.bus.read(ANSWERS + offset as u32)?.to_le_bytes());
-        }
-        bytes.truncate(count);
-        Ok(bytes)
-    }
-
     /// An operation on a key; gives the answer.
     fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, MapError> {
-        let parts = |bytes: &[u8]| bytes.len().div_ceil(ROW);
-        let mut data = key.to_vec();
-        data.resize(parts(key) * ROW, 0);
-        data.extend_from_slice(value);
-        let command = operation | (parts(key) as u32) << 4 | ((parts(key) + parts(value)) as u32) << 8;
-        request(self.bus, command, info, &data)?;
-        let answer = self.answer(0, 8)?;
-        Ok(i64::from_le_bytes(answer.first_chunk().copied().unwrap_or_default()))
+        Ok(self.banks().ask(operation, info, key, value)?)
+    }
+
+    fn banks(&mut self) -> CardBanks<'_, B> {
+        CardBanks { bus: self.bus }
     }
 
     fn told(&self, answer: i64) -> Result<(), MapError> {
@@ -221,10 +162,7 @@ impl<B: Bus> CardAccess<'_, B> {
     fn store(&mut self, map: &CardMap, key: &[u8], value: &[u8]) -> Result<(), MapError> {
         let beyond = || MapError::Beyond { map: self.map.name.clone(), entries: self.map.max_entries };
         let Ok(address @ 1..) = u32::try_from(self.ask(LOOKUP, map.number, key, &[])?) else { return Err(beyond()) };
-        for (offset, chunk) in (0..).step_by(8).zip(value.chunks(8)) {
-            super::make::store(self.bus, address + offset, chunk)?;
-        }
-        Ok(())
+        Ok(self.banks().write(address, value)?)
     }
 
     // ---- in the units

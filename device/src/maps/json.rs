@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use penstock_xdp_compiler::btf::Value;
 use serde_json::{Number, Value as Json, json};
 
-use super::{Entry, Map, MapError, Store};
+use super::{Entry, Map, MapError, Record, Store};
 use crate::device::Device;
 use crate::files::{self, FileError};
 
@@ -100,6 +100,16 @@ pub fn entries(map: &Map, entries: &[Entry]) -> Json {
     let entry =
         |(key, value): &Entry| json!({"key": of(&map.shape_of_key.decode(key)), "value": of(&map.decode(value))});
     entries.iter().map(entry).collect()
+}
+
+/// Records of a map as JSON: bytes, of perf event arrays `{"cpu": …, "data": …}`.
+pub fn records(records: &[Record]) -> Json {
+    let bytes = |record: &Record| of(&Value::Bytes(record.bytes.clone()));
+    let record = |record: &Record| match record.processor {
+        Some(processor) => json!({"cpu": processor, "data": bytes(record)}),
+        None => bytes(record),
+    };
+    records.iter().map(record).collect()
 }
 
 /// The entries for a map that a file holds.

@@ -16,7 +16,7 @@ const STORE: u32 = 1 | 1 << 4 | 1 << 8;
 /// Where parts of a request and answers stand.
 pub const ANSWERS: u32 = MAPS_WINDOW + regs::MAPS_HOST_DATA;
 /// Where INFO has an access's bytes.
-const BYTES_AT: u32 = 25;
+pub const BYTES_AT: u32 = 25;
 /// Looks at COMMAND until a map must be made: making one takes a cycle for each of a bank's rows, a look some cycles.
 const LOOKS: u32 = 1 << 16;
 /// Cycles between two looks.

@@ -18,9 +18,13 @@
 //! # Ok(()) }
 //! ```
 
+pub(crate) mod banks;
 mod card;
 pub mod json;
+pub(crate) mod lines;
 pub(crate) mod make;
+mod records;
+pub(crate) mod ring;
 pub(crate) mod soft;
 
 use std::fmt;
@@ -33,6 +37,7 @@ use penstock_xdp_compiler::btf::{Value, ValueError};
 use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::{Contents, MapKind};
 pub use penstock_xdp_maps::Store;
+pub use records::{Record, Records};
 
 use crate::design::Group;
 use crate::device::{Device, DeviceError};
@@ -112,6 +117,22 @@ pub enum MapError {
     /// Entries that are no data.
     #[error("entries of {map} name programs or maps: a {kind} is filled by the object")]
     Names {
+        /// Its name.
+        map: String,
+        /// Of which type it is.
+        kind: MapKind,
+    },
+    /// It has records.
+    #[error("{map} has records and no entries: take those of a {kind}")]
+    NoEntries {
+        /// Its name.
+        map: String,
+        /// Of which type it is.
+        kind: MapKind,
+    },
+    /// It has entries.
+    #[error("{map} has entries and no records: it is a {kind}")]
+    NoRecords {
         /// Its name.
         map: String,
         /// Of which type it is.
@@ -278,6 +299,7 @@ pub fn find(device: &(impl Device + ?Sized), name: &str) -> Result<Map, MapError
 impl Map {
     /// The bytes of a key.
     pub fn key(&self, key: &Value) -> Result<Vec<u8>, MapError> {
+        self.with_entries()?;
         self.shape_of_key.encode(key).map_err(|source| self.wrong("key", source))
     }
 
@@ -351,6 +373,7 @@ impl Map {
     /// All entries: of arrays in order, of others in none to rely on. What a program changes meanwhile may be there or not; each
     /// entry is what it was at some time.
     pub fn entries(&self, device: &mut (impl Device + ?Sized)) -> Result<Vec<Entry>, MapError> {
+        self.with_entries()?;
         device.map_entries(self)
     }
 
@@ -373,6 +396,7 @@ impl Map {
     }
 
     fn check(&self, what: &'static str, given: &[u8], wanted: &[usize]) -> Result<(), MapError> {
+        self.with_entries()?;
         if wanted.contains(&given.len()) {
             return Ok(());
         }

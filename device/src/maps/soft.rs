@@ -4,7 +4,7 @@
 use penstock_shell::Card;
 use penstock_xdp_maps::{Errno, MapId, Maps, Store};
 
-use super::{Entry, Map, MapError};
+use super::{Entry, Map, MapError, Record, Records};
 use crate::design::mask_of;
 
 impl Map {
@@ -55,4 +55,22 @@ pub fn entries(card: &Card, map: &Map) -> Result<Vec<Entry>, MapError> {
     // Of a trie a lookup by a prefix is that of the prefix itself, since it is there.
     let all = map.with(card, |maps, id| maps.dump(id))?;
     Ok(all.into_iter().map(|(key, value)| (key, map.ours(value))).collect())
+}
+
+pub fn take(card: &Card, map: &Map) -> Result<Records, MapError> {
+    map.with(card, |maps, id| {
+        let mut all = Records::default();
+        if !map.names_processors() {
+            let records = std::iter::from_fn(|| maps.take_record(id));
+            all.records.extend(records.map(|bytes| Record { processor: None, bytes }));
+            all.lost = maps.ring(id).map_or(0, |ring| ring.lost());
+        }
+        for processor in 0..maps.map(id).shape.max_entries {
+            let Some(events) = maps.events(id, processor) else { break };
+            let events_of = std::iter::from_fn(|| events.take());
+            all.records.extend(events_of.map(|bytes| Record { processor: Some(processor), bytes }));
+            all.lost += events.lost();
+        }
+        Ok(all)
+    })
 }

@@ -26,10 +26,14 @@ use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, R
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
-use crate::maps::{self, CardAccess, Entry, Map, MapError, Store};
+use crate::maps::banks::CardBanks;
+use crate::maps::lines::line;
+use crate::maps::ring::CardRing;
+use crate::maps::{self, CardAccess, Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
+use crate::routes::{self, CardRoutes, Routes};
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
 use build::{Kind, Parameters};
@@ -109,6 +113,7 @@ pub struct RtlDevice {
     flight: Option<Flight>,
     /// Cycle in which the program was loaded.
     loaded: u64,
+    routes: CardRoutes,
 }
 
 impl RtlDevice {
@@ -150,6 +155,7 @@ impl RtlDevice {
             rate: Rate::Lossless,
             flight: None,
             loaded: 0,
+            routes: CardRoutes::default(),
         })
     }
 
@@ -287,6 +293,19 @@ impl RtlDevice {
     /// Reads from the window of one unit.
     pub fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError> {
         self.host.read_unit(&mut self.model, unit, address)
+    }
+
+    /// Takes the lines that programs have printed.
+    fn take_log(&mut self) -> Result<Vec<String>, DeviceError> {
+        let programs = self.host.programs().map(|(units, program)| Ok((units, program.rows()?)));
+        let mut log = Vec::new();
+        for (units, image) in programs.collect::<Result<Vec<_>, DeviceError>>()? {
+            let Some(ring) = image.layout.log else { continue };
+            let (records, lost) = CardRing { banks: CardBanks { bus: &mut self.model }, ring, units }.take()?;
+            log.extend(records.iter().filter_map(|record| line(record)));
+            log.extend((lost > 0).then(|| format!("(lines lost since the load: {lost})")));
+        }
+        Ok(log)
     }
 
     /// Works with a map of the program that is loaded.
@@ -475,7 +494,9 @@ impl Device for RtlDevice {
         }
         self.host.load(&mut self.model, image)?;
         self.loaded = self.model.cycle();
-        maps::begin(self, image.maps())
+        self.routes.forget();
+        maps::begin(self, image.maps())?;
+        self.set_routes(&image.routes)
     }
 
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
@@ -518,6 +539,7 @@ impl Device for RtlDevice {
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
+            run.log = self.take_log()?;
         }
         run.settle(queued + earlier, made.endless);
         run.drops.runt += self.empty;
@@ -571,6 +593,20 @@ impl Device for RtlDevice {
 
     fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
         self.with_map(map, |card| card.entries())
+    }
+
+    fn map_take(&mut self, map: &Map) -> Result<Records, MapError> {
+        self.with_map(map, |card| card.take())
+    }
+
+    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
+        routes::check(routes)?;
+        let images = self.host.programs().map(|(_, program)| program.rows()).collect::<Result<Vec<_>, _>>()?;
+        // The programs of one group at most have maps that units share.
+        match images.iter().find_map(|image| image.layout.routes) {
+            Some(tables) => self.routes.put(&mut self.model, &tables, routes),
+            None => Ok(()),
+        }
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {

@@ -116,7 +116,7 @@ fn accepted(
     let checked = check(object, &program);
     let facts = checked.map_err(|source| XdpError::Refused { file: file.to_owned(), source })?.facts;
     let name = || program.name.clone();
-    let translated = translate(object, &program, &facts, lanes, &place(object).layout)
+    let translated = translate(object, &program, &facts, lanes, &place(object, &facts.helpers).layout)
         .map_err(|source| XdpError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?;
     Ok((program, facts, translated.compiled))
 }

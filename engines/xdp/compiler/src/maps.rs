@@ -94,6 +94,11 @@ impl MapKind {
         matches!(self, MapKind::PercpuHash | MapKind::PercpuArray | MapKind::LruPercpuHash)
     }
 
+    /// Whether it has records for the host in place of entries.
+    pub fn has_records(self) -> bool {
+        matches!(self, MapKind::PerfEventArray | MapKind::Ringbuf)
+    }
+
     /// Whether its values are maps.
     pub fn of_maps(self) -> bool {
         matches!(self, MapKind::ArrayOfMaps | MapKind::HashOfMaps)

@@ -41,13 +41,7 @@ fn entries(object: &Object, kinds: &[MapKind]) -> Vec<Entry> {
         let kind = map.shape.kind().ok()?;
         let fits = map.shape.key_bytes <= MOST_KEY && map.shape.value_bytes <= MOST_VALUE && map.section == ".maps";
         let searched = !matches!(kind, MapKind::Array | MapKind::PercpuArray);
-        let entry = Entry {
-            map: index,
-            key: map.shape.key_bytes,
-            value: map.shape.value_bytes,
-            searched,
-            own: kind == MapKind::PercpuArray,
-        };
+        let entry = Entry { map: index, key: map.shape.key_bytes, value: map.shape.value_bytes, searched };
         (fits && kinds.contains(&kind)).then_some(entry)
     };
     object.maps.iter().zip(0..).filter_map(entry).collect()
@@ -80,8 +74,6 @@ struct Entry {
     key: u32,
     value: u32,
     searched: bool,
-    /// Programs for cards do not update it.
-    own: bool,
 }
 
 struct Writer {
@@ -398,7 +390,7 @@ impl Writer {
 
     /// A lookup, an update or a removal; the keys are few.
     fn map(&mut self, scope: Scope) {
-        let Entry { map, key, value, searched, own } = self.one(&self.maps.clone());
+        let Entry { map, key, value, searched } = self.one(&self.maps.clone());
         self.push(Insn::Alu { op: AluOp::And, width: Width::W64, dst: reg(4), src: Operand::Imm(3) });
         self.push(Insn::Store { size: key_size(key), base: Reg::FP, offset: -KEY, src: Operand::Reg(reg(4)) });
         self.push(Insn::LoadImm64 { dst: Reg::R1, imm: Imm64::Map(map) });
@@ -407,7 +399,7 @@ impl Writer {
             0 if searched => {
                 self.push(Insn::Call(Callee::Helper(3)));
             }
-            1 if !(self.card && own) => {
+            1 => {
                 let size = if value >= 8 { Size::B8 } else { Size::B4 };
                 self.push(Insn::Store { size, base: Reg::FP, offset: -VALUE, src: Operand::Reg(reg(5)) });
                 self.address(3, VALUE);

@@ -182,12 +182,12 @@ fn try_object(data: &[u8], lanes: Lanes, reached: &mut Reached) {
         let _ = map.check();
         map.shape.memory();
     }
-    let layout = place(&object).layout;
     for entry in &object.entries {
         let Ok(program) = object.program(entry) else { continue };
         reached[1] += 1;
         let Ok(checked) = check(&object, &program) else { continue };
         reached[2] += 1;
+        let layout = place(&object, &checked.facts.helpers).layout;
         reached[3] += u64::from(translate(&object, &program, &checked.facts, lanes, &layout).is_ok());
     }
 }

@@ -43,6 +43,8 @@ pub enum LoadError {
     Check(#[from] Box<CheckError>),
     #[error(transparent)]
     Native(#[from] NativeError),
+    #[error("queue {index} of map {map} is not opened: {source}")]
+    Queue { map: String, index: u32, source: Errno },
     #[error("entry {index} of map {map} does not take program `{name}`: {source}")]
     Entry { map: String, index: u32, name: String, source: Errno },
 }
@@ -157,6 +159,20 @@ impl Engine {
             all.push((map.name.clone(), taken));
         }
         all
+    }
+
+    /// Opens the queues of all perf event arrays: entry n is that of processor n.
+    pub fn open_events(&mut self, object: &Object) -> Result<(), LoadError> {
+        for (declared, map) in object.maps.iter().zip(self.ids.clone()) {
+            if declared.shape.kind() != Ok(MapKind::PerfEventArray) {
+                continue;
+            }
+            for index in 0..self.state.maps.map(map).shape.max_entries {
+                let set = self.state.maps.set(map, &index.to_ne_bytes(), &index.to_ne_bytes(), Store::Any);
+                set.map_err(|source| LoadError::Queue { map: declared.name.clone(), index, source })?;
+            }
+        }
+        Ok(())
     }
 
     /// The map of that name.

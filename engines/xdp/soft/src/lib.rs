@@ -33,6 +33,7 @@ pub mod regs;
 
 pub use engine::{Engine, LoadError, ProgramId, RunError};
 pub use frame::{Action, Frame, Input, Port, Target, Verdict};
+pub use helpers::render;
 pub use hex::{HexError, read_hex};
 pub use native::NativeError;
 pub use routes::{Interface, Neighbour, Route, RouteKind, Routes};

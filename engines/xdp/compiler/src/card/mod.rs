@@ -3,9 +3,16 @@
 //!
 //! What each context has for itself and small constants lie in the unit, all else in the card's banks. Of a map for which there is no room
 //! or no hardware it says why: only a program that uses it is refused.
+//!
+//! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and have the highest numbers.
 
 mod bank;
+pub mod ring;
+pub mod routes;
 
+use std::collections::BTreeSet;
+
+use crate::check::{FIB_LOOKUP, PRINTS};
 use crate::helpers::PROGRAM;
 use crate::ir::{Array, CONTEXTS, Layout};
 use crate::maps::{Contents, Map, MapKind};
@@ -16,8 +23,13 @@ pub use bank::CARD;
 /// Where the unit's own memory begins for programs, and its bytes.
 pub const UNIT: u32 = 0x4000_0000;
 const UNIT_BYTES: u32 = 1 << 16;
-/// Maps that a card tells apart.
-const MAPS: usize = 64;
+/// Of the 64 maps that a card tells apart, so many are the object's; hidden ones have the numbers behind.
+const OWN_MAPS: usize = 60;
+const OF_RINGS: u32 = 60;
+const OF_ROUTES: u32 = 61;
+/// Bytes of the ring of lines that programs print, and of that of a perf event array.
+const LOG_BYTES: u32 = 1 << 14;
+const PERF_BYTES: u32 = 1 << 15;
 
 /// A map in the card's banks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,11 +55,6 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Whether a map lies in the units' own memory, where no request finds it.
-    pub fn is_in_unit(&self, map: usize) -> bool {
-        self.missing.get(map).is_some_and(Option::is_none) && self.maps.iter().all(|card| card.number as usize != map)
-    }
-
     /// Puts programs into the program arrays that are to have them: `row_of` says with which row a program begins.
     ///
     /// # Errors
@@ -76,16 +83,42 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object.
-pub fn place(object: &Object) -> Placement {
+/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them.
+pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
     let (mut unit, mut bank) = (Unit::default(), Bank::default());
     let mut placement =
-        Placement { layout: Layout(vec![]), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
+        Placement { layout: Layout::default(), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
+    let hidden = |(number, descriptor)| CardMap { number, descriptor, contents: vec![] };
+    // An empty card has room for them.
+    if helpers.contains(&FIB_LOOKUP)
+        && let Ok((routes, descriptors)) = routes::place(&mut bank, OF_ROUTES)
+    {
+        placement.layout.routes = Some(routes);
+        placement.maps.extend((OF_ROUTES..).zip(descriptors).map(hidden));
+    }
+    let rings = object.maps.iter().zip(0..).filter_map(|(map, index)| Some((index, ring_bytes(map)?)));
+    let (with_records, mut bytes): (Vec<u32>, Vec<u32>) = rings.unzip();
+    let prints = PRINTS.iter().any(|number| helpers.contains(number));
+    bytes.extend(prints.then_some(LOG_BYTES));
+    if !bytes.is_empty() {
+        match ring::place(&mut bank, &bytes) {
+            Ok((descriptor, rings)) => {
+                placement.maps.push(hidden((OF_RINGS, descriptor)));
+                placement.layout.log = rings.last().copied().filter(|_| prints);
+                placement.layout.rings = with_records.into_iter().zip(rings).collect();
+            }
+            Err(why) => with_records.iter().for_each(|index| placement.missing[*index as usize] = Some(why.clone())),
+        }
+    }
     for (index, map) in object.maps.iter().enumerate() {
-        let placed = if index < MAPS {
+        if map.shape.kind().is_ok_and(MapKind::has_records) {
+            placement.layout.arrays.push(None);
+            continue;
+        }
+        let placed = if index < OWN_MAPS {
             one(map, index as u32, &mut unit, &mut bank)
         } else {
-            Err(format!("a card has {MAPS} maps, this is number {}", index + 1))
+            Err(format!("a card has {OWN_MAPS} maps of an object, this is number {}", index + 1))
         };
         let array = match placed {
             Ok(Place::Unit(array)) => Some(array),
@@ -98,10 +131,19 @@ pub fn place(object: &Object) -> Placement {
                 None
             }
         };
-        placement.layout.0.push(array);
+        placement.layout.arrays.push(array);
     }
     placement.unit = unit.bytes;
     placement
+}
+
+/// Bytes of the ring that has a map's records, if it has such.
+fn ring_bytes(map: &Map) -> Option<u32> {
+    match map.shape.kind() {
+        Ok(MapKind::Ringbuf) => Some(map.shape.max_entries),
+        Ok(MapKind::PerfEventArray) => Some(PERF_BYTES),
+        _ => None,
+    }
 }
 
 /// Where a map is.

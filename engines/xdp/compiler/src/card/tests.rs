@@ -2,7 +2,8 @@
 //! Placements of maps, against numbers worked out by hand from maps.md.
 
 use super::bank::Bank;
-use crate::ir::Banks;
+use super::{ring, routes};
+use crate::ir::{Banks, Ring};
 use crate::maps::{MapKind, MapShape};
 
 fn shape(key_bytes: u32, value_bytes: u32, max_entries: u32) -> MapShape {
@@ -41,4 +42,30 @@ fn what_has_no_room_says_so_and_takes_none() {
     assert!(bank.array(u32::MAX, 256).is_err());
     assert!(bank.array(16383 * 16, 16).is_ok(), "all of it");
     assert!(bank.array(1, 1).is_err());
+}
+
+#[test]
+fn rings_lie_beside_each_other() {
+    let mut bank = Bank::default();
+    let (descriptor, rings) = ring::place(&mut bank, &[4096, 65536]).expect("there is room");
+    // 32 bytes of counters, 64 KiB, and 8 KiB behind them: 4,610 rows.
+    assert_eq!(descriptor, [0x401, 2, 1, 4611 << 16 | 1, 4610 << 16]);
+    assert_eq!(rings, [Ring { address: 0x8000_0010, bytes: 4096 }, Ring { address: 0x8004_0010, bytes: 65536 }]);
+    let mut bank = Bank::default();
+    let (descriptor, _) = ring::place(&mut bank, &[4096]).expect("there is room");
+    assert_eq!(descriptor[4], (2 + 256 + 256) << 16, "no record is longer than its ring");
+    let error = ring::place(&mut bank, &[1 << 18]).expect_err("a bank has 256 KiB");
+    assert!(error.ends_with("give it fewer entries"), "{error}");
+    assert!(ring::place(&mut bank, &[1 << 31]).is_err());
+}
+
+#[test]
+fn tables_of_routes() {
+    let mut bank = Bank::default();
+    let (tables, descriptors) = routes::place(&mut bank, 61).expect("there is room");
+    assert_eq!((tables.v4, tables.v6, tables.of_interfaces), (61, 62, 63));
+    // 204 entries a bank, of 4 and 5 rows, behind 32 rows of buckets; two rows of interfaces.
+    assert_eq!(descriptors[0], [0x0020_0804, 2048, 8 << 16 | 1, 849 << 16 | 33, 4 << 16]);
+    assert_eq!(descriptors[1], [0x0020_1404, 2048, 8 << 16 | 849, 1901 << 16 | 881, 5 << 16]);
+    assert_eq!(descriptors[2], [0x0010_0401, 32, 1901, 1903 << 16 | 1901, 1 << 16]);
 }

@@ -83,6 +83,10 @@ use Arg::{Anything, Context, Key, KnownSize, Map, Read, ReadOrNull, ReadWrite, R
 
 /// Lookups in maps.
 pub const LOOKUP: Helper = helper(1, "map_lookup_elem", &[Map, Key]).gives(Gives::Value).packet_args();
+/// Numbers of the helpers that print.
+pub const PRINTS: [u32; 2] = [6, 177];
+/// Number of the helper that asks for routes.
+pub const FIB_LOOKUP: u32 = 69;
 /// What names the interface to which a packet goes.
 pub const REDIRECT: Helper = helper(23, "redirect", &[Anything, Anything]);
 
@@ -104,7 +108,7 @@ pub const HELPERS: [Helper; 23] = [
     helper(51, "redirect_map", &[Map, Anything, Anything]),
     helper(54, "xdp_adjust_meta", &[Context, Anything]).moves_packet(),
     helper(65, "xdp_adjust_tail", &[Context, Anything]).moves_packet(),
-    helper(69, "fib_lookup", &[Context, ReadWrite, Size, Anything]).free_only().packet_args(),
+    helper(FIB_LOOKUP, "fib_lookup", &[Context, ReadWrite, Size, Anything]).free_only().packet_args(),
     helper(125, "ktime_get_boot_ns", &[]),
     helper(130, "ringbuf_output", &[Map, Read, SizeOrZero, Anything]),
     helper(131, "ringbuf_reserve", &[Map, KnownSize, Anything]).gives(Gives::Record),

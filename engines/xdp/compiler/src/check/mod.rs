@@ -29,7 +29,9 @@ pub use bits::Bits;
 pub use compare::{decided, refined};
 pub use error::{CheckError, Known, Rule};
 pub use facts::{Access, Branch, Facts, InsnFacts, Operand, PacketCheck};
-pub use helpers::{Arg, Gives, HELPERS, Helper, LOOKUP, REDIRECT, find as find_helper, name as helper_name};
+pub use helpers::{
+    Arg, FIB_LOOKUP, Gives, HELPERS, Helper, LOOKUP, PRINTS, REDIRECT, find as find_helper, name as helper_name,
+};
 pub use paths::MAX_VISITED;
 pub use scalar::{Range, Scalar};
 pub use value::{MapRef, Region};

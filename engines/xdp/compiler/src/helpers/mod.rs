@@ -7,13 +7,20 @@
 
 mod atomic;
 mod checksum;
+mod copy;
 mod ends;
+mod fib;
+mod own;
+mod print;
+mod records;
 mod redirect;
+mod ring;
 mod tail_call;
 mod writer;
 
+use crate::card::ring::{HEADER, LONGEST};
 use crate::insn::Width;
-use crate::ir::{Adjust, Arg, BinOp, End, Inst, Layout, Op, Place, Program, Space};
+use crate::ir::{Adjust, Arg, BinOp, End, Inst, Layout, Op, Place, Program, Ring, Space};
 use crate::maps::MapKind;
 use crate::object::Object;
 use crate::rows::isa;
@@ -44,7 +51,7 @@ type Code<'a> = Box<dyn FnOnce(&mut Writer) + 'a>;
 
 /// Writes the code of all helpers in place of their calls. `stack`: bytes of the stack that the program uses, a multiple of 8.
 pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
-    let mut expander = Expander { around, expanded: Expanded { stack, beyond: vec![] }, key_at: None };
+    let mut expander = Expander { around, own_stack: stack, expanded: Expanded { stack, beyond: vec![] } };
     // What is behind a call becomes a block of its own, which comes later.
     let mut block = 0;
     while block < program.blocks.len() {
@@ -67,9 +74,9 @@ pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
 
 struct Expander<'a> {
     around: &'a Around<'a>,
+    /// Bytes of the stack that the program itself uses.
+    own_stack: u32,
     expanded: Expanded,
-    /// Eight bytes of the stack that the program does not use, when a key needs them: their distance from its end.
-    key_at: Option<i64>,
 }
 
 impl Expander<'_> {
@@ -92,14 +99,92 @@ impl Expander<'_> {
                     let (map, array) = ((*map)?, self.around.layout.array((*map)?)?);
                     Some(redirect::device(map, array, place(program, reads, args[1])))
                 }
+                "fib_lookup" => {
+                    let (routes, query) = (self.around.layout.routes?, place(program, reads, args[1]));
+                    let key_at = self.key_at(fib::KEY_BYTES, "bpf_fib_lookup()")?;
+                    Some(fib::lookup(routes, key_at, query, args[2], args[3]))
+                }
+                "map_update_elem" if self.kind(*map) == Some(MapKind::PercpuArray) => {
+                    let (map, array) = ((*map)?, self.around.layout.array((*map)?)?);
+                    let bytes = self.around.object.maps.get(map as usize)?.shape.value_bytes;
+                    let (key, value) = (place(program, reads, args[1]), place(program, reads, args[2]));
+                    Some(own::update(map, array, key, value, bytes, args[3]))
+                }
+                "map_delete_elem" if self.kind(*map) == Some(MapKind::PercpuArray) => Some(own::delete()),
                 "csum_diff" => {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
                     Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))
                 }
-                _ => None,
+                _ => self.records(program, inst),
             },
             _ => None,
         }
+    }
+
+    /// The code of a helper that sends records to the host.
+    fn records(&mut self, program: &Program, inst: &Inst) -> Option<Code<'static>> {
+        let Op::Call { helper, map, args, reads, .. } = &inst.op else { return None };
+        match helper.name {
+            "ringbuf_output" => {
+                let (ring, data) = (self.ring(*map)?, place(program, reads, args[1]));
+                Some(records::output(ring, data, args[2], args[3]))
+            }
+            "ringbuf_reserve" => {
+                let (ring, bytes) = (self.ring(*map)?, args[1]);
+                if let Arg::Const(bytes) = bytes
+                    && bytes + u64::from(HEADER) > LONGEST.into()
+                {
+                    let longest = LONGEST - HEADER;
+                    self.beyond(format!("bpf_ringbuf_reserve() for {bytes} bytes, and records have up to {longest}"));
+                    return None;
+                }
+                Some(records::begin(ring, bytes, args[2]))
+            }
+            "ringbuf_submit" | "ringbuf_discard" if !self.around.layout.rings.is_empty() => {
+                Some(records::end(args[0], helper.name == "ringbuf_discard"))
+            }
+            "ringbuf_query" => Some(records::query(self.ring(*map)?, args[1])),
+            "trace_printk" => {
+                let (log, format) = (self.log(args)?, place(program, reads, args[0]));
+                Some(print::values(log, format, args[1], [args[2], args[3], args[4]]))
+            }
+            "trace_vprintk" => {
+                let (log, format, data) =
+                    (self.log(args)?, place(program, reads, args[0]), place(program, reads, args[2]));
+                Some(print::array(log, format, args[1], data, args[3]))
+            }
+            "perf_event_output" => {
+                let (ring, data) = (self.ring(*map)?, place(program, reads, args[3]));
+                let queues = self.around.object.maps.get((*map)? as usize)?.shape.max_entries;
+                Some(records::event(ring, queues, args[2], data, args[4]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The ring of lines, unless the format of one is known to ask for what only the program's memory has.
+    fn log(&mut self, args: &[Arg]) -> Option<Ring> {
+        let log = self.around.layout.log?;
+        if self.format(args).is_some_and(print::names_text) {
+            self.beyond("bpf_trace_printk() with %s".into());
+            return None;
+        }
+        Some(log)
+    }
+
+    /// A format among the object's constants.
+    fn format(&self, args: &[Arg]) -> Option<&[u8]> {
+        let [Arg::Const(address), Arg::Const(bytes), ..] = args else { return None };
+        let Around { object, layout, .. } = self.around;
+        object.maps.iter().zip(0..).find_map(|(map, index)| {
+            let at = usize::try_from(address.checked_sub(layout.array(index)?.address.into())?).ok()?;
+            map.constants()?.get(at..)?.get(..*bytes as usize)
+        })
+    }
+
+    /// The ring of a map's records.
+    fn ring(&self, map: Option<u32>) -> Option<Ring> {
+        self.around.layout.rings.get(&map?).copied()
     }
 
     fn kind(&self, map: Option<u32>) -> Option<MapKind> {
@@ -122,7 +207,7 @@ impl Expander<'_> {
         match (self.kind(map), map.and_then(|map| self.around.layout.array(map)), map) {
             (Some(MapKind::Devmap), Some(array), Some(map)) => Some(redirect::by_number(map, array, key, given)),
             (Some(MapKind::DevmapHash), _, Some(map)) => {
-                let key_at = self.key_at()?;
+                let key_at = self.key_at(8, "bpf_redirect_map() with a devmap_hash")?;
                 Some(redirect::by_hash(map, key_at, key, given))
             }
             (Some(MapKind::Devmap), None, _) => {
@@ -137,19 +222,19 @@ impl Expander<'_> {
         }
     }
 
-    fn key_at(&mut self) -> Option<i64> {
-        if self.key_at.is_some() {
-            return self.key_at;
-        }
-        if self.expanded.stack + 8 > isa::SIZE_STACK {
-            self.beyond(
-                "bpf_redirect_map() with a devmap_hash, and uses all of its stack, where the key has to be".into(),
-            );
+    /// Where a key of so many bytes, a multiple of 8, stands while a helper's code asks for it: below the program's stack. Its distance from the
+    /// stack's end.
+    fn key_at(&mut self, bytes: u32, whose: &str) -> Option<i64> {
+        let below = self.own_stack + bytes;
+        if below > isa::SIZE_STACK {
+            let left = isa::SIZE_STACK - bytes;
+            self.beyond(format!(
+                "{whose}, whose key needs {bytes} bytes of the stack: the program itself may use {left}"
+            ));
             return None;
         }
-        self.expanded.stack += 8;
-        self.key_at = Some(-i64::from(self.expanded.stack));
-        self.key_at
+        self.expanded.stack = self.expanded.stack.max(below);
+        Some(-i64::from(below))
     }
 }
 

@@ -94,6 +94,11 @@ impl<'a> Writer<'a> {
         (self.program.blocks.len() - 1, params.map(Arg::Value))
     }
 
+    /// The block that is being filled.
+    pub fn here(&self) -> usize {
+        self.at
+    }
+
     /// From here on another block is filled.
     pub fn go(&mut self, block: usize) {
         self.at = block;

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Where a target has the values of maps that need no search: so a lookup in an array is arithmetic, and a global variable a load.
 
+use std::collections::BTreeMap;
+
 use super::{Arg, BinOp, Op, Special};
 use crate::insn::Width;
 use crate::maps::{Contents, MapKind};
@@ -29,9 +31,38 @@ pub struct Banks {
     pub bytes: u32,
 }
 
-/// By index of the map, what the target says of it. None: it must be asked by a call.
+/// Maps of the card that `bpf_fib_lookup` asks, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Routes {
+    /// Prefixes of IPv4 and of IPv6.
+    pub v4: u32,
+    pub v6: u32,
+    pub of_interfaces: u32,
+    /// An entry for each interface, by its number.
+    pub interfaces: Array,
+}
+
+/// A ring of records to the host (card/ring.rs says what is in it).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ring {
+    /// Of its counters.
+    pub address: u32,
+    /// Of records, a power of two.
+    pub bytes: u32,
+}
+
+/// What a target says of memory outside of the core.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Layout(pub Vec<Option<Array>>);
+pub struct Layout {
+    /// By index of the map, its values. None: it must be asked by a call.
+    pub arrays: Vec<Option<Array>>,
+    /// By index of the map, its records.
+    pub rings: BTreeMap<u32, Ring>,
+    /// Lines that programs print.
+    pub log: Option<Ring>,
+    /// The table of routes, where there is one.
+    pub routes: Option<Routes>,
+}
 
 impl Array {
     /// The address of the value with an index that is in range: what has to be computed for it.
@@ -100,11 +131,11 @@ impl Layout {
             let per_context = if per_context { u32::try_from(bytes).ok()? } else { 0 };
             Some(Array { address, stride, entries: map.shape.max_entries, per_context, banks: None })
         };
-        Layout(object.maps.iter().map(place).collect())
+        Layout { arrays: object.maps.iter().map(place).collect(), ..Layout::default() }
     }
 
-    /// What is known of a map.
+    /// What is known of a map's values.
     pub fn array(&self, map: u32) -> Option<Array> {
-        self.0.get(map as usize).copied().flatten()
+        self.arrays.get(map as usize).copied().flatten()
     }
 }

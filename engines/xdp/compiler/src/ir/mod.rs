@@ -15,7 +15,7 @@ mod walk;
 
 pub use build::{BuildError, MAX_INSTS, build};
 pub use interp::{Memory, Next, Outcome, Stop, World, run};
-pub use layout::{Array, Banks, CONTEXTS, Layout};
+pub use layout::{Array, Banks, CONTEXTS, Layout, Ring, Routes};
 pub use order::Order;
 pub use stale::Stale;
 pub use verify::{Broken, verify};

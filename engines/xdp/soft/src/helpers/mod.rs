@@ -10,6 +10,8 @@ mod redirect;
 
 use penstock_xdp_maps::Errno;
 
+pub use print::render;
+
 use crate::native::Entry;
 use crate::state::State;
 

@@ -39,7 +39,10 @@ pub(super) extern "C" fn trace_vprintk(
 }
 
 fn print(state: &mut State, format: u64, bytes: u64, arguments: &[u64]) -> u64 {
-    match line(&state.maps.memory, format, bytes as u32 as usize, arguments) {
+    let memory = &state.maps.memory;
+    let string = |address| text(memory, address);
+    let line = memory.bytes(format, bytes as u32 as usize).and_then(|format| render(format, arguments, &string));
+    match line {
         Ok(line) => {
             let length = line.chars().count();
             if state.log.len() < MAX_LOG {
@@ -51,9 +54,22 @@ fn print(state: &mut State, format: u64, bytes: u64, arguments: &[u64]) -> u64 {
     }
 }
 
-/// The line that a format and its arguments make.
-fn line(memory: &Memory, format: u64, bytes: usize, arguments: &[u64]) -> Result<String, Errno> {
-    let format = memory.bytes(format, bytes)?;
+/// The text at an address, up to its zero.
+fn text(memory: &Memory, address: u64) -> Result<String, Errno> {
+    let bytes = memory.bytes(address, MAX_STRING)?;
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(MAX_STRING - 1);
+    Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
+}
+
+/// The line that a format, which ends with a zero, and its arguments make; `string` gives what is at an address.
+///
+/// # Errors
+/// EINVAL: it is no format of Linux' bpf_trace_printk(), or there are not as many arguments; errors of `string`.
+pub fn render(
+    format: &[u8],
+    arguments: &[u64],
+    string: &impl Fn(u64) -> Result<String, Errno>,
+) -> Result<String, Errno> {
     let end = format.iter().position(|byte| *byte == 0).ok_or(Errno::Invalid)?;
     let mut rest = &format[..end];
     let mut arguments = arguments.iter().copied();
@@ -67,7 +83,7 @@ fn line(memory: &Memory, format: u64, bytes: usize, arguments: &[u64]) -> Result
             }
             (b'%', _) => {
                 let (conversion, behind) = Conversion::read(rest).ok_or(Errno::Invalid)?;
-                conversion.write(&mut line, arguments.next().ok_or(Errno::Invalid)?, memory)?;
+                conversion.write(&mut line, arguments.next().ok_or(Errno::Invalid)?, string)?;
                 rest = behind;
             }
             (b' '..=b'~' | b'\t'..=b'\r', _) => line.push(char::from(*first)),
@@ -127,7 +143,12 @@ impl Conversion {
         }
     }
 
-    fn write(&self, line: &mut String, argument: u64, memory: &Memory) -> Result<(), Errno> {
+    fn write(
+        &self,
+        line: &mut String,
+        argument: u64,
+        string: &impl Fn(u64) -> Result<String, Errno>,
+    ) -> Result<(), Errno> {
         let number = if self.long { argument } else { u64::from(argument as u32) };
         let signed = if self.long { argument.cast_signed() } else { i64::from(argument as u32 as i32) };
         let mut digits = String::new();
@@ -138,11 +159,7 @@ impl Conversion {
             b'X' => write!(digits, "{number:X}"),
             b'p' => write!(digits, "{argument:016x}"),
             b'c' => write!(digits, "{}", char::from(argument as u8)),
-            _ => {
-                let bytes = memory.bytes(argument, MAX_STRING)?;
-                let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(MAX_STRING - 1);
-                write!(digits, "{}", String::from_utf8_lossy(&bytes[..end]))
-            }
+            _ => write!(digits, "{}", string(argument)?),
         };
         written.map_err(|_| Errno::Invalid)?;
         let sign = match self.kind {

@@ -1,0 +1,135 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Routes in the banks of a card in RTL: what follows from each destination, worked out ([`penstock_xdp_compiler::card::routes`] says why).
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use penstock_xdp_compiler::card::routes::{Answer, Hop, INTERFACE_BYTES, INTERFACES, interface};
+use penstock_xdp_compiler::ir;
+use penstock_xdp_soft::{Neighbour, Route, RouteKind, Routes};
+
+use super::width;
+use crate::device::DeviceError;
+use crate::host::Bus;
+use crate::maps::banks::{CardBanks, DELETE, UPDATE};
+
+/// A prefix: its address, with zeros behind it, and its length.
+type Prefix = (IpAddr, u8);
+/// Entries of the tables, by the map's number and the key.
+type Entries = BTreeMap<(u32, Vec<u8>), Vec<u8>>;
+
+/// What stands in the tables of a card.
+#[derive(Default)]
+pub struct CardRoutes {
+    entries: Entries,
+}
+
+impl CardRoutes {
+    /// Writes down that the tables were made anew.
+    pub fn forget(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Brings the tables to what routes say. Entries that stay are not touched; a lookup meanwhile meets those of before or of now, each whole.
+    pub fn put<B: Bus>(&mut self, bus: &mut B, tables: &ir::Routes, routes: &Routes) -> Result<(), DeviceError> {
+        let mut banks = CardBanks { bus };
+        let wanted = entries(tables, routes);
+        let mut ask = |operation, (map, key): &(u32, Vec<u8>), value: &[u8]| match banks
+            .ask(operation, *map, key, value)?
+        {
+            0 => Ok(()),
+            number => Err(DeviceError::Card(format!("the card's table of routes refuses an entry: error {}", -number))),
+        };
+        // What is new first: nobody meets a shorter prefix for want of one that is on its way.
+        for (key, value) in wanted.iter().filter(|(key, value)| self.entries.get(*key) != Some(value)) {
+            ask(UPDATE, key, value)?;
+        }
+        for key in self.entries.keys().filter(|key| !wanted.contains_key(*key)) {
+            ask(DELETE, key, &[])?;
+        }
+        self.entries = wanted;
+        Ok(())
+    }
+}
+
+/// How many prefixes routes become, by family.
+pub fn counts(routes: &Routes) -> [(usize, &'static str); 2] {
+    let hops = hops(routes);
+    let of_v4 = hops.keys().filter(|(prefix, _)| prefix.is_ipv4()).count();
+    [(of_v4, "IPv4"), (hops.len() - of_v4, "IPv6")]
+}
+
+/// All that stands in the tables for routes.
+fn entries(tables: &ir::Routes, routes: &Routes) -> Entries {
+    let prefix = |((address, bits), hop): (Prefix, Hop)| {
+        let length = u32::from(bits).to_le_bytes();
+        let (map, key) = match address {
+            IpAddr::V4(address) => (tables.v4, [&length[..], &address.octets()].concat()),
+            IpAddr::V6(address) => (tables.v6, [&length[..], &address.octets()].concat()),
+        };
+        ((map, key), hop.bytes().to_vec())
+    };
+    // Elements of an array cannot be taken out: those that are not there are zeros.
+    let interface = |ifindex: u32| {
+        let known = routes.interfaces.get(&ifindex);
+        let entry =
+            known.map_or([0; INTERFACE_BYTES as usize], |known| interface(known.mac, known.mtu, known.forwards));
+        ((tables.of_interfaces, ifindex.to_le_bytes().to_vec()), entry.to_vec())
+    };
+    hops(routes).into_iter().map(prefix).chain((0..INTERFACES).map(interface)).collect()
+}
+
+/// Where packets for each prefix go.
+fn hops(routes: &Routes) -> BTreeMap<Prefix, Hop> {
+    let mut best: BTreeMap<Prefix, &Route> = BTreeMap::new();
+    for route in &routes.routes {
+        let prefix = (cut(route.prefix, route.bits), route.bits);
+        let known = best.entry(prefix).or_insert(route);
+        if route.metric < known.metric {
+            *known = route;
+        }
+    }
+    let alone = |(address, bits): Prefix| Some(address).filter(|_| bits == width(address));
+    let mut hops: BTreeMap<Prefix, Hop> =
+        best.into_iter().map(|(prefix, route)| (prefix, hop(routes, route, alone(prefix)))).collect();
+    for Neighbour { ifindex, address } in routes.neighbours.keys() {
+        let near =
+            |route: &&Route| route.kind == RouteKind::Unicast && route.gateway.is_none() && route.ifindex == *ifindex;
+        if let Some(route) = routes.find(*address).filter(near) {
+            hops.insert((*address, width(*address)), hop(routes, route, Some(*address)));
+        }
+    }
+    hops
+}
+
+/// Where packets on a route go, to an address when they are all for one.
+fn hop(routes: &Routes, route: &Route, address: Option<IpAddr>) -> Hop {
+    let refused = |answer| Hop { answer, ifindex: 0, mac: [0; 6], metric: 0, gateway: None };
+    match route.kind {
+        RouteKind::Blackhole => return refused(Answer::Blackhole),
+        RouteKind::Unreachable => return refused(Answer::Unreachable),
+        RouteKind::Prohibit => return refused(Answer::Prohibit),
+        RouteKind::Local => return refused(Answer::NotForwarded),
+        RouteKind::Unicast if !routes.interfaces.contains_key(&route.ifindex) => return refused(Answer::NotForwarded),
+        RouteKind::Unicast => {}
+    }
+    let next = route.gateway.or(address).map(|address| Neighbour { ifindex: route.ifindex, address });
+    let mac = next.and_then(|next| routes.neighbours.get(&next));
+    Hop {
+        answer: if mac.is_some() { Answer::Found } else { Answer::NoNeighbour },
+        // Checked before: there are no higher ones.
+        ifindex: route.ifindex as u8,
+        mac: mac.copied().unwrap_or_default(),
+        metric: route.metric,
+        gateway: route.gateway,
+    }
+}
+
+/// An address with zeros behind so many bits.
+fn cut(address: IpAddr, bits: u8) -> IpAddr {
+    let behind = u32::from(width(address) - bits);
+    match address {
+        IpAddr::V4(address) => IpAddr::V4((address.to_bits() & u32::MAX.checked_shl(behind).unwrap_or(0)).into()),
+        IpAddr::V6(address) => IpAddr::V6((address.to_bits() & u128::MAX.checked_shl(behind).unwrap_or(0)).into()),
+    }
+}

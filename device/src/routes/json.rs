@@ -1,0 +1,205 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Routes as JSON.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+
+use penstock_xdp_soft::{Interface, Neighbour, Route, RouteKind, Routes};
+use serde::Deserialize;
+
+use crate::files::{self, FileError};
+
+/// What a file of routes is for.
+const ROUTES: &str = "give a JSON file of routes, {\"interfaces\": {...}, \"routes\": [...], \"neighbours\": [...]}";
+/// The MTU of an interface that says none.
+const MTU: u32 = 1500;
+
+/// A file of routes that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RoutesFileError {
+    /// The file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// What is in it.
+    #[error("{}: {source}; {ROUTES}", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+}
+
+/// Reads a file of routes.
+pub fn of_file(path: &Path) -> Result<Routes, RoutesFileError> {
+    let text = files::read(path, ROUTES)?;
+    parse(&text).map_err(|source| RoutesFileError::Json { path: path.to_owned(), source })
+}
+
+/// Reads routes.
+pub fn parse(text: &str) -> Result<Routes, serde_json::Error> {
+    let Table { interfaces, routes, neighbours } = serde_json::from_str(text)?;
+    let interface = |(ifindex, of): (u32, InterfaceOf)| {
+        (ifindex, Interface { mac: of.mac.0, mtu: of.mtu.unwrap_or(MTU), forwards: of.forwards.unwrap_or(true) })
+    };
+    let neighbour = |of: NeighbourOf| (Neighbour { ifindex: of.dev, address: of.dst }, of.lladdr.0);
+    Ok(Routes {
+        routes: routes.into_iter().map(RouteOf::route).collect(),
+        neighbours: neighbours.into_iter().map(neighbour).collect(),
+        interfaces: interfaces.into_iter().map(interface).collect(),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default)]
+    interfaces: BTreeMap<u32, InterfaceOf>,
+    #[serde(default)]
+    routes: Vec<RouteOf>,
+    #[serde(default)]
+    neighbours: Vec<NeighbourOf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InterfaceOf {
+    mac: Mac,
+    mtu: Option<u32>,
+    forwards: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RouteOf {
+    dst: Dst,
+    gateway: Option<IpAddr>,
+    #[serde(default)]
+    dev: u32,
+    #[serde(default)]
+    metric: u32,
+    #[serde(rename = "type", default)]
+    kind: KindOf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NeighbourOf {
+    dst: IpAddr,
+    dev: u32,
+    lladdr: Mac,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum KindOf {
+    #[default]
+    Unicast,
+    Local,
+    Blackhole,
+    Unreachable,
+    Prohibit,
+}
+
+impl RouteOf {
+    fn route(self) -> Route {
+        let RouteOf { dst, gateway, dev: ifindex, metric, kind } = self;
+        let (prefix, bits) = match (dst, gateway) {
+            (Dst::Prefix(prefix, bits), _) => (prefix, bits),
+            (Dst::Default, Some(IpAddr::V6(_))) => (Ipv6Addr::UNSPECIFIED.into(), 0),
+            (Dst::Default, _) => (Ipv4Addr::UNSPECIFIED.into(), 0),
+        };
+        let kind = match kind {
+            KindOf::Unicast => RouteKind::Unicast,
+            KindOf::Local => RouteKind::Local,
+            KindOf::Blackhole => RouteKind::Blackhole,
+            KindOf::Unreachable => RouteKind::Unreachable,
+            KindOf::Prohibit => RouteKind::Prohibit,
+        };
+        Route { prefix, bits, kind, ifindex, gateway, metric }
+    }
+}
+
+/// A destination.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+enum Dst {
+    /// All of IPv4, or of IPv6 when the gateway is there.
+    Default,
+    Prefix(IpAddr, u8),
+}
+
+impl TryFrom<String> for Dst {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text == "default" {
+            return Ok(Self::Default);
+        }
+        let wrong = || format!("`{text}` is no destination: write a prefix (10.0.0.0/8), an address, or default");
+        let (address, bits) =
+            text.split_once('/').map_or((text.as_str(), None), |(address, bits)| (address, Some(bits)));
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let bits = bits.map_or(Ok(super::width(address)), |bits| bits.parse().map_err(|_| wrong()))?;
+        Ok(Self::Prefix(address, bits))
+    }
+}
+
+/// A MAC.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Mac([u8; 6]);
+
+impl TryFrom<String> for Mac {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let bytes: Option<Vec<u8>> =
+            text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| byte.len() == 2)).collect();
+        let mac = bytes.and_then(|bytes| bytes.try_into().ok());
+        mac.map(Self).ok_or_else(|| format!("`{text}` is no MAC: write 02:00:00:00:00:01"))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_are_read() {
+        let text = r#"{
+            "interfaces": {"1": {"mac": "02:00:00:00:00:0a"}, "2": {"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false}},
+            "routes": [{"dst": "default", "gateway": "192.0.2.1", "dev": 2, "metric": 7}, {"dst": "default", "gateway": "fe80::1", "dev": 1},
+                       {"dst": "10.0.0.0/8", "type": "prohibit"}, {"dst": "2001:db8::1", "dev": 1}],
+            "neighbours": [{"dst": "192.0.2.1", "dev": 2, "lladdr": "02:00:00:00:00:ff"}]
+        }"#;
+        let routes = parse(text).unwrap();
+        assert_eq!(routes.interfaces[&1], Interface { mac: [2, 0, 0, 0, 0, 10], mtu: 1500, forwards: true });
+        assert_eq!(routes.interfaces[&2], Interface { mac: [2, 0, 0, 0, 0, 2], mtu: 9000, forwards: false });
+        let told =
+            |route: &Route| (format!("{}/{}", route.prefix, route.bits), route.kind, route.ifindex, route.metric);
+        assert_eq!(
+            routes.routes.iter().map(told).collect::<Vec<_>>(),
+            [
+                ("0.0.0.0/0".into(), RouteKind::Unicast, 2, 7),
+                ("::/0".into(), RouteKind::Unicast, 1, 0),
+                ("10.0.0.0/8".into(), RouteKind::Prohibit, 0, 0),
+                ("2001:db8::1/128".into(), RouteKind::Unicast, 1, 0),
+            ]
+        );
+        let near = Neighbour { ifindex: 2, address: "192.0.2.1".parse().unwrap() };
+        assert_eq!(routes.neighbours[&near], [2, 0, 0, 0, 0, 255]);
+        for (wrong, told) in [
+            (r#"{"routes": [{"dst": "10.0.0/8"}]}"#, "`10.0.0/8` is no destination"),
+            (r#"{"routes": [{"dst": "10.0.0.0/256"}]}"#, "is no destination"),
+            (r#"{"routes": [{"dst": "10.0.0.0/8", "via": "10.0.0.1"}]}"#, "unknown field `via`"),
+            (r#"{"interfaces": {"1": {"mac": "02:00:00:00:00"}}}"#, "`02:00:00:00:00` is no MAC"),
+            (r#"{"interfaces": {"1": {"mac": "02:00:00:00:00:+1"}}}"#, "is no MAC"),
+        ] {
+            let error = parse(wrong).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+}
