@@ -175,14 +175,20 @@ pub(crate) enum Part {
     Icmp,
     /// `fragment`: a part of an IPv4 or IPv6 packet; only the first part has ports.
     Fragment,
-    /// `eth`: addresses.
+    /// `eth`: Ethernet's addresses.
     Eth,
-    /// `type`: type behind the VLAN tags.
+    /// `type`: the type behind the VLAN tags.
     Type,
-    /// `proto`: protocol behind IPv6's extension headers.
+    /// `net`: IPv4 or IPv6.
+    Net,
+    /// `proto`: the protocol behind IPv6's extension headers.
     Proto,
     /// `l4`: TCP or UDP.
     L4,
+    /// `sums`: nothing that the parser's limits hide: the checksums that cover IP addresses can be repaired.
+    Sums,
+    /// `routed`: an IPv6 routing header with segments left: checksums cover another destination than the one in IPv6's header.
+    Routed,
     /// `data.0`: payload of TCP or UDP: its first 32 bits.
     Data0,
     /// `data.1`: payload of TCP or UDP: its second 32 bits.
@@ -207,10 +213,6 @@ pub(crate) enum Part {
 pub(crate) enum Layer {
     /// `eth`: the frame.
     Eth,
-    /// `vlan`: the outer tag's control information.
-    Vlan,
-    /// `vlan2`: the inner tag's.
-    Vlan2,
     /// `type`: the type.
     Type,
     /// `mpls`: the label's entry.
@@ -249,12 +251,12 @@ pub(crate) static FIELDS: [FieldRow; 60] = [
     FieldRow { field: Field::EthDst, name: "eth.dst", bits: 48, part: Some(Part::Eth), at: Some((Layer::Eth, 0)), set: true, what: "destination address" },
     FieldRow { field: Field::EthSrc, name: "eth.src", bits: 48, part: Some(Part::Eth), at: Some((Layer::Eth, 48)), set: true, what: "source address" },
     FieldRow { field: Field::EthType, name: "eth.type", bits: 16, part: Some(Part::Type), at: Some((Layer::Type, 0)), set: false, what: "type, behind the VLAN tags" },
-    FieldRow { field: Field::VlanId, name: "vlan.id", bits: 12, part: Some(Part::Vlan), at: Some((Layer::Vlan, 4)), set: true, what: "outer VLAN" },
-    FieldRow { field: Field::VlanPcp, name: "vlan.pcp", bits: 3, part: Some(Part::Vlan), at: Some((Layer::Vlan, 0)), set: true, what: "its priority" },
-    FieldRow { field: Field::VlanTci, name: "vlan.tci", bits: 16, part: Some(Part::Vlan), at: Some((Layer::Vlan, 0)), set: true, what: "both, and the drop eligible bit between them" },
-    FieldRow { field: Field::Vlan2Id, name: "vlan2.id", bits: 12, part: Some(Part::Vlan2), at: Some((Layer::Vlan2, 4)), set: true, what: "inner VLAN" },
-    FieldRow { field: Field::Vlan2Pcp, name: "vlan2.pcp", bits: 3, part: Some(Part::Vlan2), at: Some((Layer::Vlan2, 0)), set: true, what: "its priority" },
-    FieldRow { field: Field::Vlan2Tci, name: "vlan2.tci", bits: 16, part: Some(Part::Vlan2), at: Some((Layer::Vlan2, 0)), set: true, what: "both, and the drop eligible bit between them" },
+    FieldRow { field: Field::VlanId, name: "vlan.id", bits: 12, part: Some(Part::Vlan), at: Some((Layer::Eth, 116)), set: true, what: "outer VLAN" },
+    FieldRow { field: Field::VlanPcp, name: "vlan.pcp", bits: 3, part: Some(Part::Vlan), at: Some((Layer::Eth, 112)), set: true, what: "its priority" },
+    FieldRow { field: Field::VlanTci, name: "vlan.tci", bits: 16, part: Some(Part::Vlan), at: Some((Layer::Eth, 112)), set: true, what: "both, and the drop eligible bit between them" },
+    FieldRow { field: Field::Vlan2Id, name: "vlan2.id", bits: 12, part: Some(Part::Vlan2), at: Some((Layer::Eth, 148)), set: true, what: "inner VLAN" },
+    FieldRow { field: Field::Vlan2Pcp, name: "vlan2.pcp", bits: 3, part: Some(Part::Vlan2), at: Some((Layer::Eth, 144)), set: true, what: "its priority" },
+    FieldRow { field: Field::Vlan2Tci, name: "vlan2.tci", bits: 16, part: Some(Part::Vlan2), at: Some((Layer::Eth, 144)), set: true, what: "both, and the drop eligible bit between them" },
     FieldRow { field: Field::MplsLabel, name: "mpls.label", bits: 20, part: Some(Part::Mpls), at: Some((Layer::Mpls, 0)), set: true, what: "label of the topmost entry" },
     FieldRow { field: Field::MplsTc, name: "mpls.tc", bits: 3, part: Some(Part::Mpls), at: Some((Layer::Mpls, 20)), set: true, what: "its traffic class" },
     FieldRow { field: Field::MplsTtl, name: "mpls.ttl", bits: 8, part: Some(Part::Mpls), at: Some((Layer::Mpls, 24)), set: true, what: "its time to live" },
