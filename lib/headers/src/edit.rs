@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::{
     checksum,
-    headers::{Headers, Place, number},
+    headers::{Headers, Place},
     parse::ether_type,
     table::{Field, Layer, Part},
 };
@@ -52,17 +52,15 @@ impl Headers {
     /// # Ok::<(), EditError>(())
     /// ```
     pub fn set(&self, frame: &mut [u8], field: Field, value: u128) -> Result<(), EditError> {
-        let place = self.can_set(field)?;
-        let start = self.start(place);
-        let end = start + usize::from(place.bytes);
-        // Headers begin at even places, and so do the words of their checksums.
-        let words = frame.get_mut(start & !1..end.next_multiple_of(2)).ok_or(EditError::Missing(field))?;
-        let before = checksum::sum(words);
-        let bytes = &mut words[start & 1..][..place.bytes.into()];
-        let old = number(bytes).ok_or(EditError::Missing(field))?;
-        let new = old & !(place.ones() << place.shift) | (value & place.ones()) << place.shift;
-        bytes.copy_from_slice(&new.to_be_bytes()[16 - bytes.len()..]);
-        let after = checksum::sum(words);
+        let place = self.settable(field)?;
+        let words = frame.get_mut(self.start(place)..).unwrap_or_default();
+        let (before, after) = match place.bytes {
+            2 => replace::<2>(words, place, value),
+            4 => replace::<4>(words, place, value),
+            6 => replace::<6>(words, place, value),
+            _ => replace::<16>(words, place, value),
+        }
+        .ok_or(EditError::Missing(field))?;
         self.repair(frame, field, before, after);
         Ok(())
     }
@@ -131,8 +129,12 @@ impl Headers {
         Ok(())
     }
 
-    /// Where the field is, if it can be set.
-    fn can_set(&self, field: Field) -> Result<Place, EditError> {
+    /// Whether [`set`](Headers::set) would set the field.
+    pub fn can_set(&self, field: Field) -> Result<(), EditError> {
+        self.settable(field).map(|_| ())
+    }
+
+    fn settable(&self, field: Field) -> Result<Place, EditError> {
         if !field.can_be_set() {
             return Err(EditError::Fixed(field));
         }
@@ -169,6 +171,18 @@ impl Headers {
     fn set_type(&self, frame: &mut [u8], kind: u16) {
         write(frame, self.at(Layer::Type), kind);
     }
+}
+
+/// Sets a field in the `N` bytes of its words: their sums before and after.
+fn replace<const N: usize>(frame: &mut [u8], place: Place, value: u128) -> Option<(u32, u32)> {
+    let words = frame.first_chunk_mut::<N>()?;
+    let before = checksum::sum(words);
+    let mut number = [0; 16];
+    number[16 - N..].copy_from_slice(words);
+    let others = u128::from_be_bytes(number) & !(place.ones() << place.shift);
+    let number = others | (value & place.ones()) << place.shift;
+    words.copy_from_slice(&number.to_be_bytes()[16 - N..]);
+    Some((before, checksum::sum(words)))
 }
 
 fn repair_at(frame: &mut [u8], at: usize, before: u32, after: u32) {

@@ -26,9 +26,9 @@ pub(crate) struct Place {
     /// The bit of its part; 0 when the field does not stand in the frame.
     mask: u32,
     layer: Layer,
-    /// Its first byte, from the layer's.
+    /// The first byte of the 16-bit words that it has a share in, from the layer's.
     byte: u8,
-    /// How many bytes it has a share in: 1, 2, 3, 4, 6 or 16.
+    /// How many bytes these words are: 2, 4, 6 or 16.
     pub(crate) bytes: u8,
     /// How far its lowest bit lies above theirs.
     pub(crate) shift: u8,
@@ -49,13 +49,14 @@ static PLACES: [Place; FIELDS.len()] = {
     while field < places.len() {
         let row = &FIELDS[field];
         if let (Some(part), Some((layer, first))) = (row.part, row.at) {
-            let (byte, end) = (first as u32 / 8, first as u32 + row.bits);
+            let (first, end) = (first as u32 / 16 * 16, first as u32 + row.bits);
+            let words = (end - first).div_ceil(16);
             places[field] = Place {
                 mask: 1 << part as u32,
                 layer,
-                byte: byte as u8,
-                bytes: (end.div_ceil(8) - byte) as u8,
-                shift: (end.div_ceil(8) * 8 - end) as u8,
+                byte: (first / 8) as u8,
+                bytes: (words * 2) as u8,
+                shift: (first + words * 16 - end) as u8,
                 bits: row.bits as u8,
             };
         }
@@ -69,6 +70,12 @@ impl Headers {
     #[inline]
     pub fn has(&self, header: Header) -> bool {
         self.has_part(header.row().part)
+    }
+
+    /// Whether the frame has this field; it has no metadata.
+    #[inline]
+    pub fn has_field(&self, field: Field) -> bool {
+        field.row().part.is_some_and(|part| self.has_part(part))
     }
 
     /// A field of the frame, in its low bits; none when the frame does not have it, and for metadata, which do not stand in the frame.
@@ -86,8 +93,13 @@ impl Headers {
         if self.parts & place.mask == 0 {
             return self.computed(field);
         }
-        let word = number(frame.get(self.start(place)..)?.get(..place.bytes.into())?)?;
-        Some(word >> place.shift & place.ones())
+        let words: u128 = match *frame.get(self.start(place)..)?.get(..place.bytes.into())? {
+            [a, b] => u16::from_be_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_be_bytes([a, b, c, d]).into(),
+            [a, b, c, d, e, f] => u64::from_be_bytes([0, 0, a, b, c, d, e, f]).into(),
+            ref bytes => u128::from_be_bytes(bytes.try_into().ok()?),
+        };
+        Some(words >> place.shift & place.ones())
     }
 
     /// The length of TCP's payload is the one field that does not stand in the frame.
@@ -140,17 +152,4 @@ impl Headers {
             *at = at.wrapping_add_signed(by);
         }
     }
-}
-
-/// What bytes of a field say, in network order; none when no field has as many.
-#[inline]
-pub(crate) fn number(bytes: &[u8]) -> Option<u128> {
-    Some(match *bytes {
-        [a] => a.into(),
-        [a, b] => u16::from_be_bytes([a, b]).into(),
-        [a, b, c] => u32::from_be_bytes([0, a, b, c]).into(),
-        [a, b, c, d] => u32::from_be_bytes([a, b, c, d]).into(),
-        [a, b, c, d, e, f] => u64::from_be_bytes([0, 0, a, b, c, d, e, f]).into(),
-        _ => u128::from_be_bytes(bytes.try_into().ok()?),
-    })
 }

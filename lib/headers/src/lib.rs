@@ -39,6 +39,8 @@
 //!   them is not there, nor are words of payload.
 //! - At most [`EXTENSIONS`] extension headers of IPv6.
 //! - The addresses of an IPv6 packet of which these limits hide something cannot be set: a checksum that covers them may be there.
+//! - Fragments but the first are not looked into, nor is a first one that ends within the TCP header or its options (RFC 1858 calls for dropping it): a
+//!   checksum there is not repaired.
 //! - The source route of IPv4 and the home address of Mobile IPv6, with which checksums cover another address than the header's, are not looked
 //!   for.
 //!

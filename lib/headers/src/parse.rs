@@ -6,7 +6,7 @@ use crate::{
     table::{Layer, Part},
 };
 
-/// How many bytes of a frame the parser sees: two beats of the card's streams. What begins within them but ends behind them is not there.
+/// How many bytes of a frame the parser sees: two beats of the card's streams.
 pub const WINDOW: usize = 128;
 
 /// How many IPv6 extension headers it passes.
@@ -46,7 +46,7 @@ impl Headers {
     pub fn parse(frame: &[u8]) -> Headers {
         let mut parser =
             Parser { seen: &frame[..frame.len().min(WINDOW)], end: frame.len(), found: Headers::default() };
-        // None says that there is no more to find.
+        // Where it ends says nothing that it has not noted.
         let _ = parser.ethernet();
         parser.found
     }
@@ -60,7 +60,7 @@ struct Parser<'a> {
     found: Headers,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     fn ethernet(&mut self) -> Option<()> {
         let mut at = 12;
         let mut kind = self.word(at)?;
@@ -100,7 +100,7 @@ impl Parser<'_> {
     }
 
     fn ip(&mut self, at: usize) -> Option<()> {
-        let header: [u8; 20] = self.bytes(at)?;
+        let header = self.bytes::<20>(at)?;
         let size = usize::from(header[0] & 15) * 4;
         let len = usize::from(u16::from_be_bytes([header[2], header[3]]));
         if header[0] >> 4 != 4 || size < 20 || len < size || self.end - at < len {
@@ -120,7 +120,7 @@ impl Parser<'_> {
     }
 
     fn ip6(&mut self, at: usize) -> Option<()> {
-        let header: [u8; 40] = self.bytes(at)?;
+        let header = self.bytes::<40>(at)?;
         let len = 40 + usize::from(u16::from_be_bytes([header[4], header[5]]));
         if header[0] >> 4 != 6 || self.end - at < len {
             return None;
@@ -132,7 +132,7 @@ impl Parser<'_> {
             if passed == EXTENSIONS {
                 return self.hidden();
             }
-            let header: [u8; 8] = self.within(at)?;
+            let header = self.within::<8>(at)?;
             let size = match proto {
                 protocol::FRAGMENT => 8,
                 _ => 8 + usize::from(header[1]) * 8,
@@ -178,7 +178,7 @@ impl Parser<'_> {
     }
 
     fn tcp(&mut self, at: usize) -> Option<()> {
-        let header: [u8; 20] = self.within(at)?;
+        let header = self.within::<20>(at)?;
         let size = usize::from(header[12] >> 4) * 4;
         if size < 20 || self.end - at < size {
             return None;
@@ -189,7 +189,7 @@ impl Parser<'_> {
     }
 
     fn udp(&mut self, at: usize) -> Option<()> {
-        let header: [u8; 8] = self.within(at)?;
+        let header = self.within::<8>(at)?;
         let len = usize::from(u16::from_be_bytes([header[4], header[5]]));
         // A first fragment says the length of the whole.
         if len < 8 || self.end - at < len && !self.found.has_part(Part::Fragment) {
@@ -201,10 +201,10 @@ impl Parser<'_> {
 
     /// ICMP and ICMPv6: all messages have eight bytes.
     fn icmp(&mut self, at: usize) -> Option<()> {
-        let _: [u8; 8] = self.within(at)?;
+        self.within::<8>(at)?;
         self.found.set_part(Part::Icmp, true);
         self.found.set_at(Layer::L4, at as u8);
-        None
+        Some(())
     }
 
     fn transport(&mut self, part: Part, at: usize) {
@@ -216,7 +216,7 @@ impl Parser<'_> {
     fn payload(&mut self, at: usize, end: usize) -> Option<()> {
         self.found.set_at(Layer::Data, at as u8);
         self.found.set_data(end.min(WINDOW).saturating_sub(at) / 4);
-        None
+        Some(())
     }
 
     /// What the limits hide, and so a checksum that may be there, is not there.
@@ -226,7 +226,7 @@ impl Parser<'_> {
     }
 
     /// The bytes of a header that must lie within the packet. The window may hide them.
-    fn within<const N: usize>(&mut self, at: usize) -> Option<[u8; N]> {
+    fn within<const N: usize>(&mut self, at: usize) -> Option<&'a [u8; N]> {
         if self.end - at < N {
             return None;
         }
@@ -236,11 +236,11 @@ impl Parser<'_> {
         }
     }
 
-    fn bytes<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
-        self.seen.get(at..at + N)?.try_into().ok()
+    fn bytes<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
+        self.seen.get(at..)?.first_chunk()
     }
 
     fn word(&self, at: usize) -> Option<u16> {
-        self.bytes(at).map(u16::from_be_bytes)
+        self.bytes(at).copied().map(u16::from_be_bytes)
     }
 }
