@@ -274,12 +274,12 @@ async def random_programs(dut: Any) -> None:
     """All that an element can do, at full rate and with pauses; at the end each key has what it should have."""
     bench = Bench(dut, SEED)
     await bench.start()
-    for round_ in range(40):
-        rng = bench.rng
+    rng = bench.rng
+    for _ in range(40):
         program = random_program(rng, rng.choice([0, 3, 20, 1000]), globals_=rng.random() < 0.3)
         await bench.load(program)
         model = Element(program)
-        model.now = bench.rng.getrandbits(32)
+        model.now = rng.getrandbits(32)
         dut.now.value = model.now
         keys = [rng.getrandbits(KEY_BITS) for _ in range(40)]
         await bench.step(40)
