@@ -452,7 +452,14 @@ async def empty(bench: Bench, model: Element) -> None:
 # In the smaller table frames of different flows share places all the time.
 @pytest.mark.parametrize(
     ("entries", "case"),
-    [(64, "random_programs"), (64, "time_passes"), (1024, "random_programs"), (1024, "rates"), (1024, "fills_up")],
+    [
+        (64, "random_programs"),
+        (64, "time_passes"),
+        (64, "fills_up"),
+        (1024, "random_programs"),
+        (1024, "rates"),
+        (1024, "fills_up"),
+    ],
 )
 def test_flow_core(entries: int, case: str) -> None:
     simulate(
