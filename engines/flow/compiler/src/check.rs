@@ -311,6 +311,9 @@ impl Checker<'_> {
                             format!("`{}` is about contexts, and an element without a `key` has none", name.text),
                         );
                     }
+                    "full" if !negated && self.element.table.as_ref().is_some_and(|table| table.evict.is_some()) => {
+                        return self.fault(name.span, "a table with `evict` is never full; take one of the two out");
+                    }
                     "new" => Check::New,
                     "full" => Check::Full,
                     _ => match Header::parse(&name.text) {

@@ -189,7 +189,7 @@ fn number(fact: &Fact) -> Option<(Subject, u32, Range)> {
 }
 
 /// The field of which another one is a part, and how far it is from its lowest bit.
-fn within(field: Field) -> Option<(Field, u32)> {
+pub fn within(field: Field) -> Option<(Field, u32)> {
     Some(match field {
         Field::VlanId => (Field::VlanTci, 0),
         Field::VlanPcp => (Field::VlanTci, 13),

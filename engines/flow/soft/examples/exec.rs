@@ -9,7 +9,7 @@
 //! | `insert E STATE REGISTER,… KEY,…`, `remove E KEY,…`, `change FILE` | `done`, or what is wrong |
 #![allow(clippy::unwrap_used)]
 
-use std::io::{BufRead, Write, stdin, stdout};
+use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
 
 use penstock_flow::{Arrival, Chain, Context, Options, Verdict};
 use penstock_flow_compiler::program::Program;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 fn read(file: &str) -> Result<Program, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    penstock_flow_compiler::compile(file, &text).map_err(|faults| faults.to_string())
+    penstock_flow_compiler::compile(file, &text).map(|one| one.program).map_err(|faults| faults.to_string())
 }
 
 fn numbers(list: &str) -> Vec<u128> {
@@ -111,9 +111,15 @@ fn main() {
     });
     let contexts = arguments.get(2).map_or(Options::default().contexts, |count| count.parse().unwrap());
     let mut chain = Chain::new(&program, &Options { contexts, ..Options::default() });
-    for line in stdin().lock().lines() {
-        let answer = answer(&mut chain, &line.unwrap()).unwrap_or_else(|fault| fault.replace('\n', " "));
-        writeln!(stdout(), "{answer}").unwrap();
-        stdout().flush().unwrap();
+    let (mut commands, mut answers) = (BufReader::new(stdin()), BufWriter::new(stdout()));
+    let mut line = String::new();
+    while commands.read_line(&mut line).unwrap() > 0 {
+        let answer = answer(&mut chain, line.trim_end()).unwrap_or_else(|fault| fault.replace('\n', " "));
+        writeln!(answers, "{answer}").unwrap();
+        // Who has asked nothing more waits for the answers.
+        if commands.buffer().is_empty() {
+            answers.flush().unwrap();
+        }
+        line.clear();
     }
 }

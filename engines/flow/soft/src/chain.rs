@@ -44,6 +44,10 @@ pub enum Verdict {
     Drop,
 }
 
+/// What was seen of a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen(Headers);
+
 /// A context, as the host sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
@@ -131,10 +135,27 @@ impl Chain {
         &self.program
     }
 
+    /// Looks at a frame that comes soon, and has its context fetched from memory meanwhile: some five frames before it is run.
+    #[inline]
+    pub fn look(&self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Seen {
+        let headers = Headers::parse(bytes);
+        // In elements behind the first with a key, which one it is may depend on what rows do.
+        if let Some(element) = self.elements.iter().find(|element| !matches!(element.contexts, Contexts::None)) {
+            element.fetch(&Frame { bytes, headers, arrival: *arrival, meta: [0; 2] });
+        }
+        Seen(headers)
+    }
+
     /// Takes a frame through all elements that it gets to, and says where it goes. Edits change the frame, also one that is dropped later.
     pub fn run(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Verdict {
-        let headers = Headers::parse(bytes);
-        let mut frame = Frame { bytes, headers, arrival: *arrival, meta: [0; 2] };
+        let seen = Seen(Headers::parse(bytes));
+        self.run_seen(bytes, arrival, seen)
+    }
+
+    /// The same for a frame that [`Chain::look`] has seen, and that is as it was then.
+    #[inline]
+    pub fn run_seen(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival, seen: Seen) -> Verdict {
+        let mut frame = Frame { bytes, headers: seen.0, arrival: *arrival, meta: [0; 2] };
         let mut at = 0;
         while let Some(element) = self.elements.get_mut(at) {
             match element.run(&mut frame, &mut self.events) {

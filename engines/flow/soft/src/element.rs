@@ -7,7 +7,7 @@ use penstock_flow_compiler::program::{self, Evict, Next, Timeout};
 use crate::code::{Code, Decision, Flow, Registers, Rows};
 use crate::event::{EventKind, Events, Raw};
 use crate::frame::Frame;
-use crate::key::Packing;
+use crate::key::{LONGEST, Packing};
 use crate::table::{Due, GONE, NEVER, State, Table, Words};
 
 /// What an element has counted.
@@ -83,6 +83,21 @@ impl Element {
             Contexts::None => self.parts.stateless(self.number, frame, events),
             Contexts::Short(packing, table) => self.parts.stateful(self.number, packing, table, frame, events),
             Contexts::Long(packing, table) => self.parts.stateful(self.number, packing, table, frame, events),
+        }
+    }
+
+    /// Fetches the context of a frame that comes soon.
+    #[inline]
+    pub fn fetch(&self, frame: &Frame) {
+        fn one<const K: usize>(packing: &Packing, table: &Table<K>, frame: &Frame) {
+            if let Some(key) = packing.of_frame(frame) {
+                table.fetch(table.home(&key));
+            }
+        }
+        match &self.contexts {
+            Contexts::None => (),
+            Contexts::Short(packing, table) => one(packing, table, frame),
+            Contexts::Long(packing, table) => one(packing, table, frame),
         }
     }
 
@@ -228,8 +243,13 @@ impl Packing {
     /// The key of a frame; none when it lacks a field.
     #[inline]
     pub fn of_frame<const K: usize>(&self, frame: &Frame) -> Option<Words<K>> {
-        // A key of 40 bytes has 40 fields at most.
-        let mut values = [0; crate::key::LONGEST];
+        // A key has no more fields than bytes, and room that is not used takes time, too.
+        if K == 2 { self.of_fields::<K, 16>(frame) } else { self.of_fields::<K, LONGEST>(frame) }
+    }
+
+    #[inline]
+    fn of_fields<const K: usize, const N: usize>(&self, frame: &Frame) -> Option<Words<K>> {
+        let mut values = [0; N];
         let values = &mut values[..self.fields()];
         for (value, field) in values.iter_mut().zip(&self.key.fields) {
             *value = frame.get(*field)?;

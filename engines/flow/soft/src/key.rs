@@ -44,7 +44,10 @@ impl Packing {
     pub fn pack<const K: usize>(&self, values: &[u128]) -> Words<K> {
         let mut words = [0; K];
         if K == 2 {
-            let packed = self.bytes.iter().zip(values).fold(0, |all: u128, (bytes, value)| all << (8 * bytes) | value);
+            // A field of 16 bytes is alone, and pushes out nothing.
+            let push =
+                |all: u128, (bytes, value): (&u8, &u128)| all.checked_shl(8 * u32::from(*bytes)).unwrap_or(0) | value;
+            let packed = self.bytes.iter().zip(values).fold(0, push);
             words[0] = (packed >> 64) as u64;
             words[1] = packed as u64;
             return words;

@@ -7,7 +7,7 @@
 //! use penstock_flow::{Arrival, Chain, Options, Verdict};
 //!
 //! let text = "element once { key eth.src states NEW, SEEN in NEW { else => goto SEEN } in SEEN { else => drop } }";
-//! let program = penstock_flow_compiler::compile("once.efsm", text)?;
+//! let program = penstock_flow_compiler::compile("once.efsm", text)?.program;
 //! let mut chain = Chain::new(&program, &Options::default());
 //! let arrival = Arrival { port: 0, hash: 0, time: 0 };
 //! assert_eq!(chain.run(&mut vec![0; 60], &arrival), Verdict::Pass);
@@ -23,7 +23,7 @@ mod frame;
 mod key;
 mod table;
 
-pub use chain::{Chain, Context, Deadline, HostError, Options, Verdict};
+pub use chain::{Chain, Context, Deadline, HostError, Options, Seen, Verdict};
 pub use element::Counters;
 pub use event::{Event, EventKind};
 pub use frame::Arrival;

@@ -120,12 +120,13 @@ impl<const K: usize> Table<K> {
 
     /// Fetches what a search that begins there will look at.
     #[inline]
-    pub fn prefetch(&self, home: usize) {
+    pub fn fetch(&self, home: usize) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(entry) = self.entries.get(home) {
+        {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let entry = std::ptr::from_ref(&self.entries[home]);
             // SAFETY: a hint, which loads nothing; the address is that of an entry.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast()) };
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = home;
