@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Writes the fields of frames (lib/headers/fields.toml) as Rust enums and as a page.
+"""Writes the fields of frames (lib/headers/fields.toml) as Rust enums, as a SystemVerilog package and as a page.
 
 Usage: python tools/fields.py [--check]
 """
@@ -43,7 +43,8 @@ def rust(source: dict[str, Any]) -> list[str]:
     lines += enum("Field", "What a program can read of a frame.", {n: f["what"] for n, f in fields.items()}, "pub")
     lines += enum("Header", "A protocol that a frame has or has not.", headers, "pub")
     lines += enum("Part", "What is there or not: headers, and other groups of fields.", parts, "pub(crate)")
-    lines += enum("Layer", "A place that the parser finds.", source["layer"], "pub(crate)")
+    layers = {name: layer["what"] for name, layer in source["layer"].items()}
+    lines += enum("Layer", "A place that the parser finds.", layers, "pub(crate)")
     lines += table(
         "HEADERS",
         "By [`Header`].",
@@ -64,6 +65,59 @@ def rust(source: dict[str, Any]) -> list[str]:
     return lines + table("FIELDS", "By [`Field`].", "FieldRow", rows)
 
 
+def places(source: dict[str, Any]) -> dict[str, int]:
+    """The lowest bit of each field in hardware's `headers_t`: layers one after the other, the first byte of each topmost, below them `tcp.len`."""
+    lowest = {"tcp.len": 0}
+    end, layers = source["field"]["tcp.len"]["bits"], {}
+    for name, layer in reversed(source["layer"].items()):
+        end += layer["bytes"] * 8
+        layers[name] = end
+    for name, field in source["field"].items():
+        if "at" in field:
+            layer, first = field["at"]
+            lowest[name] = layers[layer] - first - field["bits"]
+    return lowest
+
+
+def verilog(source: dict[str, Any]) -> list[str]:
+    parts, lowest = [*source["header"], *source["part"]], places(source)
+    lines = [
+        f"// {NOTICE}",
+        f"// {ORIGIN}",
+        "",
+        "// What the parser of frames finds (lib/rtl/header_parser.sv).",
+        "package fields_pkg;",
+    ]
+    lines += ["  // Bits of `parts`: what is there", f"  localparam int unsigned PARTS = 32'd{len(parts)};"]
+    lines += [f"  localparam int unsigned PART_{constant(name)} = 32'd{index};" for index, name in enumerate(parts)]
+    lines += [
+        "",
+        "  // Bytes as in the frame, the first one topmost",
+        "  typedef struct packed {",
+        "    logic [PARTS-1:0] parts;",
+    ]
+    lines += [
+        f"    logic [{layer['bytes'] * 8 - 1}:0] {name};  // {layer['what']}" for name, layer in source["layer"].items()
+    ]
+    lines += [
+        f"    logic [{source['field']['tcp.len']['bits'] - 1}:0] tcp_len;  // TCP's payload in bytes",
+        "  } headers_t;",
+        "",
+    ]
+    lines.append(
+        "  // Fields: the lowest bit in a headers_t, how many there are, the part that says whether they mean something"
+    )
+    for name, at in sorted(lowest.items(), key=lambda item: list(source["field"]).index(item[0])):
+        field = source["field"][name]
+        for what, value in (("AT", at), ("BITS", field["bits"]), ("PART", parts.index(field["part"]))):
+            lines.append(f"  localparam int unsigned {constant(name)}_{what} = 32'd{value};")
+    return [*lines, "endpackage"]
+
+
+def constant(name: str) -> str:
+    return name.replace(".", "_").upper()
+
+
 def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -80,7 +134,11 @@ def page(source: dict[str, Any]) -> list[str]:
 
 def render() -> dict[str, str]:
     source = tomllib.loads((ROOT / SOURCE).read_text())
-    files = {"lib/headers/src/table.rs": rust(source), "lib/headers/fields.md": page(source)}
+    files = {
+        "lib/headers/src/table.rs": rust(source),
+        "lib/headers/fields_pkg.sv": verilog(source),
+        "lib/headers/fields.md": page(source),
+    }
     return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
 
 

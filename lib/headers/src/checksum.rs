@@ -26,4 +26,15 @@ mod tests {
     fn rfc_1624() {
         assert_eq!(repair(0xDD2F, 0x5555, 0x3285), 0x0000);
     }
+
+    /// In one's complement a sum is its remainder by 0xFFFF, where only the sum of nothing but zeros is 0.
+    #[test]
+    fn carries() {
+        for high in 0..8 {
+            for low in [0, 1, 2, 0x7FFF, 0xFFF8, 0xFFFE, 0xFFFF] {
+                let sum: u32 = high << 16 | low;
+                assert_eq!(u32::from(fold(sum)), if sum == 0 { 0 } else { (sum - 1) % 0xFFFF + 1 }, "{sum:#x}");
+            }
+        }
+    }
 }

@@ -88,7 +88,7 @@ impl Headers {
         let kind = if tagged { ether_type::PROVIDER } else { ether_type::VLAN };
         insert(frame, TAGS, u32::from(kind) << 16 | u32::from(tci));
         self.set_part(if tagged { Part::Vlan2 } else { Part::Vlan }, true);
-        self.move_from(Layer::Type, TAG);
+        self.move_from(Layer::Kind, TAG);
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Headers {
         }
         remove(frame, TAGS);
         self.set_part(if self.has_part(Part::Vlan2) { Part::Vlan2 } else { Part::Vlan }, false);
-        self.move_from(Layer::Type, -TAG);
+        self.move_from(Layer::Kind, -TAG);
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl Headers {
         let ttl = [Field::IpTtl, Field::Ip6Hops].into_iter().find_map(|field| self.get(frame, field));
         let Some(ttl) = ttl.filter(|_| !self.has_part(Part::Mpls)) else { return Err(EditError::NoPlaceForLabel) };
         self.set_type(frame, ether_type::MPLS);
-        let at = self.at(Layer::Type) + 2;
+        let at = self.at(Layer::Kind) + 2;
         insert(frame, at, label << 12 | BOTTOM | ttl as u32);
         self.set_part(Part::Mpls, true);
         self.move_from(Layer::Net, TAG);
@@ -169,7 +169,7 @@ impl Headers {
     }
 
     fn set_type(&self, frame: &mut [u8], kind: u16) {
-        write(frame, self.at(Layer::Type), kind);
+        write(frame, self.at(Layer::Kind), kind);
     }
 }
 

@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
             at += 4;
         }
         self.found.set_part(Part::Type, true);
-        self.found.set_at(Layer::Type, at as u8);
+        self.found.set_at(Layer::Kind, at as u8);
         at += 2;
         match kind {
             ether_type::IP => self.ip(at),

@@ -211,10 +211,10 @@ pub(crate) enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Layer {
-    /// `eth`: the frame.
+    /// `eth`: the frame's first byte.
     Eth,
-    /// `type`: the type.
-    Type,
+    /// `kind`: its type, behind the VLAN tags.
+    Kind,
     /// `mpls`: the label's entry.
     Mpls,
     /// `net`: the IPv4 or IPv6 header.
@@ -250,7 +250,7 @@ pub(crate) static FIELDS: [FieldRow; 60] = [
     FieldRow { field: Field::Meta1, name: "meta1", bits: 32, part: None, at: None, set: true, what: "more of it" },
     FieldRow { field: Field::EthDst, name: "eth.dst", bits: 48, part: Some(Part::Eth), at: Some((Layer::Eth, 0)), set: true, what: "destination address" },
     FieldRow { field: Field::EthSrc, name: "eth.src", bits: 48, part: Some(Part::Eth), at: Some((Layer::Eth, 48)), set: true, what: "source address" },
-    FieldRow { field: Field::EthType, name: "eth.type", bits: 16, part: Some(Part::Type), at: Some((Layer::Type, 0)), set: false, what: "type, behind the VLAN tags" },
+    FieldRow { field: Field::EthType, name: "eth.type", bits: 16, part: Some(Part::Type), at: Some((Layer::Kind, 0)), set: false, what: "type, behind the VLAN tags" },
     FieldRow { field: Field::VlanId, name: "vlan.id", bits: 12, part: Some(Part::Vlan), at: Some((Layer::Eth, 116)), set: true, what: "outer VLAN" },
     FieldRow { field: Field::VlanPcp, name: "vlan.pcp", bits: 3, part: Some(Part::Vlan), at: Some((Layer::Eth, 112)), set: true, what: "its priority" },
     FieldRow { field: Field::VlanTci, name: "vlan.tci", bits: 16, part: Some(Part::Vlan), at: Some((Layer::Eth, 112)), set: true, what: "both, and the drop eligible bit between them" },
