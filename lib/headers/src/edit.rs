@@ -157,9 +157,11 @@ impl Headers {
             Layer::Net => field == Field::Ip6Src || field == Field::Ip6Dst && !self.has_part(Part::Routed),
             _ => layer >= Layer::L4,
         };
-        let start = self.at(Layer::L4);
         if !transport {
-        } else if self.has_part(Part::Tcp) {
+            return;
+        }
+        let start = self.at(Layer::L4);
+        if self.has_part(Part::Tcp) {
             repair_at(frame, start + 16, before, after);
         } else if self.has_part(Part::Udp) {
             repair_udp(frame, start + 6, before, after);
@@ -193,16 +195,9 @@ fn repair_at(frame: &mut [u8], at: usize, before: u32, after: u32) {
 
 /// UDP's 0 is no checksum, and one that comes out as 0 is written as its other form (RFC 768).
 fn repair_udp(frame: &mut [u8], at: usize, before: u32, after: u32) {
-    match read(frame, at) {
-        None | Some(0) => {}
-        Some(checksum) => write(
-            frame,
-            at,
-            match checksum::repair(checksum, before, after) {
-                0 => 0xFFFF,
-                repaired => repaired,
-            },
-        ),
+    if let Some(checksum @ 1..) = read(frame, at) {
+        let repaired = checksum::repair(checksum, before, after);
+        write(frame, at, if repaired == 0 { 0xFFFF } else { repaired });
     }
 }
 
