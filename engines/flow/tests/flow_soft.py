@@ -62,7 +62,9 @@ class Soft:
     def run_all(self, frames: list[tuple[bytes, int, int, int]]) -> list[tuple[tuple, bytes]]:
         """The same of many: each a frame, its port, time and flow hash."""
         results = []
-        for answer in self.ask_all([f"frame {time} {port} {hash_} {frame.hex()}" for frame, port, time, hash_ in frames]):
+        for answer in self.ask_all(
+            [f"frame {time} {port} {hash_} {frame.hex()}" for frame, port, time, hash_ in frames]
+        ):
             *verdict, data = answer.split(" ")
             what = ("port", int(verdict[1])) if verdict[0] == "port" else (verdict[0],)
             results.append((what, bytes.fromhex(data)))

@@ -7,8 +7,8 @@
 //! assert_eq!(compiled.program.elements[0].registers[0].name, "frames");
 //! assert_eq!(compiled.image.elements[0].functions.len(), 1);
 //!
-//! let faults = penstock_flow_compiler::compile("count.efsm", "element count { tpc => drop }").unwrap_err();
-//! assert!(faults.to_string().starts_with("count.efsm:1:17: there is no header, field or register `tpc`; the nearest is `tcp`"));
+//! let faults = penstock_flow_compiler::compile("count.efsm", "element count { tcq => drop }").unwrap_err();
+//! assert!(faults.to_string().starts_with("count.efsm:1:17: there is no header, field or register `tcq`; the nearest is `tcp`"));
 //! # Ok::<(), penstock_flow_compiler::Faults>(())
 //! ```
 
