@@ -240,9 +240,9 @@ module header_parser
     net_d.ip6 = (label || align_q.link.kind == TypeIp6) && version == 4'd6 && !align_q.left_6[16] && align_q.left_6[15:0] >= payload;
     net_d.later = net_d.ip && offset[12:0] != '0;
     net_d.fragment = net_d.later || (net_d.ip && offset[13]);
-    net_d.proto = net_d.ip ? align_q.bytes[9] : align_q.bytes[6];
+    net_d.proto = version == 4'd4 ? align_q.bytes[9] : align_q.bytes[6];
     net_d.blocks = payload[15:3];
-    frame_d.size = net_d.ip ? 17'(total) : 17'(payload) + 17'd40;
+    frame_d.size = version == 4'd4 ? 17'(total) : 17'(payload) + 17'd40;
 
     for (int unsigned n = 0; n < Places; n++) begin
       logic [7:0] length;
