@@ -45,7 +45,8 @@ fn answer(chain: &mut Chain, line: &str) -> Result<String, String> {
             let hex = hex.first().copied().unwrap_or_default();
             let mut frame: Vec<u8> =
                 (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
-            let verdict = match chain.run(&mut frame, &arrival) {
+            let seen = chain.look(&mut frame, &arrival);
+            let verdict = match chain.run_seen(&mut frame, &arrival, seen) {
                 Verdict::Pass => "pass".to_owned(),
                 Verdict::Port(port) => format!("port {port}"),
                 Verdict::Host => "host".to_owned(),

@@ -12,7 +12,7 @@ use crate::element::{Contexts, Counters, Element};
 use crate::event::{Event, Events, Raw};
 use crate::frame::{Arrival, Frame};
 use crate::key::Packing;
-use crate::table::{GONE, NEVER, State, Table};
+use crate::table::{GONE, NEVER, State, Table, Words};
 
 /// What a chain is made with.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,11 @@ pub enum Verdict {
 
 /// What was seen of a frame.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen(Headers);
+pub struct Seen {
+    headers: Headers,
+    /// Its key in the first element, if that is short.
+    key: Option<Words<2>>,
+}
 
 /// A context, as the host sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,26 +143,26 @@ impl Chain {
     #[inline]
     pub fn look(&self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Seen {
         let headers = Headers::parse(bytes);
-        // In elements behind the first with a key, which one it is may depend on what rows do.
-        if let Some(element) = self.elements.iter().find(|element| !matches!(element.contexts, Contexts::None)) {
-            element.fetch(&Frame { bytes, headers, arrival: *arrival, meta: [0; 2] });
-        }
-        Seen(headers)
+        let frame = Frame { bytes, headers, arrival: *arrival, meta: [0; 2] };
+        let keyed = |element: &&Element| !matches!(element.contexts, Contexts::None);
+        let found = self.elements.iter().find(keyed).and_then(|element| element.look(&frame).map(|key| (element, key)));
+        // What comes to elements behind the first may be another frame by then, so only its line is fetched.
+        Seen { headers, key: found.filter(|(element, _)| element.number == 0).map(|(_, key)| key) }
     }
 
     /// Takes a frame through all elements that it gets to, and says where it goes. Edits change the frame, also one that is dropped later.
     pub fn run(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Verdict {
-        let seen = Seen(Headers::parse(bytes));
+        let seen = Seen { headers: Headers::parse(bytes), key: None };
         self.run_seen(bytes, arrival, seen)
     }
 
-    /// The same for a frame that [`Chain::look`] has seen, and that is as it was then.
+    /// The same for a frame that [`Chain::look`] has seen, with the same arrival but for the time, and that is as it was then.
     #[inline]
     pub fn run_seen(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival, seen: Seen) -> Verdict {
-        let mut frame = Frame { bytes, headers: seen.0, arrival: *arrival, meta: [0; 2] };
+        let mut frame = Frame { bytes, headers: seen.headers, arrival: *arrival, meta: [0; 2] };
         let mut at = 0;
         while let Some(element) = self.elements.get_mut(at) {
-            match element.run(&mut frame, &mut self.events) {
+            match element.run(&mut frame, seen.key.filter(|_| at == 0), &mut self.events) {
                 Decision::Next(next) => at = next,
                 Decision::Port(port) => return Verdict::Port(port),
                 Decision::Host => return Verdict::Host,

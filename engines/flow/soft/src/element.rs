@@ -75,29 +75,38 @@ impl Element {
         Element { number, contexts, parts }
     }
 
-    /// Takes a frame through the element.
+    /// Takes a frame through the element; the key, if it is known already.
     #[inline]
-    pub fn run(&mut self, frame: &mut Frame, events: &mut Events) -> Decision {
+    pub fn run(&mut self, frame: &mut Frame, key: Option<Words<2>>, events: &mut Events) -> Decision {
         self.parts.counters.frames += 1;
+        let number = self.number;
         match &mut self.contexts {
-            Contexts::None => self.parts.stateless(self.number, frame, events),
-            Contexts::Short(packing, table) => self.parts.stateful(self.number, packing, table, frame, events),
-            Contexts::Long(packing, table) => self.parts.stateful(self.number, packing, table, frame, events),
+            Contexts::None => self.parts.stateless(number, frame, events),
+            Contexts::Short(packing, table) => {
+                let key = key.or_else(|| packing.of_frame(frame));
+                self.parts.stateful(number, table, key, frame, events)
+            }
+            Contexts::Long(packing, table) => {
+                let key = packing.of_frame(frame);
+                self.parts.stateful(number, table, key, frame, events)
+            }
         }
     }
 
-    /// Fetches the context of a frame that comes soon.
+    /// Has the context of a frame that comes soon fetched; its key, if that is short.
     #[inline]
-    pub fn fetch(&self, frame: &Frame) {
-        fn one<const K: usize>(packing: &Packing, table: &Table<K>, frame: &Frame) {
-            if let Some(key) = packing.of_frame(frame) {
-                table.fetch(table.home(&key));
-            }
-        }
+    pub fn look(&self, frame: &Frame) -> Option<Words<2>> {
         match &self.contexts {
-            Contexts::None => (),
-            Contexts::Short(packing, table) => one(packing, table, frame),
-            Contexts::Long(packing, table) => one(packing, table, frame),
+            Contexts::None => None,
+            Contexts::Short(packing, table) => {
+                let key = packing.of_frame(frame)?;
+                table.fetch(table.home(&key));
+                Some(key)
+            }
+            Contexts::Long(packing, table) => {
+                table.fetch(table.home(&packing.of_frame(frame)?));
+                None
+            }
         }
     }
 
@@ -148,12 +157,12 @@ impl Parts {
     fn stateful<const K: usize>(
         &mut self,
         number: usize,
-        packing: &Packing,
         table: &mut Table<K>,
+        key: Option<Words<K>>,
         frame: &mut Frame,
         events: &mut Events,
     ) -> Decision {
-        let Some(key) = packing.of_frame(frame) else {
+        let Some(key) = key else {
             self.counters.keyless += 1;
             return Decision::Next(number + 1);
         };
