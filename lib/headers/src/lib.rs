@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # What is there
-//! Fields have names, widths and places in `fields.toml`, which a page and, later, the parser in hardware are made from. A header is there when it is
+//! Fields have names, widths and places in `fields.toml`, from which come a page and what lib/rtl/header_parser.sv shows. A header is there when it is
 //! whole: its lengths make sense, its version is right, and neither it nor, for IP, its packet runs over the end of the frame; a TCP header with
 //! its options, and a UDP datagram, lie within the packet. What is damaged is not there, nor is anything behind it. Checksums are not checked.
 //!
