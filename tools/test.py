@@ -88,6 +88,7 @@ def steps(long: bool) -> list[Step]:
     return [
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
         Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),
+        Step("fields of frames are up to date", [PYTHON, "tools/fields.py", "--check"]),
         Step("results are up to date", [PYTHON, "tools/results.py", "--check"]),
         Step("planted bugs fit", [PYTHON, "tools/mutants.py"]),
         Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),

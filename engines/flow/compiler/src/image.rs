@@ -1,0 +1,410 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A program as an element of hardware has it: parts by number (engines/flow/element.md).
+
+use penstock_headers::{Field, Header};
+
+use crate::facts::within;
+use crate::fault::{Fault, Span};
+use crate::limits;
+use crate::program::{
+    Check, Compare, Edit, Element, Function, Next, Operand, Operation, Pair, Place, Program, Tag, Value, Verdict,
+};
+
+/// What the elements of a chain hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// In their order.
+    pub elements: Vec<ElementImage>,
+}
+
+/// What an element holds beside what stands in the program as it is: key, registers' first values, table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ElementImage {
+    /// Operands X.
+    pub operands: Vec<Word>,
+    /// Predicates P.
+    pub predicates: Vec<Predicate>,
+    /// Conditions C.
+    pub conditions: Vec<Condition>,
+    /// Functions F.
+    pub functions: Vec<Work>,
+    /// One for each state that a row of the program names, in the order of the program.
+    pub rows: Vec<RowImage>,
+    /// Cycles from one frame of a flow to the next: 2, or 4 with a multiplication.
+    pub cycles: u32,
+    /// Rows write global registers, so all frames are as of one flow.
+    pub serial: bool,
+}
+
+/// 32 bits of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    /// The field.
+    pub field: Field,
+    /// Which word, from the lowest.
+    pub word: u8,
+}
+
+/// (X & mask) against a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Predicate {
+    /// Number of the operand.
+    pub operand: u8,
+    /// The bits that count.
+    pub mask: u32,
+    /// `Equal`, `Less` or `LessEqual`.
+    pub compare: Compare,
+    /// The constant.
+    pub value: u32,
+}
+
+/// What conditions and functions read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Operand X, by its number.
+    Operand(u8),
+    /// A register.
+    Register(Place),
+    /// A number.
+    Constant(u32),
+}
+
+/// Two sources compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition {
+    /// Left of it.
+    pub a: Source,
+    /// `Equal`, `Less`, `SignedLess` or `Before`.
+    pub compare: Compare,
+    /// Right of it.
+    pub b: Source,
+}
+
+/// A function with its sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    /// What is done.
+    pub operation: Operation,
+    /// With this.
+    pub a: Source,
+    /// And this.
+    pub b: Source,
+}
+
+/// Bits that must be so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bits {
+    /// Those that count.
+    pub mask: u32,
+    /// How they must be; 0 where the mask is.
+    pub value: u32,
+}
+
+impl Bits {
+    fn add(&mut self, bit: usize, holds: bool) {
+        self.mask |= 1 << bit;
+        self.value |= u32::from(holds) << bit;
+    }
+
+    /// Whether a bit is asked for both ways, which no frame fits.
+    fn contradicts(self, bit: usize, holds: bool) -> bool {
+        self.mask >> bit & 1 == 1 && (self.value >> bit & 1 == 1) != holds
+    }
+}
+
+/// A row: a ternary match, and what it chooses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowImage {
+    /// Number of the program's row.
+    pub row: usize,
+    /// None: every state.
+    pub state: Option<u8>,
+    /// Fields that must be there.
+    pub needs: Vec<Field>,
+    /// By [`Header`]; behind them IPv4 or IPv6 at all ([`RowImage::PACKET`]), checksums seen ([`RowImage::CHECKSUMS`]).
+    pub headers: Bits,
+    /// Bit 0 `new`, bit 1 `full`.
+    pub flags: Bits,
+    /// By number of the predicate.
+    pub predicates: Bits,
+    /// By number of the condition.
+    pub conditions: Bits,
+    /// For each flow register the function whose result it takes.
+    pub flow: [Option<u8>; limits::REGISTERS],
+    /// The same for global registers.
+    pub globals: [Option<u8>; limits::GLOBALS],
+    /// What becomes of the context.
+    pub next: Next,
+    /// In their order.
+    pub edits: Vec<EditImage>,
+    /// Whether the host gets an event.
+    pub notify: bool,
+    /// Where the frame goes; the port of [`Verdict::Port`] is in `port`.
+    pub verdict: Verdict,
+    /// The port.
+    pub port: Source,
+}
+
+impl RowImage {
+    /// Bit of `headers`: the frame has IPv4 or IPv6.
+    pub const PACKET: usize = Header::ALL.len();
+    /// Bit of `headers`: the parser has seen whatever checksum is over IPv6 addresses.
+    pub const CHECKSUMS: usize = Header::ALL.len() + 1;
+}
+
+/// An edit with its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditImage {
+    /// A field becomes the low bits of a source.
+    Set(Field, EditSource),
+    /// A tag in front.
+    Push(Tag, EditSource),
+    /// The foremost tag is taken out.
+    Pop(Tag),
+    /// Source and destination change places.
+    Swap(Pair),
+}
+
+/// What a field becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditSource {
+    /// A number.
+    Constant(u128),
+    /// Operands from this one on, as many as the field has words, its lowest first.
+    Operands(u8),
+    /// A register as the row leaves it.
+    Register(Place),
+    /// The result of a function.
+    Function(u8),
+}
+
+impl Image {
+    /// Gives a program's elements their parts.
+    ///
+    /// # Errors
+    /// For each kind of part of which a program needs too many, the row that needs the first one too many.
+    pub(crate) fn new(program: &Program) -> Result<Image, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let elements = program.elements.iter().map(|element| Allocation::new(element).rows(&mut faults)).collect();
+        if faults.is_empty() { Ok(Image { elements }) } else { Err(faults) }
+    }
+}
+
+/// An element's parts as they are given out.
+struct Allocation<'a> {
+    element: &'a Element,
+    image: ElementImage,
+    /// The row that asked for each part: operands, predicates, conditions, functions.
+    first: [Vec<Span>; 4],
+    span: Span,
+}
+
+/// The number of a part, which is added if it is not there.
+fn number<T: PartialEq>(parts: &mut Vec<T>, part: T, first: &mut Vec<Span>, span: Span) -> usize {
+    parts.iter().position(|other| *other == part).unwrap_or_else(|| {
+        parts.push(part);
+        first.push(span);
+        parts.len() - 1
+    })
+}
+
+impl Allocation<'_> {
+    fn new(element: &Element) -> Allocation<'_> {
+        let image = ElementImage { cycles: 2, ..ElementImage::default() };
+        Allocation { element, image, first: Default::default(), span: Span::default() }
+    }
+
+    fn rows(mut self, faults: &mut Vec<Fault>) -> ElementImage {
+        // Words of long fields that edits copy stand one after the other, so they come first.
+        for row in &self.element.rows {
+            self.span = row.span;
+            for edit in &row.edits {
+                if let Edit::Set(_, Value::Field(field)) = edit
+                    && field.bits() > 32
+                {
+                    self.words(*field);
+                }
+            }
+        }
+        let element = self.element;
+        for (at, row) in element.rows.iter().enumerate() {
+            self.span = row.span;
+            if let Some(image) = self.row(at) {
+                let states =
+                    if row.states.is_empty() { vec![None] } else { row.states.iter().copied().map(Some).collect() };
+                self.image.rows.extend(states.into_iter().map(|state| RowImage { state, ..image.clone() }));
+            }
+        }
+        let counts = [
+            ("operands X (words of fields that rows read)", limits::OPERANDS),
+            ("predicates (fields against numbers)", limits::PREDICATES),
+            ("conditions (registers, and fields against fields)", limits::CONDITIONS),
+            ("functions (results for registers and fields)", limits::FUNCTIONS),
+        ];
+        for ((what, most), first) in counts.into_iter().zip(&self.first) {
+            if let Some(span) = first.get(most) {
+                let message = format!(
+                    "element `{}` needs {} {what}, {most} at most, and this row the first that is too many; what rows have in common \
+                     counts once, and a second element has as many again",
+                    self.element.name,
+                    first.len()
+                );
+                faults.push(Fault::new(*span, message));
+            }
+        }
+        if let Some(row) = self.image.rows.get(limits::ROWS) {
+            let message = format!(
+                "element `{}` has {} rows, {} at most, counted once for each state that they name; this is the first that is too many",
+                self.element.name,
+                self.image.rows.len(),
+                limits::ROWS
+            );
+            faults.push(Fault::new(self.element.rows[row.row].span, message));
+        }
+        self.image
+    }
+
+    fn operand(&mut self, word: Word) -> u8 {
+        number(&mut self.image.operands, word, &mut self.first[0], self.span) as u8
+    }
+
+    /// All words of a field; the number of the lowest.
+    fn words(&mut self, field: Field) -> u8 {
+        let words = (0..field.bits().div_ceil(32) as u8).map(|word| self.operand(Word { field, word }));
+        words.fold(None, |lowest: Option<u8>, one| lowest.or(Some(one))).unwrap_or_default()
+    }
+
+    fn source(&mut self, operand: Operand) -> Source {
+        match operand {
+            Operand::Field(field) => Source::Operand(self.words(field)),
+            Operand::Register(place) => Source::Register(place),
+            Operand::Constant(value) => Source::Constant(value),
+        }
+    }
+
+    fn function(&mut self, function: &Function) -> u8 {
+        let Function { operation, a, b } = *function;
+        if operation == Operation::Multiply {
+            self.image.cycles = 4;
+        }
+        let (mut a, mut b) = (self.source(a), self.source(b));
+        // Which comes first means nothing to these.
+        let either = matches!(
+            operation,
+            Operation::Add
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Min
+                | Operation::Max
+                | Operation::Multiply
+        );
+        if either && a > b {
+            (a, b) = (b, a);
+        }
+        number(&mut self.image.functions, Work { operation, a, b }, &mut self.first[3], self.span) as u8
+    }
+
+    /// The number of a condition that says the same, and whether it must hold.
+    fn condition(&mut self, a: Operand, compare: Compare, b: Operand, holds: bool) -> (usize, bool) {
+        let (a, b) = (self.source(a), self.source(b));
+        let (a, compare, b, holds) = match compare {
+            Compare::Equal => (a.min(b), compare, a.max(b), holds),
+            // a ≤ b is not b < a.
+            Compare::LessEqual => (b, Compare::Less, a, !holds),
+            _ => (a, compare, b, holds),
+        };
+        (number(&mut self.image.conditions, Condition { a, compare, b }, &mut self.first[2], self.span), holds)
+    }
+
+    /// The numbers of the predicates that say the same, one for each word.
+    fn predicates(&mut self, field: Field, mask: u128, compare: Compare, value: u128) -> Vec<usize> {
+        // A flag is a bit of the flags, which may be read anyway.
+        let (field, mask, value) =
+            within(field).map_or((field, mask, value), |(whole, shift)| (whole, mask << shift, value << shift));
+        let words = (0..field.bits().div_ceil(32)).filter(|word| (mask >> (32 * word)) as u32 != 0);
+        let words: Vec<u32> = words.collect();
+        let of = |word: u32| {
+            let operand = self.operand(Word { field, word: word as u8 });
+            let (mask, value) = ((mask >> (32 * word)) as u32, (value >> (32 * word)) as u32);
+            let predicate = Predicate { operand, mask, compare, value };
+            number(&mut self.image.predicates, predicate, &mut self.first[1], self.span)
+        };
+        words.into_iter().map(of).collect()
+    }
+
+    fn edit_source(&mut self, value: &Value) -> EditSource {
+        match value {
+            Value::Constant(number) => EditSource::Constant(*number),
+            Value::Field(field) => EditSource::Operands(self.words(*field)),
+            Value::Register(place) => EditSource::Register(*place),
+            Value::Result(function) => EditSource::Function(self.function(function)),
+        }
+    }
+
+    /// A row, for any state; none if what it asks of a part it asks both ways, which only ways of saying it hid before.
+    fn row(&mut self, at: usize) -> Option<RowImage> {
+        let row = &self.element.rows[at];
+        let mut image = RowImage {
+            row: at,
+            state: None,
+            needs: row.needs.clone(),
+            headers: Bits::default(),
+            flags: Bits::default(),
+            predicates: Bits::default(),
+            conditions: Bits::default(),
+            flow: [None; limits::REGISTERS],
+            globals: [None; limits::GLOBALS],
+            next: row.next,
+            edits: vec![],
+            notify: row.notify,
+            verdict: row.verdict,
+            port: Source::Constant(0),
+        };
+        let mut possible = true;
+        for test in &row.tests {
+            let holds = test.holds;
+            let (bits, asked) = match test.check {
+                Check::Has(header) => (&mut image.headers, vec![(header as usize, holds)]),
+                Check::Packet => (&mut image.headers, vec![(RowImage::PACKET, holds)]),
+                Check::Checksums => (&mut image.headers, vec![(RowImage::CHECKSUMS, holds)]),
+                Check::New => (&mut image.flags, vec![(0, holds)]),
+                Check::Full => (&mut image.flags, vec![(1, holds)]),
+                Check::Field { field, mask, compare, value } => {
+                    let numbers = self.predicates(field, mask, compare, value);
+                    (&mut image.predicates, numbers.into_iter().map(|number| (number, holds)).collect())
+                }
+                Check::Condition { a, compare, b } => {
+                    (&mut image.conditions, vec![self.condition(a, compare, b, holds)])
+                }
+            };
+            // Parts beyond the limit are refused as too many.
+            for (bit, holds) in asked.into_iter().filter(|(bit, _)| *bit < 32) {
+                possible &= !bits.contradicts(bit, holds);
+                bits.add(bit, holds);
+            }
+        }
+        for (place, function) in &row.updates {
+            let function = Some(self.function(function));
+            match place {
+                Place::Flow(register) => image.flow[usize::from(*register)] = function,
+                Place::Global(register) => {
+                    image.globals[usize::from(*register)] = function;
+                    self.image.serial = true;
+                }
+            }
+        }
+        for edit in &row.edits {
+            image.edits.push(match edit {
+                Edit::Set(field, value) => EditImage::Set(*field, self.edit_source(value)),
+                Edit::Push(tag, value) => EditImage::Push(*tag, self.edit_source(value)),
+                Edit::Pop(tag) => EditImage::Pop(*tag),
+                Edit::Swap(pair) => EditImage::Swap(*pair),
+            });
+        }
+        if let Verdict::Port(port) = row.verdict {
+            image.port = self.source(port);
+        }
+        possible.then_some(image)
+    }
+}

@@ -1,0 +1,77 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Reads, checks and explains programs of the flow engine: state machines of flows, in the language of engines/flow/language.md.
+//!
+//! ```
+//! let text = "element count { key ip.src flow frames tcp => frames = frames + 1 }";
+//! let compiled = penstock_flow_compiler::compile("count.efsm", text)?;
+//! assert_eq!(compiled.program.elements[0].registers[0].name, "frames");
+//! assert_eq!(compiled.image.elements[0].functions.len(), 1);
+//!
+//! let faults = penstock_flow_compiler::compile("count.efsm", "element count { tcq => drop }").unwrap_err();
+//! assert!(faults.to_string().starts_with("count.efsm:1:17: there is no header, field or register `tcq`; the nearest is `tcp`"));
+//! # Ok::<(), penstock_flow_compiler::Faults>(())
+//! ```
+
+mod check;
+mod draw;
+mod explain;
+mod facts;
+mod fault;
+pub mod image;
+mod lex;
+pub mod limits;
+mod needs;
+mod parse;
+pub mod program;
+mod reach;
+mod show;
+mod syntax;
+
+pub use fault::{Fault, Faults, Span};
+use image::Image;
+use program::Program;
+
+/// A program, and what elements of hardware hold for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiled {
+    /// What it means.
+    pub program: Program,
+    /// What the elements hold.
+    pub image: Image,
+}
+
+/// Reads and checks a program, and gives its elements their parts, so that one that is taken runs on every target.
+///
+/// `file` is the name that faults say.
+///
+/// # Errors
+/// Everything that is wrong with it; when the text cannot be read, the first thing.
+pub fn compile(file: &str, text: &str) -> Result<Compiled, Faults> {
+    let faults = |faults| Faults::new(file, text, faults);
+    let parsed = parse::parse(text).map_err(|fault| faults(vec![fault]))?;
+    let program = check::check(&parsed).map_err(faults)?;
+    let image = Image::new(&program).map_err(faults)?;
+    Ok(Compiled { program, image })
+}
+
+impl Compiled {
+    /// What the program takes of each element, for people.
+    pub fn explain(&self) -> String {
+        explain::text(&self.program, &self.image)
+    }
+
+    /// The same for programs.
+    pub fn json(&self) -> serde_json::Value {
+        explain::json(&self.program, &self.image)
+    }
+
+    /// The state machines as a graph for Graphviz.
+    pub fn dot(&self) -> String {
+        draw::dot(&self.program)
+    }
+
+    /// The state machines as a drawing.
+    pub fn svg(&self) -> String {
+        draw::svg(&self.program)
+    }
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! States that no flow gets to, and rows that no frame fits.
+
+use crate::facts::{self, Fact, Facts};
+use crate::fault::Fault;
+use crate::program::{Check, Element, Next, Row};
+use crate::syntax;
+
+/// How many steps the search for a frame that fits a row takes before it takes it that there is one.
+const STEPS: u32 = 20_000;
+
+/// Looks for both in an element.
+pub fn check(source: &syntax::Element, element: &Element, faults: &mut Vec<Fault>) {
+    let fitting: Vec<Vec<u8>> = (0..element.rows.len()).map(|at| states_that_fit(element, at, faults)).collect();
+    let reached = reached(element, &fitting);
+    for (state, name) in source.states.iter().enumerate() {
+        if !reached[state] {
+            let message = format!(
+                "no flow gets into the state `{}`: no row of a state that is reached goes there; write one, or take the state out",
+                name.text
+            );
+            faults.push(Fault::new(name.span, message));
+        }
+    }
+}
+
+/// The states in which a row can fit a frame; none is a fault.
+fn states_that_fit(element: &Element, at: usize, faults: &mut Vec<Fault>) -> Vec<u8> {
+    let row = &element.rows[at];
+    let mut facts = Facts::default();
+    let known = keyed(element).chain(facts::of(row));
+    if !{ known }.all(|(fact, holds)| facts.add(fact, holds)) {
+        faults.push(Fault::new(row.span, "the row's tests contradict each other, so no frame fits; take one out"));
+        return vec![];
+    }
+    let states = (0..=255).take(element.states.len()).filter(|state| row.is_for(*state));
+    let fitting: Vec<u8> = states.filter(|state| fits_behind(element, &element.rows[..at], row, *state)).collect();
+    if fitting.is_empty() {
+        let covers = |earlier: &&Row| {
+            (0..=255)
+                .take(element.states.len())
+                .filter(|state| row.is_for(*state))
+                .all(|state| earlier.is_for(state) && !fits_behind(element, std::slice::from_ref(earlier), row, state))
+        };
+        let message = match element.rows[..at].iter().find(covers) {
+            Some(earlier) => format!(
+                "the row never fits: that of line {} takes every frame that would; put it before that row, or take it out",
+                earlier.span.line
+            ),
+            None => "the row never fits: rows before it take every frame that would, or its tests are only of other states; \
+                     put it before those, or take it out"
+                .to_owned(),
+        };
+        faults.push(Fault::new(row.span, message));
+    }
+    fitting
+}
+
+/// What is true of all frames that get to the rows: they have the fields of the key.
+fn keyed(element: &Element) -> impl Iterator<Item = (Fact, bool)> {
+    let fields = element.key.iter().flat_map(|key| &key.fields).filter(|field| !field.is_metadata());
+    fields.map(|field| (Fact::There(*field), true))
+}
+
+/// Whether a frame of a flow in this state can fit a row and none of those before it.
+fn fits_behind(element: &Element, before: &[Row], row: &Row, state: u8) -> bool {
+    let mut facts = Facts::default();
+    // Only flows in the first state may have no context.
+    let known = keyed(element).chain(facts::of(row)).chain((state != 0).then_some((Fact::Check(Check::New), false)));
+    let before: Vec<_> = before.iter().filter(|row| row.is_for(state)).map(facts::of).collect();
+    let mut steps = STEPS;
+    { known }.all(|(fact, holds)| facts.add(fact, holds)) && escapes(&before, &facts, &mut steps)
+}
+
+/// Whether what is known can be with none of the rows fitting: of each one fact at least must be otherwise.
+fn escapes(rows: &[Vec<(Fact, bool)>], known: &Facts, steps: &mut u32) -> bool {
+    let [row, rest @ ..] = rows else { return true };
+    let mut sofar = known.clone();
+    for (fact, holds) in row {
+        if *steps == 0 {
+            return true;
+        }
+        *steps -= 1;
+        let mut otherwise = sofar.clone();
+        if otherwise.add(*fact, !holds) && escapes(rest, &otherwise, steps) {
+            return true;
+        }
+        // From here on this fact is as the row wants it; when that cannot be, the row does not fit either way, and that was tried.
+        if !sofar.add(*fact, *holds) {
+            return false;
+        }
+    }
+    false
+}
+
+/// The states that flows get to.
+fn reached(element: &Element, fitting: &[Vec<u8>]) -> Vec<bool> {
+    let mut reached = vec![false; element.states.len()];
+    let mut waiting = vec![0u8];
+    while let Some(state) = waiting.pop() {
+        if std::mem::replace(&mut reached[usize::from(state)], true) {
+            continue;
+        }
+        for (row, _) in element.rows.iter().zip(fitting).filter(|(_, states)| states.contains(&state)) {
+            if let Next::State { state: next, hard, idle } = row.next {
+                waiting.extend(next);
+                waiting.extend([hard, idle].into_iter().flatten().filter_map(|timeout| timeout.then));
+            }
+        }
+    }
+    reached
+}

@@ -1,0 +1,577 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// An element of the flow engine without what reads and edits frames: keys and operands in, rows and registers out (engines/flow/element.md).
+//
+//   H ───────> T ───────> S ───────> X ────────> C ───────────> R ───────────> A ───────> out
+//   hash of    ways are   keys are   has it      conditions,    first row,     contexts
+//   the key    read       compared   expired?    functions      new context    are written
+//                                       ^           ^                │           │
+//                                       │           └── 2 behind ────┤           │
+//                                       └────── 3, 4, 5 behind ──────┴───────────┘
+//
+// One operation a cycle, seven cycles; nothing stands still behind T. In T an operation waits
+//   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
+//   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
+// A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
+// that those before it did, and the table changes in A alone, in their order.
+//
+// A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of the stash, as operations of their
+// own where no frame comes (or, when the stash fills, before frames), to an empty place of theirs, or in exchange for what lies there. Frames are
+// taken only while the stash has a free slot for each that is on its way, so none ever waits for one where it holds the mover up.
+module flow_core
+  import flow_pkg::*;
+#(
+    parameter int unsigned KeyW    = 128,
+    parameter int unsigned Entries = 16384,  // places of all ways, a power of two
+    parameter int unsigned SideW   = 8,      // bits that travel with a frame
+    localparam int unsigned AddrW  = $clog2(Entries / Ways)
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    input wire program_t                   program_i,  // changes only while no frame is in the element
+    input wire word_t                      now,        // us
+    input wire logic [KeyW+Ways*AddrW-1:0] secret,     // of the hash; changes only while the table is empty
+
+    // frames
+    input  wire logic                  valid,
+    output logic                       ready,
+    input  wire logic                  keyed,   // it has all fields of the key
+    input  wire logic [KeyW-1:0]       key,
+    input  wire word_t [Operands-1:0]  x,
+    input  wire logic  [Operands-1:0]  here,    // operands that it has
+    input  wire logic [SideW-1:0]      side,
+
+    output logic                   out_valid,
+    output logic                   out_fits,    // a row was taken
+    output row_t                   out_row,
+    output logic                   out_unkept,  // its context had no place
+    output word_t [Registers-1:0]  out_r,       // as they are now
+    output word_t [Globals-1:0]    out_g,
+    output word_t [Operands-1:0]   out_x,
+    output logic [SideW-1:0]       out_side,
+
+    // the host: one operation at a time
+    input  wire logic               host_valid,
+    output logic                    host_taken,
+    input  wire op_e                host_op,
+    input  wire logic [KeyW-1:0]    host_key,
+    input  wire context_t           host_context,
+    input  wire where_t             host_where,   // what OpRead looks at: a slot of the stash, or a place of a way
+    input  wire logic [AddrW-1:0]   host_addr,
+    output logic                    answer_valid,
+    output logic                    answer_found,
+    output logic [KeyW-1:0]         answer_key,
+    output context_t                answer_context,
+
+    // what the host is told
+    output logic                             event_new,
+    output logic                             event_expired,
+    output logic                             event_notified,
+    output logic [KeyW-1:0]                  event_key,
+    output context_t                         event_context,
+    output logic [$clog2(Entries):0]         contexts,  // that there are
+    output logic                             is_full,
+    output logic [$clog2(StashEntries):0]    stash_used,
+    output logic                             moved     // one cycle: an entry went to another place
+);
+  localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
+  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
+  localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
+
+  typedef logic [KeyW-1:0] key_t;
+  typedef logic [AddrW-1:0] addr_t;
+
+  typedef struct packed {
+    logic     valid;
+    key_t     key;
+    context_t content;
+  } entry_t;
+
+  // What an operation carries from one end to the other.
+  typedef struct packed {
+    logic                valid;
+    op_e                 op;
+    logic                keyed;
+    key_t                key;
+    where_t              where;  // until it is known: what the walker and the host look at, the slot that is to be moved
+    addr_t [Ways-1:0]    addr;
+  } head_t;
+
+  typedef struct packed {
+    word_t [Operands-1:0] x;
+    logic [Operands-1:0]  here;
+    logic [SideW-1:0]     side;
+  } frame_t;
+
+  // A context and where it is, as those behind see it.
+  typedef struct packed {
+    logic     present;  // the flow has a context; if not, `content` is what one begins with
+    logic     placed;   // `where` holds an entry of this key, if only one that has expired
+    context_t content;
+    where_t   where;    // where it lies, or where it would
+  } result_t;
+
+  head_t h_q, t_q, s_q, x_q, c_q, r_q, a_q;
+  frame_t h_frame_q, t_frame_q, s_frame_q, x_frame_q, c_frame_q, r_frame_q, a_frame_q;
+  logic t_go, h_go;
+  word_t now_q;
+  always_ff @(posedge clk) now_q <= now;
+
+  // ---- after a reset nothing is in the table once its places have been written, all ways at once
+  logic clearing_q;
+  addr_t clear_addr_q;
+  always_ff @(posedge clk) begin
+    clear_addr_q <= clear_addr_q + 1'b1;
+    if (&clear_addr_q) clearing_q <= 1'b0;
+    if (rst) begin
+      clearing_q <= 1'b1;
+      clear_addr_q <= '0;
+    end
+  end
+
+  // ---- what comes next
+  logic waits, press, next_taken;
+  slot_t next_slot;
+  key_t next_key;
+  head_t walk;
+  logic walk_due_q;
+  logic [$clog2(WalkEvery)-1:0] walk_wait_q;
+  way_t walk_way_q;
+  addr_t walk_addr_q;
+  logic host_busy_q;
+  logic room_q;  // of those in H, T, S, X, C and R each may take a slot, and this is one cycle late
+  always_ff @(posedge clk) room_q <= stash_used <= ($clog2(StashEntries) + 1)'(StashEntries - 8);
+  wire h_free = (!h_q.valid || h_go) && !clearing_q;
+  wire take_host = host_valid && !host_busy_q && h_free && room_q;
+  wire take_move = waits && (press || !valid || !room_q) && h_free && !take_host;
+  wire take_frame = valid && h_free && !take_host && !take_move && !walk_due_q && room_q;
+  wire take_walk = walk_due_q && h_free && !take_host && !take_move;
+
+  assign ready = take_frame;
+  assign host_taken = take_host;
+  assign next_taken = take_move;
+  assign press = stash_used > ($clog2(StashEntries) + 1)'(Pressing);
+
+  always_ff @(posedge clk) begin
+    if (!h_q.valid || h_go) begin
+      h_q.valid <= take_host || take_move || take_frame || (take_walk && program_i.keyed);
+      h_q.op <= take_host ? host_op : take_move ? OpMove : take_frame ? OpFrame : OpWalk;
+      h_q.keyed <= take_frame ? keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
+      h_q.key <= take_host ? host_key : take_move ? next_key : key;
+      h_q.where <= take_host ? host_where : take_move ? '{stash: 1'b1, way: '0, slot: next_slot} : '{stash: 1'b0, way: walk_way_q, slot: '0};
+      h_q.addr <= {Ways{take_host ? host_addr : walk_addr_q}};
+      h_frame_q <= '{x: x, here: here, side: side};
+    end
+    if (take_walk) {walk_addr_q, walk_way_q} <= {walk_addr_q, walk_way_q} + (AddrW + $bits(way_t))'(1);
+    walk_wait_q <= walk_wait_q + 1'b1;
+    walk_due_q <= (walk_due_q && !take_walk) || &walk_wait_q;
+    host_busy_q <= (host_busy_q || take_host) && !answer_valid;
+    if (rst) begin
+      h_q.valid <= 1'b0;
+      {walk_addr_q, walk_way_q} <= '0;
+      walk_wait_q <= '0;
+      walk_due_q <= 1'b0;
+      host_busy_q <= 1'b0;
+    end
+  end
+
+  // ---- H: the places of its key
+  addr_t [Ways-1:0] h_addr;
+  wire h_by_place = h_q.op == OpWalk || h_q.op == OpRead;
+  flow_hash #(
+      .KeyW(KeyW),
+      .AddrW(AddrW)
+  ) hash (
+      .key(h_q.key),
+      .secret,
+      .addr(h_addr)
+  );
+
+  assign h_go = !t_q.valid || t_go;
+  always_ff @(posedge clk) begin
+    if (h_go) begin
+      t_q <= h_q;
+      if (!h_by_place) t_q.addr <= h_addr;
+      t_frame_q <= h_frame_q;
+    end
+    if (rst) t_q.valid <= 1'b0;
+  end
+
+  // ---- T: what is ahead
+  head_t [Ahead:1] ahead;
+  assign ahead = {a_q, r_q, c_q, x_q, s_q};
+
+  logic [Ahead:1] t_same_key, t_meets;
+  logic [Ahead:1][Ways-1:0] t_same_addr;
+  function automatic logic is_frame(head_t head);
+    return head.op == OpFrame;
+  endfunction
+  always_comb begin
+    for (int unsigned d = 1; d <= Ahead; d++) begin
+      t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
+      for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = ahead[d].valid && ahead[d].addr[w] == t_q.addr[w];
+      t_meets[d] = t_same_addr[d] != 0 && !(is_frame(t_q) && is_frame(ahead[d]));
+    end
+  end
+
+  wire t_behind = is_frame(t_q) && s_q.valid && is_frame(s_q) && (t_same_key[1] || program_i.serial);
+  assign t_go = t_q.valid && !t_behind && t_meets == 0;
+
+  entry_t [Ways-1:0] s_entries;
+  logic [Ways-1:0] we;
+  entry_t wdata;
+  addr_t [Ways-1:0] waddr;
+  for (genvar w = 0; w < Ways; w++) begin : gen_way
+    ram_sdp #(
+        .Width($bits(entry_t)),
+        .Depth(Entries / Ways)
+    ) way (
+        .clk,
+        .we(we[w]),
+        .waddr(waddr[w]),
+        .wdata,
+        .re(1'b1),
+        .raddr(t_q.addr[w]),
+        .rdata(s_entries[w])
+    );
+  end
+
+  logic [Ahead:1] s_same_key_q, x_same_key_q;
+  logic [Ahead:1][Ways-1:0] s_same_addr_q, x_same_addr_q;
+  always_ff @(posedge clk) begin
+    s_q <= t_q;
+    s_q.valid <= t_go && !rst;
+    s_frame_q <= t_frame_q;
+    s_same_key_q <= t_same_key;
+    s_same_addr_q <= t_same_addr;
+  end
+
+  // ---- S: where it is
+  logic stash_hit;
+  slot_t stash_slot;
+  logic [Ways-1:0] s_hit, s_empty, s_chosen;
+  logic [15:0] dice_q;  // where entries change places: any order in which they come must not be one of ways, too
+  wire way_t move_way = way_t'(dice_q);
+  wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
+
+  always_comb begin
+    for (int unsigned w = 0; w < Ways; w++) begin
+      s_empty[w] = !s_entries[w].valid;
+      s_hit[w] = s_entries[w].valid && s_q.keyed && s_entries[w].key == s_q.key;
+    end
+    s_chosen = s_hit;
+    if (s_by_place) s_chosen = Ways'(1) << s_q.where.way;
+    if (s_q.op == OpMove) s_chosen = s_empty != 0 ? s_empty & (~s_empty + Ways'(1)) : Ways'(1) << move_way;
+  end
+
+  entry_t x_entry_q, s_entry;
+  way_t s_way;
+  always_comb begin
+    s_entry = '0;
+    s_way = '0;
+    for (int unsigned w = 0; w < Ways; w++) begin
+      s_entry |= s_entries[w] & {$bits(entry_t) {s_chosen[w]}};
+      if (s_chosen[w]) s_way |= way_t'(w);
+    end
+  end
+
+  logic x_stash_q, x_way_hit_q;
+  slot_t x_slot_q;
+  way_t x_way_q;
+  logic [Ways-1:0] x_empty_q;
+  always_ff @(posedge clk) begin
+    x_q <= s_q;
+    x_q.valid <= s_q.valid && !rst;
+    x_way_q <= s_way;
+    x_frame_q <= s_frame_q;
+    x_same_key_q <= s_same_key_q;
+    x_same_addr_q <= s_same_addr_q;
+    x_entry_q <= s_entry;
+    x_stash_q <= s_by_place ? s_q.where.stash : s_q.keyed && stash_hit;
+    x_slot_q <= s_by_place ? s_q.where.slot : stash_slot;
+    x_way_hit_q <= s_hit != 0;
+    x_empty_q <= s_empty;
+    // x^16 + x^15 + x^13 + x^4 + 1, two steps a cycle, so that the bits used next are new
+    dice_q <= {dice_q[13:0], dice_q[15] ^ dice_q[14] ^ dice_q[12] ^ dice_q[3], dice_q[14] ^ dice_q[13] ^ dice_q[11] ^ dice_q[2]};
+    if (rst) dice_q <= '1;
+  end
+
+  // ---- X: what it has now
+  context_t stash_content, fresh;
+  result_t x_read, x_result, c_result_q, r_found_q, r_result, a_result_q, w1_result_q, w2_result_q;
+  deadline_t x_passed;
+  period_word_t x_period;
+  logic x_expired, x_by_place, x_forwarded;
+  logic [Ways-1:0] x_free;
+
+  assign x_by_place = x_q.op == OpWalk || x_q.op == OpRead;
+  assign fresh = '{state: '0, r: program_i.initial_r, hard: '0, idle: '0};
+
+  always_comb begin
+    x_read.content = x_stash_q ? stash_content : x_entry_q.content;
+    x_read.where = '{stash: x_stash_q, way: x_way_q, slot: x_slot_q};
+    x_read.placed = x_stash_q || (x_by_place ? x_entry_q.valid : x_way_hit_q);
+    x_read.present = x_read.placed;
+    x_passed = x_read.content.hard.on && has_passed(now_q, x_read.content.hard.at) ? x_read.content.hard : x_read.content.idle;
+    x_period = program_i.periods[x_passed.period];
+    x_expired = x_read.placed && x_passed.on && has_passed(now_q, x_passed.at) && x_q.op != OpMove && x_q.op != OpRead;
+  end
+
+  // Empty places that nobody ahead is about to fill.
+  always_comb begin
+    for (int unsigned w = 0; w < Ways; w++) begin
+      x_free[w] = x_empty_q[w] && !(x_same_addr_q[1][w] && takes_way(c_result_q, w)) && !(x_same_addr_q[2][w] && takes_way(r_found_q, w)) &&
+          !(x_same_addr_q[3][w] && takes_way(a_result_q, w)) && !(x_same_addr_q[4][w] && takes_way(w1_result_q, w)) &&
+          !(x_same_addr_q[5][w] && takes_way(w2_result_q, w));
+    end
+  end
+  function automatic logic takes_way(result_t result, int unsigned w);
+    return !result.where.stash && result.where.way == way_t'(w);
+  endfunction
+
+  // What an operation of the same key ahead has made of it is newer; it cannot have expired since.
+  assign x_forwarded = x_same_key_q[5:2] != 0;
+  always_comb begin
+    x_result = x_read;
+    if (x_expired && x_period.then) x_result.content = '{state: x_period.state, r: x_read.content.r, hard: '0, idle: '0};
+    x_result.present = x_read.present && !(x_expired && !x_period.then);
+    if (x_same_key_q[5]) x_result = w2_result_q;
+    if (x_same_key_q[4]) x_result = w1_result_q;
+    if (x_same_key_q[3]) x_result = a_result_q;
+    if (x_same_key_q[2]) x_result = r_result;
+    if (!x_result.present) x_result.content = fresh;
+    if (!x_result.placed) begin
+      x_result.where = '{stash: x_free == 0, way: '0, slot: '0};
+      for (int unsigned w = Ways; w > 0; w--) if (x_free[w-1]) x_result.where.way = way_t'(w - 1);
+    end
+    // An entry of the stash goes where it was seen in S that it can.
+    if (x_q.op == OpMove) x_result.where.way = x_way_q;
+  end
+
+  logic [Rows-1:0] x_of_frame, c_of_frame_q, c_candidates, r_candidates_q;
+  logic [Predicates-1:0] x_true_p;
+  flow_predicates predicates (
+      .clk,
+      .predicates(program_i.predicates),
+      .x(t_frame_q.x),
+      .true_p(x_true_p)
+  );
+
+  logic c_expired_q, r_expired_q, a_expired_q;
+  context_t c_before_q, r_before_q, a_before_q;  // what has expired
+  entry_t c_other_q, r_other_q, a_other_q;       // what lies where an entry of the stash goes
+  always_ff @(posedge clk) begin
+    c_q <= x_q;
+    c_q.valid <= x_q.valid && !rst;
+    if (x_by_place) c_q.key <= x_entry_q.key;
+    c_frame_q <= x_frame_q;
+    c_result_q <= x_result;
+    c_of_frame_q <= x_of_frame;
+    c_expired_q <= x_expired && !x_forwarded;
+    c_before_q <= x_read.content;
+    c_other_q <= x_entry_q;
+  end
+
+  // ---- C: conditions and functions
+  word_t [Globals-1:0] g_q;
+  logic [Conditions-1:0] c_true_c, r_true_c_q;
+  word_t [Functions-1:0] c_results, r_results_q;
+  flow_functions functions (
+      .conditions(program_i.conditions),
+      .functions(program_i.functions),
+      .r(c_result_q.content.r),
+      .g(g_q),
+      .x(c_frame_q.x),
+      .true_c(c_true_c),
+      .results(c_results)
+  );
+
+  deadline_t r_idle_q;  // as the frame sets it anew
+  word_t [Periods-1:0] at_q;
+  always_ff @(posedge clk) begin
+    for (int unsigned i = 0; i < Periods; i++) at_q[i] <= now_q + program_i.periods[i].duration;
+    r_q <= c_q;
+    r_q.valid <= c_q.valid && !rst;
+    r_frame_q <= c_frame_q;
+    r_found_q <= c_result_q;
+    r_candidates_q <= c_candidates;
+    r_true_c_q <= c_true_c;
+    r_results_q <= c_results;
+    r_expired_q <= c_expired_q;
+    r_before_q <= c_before_q;
+    r_other_q <= c_other_q;
+    r_idle_q <= '{
+        on: c_result_q.content.idle.on,
+        period: c_result_q.content.idle.period,
+        at: at_q[c_result_q.content.idle.period]
+    };
+  end
+
+  // ---- R: the row, and the new context
+  logic r_fits, r_any, r_stores, r_can, r_full_q, reserve;
+  slot_t free_slot;
+  row_t r_row;
+  choice_t r_choice;
+  word_t [Registers-1:0] r_values;
+  logic [$clog2(Entries):0] contexts_q, contexts_d;
+
+  flow_rows rows (
+      .rows(program_i.rows),
+      .true_p(x_true_p),
+      .here(x_frame_q.here),
+      .of_frame(x_of_frame),
+      .of_frame_c(c_of_frame_q),
+      .state(c_result_q.content.state),
+      .is_new(!c_result_q.present),
+      .candidates(c_candidates),
+      .candidates_r(r_candidates_q),
+      .true_c(r_true_c_q),
+      .is_full(r_full_q && !r_found_q.placed),
+      .fits(r_any),
+      .row(r_row),
+      .choice(r_choice)
+  );
+
+  assign r_fits = r_any && r_q.valid && r_q.op == OpFrame && r_q.keyed == program_i.keyed;
+  assign r_can = r_found_q.placed || !r_full_q;
+
+  always_comb begin
+    r_stores = r_choice.set_state || r_choice.hard.set || r_choice.idle.set;
+    for (int unsigned i = 0; i < Registers; i++) begin
+      r_stores |= r_choice.r[i].set;
+      r_values[i] = r_choice.r[i].set ? r_results_q[r_choice.r[i].f] : r_found_q.content.r[i];
+    end
+    r_result = r_found_q;
+    if (r_fits) begin
+      r_result.content.r = r_values;
+      if (r_choice.set_state) r_result.content.state = r_choice.state;
+      r_result.content.idle = r_idle_q;
+      if (r_choice.hard.set) r_result.content.hard = '{on: 1'b1, period: r_choice.hard.period, at: at_q[r_choice.hard.period]};
+      if (r_choice.idle.set) r_result.content.idle = '{on: 1'b1, period: r_choice.idle.period, at: at_q[r_choice.idle.period]};
+      r_result.present = !r_choice.forget && program_i.keyed && (r_found_q.present || (r_stores && r_can));
+    end
+    if (r_q.op == OpPut) begin
+      r_result.content = host_context;
+      r_result.present = r_can;
+    end
+    if (r_q.op == OpDelete) r_result.present = 1'b0;
+    if (!r_result.present) r_result.content = fresh;
+    if (r_q.op != OpMove) r_result.placed = r_result.present;
+    if (reserve) r_result.where.slot = free_slot;
+  end
+  // A slot of the stash is taken by what had no place and has one now.
+  assign reserve = r_q.valid && r_q.op != OpMove && !r_found_q.placed && r_result.present && r_found_q.where.stash;
+
+  always_comb begin
+    contexts_d = contexts_q;
+    if (r_q.valid && r_q.op != OpMove) begin
+      if (r_result.present && !r_found_q.placed) contexts_d = contexts_q + 1'b1;
+      if (!r_result.present && r_found_q.placed) contexts_d = contexts_q - 1'b1;
+    end
+  end
+  always_ff @(posedge clk) begin
+    contexts_q <= contexts_d;
+    r_full_q <= word_t'(contexts_d) >= program_i.capacity;
+    if (rst) contexts_q <= '0;
+  end
+  assign contexts = contexts_q;
+  assign is_full = r_full_q;
+
+  always_ff @(posedge clk) begin
+    for (int unsigned i = 0; i < Globals; i++) if (r_fits && r_choice.g[i].set) g_q[i] <= r_results_q[r_choice.g[i].f];
+    if (rst) g_q <= '0;
+  end
+
+  logic a_fits_q, a_unkept_q, a_new_q, a_notify_q, a_was_placed_q;
+  row_t a_row_q;
+  word_t [Registers-1:0] a_values_q;
+  always_ff @(posedge clk) begin
+    a_q <= r_q;
+    a_q.valid <= r_q.valid && !rst;
+    a_frame_q <= r_frame_q;
+    a_result_q <= r_result;
+    a_was_placed_q <= r_found_q.placed;
+    a_fits_q <= r_fits;
+    a_row_q <= r_row;
+    a_values_q <= r_values;
+    a_unkept_q <= r_fits && !r_found_q.present && r_stores && !r_choice.forget && !r_can && program_i.keyed;
+    a_new_q <= r_fits && !r_found_q.present && r_result.present;
+    a_notify_q <= r_fits && r_choice.notify;
+    a_expired_q <= r_expired_q;
+    a_before_q <= r_before_q;
+    a_other_q <= r_other_q;
+    {w2_result_q, w1_result_q} <= {w1_result_q, a_result_q};
+  end
+
+  // ---- A: the table changes
+  wire a_moves = a_q.valid && a_q.op == OpMove && a_result_q.placed && a_result_q.where.stash;
+  wire a_writes = a_q.valid && a_q.op != OpMove && a_q.op != OpRead && a_q.op != OpFind && (a_result_q.present || a_was_placed_q);
+  always_comb begin
+    wdata = '{valid: (a_result_q.present || a_moves) && !clearing_q, key: a_q.key, content: a_result_q.content};
+    for (int unsigned w = 0; w < Ways; w++) begin
+      waddr[w] = clearing_q ? clear_addr_q : a_q.addr[w];
+      we[w] = clearing_q || ((a_moves || (a_writes && !a_result_q.where.stash)) && a_result_q.where.way == way_t'(w));
+    end
+  end
+
+  flow_stash #(
+      .KeyW(KeyW)
+  ) stash (
+      .clk,
+      .rst,
+      .key(s_q.key),
+      .hit(stash_hit),
+      .hit_slot(stash_slot),
+      .read_slot(x_slot_q),
+      .read_context(stash_content),
+      .free_slot,
+      .reserve,
+      .used(stash_used),
+      .we(a_moves || (a_writes && a_result_q.where.stash)),
+      .keep(a_moves ? a_other_q.valid : a_result_q.present),
+      .slot(a_result_q.where.slot),
+      .wkey(a_moves ? a_other_q.key : a_q.key),
+      .wcontext(a_moves ? a_other_q.content : a_result_q.content),
+      .waits,
+      .next_slot,
+      .next_key,
+      .next_taken,
+      .moved(a_q.valid && a_q.op == OpMove),
+      .moved_slot(a_q.where.slot)
+  );
+
+  // ---- what leaves
+  assign out_valid = a_q.valid && a_q.op == OpFrame;
+  assign out_fits = a_fits_q;
+  assign out_row = a_row_q;
+  assign out_unkept = a_unkept_q;
+  assign out_r = a_values_q;
+  assign out_g = g_q;
+  assign out_x = a_frame_q.x;
+  assign out_side = a_frame_q.side;
+
+  assign answer_valid = a_q.valid && (a_q.op == OpRead || a_q.op == OpFind || a_q.op == OpPut || a_q.op == OpDelete);
+  assign answer_found = a_q.op == OpPut || a_q.op == OpRead || a_q.op == OpFind ? a_result_q.present : a_was_placed_q;
+  assign answer_key = a_q.key;
+  assign answer_context = a_result_q.content;
+
+  assign event_new = out_valid && a_new_q;
+  assign event_expired = a_q.valid && a_expired_q;
+  assign event_notified = out_valid && a_notify_q;
+  assign event_key = a_q.key;
+  assign event_context = a_expired_q ? a_before_q : a_result_q.content;
+  assign moved = a_moves;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst && x_q.valid) begin
+      assert (!(x_stash_q && x_way_hit_q)) else $error("%m: a key in the stash and in a way");
+    end
+    if (!rst && s_q.valid) assert ($onehot0(s_hit)) else $error("%m: a key in two ways");
+  end
+`endif
+endmodule
+
+`default_nettype wire

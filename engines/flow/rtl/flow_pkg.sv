@@ -1,0 +1,188 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// Sizes and words of the flow engine's element (engines/flow/element.md).
+package flow_pkg;
+  localparam int unsigned Operands = 8;
+  localparam int unsigned Predicates = 32;
+  localparam int unsigned Conditions = 8;
+  localparam int unsigned Functions = 16;
+  localparam int unsigned Registers = 4;
+  localparam int unsigned Globals = 8;
+  localparam int unsigned Rows = 64;
+  localparam int unsigned Periods = 8;
+  localparam int unsigned Ways = 4;
+  localparam int unsigned StashEntries = 16;
+
+  typedef logic [31:0] word_t;
+  typedef logic [7:0] state_t;
+  typedef logic [$clog2(Rows)-1:0] row_t;
+  typedef logic [$clog2(Ways)-1:0] way_t;
+  typedef logic [$clog2(StashEntries)-1:0] slot_t;
+  typedef logic [$clog2(Periods)-1:0] period_t;
+  typedef logic [$clog2(Functions)-1:0] function_t;
+
+  // ---- what a flow has
+  typedef struct packed {
+    logic    on;
+    period_t period;  // says to which state it leads
+    word_t   at;      // us, modulo 2^32
+  } deadline_t;
+
+  typedef struct packed {
+    state_t                      state;
+    word_t [Registers-1:0]       r;
+    deadline_t                   hard;
+    deadline_t                   idle;
+  } context_t;
+
+  // Where a context lies.
+  typedef struct packed {
+    logic  stash;
+    way_t  way;   // at the key's place in this way
+    slot_t slot;  // of the stash
+  } where_t;
+
+  // ---- a program. The host shifts it in, 32 bits at a time, lowest first.
+  typedef enum logic [1:0] {
+    FromFlow     = 2'd0,
+    FromGlobal   = 2'd1,
+    FromOperand  = 2'd2,
+    FromConstant = 2'd3
+  } from_e;
+
+  typedef struct packed {
+    from_e      from;
+    logic [2:0] index;
+  } source_t;
+
+  typedef enum logic [1:0] {
+    PredicateEqual   = 2'd0,
+    PredicateLess    = 2'd1,
+    PredicateAtMost  = 2'd2
+  } predicate_e;
+
+  typedef struct packed {
+    predicate_e is;
+    logic [2:0] x;
+    word_t      mask;
+    word_t      value;
+  } predicate_t;
+
+  typedef enum logic [2:0] {
+    ConditionEqual      = 3'd0,
+    ConditionLess       = 3'd1,
+    ConditionAtMost     = 3'd2,
+    ConditionLessSigned = 3'd3,
+    ConditionBefore     = 3'd4   // a - b is negative
+  } condition_e;
+
+  typedef struct packed {
+    condition_e is;
+    source_t    a;
+    source_t    b;
+    word_t      value;
+  } condition_t;
+
+  typedef enum logic [3:0] {
+    FunctionCopy       = 4'd0,
+    FunctionAdd        = 4'd1,
+    FunctionSub        = 4'd2,
+    FunctionAnd        = 4'd3,
+    FunctionOr         = 4'd4,
+    FunctionXor        = 4'd5,
+    FunctionNot        = 4'd6,
+    FunctionShiftLeft  = 4'd7,
+    FunctionShiftRight = 4'd8,
+    FunctionRotate     = 4'd9,
+    FunctionMin        = 4'd10,
+    FunctionMax        = 4'd11,
+    FunctionAverage    = 4'd12  // a + ((b - a) >>> shift)
+  } function_e;
+
+  typedef struct packed {
+    function_e  is;
+    source_t    a;
+    source_t    b;
+    logic [4:0] shift;  // of the average
+    word_t      value;
+  } function_word_t;
+
+  // When a row fits.
+  typedef struct packed {
+    logic                    used;
+    logic                    any_state;
+    state_t                  state;
+    logic [Predicates-1:0]   true_p;   // those that must be 1
+    logic [Predicates-1:0]   false_p;  // those that must be 0
+    logic [Operands-1:0]     needs;    // operands that the frame must have
+    logic [Conditions-1:0]   true_c;
+    logic [Conditions-1:0]   false_c;
+    logic                    is_new;
+    logic                    not_new;
+    logic                    is_full;
+    logic                    not_full;
+  } match_t;
+
+  typedef struct packed {
+    logic      set;
+    function_t f;
+  } pick_t;
+
+  typedef struct packed {
+    logic    set;
+    period_t period;
+  } timeout_t;
+
+  // What a row does to registers and context.
+  typedef struct packed {
+    pick_t [Registers-1:0] r;
+    pick_t [Globals-1:0]   g;
+    logic                  set_state;
+    state_t                state;
+    timeout_t              hard;
+    timeout_t              idle;
+    logic                  forget;
+    logic                  notify;
+  } choice_t;
+
+  typedef struct packed {
+    match_t  match;
+    choice_t choice;
+  } row_word_t;
+
+  typedef struct packed {
+    logic   then;      // the context goes to `state`; else it is removed
+    state_t state;
+    word_t  duration;  // us
+  } period_word_t;
+
+  typedef struct packed {
+    logic                              keyed;    // it has contexts
+    logic                              serial;   // it writes global registers
+    word_t                             capacity; // contexts
+    word_t          [Registers-1:0]    initial_r;
+    period_word_t   [Periods-1:0]      periods;
+    predicate_t     [Predicates-1:0]   predicates;
+    condition_t     [Conditions-1:0]   conditions;
+    function_word_t [Functions-1:0]    functions;
+    row_word_t      [Rows-1:0]         rows;
+  } program_t;
+
+  localparam int unsigned ProgramWords = ($bits(program_t) + 31) / 32;
+
+  // ---- operations that go through the table, one after the other
+  typedef enum logic [2:0] {
+    OpFrame,
+    OpMove,    // an entry of the stash to one of its places
+    OpWalk,    // looks at one place whether it has expired
+    OpRead,    // the host: what lies at one place
+    OpFind,    // the host: what a key has
+    OpPut,     // the host: gives a key a context
+    OpDelete   // the host: takes it away
+  } op_e;
+
+  function automatic logic has_passed(word_t now, word_t at);
+    word_t late = now - at;
+    return !late[31];
+  endfunction
+endpackage

@@ -1,0 +1,10 @@
+# The flow engine. Needs lib/rtl/rtl.f.
+-f ../../../lib/rtl/rtl.f
+flow_pkg.sv
+flow_program.sv
+flow_hash.sv
+flow_predicates.sv
+flow_functions.sv
+flow_rows.sv
+flow_stash.sv
+flow_core.sv

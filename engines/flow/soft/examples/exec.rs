@@ -1,0 +1,126 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Runs a program for tests: `exec FILE [CONTEXTS]`, commands on standard input, an answer in a line for each.
+//!
+//! | command | answer |
+//! |---|---|
+//! | `frame TIME PORT HASH HEX` | `pass`, `port N`, `host` or `drop`, then the frame in hex |
+//! | `walk TIME` | `done`: all contexts whose time is over have ended |
+//! | `contexts E`, `counters E`, `globals E`, `events` | JSON |
+//! | `insert E STATE REGISTER,… KEY,…`, `remove E KEY,…`, `change FILE` | `done`, or what is wrong |
+#![allow(clippy::unwrap_used)]
+
+use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
+
+use penstock_flow::{Arrival, Chain, Context, Options, Verdict};
+use penstock_flow_compiler::program::Program;
+use serde_json::{Value, json};
+
+fn read(file: &str) -> Result<Program, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    penstock_flow_compiler::compile(file, &text).map(|one| one.program).map_err(|faults| faults.to_string())
+}
+
+fn numbers(list: &str) -> Vec<u128> {
+    list.split(',').map(|number| number.parse().unwrap()).collect()
+}
+
+fn key(key: &[u128]) -> Vec<String> {
+    key.iter().map(u128::to_string).collect()
+}
+
+fn context(context: &Context) -> Value {
+    let hard = context.hard.map(|one| json!([one.at, one.then]));
+    let idle = context.idle.map(|(one, period)| json!([one.at, one.then, period]));
+    json!({"key": key(&context.key), "state": context.state, "registers": context.registers, "hard": hard, "idle": idle})
+}
+
+fn answer(chain: &mut Chain, line: &str) -> Result<String, String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let element = |word: &str| word.parse::<usize>().map_err(|_| format!("`{word}` is no element's number"));
+    let said = |error: penstock_flow::HostError| error.to_string();
+    Ok(match words[..] {
+        ["frame", time, port, hash, ref hex @ ..] => {
+            let arrival =
+                Arrival { port: port.parse().unwrap(), hash: hash.parse().unwrap(), time: time.parse().unwrap() };
+            let hex = hex.first().copied().unwrap_or_default();
+            let mut frame: Vec<u8> =
+                (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
+            let seen = chain.look(&mut frame, &arrival);
+            let verdict = match chain.run_seen(&mut frame, &arrival, seen) {
+                Verdict::Pass => "pass".to_owned(),
+                Verdict::Port(port) => format!("port {port}"),
+                Verdict::Host => "host".to_owned(),
+                Verdict::Drop => "drop".to_owned(),
+            };
+            let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{verdict} {hex}")
+        }
+        ["walk", time] => {
+            chain.walk_all(time.parse().unwrap());
+            "done".to_owned()
+        }
+        ["contexts", at] => {
+            let all = chain.contexts(element(at)?).map_err(said)?;
+            Value::Array(all.iter().map(context).collect()).to_string()
+        }
+        ["counters", at] => {
+            let at = element(at)?;
+            let count = chain.count(at).map_err(said)?;
+            let counters = chain.counters(at).map_err(said)?;
+            json!({
+                "frames": counters.frames, "keyless": counters.keyless, "unmatched": counters.unmatched,
+                "unkept": counters.unkept, "expired": counters.expired, "evicted": counters.evicted,
+                "rows": counters.rows, "contexts": count, "events_lost": chain.events_lost(),
+            })
+            .to_string()
+        }
+        ["globals", at] => json!(chain.globals(element(at)?).map_err(said)?).to_string(),
+        ["events"] => {
+            let mut events = vec![];
+            while let Some(event) = chain.event() {
+                events.push(json!({
+                    "kind": format!("{:?}", event.kind), "element": event.element, "time": event.time, "key": key(&event.key),
+                    "state": event.state, "registers": event.registers,
+                }));
+            }
+            Value::Array(events).to_string()
+        }
+        ["insert", at, state, registers, key] => {
+            let mut context =
+                Context { key: numbers(key), state: state.parse().unwrap(), registers: [0; 4], hard: None, idle: None };
+            context.registers.iter_mut().zip(numbers(registers)).for_each(|(to, from)| *to = from as u32);
+            chain.insert(element(at)?, &context).map_err(said)?;
+            "done".to_owned()
+        }
+        ["remove", at, key] => {
+            chain.remove(element(at)?, &numbers(key)).map_err(said)?;
+            "done".to_owned()
+        }
+        ["change", file] => {
+            chain.change(&read(file)?).map_err(said)?;
+            "done".to_owned()
+        }
+        _ => return Err(format!("there is no command `{line}`")),
+    })
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let program = read(&arguments[1]).unwrap_or_else(|faults| {
+        eprintln!("{faults}");
+        std::process::exit(1);
+    });
+    let contexts = arguments.get(2).map_or(Options::default().contexts, |count| count.parse().unwrap());
+    let mut chain = Chain::new(&program, &Options { contexts, ..Options::default() });
+    let (mut commands, mut answers) = (BufReader::new(stdin()), BufWriter::new(stdout()));
+    let mut line = String::new();
+    while commands.read_line(&mut line).unwrap() > 0 {
+        let answer = answer(&mut chain, line.trim_end()).unwrap_or_else(|fault| fault.replace('\n', " "));
+        writeln!(answers, "{answer}").unwrap();
+        // Who has asked nothing more waits for the answers.
+        if commands.buffer().is_empty() {
+            answers.flush().unwrap();
+        }
+        line.clear();
+    }
+}

@@ -1,0 +1,388 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Elements one after the other.
+
+use std::fmt;
+
+use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
+use penstock_flow_compiler::program::{self, Program};
+use penstock_headers::Headers;
+
+use crate::code::{Decision, Rows};
+use crate::element::{Contexts, Counters, Element};
+use crate::event::{Event, Events, Raw};
+use crate::frame::{Arrival, Frame};
+use crate::key::Packing;
+use crate::table::{GONE, NEVER, State, Table, Words};
+
+/// What a chain is made with.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Contexts of a table of which the program does not say how many it holds.
+    pub contexts: u32,
+    /// Events that wait for the host at most.
+    pub events: usize,
+    /// Where contexts lie in their tables follows from this number: with a secret one nobody can choose flows that get in each other's way.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { contexts: 16_384, events: 4096, seed: 0 }
+    }
+}
+
+/// Where a frame goes from the end of the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// On its way.
+    Pass,
+    /// Out of a port.
+    Port(u8),
+    /// To the host.
+    Host,
+    /// Nowhere.
+    Drop,
+}
+
+/// What was seen of a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen {
+    headers: Headers,
+    /// Its key in the first element, if that is short.
+    key: Option<Words<2>>,
+}
+
+/// A context, as the host sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// The fields of the key; with `biflow` those of the side that comes first.
+    pub key: Vec<u128>,
+    /// Number of its state.
+    pub state: u8,
+    /// Flow registers; those that the program does not have are 0.
+    pub registers: [u32; REGISTERS],
+    /// When its time is over.
+    pub hard: Option<Deadline>,
+    /// When it will have been idle for too long, and how long that is, in µs.
+    pub idle: Option<(Deadline, u32)>,
+}
+
+/// When a context ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadline {
+    /// In µs.
+    pub at: u64,
+    /// The state to which it goes; none: it is removed.
+    pub then: Option<u8>,
+}
+
+/// Why the host did not get what it asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostError {
+    /// There is no such element.
+    Element { number: usize, elements: usize },
+    /// The element has no key.
+    NoContexts { element: String },
+    /// The values are not those of the key's fields.
+    Key { element: String, fields: Vec<&'static str> },
+    /// There is no such state.
+    State { element: String, state: u8, states: usize },
+    /// The table is full.
+    Full { element: String, contexts: usize },
+    /// The new program has other elements, keys, states, registers or tables.
+    Differs { element: String, what: &'static str },
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostError::Element { number, elements } => {
+                write!(f, "there is no element {number}; the chain has {elements}, counted from 0")
+            }
+            HostError::NoContexts { element } => write!(f, "element {element} has no key, so it has no contexts"),
+            HostError::Key { element, fields } => {
+                write!(f, "a key of element {element} is a value for each of {}, none too large", fields.join(", "))
+            }
+            HostError::State { element, state, states } => {
+                write!(f, "element {element} has no state {state}; its {states} are counted from 0")
+            }
+            HostError::Full { element, contexts } => {
+                write!(f, "the table of element {element} is full with {contexts} contexts; remove one first")
+            }
+            HostError::Differs { element, what } => write!(
+                f,
+                "element {element} has other {what} in the new program; its contexts would mean nothing there, so load that as a new chain"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for HostError {}
+
+/// A running program.
+pub struct Chain {
+    program: Program,
+    elements: Vec<Element>,
+    events: Events,
+}
+
+impl Chain {
+    /// Starts a program: no flow has a context, all registers have their first values.
+    pub fn new(program: &Program, options: &Options) -> Chain {
+        let element = |(at, one)| Element::new(at, one, options.contexts, options.seed);
+        let elements = program.elements.iter().enumerate().map(element).collect();
+        Chain { program: program.clone(), elements, events: Events::new(options.events) }
+    }
+
+    /// What it runs.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Looks at a frame that comes soon, and has its context fetched from memory meanwhile: some five frames before it is run.
+    #[inline]
+    pub fn look(&self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Seen {
+        let headers = Headers::parse(bytes);
+        let frame = Frame { bytes, headers, arrival: *arrival, meta: [0; 2] };
+        let keyed = |element: &&Element| !matches!(element.contexts, Contexts::None);
+        let found = self.elements.iter().find(keyed).and_then(|element| element.look(&frame).map(|key| (element, key)));
+        // What comes to elements behind the first may be another frame by then, so only its line is fetched.
+        Seen { headers, key: found.filter(|(element, _)| element.number == 0).map(|(_, key)| key) }
+    }
+
+    /// Takes a frame through all elements that it gets to, and says where it goes. Edits change the frame, also one that is dropped later.
+    pub fn run(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Verdict {
+        let seen = Seen { headers: Headers::parse(bytes), key: None };
+        self.run_seen(bytes, arrival, seen)
+    }
+
+    /// The same for a frame that [`Chain::look`] has seen, with the same arrival but for the time, and that is as it was then.
+    #[inline]
+    pub fn run_seen(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival, seen: Seen) -> Verdict {
+        let mut frame = Frame { bytes, headers: seen.headers, arrival: *arrival, meta: [0; 2] };
+        let mut at = 0;
+        while let Some(element) = self.elements.get_mut(at) {
+            match element.run(&mut frame, seen.key.filter(|_| at == 0), &mut self.events) {
+                Decision::Next(next) => at = next,
+                Decision::Port(port) => return Verdict::Port(port),
+                Decision::Host => return Verdict::Host,
+                Decision::Drop => return Verdict::Drop,
+            }
+        }
+        Verdict::Pass
+    }
+
+    /// Ends contexts whose time is over, over so many places of each table, from where the last walk stopped. A flow's next frame finds its own context
+    /// ended without that; but until it has been here, what is over takes up room.
+    pub fn walk(&mut self, time: u64, places: usize) {
+        for element in &mut self.elements {
+            element.walk(time, places, &mut self.events);
+        }
+    }
+
+    /// Ends all contexts whose time is over.
+    pub fn walk_all(&mut self, time: u64) {
+        for element in &mut self.elements {
+            let places = match &element.contexts {
+                Contexts::None => 0,
+                Contexts::Short(_, table) => table.places(),
+                Contexts::Long(_, table) => table.places(),
+            };
+            // A removal can bring a context from the table's beginning to the end that was walked before it.
+            element.walk(time, 2 * places, &mut self.events);
+        }
+    }
+
+    /// The oldest event that nobody has taken.
+    pub fn event(&mut self) -> Option<Event> {
+        let Raw { kind, element, time, key, state, registers } = self.events.pop()?;
+        let key = match &self.elements[element].contexts {
+            Contexts::None => vec![],
+            Contexts::Short(packing, _) => packing.unpack(&[key[0], key[1]]),
+            Contexts::Long(packing, _) => packing.unpack(&key),
+        };
+        Some(Event { kind, element, time, key, state, registers })
+    }
+
+    /// Events that were lost because too many waited.
+    pub fn events_lost(&self) -> u64 {
+        self.events.lost
+    }
+
+    /// What an element has counted.
+    pub fn counters(&self, element: usize) -> Result<&Counters, HostError> {
+        Ok(&self.element(element)?.parts.counters)
+    }
+
+    /// The element's registers; those that the program does not have are 0.
+    pub fn globals(&mut self, element: usize) -> Result<&mut [u32; GLOBALS], HostError> {
+        let elements = self.elements.len();
+        let found = self.elements.get_mut(element).map(|element| &mut element.parts.globals);
+        found.ok_or(HostError::Element { number: element, elements })
+    }
+
+    /// How many contexts there are, with those whose time is over and that nobody has looked at since.
+    pub fn count(&self, element: usize) -> Result<usize, HostError> {
+        Ok(match &self.element(element)?.contexts {
+            Contexts::None => 0,
+            Contexts::Short(_, table) => table.count(),
+            Contexts::Long(_, table) => table.count(),
+        })
+    }
+
+    /// All contexts of an element, in the order of its table.
+    pub fn contexts(&self, element: usize) -> Result<Vec<Context>, HostError> {
+        fn all<const K: usize>(packing: &Packing, table: &Table<K>) -> Vec<Context> {
+            let used = (0..table.places()).filter_map(|place| table.get(place));
+            used.map(|(key, state)| seen(packing.unpack(key), state)).collect()
+        }
+        Ok(match &self.element(element)?.contexts {
+            Contexts::None => vec![],
+            Contexts::Short(packing, table) => all(packing, table),
+            Contexts::Long(packing, table) => all(packing, table),
+        })
+    }
+
+    /// The context of a flow.
+    pub fn context(&self, element: usize, key: &[u128]) -> Result<Option<Context>, HostError> {
+        fn one<const K: usize>(packing: &Packing, table: &Table<K>, key: &[u128]) -> Option<Context> {
+            let words = packing.pack(key);
+            let (_, state) = table.get(table.find(&words, table.home(&words))?)?;
+            Some(seen(key.to_vec(), state))
+        }
+        let key = self.ordered(element, key)?;
+        Ok(match &self.element(element)?.contexts {
+            Contexts::None => None,
+            Contexts::Short(packing, table) => one(packing, table, &key),
+            Contexts::Long(packing, table) => one(packing, table, &key),
+        })
+    }
+
+    /// Adds a context, or replaces that of the same flow.
+    pub fn insert(&mut self, element: usize, context: &Context) -> Result<(), HostError> {
+        fn put<const K: usize>(packing: &Packing, table: &mut Table<K>, key: &[u128], state: State) -> bool {
+            let words = packing.pack(key);
+            let home = table.home(&words);
+            match table.find(&words, home) {
+                Some(place) => {
+                    *table.state(place) = state;
+                    true
+                }
+                None => table.insert(words, home, state).is_some(),
+            }
+        }
+        let key = self.ordered(element, &context.key)?;
+        let source = &self.program.elements[element];
+        let then = |deadline: Option<Deadline>| deadline.and_then(|one| one.then);
+        let idle = context.idle.map(|(deadline, _)| deadline);
+        for state in [Some(context.state), then(context.hard), then(idle)].into_iter().flatten() {
+            if usize::from(state) >= source.states.len() {
+                let (element, states) = (source.name.clone(), source.states.len());
+                return Err(HostError::State { element, state, states });
+            }
+        }
+        let state = State {
+            registers: context.registers,
+            hard: context.hard.map_or(NEVER, |deadline| deadline.at),
+            idle: idle.map_or(NEVER, |deadline| deadline.at),
+            period: context.idle.map_or(0, |(_, period)| period),
+            hard_then: then(context.hard).map_or(GONE, u16::from),
+            idle_then: then(idle).map_or(GONE, u16::from),
+            state: context.state,
+        };
+        let (put, contexts) = match &mut self.elements[element].contexts {
+            Contexts::None => (true, 0),
+            Contexts::Short(packing, table) => (put(packing, table, &key, state), table.capacity()),
+            Contexts::Long(packing, table) => (put(packing, table, &key, state), table.capacity()),
+        };
+        if put { Ok(()) } else { Err(HostError::Full { element: source.name.clone(), contexts }) }
+    }
+
+    /// Removes the context of a flow; whether there was one.
+    pub fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, HostError> {
+        fn out<const K: usize>(packing: &Packing, table: &mut Table<K>, key: &[u128]) -> bool {
+            let words = packing.pack(key);
+            let place = table.find(&words, table.home(&words));
+            place.map(|place| table.remove(place)).is_some()
+        }
+        let key = self.ordered(element, key)?;
+        Ok(match &mut self.elements[element].contexts {
+            Contexts::None => false,
+            Contexts::Short(packing, table) => out(packing, table, &key),
+            Contexts::Long(packing, table) => out(packing, table, &key),
+        })
+    }
+
+    /// Removes all contexts of an element.
+    pub fn clear(&mut self, element: usize) -> Result<(), HostError> {
+        self.element(element)?;
+        match &mut self.elements[element].contexts {
+            Contexts::None => (),
+            Contexts::Short(_, table) => table.clear(),
+            Contexts::Long(_, table) => table.clear(),
+        }
+        Ok(())
+    }
+
+    /// Goes on with the rows of another program, between two frames. Contexts, registers and counters stay, but counters of rows, which begin anew. Nothing is
+    /// changed when the programs differ in more than rows.
+    pub fn change(&mut self, program: &Program) -> Result<(), HostError> {
+        let all = "elements";
+        let name = |elements: &[program::Element]| elements.last().map(|one| one.name.clone()).unwrap_or_default();
+        if program.elements.len() != self.program.elements.len() {
+            let longer = if program.elements.len() > self.elements.len() { program } else { &self.program };
+            return Err(HostError::Differs { element: name(&longer.elements), what: all });
+        }
+        for (old, new) in self.program.elements.iter().zip(&program.elements) {
+            let what = [
+                ("names", old.name == new.name),
+                ("keys", old.key == new.key),
+                ("states", old.states == new.states),
+                ("flow registers", old.registers == new.registers),
+                ("global registers", old.globals == new.globals),
+                ("contexts in its table", old.capacity == new.capacity),
+            ];
+            if let Some((what, _)) = what.into_iter().find(|(_, same)| !same) {
+                return Err(HostError::Differs { element: old.name.clone(), what });
+            }
+        }
+        for (element, new) in self.elements.iter_mut().zip(&program.elements) {
+            element.parts.rows = Rows::new(new);
+            element.parts.evict = new.evict;
+            element.parts.counters.rows = vec![0; new.rows.len()];
+        }
+        self.program = program.clone();
+        Ok(())
+    }
+
+    fn element(&self, number: usize) -> Result<&Element, HostError> {
+        self.elements.get(number).ok_or(HostError::Element { number, elements: self.elements.len() })
+    }
+
+    /// A key's values in the order that both directions have.
+    fn ordered(&self, element: usize, key: &[u128]) -> Result<Vec<u128>, HostError> {
+        let name = || self.program.elements[element].name.clone();
+        let packing = match &self.element(element)?.contexts {
+            Contexts::None => return Err(HostError::NoContexts { element: name() }),
+            Contexts::Short(packing, _) | Contexts::Long(packing, _) => packing,
+        };
+        let fields = &packing.key.fields;
+        let fit = |(value, field): (&u128, &penstock_headers::Field)| value.checked_shr(field.bits()).unwrap_or(0) == 0;
+        if key.len() != fields.len() || !key.iter().zip(fields).all(fit) {
+            let fields = fields.iter().map(|field| field.name()).collect();
+            return Err(HostError::Key { element: name(), fields });
+        }
+        let mut key = key.to_vec();
+        packing.order(&mut key);
+        Ok(key)
+    }
+}
+
+/// A context as the host sees it.
+fn seen(key: Vec<u128>, state: &State) -> Context {
+    let then = |then: u16| (then != GONE).then_some(then as u8);
+    let hard = (state.hard != NEVER).then_some(Deadline { at: state.hard, then: then(state.hard_then) });
+    let idle = Deadline { at: state.idle, then: then(state.idle_then) };
+    let idle = (state.idle != NEVER).then_some((idle, state.period));
+    Context { key, state: state.state, registers: state.registers, hard, idle }
+}

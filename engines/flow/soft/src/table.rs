@@ -1,0 +1,223 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Contexts by key: open addressing, one cache line for a context whose key has up to 16 bytes.
+
+use penstock_flow_compiler::limits::REGISTERS;
+use penstock_flow_compiler::program::Evict;
+
+/// No deadline.
+pub const NEVER: u64 = u64::MAX;
+/// Instead of a state: the context is removed.
+pub const GONE: u16 = u16::MAX;
+/// How many contexts are looked at when one has to give way.
+const CANDIDATES: usize = 4;
+
+/// A key as words. What is behind its last byte is 0.
+pub type Words<const K: usize> = [u64; K];
+
+/// What is kept of a flow.
+#[derive(Debug, Clone, Copy)]
+pub struct State {
+    pub registers: [u32; REGISTERS],
+    /// When its time is over, in µs.
+    pub hard: u64,
+    /// When it has been idle for too long.
+    pub idle: u64,
+    /// How long that is, in µs; 0: it may be idle for ever.
+    pub period: u32,
+    /// Where `hard` leads: a state, or [`GONE`].
+    pub hard_then: u16,
+    pub idle_then: u16,
+    pub state: u8,
+}
+
+/// What the time has done to a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    No,
+    /// It has gone to another state.
+    Moved,
+    Gone,
+}
+
+impl State {
+    /// In the first state, without timeouts.
+    pub fn new(registers: [u32; REGISTERS]) -> State {
+        State { registers, hard: NEVER, idle: NEVER, period: 0, hard_then: GONE, idle_then: GONE, state: 0 }
+    }
+
+    /// Does what the deadlines say. The earlier counts; of equal ones the hard one.
+    pub fn expire(&mut self, time: u64) -> Due {
+        if time < self.hard.min(self.idle) {
+            return Due::No;
+        }
+        let then = if self.hard <= self.idle { self.hard_then } else { self.idle_then };
+        if then == GONE {
+            return Due::Gone;
+        }
+        *self = State { state: then as u8, ..State::new(self.registers) };
+        Due::Moved
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Entry<const K: usize> {
+    key: Words<K>,
+    state: State,
+    used: bool,
+}
+
+/// Contexts whose keys have up to 8·K bytes.
+#[derive(Debug)]
+pub struct Table<const K: usize> {
+    entries: Box<[Entry<K>]>,
+    seed: u64,
+    capacity: usize,
+    count: usize,
+    /// Where the walker comes next.
+    walk: usize,
+}
+
+impl<const K: usize> Table<K> {
+    pub fn new(capacity: usize, seed: u64) -> Table<K> {
+        let empty = Entry { key: [0; K], state: State::new([0; REGISTERS]), used: false };
+        // At most two thirds full, so that a search ends soon.
+        let entries = vec![empty; (capacity + capacity / 2 + 2).next_power_of_two()].into_boxed_slice();
+        Table { entries, seed, capacity, count: 0, walk: 0 }
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub fn places(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Where a search for the key begins: products of 128 bits, folded (as wyhash does).
+    #[inline]
+    pub fn home(&self, key: &Words<K>) -> usize {
+        let fold = |a: u64, b: u64| {
+            let product = u128::from(a) * u128::from(b);
+            product as u64 ^ (product >> 64) as u64
+        };
+        let mut hash = self.seed;
+        for pair in key.chunks(2) {
+            let second = pair.get(1).copied().unwrap_or_default();
+            hash = fold(pair[0] ^ 0xA076_1D64_78BD_642F ^ hash, second ^ 0xE703_7ED1_A0B4_28DB);
+        }
+        fold(hash, 0x8EBC_6AF0_9C88_C6E3) as usize & (self.entries.len() - 1)
+    }
+
+    #[inline]
+    fn after(&self, place: usize) -> usize {
+        (place + 1) & (self.entries.len() - 1)
+    }
+
+    /// Fetches what a search that begins there will look at.
+    #[inline]
+    pub fn fetch(&self, home: usize) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let entry = std::ptr::from_ref(&self.entries[home]);
+            // SAFETY: a hint, which loads nothing; the address is that of an entry.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = home;
+    }
+
+    /// The place of a key's context.
+    #[inline]
+    pub fn find(&self, key: &Words<K>, home: usize) -> Option<usize> {
+        let mut place = home;
+        loop {
+            let entry = &self.entries[place];
+            if !entry.used {
+                return None;
+            }
+            if entry.key == *key {
+                return Some(place);
+            }
+            place = self.after(place);
+        }
+    }
+
+    #[inline]
+    pub fn state(&mut self, place: usize) -> &mut State {
+        &mut self.entries[place].state
+    }
+
+    /// The context in a place, if there is one.
+    pub fn get(&self, place: usize) -> Option<(&Words<K>, &State)> {
+        self.entries.get(place).filter(|entry| entry.used).map(|entry| (&entry.key, &entry.state))
+    }
+
+    /// Adds a context, for whose key there is none, and says where; none: the table is full.
+    pub fn insert(&mut self, key: Words<K>, home: usize, state: State) -> Option<usize> {
+        if self.count == self.capacity {
+            return None;
+        }
+        let mut place = home;
+        while self.entries[place].used {
+            place = self.after(place);
+        }
+        self.entries[place] = Entry { key, state, used: true };
+        self.count += 1;
+        Some(place)
+    }
+
+    /// Removes the context in a place; those behind it that were pushed there by it move up.
+    pub fn remove(&mut self, mut place: usize) {
+        let mask = self.entries.len() - 1;
+        let mut next = self.after(place);
+        while self.entries[next].used {
+            let home = self.home(&self.entries[next].key);
+            // It may not stand before its home.
+            if next.wrapping_sub(home) & mask >= next.wrapping_sub(place) & mask {
+                self.entries[place] = self.entries[next];
+                place = next;
+            }
+            next = self.after(next);
+        }
+        self.entries[place].used = false;
+        self.count -= 1;
+    }
+
+    /// Which context gives way to a new one: of the four that come first from its home on, that with the lowest or highest first register, the first
+    /// of several. None if the table is empty.
+    pub fn candidate(&self, home: usize, evict: Evict) -> Option<usize> {
+        let places = (0..self.entries.len()).map(|step| (home + step) & (self.entries.len() - 1));
+        let used = places.filter(|place| self.entries[*place].used).take(CANDIDATES);
+        let value = |place: &usize| match evict {
+            Evict::Lowest => self.entries[*place].state.registers[0],
+            Evict::Highest => !self.entries[*place].state.registers[0],
+        };
+        used.min_by_key(value)
+    }
+
+    /// Goes on to the next place at which a context's time is over, over so many places at most; what is left of them, and the place.
+    pub fn walk(&mut self, places: &mut usize, time: u64) -> Option<usize> {
+        while *places > 0 {
+            let place = self.walk;
+            let entry = &self.entries[place];
+            if entry.used && time >= entry.state.hard.min(entry.state.idle) {
+                return Some(place);
+            }
+            *places -= 1;
+            self.walk = self.after(place);
+        }
+        None
+    }
+
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.used = false);
+        self.count = 0;
+    }
+}

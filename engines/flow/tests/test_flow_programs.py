@@ -1,0 +1,840 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The programs of engines/flow/programs, each against a plain Python model of what it is for: every verdict and every byte."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import pytest
+from efsm import Machine
+from flow_soft import PROGRAMS, Soft
+from scapy.contrib.mpls import MPLS
+from scapy.layers.inet import ICMP, IP, TCP, UDP, fragment
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet, Raw
+
+S = 1_000_000
+# Without them Scapy asks the network for them.
+MACS = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
+PASS, DROP = ("pass",), ("drop",)
+# What came: when, from where, what; and what becomes of it.
+Step = tuple[int, int, Packet]
+Answer = tuple[tuple, Packet]
+Model = Callable[[int, int, Packet], Answer]
+
+
+def out(port: int) -> tuple:
+    return ("port", port)
+
+
+def built(packet: Packet) -> Packet:
+    """The frame as it is on the wire, taken apart anew."""
+    return Ether(bytes(packet))
+
+
+def changed(packet: Packet, **fields: object) -> Packet:
+    """A copy in which fields, `layer_field`, are others; lengths and checksums are worked out anew."""
+    packet = packet.copy()
+    layers = {"eth": Ether, "ip": IP, "tcp": TCP, "udp": UDP, "mpls": MPLS}
+    for name, value in fields.items():
+        layer, field = name.split("_")
+        setattr(packet[layers[layer]], field, value)
+    for layer in (IP, TCP, UDP, ICMP):
+        if layer in packet:
+            del packet[layer].chksum
+    return packet
+
+
+def play(name: str, model: Model, steps: Iterable[Step], contexts: int = 16384) -> Counter:
+    """Takes frames through a program, its interpreter and its model; how often each verdict came."""
+    path = PROGRAMS / f"{name}.efsm"
+    machine = Machine(path.read_text(), contexts)
+    steps = [(time, port, packet, bytes(packet)) for time, port, packet in steps]
+    seen: Counter = Counter()
+    with Soft(path, contexts) as soft:
+        results = soft.run_all([(frame, port, time, 0) for time, port, _, frame in steps])
+    for number, ((time, port, packet, frame), result) in enumerate(zip(steps, results, strict=True)):
+        verdict, expected = model(time, port, built(packet))
+        assert result == (verdict, bytes(expected)), f"frame {number} at {time} from port {port}: {packet.summary()}"
+        assert machine.run(frame, port, time) == result
+        seen[verdict] += 1
+    return seen
+
+
+def tcp(src: str, dst: str, sport: int, dport: int, flags: str = "S", **more: int) -> Packet:
+    return Ether(**MACS) / IP(src=src, dst=dst) / TCP(sport=sport, dport=dport, flags=flags, **more)
+
+
+def udp(src: str, dst: str, sport: int, dport: int, data: bytes = b"hello") -> Packet:
+    return Ether(**MACS) / IP(src=src, dst=dst) / UDP(sport=sport, dport=dport) / Raw(data)
+
+
+def words(*values: int) -> bytes:
+    return b"".join(value.to_bytes(4, "big") for value in values)
+
+
+# --- Port knocking ---
+
+
+class Knocking:
+    """A host knocks at four doors, each within a second of the last; then port 22 is open for a minute."""
+
+    DOORS = (5123, 6234, 7345, 8456)
+
+    def __init__(self) -> None:
+        self.hosts: dict[str, tuple[int, int]] = {}
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        if TCP not in packet:
+            return PASS, packet
+        host, door = packet[IP].src, packet[TCP].dport
+        stage, until = self.hosts.get(host, (0, 0))
+        if stage and time >= until:
+            stage = 0
+        if stage == 4:
+            return (PASS if door == 22 else DROP), packet
+        stage = stage + 1 if door == self.DOORS[stage] else 0
+        self.hosts[host] = (stage, time + (60 if stage == 4 else 1) * S)
+        return DROP, packet
+
+
+def knocks() -> Iterable[Step]:
+    def to(host: str, door: int) -> Packet:
+        return tcp(host, "10.0.0.1", 1024, door)
+
+    # Right, with another host's frames in between; then to 22 and elsewhere; until it is closed again.
+    for at, door in enumerate(Knocking.DOORS):
+        yield at * 900_000, 0, to("1.1.1.1", door)
+        yield at * 900_000 + 1, 0, to("2.2.2.2", 22)
+    opened = 3 * 900_000
+    for after in (1, 30 * S, 60 * S - 1, 60 * S, 60 * S + 1):
+        yield opened + after, 0, to("1.1.1.1", 22)
+        yield opened + after, 0, to("1.1.1.1", 80)
+    # Too slow by nothing at all, and just in time.
+    for wait in (S - 1, S):
+        start = opened + 100 * S + wait
+        for at, door in enumerate(Knocking.DOORS):
+            yield start + at * wait, 0, to(f"3.3.3.{wait % 7}", door)
+        yield start + 3 * wait + 5, 0, to(f"3.3.3.{wait % 7}", 22)
+    yield 300 * S, 0, udp("1.1.1.1", "10.0.0.1", 1, 22)
+    yield 300 * S, 0, Ether(**MACS) / ARP()
+    chance, time, doors = random.Random(1), 400 * S, {"4.4.4.4": 0, "5.5.5.5": 0}
+    for _ in range(1000):
+        time += chance.choice((1000, 100_000, 400_000))
+        host = chance.choice(list(doors))
+        # Mostly the next door, and when all are open some frames to port 22.
+        doors[host] = (doors[host] + 1) % 20
+        right = (*Knocking.DOORS, *[22] * 16)[doors[host] - 1]
+        yield time, 0, to(host, right if chance.random() < 0.95 else chance.choice(Knocking.DOORS))
+
+
+def test_port_knocking() -> None:
+    seen = play("port_knocking", Knocking(), knocks())
+    assert seen[PASS] > 50 and seen[DROP] > 50
+
+
+# --- UDP firewall ---
+
+
+class UdpFirewall:
+    """UDP comes in only between those who spoke from inside, 30 s after a question and 120 s after anything in a conversation."""
+
+    def __init__(self) -> None:
+        self.talks: dict[frozenset, tuple[int, int]] = {}
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        inside = port == 1
+        layer = IP if IP in packet else IPv6 if IPv6 in packet else None
+        verdict = out(port ^ 1)
+        if (
+            layer
+            and UDP in packet
+            and not (layer is IP and (packet[IP].frag or packet[IP].flags.MF) and packet[IP].frag)
+        ):
+            ends = frozenset({(packet[layer].src, packet[UDP].sport), (packet[layer].dst, packet[UDP].dport)})
+            patience, last = self.talks.get(ends, (0, 0))
+            alive = patience and time < last + patience * S
+            if inside:
+                self.talks[ends] = (patience if alive else 30, time)
+            elif alive:
+                self.talks[ends] = (120, time)
+            else:
+                verdict = DROP
+        elif layer is IP and packet[IP].proto == 17 and not inside:
+            verdict = DROP
+        return verdict, packet
+
+
+def conversations() -> Iterable[Step]:
+    def six(src: str, dst: str, sport: int, dport: int) -> Packet:
+        return Ether(**MACS, type=0x86DD) / IPv6(src=src, dst=dst) / UDP(sport=sport, dport=dport) / Raw(b"hi")
+
+    yield 0, 0, udp("8.8.8.8", "10.0.0.1", 53, 4000)
+    yield 1, 1, udp("10.0.0.1", "8.8.8.8", 4000, 53)
+    yield 2, 0, udp("8.8.8.8", "10.0.0.1", 53, 4001)
+    yield 3, 0, udp("8.8.8.8", "10.0.0.1", 53, 4000)
+    yield 3 + 120 * S - 1, 0, udp("8.8.8.8", "10.0.0.1", 53, 4000)
+    yield 3 + 240 * S - 1, 0, udp("8.8.8.8", "10.0.0.1", 53, 4000)
+    yield 400 * S, 1, udp("10.0.0.1", "8.8.8.8", 4000, 53)
+    yield 430 * S, 0, udp("8.8.8.8", "10.0.0.1", 53, 4000)
+    for piece in fragment(udp("8.8.8.8", "10.0.0.1", 53, 4000, bytes(64)), fragsize=24):
+        yield 431 * S, 0, piece
+        yield 432 * S, 1, piece
+    yield 433 * S, 0, Ether(**MACS) / IP() / ICMP()
+    yield 433 * S, 0, Ether(**MACS) / ARP()
+    chance, time = random.Random(2), 500 * S
+    for _ in range(1500):
+        time += chance.choice((1, 1, 1, S, S, 5 * S, 29 * S, 119 * S))
+        ends = [(chance.choice("12"), chance.choice((53, 54))), (chance.choice("34"), 4000)]
+        chance.shuffle(ends)
+        (a, sport), (b, dport) = ends
+        if chance.random() < 0.4:
+            yield time, chance.choice((0, 1)), six(f"2001:db8::{a}", f"2001:db8::{b}", sport, dport)
+        else:
+            yield time, chance.choice((0, 1)), udp(f"10.0.0.{a}", f"10.0.0.{b}", sport, dport)
+
+
+def test_udp_firewall() -> None:
+    seen = play("udp_firewall", UdpFirewall(), conversations())
+    assert seen[out(1)] > 50 and seen[DROP] > 50
+
+
+# --- Server load balancer ---
+
+
+class Balancer:
+    """New connections go to the servers in turn, and stay there."""
+
+    SERVERS = ("10.0.0.2", "10.0.0.3", "10.0.0.4")
+
+    def __init__(self, room: int) -> None:
+        self.room, self.turn = room, 0
+        self.bound: dict[tuple, list[int]] = {}
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        if TCP in packet and port == 0 and packet[IP].dst == "192.0.2.1" and packet[TCP].dport == 80:
+            key = (packet[IP].src, packet[TCP].sport)
+            if key in self.bound and time >= self.bound[key][1] + 20 * S:
+                del self.bound[key]
+            if key not in self.bound:
+                if len(self.bound) == self.room:
+                    return DROP, packet
+                self.bound[key] = [self.turn, time]
+                self.turn = (self.turn + 1) % 3
+            self.bound[key][1] = time
+            return out(1), changed(packet, ip_dst=self.SERVERS[self.bound[key][0]])
+        if TCP in packet and port == 1 and packet[IP].src in self.SERVERS and packet[TCP].sport == 80:
+            return out(0), changed(packet, ip_src="192.0.2.1")
+        return out(port ^ 1), packet
+
+
+def clients() -> Iterable[Step]:
+    chance, time = random.Random(3), 0
+    for _ in range(1200):
+        time += chance.choice((1, 1000, S, 6 * S))
+        host, sport = f"198.51.100.{chance.randint(1, 3)}", chance.choice((1000, 1001, 1002))
+        yield time, 0, tcp(host, "192.0.2.1", sport, 80, chance.choice(("S", "A", "FA")))
+        yield (
+            time + 1,
+            1,
+            tcp(chance.choice((*Balancer.SERVERS, "10.0.0.9")), host, chance.choice((80, 22)), sport, "SA"),
+        )
+        if chance.random() < 0.1:
+            yield time + 1, 0, tcp(host, "192.0.2.1", sport, 443)
+            yield time + 1, 0, Ether(**MACS) / ARP()
+
+
+def test_load_balancer() -> None:
+    seen = play("load_balancer", Balancer(16384), clients())
+    assert seen[out(0)] > 500 and seen[out(1)] > 500 and not seen[DROP]
+
+
+def test_load_balancer_full() -> None:
+    # What is over takes up room until someone comes by; so all within 20 s.
+    steps = [(at, 0, tcp("198.51.100.1", "192.0.2.1", 1000 + at % 7, 80)) for at in range(30)]
+    assert play("load_balancer", Balancer(5), steps, contexts=5)[DROP] == 8
+
+
+# --- Flowlets ---
+
+
+class Flowlets:
+    """Averages of what comes from both spines, reports of other leaves, and a way for each burst."""
+
+    def __init__(self) -> None:
+        self.average = [0, 0]
+        self.reported = {(uplink, leaf): 0 for uplink in (0, 1) for leaf in (2, 3)}
+        self.flows: dict[tuple, tuple[int, int]] = {}
+        self.since = [0, 0]
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        l4 = TCP if TCP in packet else UDP if UDP in packet else None
+        if port < 2:
+            self.average[port] += (len(packet) - self.average[port]) >> 3
+            if MPLS in packet and l4:
+                self.reported[port, packet[MPLS].cos] = packet[MPLS].label
+                bare = packet.copy()
+                bare[Ether].remove_payload()
+                bare[Ether].type = 0x0800
+                return out(10), bare / packet[IP]
+            return out(10), packet
+        if IP not in packet or packet[IP].dst.split(".")[1] not in {"2", "3"}:
+            return DROP, packet
+        if not l4:
+            return out(0), packet
+        leaf = int(packet[IP].dst.split(".")[1])
+        key = (packet[IP].src, packet[IP].dst, l4, packet[l4].sport, packet[l4].dport)
+        uplink, last = self.flows.get(key, (0, -S))
+        if time >= last + 500:
+            uplink = 1 if self.reported[1, leaf] < self.reported[0, leaf] else 0
+        self.flows[key] = (uplink, time)
+        if self.since[uplink] < 15:
+            self.since[uplink] += 1
+            return out(uplink), packet
+        self.since[uplink] = 0
+        labelled = packet.copy()
+        labelled[Ether].remove_payload()
+        labelled[Ether].type = 0x8847
+        return out(uplink), labelled / MPLS(label=self.average[uplink], cos=1, s=1, ttl=packet[IP].ttl) / packet[IP]
+
+
+def bursts() -> Iterable[Step]:
+    chance, time = random.Random(4), 0
+    for _ in range(2000):
+        time += chance.choice((1, 1, 10, 499, 500, 501))
+        kind = chance.random()
+        if kind < 0.6:
+            packet = udp("10.1.0.1", f"10.{chance.choice('23')}.0.1", chance.choice((1, 2, 3)), 7)
+            yield time, 10, packet
+        elif kind < 0.8:
+            yield time, chance.choice((0, 1)), tcp("10.2.0.1", "10.1.0.1", 9, 9) / Raw(bytes(chance.randint(0, 1000)))
+        elif kind < 0.95:
+            inner = udp("10.2.0.1", "10.1.0.1", 9, 9, bytes(chance.randint(0, 100)))
+            label = MPLS(label=chance.randint(0, 1000), cos=chance.choice((2, 3)), s=1, ttl=64)
+            yield time, chance.choice((0, 1)), Ether(**MACS, type=0x8847) / label / inner[IP]
+        else:
+            yield (
+                time,
+                10,
+                chance.choice(
+                    (
+                        Ether(**MACS) / ARP(),
+                        Ether(**MACS) / IP(dst="10.3.0.1") / ICMP(),
+                        udp("10.1.0.1", "9.9.9.9", 1, 1),
+                    )
+                ),
+            )
+
+
+def test_flowlets() -> None:
+    seen = play("flowlets", Flowlets(), bursts())
+    assert min(seen[out(0)], seen[out(1)], seen[out(10)]) > 100
+
+
+# --- Policer ---
+
+
+class Bucket:
+    """Ten tokens at most, one more each millisecond: in thousandths of a token, so that nothing is rounded."""
+
+    def __init__(self) -> None:
+        self.hosts: dict[str, tuple[int, int]] = {}
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        tokens, last = self.hosts.get(packet[IP].src, (10_000, time))
+        tokens = min(10_000, tokens + time - last)
+        verdict = PASS if tokens >= 1000 else DROP
+        self.hosts[packet[IP].src] = (tokens - 1000 if verdict == PASS else tokens, time)
+        return verdict, packet
+
+
+def bursts_of_hosts(start: int) -> Iterable[Step]:
+    chance, time = random.Random(5), start
+    for _ in range(1500):
+        time += chance.choice(
+            (*[0] * 12, 1, 100, 500, 999, 1000, 1001, 5000, chance.choice((1, 9_000, 10_000, 20_000, 30_000)))
+        )
+        yield time, 0, udp(f"10.0.0.{chance.choice('1112')}", "10.9.9.9", 1, 1)
+
+
+@pytest.mark.parametrize("start", (0, (1 << 32) - 200_000, (1 << 31) - 200_000))
+def test_policer(start: int) -> None:
+    seen = play("policer", Bucket(), bursts_of_hosts(start))
+    assert seen[PASS] > 100 and seen[DROP] > 100
+
+
+# --- Big flows ---
+
+
+class Big:
+    """From the 101st on, frames of a flow are marked."""
+
+    def __init__(self) -> None:
+        self.flows: dict[tuple, tuple[int, int]] = {}
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        l4 = TCP if TCP in packet else UDP
+        key = (packet[IP].src, packet[IP].dst, l4, packet[l4].sport, packet[l4].dport)
+        count, last = self.flows.get(key, (0, time))
+        count = 1 if time >= last + 10 * S else count + 1
+        self.flows[key] = (count, time)
+        return PASS, changed(packet, ip_tos=4) if count > 100 else packet
+
+
+def test_big_flows() -> None:
+    chance, time, steps = random.Random(6), 0, []
+    for _ in range(2500):
+        time += chance.choice((1, 1, 1000, S)) if chance.random() < 0.998 else 11 * S
+        make = tcp if chance.random() < 0.5 else udp
+        steps.append((time, 0, make("10.0.0.1", "10.0.0.2", chance.choice((1, 1, 1, 2)), 80)))
+    model = Big()
+    play("big_flows", model, steps)
+    assert max(count for count, _ in model.flows.values()) > 100
+
+
+# --- SYN flood ---
+
+
+class SynFlood:
+    """More than 100 SYNs in the second that begins with the first: banned for a minute."""
+
+    def __init__(self) -> None:
+        self.hosts: dict[str, tuple[int, int]] = {}
+        self.banned: dict[str, int] = {}
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        host = packet[IP].src
+        if time < self.banned.get(host, 0):
+            return DROP, packet
+        if TCP in packet and packet[TCP].flags.S and not packet[TCP].flags.A:
+            first, count = self.hosts.get(host, (-S, 0))
+            first, count = (time, 1) if time >= first + S else (first, count + 1)
+            self.hosts[host] = (first, count)
+            if count > 100:
+                self.banned[host] = time + 60 * S
+                del self.hosts[host]
+                return DROP, packet
+        return PASS, packet
+
+
+def test_syn_flood() -> None:
+    chance, time, steps = random.Random(7), 0, []
+    for _ in range(4000):
+        time += chance.choice((0, 10, 1000, 5000)) if chance.random() < 0.999 else chance.choice((S, 61 * S))
+        host = chance.choice(("6.6.6.6", "6.6.6.6", "6.6.6.6", "7.7.7.7"))
+        kind = chance.random()
+        packet = tcp(host, "10.0.0.1", 1, 80, "S" if kind < 0.8 else chance.choice(("A", "SA", "R")))
+        steps.append((time, 0, packet if kind < 0.95 else udp(host, "10.0.0.1", 1, 1)))
+    seen = play("syn_flood", SynFlood(), steps)
+    assert seen[PASS] > 500 and seen[DROP] > 500
+
+
+def test_syn_flood_from_everywhere() -> None:
+    """A full table: who is banned stays so."""
+    with Soft(PROGRAMS / "syn_flood.efsm") as soft:
+        evil = bytes(tcp("6.6.6.6", "10.0.0.1", 1, 80))
+        verdicts = [soft.run(evil, 0, at)[0] for at in range(101)]
+        assert verdicts == [PASS] * 100 + [DROP]
+        one = bytes(tcp("7.0.0.0", "10.0.0.1", 1, 80))
+        others = [(bytes(one[:27]) + at.to_bytes(3, "big") + bytes(one[30:]), 0, 200 + at, 0) for at in range(20_000)]
+        assert {verdict for verdict, _ in soft.run_all(others)} == {PASS}
+        assert soft.run(evil, 0, 30 * S)[0] == DROP
+        counters = soft.counters()
+        assert counters["contexts"] == 16_384 and counters["evicted"] == 20_001 - 16_384 and counters["unkept"] == 0
+
+
+# --- Optimistic ACKs ---
+
+
+class Optimist:
+    """Nobody may acknowledge what the other side has not sent. Numbers do not wrap here, so they are compared as they are."""
+
+    def __init__(self) -> None:
+        self.sent: dict[frozenset, dict[str, int]] = {}
+        self.caught: set[frozenset] = set()
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        flags, seq = packet[TCP].flags, packet[TCP].seq
+        key = frozenset({(packet[IP].src, packet[TCP].sport), (packet[IP].dst, packet[TCP].dport)})
+        if key in self.caught:
+            return DROP, packet
+        me, other = packet[IP].src, packet[IP].dst
+        if key not in self.sent:
+            if flags.S and flags.A:
+                self.sent[key] = {me: seq + 1, other: packet[TCP].ack}
+            return PASS, packet
+        if flags.R:
+            del self.sent[key]
+            return PASS, packet
+        if flags.A and packet[TCP].ack > self.sent[key][other]:
+            self.caught.add(key)
+            return DROP, packet
+        length = len(packet[TCP].payload) + int(bool(flags.F))
+        self.sent[key][me] = max(self.sent[key][me], seq + length)
+        return PASS, packet
+
+
+def transfers(chance: random.Random) -> Iterable[Step]:
+    """Connections that carry data both ways; some acknowledge too much."""
+    time = 0
+    for sport in range(40):
+        ends = {"c": ("10.0.0.1", sport + 1), "s": ("10.0.0.2", 80)}
+        number = {"c": chance.randint(0, 1 << 20), "s": chance.randint(0, 1 << 20)}
+        other = {"c": "s", "s": "c"}
+
+        def segment(
+            side: str, flags: str, data: int = 0, more: int = 0, ends: dict = ends, number: dict = number
+        ) -> Packet:
+            there = "s" if side == "c" else "c"
+            packet = tcp(
+                ends[side][0],
+                ends[there][0],
+                ends[side][1],
+                ends[there][1],
+                flags,
+                seq=number[side],
+                ack=number[there] + more,
+            )
+            return packet / Raw(bytes(data)) if data else packet
+
+        if sport % 5:
+            yield time, 0, segment("c", "S")
+            number["c"] += 1
+            yield time, 0, segment("s", "SA")
+            number["s"] += 1
+        for _ in range(20):
+            time += 1000
+            side, data = chance.choice("cs"), chance.choice((0, 10, 100))
+            yield time, 0, segment(side, "A", data)
+            if chance.random() < 0.2:
+                yield time, 0, segment(side, "A", data)
+            if chance.random() < 0.8:
+                number[side] += data
+        if sport % 3 == 0:
+            yield time, 0, segment(chance.choice("cs"), "A", 0, chance.choice((0, 1, 1000)))
+        if sport % 4 == 0:
+            yield time, 0, segment("c", chance.choice(("R", "RA")))
+        else:
+            yield time, 0, segment("c", "FA")
+            number["c"] += 1
+            yield time, 0, segment("s", "FA")
+            number["s"] += 1
+            yield time, 0, segment("c", "A", 0, chance.choice((0, 0, 1)))
+        yield time, 0, segment(chance.choice("cs"), "A")
+        assert other
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_optimistic_ack(seed: int) -> None:
+    seen = play("optimistic_ack", Optimist(), transfers(random.Random(seed)))
+    assert seen[PASS] > 500 and seen[DROP] >= 4
+
+
+# --- Super-spreaders ---
+
+
+class Spreader:
+    """A host may have 100 connections open; who had more must close half."""
+
+    def __init__(self) -> None:
+        self.open: Counter = Counter()
+        self.shut: set[str] = set()
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        host, flags = packet[IP].src, packet[TCP].flags
+        if port != 1:
+            return PASS, packet
+        if flags.S and not flags.A:
+            if self.open[host] >= 100 and host not in self.shut:
+                self.shut.add(host)
+                return DROP, packet
+            if host in self.shut and self.open[host] > 50:
+                return DROP, packet
+            self.shut.discard(host)
+            self.open[host] += 1
+        elif flags.F and self.open[host]:
+            self.open[host] -= 1
+        return PASS, packet
+
+
+def test_super_spreader() -> None:
+    chance, steps = random.Random(8), []
+    for at in range(4000):
+        phase = (at // 1000) % 2
+        flags = chance.choices(("S", "FA", "A", "SA"), ((8, 3, 1, 1), (3, 8, 1, 1))[phase])[0]
+        steps.append(
+            (at * 1000, chance.choice((1, 1, 1, 0)), tcp(f"10.0.0.{chance.choice('1112')}", "9.9.9.9", 1, 1, flags))
+        )
+    seen = play("super_spreader", Spreader(), steps)
+    assert seen[DROP] > 50
+
+
+# --- NAT ---
+
+
+class Nat:
+    """Each flow from inside has a public port for as long as it sends; answers come from where it sends to."""
+
+    PUBLIC = "203.0.113.1"
+
+    def __init__(self) -> None:
+        self.ports: dict[tuple, tuple[int, int]] = {}
+        self.flows: dict[tuple[int, type], tuple[tuple, int]] = {}
+        self.next = 1024
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        l4 = TCP if TCP in packet else UDP if UDP in packet else None
+        if IP not in packet or l4 is None:
+            return PASS, packet
+        name = "tcp" if l4 is TCP else "udp"
+        flow = (packet[IP].src, packet[l4].sport, packet[IP].dst, packet[l4].dport)
+        if port == 1:
+            public, last = self.ports.get((*flow, l4), (0, -1000 * S))
+            if time >= last + 300 * S:
+                public, self.next = self.next, 1024 if self.next == 65535 else self.next + 1
+            self.ports[*flow, l4] = (public, time)
+            self.flows[public, l4] = (flow, time)
+            return out(0), changed(packet, ip_src=self.PUBLIC, **{f"{name}_sport": public})
+        if packet[IP].dst != self.PUBLIC or (packet[l4].dport, l4) not in self.flows:
+            return DROP, packet
+        (inside, sport, outside, dport), last = self.flows[packet[l4].dport, l4]
+        if time >= last + 301 * S:
+            return DROP, packet
+        self.flows[packet[l4].dport, l4] = ((inside, sport, outside, dport), time)
+        if (outside, dport) != (packet[IP].src, packet[l4].sport):
+            return DROP, packet
+        return out(1), changed(packet, ip_dst=inside, **{f"{name}_dport": sport})
+
+
+def sessions() -> Iterable[Step]:
+    chance, time = random.Random(9), 0
+    for _ in range(2500):
+        time += chance.choice((1, 1000, S, S)) if chance.random() < 0.99 else 150 * S
+        make = chance.choice((tcp, udp))
+        if chance.random() < 0.5:
+            yield (
+                time,
+                1,
+                make(f"192.168.0.{chance.choice('12')}", f"9.9.9.{chance.choice('12')}", chance.choice((5, 6)), 80),
+            )
+        else:
+            public = chance.choice((Nat.PUBLIC, Nat.PUBLIC, Nat.PUBLIC, "192.168.0.1"))
+            yield (
+                time,
+                0,
+                make(f"9.9.9.{chance.choice('12')}", public, chance.choice((80, 80, 81)), 1024 + chance.randint(0, 30)),
+            )
+    yield time, 1, Ether(**MACS) / ARP()
+    yield time, 0, Ether(**MACS) / IP() / ICMP()
+    yield time, 1, Ether(**MACS, type=0x86DD) / IPv6() / UDP()
+
+
+def test_nat() -> None:
+    seen = play("nat", Nat(), sessions())
+    assert min(seen[out(0)], seen[out(1)], seen[DROP]) > 20
+
+
+def test_nat_runs_out_of_ports() -> None:
+    """The last port is followed by the first; a port that is another flow's is given to nobody."""
+    with Soft(PROGRAMS / "nat.efsm") as soft:
+        one = bytes(udp("192.168.0.1", "9.9.9.9", 5, 80))
+
+        def frame(flow: int) -> bytes:
+            return one[:29] + bytes([flow // 60_000]) + one[30:34] + (flow % 60_000).to_bytes(2, "big") + one[36:]
+
+        # Slowly, so that those whose ports come again are over.
+        frames = [(frame(flow), 1, flow * 20_000, 0) for flow in range(65536 - 1024 + 3)]
+        ports = [
+            int.from_bytes(result[34:36], "big") if verdict == out(0) else 0 for verdict, result in soft.run_all(frames)
+        ]
+        assert ports[:3] == [1024, 1025, 1026] and ports[64510:] == [65534, 65535, 1024, 1025, 1026]
+
+
+# --- Quotas ---
+
+
+class Quota:
+    """100,000 bytes for each subscriber; the frame that uses the rest up still passes."""
+
+    def __init__(self) -> None:
+        self.left: Counter = Counter()
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        if IP in packet:
+            host = packet[IP].src if port == 1 else packet[IP].dst
+            if self.left.setdefault(host, 100_000) < 0:
+                return DROP, packet
+            self.left[host] -= len(packet)
+        return out(port ^ 1), packet
+
+
+def test_quota() -> None:
+    chance, steps = random.Random(10), []
+    for at in range(800):
+        ends = [f"10.0.0.{chance.choice('12')}", "9.9.9.9"]
+        port = chance.choice((0, 1))
+        source, destination = ends if port == 1 else ends[::-1]
+        steps.append((at, port, udp(source, destination, 1, 1, bytes(chance.randint(0, 1400)))))
+    steps.append((900, 0, Ether(**MACS) / ARP()))
+    seen = play("quota", Quota(), steps)
+    assert seen[DROP] > 100
+
+
+def test_quota_is_topped_up() -> None:
+    subscriber = 0x0A000001
+    with Soft(PROGRAMS / "quota.efsm") as soft:
+        frame = bytes(udp("10.0.0.1", "9.9.9.9", 1, 1, bytes(1358)))
+        assert len(frame) == 1400
+        verdicts = [soft.run(frame, 1, at)[0] for at in range(80)]
+        # 71 frames leave 600 bytes, the 72nd takes them; 58 leave less than 20,001.
+        assert verdicts == [out(0)] * 72 + [DROP] * 8
+        told = [(event["kind"], event["registers"][0]) for event in soft.events() if event["kind"] == "Notified"]
+        assert told == [("Notified", 100_000 - 59 * 1400), ("Notified", (100_000 - 72 * 1400) % 2**32)]
+        assert soft.insert(1, [subscriber], 2, [5000]) == "done"
+        assert [soft.run(frame, 1, at)[0] for at in range(100, 106)] == [out(0)] * 4 + [DROP] * 2
+        assert soft.remove(1, [subscriber]) == "done" and soft.contexts(1) == {}
+        assert soft.run(frame, 1, 200)[0] == out(0)
+
+
+# --- Paxos ---
+
+REQUEST, P1A, P1B, P2A, P2B = range(5)
+
+
+def message(kind: int, instance: int, number: int, voted: int, sender: int, value: int) -> Packet:
+    return udp("10.0.0.1", "10.0.0.2", 7, 34952, words(kind, instance, number, voted, sender, value))
+
+
+def test_paxos_coordinator() -> None:
+    given = 0
+
+    def model(_: int, port: int, packet: Packet) -> Answer:
+        nonlocal given
+        load = bytes(packet[UDP].payload)
+        if packet[UDP].dport == 34952 and load[:4] == words(REQUEST):
+            given += 1
+            packet = changed(packet)
+            packet[UDP].payload = Raw(words(P2A, given, 1) + load[12:])
+        return out(port ^ 1), packet
+
+    chance = random.Random(11)
+    steps = [(at, 0, message(chance.choice((REQUEST, P1A, P2B)), 0, 0, 0, 0, at)) for at in range(100)]
+    steps.append((200, 1, udp("1.1.1.1", "2.2.2.2", 1, 34951, words(REQUEST, 0, 0))))
+    play("paxos_coordinator", model, steps)
+    assert given > 20
+
+
+class Acceptor:
+    """Promises and votes, of each instance."""
+
+    def __init__(self) -> None:
+        self.promised: Counter = Counter()
+        self.votes: dict[int, tuple[int, int]] = {}
+
+    def __call__(self, time: int, port: int, packet: Packet) -> Answer:
+        if packet[UDP].dport != 34952:
+            return out(port ^ 1), packet
+        load = bytes(packet[UDP].payload)
+        kind, instance, number, _, _, value = (int.from_bytes(load[at : at + 4], "big") for at in range(0, 24, 4))
+        if kind not in {P1A, P2A}:
+            return out(port ^ 1), packet
+        if number < self.promised[instance]:
+            return DROP, packet
+        self.promised[instance] = number
+        if kind == P1A:
+            voted, value = self.votes.get(instance, (0, 0))
+            answer = changed(
+                packet, eth_src=packet.dst, eth_dst=packet.src, ip_src=packet[IP].dst, ip_dst=packet[IP].src
+            )
+            answer[UDP].sport, answer[UDP].dport = packet[UDP].dport, packet[UDP].sport
+            answer[UDP].payload = Raw(words(P1B, instance, number, voted, 1, value))
+            return out(port), answer
+        self.votes[instance] = (number, value)
+        vote = changed(packet)
+        vote[UDP].payload = Raw(words(P2B, instance, number, number, 1, value))
+        return out(port ^ 1), vote
+
+
+def test_paxos_acceptor() -> None:
+    chance, steps = random.Random(12), []
+    for at in range(1500):
+        kind = chance.choice((P1A, P1A, P2A, P2A, REQUEST, P1B))
+        steps.append((at, 0, message(kind, chance.randint(1, 20), chance.randint(0, 8), 0, 0, chance.randint(1, 1000))))
+    steps.append((2000, 0, udp("1.1.1.1", "2.2.2.2", 1, 1, words(P1A, 1, 9, 0, 0, 0))))
+    seen = play("paxos_acceptor", Acceptor(), steps)
+    assert min(seen[out(0)], seen[out(1)], seen[DROP]) > 20
+
+
+def test_paxos_agrees() -> None:
+    """Three acceptors, proposers that overtake each other, messages that get lost: what is decided once stays decided."""
+    path = PROGRAMS / "paxos_acceptor.efsm"
+    chance, time, decided = random.Random(13), 0, {}
+    with Soft(path) as one, Soft(path) as two, Soft(path) as three:
+        for attempt in range(1, 60):
+            instance, promises, votes = chance.randint(1, 4), [], 0
+            number, value = chance.choice((attempt, max(1, attempt - 3))), 1000 + attempt
+            for acceptor in (one, two, three):
+                time += 1
+                verdict, answer = acceptor.run(bytes(message(P1A, instance, number, 0, 0, 0)), 0, time)
+                if verdict == out(0) and chance.random() < 0.8:
+                    load = bytes(Ether(answer)[UDP].payload)
+                    promises.append((int.from_bytes(load[12:16], "big"), int.from_bytes(load[20:24], "big")))
+            if len(promises) < 2:
+                continue
+            voted, earlier = max(promises)
+            # A number that was used before for another value is no number of this proposer's.
+            if voted == number:
+                continue
+            value = earlier if voted else value
+            for acceptor in (one, two, three):
+                time += 1
+                if chance.random() < 0.8:
+                    votes += acceptor.run(bytes(message(P2A, instance, number, 0, 0, value)), 0, time)[0] == out(1)
+            if votes >= 2:
+                assert decided.setdefault(instance, value) == value
+    assert decided
+
+
+# --- Key-value cache ---
+
+
+def test_kvs_cache() -> None:
+    """The cache answers with what the store said last; nothing that a SET has changed."""
+    get, put, response = 1, 2, 3
+    cached: dict[bytes, bytes] = {}
+
+    def model(_: int, port: int, packet: Packet) -> Answer:
+        load = bytes(packet[UDP].payload)
+        kind, key = int.from_bytes(load[:4], "big"), load[4:12]
+        if port == 1 and packet[UDP].sport == 11211 and kind == response:
+            cached[key] = load[12:20]
+        elif port == 0 and packet[UDP].dport == 11211 and key in cached:
+            if kind == get:
+                answer = changed(
+                    packet, eth_src=packet.dst, eth_dst=packet.src, ip_src=packet[IP].dst, ip_dst=packet[IP].src
+                )
+                answer[UDP].sport, answer[UDP].dport = 11211, packet[UDP].sport
+                answer[UDP].payload = Raw(words(response) + key + cached[key])
+                return out(0), answer
+            if kind == put:
+                del cached[key]
+        return out(port ^ 1), packet
+
+    chance, steps = random.Random(14), []
+    for at in range(1500):
+        load = words(
+            chance.choice((get, get, put, response)),
+            0,
+            chance.randint(0, 5),
+            chance.getrandbits(32),
+            chance.getrandbits(32),
+        )
+        if chance.random() < 0.5:
+            steps.append((at, 1, udp("10.0.0.9", "10.0.0.1", chance.choice((11211, 11211, 9)), 4000, load)))
+        else:
+            steps.append((at, 0, udp("10.0.0.1", "10.0.0.9", 4000, chance.choice((11211, 11211, 9)), load)))
+    seen = play("kvs_cache", model, steps)
+    assert min(seen.values()) > 100

@@ -1,0 +1,88 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Random programs on random frames: native code against plain Python."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from efsm import Machine
+from flow_random import Traffic, Writer
+from flow_soft import Soft, binary
+
+# So many seeds, and of each program so many frames.
+SEEDS = 60
+FRAMES = 150
+
+
+def accepted(seed: int, path: Path) -> str:
+    """A program that the compiler takes; with most of them something is wrong, such as rows that never fit."""
+    for attempt in range(1000):
+        text = Writer(1000 * seed + attempt).program()
+        path.write_text(text)
+        done = subprocess.run([binary(), path], input="", capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return text
+        # Never a panic; always a place.
+        assert done.returncode == 1 and done.stderr.startswith(f"{path}:"), done.stderr
+    raise AssertionError("no program was accepted")
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_alike(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "random.efsm"
+    text = accepted(seed, path)
+    machine = Machine(text, 50)
+    traffic = Traffic(seed)
+    events: list[dict] = []
+    with Soft(path, 50) as soft:
+        for number in range(FRAMES):
+            data, port, time, hash_ = traffic.frame()
+            result = soft.run(data, port, time, hash_)
+            happened = soft.events()
+            events += happened
+            machine.gone = [tuple(map(int, event["key"])) for event in happened if event["kind"] == "Evicted"]
+            assert result == machine.run(data, port, time, hash_), f"frame {number}: {data.hex()}\n{text}"
+            if number % 40 == 39:
+                soft.walk(time)
+                machine.walk(time)
+            if number % 10 == 9:
+                compare(soft, machine, events + soft.events(), text)
+                events = []
+
+
+def compare(soft: Soft, machine: Machine, happened: list[dict], text: str) -> None:
+    """Contexts, registers, counters and events."""
+    events = [
+        (event["kind"], event["element"], tuple(map(int, event["key"])), event["state"], event["registers"])
+        for event in happened
+    ]
+    expected = []
+    for kind, at, key, state, registers in machine.events:
+        element = machine.elements[at]
+        expected.append((kind, at, key, element.states.index(state), [*registers, 0, 0, 0, 0][:4]))
+    # The walker goes by places, which Python does not have.
+    assert sorted(events) == sorted(expected), text
+    machine.events.clear()
+    for at, element in enumerate(machine.elements):
+        contexts = {}
+        for key, context in machine.contexts[at].items():
+            state = element.states.index
+            hard = (
+                [context.hard[0], None if context.hard[1] is None else state(context.hard[1])] if context.hard else None
+            )
+            idle = None
+            if context.idle:
+                span, since, then = context.idle
+                idle = [since + span, None if then is None else state(then), span]
+            registers = [*context.registers.values(), 0, 0, 0, 0][:4]
+            contexts[key] = {"state": state(context.state), "registers": registers, "hard": hard, "idle": idle}
+        found = {
+            key: {name: one[name] for name in ("state", "registers", "hard", "idle")}
+            for key, one in soft.contexts(at).items()
+        }
+        assert found == contexts, text
+        assert soft.globals(at) == [*machine.globals[at].values(), *[0] * 8][:8], text
+        counters = soft.counters(at)
+        assert {name: counters[name] for name in machine.counters[at]} == machine.counters[at], text

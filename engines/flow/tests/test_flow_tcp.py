@@ -1,0 +1,196 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Connections, with what networks do to them, and forgeries, through engines/flow/programs/tcp_tracking.efsm: what hosts send passes, what they do not is dropped."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from efsm import Machine
+from flow_soft import PROGRAMS, Soft
+from scapy.layers.inet import IP, TCP, UDP, fragment
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet, Raw
+
+S = 1_000_000
+# Without them Scapy asks the network for them.
+MACS = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
+OUTSIDE, INSIDE = 0, 1
+HOSTS = {INSIDE: "10.0.0.1", OUTSIDE: "192.0.2.80"}
+# A frame, its port, and whether it passes.
+Event = tuple[int, Packet, bool]
+
+
+@dataclass
+class Connection:
+    """Both ends of a connection; the network can repeat what they send."""
+
+    chance: random.Random
+    port: int
+    # What each side sends next.
+    number: dict[int, int] = field(default_factory=dict)
+    # What was sent, to be sent again.
+    sent: list[tuple[int, Packet]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for side in HOSTS:
+            self.number[side] = self.chance.choice((0, 1 << 31, (1 << 32) - 300, self.chance.getrandbits(32)))
+
+    def segment(self, side: int, flags: str, data: int = 0, seq: int = 0, ack: int = 0) -> Packet:
+        """A segment of a side, its numbers so far from right."""
+        ports = {"sport": self.port, "dport": 80} if side == INSIDE else {"sport": 80, "dport": self.port}
+        right = self.number[1 - side] if "A" in flags else 0
+        packet = Ether(**MACS) / IP(src=HOSTS[side], dst=HOSTS[1 - side])
+        packet /= TCP(
+            **ports,
+            flags=flags,
+            seq=(self.number[side] + seq) % 2**32,
+            ack=(right + ack) % 2**32 if "A" in flags else 0,
+        )
+        return packet / Raw(bytes(data)) if data else packet
+
+    def send(self, side: int, flags: str, data: int = 0) -> Iterator[Event]:
+        packet = self.segment(side, flags, data)
+        self.number[side] = (self.number[side] + data + sum(flag in "SF" for flag in flags)) % 2**32
+        self.sent.append((side, packet))
+        yield side, packet, True
+
+    def forged(self) -> Iterator[Event]:
+        """What only an attacker sends into an open connection."""
+        far = self.chance.choice((1 << 21, 1 << 30, -(1 << 21), -(1 << 30)))
+        for side in HOSTS:
+            yield side, self.segment(side, "A", 10, seq=far), False
+            yield side, self.segment(side, "RA", seq=far), False
+            yield side, self.segment(side, "A", 10, ack=self.chance.choice((1, 1000, 1 << 30))), False
+            yield side, self.segment(side, "FA", ack=1), False
+        yield OUTSIDE, self.segment(OUTSIDE, "S"), False
+        yield OUTSIDE, self.segment(OUTSIDE, "SA", ack=77), False
+        yield OUTSIDE, self.segment(OUTSIDE, ""), False
+
+    def open(self) -> Iterator[Event]:
+        yield OUTSIDE, self.segment(OUTSIDE, "SA"), False
+        yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
+        yield INSIDE, self.segment(INSIDE, "A", 5), False
+        yield from self.send(INSIDE, "S")
+        for _ in range(self.chance.choice((0, 0, 1))):
+            yield *self.sent[-1], True
+        yield OUTSIDE, self.segment(OUTSIDE, "SA", ack=self.chance.choice((-1, 1))), False
+        yield OUTSIDE, self.segment(OUTSIDE, "A"), False
+        yield from self.send(OUTSIDE, "SA")
+        if self.chance.random() < 0.3:
+            # The SYN again while its answer is on the way, and the answer again.
+            yield *self.sent[-2], True
+            yield *self.sent[-1], True
+        yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
+        yield INSIDE, self.segment(INSIDE, "A", seq=1), False
+        yield INSIDE, self.segment(INSIDE, "A", ack=1), False
+        yield from self.send(INSIDE, "A", self.chance.choice((0, 20)))
+        if self.chance.random() < 0.3:
+            # Lost behind us: the other side says again what it said.
+            yield OUTSIDE, self.sent[1][1], True
+
+    def talk(self, rounds: int) -> Iterator[Event]:
+        for _ in range(rounds):
+            side = self.chance.choice((INSIDE, OUTSIDE))
+            for _ in range(self.chance.randint(1, 4)):
+                yield from self.send(side, self.chance.choice(("A", "PA")), self.chance.choice((0, 1, 100, 1000)))
+            if self.chance.random() < 0.8:
+                yield from self.send(1 - side, "A")
+            if self.chance.random() < 0.3:
+                # Comes again, or late.
+                yield *self.chance.choice(self.sent[-5:]), True
+            if self.chance.random() < 0.3:
+                yield from self.forged()
+
+    def close(self) -> Iterator[Event]:
+        first = self.chance.choice((INSIDE, OUTSIDE))
+        how = self.chance.choice(("one by one", "half open", "together", "reset", "reset bare"))
+        if how.startswith("reset"):
+            yield first, self.segment(first, "RA" if how == "reset" else "R"), True
+            for side in HOSTS:
+                yield side, self.segment(side, "A", 10), False
+            return
+        fin = self.segment(1 - first, "FA")
+        yield from self.send(first, "FA")
+        if how == "together":
+            # The other side's was on its way before it saw this one.
+            yield 1 - first, fin, True
+            self.number[1 - first] = (self.number[1 - first] + 1) % 2**32
+        else:
+            yield from self.send(1 - first, "A")
+            if how == "half open":
+                for _ in range(3):
+                    yield from self.send(1 - first, "PA", 500)
+                    yield from self.send(first, "A")
+                yield from self.forged()
+            yield from self.send(1 - first, "FA")
+        yield from self.send(first, "A")
+        yield from self.send(1 - first, "A")
+
+
+def life(seed: int) -> Iterator[tuple[int, int, Packet, bool]]:
+    """Connections one after the other, some of the same port as the one before."""
+    chance, time = random.Random(seed), seed * 1_000_000_000
+    before: Connection | None = None
+    for number in range(12):
+        connection = Connection(chance, 1000 + number // 2)
+        if before and before.port == connection.port:
+            # Hosts begin far from where they were (RFC 6528).
+            connection.number = {side: (last + (1 << 24)) % 2**32 for side, last in before.number.items()}
+        before = connection
+        parts = [connection.open(), connection.talk(chance.randint(0, 10))]
+        # Some are left as they are: their host is gone, and its next connection may have the same port.
+        if chance.random() < 0.8:
+            parts.append(connection.close())
+        for part in parts:
+            for side, packet, passes in part:
+                time += chance.choice((1, 1000, 50_000))
+                yield time, side, packet, passes
+        if chance.random() < 0.5:
+            # Whatever it was, it is over. What inside sends may still leave; nothing comes in.
+            time += 4000 * S
+            yield time, OUTSIDE, connection.segment(OUTSIDE, "A", 10), False
+        time += 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_connections(seed: int) -> None:
+    path = PROGRAMS / "tcp_tracking.efsm"
+    machine = Machine(path.read_text())
+    events = [(time, port, packet, bytes(packet), passes) for time, port, packet, passes in life(seed)]
+    with Soft(path) as soft:
+        results = soft.run_all([(frame, port, time, 0) for time, port, _, frame, _ in events])
+    for number, ((time, port, packet, frame, passes), result) in enumerate(zip(events, results, strict=True)):
+        expected = (("port", port ^ 1) if passes else ("drop",)), frame
+        assert result == expected, (
+            f"frame {number} from port {port}: {packet.summary()} {packet[TCP].seq} {packet[TCP].ack}"
+        )
+        assert machine.run(frame, port, time) == expected
+
+
+def test_everything_else() -> None:
+    with Soft(PROGRAMS / "tcp_tracking.efsm") as soft:
+        pieces = fragment(Ether(**MACS) / IP() / TCP() / Raw(bytes(100)), fragsize=40)
+        for packet, enters in [
+            (Ether(**MACS) / ARP(), True),
+            (Ether(**MACS) / IP() / UDP(), True),
+            (Ether(**MACS, type=0x86DD) / IPv6() / TCP(flags="A"), False),
+            *((piece, False) for piece in pieces),
+        ]:
+            assert soft.run(bytes(packet), OUTSIDE, 0)[0] == (("port", 1) if enters else ("drop",))
+            if TCP not in packet:
+                assert soft.run(bytes(packet), INSIDE, 0)[0] == ("port", 0)
+
+
+def test_refused_connection() -> None:
+    """A port that is closed: the answer to the SYN is a reset, and then nothing is left."""
+    connection = Connection(random.Random(1), 1)
+    with Soft(PROGRAMS / "tcp_tracking.efsm") as soft:
+        for time, (side, packet, passes) in enumerate(connection.send(INSIDE, "S")):
+            assert (soft.run(bytes(packet), side, time)[0] != ("drop",)) == passes
+        assert soft.run(bytes(connection.segment(OUTSIDE, "RA", ack=5)), OUTSIDE, 9)[0] == ("drop",)
+        assert soft.run(bytes(connection.segment(OUTSIDE, "RA")), OUTSIDE, 10)[0] == ("port", 1)
+        assert soft.contexts(0) == {} and soft.contexts(1) == {}

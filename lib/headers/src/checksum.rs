@@ -1,0 +1,40 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The Internet checksum (RFC 1071) of what has changed.
+
+/// The sum of 16-bit words, carries not yet added back; the number of bytes is even, and below 128 KiB.
+pub(crate) fn sum(bytes: &[u8]) -> u32 {
+    bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
+}
+
+/// The checksum when words of sum `before` have become words of sum `after`: RFC 1624, equation 3.
+pub(crate) fn repair(checksum: u16, before: u32, after: u32) -> u16 {
+    !fold(u32::from(!checksum) + u32::from(!fold(before)) + u32::from(fold(after)))
+}
+
+/// Adds the carries back.
+fn fold(sum: u32) -> u16 {
+    let once = (sum & 0xFFFF) + (sum >> 16);
+    (once + (once >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 1624, section 4.
+    #[test]
+    fn rfc_1624() {
+        assert_eq!(repair(0xDD2F, 0x5555, 0x3285), 0x0000);
+    }
+
+    /// In one's complement a sum is its remainder by 0xFFFF, where only the sum of nothing but zeros is 0.
+    #[test]
+    fn carries() {
+        for high in 0..8 {
+            for low in [0, 1, 2, 0x7FFF, 0xFFF8, 0xFFFE, 0xFFFF] {
+                let sum: u32 = high << 16 | low;
+                assert_eq!(u32::from(fold(sum)), if sum == 0 { 0 } else { (sum - 1) % 0xFFFF + 1 }, "{sum:#x}");
+            }
+        }
+    }
+}

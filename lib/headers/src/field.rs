@@ -1,0 +1,142 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Fields and headers by name.
+
+use crate::table::{FIELDS, Field, HEADERS, Header, Layer, Part};
+
+/// What the table says of a field.
+pub(crate) struct FieldRow {
+    pub(crate) field: Field,
+    pub(crate) name: &'static str,
+    pub(crate) bits: u32,
+    /// What must be there; none: the field comes with the frame and not in it.
+    pub(crate) part: Option<Part>,
+    /// Its first bit, counted from a layer's first byte in network order; none: the parser computes it.
+    pub(crate) at: Option<(Layer, u16)>,
+    pub(crate) set: bool,
+    pub(crate) what: &'static str,
+}
+
+/// What the table says of a header.
+pub(crate) struct HeaderRow {
+    pub(crate) header: Header,
+    pub(crate) part: Part,
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+}
+
+impl Field {
+    /// All fields, in the order of the documentation; `Field::ALL[field as usize]` is `field`.
+    pub const ALL: [Field; FIELDS.len()] = {
+        let mut all = [Field::Port; FIELDS.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = FIELDS[at].field;
+            at += 1;
+        }
+        all
+    };
+
+    /// The field of that name.
+    ///
+    /// ```
+    /// use penstock_headers::Field;
+    /// assert_eq!(Field::parse("ip.src"), Some(Field::IpSrc));
+    /// assert_eq!(Field::parse("ip.source"), None);
+    /// ```
+    pub fn parse(name: &str) -> Option<Field> {
+        FIELDS.iter().find(|row| row.name == name).map(|row| row.field)
+    }
+
+    /// Its name: `ip.src`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Its width: 1 to 128 bits.
+    pub fn bits(self) -> u32 {
+        self.row().bits
+    }
+
+    /// Whether edits may set it. Those that may not say what the rest of the frame is, or where it came from.
+    pub fn can_be_set(self) -> bool {
+        self.row().set
+    }
+
+    /// Whether it comes with the frame (`port`, `time`) and not in it.
+    pub fn is_metadata(self) -> bool {
+        self.row().part.is_none()
+    }
+
+    /// The header that a frame must have for the field to be there: `ip` for `ip.src`. None for metadata, Ethernet and what both TCP and UDP have.
+    pub fn header(self) -> Option<Header> {
+        let part = self.row().part?;
+        HEADERS.iter().find(|row| row.part == part).map(|row| row.header)
+    }
+
+    /// What it is, in a few words.
+    pub fn what(self) -> &'static str {
+        self.row().what
+    }
+
+    pub(crate) fn row(self) -> &'static FieldRow {
+        &FIELDS[self as usize]
+    }
+}
+
+impl Header {
+    /// All headers; `Header::ALL[header as usize]` is `header`.
+    pub const ALL: [Header; HEADERS.len()] = {
+        let mut all = [Header::Vlan; HEADERS.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = HEADERS[at].header;
+            at += 1;
+        }
+        all
+    };
+
+    /// The header of that name.
+    pub fn parse(name: &str) -> Option<Header> {
+        HEADERS.iter().find(|row| row.name == name).map(|row| row.header)
+    }
+
+    /// Its name: `vlan2`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it is, in a few words.
+    pub fn what(self) -> &'static str {
+        self.row().what
+    }
+
+    pub(crate) fn row(self) -> &'static HeaderRow {
+        &HEADERS[self as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_in_the_order_of_their_enums() {
+        assert!(Field::ALL.iter().enumerate().all(|(at, field)| *field as usize == at));
+        assert!(Header::ALL.iter().enumerate().all(|(at, header)| *header as usize == at));
+    }
+
+    #[test]
+    fn names_lead_back() {
+        assert!(Field::ALL.iter().all(|field| Field::parse(field.name()) == Some(*field)));
+        assert!(Header::ALL.iter().all(|header| Header::parse(header.name()) == Some(*header)));
+    }
+
+    #[test]
+    fn fields_know_their_headers() {
+        assert_eq!(Field::IpSrc.header(), Some(Header::Ip));
+        assert_eq!(Field::TcpLen.header(), Some(Header::Tcp));
+        for field in [Field::Port, Field::EthType, Field::L4Sport, Field::Data0] {
+            assert_eq!(field.header(), None);
+        }
+    }
+}

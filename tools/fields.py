@@ -1,0 +1,161 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Writes the fields of frames (lib/headers/fields.toml) as Rust enums, as a SystemVerilog package and as a page.
+
+Usage: python tools/fields.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = "lib/headers/fields.toml"
+NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
+ORIGIN = f"Written by tools/fields.py from {SOURCE}; change that."
+
+
+def variant(name: str) -> str:
+    """A name as Rust writes variants: `ip.src` is `IpSrc`."""
+    return "".join(word.capitalize() for word in re.split(r"[._]", name))
+
+
+def enum(name: str, what: str, entries: dict[str, str], scope: str) -> list[str]:
+    lines = ["", f"/// {what}", "#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]", "#[repr(u8)]"]
+    lines.append(f"{scope} enum {name} {{")
+    for entry, text in entries.items():
+        lines += [f"    /// `{entry}`: {text}.", f"    {variant(entry)},"]
+    return [*lines, "}"]
+
+
+def table(name: str, what: str, row: str, rows: list[str]) -> list[str]:
+    return ["", f"/// {what}", f"pub(crate) static {name}: [{row}; {len(rows)}] = [", *rows, "];"]
+
+
+def rust(source: dict[str, Any]) -> list[str]:
+    headers, fields = source["header"], source["field"]
+    parts = {**headers, **source["part"]}
+    lines = [f"// {NOTICE}", f"//! {ORIGIN}", "", "use crate::field::{FieldRow, HeaderRow};"]
+    lines += enum("Field", "What a program can read of a frame.", {n: f["what"] for n, f in fields.items()}, "pub")
+    lines += enum("Header", "A protocol that a frame has or has not.", headers, "pub")
+    lines += enum("Part", "What is there or not: headers, and other groups of fields.", parts, "pub(crate)")
+    layers = {name: layer["what"] for name, layer in source["layer"].items()}
+    lines += enum("Layer", "A place that the parser finds.", layers, "pub(crate)")
+    lines += table(
+        "HEADERS",
+        "By [`Header`].",
+        "HeaderRow",
+        [
+            f"    HeaderRow {{ header: Header::{variant(name)}, part: Part::{variant(name)}, name: {quoted(name)}, what: {quoted(what)} }},"
+            for name, what in headers.items()
+        ],
+    )
+    rows = []
+    for name, field in fields.items():
+        part = f"Some(Part::{variant(field['part'])})" if "part" in field else "None"
+        at = f"Some((Layer::{variant(field['at'][0])}, {field['at'][1]}))" if "at" in field else "None"
+        rows.append(
+            f"    FieldRow {{ field: Field::{variant(name)}, name: {quoted(name)}, bits: {field['bits']}, part: {part}, at: {at}, "
+            f"set: {str(field.get('set', False)).lower()}, what: {quoted(field['what'])} }},"
+        )
+    return lines + table("FIELDS", "By [`Field`].", "FieldRow", rows)
+
+
+def places(source: dict[str, Any]) -> dict[str, int]:
+    """The lowest bit of each field in hardware's `headers_t`: layers one after the other, the first byte of each topmost, below them `tcp.len`."""
+    lowest = {"tcp.len": 0}
+    end, layers = source["field"]["tcp.len"]["bits"], {}
+    for name, layer in reversed(source["layer"].items()):
+        end += layer["bytes"] * 8
+        layers[name] = end
+    for name, field in source["field"].items():
+        if "at" in field:
+            layer, first = field["at"]
+            lowest[name] = layers[layer] - first - field["bits"]
+    return lowest
+
+
+def verilog(source: dict[str, Any]) -> list[str]:
+    parts, lowest = [*source["header"], *source["part"]], places(source)
+    lines = [
+        f"// {NOTICE}",
+        f"// {ORIGIN}",
+        "",
+        "// What the parser of frames finds (lib/rtl/header_parser.sv).",
+        "package fields_pkg;",
+    ]
+    lines += ["  // Bits of `parts`: what is there", f"  localparam int unsigned PARTS = 32'd{len(parts)};"]
+    lines += [f"  localparam int unsigned PART_{constant(name)} = 32'd{index};" for index, name in enumerate(parts)]
+    lines += [
+        "",
+        "  // Bytes as in the frame, the first one topmost",
+        "  typedef struct packed {",
+        "    logic [PARTS-1:0] parts;",
+    ]
+    lines += [
+        f"    logic [{layer['bytes'] * 8 - 1}:0] {name};  // {layer['what']}" for name, layer in source["layer"].items()
+    ]
+    lines += [
+        f"    logic [{source['field']['tcp.len']['bits'] - 1}:0] tcp_len;  // TCP's payload in bytes",
+        "  } headers_t;",
+        "",
+    ]
+    lines.append(
+        "  // Fields: the lowest bit in a headers_t, how many there are, the part that says whether they mean something"
+    )
+    for name, at in sorted(lowest.items(), key=lambda item: list(source["field"]).index(item[0])):
+        field = source["field"][name]
+        for what, value in (("AT", at), ("BITS", field["bits"]), ("PART", parts.index(field["part"]))):
+            lines.append(f"  localparam int unsigned {constant(name)}_{what} = 32'd{value};")
+    return [*lines, "endpackage"]
+
+
+def constant(name: str) -> str:
+    return name.replace(".", "_").upper()
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def page(source: dict[str, Any]) -> list[str]:
+    lines = [f"<!-- {NOTICE} -->", f"<!-- {ORIGIN} -->", "# What inline engines see of a frame", ""]
+    lines += ["| header | |", "|---|---|"]
+    lines += [f"| `{name}` | {what} |" for name, what in source["header"].items()]
+    lines += ["", "| field | bits | can be set | |", "|---|---|---|---|"]
+    for name, field in source["field"].items():
+        lines.append(f"| `{name}` | {field['bits']} | {'yes' if field.get('set') else ''} | {field['what']} |")
+    return lines
+
+
+def render() -> dict[str, str]:
+    source = tomllib.loads((ROOT / SOURCE).read_text())
+    files = {
+        "lib/headers/src/table.rs": rust(source),
+        "lib/headers/fields_pkg.sv": verilog(source),
+        "lib/headers/fields.md": page(source),
+    }
+    return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__)
+    args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
+    opts = args.parse_args()
+    stale = 0
+    for name, text in render().items():
+        path = ROOT / name
+        if not opts.check:
+            path.write_text(text)
+        elif not path.exists() or path.read_text() != text:
+            print(f"{name}: not up to date; run python tools/fields.py", file=sys.stderr)
+            stale += 1
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
