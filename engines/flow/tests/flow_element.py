@@ -264,7 +264,7 @@ class Element:
             CONDITION[q.op](value(q.a, q.value), value(q.b, q.value)) << i for i, q in enumerate(program.conditions)
         )
         full = found is None and len(self.contexts) >= program.capacity and "expired" not in events
-        for number, row in enumerate(program.rows):
+        for number, row in enumerate(program.rows):  # noqa: B007
             if (
                 row.state not in (None, context.state)
                 or row.new not in (None, found is None)
