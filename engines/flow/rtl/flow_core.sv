@@ -160,7 +160,8 @@ module flow_core
       h_q.op <= take_host ? host_op : take_move ? OpMove : take_frame ? OpFrame : OpWalk;
       h_q.keyed <= take_frame ? keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
       h_q.key <= take_host ? host_key : take_move ? next_key : key;
-      h_q.where <= take_host ? host_where : take_move ? '{stash: 1'b1, way: '0, slot: next_slot} : '{stash: 1'b0, way: walk_way_q, slot: '0};
+      h_q.where <= '{stash: take_move, way: walk_way_q, slot: next_slot};
+      if (take_host) h_q.where <= host_where;
       h_q.addr <= {Ways{take_host ? host_addr : walk_addr_q}};
       h_frame_q <= '{x: x, here: here, side: side};
     end
