@@ -155,8 +155,10 @@ impl TryFrom<String> for Mac {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
+        // from_str_radix() would take a sign, too.
+        let is_byte = |byte: &str| byte.len() == 2 && byte.bytes().all(|digit| digit.is_ascii_hexdigit());
         let bytes: Option<Vec<u8>> =
-            text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| byte.len() == 2)).collect();
+            text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| is_byte(byte))).collect();
         let mac = bytes.and_then(|bytes| bytes.try_into().ok());
         mac.map(Self).ok_or_else(|| format!("`{text}` is no MAC: write 02:00:00:00:00:01"))
     }
