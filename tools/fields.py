@@ -10,10 +10,10 @@ import argparse
 import re
 import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from generated import ROOT, bring
+
 SOURCE = "lib/headers/fields.toml"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
 ORIGIN = f"Written by tools/fields.py from {SOURCE}; change that."
@@ -146,15 +146,7 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
-    stale = 0
-    for name, text in render().items():
-        path = ROOT / name
-        if not opts.check:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            print(f"{name}: not up to date; run python tools/fields.py", file=sys.stderr)
-            stale += 1
-    return 1 if stale else 0
+    return 0 if bring(render(), opts.check, "fields.py") else 1
 
 
 if __name__ == "__main__":

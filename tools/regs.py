@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
+from generated import ROOT, bring
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, RegfileNode, RegNode
 
-ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [
     "shell/regs/card.rdl",
     "engines/rpu/regs/rpu.rdl",
@@ -98,20 +97,12 @@ def main() -> int:
     args.add_argument("--html", metavar="DIR", help="also write the register reference as HTML")
     opts = args.parse_args()
     maps = compile_maps()
-    stale = 0
-    for name, text in render(maps).items():
-        path = ROOT / name
-        if opts.check:
-            if not path.exists() or path.read_text() != text:
-                print(f"{path.relative_to(ROOT)}: not up to date; run python tools/regs.py", file=sys.stderr)
-                stale += 1
-        else:
-            path.write_text(text)
+    current = bring(render(maps), opts.check, "regs.py")
     if opts.html:
         from peakrdl_html import HTMLExporter
 
         HTMLExporter().export([top for _, _, top in maps], opts.html)
-    return 1 if stale else 0
+    return 0 if current else 1
 
 
 if __name__ == "__main__":

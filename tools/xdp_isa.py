@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 import sys
 import tomllib
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from generated import ROOT, bring
+
 SOURCE = "engines/xdp/isa/isa.toml"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
 ORIGIN = f"Written by tools/xdp_isa.py from {SOURCE}; change that."
@@ -59,15 +59,7 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__)
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
-    stale = 0
-    for name, text in render(constants()).items():
-        path = ROOT / name
-        if not opts.check:
-            path.write_text(text)
-        elif not path.exists() or path.read_text() != text:
-            print(f"{name}: not up to date; run python tools/xdp_isa.py", file=sys.stderr)
-            stale += 1
-    return 1 if stale else 0
+    return 0 if bring(render(constants()), opts.check, "xdp_isa.py") else 1
 
 
 if __name__ == "__main__":

@@ -419,10 +419,11 @@ impl Card {
         }
     }
 
-    /// Cycles until the next timer rings.
+    /// Cycles until the next timer rings. Those of units that were given up never do.
     #[must_use]
     pub fn until_timer(&self) -> Option<u64> {
-        self.units.iter().map(Unit::until_timer).min().filter(|cycles| *cycles != u64::MAX)
+        let alive = each_bit(self.all_units() & !self.dead).map(|number| &self.units[usize::from(number)]);
+        alive.map(Unit::until_timer).min().filter(|cycles| *cycles != u64::MAX)
     }
 
     /// Lets all units run until none has anything to do, and hands out what has left since the last call.

@@ -400,6 +400,14 @@ fn time_that_the_host_tells_of_rings_timers() {
     }
     // Those that were missed are one.
     assert_eq!(rings, [0, 1, 1, 2, 3, 4]);
+    // Nobody waits for the timer of a core that does not run: it is due for as long as that lasts.
+    card.write(WINDOW + regs::RPU_HOST_HALT, 1).unwrap();
+    card.pass(50_000);
+    assert_eq!(card.until_timer(), None);
+    card.write(WINDOW + regs::RPU_HOST_HALT, 0).unwrap();
+    card.poll();
+    assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_L), 5);
+    assert!(card.until_timer().is_some_and(|cycles| cycles > 0));
 }
 
 #[test]

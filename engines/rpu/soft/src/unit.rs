@@ -157,10 +157,10 @@ impl Unit {
         self.system.pass(cycles);
     }
 
-    /// Cycles until its timer rings, 0 when it is due already; `u64::MAX` when it is not set.
+    /// Cycles until its timer rings, 0 when it is due already; `u64::MAX` when it is not set, or the core does not run and would not hear it.
     #[must_use]
     pub fn until_timer(&self) -> u64 {
-        self.system.until_timer()
+        if self.reset || self.is_halted() { u64::MAX } else { self.system.until_timer() }
     }
 
     /// Gives a frame to a free slot of those that the program has declared.
