@@ -5,8 +5,8 @@
 // starts. Each level counts the keys of one node that are not above the address.
 //
 //   cycle 0                  cycle 1                 cycle 2                       cycle 3
-//   ADDR written ─>        ‖ 15 compares ─>        ‖ leaf node and classes       ‖ CLASS, PASS_MASK
-//   32 compares ─> inner   ‖ leaf row              ‖ (block RAM) ─>              ‖ may be read
+//   ADDR written ─>        ‖ 31 compares ─>        ‖ leaf node and classes       ‖ CLASS, PASS_MASK
+//   16 compares ─> inner   ‖ leaf row              ‖ (block RAM) ─>              ‖ may be read
 //   node (distributed RAM) ‖                       ‖ 15 compares                 ‖
 //
 // CLASS and PASS_MASK answer two cycles after the address register: a read in cycle 1 holds the core for two cycles, one in
@@ -23,9 +23,10 @@ module ip_prefix (
     input wire logic rst,
     accel_if.accel   bus
 );
-  localparam int unsigned Roots = 32;
-  localparam int unsigned Fan = 16;  // keys of an inner or leaf node
-  localparam int unsigned Rows = Roots * Fan;  // leaf nodes
+  localparam int unsigned Roots = 16;  // few: in their cycle an inner node is read, too
+  localparam int unsigned Inner = 32;  // keys of an inner node
+  localparam int unsigned Fan = 16;  // of a leaf node
+  localparam int unsigned Rows = Roots * Inner;  // leaf nodes
   localparam int unsigned ClassW = 4;
   localparam int unsigned Planes = ClassW + 1;  // bits of a class, and "is not 0"
 
@@ -36,8 +37,8 @@ module ip_prefix (
     for (int unsigned k = 1; k < Fan; k++) compare[k] = address >= keys[k];
   endfunction
 
-  function automatic logic [Roots-1:1] compare_roots(logic [Roots-1:0][31:0] keys, logic [31:0] address);
-    for (int unsigned k = 1; k < Roots; k++) compare_roots[k] = address >= keys[k];
+  function automatic logic [Inner-1:1] compare_inner(logic [Inner-1:1][31:0] keys, logic [31:0] address);
+    for (int unsigned k = 1; k < Inner; k++) compare_inner[k] = address >= keys[k];
   endfunction
 
   function automatic logic [4:0] gray(logic [4:0] n);
@@ -45,9 +46,9 @@ module ip_prefix (
   endfunction
 
   // Number of ones, which stand together from bit 1 on, in Gray code: from k - 1 to k it changes in the lowest one of k.
-  function automatic logic [4:0] gray_count(logic [Roots-1:1] ge);
+  function automatic logic [4:0] gray_count(logic [Inner-1:1] ge);
     gray_count = '0;
-    for (int unsigned k = 1; k < Roots; k++) if (ge[k]) gray_count ^= 5'(k & -k);
+    for (int unsigned k = 1; k < Inner; k++) if (ge[k]) gray_count ^= 5'(k & -k);
   endfunction
 
   // An interval's bit is the parity of the differences up to it: cheaper behind the compares than a selector.
@@ -65,7 +66,7 @@ module ip_prefix (
   // --- Tables -------------------------------------------------------------------------------------------------------
 
   logic [Roots-1:0][31:0] root_keys_q;
-  (* ram_style = "distributed" *) logic [Fan-1:1][31:0] inner_mem[Roots];
+  (* ram_style = "distributed" *) logic [Inner-1:1][31:0] inner_mem[Roots];
   (* ram_style = "block" *) logic [Fan-1:0][31:0] leaf_mem[Rows];
   // A byte for each class of four bits: block RAM is written in bytes.
   (* ram_style = "block" *) logic [Fan-1:0][7:0] class_mem[Rows];
@@ -88,17 +89,17 @@ module ip_prefix (
   logic [23:2] ld_addr_q;
   logic [31:0] ld_wdata_q, ld_rdata_q;
   logic ld_key, ld_class, ld_below;
-  logic [4:0] ld_root;
-  logic [3:0] ld_inner, ld_lane;
+  logic [4:0] ld_inner;
+  logic [3:0] ld_root, ld_lane;
   logic [8:0] ld_row;
 
   assign ld_key   = ld_addr_q[23:15] == 9'd0;
   assign ld_class = ld_addr_q[23:15] == 9'd1;
   assign ld_below = ld_addr_q == 22'h4000;
-  assign ld_root  = ld_addr_q[14:10];
-  assign ld_inner = ld_addr_q[9:6];
+  assign ld_root  = ld_addr_q[14:11];
+  assign ld_inner = ld_addr_q[10:6];
   assign ld_lane  = ld_addr_q[5:2];
-  assign ld_row   = {gray(ld_root), 4'(gray(5'(ld_inner)))};
+  assign ld_row   = {4'(gray(5'(ld_root))), gray(ld_inner)};
 
   always_ff @(posedge clk) begin
     if (bus.ld_wr || bus.ld_rd) begin
@@ -108,7 +109,7 @@ module ip_prefix (
     if (ld_wr_q) begin
       if (ld_key) begin
         leaf_mem[ld_row][ld_lane] <= ld_wdata_q;
-        if (ld_lane == 0 && ld_inner != 0) inner_mem[gray(ld_root)][ld_inner] <= ld_wdata_q;
+        if (ld_lane == 0 && ld_inner != 0) inner_mem[4'(gray(5'(ld_root)))][ld_inner] <= ld_wdata_q;
       end
       if (ld_class) class_mem[ld_row][ld_lane] <= 8'(ld_wdata_q[ClassW-1:0]);
       if (ld_below) below_q <= ld_wdata_q[ClassW-1:0];
@@ -122,7 +123,7 @@ module ip_prefix (
   always_ff @(posedge clk) begin
     root_wdata_q <= ld_wdata_q;
     for (int unsigned k = 0; k < Roots; k++) begin
-      root_we_q[k] <= ld_wr_q && ld_key && ld_inner == 0 && ld_lane == 0 && ld_root == 5'(k);
+      root_we_q[k] <= ld_wr_q && ld_key && ld_inner == 0 && ld_lane == 0 && ld_root == 4'(k);
       if (root_we_q[k]) root_keys_q[k] <= root_wdata_q;
     end
   end
@@ -133,8 +134,8 @@ module ip_prefix (
   logic inner_q, leaf_q;  // cycles 1 and 2 of a look-up
   logic [31:0] address, address_q;
   logic under_q;  // the address is below all keys
-  logic [4:0] root_q;
-  logic [Fan-1:1][31:0] node_q;
+  logic [3:0] root_q;
+  logic [Inner-1:1][31:0] node_q;
   logic [8:0] row;
   logic [Fan-1:0][31:0] keys_q;
   logic [Fan-1:0][7:0] classes_q;
@@ -147,12 +148,12 @@ module ip_prefix (
 
   always_comb begin
     row = ld_row;
-    if (inner_q) row = {root_q, 4'(gray_count((Roots - 1)'(compare(node_q, address_q))))};
+    if (inner_q) row = {root_q, gray_count(compare_inner(node_q, address_q))};
   end
 
   always_ff @(posedge clk) begin
     if (start) begin
-      automatic logic [4:0] root = gray_count(compare_roots(root_keys_q, address));
+      automatic logic [3:0] root = 4'(gray_count((Inner - 1)'(compare(root_keys_q[Roots-1:1], address))));
       address_q <= address;
       under_q   <= address < root_keys_q[0];
       root_q    <= root;
