@@ -131,10 +131,10 @@ def readme_rows() -> list[str]:
             "bench rpu-messages",
         ),
         (
-            "A unit without frames while its program is loaded anew / frames dropped, all units in turn, 64 B at line rate",
-            text(pick(reload, "reload_us", size=64), "{:,.0f} µs")
-            + " / "
-            + text(pick(reload, "dropped", size=64), "{:.0f}"),
+            "A unit without frames while it is loaded anew, forwarder / firewall with its table; frames dropped, all units in turn, line rate, round robin",
+            " / ".join(text(pick(reload, "reload_us", size=size), "{:,.0f} µs") for size in (64, 128))
+            + "; "
+            + " / ".join(text(pick(reload, "dropped", size=size), "{:.0f}") for size in (64, 128)),
             "756,000 µs (with new logic)",
             "bench rpu-reload",
         ),

@@ -42,9 +42,9 @@ pub struct Card {
 }
 
 /// What to record of a run; on `rtl` only.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Recording<'a> {
-    pub wave: Option<Wave<'a>>,
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    pub wave: Option<Wave>,
     /// Where frames come by.
     pub hops: bool,
 }

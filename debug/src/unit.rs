@@ -89,7 +89,7 @@ enum Place {
 pub struct Unit<W> {
     /// The way to it.
     pub window: W,
-    /// Instructions in whose places there are breakpoints, by address.
+    /// Instructions in whose places there are breakpoints, by address. A reload may write another program over them: what stands there counts.
     breakpoints: BTreeMap<u32, u32>,
     /// One that was taken away for a step, and is put back when that has ended.
     lifted: Option<u32>,
@@ -112,7 +112,8 @@ impl<W: Window> Unit<W> {
             _ => Halted::Step,
         };
         if let Some(address) = self.lifted.take()
-            && self.breakpoints.contains_key(&address)
+            && let Some(own) = self.breakpoints.get(&address)
+            && self.window.read(IMEM + address)? == *own
         {
             self.window.write(IMEM + address, EBREAK)?;
         }
@@ -151,7 +152,7 @@ impl<W: Window> Unit<W> {
     pub fn step(&mut self) -> Result<bool, DebugError> {
         let pc = self.pc()?;
         self.known = [None; 32];
-        if let Some(&own) = self.breakpoints.get(&pc) {
+        if let Some(own) = self.under(pc)? {
             self.window.write(IMEM + pc, own)?;
             self.lifted = Some(pc);
         }
@@ -238,7 +239,7 @@ impl<W: Window> Unit<W> {
         if address >= IMEM_BYTES || !address.is_multiple_of(4) {
             return Err(DebugError::Nothing(address));
         }
-        if !self.breakpoints.contains_key(&address) {
+        if self.under(address)?.is_none() {
             let own = self.window.read(IMEM + address)?;
             self.window.write(IMEM + address, EBREAK)?;
             self.breakpoints.insert(address, own);
@@ -253,11 +254,17 @@ impl<W: Window> Unit<W> {
 
     /// Takes a breakpoint away; false when there is none.
     pub fn clear_breakpoint(&mut self, address: u32) -> Result<bool, DebugError> {
-        let Some(own) = self.breakpoints.remove(&address) else {
-            return Ok(false);
-        };
-        self.window.write(IMEM + address, own)?;
-        Ok(true)
+        let own = self.under(address)?;
+        if let Some(own) = own {
+            self.window.write(IMEM + address, own)?;
+        }
+        Ok(self.breakpoints.remove(&address).is_some())
+    }
+
+    /// The instruction in whose place there is a breakpoint. One that a new program was written over is none any more.
+    fn under(&mut self, address: u32) -> Result<Option<u32>, DebugError> {
+        let Some(&own) = self.breakpoints.get(&address) else { return Ok(None) };
+        Ok((self.window.read(IMEM + address)? == EBREAK || self.lifted == Some(address)).then_some(own))
     }
 
     fn check_halted(&mut self) -> Result<(), DebugError> {
@@ -266,8 +273,8 @@ impl<W: Window> Unit<W> {
 
     fn read_word(&mut self, address: u32) -> Result<u32, DebugError> {
         match place(address)? {
-            Place::Window(offset) => match self.breakpoints.get(&offset.wrapping_sub(IMEM)) {
-                Some(own) => Ok(*own),
+            Place::Window(offset) => match self.under(offset.wrapping_sub(IMEM))? {
+                Some(own) => Ok(own),
                 None => self.window.read(offset),
             },
             // It takes a frame, or waits for one.
@@ -278,9 +285,9 @@ impl<W: Window> Unit<W> {
 
     fn write_word(&mut self, address: u32, value: u32) -> Result<(), DebugError> {
         match place(address)? {
-            Place::Window(offset) => match self.breakpoints.get_mut(&offset.wrapping_sub(IMEM)) {
-                Some(own) => {
-                    *own = value;
+            Place::Window(offset) => match self.under(offset.wrapping_sub(IMEM))? {
+                Some(_) => {
+                    self.breakpoints.insert(offset.wrapping_sub(IMEM), value);
                     Ok(())
                 }
                 None => self.window.write(offset, value),
@@ -365,4 +372,61 @@ fn words(address: u32, count: usize) -> impl Iterator<Item = (u32, Part)> {
         done += length;
         (length > 0).then_some((at & !3, part))
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Memory, of a unit that stands.
+    #[derive(Default)]
+    struct Memory(HashMap<u32, u32>);
+
+    impl Window for Memory {
+        fn read(&mut self, address: u32) -> Result<u32, DebugError> {
+            let halted = u32::from(address == regs::RPU_HOST_HALTED);
+            Ok(self.0.get(&address).copied().unwrap_or(halted))
+        }
+
+        fn write(&mut self, address: u32, value: u32) -> Result<(), DebugError> {
+            self.0.insert(address, value);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_loaded_under_breakpoints_stays_whole() {
+        const OLD: [u32; 4] = [0x11, 0x22, 0x33, 0x44];
+        const NEW: [u32; 4] = [0x55, 0x66, 0x77, 0x88];
+        fn load(unit: &mut Unit<Memory>, program: [u32; 4]) {
+            (0..).step_by(4).zip(program).for_each(|(at, word)| unit.window.write(IMEM + at, word).unwrap());
+        }
+        fn program(unit: &mut Unit<Memory>) -> [u32; 4] {
+            [0, 4, 8, 12].map(|at| unit.window.read(IMEM + at).unwrap())
+        }
+        let mut unit = Unit::new(Memory::default());
+        load(&mut unit, OLD);
+        for address in [0, 4, 8] {
+            unit.set_breakpoint(address).unwrap();
+        }
+        assert_eq!(program(&mut unit), [EBREAK, EBREAK, EBREAK, OLD[3]]);
+        load(&mut unit, NEW);
+        let mut seen = [0; 16];
+        unit.read(0, &mut seen).unwrap();
+        assert_eq!(seen[..], NEW.map(u32::to_le_bytes).concat());
+        // One that is set anew is one of the new program.
+        unit.set_breakpoint(4).unwrap();
+        assert_eq!(program(&mut unit), [NEW[0], EBREAK, NEW[2], NEW[3]]);
+        unit.step().unwrap();
+        assert_eq!(
+            (unit.halted().unwrap(), program(&mut unit)),
+            (Some(Halted::Request), [NEW[0], EBREAK, NEW[2], NEW[3]])
+        );
+        unit.clear_breakpoint(8).unwrap();
+        unit.release().unwrap();
+        assert_eq!(program(&mut unit), NEW);
+    }
 }

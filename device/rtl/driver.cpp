@@ -767,10 +767,10 @@ EXPORT void penstock_clear(Card* card) {
 }
 
 #ifdef PENSTOCK_WAVE
-// Records the cycles from..from+cycles into an FST file.
+// Records `cycles` cycles, `from` ones from now on, into an FST file.
 EXPORT void penstock_wave(Card* card, const char* path, uint64_t from, uint64_t cycles) {
     card->wave_path = path;
-    card->wave_from = std::max(from, card->cycle);
+    card->wave_from = card->cycle + from;
     card->wave_until = card->wave_from + cycles;
 }
 #endif

@@ -268,13 +268,23 @@ impl Host {
         Err(DeviceError::Card(self.end_of_program(bus, unit, pc)?.unwrap_or_else(waits)))
     }
 
-    /// Names the units that take frames, in the flow table and in the dispatcher.
+    /// Names the units that take frames, in the flow table and in the dispatcher. The table never names one that the dispatcher would refuse
+    /// frames: who comes is enabled before it is named, who goes is enabled until it is named no more.
     pub fn enable(&mut self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
-        let list: Vec<u32> = self.each(units & self.ingress()).collect();
-        for (entry, unit) in (0..regs::CARD_RETA_COUNT).zip(list.iter().cycle()) {
-            bus.write(regs::CARD_RETA + 4 * entry, *unit)?;
+        let either = self.enabled | units;
+        let some_come = either != self.enabled;
+        if some_come {
+            bus.write(regs::CARD_UNIT_ENABLE, either)?;
         }
-        bus.write(regs::CARD_UNIT_ENABLE, units)?;
+        let all: Vec<u32> = self.each(self.ingress()).collect();
+        for entry in 0..regs::CARD_RETA_COUNT {
+            if let Some(unit) = unit_of_flows(entry as usize, &all, units) {
+                bus.write(regs::CARD_RETA + 4 * entry, unit)?;
+            }
+        }
+        if !some_come || either != units {
+            bus.write(regs::CARD_UNIT_ENABLE, units)?;
+        }
         self.enabled = units;
         Ok(())
     }
@@ -331,6 +341,15 @@ impl Host {
             host_memory: host_memory_counters(bus)?,
         })
     }
+}
+
+/// The unit that an entry of the flow table names: its own, of `all` units in turn. While that is not among the `enabled` ones another one stands in,
+/// for each of a unit's entries a different one, and goes on doing so while others come and go: so of the flows only those of a unit that goes
+/// change theirs, and they come back to it.
+fn unit_of_flows(entry: usize, all: &[u32], enabled: u32) -> Option<u32> {
+    let (round, own) = (entry / all.len().max(1), entry % all.len().max(1));
+    let others = (0..all.len().saturating_sub(1)).map(|next| (own + 1 + (round + next) % (all.len() - 1)) % all.len());
+    [own].into_iter().chain(others).filter_map(|place| all.get(place).copied()).find(|unit| enabled >> unit & 1 == 1)
 }
 
 /// Writes firmware into the memories of the units that are written to.
@@ -519,6 +538,62 @@ mod tests {
             let open = at(Step::Write(regs::CARD_PORT_ENABLE, 3));
             let order = [closed, reset, first_word, last_word, flush, enable, start, open];
             assert!(order.is_sorted(), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn only_flows_of_a_unit_that_goes_change_theirs() {
+        for units in 1..=32usize {
+            let all: Vec<u32> = (0..units as u32).collect();
+            let enabled = u32::MAX >> (32 - units);
+            let table = |enabled| (0..128).map(|entry| unit_of_flows(entry, &all, enabled)).collect::<Vec<_>>();
+            let whole = table(enabled);
+            let counts = |table: &[Option<u32>], unit| table.iter().filter(|of| **of == Some(unit)).count();
+            assert!(all.iter().all(|unit| (128 / units..=128usize.div_ceil(units)).contains(&counts(&whole, *unit))));
+            assert_eq!(table(0), [None; 128]);
+            for gone in &all {
+                let without = table(enabled & !(1 << gone));
+                for (then, now) in whole.iter().zip(&without) {
+                    assert!(units == 1 || now.is_some_and(|unit| unit != *gone));
+                    assert!(then == now || *then == Some(*gone), "{units} units without {gone}: {then:?} to {now:?}");
+                }
+                // Nobody gets more than one flow more of every few.
+                let most = all.iter().map(|unit| counts(&without, *unit)).max().unwrap_or(0);
+                let share = 128usize.div_ceil(units);
+                assert!(
+                    units == 1 || most <= share + share.div_ceil(units - 1),
+                    "{units} units without {gone}: {most}"
+                );
+                // Those who stand in stay while another one goes.
+                let other = (gone + 1) % units as u32;
+                for (one, two) in without.iter().zip(&table(enabled & !(1 << gone | 1 << other))) {
+                    assert!(one == two || *one == Some(other) || units < 3);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn units_come_before_they_are_named_and_go_after() {
+        let text = "[card]\nname = \"test\"\nports = 2\n[dispatch]\npolicy = \"flow-hash\"\n\
+                    [[units]]\nengine = \"rpu\"\ncount = 4\nprogram = \"../engines/rpu/programs/forward.c\"\n";
+        let design = Design::parse(&Root::find().unwrap().join("designs/test.toml"), text).unwrap();
+        let mut host = Host::new(&design);
+        // Units enabled, then named, as the dispatcher sees them.
+        let (mut enabled, mut named) = (0u32, [None; 128]);
+        for units in [0xF, 0xD, 0x5, 0xA, 0x8, 0x7, 0xF] {
+            let mut notes = Notes { looks: 0, steps: Vec::new() };
+            host.enable(&mut notes, units).unwrap();
+            for step in notes.steps {
+                match step {
+                    Step::Write(regs::CARD_UNIT_ENABLE, mask) => enabled = mask,
+                    Step::Write(address, unit) => named[(address - regs::CARD_RETA) as usize / 4] = Some(unit),
+                    Step::Pass(_) => {}
+                }
+                let sound = named.iter().flatten().all(|unit| enabled >> unit & 1 == 1);
+                assert!(sound, "{units:#x}: {enabled:#x}, {named:?}");
+            }
+            assert_eq!(enabled, units);
         }
     }
 }

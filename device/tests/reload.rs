@@ -6,7 +6,9 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{Design, Device, Image, Outcome, Port, Rate, Root, Run, Target, Traffic, open, regs};
+use penstock_device::{
+    Design, Device, Image, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Traffic, open, regs,
+};
 
 /// A design of so many units, and its image with a program of which the text behind `main(void)` is given.
 fn image_of_main(root: &Root, units: u32, body: &str) -> (Design, Image) {
@@ -179,19 +181,25 @@ fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
     let body = |mark: u8| format!("pn_init(); for (;;) {{ {} {count} }}", marker(mark));
     let (design, old) = image_of_main(&root, 2, &body(1));
     let (_, new) = image_of_main(&root, 2, &body(2));
-    let mut device = RtlDevice::open(&root, &design, None, &mut |_| {}).unwrap();
-    device.load(&old).unwrap();
-    // What one unit carries alone, and without a pause.
-    let seen = device.measure_reload(&traffic(50, 200), Rate::Gbps(10.0), 2_000, &new).unwrap();
-    assert_eq!((seen.units.len(), seen.drops.total()), (2, 0));
-    // 224 bytes a frame on the wire, 40 bits a cycle.
-    let sent = seen.cycles as f64 * 40.0 / (8.0 * 224.0);
-    assert!((seen.left as f64 - sent).abs() < 0.05 * sent, "{} of {sent} frames left meanwhile", seen.left);
-    let run = run(&mut device, &traffic(10, 100));
-    assert_eq!(run.departures.iter().map(|frame| frame.bytes[0]).collect::<Vec<_>>(), [2; 10]);
-    let units = device.counters().unwrap().units;
-    for (number, unit) in (0..).zip(&units) {
-        let told = device.read_unit(number, regs::RPU_HOST_DEBUG_OUT_L).unwrap();
-        assert_eq!(u64::from(told), unit.rx_frames, "unit {number}");
+    // By hash all frames are one unit's: they change to the other one and back.
+    for policy in [Policy::RoundRobin, Policy::FlowHash] {
+        let design = design.clone().with(Override { policy: Some(policy), ..Override::default() }).unwrap();
+        let mut device = RtlDevice::open(&root, &design, None, &mut |_| {}).unwrap();
+        device.load(&old).unwrap();
+        // What one unit carries alone, and without a pause.
+        let seen = device.measure_reload(&traffic(50, 200), Rate::Gbps(10.0), 2_000, &new).unwrap();
+        assert_eq!((seen.units.len(), seen.drops.total()), (2, 0), "{policy:?}: {:?}", seen.drops);
+        // 224 bytes a frame on the wire, 40 bits a cycle.
+        let sent = seen.cycles as f64 * 40.0 / (8.0 * 224.0);
+        assert!((seen.left as f64 - sent).abs() < 0.05 * sent, "{policy:?}: {} of {sent} frames left", seen.left);
+        let run = run(&mut device, &traffic(10, 100));
+        assert_eq!(run.departures.iter().map(|frame| frame.bytes[0]).collect::<Vec<_>>(), [2; 10]);
+        let units = device.counters().unwrap().units;
+        // By hash the last unit has had none since it was loaded, so it has told nothing.
+        let tell = if policy == Policy::RoundRobin { 2 } else { 1 };
+        for (number, unit) in (0..).zip(&units[..tell]) {
+            let told = device.read_unit(number, regs::RPU_HOST_DEBUG_OUT_L).unwrap();
+            assert_eq!(u64::from(told), unit.rx_frames, "{policy:?}, unit {number}");
+        }
     }
 }

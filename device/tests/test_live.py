@@ -431,7 +431,8 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
         "    pn_desc_t frame = pn_recv();\n"
         "    PN_REG(RPU_CORE_DEBUG_OUT_L) = ~PN_REG(RPU_CORE_DEBUG_IN_L);\n"
         "    PN_REG(RPU_CORE_DEBUG_OUT_H) = ~PN_REG(RPU_CORE_DEBUG_IN_H);\n"
-        "    pn_send(frame ^ pn_port(1));\n"
+        "    if (*pn_hdr() == 0xC2) pn_send(pn_to(frame, PN_PORT_UNIT(1)));\n"
+        "    else pn_send(frame ^ pn_port(1));\n"
         "  }\n"
         "}\n"
     )
@@ -451,16 +452,16 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     up.ctl("evict", "1")
     assert up.ctl("debug", "1", "0x123456789abcdef0") == "0x0000000000000000\n"
 
-    def pass_frames(count: int) -> None:
+    def pass_frames(count: int, byte: int = 2) -> None:
         send = """
             import socket, sys
             print("ready", flush=True)
             sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
             sock.bind(("l0", 0))
-            [sock.send(bytes([2] * 60)) for _ in range(int(sys.argv[1]))]
+            [sock.send(bytes([int(sys.argv[2])] * 60)) for _ in range(int(sys.argv[1]))]
         """
         before = up.status()["ports"][0]["rx_frames"]
-        finish(net.python(LEFT, send, str(count)))
+        finish(net.python(LEFT, send, str(count), str(byte)))
         end = time.monotonic() + 20
         while up.status()["ports"][0]["rx_frames"] < before + count:
             assert time.monotonic() < end
@@ -473,6 +474,10 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     status = up.status()
     assert [unit["rx_frames"] for unit in status["units"]] == [before[0] + 10, before[1]]
     assert [unit["state"] for unit in status["units"]] == ["running", "disabled"]
+    # What the unit that is out should get over loopback is dropped, and shows.
+    pass_frames(3, 0xC2)
+    assert status["drops"] == {} and up.status()["drops"] == {"policy": 3}
+    before[0] += 3
     up.ctl("enable", "1")
     pass_frames(10)
     assert [unit["rx_frames"] for unit in up.status()["units"]] == [before[0] + 15, before[1] + 5]
@@ -494,6 +499,16 @@ def test_ctl(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
         assert ask('{"do":"poke","unit":77}') == '{"error":"there is no unit 77; the card has units 0..1"}'
         assert ask("nonsense").startswith('{"error":"this is no request')
         assert ask('{"do":"table","name":"ip_prefix","file":"/dev/null"}').startswith('{"error":')
+
+        # Of two who change programs at once one has to wait: what it compiled would undo the other's.
+        with socket.socket(socket.AF_UNIX) as other:
+            other.connect(str(path))
+            for each in (client, other):
+                each.sendall(b'{"do":"reload"}\n')
+            answers = sorted([lines.readline(), other.makefile().readline()])
+        assert answers[0].startswith('{"error":"programs or tables are being changed already'), answers
+        assert answers[1].startswith('{"ok":{"reload":{"units":2,'), answers
+        assert ask('{"do":"reload"}').startswith('{"ok":')
     up.stop()
 
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import struct
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
 from system import ROOT, DesignMaker, run_design, write_capture
 
 CYCLE_US = 1 / 250
@@ -42,6 +44,24 @@ def slices_by_frame(events: list[dict[str, Any]]) -> dict[str, list[tuple[str, f
         if event["ph"] == "X":
             slices[event["name"]].append((names[event["pid"]], event["ts"], event["dur"]))
     return {name: sorted(spans, key=lambda span: span[1]) for name, spans in slices.items()}
+
+
+@pytest.mark.long
+def test_waves_begin_with_the_frames(make_design: DesignMaker, tmp_path: Path) -> None:
+    """The file says which half cycles it has, behind a loading of thousands of cycles; a window behind the end is told."""
+    capture = write_capture(tmp_path / "in.pcap", random_frames(40))
+    design = make_design(ROOT / "engines" / "rpu" / "programs" / "forward.c", units=1)
+    wave = tmp_path / "run.fst"
+    options = ("--wave", wave, "--wave-cycles", "200", "--wave-from")
+    run = run_design(design, [capture], tmp_path / "out", "rtl", *options, "20")
+    assert run.status == 0, run.stderr
+    # The header of the Fast Signal Trace: a byte, its length, first and last time.
+    start, end = struct.unpack_from(">QQ", wave.read_bytes(), 9)
+    assert start > 2 * 5_000 and end - start in range(398, 402)
+    run = run_design(design, [capture], tmp_path / "out", "rtl", *options, "1000000")
+    assert run.status != 0 and not wave.exists() and "run.fst was not written: the run took" in run.stderr
+    run = run_design(design, [capture], tmp_path / "out", "rtl", "--wave", tmp_path / "none" / "run.fst")
+    assert run.status != 0 and "cannot record waves there" in run.stderr
 
 
 def block(name: str) -> str:

@@ -254,9 +254,6 @@ impl Live {
                 What::Request(request) => self.execute(request),
                 What::Tables(all) => self.load_tables(*all),
                 What::Swap(all) => self.swap(*all),
-                What::Reload(_) if self.reload.is_some() => {
-                    Err("a reload is under way; wait until it is done".to_string())
-                }
                 What::Reload(all) => {
                     let (design, groups, image) = *all;
                     let left = groups.iter().flat_map(|group| design.groups[*group].units.clone()).collect();
@@ -329,9 +326,6 @@ impl Live {
     }
 
     fn load_tables(&mut self, NewTables { design, group, words }: NewTables) -> Result<Reply, String> {
-        if self.reload.is_some() {
-            return Err("a reload is under way; wait until it is done".to_string());
-        }
         let group = &mut self.image.groups[group];
         self.device.load_tables(group.units.clone(), &words).map_err(|error| error.to_string())?;
         group.table = words;
@@ -340,9 +334,6 @@ impl Live {
     }
 
     fn swap(&mut self, (design, group, mut image): (Design, usize, Image)) -> Result<Reply, String> {
-        if self.reload.is_some() {
-            return Err("a reload is under way; wait until it is done".to_string());
-        }
         let new = &image.groups[group];
         let maps = self.device.swap(new).map_err(|error| format!("{error}; the program before goes on"))?;
         let named = |was_kept: bool| {
@@ -500,13 +491,17 @@ impl Live {
 
     /// How the card is.
     fn status(&mut self) -> Result<Status, DeviceError> {
-        let Counters { ports, host, units, .. } = self.device.totals()?;
+        let all = self.device.totals()?;
         let mut drops = BTreeMap::new();
         let count = |drops: &mut BTreeMap<String, u64>, reason: &str, frames: u64| {
             if frames > 0 {
                 *drops.entry(reason.to_string()).or_default() += frames;
             }
         };
+        for (reason, frames) in all.drops().list() {
+            count(&mut drops, reason, frames);
+        }
+        let Counters { ports, host, units, .. } = all;
         let mut statuses = Vec::new();
         let names = (0..ports.len() as u8).map(Port::Ethernet).chain([Port::Host]);
         for (index, (port, counters)) in names.zip(ports.iter().chain([&host])).enumerate() {
@@ -514,13 +509,21 @@ impl Live {
             let (interface, link) = wire.as_ref().map(|wire| (wire.interface.clone(), wire.link())).unzip();
             let beside = wire.map_or(WireCounters::default(), Wire::counters);
             let mut of_port = BTreeMap::new();
-            for (reason, frames) in port_drops(counters, &beside) {
+            for (reason, frames) in port_drops(counters) {
+                count(&mut of_port, reason, frames);
+            }
+            // What the card does not know of.
+            let unsent = beside.unsent + self.unconnected[index];
+            let of_wire = [
+                ("oversize", beside.oversize),
+                ("overflow", beside.overflow),
+                ("damaged", beside.damaged),
+                ("unsent", unsent),
+            ];
+            for (reason, frames) in of_wire {
                 count(&mut of_port, reason, frames);
                 count(&mut drops, reason, frames);
             }
-            let unsent = beside.unsent + self.unconnected[index];
-            count(&mut of_port, "unsent", unsent);
-            count(&mut drops, "unsent", unsent);
             statuses.push(PortStatus {
                 port: port.to_string(),
                 interface,
@@ -534,8 +537,6 @@ impl Live {
         }
         let mut unit_statuses = Vec::new();
         for ((unit, counters), vitals) in (0..).zip(&units).zip(self.device.vitals()?) {
-            count(&mut drops, "blocked", counters.blocked);
-            count(&mut drops, "refused", counters.refused);
             let group = self.design.group_of(unit).map_or("", |group| &self.design.groups[group].name);
             unit_statuses.push(UnitStatus {
                 unit,
@@ -573,13 +574,13 @@ fn stream(port: Port, host: usize) -> usize {
     }
 }
 
-/// Frames that did not get to a unit, by reason: those that the card counts, and those of its wire.
-fn port_drops(counters: &PortCounters, wire: &WireCounters) -> impl Iterator<Item = (&'static str, u64)> {
+/// Frames that did not get to a unit, by reason, as far as the card counts them.
+fn port_drops(counters: &PortCounters) -> impl Iterator<Item = (&'static str, u64)> {
     let drops = Drops {
         runt: counters.drop_runt,
-        oversize: counters.drop_oversize + wire.oversize,
-        overflow: counters.drop_overflow + wire.overflow,
-        damaged: counters.drop_damaged + wire.damaged,
+        oversize: counters.drop_oversize,
+        overflow: counters.drop_overflow,
+        damaged: counters.drop_damaged,
         disabled: counters.drop_disabled,
         policy: counters.drop_policy,
         ..Drops::default()

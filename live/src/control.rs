@@ -2,7 +2,8 @@
 //! The control socket: where it is, who serves it, and the client.
 //!
 //! Each connection has a thread that reads requests; what touches the card goes to its own thread, which looks at them between frames.
-//! Programs and tables are compiled in the connection's thread, so frames do not wait for the compiler.
+//! Programs and tables are compiled in the connection's thread, so frames do not wait for the compiler. From then on until they run nobody else changes
+//! any: what is compiled holds for what ran when that began.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, Permissions};
@@ -11,8 +12,9 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
+use std::time::Duration;
 
 use penstock_device::{Design, DesignError, Device, Engine, ForGroup, GroupImage, Image, Override, Root, SoftDevice};
 
@@ -20,6 +22,8 @@ use crate::protocol::{Answer, Reply, Request};
 
 /// Bytes of the longest request.
 const MAX_LINE: u64 = 4 << 20;
+/// Pause after a connection that could not be taken.
+const REFUSED: Duration = Duration::from_millis(20);
 
 /// A control socket that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +144,15 @@ pub struct Server {
     pub(crate) design: Arc<Mutex<Design>>,
 }
 
+/// What all connections share.
+#[derive(Clone)]
+struct Shared {
+    root: Root,
+    design: Arc<Mutex<Design>>,
+    /// Held by who changes programs or tables.
+    change: Arc<Mutex<()>>,
+}
+
 impl Server {
     /// Serves a card of this design.
     pub fn start(path: &Path, root: &Root, design: &Design) -> Result<Self, ControlError> {
@@ -159,13 +172,17 @@ impl Server {
             end.set_nonblocking(true).map_err(io)?;
         }
         let design = Arc::new(Mutex::new(design.clone()));
-        let (root, shared) = (root.clone(), design.clone());
+        let shared = Shared { root: root.clone(), design: design.clone(), change: Arc::default() };
         thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let Ok(waker) = waker.try_clone() else { continue };
-                let connection =
-                    Connection { root: root.clone(), design: shared.clone(), sender: sender.clone(), waker };
-                thread::spawn(move || connection.serve(stream));
+            for stream in listener.incoming() {
+                match stream.and_then(|stream| Ok((stream, waker.try_clone()?))) {
+                    Ok((stream, waker)) => {
+                        let connection = Connection { shared: shared.clone(), sender: sender.clone(), waker };
+                        thread::spawn(move || connection.serve(stream));
+                    }
+                    // Out of descriptors, most likely: it would come back at once.
+                    Err(_) => thread::sleep(REFUSED),
+                }
             }
         });
         Ok(Self { path: path.to_path_buf(), commands, wake, design })
@@ -187,8 +204,7 @@ impl Drop for Server {
 
 /// One client.
 struct Connection {
-    root: Root,
-    design: Arc<Mutex<Design>>,
+    shared: Shared,
     sender: Sender<Command>,
     waker: UnixStream,
 }
@@ -216,6 +232,17 @@ impl Connection {
     }
 
     fn answer(&self, request: Request) -> Answer {
+        let changes = matches!(request, Request::Reload { .. } | Request::Swap { .. } | Request::Table { .. });
+        let _only = match changes.then(|| self.shared.change.try_lock()) {
+            Some(Err(TryLockError::WouldBlock)) => {
+                let text = "programs or tables are being changed already; wait until that is done";
+                return Answer::Error(text.to_string());
+            }
+            // Whoever panicked has not changed anything.
+            Some(Err(TryLockError::Poisoned(lock))) => Some(lock.into_inner()),
+            Some(Ok(lock)) => Some(lock),
+            None => None,
+        };
         let what = match request {
             Request::Reload { group, program, tables } => {
                 self.reload(group, program, tables).map(|all| What::Reload(Box::new(all)))
@@ -241,7 +268,7 @@ impl Connection {
 
     /// What runs.
     fn design(&self) -> Design {
-        self.design.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.design.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What runs with other programs and tables, and the groups of units that are to be loaded: those that something is given for, else all.
@@ -263,7 +290,7 @@ impl Connection {
         let programs = program.into_iter().map(|value| ForGroup { group: group.clone(), value }).collect();
         let change = Override { programs, tables, ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
-        let image = Image::of(&self.root, &design).map_err(|error| error.to_string())?;
+        let image = Image::of(&self.shared.root, &design).map_err(|error| error.to_string())?;
         let tried = SoftDevice::open(&design).load(&image);
         tried.map_err(|error| format!("{error}; the program before goes on"))?;
         Ok((design, groups, image))

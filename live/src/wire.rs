@@ -273,14 +273,14 @@ impl Wire {
                         let driver = if has_changed { format!(", by {}{why}", self.words) } else { String::new() };
                         Some(format!("{} is up again{driver}", self.name()))
                     }
-                    // It may be gone by now.
-                    Err(OpenError::System(_)) => None,
-                    Err(OpenError::Xdp(error)) => {
-                        let text = format!("{}: no AF_XDP: {error}", self.name());
-                        let is_news = self.told.as_ref() != Some(&text);
-                        self.told = Some(text.clone());
-                        is_news.then_some(text)
+                    // It is gone or down by now.
+                    Err(OpenError::System(error))
+                        if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO | libc::ENETDOWN)) =>
+                    {
+                        None
                     }
+                    Err(OpenError::System(error)) => self.tell(format!("{} does not open: {error}", self.name())),
+                    Err(OpenError::Xdp(error)) => self.tell(format!("{}: no AF_XDP: {error}", self.name())),
                 }
             }
             link => {
@@ -288,6 +288,13 @@ impl Wire {
                 (link == Link::Gone && before == Link::Down).then(|| self.loss(link))
             }
         }
+    }
+
+    /// The sentence, when it was not the last one said.
+    fn tell(&mut self, text: String) -> Option<String> {
+        let is_news = self.told.as_ref() != Some(&text);
+        self.told = Some(text.clone());
+        is_news.then_some(text)
     }
 
     /// What has come up since the last call, beside the state of the link.

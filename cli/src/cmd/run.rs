@@ -78,7 +78,7 @@ pub struct Args {
     /// Record waves (rtl) into an FST file.
     #[arg(long, value_name = "FILE")]
     pub wave: Option<PathBuf>,
-    /// First cycle to record.
+    /// First cycle to record, counted from where the card begins to take frames.
     #[arg(long, default_value_t = 0, requires = "wave")]
     pub wave_from: u64,
     /// How many cycles to record.
@@ -152,7 +152,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     };
     let card = Card::read(root, &args.design, change)?;
     let (traffic, mut faults) = read_inputs(&args.inputs)?;
-    let wave = args.wave.as_ref().map(|file| Wave { file, from: args.wave_from, cycles: args.wave_cycles });
+    let wave =
+        args.wave.as_ref().map(|file| Wave { file: file.clone(), from: args.wave_from, cycles: args.wave_cycles });
     let recording = Recording { wave, hops: args.trace.is_some() };
     if let Some(image) = args.gdb.and_then(|debugged| card.image.of_unit(debugged.unit)) {
         files::make_folder(&args.out)?;

@@ -13,8 +13,9 @@ mod model;
 mod pace;
 
 use std::collections::HashMap;
+use std::fs::{self, File};
 use std::ops::Range;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 pub use build::BuildError;
@@ -51,11 +52,11 @@ const QUIET: u64 = 300;
 const STILL: u64 = 25_000;
 
 /// Cycles of a run to record.
-#[derive(Debug, Clone, Copy)]
-pub struct Wave<'a> {
+#[derive(Debug, Clone)]
+pub struct Wave {
     /// FST file to write.
-    pub file: &'a Path,
-    /// First cycle.
+    pub file: PathBuf,
+    /// How many cycles after the card has begun to take the frames of the first [`Device::send`].
     pub from: u64,
     /// How many.
     pub cycles: u64,
@@ -114,6 +115,8 @@ pub struct RtlDevice {
     /// Cycle in which the program was loaded.
     loaded: u64,
     routes: CardRoutes,
+    /// What is to be recorded.
+    wave: Option<Wave>,
 }
 
 impl RtlDevice {
@@ -121,7 +124,7 @@ impl RtlDevice {
     pub fn open(
         root: &Root,
         design: &Design,
-        wave: Option<Wave<'_>>,
+        wave: Option<Wave>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
         let kinds = design.groups.iter().flat_map(|group| {
@@ -138,11 +141,12 @@ impl RtlDevice {
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
-        let mut model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
-        if let Some(wave) = wave
-            && !model.wave(wave.file, wave.from, wave.cycles)
-        {
-            return Err(DeviceError::Card(format!("{}: cannot record waves there", wave.file.display())));
+        let model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
+        if let Some(Wave { file, .. }) = &wave {
+            // What is there afterwards is of this run.
+            File::create(file).and_then(|_| fs::remove_file(file)).map_err(|error| {
+                DeviceError::Card(format!("{}: cannot record waves there: {error}", file.display()))
+            })?;
         }
         Ok(Self {
             model,
@@ -156,6 +160,7 @@ impl RtlDevice {
             flight: None,
             loaded: 0,
             routes: CardRoutes::default(),
+            wave,
         })
     }
 
@@ -505,6 +510,11 @@ impl Device for RtlDevice {
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
+        if self.sent == 0
+            && let Some(Wave { file, from, cycles }) = &self.wave
+        {
+            self.model.wave(file, *from, *cycles);
+        }
         let base = self.bytes.len();
         self.bytes.extend_from_slice(&traffic.bytes);
         for frame in &traffic.frames {
@@ -542,6 +552,12 @@ impl Device for RtlDevice {
             run.log = self.take_log()?;
         }
         run.settle(queued + earlier, made.endless);
+        if let Some(Wave { file, from, .. }) = self.wave.take()
+            && !file.exists()
+        {
+            let (file, cycles) = (file.display(), run.cycles.unwrap_or_default());
+            run.faults.push(format!("{file} was not written: the run took {cycles} cycles, and waves were to be recorded from cycle {from} on"));
+        }
         run.drops.runt += self.empty;
         (self.sent, self.empty) = (0, 0);
         Ok(run)

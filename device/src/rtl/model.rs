@@ -263,7 +263,7 @@ impl Model {
         unsafe { (self.functions.clear)(self.card) }
     }
 
-    /// Records the cycles `from`..`from + cycles` into an FST file, if the model was built to.
+    /// Records `cycles` cycles, `from` ones from now on, into an FST file, if the model was built to.
     pub fn wave(&mut self, path: &Path, from: u64, cycles: u64) -> bool {
         let Some(wave) = self.functions.wave else { return false };
         let Ok(path) = CString::new(path.as_os_str().as_encoded_bytes()) else { return false };

@@ -139,7 +139,8 @@ module rx_dma
   logic [4:0] data_in_q, data_out_q;
   wire [DataW-1:0] beat = data_mem[data_out_q];
 
-  always_ff @(posedge clk) if (push) data_mem[data_in_q] <= rx.data;
+  // What is not pushed leaves its place to the next: 512 bits do not wait for what kind of beat it is.
+  always_ff @(posedge clk) if (rx_valid) data_mem[data_in_q] <= rx.data;
 
   always_ff @(posedge clk) begin
     if (push) data_in_q <= data_in_q + 5'd1;
@@ -277,6 +278,7 @@ module rx_dma
   always_ff @(posedge clk)
     if (!rst)
       assert (waiting <= 6'd32 && waiting[4:0] == data_in_q - data_out_q) else $error("%m: data without its word, or over another's");
+  always_ff @(posedge clk) if (!rst) assert (!rx_valid || waiting < 6'd32) else $error("%m: no place for a beat");
   always_ff @(posedge clk)
     if (!rst && rx_valid && first_q) assert (rx.meta.slot >= 1 && rx.meta.slot <= 6'(MaxSlots)) else $error("%m: no such slot");
 `endif
