@@ -493,6 +493,11 @@ impl Design {
         }
     }
 
+    /// Indices of groups, by their names.
+    pub fn find_all(&self, what: &str, names: &[String]) -> Result<Vec<usize>, DesignError> {
+        names.iter().map(|name| self.find(what, Some(name))).collect()
+    }
+
     /// Index of the group that has this table, and its accelerator. `key` is the table's name, or GROUP.TABLE.
     pub fn find_table(&self, key: &str) -> Result<(usize, Accelerator), DesignError> {
         let wrong = |message: String| DesignError::Option(format!("{}: {message}", self.path.display()));

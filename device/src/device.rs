@@ -273,6 +273,10 @@ pub trait Device {
     /// are. A frame that is looked up meanwhile meets the old table on `soft`, and on `rtl` perhaps a part of each.
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError>;
 
+    /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of those that the design says;
+    /// no frame is lost. At least one.
+    fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError>;
+
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 

@@ -85,6 +85,7 @@ impl Host {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
+        self.enabled = 0;
         drain(bus, all)?;
         for group in &image.groups {
             self.fill(bus, group.mask(), group, false)?;
@@ -186,6 +187,23 @@ impl Host {
     /// Units that the dispatcher chooses among, a bit each.
     pub fn ingress(&self) -> u32 {
         self.groups.iter().filter(|group| group.ports).fold(0, |mask, group| mask | group.mask())
+    }
+
+    /// Has the dispatcher choose among the units of these groups, by their indices. Frames that others have they still send; none is lost.
+    pub fn set_ingress(&mut self, bus: &mut impl Bus, groups: &[usize]) -> Result<(), DeviceError> {
+        if groups.is_empty() {
+            return Err(DeviceError::Unsupported(
+                "name a group of units that shall have the frames of the ports".to_string(),
+            ));
+        }
+        let before = self.ingress();
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            group.ports = groups.contains(&index);
+        }
+        // As in `enable`: the table never names who gets no frames.
+        bus.write(regs::CARD_UNIT_INGRESS, before | self.ingress())?;
+        self.enable(bus, self.enabled)?;
+        bus.write(regs::CARD_UNIT_INGRESS, self.ingress())
     }
 
     /// Accelerators of a unit.

@@ -291,6 +291,11 @@ impl Device for SoftDevice {
         self.host.load_tables(&mut self.card, &units, table)
     }
 
+    fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError> {
+        self.card.settle();
+        self.host.set_ingress(&mut self.card, groups)
+    }
+
     fn send(&mut self, traffic: &Traffic, _rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         self.waiting.append(traffic);

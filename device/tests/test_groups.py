@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from penstock import DesignError, Device
+from penstock import DesignError, Device, UnsupportedError
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
@@ -196,6 +196,74 @@ def test_any_unit_over_loopback_is_one_that_ports_reach(tmp_path: Path) -> None:
             assert run.status == 0, run.stderr
             assert Counter(run.frames["port1"]) == Counter(frames)
             assert units(run, [0, 3, 4]) == 0 and units(run, [1, 2]) == 2 * len(frames), (policy, target)
+
+
+MARK = """
+#include <penstock.h>
+int main(void) { pn_init(); for (;;) { pn_desc_t d = pn_recv(); *pn_data() = MARK; pn_send(pn_to(d, PN_PORT_ETH(1))); } }
+"""
+KINDS = """
+[card]
+name = "kinds"
+ports = 2
+[dispatch]
+policy = "{policy}"
+[[units]]
+name = "plain"
+engine = "rpu"
+count = 2
+program = "plain.c"
+[[units]]
+name = "lists"
+engine = "rpu"
+count = 2
+program = "lists.c"
+accelerators = ["ip_prefix"]
+"""
+
+
+@pytest.mark.parametrize("policy", ["flow-hash", "round-robin"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_units_of_another_kind_take_over(target: str, policy: str, tmp_path: Path) -> None:
+    """Under traffic, and back: each frame leaves once, by way of a unit of one kind or the other, and none is lost."""
+    for mark, name in enumerate(("plain", "lists"), start=1):
+        (tmp_path / f"{name}.c").write_text(MARK.replace("MARK", str(mark)))
+    design = tmp_path / "kinds.toml"
+    design.write_text(KINDS.format(policy=policy))
+    frames = [
+        bytes(Ether() / IP(src=f"10.0.0.{n % 50}", dst="10.0.0.200") / UDP() / n.to_bytes(2, "big")) for n in range(2000)
+    ]
+
+    def marks(left: Sequence[bytes]) -> list[int]:
+        return [frame[0] for frame in left]
+
+    with Device.open(design, target=target) as device:
+        if target == "rtl":
+            device.send(frames)
+            left = [frame.data for frame in device.step(300)]
+            assert 0 < len(left) < 200 and set(marks(left)) == {1}
+            device.set_ingress("lists")
+            between = [frame.data for frame in device.step(1000)]
+            # What units of the first kind had they have sent.
+            after = [frame.data for frame in device.step(300)]
+            assert set(marks(after)) == {2} and 2 in marks(between)
+            device.set_ingress("plain")
+            result = device.run()
+            assert 0 < marks([frame.data for frame in result.frames]).count(2) < 2000 and result.frames[-1].data[0] == 1
+            everything = [frame.data for frame in result.frames]
+            assert Counter(frame[1:] for frame in everything) == Counter(frame[1:] for frame in frames)
+            assert not any(result.drops.values())
+        else:
+            for groups, mark in ((("lists",), {2}), (("plain",), {1}), (("plain", "lists"), {1, 2})):
+                device.set_ingress(*groups)
+                device.send(frames)
+                result = device.run()
+                assert set(marks([frame.data for frame in result.frames])) == mark and not any(result.drops.values())
+                assert Counter(f.data[1:] for f in result.frames) == Counter(frame[1:] for frame in frames)
+        with pytest.raises(DesignError, match="plain, lists"):
+            device.set_ingress("fast")
+        with pytest.raises(UnsupportedError, match="name a group"):
+            device.set_ingress()
 
 
 def test_options_name_a_group(tmp_path: Path) -> None:

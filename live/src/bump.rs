@@ -312,6 +312,7 @@ impl Live {
             }
             Request::Enable { unit } => self.device.set_enabled(unit, true)?,
             Request::Disable { unit } => self.device.set_enabled(unit, false)?,
+            Request::Ingress { groups } => self.set_ingress(&groups)?,
             // These come compiled, or are done already.
             Request::Reload { .. }
             | Request::Swap { .. }
@@ -323,6 +324,18 @@ impl Live {
             | Request::MapDelete { .. } => {}
         }
         Ok(reply)
+    }
+
+    fn set_ingress(&mut self, groups: &[String]) -> Result<(), DeviceError> {
+        let chosen = self.design.find_all("ingress", groups);
+        let chosen = chosen.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
+        self.device.set_ingress(&chosen)?;
+        let mut design = self.design.clone();
+        for (index, group) in design.groups.iter_mut().enumerate() {
+            group.ports = chosen.contains(&index);
+        }
+        self.runs(design);
+        Ok(())
     }
 
     fn load_tables(&mut self, NewTables { design, group, words }: NewTables) -> Result<Reply, String> {

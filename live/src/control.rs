@@ -232,7 +232,10 @@ impl Connection {
     }
 
     fn answer(&self, request: Request) -> Answer {
-        let changes = matches!(request, Request::Reload { .. } | Request::Swap { .. } | Request::Table { .. });
+        let changes = matches!(
+            request,
+            Request::Reload { .. } | Request::Swap { .. } | Request::Table { .. } | Request::Ingress { .. }
+        );
         let _only = match changes.then(|| self.shared.change.try_lock()) {
             Some(Err(TryLockError::WouldBlock)) => {
                 let text = "programs or tables are being changed already; wait until that is done";

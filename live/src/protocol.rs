@@ -104,6 +104,11 @@ pub enum Request {
         /// The unit.
         unit: u32,
     },
+    /// Gives frames of ports and host to these groups of units from now on.
+    Ingress {
+        /// Their names.
+        groups: Vec<String>,
+    },
     /// Loads another program, unit by unit, while the others go on.
     Reload {
         /// The group of units that it is for; not needed when there is only one.

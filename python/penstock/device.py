@@ -133,6 +133,13 @@ class Device:
         """
         self._card.set_routes(json.dumps(routes, default=str))
 
+    def set_ingress(self, *groups: str) -> None:
+        """Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is lost.
+
+        Raises DesignError for a group that the design does not have, UnsupportedError when none is named.
+        """
+        self._card.set_ingress(list(groups))
+
     def send(self, frames: FrameLike | Iterable[FrameLike], port: int | str = 0) -> int:
         """Queues one frame or many for an Ethernet port (a number) or for the host's queue ("host"); gives how many.
 

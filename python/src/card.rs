@@ -128,6 +128,11 @@ impl Card {
         Ok(())
     }
 
+    /// Gives frames of ports and host to these groups of units.
+    pub fn set_ingress(&mut self, groups: &[String]) -> Result<(), Error> {
+        Ok(self.device.set_ingress(&self.design.find_all("ingress", groups)?)?)
+    }
+
     /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the next run.
     pub fn send_capture(&mut self, path: &Path, port: Port) -> Result<usize, Error> {
         files::readable(path, files::CAPTURE).map_err(penstock_device::ImageError::from)?;

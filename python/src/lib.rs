@@ -115,6 +115,10 @@ impl PyCard {
         Ok(self.call(py, move |card| card.set_table(&name, table_from(table)))??)
     }
 
+    fn set_ingress(&self, py: Python<'_>, groups: Vec<String>) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.set_ingress(&groups))??)
+    }
+
     /// Gives the card other routes, as JSON text.
     fn set_routes(&self, py: Python<'_>, text: &str) -> PyResult<()> {
         let routes = routes::parse(text).map_err(|error| RoutesError::new_err(error.to_string()))?;

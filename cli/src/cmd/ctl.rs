@@ -119,6 +119,12 @@ pub enum Action {
         /// The unit.
         unit: u32,
     },
+    /// Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is lost.
+    Ingress {
+        /// Their names.
+        #[arg(required = true)]
+        groups: Vec<String>,
+    },
     /// Debugs a unit.
     #[command(flatten)]
     Debugger(Debugger),
@@ -252,6 +258,7 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
         Action::Debug { unit, value } => Request::Debug { unit: *unit, value: *value },
         Action::Disable { unit } => Request::Disable { unit: *unit },
         Action::Enable { unit } => Request::Enable { unit: *unit },
+        Action::Ingress { groups } => Request::Ingress { groups: groups.clone() },
         Action::Reload { program, tables } => Request::Reload {
             group: program.as_ref().and_then(|program| program.group.clone()),
             program: program.as_ref().map(|program| whole(&program.value)).transpose()?,

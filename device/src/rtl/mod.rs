@@ -508,6 +508,10 @@ impl Device for RtlDevice {
         self.host.load_tables(&mut self.model, &units, table)
     }
 
+    fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError> {
+        self.host.set_ingress(&mut self.model, groups)
+    }
+
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         if self.sent == 0
