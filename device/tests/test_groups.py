@@ -231,7 +231,8 @@ def test_units_of_another_kind_take_over(target: str, policy: str, tmp_path: Pat
     design = tmp_path / "kinds.toml"
     design.write_text(KINDS.format(policy=policy))
     frames = [
-        bytes(Ether() / IP(src=f"10.0.0.{n % 50}", dst="10.0.0.200") / UDP() / n.to_bytes(2, "big")) for n in range(2000)
+        bytes(Ether() / IP(src=f"10.0.0.{n % 50}", dst="10.0.0.200") / UDP() / n.to_bytes(2, "big"))
+        for n in range(2000)
     ]
 
     def marks(left: Sequence[bytes]) -> list[int]:
