@@ -89,6 +89,7 @@ module deparser
     logic is_short, other;
     frame0_d = '{meta: frames.meta, tail: tail, edit: edit, default: '0};
     frame0_d.move = {1'b0, shims(edit.leaves)} - {1'b0, edit.layout.net};
+    frame0_d.meta.dst = edit.dst;
     frame0_d.meta.len = frames.meta.len + {{11{frame0_d.move[2]}}, frame0_d.move, 2'b0};
     is_short = frames.meta.len[15:7] == '0;
     other = is_odd(is_short, frames.meta.len[6:0]) != is_odd(is_short, frame0_d.meta.len[6:0]);

@@ -2,7 +2,7 @@
 
 // What goes between header_parser and deparser beside the headers themselves (fields_pkg.sv).
 package headers_pkg;
-  import fields_pkg::*;
+  import penstock_pkg::*, fields_pkg::*;
 
   // Bytes before the first VLAN tag, label or packet, if there is no tag: addresses and type.
   localparam int unsigned EthBytes = 14;
@@ -18,6 +18,7 @@ package headers_pkg;
   // show the same. Checksums are those of the frame as it came.
   typedef struct packed {
     logic     drop;
+    port_t    dst;     // where it goes: `dst` of its metadata
     layout_t  layout;  // as it came
     headers_t came;
     headers_t leaves;  // `eth`, from its 12th byte on, holds as many tags as there are then, `kind` the type behind them

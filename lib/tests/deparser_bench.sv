@@ -19,6 +19,7 @@ module deparser_bench
     input  wire logic                        edit_valid,
     output logic                             edit_ready,
     input  wire logic                        edit_drop,
+    input  wire logic [                 7:0] edit_dst,
     input  wire logic [$bits(layout_t)-1:0]  edit_layout,
     input  wire logic [$bits(headers_t)-1:0] edit_came,
     input  wire logic [$bits(headers_t)-1:0] edit_leaves,
@@ -29,6 +30,7 @@ module deparser_bench
     output logic                  out_last,
     output logic      [     15:0] out_len,
     output logic      [     31:0] out_time,
+    output logic      [      7:0] out_dst,
     output logic      [  TailW:0] out_tail
 );
   frame_if frames ();
@@ -46,6 +48,7 @@ module deparser_bench
   assign out_last = out.last;
   assign out_len = out.meta.len;
   assign out_time = out.meta.timestamp;
+  assign out_dst = out.meta.dst;
 
   frame_check #(
       .Tails(1'b1)
@@ -68,7 +71,7 @@ module deparser_bench
       .frames(frames),
       .tail(in_tail),
       .edit_valid,
-      .edit({edit_drop, edit_layout, edit_came, edit_leaves}),
+      .edit({edit_drop, edit_dst, edit_layout, edit_came, edit_leaves}),
       .edit_ready,
       .out(out),
       .out_tail
