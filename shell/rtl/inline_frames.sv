@@ -164,7 +164,9 @@ module inline_frames
     // ---- out: when the frame's headers are back, which are later than those that came
     came_t came;
     answer_t answer;
-    logic answered, taken;
+    logic answered, edit_ready, taken;
+
+    assign taken = answered && edit_ready;
 
     fifo_block #(
         .Width($bits(came_t)),
@@ -203,7 +205,7 @@ module inline_frames
         .tail(body.tail),
         .edit_valid(answered),
         .edit('{drop: answer.drop, dst: answer.dst, layout: came.layout, came: came.headers, leaves: answer.headers}),
-        .edit_ready(taken),
+        .edit_ready,
         .out(out[p]),
         .out_tail(out_tail[p])
     );
