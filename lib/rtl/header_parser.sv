@@ -17,7 +17,7 @@
 // where one may begin has been looked at before: a step only picks a place's words.
 module header_parser
   import penstock_pkg::*;
-  import fields_pkg::*;
+  import fields_pkg::*, headers_pkg::*;
 (
     input wire logic clk,
     input wire logic rst,
@@ -30,7 +30,8 @@ module header_parser
     input wire tail_t            tail,  // only with a beat that is a whole frame
 
     output logic     out_valid,
-    output headers_t out
+    output headers_t out,
+    output layout_t  layout
 );
   localparam int unsigned Window = 128;  // bytes of a frame that are seen
   localparam int unsigned Behind = Window - 14;  // of these, behind Ethernet's header
@@ -373,6 +374,7 @@ module header_parser
   // ---- GROUP, WORD: the first 32 bytes of the payload, as far as they are seen
   logic [15:0] spread_length_q, last_length_q;
   logic [1:0] spread_at_q;
+  layout_t spread_layout_q, last_layout_q;
   logic [43:0][7:0] spread_payload_q;
   logic [31:0][7:0] last_payload_q;
   logic [7:0] there_d, spread_there_q, last_there_q;
@@ -399,6 +401,13 @@ module header_parser
     spread_at_q      <= payload_q[1:0];
     spread_payload_q <= payload_grouped[43:0];
     spread_there_q   <= there_d;
+    // Where there is a header, its place fits; IP's is known from its beginning.
+    spread_layout_q  <= '{
+        net: frame_q[Steps+4].shift,
+        l4: 5'(check_q.at) + 5'(frame_q[Steps+4].shift),
+        data: 5'(payload_q) + 5'(frame_q[Steps+4].shift)
+    };
+    last_layout_q    <= spread_layout_q;
     last_q           <= spread_q;
     last_bytes_q     <= spread_bytes_q;
     last_length_q    <= spread_length_q;
@@ -424,6 +433,7 @@ module header_parser
   assign frame = frame_q[Steps+6];
   assign walk = walk_q[Steps+6];
   assign out_valid = frame.valid;
+  assign layout = last_layout_q;
 
   always_comb begin
     out.parts = '0;

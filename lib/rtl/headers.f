@@ -1,4 +1,6 @@
-# The parser of headers, with what it stands on.
+# The parser of headers and the deparser, with what they stand on.
 -f rtl.f
 ../headers/fields_pkg.sv
+headers_pkg.sv
 header_parser.sv
+deparser.sv

@@ -43,9 +43,13 @@ def frames(rng: random.Random, count: int) -> Iterator[bytes]:
             yield frame[: rng.randint(14, min(len(frame), 200))]
 
 
-def check(headers: int, frame: bytes) -> None:
+def check(headers: int, layout: int, frame: bytes) -> None:
     """What the parser says, by names, and what is so."""
     found = look(frame)
+    places = {name: 14 + 4 * (layout >> low & 31) for name, low in (("net", 10), ("l4", 5), ("data", 0))}
+    # The place of a payload of which nothing is seen means nothing.
+    needed = found.at.keys() - ({"data"} if "data.0" not in found.fields else set())
+    assert {name: places[name] for name in needed} == {name: found.at[name] for name in needed}, frame.hex()
     parts = {name for index, name in enumerate(PARTS) if headers >> (TOP + index) & 1}
     there = {name: field for name, field in SOURCE["field"].items() if field.get("part") in parts}
     values = {name: headers >> LOWEST[name] & ((1 << field["bits"]) - 1) for name, field in there.items()}
@@ -75,7 +79,7 @@ async def finds_what_is_there(dut: Any) -> None:
         due = bool(waiting) and waiting[0][0] == cycle
         assert bool(int(dut.out_valid.value)) == due, "headers come 14 cycles after the beat"
         if due:
-            check(int(dut.out.value), waiting.popleft()[1])
+            check(int(dut.out.value), int(dut.layout.value), waiting.popleft()[1])
             checked += 1
 
     for gaps, count in ((0.0, 250), (0.4, 100)):

@@ -6,9 +6,13 @@ pub(crate) fn sum(bytes: &[u8]) -> u32 {
     bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
 }
 
-/// The checksum when words of sum `before` have become words of sum `after`: RFC 1624, equation 3.
+/// The checksum when words of sum `before` have become words of sum `after`: RFC 1624, equation 3. It comes out as 0 and not as its other form, 0xFFFF,
+/// but one that was written so and does not change stays so.
 pub(crate) fn repair(checksum: u16, before: u32, after: u32) -> u16 {
-    !fold(u32::from(!checksum) + u32::from(!fold(before)) + u32::from(fold(after)))
+    match !fold(u32::from(!checksum) + u32::from(!fold(before)) + u32::from(fold(after))) {
+        0 if checksum == 0xFFFF => checksum,
+        repaired => repaired,
+    }
 }
 
 /// Adds the carries back.
@@ -25,6 +29,14 @@ mod tests {
     #[test]
     fn rfc_1624() {
         assert_eq!(repair(0xDD2F, 0x5555, 0x3285), 0x0000);
+    }
+
+    #[test]
+    fn both_forms_of_zero() {
+        assert_eq!(repair(0xFFFF, 0x1234, 0x1234), 0xFFFF);
+        assert_eq!(repair(0xFFFF, 0xFFFF, 0), 0xFFFF);
+        assert_eq!(repair(0x1234, 0x1234, 0), 0);
+        assert_eq!(repair(0, 0x1234, 0x1234), 0);
     }
 
     /// In one's complement a sum is its remainder by 0xFFFF, where only the sum of nothing but zeros is 0.

@@ -47,6 +47,9 @@
 //! # Edits
 //! A frame is parsed once. Edits change the frame and keep [`Headers`] true: apart from what an edit names, nothing comes to be there or ceases to
 //! be, also if tags have moved it over the limit of the window. Edits that a frame does not allow change nothing.
+//!
+//! In hardware (lib/rtl/deparser.sv) all edits of a frame are one: a checksum that says 0 with 0xFFFF stays so when they leave its sum as it was together, here
+//! when each of them does.
 
 mod checksum;
 mod edit;

@@ -14,6 +14,8 @@ class Found:
 
     headers: set[str] = field(default_factory=set)
     fields: dict[str, int] = field(default_factory=dict)
+    # Where layers begin that are there; `net` is what is behind tags and label.
+    at: dict[str, int] = field(default_factory=dict)
     # A limit, and not damage, has ended the search.
     hidden: bool = False
     # Checksums cover another destination than the header's.
@@ -59,6 +61,7 @@ def _ethernet(found: Found, frame: bytes, window: int, tags: int) -> None:
     header = _take(frame, 0, 14, end, window)
     found.fields |= {"eth.dst": _bits(header, 0, 48), "eth.src": _bits(header, 48, 48)}
     kind, at = _bits(header, 96, 16), 14
+    found.at["net"] = at
     for name in ("vlan", "vlan2")[:tags]:
         if kind not in (0x8100, 0x88A8):
             break
@@ -70,6 +73,7 @@ def _ethernet(found: Found, frame: bytes, window: int, tags: int) -> None:
             f"{name}.id": _bits(tag, 4, 12),
         }
         kind, at = _bits(tag, 16, 16), at + 4
+        found.at["net"] = at
     found.fields["eth.type"] = kind
     if kind == 0x8847:
         entry = _take(frame, at, 4, end, window)
@@ -80,6 +84,7 @@ def _ethernet(found: Found, frame: bytes, window: int, tags: int) -> None:
             "mpls.ttl": _bits(entry, 24, 8),
         }
         at += 4
+        found.at["net"] = at
         if _bits(entry, 23, 1) == 0 or at >= end:
             raise Gone
         kind = {4: 0x0800, 6: 0x86DD}.get(frame[at] >> 4, 0)
@@ -179,11 +184,13 @@ def _transport(found: Found, frame: bytes, proto: int, at: int, end: int, window
     elif proto == icmp:
         header = _take(frame, at, 8, end, window)
         found.headers.add("icmp")
+        found.at["l4"] = at
         found.fields |= {"icmp.type": header[0], "icmp.code": header[1]}
         return
     else:
         return
     found.headers.add(name)
+    found.at |= {"l4": at, "data": payload}
     for layer in (name, "l4"):
         found.fields |= {f"{layer}.sport": _bits(header, 0, 16), f"{layer}.dport": _bits(header, 16, 16)}
     found.fields["l4.proto"] = proto

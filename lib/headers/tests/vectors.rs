@@ -2,9 +2,12 @@
 //! Frames made, described and edited by Scapy and plain Python (header_vectors.py).
 #![allow(clippy::unwrap_used)]
 
+mod words;
+
 use std::{collections::BTreeMap, path::Path, process::Command};
 
-use penstock_headers::{EditError, Field, Header, Headers};
+use penstock_headers::{Field, Header, Headers};
+use words::{bytes, edit};
 
 /// What the script prints, line by line, in words.
 fn vectors(what: &str, count: usize) -> Vec<Vec<String>> {
@@ -17,11 +20,6 @@ fn vectors(what: &str, count: usize) -> Vec<Vec<String>> {
     text.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }
 
-fn bytes(hex: &str) -> Vec<u8> {
-    let hex = hex.trim_matches('-');
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
-}
-
 /// The headers and fields that a frame has, as the script writes them.
 fn described(headers: &Headers, frame: &[u8]) -> [String; 2] {
     let names = Header::ALL.into_iter().filter(|header| headers.has(*header)).map(Header::name);
@@ -31,20 +29,6 @@ fn described(headers: &Headers, frame: &[u8]) -> [String; 2] {
     names.sort();
     let fields: Vec<_> = fields.into_iter().map(|(name, value)| format!("{name}={value:x}")).collect();
     [names.join(","), fields.join(",")].map(|text| if text.is_empty() { "-".to_owned() } else { text })
-}
-
-fn edit(headers: &mut Headers, frame: &mut Vec<u8>, edit: &str) -> Result<(), EditError> {
-    let number = |hex| u128::from_str_radix(hex, 16).unwrap();
-    let field = |name| Field::parse(name).unwrap();
-    match edit.split(':').collect::<Vec<_>>()[..] {
-        ["set", name, value] => headers.set(frame, field(name), number(value)),
-        ["swap", one, other] => headers.swap(frame, field(one), field(other)),
-        ["push_vlan", tci] => headers.push_vlan(frame, number(tci) as u16),
-        ["pop_vlan"] => headers.pop_vlan(frame),
-        ["push_mpls", label] => headers.push_mpls(frame, number(label) as u32),
-        ["pop_mpls"] => headers.pop_mpls(frame),
-        _ => panic!("{edit}"),
-    }
 }
 
 #[test]
