@@ -7,7 +7,7 @@ import functools
 import json
 import random
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,7 +115,7 @@ class Twin(Machine):
     def step(self, at: int, frame: efsm.Frame, time: int) -> tuple:
         element, twin, program = self.elements[at], self.twins[at], self.programs[at]
         values, headers, parts = values_of(frame, time), headers_of(self.random, frame), parts_of(frame)
-        key = program.key.of(values, parts) if program.keyed else None
+        key = program.key.of(values, parts)
         twin.now = time & 0xFFFFFFFF
         outcome = twin.vector(values, parts)
         self.plays[at].given.append(Given(twin.now, headers, values, key, outcome, self.walked[at]))
@@ -192,6 +192,6 @@ def play(text: str, compiled: list[dict], room: int, seed: int, walk: int) -> li
     return twin.plays
 
 
-def programs() -> Iterator[Path]:
+def programs() -> list[Path]:
     """Those that come with the engine."""
-    return iter(sorted(PROGRAMS.glob("*.efsm")))
+    return sorted(PROGRAMS.glob("*.efsm"))

@@ -179,7 +179,7 @@ impl Layout {
     /// Whether a word can stand from a half on.
     fn is_free(&self, half: usize, word: FieldWord) -> bool {
         let free = |half: usize| self.halves[half].is_none();
-        if word.wide { half % 2 == 0 && free(half) && free(half + 1) } else { free(half) }
+        if word.wide { half.is_multiple_of(2) && free(half) && free(half + 1) } else { free(half) }
     }
 
     fn set(&mut self, half: usize, word: FieldWord) {
