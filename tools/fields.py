@@ -42,7 +42,15 @@ def rust(source: dict[str, Any]) -> list[str]:
     lines = [f"// {NOTICE}", f"//! {ORIGIN}", "", "use crate::field::{FieldRow, HeaderRow};"]
     lines += enum("Field", "What a program can read of a frame.", {n: f["what"] for n, f in fields.items()}, "pub")
     lines += enum("Header", "A protocol that a frame has or has not.", headers, "pub")
-    lines += enum("Part", "What is there or not: headers, and other groups of fields.", parts, "pub(crate)")
+    lines += enum(
+        "Part",
+        "What is there or not: headers, and other groups of fields. Its number is its bit in hardware.",
+        parts,
+        "pub",
+    )
+    sizes = (("PARTS", len(parts), "Parts"), ("WORDS", len(words(source)), "Words of fields, nothing among them,"))
+    for name, count, what in sizes:
+        lines += ["", f"/// {what} that hardware tells apart.", f"pub const {name}: usize = {count};"]
     layers = {name: layer["what"] for name, layer in source["layer"].items()}
     lines += enum("Layer", "A place that the parser finds.", layers, "pub(crate)")
     lines += table(
@@ -54,13 +62,13 @@ def rust(source: dict[str, Any]) -> list[str]:
             for name, what in headers.items()
         ],
     )
-    rows = []
+    rows, numbers = [], words(source)
     for name, field in fields.items():
         part = f"Some(Part::{variant(field['part'])})" if "part" in field else "None"
         at = f"Some((Layer::{variant(field['at'][0])}, {field['at'][1]}))" if "at" in field else "None"
         rows.append(
             f"    FieldRow {{ field: Field::{variant(name)}, name: {quoted(name)}, bits: {field['bits']}, part: {part}, at: {at}, "
-            f"set: {str(field.get('set', False)).lower()}, what: {quoted(field['what'])} }},"
+            f"set: {str(field.get('set', False)).lower()}, word: {number(numbers, name)}, what: {quoted(field['what'])} }},"
         )
     return lines + table("FIELDS", "By [`Field`].", "FieldRow", rows)
 
@@ -77,6 +85,26 @@ def places(source: dict[str, Any]) -> dict[str, int]:
             layer, first = field["at"]
             lowest[name] = layers[layer] - first - field["bits"]
     return lowest
+
+
+def words(source: dict[str, Any]) -> list[list[tuple[str, int]]]:
+    """Words of 32 bits that hardware chooses from, by their numbers: each a field and which of its words, from the lowest. Fields in one place
+    share theirs. Number 0 is nothing."""
+    listed: list[list[tuple[str, int]]] = [[]]
+    seen: dict[tuple, int] = {}
+    for name, field in source["field"].items():
+        of = [(name, word) for word in range(-(-field["bits"] // 32))]
+        first = seen.setdefault((*field.get("at", [name]), field["bits"]), len(listed))
+        if first == len(listed):
+            listed += [[] for _ in of]
+        for at, word in enumerate(of, first):
+            listed[at].append(word)
+    return listed
+
+
+def number(listed: list[list[tuple[str, int]]], name: str) -> int:
+    """The number of a field's lowest word."""
+    return next(at for at, of in enumerate(listed) if (name, 0) in of)
 
 
 def verilog(source: dict[str, Any]) -> list[str]:
@@ -111,7 +139,30 @@ def verilog(source: dict[str, Any]) -> list[str]:
         field = source["field"][name]
         for what, value in (("AT", at), ("BITS", field["bits"]), ("PART", parts.index(field["part"]))):
             lines.append(f"  localparam int unsigned {constant(name)}_{what} = 32'd{value};")
-    return [*lines, "endpackage"]
+    listed = words(source)
+    bits = [min(32, source["field"][of[0][0]]["bits"] - 32 * of[0][1]) if of else 0 for of in listed]
+    lines += [
+        "",
+        "  // Words of fields, by numbers, a field's lowest first; fields in one place share theirs. Number 0 is nothing",
+        f"  localparam int unsigned WORDS = 32'd{len(listed)};",
+        "  // Those of more than 16 bits",
+        f"  localparam logic [WORDS-1:0] WIDE = {len(listed)}'h{sum(1 << at for at, n in enumerate(bits) if n > 16):x};",
+        "  // Those of fields that come with the frame and not in it",
+    ]
+    outside = [name for name in source["field"] if name not in lowest]
+    lines += [f"  localparam int unsigned WORD_{constant(name)} = 32'd{number(listed, name)};" for name in outside]
+    lines += [
+        "",
+        "  // All others; they mean something when their part is there",
+        "  function automatic logic [WORDS-1:0][31:0] words_of(headers_t headers);",
+        "    words_of = '0;",
+    ]
+    for at, of in enumerate(listed):
+        if of and of[0][0] not in outside:
+            name, word = of[0]
+            begin = f"{constant(name)}_AT+{32 * word}" if word else f"{constant(name)}_AT"
+            lines.append(f"    words_of[{at}] = 32'(headers[{begin}+:{bits[at]}]);")
+    return [*lines, "  endfunction", "endpackage"]
 
 
 def constant(name: str) -> str:

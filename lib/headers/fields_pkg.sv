@@ -206,4 +206,77 @@ package fields_pkg;
   localparam int unsigned DATA_7_AT = 32'd16;
   localparam int unsigned DATA_7_BITS = 32'd32;
   localparam int unsigned DATA_7_PART = 32'd23;
+
+  // Words of fields, by numbers, a field's lowest first; fields in one place share theirs. Number 0 is nothing
+  localparam int unsigned WORDS = 32'd63;
+  // Those of more than 16 bits
+  localparam logic [WORDS-1:0] WIDE = 63'h7f80189fe06402f8;
+  // Those of fields that come with the frame and not in it
+  localparam int unsigned WORD_PORT = 32'd1;
+  localparam int unsigned WORD_LEN = 32'd2;
+  localparam int unsigned WORD_TIME = 32'd3;
+  localparam int unsigned WORD_HASH = 32'd4;
+  localparam int unsigned WORD_META0 = 32'd5;
+  localparam int unsigned WORD_META1 = 32'd6;
+
+  // All others; they mean something when their part is there
+  function automatic logic [WORDS-1:0][31:0] words_of(headers_t headers);
+    words_of = '0;
+    words_of[7] = 32'(headers[ETH_DST_AT+:32]);
+    words_of[8] = 32'(headers[ETH_DST_AT+32+:16]);
+    words_of[9] = 32'(headers[ETH_SRC_AT+:32]);
+    words_of[10] = 32'(headers[ETH_SRC_AT+32+:16]);
+    words_of[11] = 32'(headers[ETH_TYPE_AT+:16]);
+    words_of[12] = 32'(headers[VLAN_ID_AT+:12]);
+    words_of[13] = 32'(headers[VLAN_PCP_AT+:3]);
+    words_of[14] = 32'(headers[VLAN_TCI_AT+:16]);
+    words_of[15] = 32'(headers[VLAN2_ID_AT+:12]);
+    words_of[16] = 32'(headers[VLAN2_PCP_AT+:3]);
+    words_of[17] = 32'(headers[VLAN2_TCI_AT+:16]);
+    words_of[18] = 32'(headers[MPLS_LABEL_AT+:20]);
+    words_of[19] = 32'(headers[MPLS_TC_AT+:3]);
+    words_of[20] = 32'(headers[MPLS_TTL_AT+:8]);
+    words_of[21] = 32'(headers[IP_SRC_AT+:32]);
+    words_of[22] = 32'(headers[IP_DST_AT+:32]);
+    words_of[23] = 32'(headers[IP_PROTO_AT+:8]);
+    words_of[24] = 32'(headers[IP_TOS_AT+:8]);
+    words_of[25] = 32'(headers[IP_TTL_AT+:8]);
+    words_of[26] = 32'(headers[IP_LEN_AT+:16]);
+    words_of[27] = 32'(headers[IP_ID_AT+:16]);
+    words_of[28] = 32'(headers[IP_FRAG_AT+:16]);
+    words_of[29] = 32'(headers[IP6_SRC_AT+:32]);
+    words_of[30] = 32'(headers[IP6_SRC_AT+32+:32]);
+    words_of[31] = 32'(headers[IP6_SRC_AT+64+:32]);
+    words_of[32] = 32'(headers[IP6_SRC_AT+96+:32]);
+    words_of[33] = 32'(headers[IP6_DST_AT+:32]);
+    words_of[34] = 32'(headers[IP6_DST_AT+32+:32]);
+    words_of[35] = 32'(headers[IP6_DST_AT+64+:32]);
+    words_of[36] = 32'(headers[IP6_DST_AT+96+:32]);
+    words_of[37] = 32'(headers[IP6_PROTO_AT+:8]);
+    words_of[38] = 32'(headers[IP6_CLASS_AT+:8]);
+    words_of[39] = 32'(headers[IP6_LABEL_AT+:20]);
+    words_of[40] = 32'(headers[IP6_HOPS_AT+:8]);
+    words_of[41] = 32'(headers[TCP_SPORT_AT+:16]);
+    words_of[42] = 32'(headers[TCP_DPORT_AT+:16]);
+    words_of[43] = 32'(headers[TCP_SEQ_AT+:32]);
+    words_of[44] = 32'(headers[TCP_ACK_AT+:32]);
+    words_of[45] = 32'(headers[TCP_FLAGS_AT+:8]);
+    words_of[46] = 32'(headers[TCP_WINDOW_AT+:16]);
+    words_of[47] = 32'(headers[TCP_LEN_AT+:16]);
+    words_of[48] = 32'(headers[TCP_SYN_AT+:1]);
+    words_of[49] = 32'(headers[TCP_ACK_FLAG_AT+:1]);
+    words_of[50] = 32'(headers[TCP_FIN_AT+:1]);
+    words_of[51] = 32'(headers[TCP_RST_AT+:1]);
+    words_of[52] = 32'(headers[UDP_LEN_AT+:16]);
+    words_of[53] = 32'(headers[ICMP_TYPE_AT+:8]);
+    words_of[54] = 32'(headers[ICMP_CODE_AT+:8]);
+    words_of[55] = 32'(headers[DATA_0_AT+:32]);
+    words_of[56] = 32'(headers[DATA_1_AT+:32]);
+    words_of[57] = 32'(headers[DATA_2_AT+:32]);
+    words_of[58] = 32'(headers[DATA_3_AT+:32]);
+    words_of[59] = 32'(headers[DATA_4_AT+:32]);
+    words_of[60] = 32'(headers[DATA_5_AT+:32]);
+    words_of[61] = 32'(headers[DATA_6_AT+:32]);
+    words_of[62] = 32'(headers[DATA_7_AT+:32]);
+  endfunction
 endpackage

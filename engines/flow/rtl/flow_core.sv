@@ -40,7 +40,7 @@ module flow_core
     input  wire logic                  keyed,   // it has all fields of the key
     input  wire logic [KeyW-1:0]       key,
     input  wire word_t [Operands-1:0]  x,
-    input  wire logic  [Operands-1:0]  here,    // operands that it has
+    input  wire parts_t                parts,   // what it has
     input  wire logic [SideW-1:0]      side,
 
     output logic                   out_valid,
@@ -77,6 +77,7 @@ module flow_core
     output logic                             moved     // one cycle: an entry went to another place
 );
   localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
+  localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
   localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
   localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
 
@@ -101,7 +102,7 @@ module flow_core
 
   typedef struct packed {
     word_t [Operands-1:0] x;
-    logic [Operands-1:0]  here;
+    parts_t               parts;
     logic [SideW-1:0]     side;
   } frame_t;
 
@@ -135,7 +136,6 @@ module flow_core
   logic waits, press, next_taken;
   slot_t next_slot;
   key_t next_key;
-  head_t walk;
   logic walk_due_q;
   logic [$clog2(WalkEvery)-1:0] walk_wait_q;
   way_t walk_way_q;
@@ -163,7 +163,7 @@ module flow_core
       h_q.where <= '{stash: take_move, way: walk_way_q, slot: next_slot};
       if (take_host) h_q.where <= host_where;
       h_q.addr <= {Ways{take_host ? host_addr : walk_addr_q}};
-      h_frame_q <= '{x: x, here: here, side: side};
+      h_frame_q <= '{x: x, parts: parts, side: side};
     end
     if (take_walk) {walk_addr_q, walk_way_q} <= {walk_addr_q, walk_way_q} + (AddrW + $bits(way_t))'(1);
     walk_wait_q <= walk_wait_q + 1'b1;
@@ -206,18 +206,15 @@ module flow_core
 
   logic [Ahead:1] t_same_key, t_meets;
   logic [Ahead:1][Ways-1:0] t_same_addr;
-  function automatic logic is_frame(head_t head);
-    return head.op == OpFrame;
-  endfunction
   always_comb begin
     for (int unsigned d = 1; d <= Ahead; d++) begin
       t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
       for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = ahead[d].valid && ahead[d].addr[w] == t_q.addr[w];
-      t_meets[d] = t_same_addr[d] != 0 && !(is_frame(t_q) && is_frame(ahead[d]));
+      t_meets[d] = t_same_addr[d] != 0 && !(t_q.op == OpFrame && ahead[d].op == OpFrame);
     end
   end
 
-  wire t_behind = is_frame(t_q) && s_q.valid && is_frame(s_q) && (t_same_key[1] || program_i.serial);
+  wire t_behind = t_q.op == OpFrame && s_q.valid && s_q.op == OpFrame && (t_same_key[1] || program_i.serial);
   assign t_go = t_q.valid && !t_behind && t_meets == 0;
 
   entry_t [Ways-1:0] s_entries;
@@ -239,13 +236,14 @@ module flow_core
     );
   end
 
-  logic [Ahead:1] s_same_key_q, x_same_key_q;
+  // Of the frame right ahead nothing is known in time: one of the same key waits in T.
+  logic [Ahead:2] s_same_key_q, x_same_key_q;
   logic [Ahead:1][Ways-1:0] s_same_addr_q, x_same_addr_q;
   always_ff @(posedge clk) begin
     s_q <= t_q;
     s_q.valid <= t_go && !rst;
     s_frame_q <= t_frame_q;
-    s_same_key_q <= t_same_key;
+    s_same_key_q <= t_same_key[Ahead:2];
     s_same_addr_q <= t_same_addr;
   end
 
@@ -301,10 +299,9 @@ module flow_core
 
   // ---- X: what it has now
   context_t stash_content, fresh;
-  result_t x_read, x_result, c_result_q, r_found_q, r_result, a_result_q, w1_result_q, w2_result_q;
-  deadline_t x_passed;
+  result_t x_read, x_result, c_result_q, r_found_q, r_made, r_result, a_result_q, w1_result_q, w2_result_q;
   period_word_t x_period;
-  logic x_expired, x_by_place, x_forwarded;
+  logic x_hard_passed, x_idle_passed, x_idle_counts, x_expired, x_by_place, x_forwarded;
   logic [Ways-1:0] x_free;
 
   assign x_by_place = x_q.op == OpWalk || x_q.op == OpRead;
@@ -315,22 +312,21 @@ module flow_core
     x_read.where = '{stash: x_stash_q, way: x_way_q, slot: x_slot_q};
     x_read.placed = x_stash_q || (x_by_place ? x_entry_q.valid : x_way_hit_q);
     x_read.present = x_read.placed;
-    x_passed = x_read.content.hard.on && has_passed(now_q, x_read.content.hard.at) ? x_read.content.hard : x_read.content.idle;
-    x_period = program_i.periods[x_passed.period];
-    x_expired = x_read.placed && x_passed.on && has_passed(now_q, x_passed.at) && x_q.op != OpMove && x_q.op != OpRead;
+    x_hard_passed = x_read.content.hard.on && has_passed(now_q, x_read.content.hard.at);
+    x_idle_passed = x_read.content.idle.on && has_passed(now_q, x_read.content.idle.at);
+    // Of two that have passed the earlier counts.
+    x_idle_counts = x_idle_passed && (!x_hard_passed || is_before(x_read.content.idle.at, x_read.content.hard.at));
+    x_period = program_i.periods[x_idle_counts ? x_read.content.idle.period : x_read.content.hard.period];
+    x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && x_q.op != OpMove && x_q.op != OpRead;
   end
 
   // Empty places that nobody ahead is about to fill.
+  where_t [Ahead:1] x_ahead;
+  assign x_ahead = {w2_result_q.where, w1_result_q.where, a_result_q.where, r_found_q.where, c_result_q.where};
   always_comb begin
-    for (int unsigned w = 0; w < Ways; w++) begin
-      x_free[w] = x_empty_q[w] && !(x_same_addr_q[1][w] && takes_way(c_result_q, w)) && !(x_same_addr_q[2][w] && takes_way(r_found_q, w)) &&
-          !(x_same_addr_q[3][w] && takes_way(a_result_q, w)) && !(x_same_addr_q[4][w] && takes_way(w1_result_q, w)) &&
-          !(x_same_addr_q[5][w] && takes_way(w2_result_q, w));
-    end
+    x_free = x_empty_q;
+    for (int unsigned d = 1; d <= Ahead; d++) if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
   end
-  function automatic logic takes_way(result_t result, int unsigned w);
-    return !result.where.stash && result.where.way == way_t'(w);
-  endfunction
 
   // What an operation of the same key ahead has made of it is newer; it cannot have expired since.
   assign x_forwarded = x_same_key_q[5:2] != 0;
@@ -353,7 +349,7 @@ module flow_core
 
   logic [Rows-1:0] x_of_frame, c_of_frame_q, c_candidates, r_candidates_q;
   logic [Predicates-1:0] x_true_p;
-  flow_predicates predicates (
+  flow_predicates compare_fields (
       .clk,
       .predicates(program_i.predicates),
       .x(t_frame_q.x),
@@ -379,7 +375,7 @@ module flow_core
   word_t [Globals-1:0] g_q;
   logic [Conditions-1:0] c_true_c, r_true_c_q;
   word_t [Functions-1:0] c_results, r_results_q;
-  flow_functions functions (
+  flow_functions calculate (
       .conditions(program_i.conditions),
       .functions(program_i.functions),
       .r(c_result_q.content.r),
@@ -411,17 +407,17 @@ module flow_core
   end
 
   // ---- R: the row, and the new context
-  logic r_fits, r_any, r_stores, r_can, r_full_q, reserve;
+  logic r_fits, r_any, r_stores, r_can, r_leaves, r_full_q, reserve;
   slot_t free_slot;
   row_t r_row;
   choice_t r_choice;
   word_t [Registers-1:0] r_values;
   logic [$clog2(Entries):0] contexts_q, contexts_d;
 
-  flow_rows rows (
+  flow_rows choose_row (
       .rows(program_i.rows),
       .true_p(x_true_p),
-      .here(x_frame_q.here),
+      .parts(x_frame_q.parts),
       .of_frame(x_of_frame),
       .of_frame_c(c_of_frame_q),
       .state(c_result_q.content.state),
@@ -429,7 +425,7 @@ module flow_core
       .candidates(c_candidates),
       .candidates_r(r_candidates_q),
       .true_c(r_true_c_q),
-      .is_full(r_full_q && !r_found_q.placed),
+      .is_full(r_full_q && !r_leaves),
       .fits(r_any),
       .row(r_row),
       .choice(r_choice)
@@ -437,33 +433,40 @@ module flow_core
 
   assign r_fits = r_any && r_q.valid && r_q.op == OpFrame && r_q.keyed == program_i.keyed;
   assign r_can = r_found_q.placed || !r_full_q;
+  // A context that has expired has left its place to the next.
+  assign r_leaves = r_found_q.placed && !r_found_q.present;
 
   always_comb begin
-    r_stores = r_choice.set_state || r_choice.hard.set || r_choice.idle.set;
+    r_stores = r_choice.named;
     for (int unsigned i = 0; i < Registers; i++) begin
       r_stores |= r_choice.r[i].set;
       r_values[i] = r_choice.r[i].set ? r_results_q[r_choice.r[i].f] : r_found_q.content.r[i];
     end
-    r_result = r_found_q;
+    r_made = r_found_q;
     if (r_fits) begin
-      r_result.content.r = r_values;
-      if (r_choice.set_state) r_result.content.state = r_choice.state;
-      r_result.content.idle = r_idle_q;
-      if (r_choice.hard.set) r_result.content.hard = '{on: 1'b1, period: r_choice.hard.period, at: at_q[r_choice.hard.period]};
-      if (r_choice.idle.set) r_result.content.idle = '{on: 1'b1, period: r_choice.idle.period, at: at_q[r_choice.idle.period]};
-      r_result.present = !r_choice.forget && program_i.keyed && (r_found_q.present || (r_stores && r_can));
+      r_made.content.r = r_values;
+      if (r_choice.set_state) r_made.content.state = r_choice.state;
+      r_made.content.idle = r_idle_q;
+      if (r_choice.named) begin
+        r_made.content.hard = '{on: r_choice.hard.on, period: r_choice.hard.period, at: at_q[r_choice.hard.period]};
+        r_made.content.idle = '{on: r_choice.idle.on, period: r_choice.idle.period, at: at_q[r_choice.idle.period]};
+      end
+      r_made.present = !r_choice.forget && program_i.keyed && (r_found_q.present || (r_stores && r_can));
     end
     if (r_q.op == OpPut) begin
-      r_result.content = host_context;
-      r_result.present = r_can;
+      r_made.content = host_context;
+      r_made.present = r_can;
     end
-    if (r_q.op == OpDelete) r_result.present = 1'b0;
-    if (!r_result.present) r_result.content = fresh;
-    if (r_q.op != OpMove) r_result.placed = r_result.present;
-    if (reserve) r_result.where.slot = free_slot;
+    if (r_q.op == OpDelete) r_made.present = 1'b0;
+    if (!r_made.present) r_made.content = fresh;
+    if (r_q.op != OpMove) r_made.placed = r_made.present;
   end
   // A slot of the stash is taken by what had no place and has one now.
-  assign reserve = r_q.valid && r_q.op != OpMove && !r_found_q.placed && r_result.present && r_found_q.where.stash;
+  assign reserve = r_q.valid && r_q.op != OpMove && !r_found_q.placed && r_made.present && r_found_q.where.stash;
+  always_comb begin
+    r_result = r_made;
+    if (reserve) r_result.where.slot = free_slot;
+  end
 
   always_comb begin
     contexts_d = contexts_q;
@@ -474,7 +477,7 @@ module flow_core
   end
   always_ff @(posedge clk) begin
     contexts_q <= contexts_d;
-    r_full_q <= word_t'(contexts_d) >= program_i.capacity;
+    r_full_q <= word_t'(contexts_d) >= program_i.capacity || contexts_d >= ($bits(contexts_d))'(Room);
     if (rst) contexts_q <= '0;
   end
   assign contexts = contexts_q;
@@ -482,7 +485,7 @@ module flow_core
 
   always_ff @(posedge clk) begin
     for (int unsigned i = 0; i < Globals; i++) if (r_fits && r_choice.g[i].set) g_q[i] <= r_results_q[r_choice.g[i].f];
-    if (rst) g_q <= '0;
+    if (rst) g_q <= program_i.initial_g;
   end
 
   logic a_fits_q, a_unkept_q, a_new_q, a_notify_q, a_was_placed_q;
@@ -564,6 +567,8 @@ module flow_core
   assign event_key = a_q.key;
   assign event_context = a_expired_q ? a_before_q : a_result_q.content;
   assign moved = a_moves;
+
+  wire unused = &{1'b0, program_i.key, program_i.operands, x_period.duration, x_ahead, a_frame_q.parts};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

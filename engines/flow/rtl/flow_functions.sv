@@ -32,11 +32,11 @@ module flow_functions
     wire [32:0] difference = {1'b0, a} - {1'b0, b};
     wire less = difference[32];
     wire equal = a == b;
+    wire unused = &{1'b0, difference[30:0]};
     always_comb begin
       unique case (conditions[i].is)
         ConditionEqual: true_c[i] = equal;
         ConditionLess: true_c[i] = less;
-        ConditionAtMost: true_c[i] = less || equal;
         ConditionLessSigned: true_c[i] = less ^ a[31] ^ b[31];
         default: true_c[i] = difference[31];
       endcase
@@ -51,8 +51,9 @@ module flow_functions
     wire word_t other = b ^ {32{subtracts}};
     wire [32:0] sum = {1'b0, a} + {1'b0, other} + 33'(subtracts);
     wire less = !sum[32];
-    // The average moves by a part of b - a, which has 33 bits with its sign.
-    wire word_t way = word_t'($signed({!less && a != b, b - a}) >>> functions[i].shift);
+    // The average moves by a part of b - a, which has the sign that it has modulo 2^32.
+    wire word_t away = b - a;
+    wire word_t way = word_t'($signed(away) >>> functions[i].shift);
     always_comb begin
       unique case (is)
         FunctionAdd, FunctionSub: results[i] = sum[31:0];

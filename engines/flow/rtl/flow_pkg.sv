@@ -12,6 +12,10 @@ package flow_pkg;
   localparam int unsigned Periods = 8;
   localparam int unsigned Ways = 4;
   localparam int unsigned StashEntries = 16;
+  // A key is ten words of 32 bits, chosen in halves.
+  localparam int unsigned KeyHalves = 20;
+  localparam int unsigned KeyBits = 16 * KeyHalves;
+  localparam int unsigned KeyPairs = 9;  // of halves that can change places
 
   typedef logic [31:0] word_t;
   typedef logic [7:0] state_t;
@@ -20,6 +24,32 @@ package flow_pkg;
   typedef logic [$clog2(StashEntries)-1:0] slot_t;
   typedef logic [$clog2(Periods)-1:0] period_t;
   typedef logic [$clog2(Functions)-1:0] function_t;
+  typedef logic [fields_pkg::PARTS-1:0] parts_t;  // of a frame: what it has
+  typedef logic [$clog2(fields_pkg::WORDS)-1:0] choose_t;  // a word of a field
+
+  // ---- a frame on its way through the elements
+  typedef enum logic [1:0] {
+    VerdictOnward = 2'd0,  // behind the last element the frame goes on its way
+    VerdictPort   = 2'd1,
+    VerdictHost   = 2'd2,
+    VerdictDrop   = 2'd3
+  } verdict_e;
+
+  typedef struct packed {
+    verdict_e           is;
+    penstock_pkg::port_t port;
+  } verdict_t;
+
+  typedef struct packed {
+    fields_pkg::headers_t headers;  // as edited so far
+    word_t                meta0;
+    word_t                meta1;
+    word_t                hash;     // with which the frame entered the card
+    penstock_pkg::port_t  port;     // where it came from
+    penstock_pkg::len_t   len;      // as edited so far
+    verdict_t             verdict;  // what the last element that took it has said
+    logic [3:0]           next;     // the element that takes it next; those before it let it pass
+  } vector_t;
 
   // ---- what a flow has
   typedef struct packed {
@@ -43,6 +73,22 @@ package flow_pkg;
   } where_t;
 
   // ---- a program. The host shifts it in, 32 bits at a time, lowest first.
+  typedef enum logic [1:0] {
+    PairEth = 2'd0,
+    PairIp  = 2'd1,
+    PairIp6 = 2'd2,
+    PairL4  = 2'd3
+  } pair_e;
+
+  // Half words are numbered from the lowest. A word of a field that has more than 16 bits fills a word, any other one a half.
+  typedef struct packed {
+    parts_t                  parts;   // that a frame must have
+    // For both directions to have one key, these change places when the frame's source is the larger: n and n + 8 for n < 8, and 16 and 17.
+    logic    [KeyPairs-1:0]  swap;
+    pair_e   [2:0]           order;   // what is compared for that: the first pair, from [0] on, whose sides differ, decides
+    choose_t [KeyHalves-1:0] halves;
+  } key_word_t;
+
   typedef enum logic [1:0] {
     FromFlow     = 2'd0,
     FromGlobal   = 2'd1,
@@ -68,12 +114,11 @@ package flow_pkg;
     word_t      value;
   } predicate_t;
 
-  typedef enum logic [2:0] {
-    ConditionEqual      = 3'd0,
-    ConditionLess       = 3'd1,
-    ConditionAtMost     = 3'd2,
-    ConditionLessSigned = 3'd3,
-    ConditionBefore     = 3'd4   // a - b is negative
+  typedef enum logic [1:0] {
+    ConditionEqual      = 2'd0,
+    ConditionLess       = 2'd1,
+    ConditionLessSigned = 2'd2,
+    ConditionBefore     = 2'd3   // a - b is negative
   } condition_e;
 
   typedef struct packed {
@@ -114,7 +159,8 @@ package flow_pkg;
     state_t                  state;
     logic [Predicates-1:0]   true_p;   // those that must be 1
     logic [Predicates-1:0]   false_p;  // those that must be 0
-    logic [Operands-1:0]     needs;    // operands that the frame must have
+    parts_t                  has;      // what the frame must have
+    parts_t                  lacks;    // what it must not
     logic [Conditions-1:0]   true_c;
     logic [Conditions-1:0]   false_c;
     logic                    is_new;
@@ -129,7 +175,7 @@ package flow_pkg;
   } pick_t;
 
   typedef struct packed {
-    logic    set;
+    logic    on;
     period_t period;
   } timeout_t;
 
@@ -137,9 +183,10 @@ package flow_pkg;
   typedef struct packed {
     pick_t [Registers-1:0] r;
     pick_t [Globals-1:0]   g;
-    logic                  set_state;
+    logic                  named;      // it names a state, and so sets both timeouts
+    logic                  set_state;  // another one than there is
     state_t                state;
-    timeout_t              hard;
+    timeout_t              hard;       // one that is not on is none
     timeout_t              idle;
     logic                  forget;
     logic                  notify;
@@ -157,10 +204,13 @@ package flow_pkg;
   } period_word_t;
 
   typedef struct packed {
-    logic                              keyed;    // it has contexts
-    logic                              serial;   // it writes global registers
-    word_t                             capacity; // contexts
+    logic                              keyed;      // it has contexts
+    logic                              serial;     // it writes global registers
+    key_word_t                         key;
+    choose_t        [Operands-1:0]     operands;
+    word_t                             capacity;   // contexts, if there is room for so many
     word_t          [Registers-1:0]    initial_r;
+    word_t          [Globals-1:0]      initial_g;  // after a reset
     period_word_t   [Periods-1:0]      periods;
     predicate_t     [Predicates-1:0]   predicates;
     condition_t     [Conditions-1:0]   conditions;
@@ -181,8 +231,14 @@ package flow_pkg;
     OpDelete   // the host: takes it away
   } op_e;
 
+  // Timeouts are at most 4,000 s. So times up to 2^28 us (268 s) ago are past, and all others still to come.
   function automatic logic has_passed(word_t now, word_t at);
     word_t late = now - at;
-    return !late[31];
+    return late[31:28] == '0;
+  endfunction
+
+  function automatic logic is_before(word_t a, word_t b);
+    word_t difference = a - b;
+    return difference[31];
   endfunction
 endpackage

@@ -4,7 +4,7 @@
 // The rows of a program. What a row needs of the frame is known before its context, what it needs of state and flow before its conditions; so only
 // those are left to the second half of the element's loop, which takes the first row that fits.
 //
-//   predicates, operands ─> of_frame (a bit a row)      in the cycle before the context is known
+//   predicates, parts ────> of_frame (a bit a row)      in the cycle before the context is known
 //   context ──────────────> candidates                  with the conditions
 //   conditions ───────────> fits, the first, its choice the cycle after
 //
@@ -15,7 +15,7 @@ module flow_rows
     input wire row_word_t [Rows-1:0] rows,
 
     input  wire logic [Predicates-1:0] true_p,
-    input  wire logic [Operands-1:0]   here,      // operands that the frame has
+    input  wire parts_t                parts,     // what the frame has
     output logic      [Rows-1:0]       of_frame,
 
     input  wire logic [Rows-1:0] of_frame_c,
@@ -35,7 +35,8 @@ module flow_rows
   always_comb begin
     for (int unsigned i = 0; i < Rows; i++) begin
       automatic match_t m = rows[i].match;
-      of_frame[i] = m.used && (m.true_p & ~true_p) == 0 && (m.false_p & true_p) == 0 && (m.needs & ~here) == 0;
+      of_frame[i] = m.used && (m.true_p & ~true_p) == 0 && (m.false_p & true_p) == 0 && (m.has & ~parts) == 0 &&
+          (m.lacks & parts) == 0;
       candidates[i] = of_frame_c[i] && (m.any_state || m.state == state) && !(is_new ? m.not_new : m.is_new);
       all[i] = candidates_r[i] && (m.true_c & ~true_c) == 0 && (m.false_c & true_c) == 0 && !(is_full ? m.not_full : m.is_full);
     end

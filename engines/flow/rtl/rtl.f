@@ -1,7 +1,8 @@
-# The flow engine. Needs lib/rtl/rtl.f.
--f ../../../lib/rtl/rtl.f
+# The flow engine.
+-f ../../../lib/rtl/headers.f
 flow_pkg.sv
 flow_program.sv
+flow_extract.sv
 flow_hash.sv
 flow_predicates.sv
 flow_functions.sv

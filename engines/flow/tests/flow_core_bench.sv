@@ -24,7 +24,7 @@ module flow_core_bench
     input  wire                     keyed,
     input  wire [KeyW-1:0]          key,
     input  wire [32*Operands-1:0]   x,
-    input  wire [Operands-1:0]      here,
+    input  wire [$bits(parts_t)-1:0] parts,
     input  wire [SideW-1:0]         side,
 
     output logic                    out_valid,
@@ -88,7 +88,7 @@ module flow_core_bench
       .keyed,
       .key,
       .x,
-      .here,
+      .parts,
       .side,
       .out_valid,
       .out_fits,

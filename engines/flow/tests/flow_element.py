@@ -3,11 +3,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import fields  # noqa: E402
 
 WORD = 1 << 32
 OPERANDS, PREDICATES, CONDITIONS, FUNCTIONS, REGISTERS, GLOBALS, ROWS, PERIODS = 8, 32, 8, 16, 4, 8, 64, 8
+HALVES, PAIRS = 20, 9
+SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
+PARTS = [*SOURCE["header"], *SOURCE["part"]]
+WORDS = fields.words(SOURCE)
+WORD_BITS = (len(WORDS) - 1).bit_length()
+SIDES = (
+    ("eth.src", "eth.dst"),
+    ("ip.src", "ip.dst"),
+    ("ip6.src", "ip6.dst"),
+    ("l4.sport", "l4.dport"),
+)
+
+
+class Reader:
+    """Takes fields off a value, the highest first."""
+
+    def __init__(self, value: int, width: int) -> None:
+        self.value, self.width = value, width
+
+    def take(self, width: int) -> int:
+        self.width -= width
+        return self.value >> self.width & ((1 << width) - 1)
+
+    def option(self, width: int) -> int | None:
+        there, value = self.take(1), self.take(width)
+        return value if there else None
 
 
 def bits(*parts: tuple[int, int]) -> tuple[int, int]:
@@ -34,6 +67,10 @@ class Source:
     def bits(self) -> tuple[int, int]:
         return bits((("r", "g", "x", "constant").index(self.of), 2), (self.index, 3))
 
+    @classmethod
+    def read(cls, reader: Reader) -> Source:
+        return cls(("r", "g", "x", "constant")[reader.take(2)], reader.take(3))
+
 
 PREDICATE: dict[str, Callable[[int, int], bool]] = {
     "==": lambda a, b: a == b,
@@ -49,7 +86,6 @@ def signed(value: int) -> int:
 CONDITION: dict[str, Callable[[int, int], bool]] = {
     "==": lambda a, b: a == b,
     "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
     "<s": lambda a, b: signed(a) < signed(b),
     "before": lambda a, b: signed((a - b) % WORD) < 0,
 }
@@ -67,8 +103,55 @@ FUNCTION: dict[str, Callable[[int, int, int], int]] = {
     "ror": lambda a, b, k: (a << 32 | a) >> b % 32,
     "min": lambda a, b, k: min(a, b),
     "max": lambda a, b, k: max(a, b),
-    "ewma": lambda a, b, k: a + ((b - a) >> k),
+    "ewma": lambda a, b, k: a + (signed((b - a) % WORD) >> k),
 }
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, words of fields by number."""
+
+    parts: int = 0
+    swap: int = 0
+    order: Sequence[int] = (0, 0, 0)
+    halves: Sequence[int] = (0,) * HALVES
+
+    def bits(self) -> tuple[int, int]:
+        return bits(
+            (self.parts, len(PARTS)),
+            (self.swap, PAIRS),
+            repeated([(pair, 2) for pair in self.order]),
+            repeated([(half, WORD_BITS) for half in self.halves]),
+        )
+
+    @classmethod
+    def read(cls, reader: Reader) -> Key:
+        parts, swap = reader.take(len(PARTS)), reader.take(PAIRS)
+        order = [reader.take(2) for _ in range(3)]
+        halves = [reader.take(WORD_BITS) for _ in range(HALVES)]
+        return cls(parts, swap, order[::-1], halves[::-1])
+
+    def of(self, values: Mapping[str, int], parts: int) -> int | None:
+        """The key of a frame, which has these fields and parts, if it has all."""
+        if self.parts & ~parts:
+            return None
+        key = []
+        for at, number in enumerate(self.halves):
+            wide = any(SOURCE["field"][name]["bits"] - 32 * word > 16 for name, word in WORDS[number])
+            value = word_of(number, values)
+            key.append(value >> 16 if wide and at % 2 else value & 0xFFFF)
+        sides = [[values.get(name, 0) for name in SIDES[pair]] for pair in self.order]
+        if [source for source, _ in sides] > [destination for _, destination in sides]:
+            for pair in range(PAIRS):
+                if self.swap >> pair & 1:
+                    one, other = (16, 17) if pair == 8 else (pair, pair + 8)
+                    key[one], key[other] = key[other], key[one]
+        return sum(half << 16 * at for at, half in enumerate(key))
+
+
+def word_of(number: int, values: Mapping[str, int]) -> int:
+    """A word of a field that the frame has; of one that it has not, 0."""
+    return next((values[name] >> 32 * word & WORD - 1 for name, word in WORDS[number] if name in values), 0)
 
 
 @dataclass(frozen=True)
@@ -81,6 +164,11 @@ class Predicate:
     def bits(self) -> tuple[int, int]:
         return bits((list(PREDICATE).index(self.op), 2), (self.x, 3), (self.mask, 32), (self.value, 32))
 
+    @classmethod
+    def read(cls, reader: Reader) -> Predicate:
+        op = list(PREDICATE)[reader.take(2)]
+        return cls(reader.take(3), reader.take(32), op, reader.take(32))
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -90,7 +178,12 @@ class Condition:
     value: int = 0
 
     def bits(self) -> tuple[int, int]:
-        return bits((list(CONDITION).index(self.op), 3), self.a.bits(), self.b.bits(), (self.value, 32))
+        return bits((list(CONDITION).index(self.op), 2), self.a.bits(), self.b.bits(), (self.value, 32))
+
+    @classmethod
+    def read(cls, reader: Reader) -> Condition:
+        op = list(CONDITION)[reader.take(2)]
+        return cls(op, Source.read(reader), Source.read(reader), reader.take(32))
 
 
 @dataclass(frozen=True)
@@ -104,6 +197,11 @@ class Function:
     def bits(self) -> tuple[int, int]:
         return bits((list(FUNCTION).index(self.op), 4), self.a.bits(), self.b.bits(), (self.shift, 5), (self.value, 32))
 
+    @classmethod
+    def read(cls, reader: Reader) -> Function:
+        op = list(FUNCTION)[reader.take(4)]
+        return cls(op, Source.read(reader), Source.read(reader), reader.take(5), reader.take(32))
+
 
 @dataclass(frozen=True)
 class Row:
@@ -112,7 +210,8 @@ class Row:
     state: int | None = None
     true_p: int = 0
     false_p: int = 0
-    needs: int = 0
+    has: int = 0  # parts
+    lacks: int = 0
     true_c: int = 0
     false_c: int = 0
     new: bool | None = None
@@ -120,10 +219,16 @@ class Row:
     r: dict[int, int] = field(default_factory=dict)  # register: function
     g: dict[int, int] = field(default_factory=dict)
     goto: int | None = None
+    keep: bool = False  # names the state that there is
     hard: int | None = None  # period
     idle: int | None = None
     forget: bool = False
     notify: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether it names a state, and so sets both timeouts."""
+        return self.keep or self.goto is not None
 
     def bits(self) -> tuple[int, int]:
         def option(value: int | None, width: int) -> tuple[int, int]:
@@ -135,7 +240,8 @@ class Row:
             (self.state or 0, 8),
             (self.true_p, PREDICATES),
             (self.false_p, PREDICATES),
-            (self.needs, OPERANDS),
+            (self.has, len(PARTS)),
+            (self.lacks, len(PARTS)),
             (self.true_c, CONDITIONS),
             (self.false_c, CONDITIONS),
             *((int(flag is want), 1) for flag in (self.new, self.full) for want in (True, False)),
@@ -143,6 +249,7 @@ class Row:
         choice = bits(
             repeated([option(self.r.get(i), 4) for i in range(REGISTERS)]),
             repeated([option(self.g.get(i), 4) for i in range(GLOBALS)]),
+            (int(self.named), 1),
             option(self.goto, 8),
             option(self.hard, 3),
             option(self.idle, 3),
@@ -150,6 +257,29 @@ class Row:
             (int(self.notify), 1),
         )
         return bits(match, choice)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Row | None:
+        def either() -> bool | None:
+            return {(0, 0): None, (1, 0): True, (0, 1): False}[reader.take(1), reader.take(1)]
+
+        def functions(count: int) -> dict[int, int]:
+            chosen = [reader.option(4) for _ in range(count)][::-1]
+            return {register: function for register, function in enumerate(chosen) if function is not None}
+
+        used, any_state, state = reader.take(1), reader.take(1), reader.take(8)
+        match = {name: reader.take(PREDICATES) for name in ("true_p", "false_p")}
+        match |= {name: reader.take(len(PARTS)) for name in ("has", "lacks")}
+        match |= {name: reader.take(CONDITIONS) for name in ("true_c", "false_c")}
+        new, full = either(), either()
+        r, g = functions(REGISTERS), functions(GLOBALS)
+        named, goto = reader.take(1), reader.option(8)
+        hard, idle = reader.option(3), reader.option(3)
+        forget, notify = bool(reader.take(1)), bool(reader.take(1))
+        keep = bool(named) and goto is None
+        row = cls(None if any_state else state, **match, new=new, full=full, r=r, g=g, goto=goto, keep=keep)
+        row = replace(row, hard=hard, idle=idle, forget=forget, notify=notify)
+        return row if used else None
 
 
 @dataclass(frozen=True)
@@ -160,12 +290,20 @@ class Period:
     def bits(self) -> tuple[int, int]:
         return bits((int(self.then is not None), 1), (self.then or 0, 8), (self.duration, 32))
 
+    @classmethod
+    def read(cls, reader: Reader) -> Period:
+        then = reader.option(8)
+        return cls(reader.take(32), then)
+
 
 @dataclass
 class Program:
     capacity: int
     keyed: bool = True
+    key: Key = Key()
+    operands: Sequence[int] = (0,) * OPERANDS
     initial: Sequence[int] = (0,) * REGISTERS
+    initial_g: Sequence[int] = (0,) * GLOBALS
     periods: Sequence[Period] = ()
     predicates: Sequence[Predicate] = ()
     conditions: Sequence[Condition] = ()
@@ -186,8 +324,11 @@ class Program:
         value, width = bits(
             (int(self.keyed), 1),
             (int(self.serial), 1),
+            self.key.bits(),
+            repeated([(number, WORD_BITS) for number in self.operands]),
             (self.capacity, 32),
             repeated([(value, 32) for value in self.initial]),
+            repeated([(value, 32) for value in self.initial_g]),
             filled(self.periods, PERIODS, Period().bits()),
             filled(self.predicates, PREDICATES, Predicate().bits()),
             filled(self.conditions, CONDITIONS, Condition().bits()),
@@ -198,6 +339,33 @@ class Program:
         for _ in range(count):
             yield value % WORD
             value >>= 32
+
+    @classmethod
+    def read(cls, words: Sequence[int]) -> Program:
+        """What words mean."""
+        one_of_each = (Period(), Predicate(), Condition(), Function(), Row())
+        counts = (PERIODS, PREDICATES, CONDITIONS, FUNCTIONS, ROWS)
+        width = 2 + Key().bits()[1] + OPERANDS * WORD_BITS + 32 * (1 + REGISTERS + GLOBALS)
+        width += sum(count * part.bits()[1] for part, count in zip(one_of_each, counts, strict=True))
+        assert (width + 31) // 32 == len(words)
+        reader = Reader(sum(word << 32 * at for at, word in enumerate(words)), width)
+        assert reader.value >> width == 0
+        keyed, serial = bool(reader.take(1)), bool(reader.take(1))
+        key = Key.read(reader)
+        operands = [reader.take(WORD_BITS) for _ in range(OPERANDS)][::-1]
+        capacity = reader.take(32)
+        initial, initial_g = ([reader.take(32) for _ in range(count)][::-1] for count in (REGISTERS, GLOBALS))
+        periods, predicates, conditions, functions, rows = (
+            [type(part).read(reader) for _ in range(count)][::-1]
+            for part, count in zip(one_of_each, counts, strict=True)
+        )
+        used = [row for row in rows if row is not None]
+        assert used == rows[: len(used)], "rows stand one after the other"
+        program = cls(
+            capacity, keyed, key, operands, initial, initial_g, periods, predicates, conditions, functions, used
+        )
+        assert program.serial == serial
+        return program
 
 
 @dataclass
@@ -225,7 +393,7 @@ class Element:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.contexts: dict[int, Context] = {}
-        self.g = [0] * GLOBALS
+        self.g = list(program.initial_g)
         self.now = 0
 
     def expire(self, key: int) -> bool:
@@ -233,17 +401,25 @@ class Element:
         context = self.contexts.get(key)
         if context is None:
             return False
-        for timeout in (context.hard, context.idle):
-            if timeout is not None and signed((self.now - timeout[1]) % WORD) >= 0:
-                then = self.program.periods[timeout[0]].then
-                if then is None:
-                    del self.contexts[key]
-                else:
-                    self.contexts[key] = Context(then, context.r)
-                return True
-        return False
+        # How late it is for each. What is more than 268 s late is to come.
+        late = {timeout: (self.now - timeout[1]) % WORD for timeout in (context.hard, context.idle) if timeout}
+        late = {timeout: by for timeout, by in late.items() if by < 1 << 28}
+        if not late:
+            return False
+        # The first of equal ones is `hard`.
+        then = self.program.periods[max(late, key=lambda timeout: late[timeout])[0]].then
+        if then is None:
+            del self.contexts[key]
+        else:
+            self.contexts[key] = Context(then, context.r)
+        return True
 
-    def frame(self, key: int | None, x: Sequence[int], here: int) -> Outcome:
+    def vector(self, values: Mapping[str, int], parts: int) -> Outcome:
+        """A frame that has these fields, those that come with it among them, and these parts."""
+        x = [word_of(number, values) for number in self.program.operands]
+        return self.frame(self.program.key.of(values, parts), x, parts)
+
+    def frame(self, key: int | None, x: Sequence[int], parts: int) -> Outcome:
         program = self.program
         events = set()
         found = None
@@ -263,7 +439,7 @@ class Element:
         c = sum(
             CONDITION[q.op](value(q.a, q.value), value(q.b, q.value)) << i for i, q in enumerate(program.conditions)
         )
-        full = found is None and len(self.contexts) >= program.capacity and "expired" not in events
+        full = len(self.contexts) >= program.capacity
         for number, row in enumerate(program.rows):  # noqa: B007
             if (
                 row.state not in (None, context.state)
@@ -271,7 +447,14 @@ class Element:
                 or row.full not in (None, full)
             ):
                 continue
-            if row.true_p & ~p or row.false_p & p or row.true_c & ~c or row.false_c & c or row.needs & ~here:
+            if (
+                row.true_p & ~p
+                or row.false_p & p
+                or row.true_c & ~c
+                or row.false_c & c
+                or row.has & ~parts
+                or row.lacks & parts
+            ):
                 continue
             break
         else:
@@ -284,18 +467,15 @@ class Element:
         new_r = [result(row.r[i]) if i in row.r else old for i, old in enumerate(context.r)]
         new_g = [result(row.g[i]) if i in row.g else old for i, old in enumerate(self.g)]
         self.g = new_g
-        stores = bool(row.r) or row.goto is not None or row.hard is not None or row.idle is not None
+        stores = bool(row.r) or row.named
         keeps = program.keyed and not row.forget and (found is not None or (stores and not full))
         unkept = program.keyed and found is None and stores and not row.forget and full
         if keeps:
             at = [(self.now + period.duration) % WORD for period in program.periods]
-            idle = context.idle and (context.idle[0], at[context.idle[0]])
-            self.contexts[key] = Context(
-                context.state if row.goto is None else row.goto,
-                new_r,
-                context.hard if row.hard is None else (row.hard, at[row.hard]),
-                idle if row.idle is None else (row.idle, at[row.idle]),
-            )
+            hard, idle = context.hard, context.idle and (context.idle[0], at[context.idle[0]])
+            if row.named:
+                hard, idle = (None if period is None else (period, at[period]) for period in (row.hard, row.idle))
+            self.contexts[key] = Context(context.state if row.goto is None else row.goto, new_r, hard, idle)
             if found is None:
                 events.add("new")
         elif key is not None:

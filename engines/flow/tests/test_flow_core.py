@@ -25,6 +25,7 @@ from flow_element import (
     FUNCTION,
     GLOBALS,
     OPERANDS,
+    PARTS,
     PERIODS,
     PREDICATE,
     PREDICATES,
@@ -75,7 +76,7 @@ class Bench:
             "keyed",
             "key",
             "x",
-            "here",
+            "parts",
             "side",
             "host_valid",
             "host_op",
@@ -130,12 +131,12 @@ class Bench:
             await FallingEdge(dut.clk)
         return taken
 
-    async def frame(self, key: int | None, x: Sequence[int], here: int, side: int, pause: float = 0.0) -> None:
+    async def frame(self, key: int | None, x: Sequence[int], parts: int, side: int, pause: float = 0.0) -> None:
         dut = self.dut
         while self.rng.random() < pause:
             await self.step()
         dut.valid.value, dut.keyed.value, dut.key.value = 1, int(key is not None), key or 0
-        dut.x.value, dut.here.value, dut.side.value = words(x), here, side & 0xFFFF
+        dut.x.value, dut.parts.value, dut.side.value = words(x), parts, side & 0xFFFF
         for _ in range(10_000):
             if await self.step():
                 break
@@ -199,22 +200,25 @@ def random_program(rng: random.Random, capacity: int, globals_: bool) -> Program
         return sum({1 << rng.randrange(count) for _ in range(rng.randrange(most + 1))})
 
     def row(index: int) -> Row:
-        true_p, true_c = mask(PREDICATES, 1), mask(CONDITIONS, 1)
+        true_p, true_c, has = mask(PREDICATES, 1), mask(CONDITIONS, 1), mask(len(PARTS), 1)
+        named = rng.random() < 0.6
         functions = lambda count: {rng.randrange(count): rng.randrange(16) for _ in range(rng.randrange(3))}  # noqa: E731
         return Row(
             state=rng.choice([None, rng.randrange(4), rng.randrange(4)]),
             true_p=true_p,
             false_p=mask(PREDICATES, 1) & ~true_p,
-            needs=mask(OPERANDS, 1),
+            has=has,
+            lacks=mask(len(PARTS), 1) & ~has if rng.random() < 0.3 else 0,
             true_c=true_c,
             false_c=mask(CONDITIONS, 1) & ~true_c,
             new=rng.choice([None] * 8 + [True, False]),
             full=rng.choice([None] * 8 + [True, False]),
             r=functions(REGISTERS),
             g=functions(GLOBALS) if globals_ else {},
-            goto=rng.choice([None, rng.randrange(4)]),
-            hard=rng.choice([None] * 6 + [rng.randrange(PERIODS)]),
-            idle=rng.choice([None] * 6 + [rng.randrange(PERIODS)]),
+            goto=rng.randrange(4) if named else None,
+            keep=not named and rng.random() < 0.3,
+            hard=rng.choice([None] * 4 + [rng.randrange(PERIODS)]) if named else None,
+            idle=rng.choice([None] * 4 + [rng.randrange(PERIODS)]) if named else None,
             forget=rng.random() < 0.1,
             notify=rng.random() < 0.1,
         )
@@ -223,6 +227,7 @@ def random_program(rng: random.Random, capacity: int, globals_: bool) -> Program
         capacity=capacity,
         keyed=rng.random() < 0.95,
         initial=[random_word(rng) for _ in range(REGISTERS)],
+        initial_g=[random_word(rng) for _ in range(GLOBALS)],
         periods=[Period(rng.randrange(1, 50), rng.choice([None, rng.randrange(4)])) for _ in range(PERIODS)],
         predicates=[
             Predicate(
@@ -256,9 +261,9 @@ async def play(bench: Bench, model: Element, keys: Sequence[int], count: int, pa
     for number in range(count):
         key = None if rng.random() < 0.02 else rng.choice(keys[: rng.choice([1, 2, 4, len(keys)])])
         x = [random_word(rng) for _ in range(OPERANDS)]
-        here = rng.choice([0xFF, 0xFF, rng.getrandbits(OPERANDS)])
-        await bench.frame(key, x, here, number, pause)
-        outcome = model.frame(key, x, here)
+        parts = rng.choice([0, rng.getrandbits(len(PARTS)), (1 << len(PARTS)) - 1])
+        await bench.frame(key, x, parts, number, pause)
+        outcome = model.frame(key, x, parts)
         wanted.append((number & 0xFFFF, outcome.row, outcome.unkept, outcome.r, outcome.g))
         events += [(name, key) for name in outcome.events]
     await bench.settled()
@@ -343,10 +348,10 @@ async def fills_up(dut: Any) -> None:
     await bench.start()
     entries = int(dut.entries.value)
     capacity = entries * 97 // 100
-    program = replace(COUNTING, capacity=capacity)
-    await bench.load(program)
+    # The program has more than there is room for.
+    await bench.load(replace(COUNTING, capacity=entries))
     await bench.step(entries)
-    model = Element(program)
+    model = Element(replace(COUNTING, capacity=capacity))
     keys = list({bench.rng.getrandbits(KEY_BITS) for _ in range(capacity + 50)})
     unkept = 0
     for number, key in enumerate(keys):
@@ -389,14 +394,17 @@ async def time_passes(dut: Any) -> None:
     rng = bench.rng
     program = Program(
         capacity=1000,
-        periods=[Period(10), Period(20, then=7), Period(15)],
-        predicates=[Predicate(0, value=kind) for kind in range(4)],
+        periods=[Period(10), Period(20, then=7), Period(15), Period(4_000_000_000)],
+        predicates=[Predicate(0, value=kind) for kind in range(6)],
         functions=COUNTING.functions,
         rows=[
-            Row(true_p=1, r={0: 0}, hard=0),
+            Row(true_p=1, r={0: 0}, keep=True, hard=0),
             Row(true_p=2, r={0: 0}, goto=2, hard=1),
-            Row(true_p=4, r={0: 0}, idle=2),
+            Row(true_p=4, r={0: 0}, keep=True, idle=2),
             Row(true_p=8, r={0: 0}),
+            # Either is the earlier, as time goes on and frames renew one of them.
+            Row(true_p=16, r={0: 0}, keep=True, hard=1, idle=2),
+            Row(true_p=32, r={0: 0}, goto=3, hard=3),
         ],
     )
     await bench.load(program)
@@ -417,9 +425,9 @@ async def time_passes(dut: Any) -> None:
         wanted = []
         for number in range(10):
             key = rng.choice(keys)
-            x = [rng.randrange(4)] * OPERANDS
-            await bench.frame(key, x, 0xFF, number)
-            outcome = model.frame(key, x, 0xFF)
+            x = [rng.randrange(6)] * OPERANDS
+            await bench.frame(key, x, 0, number)
+            outcome = model.frame(key, x, 0)
             wanted += [(name, key) for name in outcome.events]
         await bench.settled()
         late = [event for event in bench.events[begin:] if event not in wanted]

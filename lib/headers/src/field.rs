@@ -13,6 +13,8 @@ pub(crate) struct FieldRow {
     /// Its first bit, counted from a layer's first byte in network order; none: the parser computes it.
     pub(crate) at: Option<(Layer, u16)>,
     pub(crate) set: bool,
+    /// Number of its lowest word in hardware.
+    pub(crate) word: u8,
     pub(crate) what: &'static str,
 }
 
@@ -73,6 +75,17 @@ impl Field {
         HEADERS.iter().find(|row| row.part == part).map(|row| row.header)
     }
 
+    /// The part of a frame that must be there for the field to be: of `l4.sport` TCP or UDP. None for metadata.
+    pub fn part(self) -> Option<Part> {
+        self.row().part
+    }
+
+    /// The number by which hardware chooses the field's lowest 32 bits (`WORDS` in lib/headers/fields_pkg.sv); the words above have those behind it.
+    /// Fields in one place share them: `tcp.sport` and `l4.sport`.
+    pub fn word(self) -> u8 {
+        self.row().word
+    }
+
     /// What it is, in a few words.
     pub fn what(self) -> &'static str {
         self.row().what
@@ -103,6 +116,11 @@ impl Header {
     /// Its name: `vlan2`.
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The part of a frame that it is.
+    pub fn part(self) -> Part {
+        self.row().part
     }
 
     /// What it is, in a few words.

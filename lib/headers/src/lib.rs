@@ -62,4 +62,4 @@ mod table;
 pub use edit::EditError;
 pub use headers::Headers;
 pub use parse::{EXTENSIONS, WINDOW};
-pub use table::{Field, Header};
+pub use table::{Field, Header, PARTS, Part, WORDS};

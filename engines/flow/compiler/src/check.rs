@@ -123,7 +123,8 @@ impl Checker<'_> {
             rows.push(self.row(row));
         }
         let evict = evict.map(|(evict, _)| evict);
-        Element { name: source.name.text.clone(), key, states, registers, globals, capacity, evict, rows }
+        let (name, span) = (source.name.text.clone(), source.name.span);
+        Element { name, span, key, states, registers, globals, capacity, evict, rows }
     }
 
     fn key(&mut self, key: &syntax::Key) -> Option<Key> {

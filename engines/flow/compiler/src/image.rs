@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A program as an element of hardware has it: parts by number (engines/flow/element.md).
 
-use penstock_headers::{Field, Header};
+use penstock_headers::{Field, Part};
 
 use crate::facts::within;
 use crate::fault::{Fault, Span};
@@ -119,10 +119,8 @@ pub struct RowImage {
     pub row: usize,
     /// None: every state.
     pub state: Option<u8>,
-    /// Fields that must be there.
-    pub needs: Vec<Field>,
-    /// By [`Header`]; behind them IPv4 or IPv6 at all ([`RowImage::PACKET`]), checksums seen ([`RowImage::CHECKSUMS`]).
-    pub headers: Bits,
+    /// What the frame must have, and have not, by [`Part`]: what the row asks for, and the parts of all fields that it names.
+    pub parts: Bits,
     /// Bit 0 `new`, bit 1 `full`.
     pub flags: Bits,
     /// By number of the predicate.
@@ -143,13 +141,6 @@ pub struct RowImage {
     pub verdict: Verdict,
     /// The port.
     pub port: Source,
-}
-
-impl RowImage {
-    /// Bit of `headers`: the frame has IPv4 or IPv6.
-    pub const PACKET: usize = Header::ALL.len();
-    /// Bit of `headers`: the parser has seen whatever checksum is over IPv6 addresses.
-    pub const CHECKSUMS: usize = Header::ALL.len() + 1;
 }
 
 /// An edit with its source.
@@ -348,8 +339,7 @@ impl Allocation<'_> {
         let mut image = RowImage {
             row: at,
             state: None,
-            needs: row.needs.clone(),
-            headers: Bits::default(),
+            parts: Bits::default(),
             flags: Bits::default(),
             predicates: Bits::default(),
             conditions: Bits::default(),
@@ -361,13 +351,16 @@ impl Allocation<'_> {
             verdict: row.verdict,
             port: Source::Constant(0),
         };
+        for part in row.needs.iter().filter_map(|field| field.part()) {
+            image.parts.add(part as usize, true);
+        }
         let mut possible = true;
         for test in &row.tests {
             let holds = test.holds;
             let (bits, asked) = match test.check {
-                Check::Has(header) => (&mut image.headers, vec![(header as usize, holds)]),
-                Check::Packet => (&mut image.headers, vec![(RowImage::PACKET, holds)]),
-                Check::Checksums => (&mut image.headers, vec![(RowImage::CHECKSUMS, holds)]),
+                Check::Has(header) => (&mut image.parts, vec![(header.part() as usize, holds)]),
+                Check::Packet => (&mut image.parts, vec![(Part::Net as usize, holds)]),
+                Check::Checksums => (&mut image.parts, vec![(Part::Sums as usize, holds)]),
                 Check::New => (&mut image.flags, vec![(0, holds)]),
                 Check::Full => (&mut image.flags, vec![(1, holds)]),
                 Check::Field { field, mask, compare, value } => {

@@ -26,6 +26,7 @@ pub mod program;
 mod reach;
 mod show;
 mod syntax;
+mod words;
 
 pub use fault::{Fault, Faults, Span};
 use image::Image;
@@ -38,6 +39,8 @@ pub struct Compiled {
     pub program: Program,
     /// What the elements hold.
     pub image: Image,
+    /// Name and text, for faults.
+    source: (String, String),
 }
 
 /// Reads and checks a program, and gives its elements their parts, so that one that is taken runs on every target.
@@ -51,10 +54,26 @@ pub fn compile(file: &str, text: &str) -> Result<Compiled, Faults> {
     let parsed = parse::parse(text).map_err(|fault| faults(vec![fault]))?;
     let program = check::check(&parsed).map_err(faults)?;
     let image = Image::new(&program).map_err(faults)?;
-    Ok(Compiled { program, image })
+    Ok(Compiled { program, image, source: (file.to_owned(), text.to_owned()) })
 }
 
 impl Compiled {
+    /// What the host shifts into each element of hardware, in this order: the bits of `program_t` (engines/flow/rtl/flow_pkg.sv), lowest first.
+    ///
+    /// ```
+    /// let text = "element count { key ip.src flow frames tcp => frames = frames + 1 }";
+    /// let words = penstock_flow_compiler::compile("count.efsm", text)?.words()?;
+    /// assert_eq!(words.len(), 1);
+    /// # Ok::<(), penstock_flow_compiler::Faults>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the program wants that native code has and hardware has not, or not so much of.
+    pub fn words(&self) -> Result<Vec<Vec<u32>>, Faults> {
+        let (file, text) = &self.source;
+        words::words(&self.program, &self.image).map_err(|faults| Faults::new(file, text, faults))
+    }
+
     /// What the program takes of each element, for people.
     pub fn explain(&self) -> String {
         explain::text(&self.program, &self.image)

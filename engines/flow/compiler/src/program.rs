@@ -18,6 +18,8 @@ pub struct Program {
 pub struct Element {
     /// Its name, of which there is one in a program.
     pub name: String,
+    /// Where the name stands in the source.
+    pub span: Span,
     /// What makes frames one flow; none: the element has no contexts.
     pub key: Option<Key>,
     /// Names of the states; the first is that of a flow without a context. One without a name if the program has none.

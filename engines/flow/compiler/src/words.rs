@@ -1,0 +1,393 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A program as the words that elements of hardware are given: `program_t` of engines/flow/rtl/flow_pkg.sv, in its order and widths.
+//!
+//! A packed struct has its first member topmost, and an array its last; words are sent lowest first. Parts that a program does not use are 0, which
+//! does nothing.
+//!
+//! # The key
+//! Ten words of 32 bits, chosen in halves. Words of fields of more than 16 bits take a word, others a half. With `biflow` the halves from 0 to 7 change places
+//! with those from 8 to 15, and 16 with 17, where they hold both sides of a pair; so sources stand in one group, and destinations in the
+//! other at the same places.
+
+use penstock_headers::{Field, PARTS, WORDS};
+
+use crate::fault::Fault;
+use crate::image::{Bits, Condition, EditImage, EditSource, ElementImage, Image, Predicate, RowImage, Source, Work};
+use crate::limits;
+use crate::program::{Compare, Element, Key, Next, Operation, Place, Program, Timeout};
+
+/// Halves of a key.
+const HALVES: usize = 20;
+/// Pairs of halves that can change places.
+const PAIRS: usize = 9;
+/// Pairs of fields that decide which side comes first.
+const ORDER: usize = 3;
+
+// Widths.
+/// The number of a word of a field.
+const WORD: usize = WORDS.next_power_of_two().ilog2() as usize;
+const STATE: usize = 8;
+const OPERAND: usize = 3;
+const PERIOD_NUMBER: usize = 3;
+const FUNCTION_NUMBER: usize = 4;
+const SOURCE: usize = 2 + 3;
+const PERIOD: usize = 1 + STATE + 32;
+const PREDICATE: usize = 2 + OPERAND + 32 + 32;
+const CONDITION: usize = 2 + 2 * SOURCE + 32;
+const FUNCTION: usize = 4 + 2 * SOURCE + 5 + 32;
+const MATCH: usize = 2 + STATE + 2 * (limits::PREDICATES + PARTS + limits::CONDITIONS) + 4;
+const CHOICE: usize =
+    (limits::REGISTERS + limits::GLOBALS) * (1 + FUNCTION_NUMBER) + 2 + STATE + 2 * (1 + PERIOD_NUMBER) + 2;
+
+/// The words of all elements.
+pub fn words(program: &Program, image: &Image) -> Result<Vec<Vec<u32>>, Vec<Fault>> {
+    let mut faults = Vec::new();
+    let each = program.elements.iter().zip(&image.elements);
+    let words = each.map(|(element, image)| element_words(element, image, &mut faults)).collect();
+    if faults.is_empty() { Ok(words) } else { Err(faults) }
+}
+
+fn element_words(element: &Element, image: &ElementImage, faults: &mut Vec<Fault>) -> Vec<u32> {
+    not_in_hardware(element, image, faults);
+    let periods = periods(element, faults);
+    let mut to = Packed::default();
+    to.flag(element.key.is_some());
+    to.flag(image.serial);
+    key(&mut to, element, faults);
+    to.array(limits::OPERANDS, WORD, &image.operands, |to, operand| {
+        to.put((operand.field.word() + operand.word).into(), WORD);
+    });
+    // Without a number as many as there is room for.
+    to.put(element.capacity.unwrap_or(u32::MAX), 32);
+    for (count, registers) in [(limits::REGISTERS, &element.registers), (limits::GLOBALS, &element.globals)] {
+        to.array(count, 32, registers, |to, register| to.put(register.initial, 32));
+    }
+    to.array(limits::PERIODS, PERIOD, &periods, |to, period| {
+        to.option(period.then.map(u32::from), STATE);
+        to.put(period.micros, 32);
+    });
+    to.array(limits::PREDICATES, PREDICATE, &image.predicates, predicate);
+    to.array(limits::CONDITIONS, CONDITION, &image.conditions, condition);
+    to.array(limits::FUNCTIONS, FUNCTION, &image.functions, function);
+    to.array(limits::ROWS, MATCH + CHOICE, &image.rows, |to, part| row(to, part, &periods));
+    to.words()
+}
+
+/// Says what native code has and elements of hardware have not.
+fn not_in_hardware(element: &Element, image: &ElementImage, faults: &mut Vec<Fault>) {
+    if element.evict.is_some() {
+        let message = format!(
+            "in hardware no context of element `{}` gives way; take `evict` out, or run the program in native code",
+            element.name
+        );
+        faults.push(Fault::new(element.span, message));
+    }
+    let multiplies = |function: u8| image.functions[usize::from(function)].operation == Operation::Multiply;
+    for row in &image.rows {
+        let functions = row.flow.iter().chain(&row.globals).copied().flatten();
+        let results = row.edits.iter().filter_map(|edit| match edit {
+            EditImage::Set(_, EditSource::Function(function)) => Some(*function),
+            _ => None,
+        });
+        if functions.chain(results).any(multiplies) {
+            let message = "hardware does not multiply; use shifts and sums, or run the program in native code";
+            faults.push(Fault::new(element.rows[row.row].span, message));
+        }
+    }
+}
+
+/// The different timeouts of an element, in the order of its rows.
+fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
+    let mut periods = Vec::new();
+    let mut first = None;
+    for row in &element.rows {
+        let Next::State { hard, idle, .. } = row.next else { continue };
+        for timeout in [hard, idle].into_iter().flatten() {
+            if !periods.contains(&timeout) {
+                periods.push(timeout);
+            }
+        }
+        if periods.len() > limits::PERIODS {
+            first = first.or(Some(row.span));
+        }
+    }
+    if let Some(span) = first {
+        let message = format!(
+            "element `{}` has {} different timeouts, with the states that they lead to, {} at most in hardware; this is the first row \
+             that has one too many; make some of them the same",
+            element.name,
+            periods.len(),
+            limits::PERIODS
+        );
+        faults.push(Fault::new(span, message));
+    }
+    periods.truncate(limits::PERIODS);
+    periods
+}
+
+/// Where words of fields stand in a key.
+struct Layout {
+    /// The number of the word in each half.
+    halves: [Option<u8>; HALVES],
+    /// Halves that change places.
+    swap: u32,
+}
+
+impl Layout {
+    /// None: there is no room.
+    fn new(key: &Key) -> Option<Layout> {
+        let mut layout = Layout { halves: [None; HALVES], swap: 0 };
+        // Both sides of pairs first, as they have the fewest places, and whole words before halves.
+        for wide in [true, false] {
+            for (source, destination) in &key.pairs {
+                let sides = words_of(key.fields[*source]).zip(words_of(key.fields[*destination]));
+                for (source, destination) in sides.filter(|(source, _)| source.wide == wide) {
+                    layout.pair(source, destination)?;
+                }
+            }
+        }
+        let paired = |at: usize| key.pairs.iter().any(|(source, destination)| at == *source || at == *destination);
+        for wide in [true, false] {
+            let singles = key.fields.iter().enumerate().filter(|(at, _)| !paired(*at));
+            for word in singles.flat_map(|(_, field)| words_of(*field)).filter(|word| word.wide == wide) {
+                let half = (0..HALVES).rev().find(|half| layout.is_free(*half, word))?;
+                layout.set(half, word);
+            }
+        }
+        Some(layout)
+    }
+
+    /// The half that changes places with that of a pair.
+    fn other(pair: usize) -> (usize, usize) {
+        if pair < PAIRS - 1 { (pair, pair + 8) } else { (16, 17) }
+    }
+
+    fn pair(&mut self, source: FieldWord, destination: FieldWord) -> Option<()> {
+        // The last pair cannot be a part of a word, so halves go there first.
+        let free = |pair: &usize| {
+            let (one, other) = Layout::other(*pair);
+            self.is_free(one, source) && self.is_free(other, destination)
+        };
+        let pair = if source.wide { (0..PAIRS - 1).find(free) } else { (0..PAIRS).rev().find(free) }?;
+        let (one, other) = Layout::other(pair);
+        self.set(one, source);
+        self.set(other, destination);
+        self.swap |= if source.wide { 3 } else { 1 } << pair;
+        Some(())
+    }
+
+    /// Whether a word can stand from a half on.
+    fn is_free(&self, half: usize, word: FieldWord) -> bool {
+        let free = |half: usize| self.halves[half].is_none();
+        if word.wide { half.is_multiple_of(2) && free(half) && free(half + 1) } else { free(half) }
+    }
+
+    fn set(&mut self, half: usize, word: FieldWord) {
+        self.halves[half] = Some(word.number);
+        if word.wide {
+            self.halves[half + 1] = Some(word.number);
+        }
+    }
+}
+
+/// 32 bits of a field.
+#[derive(Clone, Copy)]
+struct FieldWord {
+    number: u8,
+    /// It has more than 16 bits.
+    wide: bool,
+}
+
+fn words_of(field: Field) -> impl Iterator<Item = FieldWord> {
+    (0..field.bits().div_ceil(32))
+        .map(move |word| FieldWord { number: field.word() + word as u8, wide: field.bits() - 32 * word > 16 })
+}
+
+fn key(to: &mut Packed, element: &Element, faults: &mut Vec<Fault>) {
+    let none = Key { fields: vec![], pairs: vec![] };
+    let key = element.key.as_ref().unwrap_or(&none);
+    let Some(layout) = Layout::new(key) else {
+        let message = format!(
+            "the key of element `{}` has no place in hardware, which has {HALVES} halves of words, {PAIRS} of them for each side of `biflow`; \
+             a field takes a half for each 16 bits that it has begun; take fields out",
+            element.name
+        );
+        faults.push(Fault::new(element.span, message));
+        return;
+    };
+    let parts = key.fields.iter().filter_map(|field| field.part());
+    to.put(parts.fold(0, |parts, part| parts | 1 << part as u32), PARTS);
+    to.put(layout.swap, PAIRS);
+    // One that is compared again decides nothing, so the first fills the list.
+    let mut order: Vec<u32> = Vec::new();
+    for pair in key.pairs.iter().map(|(source, _)| pair_number(key.fields[*source])) {
+        if !order.contains(&pair) {
+            order.push(pair);
+        }
+    }
+    order.resize(ORDER, order.first().copied().unwrap_or_default());
+    to.array(ORDER, 2, &order, |to, pair| to.put(*pair, 2));
+    to.array(HALVES, WORD, &layout.halves, |to, half| to.put(half.unwrap_or_default().into(), WORD));
+}
+
+/// `pair_e`, by the source.
+fn pair_number(source: Field) -> u32 {
+    match source {
+        Field::EthSrc => 0,
+        Field::IpSrc => 1,
+        Field::Ip6Src => 2,
+        _ => 3,
+    }
+}
+
+fn predicate(to: &mut Packed, part: &Predicate) {
+    let Predicate { operand, mask, compare, value } = *part;
+    to.put(
+        match compare {
+            Compare::Less => 1,
+            Compare::LessEqual => 2,
+            _ => 0,
+        },
+        2,
+    );
+    to.put(operand.into(), OPERAND);
+    to.put(mask, 32);
+    to.put(value, 32);
+}
+
+/// Both sources, each by kind and number, and the constant that they share.
+fn sources(to: &mut Packed, a: Source, b: Source, between: impl Fn(&mut Packed)) {
+    let mut constant = 0;
+    for source in [a, b] {
+        let (kind, number) = match source {
+            Source::Register(Place::Flow(number)) => (0, number),
+            Source::Register(Place::Global(number)) => (1, number),
+            Source::Operand(number) => (2, number),
+            Source::Constant(value) => {
+                constant = value;
+                (3, 0)
+            }
+        };
+        to.put(kind, 2);
+        to.put(number.into(), 3);
+    }
+    between(to);
+    to.put(constant, 32);
+}
+
+fn condition(to: &mut Packed, part: &Condition) {
+    let Condition { a, compare, b } = *part;
+    to.put(
+        match compare {
+            // a ≤ b is not b < a, so there is none.
+            Compare::Equal | Compare::LessEqual => 0,
+            Compare::Less => 1,
+            Compare::SignedLess => 2,
+            Compare::Before => 3,
+        },
+        2,
+    );
+    sources(to, a, b, |_| ());
+}
+
+fn function(to: &mut Packed, part: &Work) {
+    let Work { mut operation, mut a, mut b } = *part;
+    // There is one constant; of two the result is known.
+    if let (Source::Constant(x), Source::Constant(y)) = (a, b) {
+        (a, b) = (Source::Constant(operation.apply(x, y)), Source::Register(Place::Flow(0)));
+        operation = Operation::Copy;
+    }
+    let (number, shift) = match operation {
+        // Multiplication is refused.
+        Operation::Copy | Operation::Multiply => (0, 0),
+        Operation::Add => (1, 0),
+        Operation::Sub => (2, 0),
+        Operation::And => (3, 0),
+        Operation::Or => (4, 0),
+        Operation::Xor => (5, 0),
+        Operation::Not => (6, 0),
+        Operation::ShiftLeft => (7, 0),
+        Operation::ShiftRight => (8, 0),
+        Operation::RotateRight => (9, 0),
+        Operation::Min => (10, 0),
+        Operation::Max => (11, 0),
+        Operation::Ewma(shift) => (12, shift),
+    };
+    to.put(number, 4);
+    sources(to, a, b, |to| to.put(shift.into(), 5));
+}
+
+fn row(to: &mut Packed, row: &RowImage, periods: &[Timeout]) {
+    // When it fits.
+    to.flag(true);
+    to.flag(row.state.is_none());
+    to.put(row.state.unwrap_or_default().into(), STATE);
+    let both = |to: &mut Packed, Bits { mask, value }: Bits, width: usize| {
+        to.put(value, width);
+        to.put(mask & !value, width);
+    };
+    both(to, row.predicates, limits::PREDICATES);
+    both(to, row.parts, PARTS);
+    both(to, row.conditions, limits::CONDITIONS);
+    for flag in [0, 1] {
+        both(to, Bits { mask: row.flags.mask >> flag & 1, value: row.flags.value >> flag & 1 }, 1);
+    }
+    // What it does.
+    for registers in [&row.flow[..], &row.globals] {
+        to.array(registers.len(), 1 + FUNCTION_NUMBER, registers, |to, function| {
+            to.option(function.map(u32::from), FUNCTION_NUMBER);
+        });
+    }
+    let (named, state, hard, idle) = match row.next {
+        Next::State { state, hard, idle } => (true, state, hard, idle),
+        Next::Same | Next::Forget => (false, None, None, None),
+    };
+    to.flag(named);
+    to.option(state.map(u32::from), STATE);
+    for timeout in [hard, idle] {
+        // One that has no place is refused.
+        let number = timeout.and_then(|timeout| periods.iter().position(|period| *period == timeout));
+        to.option(number.map(|number| number as u32), PERIOD_NUMBER);
+    }
+    to.flag(row.next == Next::Forget);
+    to.flag(row.notify);
+}
+
+/// A packed struct, from its topmost bit on.
+#[derive(Default)]
+struct Packed {
+    bits: Vec<bool>,
+}
+
+impl Packed {
+    /// The low bits of a value.
+    fn put(&mut self, value: u32, width: usize) {
+        self.bits.extend((0..width).rev().map(|bit| value >> bit & 1 == 1));
+    }
+
+    fn flag(&mut self, flag: bool) {
+        self.put(flag.into(), 1);
+    }
+
+    /// Whether there is a value, and the value.
+    fn option(&mut self, value: Option<u32>, width: usize) {
+        self.flag(value.is_some());
+        self.put(value.unwrap_or_default(), width);
+    }
+
+    /// An array of so many elements of a width: the last one topmost, 0 behind the last of `parts`.
+    fn array<T>(&mut self, count: usize, width: usize, parts: &[T], put: impl Fn(&mut Packed, &T)) {
+        self.bits.resize(self.bits.len() + (count - parts.len()) * width, false);
+        for part in parts.iter().rev() {
+            let before = self.bits.len();
+            put(self, part);
+            debug_assert_eq!(self.bits.len() - before, width);
+        }
+    }
+
+    fn words(mut self) -> Vec<u32> {
+        self.bits.reverse();
+        let word = |bits: &[bool]| bits.iter().rev().fold(0, |word, bit| word << 1 | u32::from(*bit));
+        self.bits.chunks(32).map(word).collect()
+    }
+}

@@ -1,0 +1,81 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// What an element reads of a frame: its key, and the operands of its program.
+//
+//   vector, time ─> words of fields ─┬─> operands
+//                                    └─> halves of the key ─> in the order of both directions ─> key
+//   both sides of each pair ─> the larger ─────────────────────────┘
+//
+// Without registers: in front of the first one of the core. The sides are compared beside the choice of the halves, so what both take is not one
+// after the other: whether halves change places is decided behind the choice. For that each side has its own places in a key.
+module flow_extract
+  import flow_pkg::*;
+  import fields_pkg::*;
+(
+    input wire key_word_t              key_i,      // of the program
+    input wire choose_t [Operands-1:0] operands_i,
+
+    input  wire vector_t              vector,
+    input  wire word_t                now,    // us
+    output logic                      keyed,  // the frame has all fields of the key
+    output logic        [KeyBits-1:0] key,
+    output word_t       [Operands-1:0] x
+);
+  word_t [WORDS-1:0] words;
+  always_comb begin
+    words = words_of(vector.headers);
+    words[WORD_PORT] = 32'(vector.port);
+    words[WORD_LEN] = 32'(vector.len);
+    words[WORD_TIME] = now;
+    words[WORD_HASH] = vector.hash;
+    words[WORD_META0] = vector.meta0;
+    words[WORD_META1] = vector.meta1;
+  end
+
+  // ---- operands
+  for (genvar i = 0; i < Operands; i++) begin : gen_operand
+    assign x[i] = words[operands_i[i]];
+  end
+
+  // ---- which side is the larger
+  logic [3:0] larger, differ;  // by pair_e: the source is, or they are not the same
+  logic swap;
+  assign larger[PairEth] = vector.headers[ETH_SRC_AT+:ETH_SRC_BITS] > vector.headers[ETH_DST_AT+:ETH_DST_BITS];
+  assign differ[PairEth] = vector.headers[ETH_SRC_AT+:ETH_SRC_BITS] != vector.headers[ETH_DST_AT+:ETH_DST_BITS];
+  assign larger[PairIp] = vector.headers[IP_SRC_AT+:IP_SRC_BITS] > vector.headers[IP_DST_AT+:IP_DST_BITS];
+  assign differ[PairIp] = vector.headers[IP_SRC_AT+:IP_SRC_BITS] != vector.headers[IP_DST_AT+:IP_DST_BITS];
+  assign larger[PairIp6] = vector.headers[IP6_SRC_AT+:IP6_SRC_BITS] > vector.headers[IP6_DST_AT+:IP6_DST_BITS];
+  assign differ[PairIp6] = vector.headers[IP6_SRC_AT+:IP6_SRC_BITS] != vector.headers[IP6_DST_AT+:IP6_DST_BITS];
+  assign larger[PairL4] = vector.headers[L4_SPORT_AT+:L4_SPORT_BITS] > vector.headers[L4_DPORT_AT+:L4_DPORT_BITS];
+  assign differ[PairL4] = vector.headers[L4_SPORT_AT+:L4_SPORT_BITS] != vector.headers[L4_DPORT_AT+:L4_DPORT_BITS];
+
+  always_comb begin
+    swap = 1'b0;
+    for (int unsigned i = 3; i > 0; i--) if (differ[key_i.order[i-1]]) swap = larger[key_i.order[i-1]];
+  end
+
+  // ---- the key. A small word of a field may be in either half, the halves of a wide one only in theirs.
+  logic [WORDS-1:0][15:0] lower, upper;
+  for (genvar i = 0; i < WORDS; i++) begin : gen_word
+    assign lower[i] = words[i][15:0];
+    assign upper[i] = WIDE[i] ? words[i][31:16] : words[i][15:0];
+  end
+
+  logic [KeyHalves-1:0][15:0] chosen, placed;
+  for (genvar i = 0; i < KeyHalves; i++) begin : gen_half
+    assign chosen[i] = i % 2 == 0 ? lower[key_i.halves[i]] : upper[key_i.halves[i]];
+  end
+
+  always_comb begin
+    placed = chosen;
+    for (int unsigned i = 0; i < 8; i++) if (swap && key_i.swap[i]) {placed[i+8], placed[i]} = {chosen[i], chosen[i+8]};
+    if (swap && key_i.swap[8]) {placed[17], placed[16]} = {chosen[16], chosen[17]};
+  end
+  assign key = placed;
+  assign keyed = (key_i.parts & ~vector.headers.parts) == 0;
+
+  wire unused = &{1'b0, vector.verdict, vector.next};
+endmodule
+
+`default_nettype wire
