@@ -181,6 +181,30 @@ package flow_pkg;
     OpDelete   // the host: takes it away
   } op_e;
 
+  // ---- a frame on its way along the elements
+  typedef enum logic [1:0] {
+    VerdictOnward = 2'd0,  // to the next element; behind the last, on its way
+    VerdictPort   = 2'd1,
+    VerdictHost   = 2'd2,
+    VerdictDrop   = 2'd3
+  } verdict_e;
+
+  typedef struct packed {
+    verdict_e           kind;
+    penstock_pkg::port_t port;  // of VerdictPort
+  } verdict_t;
+
+  typedef struct packed {
+    fields_pkg::headers_t headers;  // as edited so far
+    word_t                meta0;
+    word_t                meta1;
+    word_t                hash;
+    penstock_pkg::port_t  port;     // where the frame came from
+    penstock_pkg::len_t   len;      // as edited so far
+    verdict_t             verdict;  // what the last element that took it said
+    logic [3:0]           next;     // the element that takes it next; those before let it pass
+  } vector_t;
+
   function automatic logic has_passed(word_t now, word_t at);
     word_t late = now - at;
     return !late[31];
