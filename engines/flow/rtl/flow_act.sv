@@ -5,7 +5,7 @@
 //
 //   flow_core's A                                                             │ register
 //     results, operands, registers, constants ──> value of each write ──┐      │
-//     the row's edit ──> write of each sink ────────────────────────────┴─┐    │
+//     row ──> write of each sink ───────────────────────────────────────┴─┐    │
 //     vector ──> tags ──> swaps ──────────────────────────────────────────┴──> │ ──> out
 //
 // One cycle, the eighth of an element; a frame each cycle. Values are those of the frame as it came, so tags, swaps and writes need not wait for each
@@ -23,7 +23,7 @@ module flow_act
     input wire logic                   takes,    // it is this element's turn: `in.next` is its number
     input wire logic                   fits,     // a row was taken (out_fits)
     input wire vector_t                in,       // as it came into the element
-    input wire edit_t                  edit,     // of the row: read by out_row from distributed memory, in A
+    input wire edit_t                  row,      // what it says of frames: read by out_row from distributed memory, in A
     input wire word_t [Functions-1:0]  results,  // one register behind r_results_q
     input wire word_t [Operands-1:0]   x,        // out_x
     input wire word_t [Registers-1:0]  r,        // out_r, out_g: as the row leaves them
@@ -48,6 +48,15 @@ module flow_act
       2'd3: return constant;
     endcase
   endfunction
+
+  // A frame that passes, or that no row takes, has no edits: so they are kept off where they are few bits, and not where they meet the frame.
+  wire acts = takes && fits;
+  edit_t edit;
+  always_comb begin
+    edit = row;
+    if (!acts) {edit.popped, edit.pushed, edit.label_out, edit.label_in} = '0;
+    if (!acts) {edit.swap_eth, edit.swap_ip, edit.swap_ip6, edit.swap_l4} = '0;
+  end
 
   // ---- tags
   typedef struct packed {
@@ -126,6 +135,7 @@ module flow_act
 
   localparam int unsigned AllSinks = SINKS + 2;  // with metadata
   logic [AllSinks-1:0][Writes-1:0] names;
+  logic [AllSinks-1:0] writes;
   word_t [AllSinks-1:0] written;
   for (genvar s = 0; s < AllSinks; s++) begin : gen_sink
     logic [$clog2(Writes)-1:0] which;
@@ -136,6 +146,7 @@ module flow_act
         if (names[s][w]) which |= ($clog2(Writes))'(w);
       end
     end
+    assign writes[s] = acts && names[s] != '0;
     assign written[s] = values[which];
   end
 
@@ -143,7 +154,7 @@ module flow_act
   always_comb begin
     edited = swapped;
     for (int unsigned s = 0; s < SINKS; s++)
-      for (int unsigned b = 0; b < SINK_BITS[s]; b++) if (names[s] != '0) edited[SINK_AT[s]+b] = written[s][b];
+      for (int unsigned b = 0; b < SINK_BITS[s]; b++) if (writes[s]) edited[SINK_AT[s]+b] = written[s][b];
   end
 
   // ---- what leaves
@@ -153,12 +164,12 @@ module flow_act
   always_ff @(posedge clk) begin
     out_valid <= in_valid;
     out <= in;
+    out.headers <= edited;
+    if (writes[SINK_META0]) out.meta0 <= written[SINK_META0];
+    if (writes[SINK_META1]) out.meta1 <= written[SINK_META1];
+    out.len <= in.len + {{11{more[2]}}, more, 2'b0};
     if (takes && !fits) out.next <= in.next + 1'b1;
-    if (takes && fits) begin
-      out.headers <= edited;
-      if (names[SINK_META0] != '0) out.meta0 <= written[SINK_META0];
-      if (names[SINK_META1] != '0) out.meta1 <= written[SINK_META1];
-      out.len <= in.len + {{11{more[2]}}, more, 2'b0};
+    if (acts) begin
       out.verdict <= '{edit.kind, edit.opposite ? in.port ^ 8'd1 : port_value[7:0]};
       out.next <= edit.next;
     end
@@ -167,7 +178,7 @@ module flow_act
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
-    if (!rst && in_valid && takes && fits) begin
+    if (!rst && in_valid && acts) begin
       // A row whose edits cannot be carried out does not fit.
       assert (edit.popped <= own && 3'(own) - 3'(edit.popped) + 3'(edit.pushed) <= 3'd2) else $error("%m: tags that there cannot be");
       assert (!edit.label_out || in.headers.parts[PART_MPLS]) else $error("%m: no label");

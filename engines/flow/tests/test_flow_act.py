@@ -172,7 +172,7 @@ class Bench:
         """What a vector becomes; the next one may follow at once."""
         dut = self.dut
         dut.in_valid.value, dut.takes.value, dut.fits.value = 1, int(takes), int(fits)
-        getattr(dut, "in").value, dut.edit.value = vector.pack(), edit
+        getattr(dut, "in").value, dut.row.value = vector.pack(), edit
         for name, kind in (("results", "result"), ("x", "operand"), ("r", "flow"), ("g", "global")):
             getattr(dut, name).value = repeated([(value, 32) for value in values[kind]])[0]
         await FallingEdge(dut.clk)
