@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 import tomllib
 from typing import Any
 
@@ -70,7 +71,10 @@ def rust(source: dict[str, Any]) -> list[str]:
             f"    FieldRow {{ field: Field::{variant(name)}, name: {quoted(name)}, bits: {field['bits']}, part: {part}, at: {at}, "
             f"set: {str(field.get('set', False)).lower()}, word: {number(numbers, name)}, what: {quoted(field['what'])} }},"
         )
-    return lines + table("FIELDS", "By [`Field`].", "FieldRow", rows)
+    lines += table("FIELDS", "By [`Field`].", "FieldRow", rows)
+    first = sinks(source)[1]
+    numbers = [f"    {f'Some({first[name]})' if name in first else 'None'}, // {name}" for name in fields]
+    return lines + table("SINKS", "By [`Field`]: where hardware's edits write its lowest word.", "Option<u8>", numbers)
 
 
 def places(source: dict[str, Any]) -> dict[str, int]:
@@ -105,6 +109,24 @@ def words(source: dict[str, Any]) -> list[list[tuple[str, int]]]:
 def number(listed: list[list[tuple[str, int]]], name: str) -> int:
     """The number of a field's lowest word."""
     return next(at for at, of in enumerate(listed) if (name, 0) in of)
+
+
+def sinks(source: dict[str, Any]) -> tuple[list[tuple[int, int]], dict[str, int]]:
+    """Where hardware's edits write: words of fields that may be set, as (lowest bit in a `headers_t`, bits), and for each such field the number of its
+    lowest word's; the others follow. Fields at one place share theirs. Narrow ones come behind the wide ones that they may be within. Metadata, which
+    are not in a `headers_t`, have the numbers behind the last."""
+    lowest = places(source)
+    found: list[tuple[int, int]] = []
+    first: dict[str, int] = {}
+    settable = {name: field["bits"] for name, field in source["field"].items() if field.get("set")}
+    for name in sorted(settable.keys() & lowest.keys(), key=lambda name: (-settable[name], lowest[name])):
+        words = [(lowest[name] + bit, min(32, settable[name] - bit)) for bit in range(0, settable[name], 32)]
+        if words[0] not in found:
+            found += words
+        first[name] = found.index(words[0])
+        assert found[first[name] :][: len(words)] == words, f"{name} is partly within another field"
+    metadata = [name for name in settable if name not in lowest]
+    return found, first | {name: len(found) + index for index, name in enumerate(metadata)}
 
 
 def verilog(source: dict[str, Any]) -> list[str]:
@@ -162,7 +184,27 @@ def verilog(source: dict[str, Any]) -> list[str]:
             name, word = of[0]
             begin = f"{constant(name)}_AT+{32 * word}" if word else f"{constant(name)}_AT"
             lines.append(f"    words_of[{at}] = 32'(headers[{begin}+:{bits[at]}]);")
-    return [*lines, "  endfunction", "endpackage"]
+    lines.append("  endfunction")
+    found, first = sinks(source)
+    lines += [
+        "",
+        "  // Sinks, where edits write: the lowest bit in a headers_t, and how many there are. Behind them metadata have theirs",
+        f"  localparam int unsigned SINKS = 32'd{len(found)};",
+        *array("SINK_AT[SINKS]", [at for at, _ in found]),
+        *array("SINK_BITS[SINKS]", [bits for _, bits in found]),
+    ]
+    lines += [
+        f"  localparam int unsigned SINK_{constant(name)} = 32'd{number};"
+        for name, number in first.items()
+        if number >= len(found)
+    ]
+    return [*lines, "endpackage"]
+
+
+def array(name: str, numbers: list[int]) -> list[str]:
+    text = ", ".join(map(str, numbers))
+    lines = textwrap.wrap(text, 120, initial_indent="    ", subsequent_indent="    ")
+    return [f"  localparam int unsigned {name} = '{{", *lines, "  };"]
 
 
 def constant(name: str) -> str:

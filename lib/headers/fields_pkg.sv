@@ -279,4 +279,17 @@ package fields_pkg;
     words_of[61] = 32'(headers[DATA_6_AT+:32]);
     words_of[62] = 32'(headers[DATA_7_AT+:32]);
   endfunction
+
+  // Sinks, where edits write: the lowest bit in a headers_t, and how many there are. Behind them metadata have theirs
+  localparam int unsigned SINKS = 32'd47;
+  localparam int unsigned SINK_AT[SINKS] = '{
+    440, 472, 504, 536, 568, 600, 632, 664, 888, 920, 936, 968, 16, 48, 80, 112, 144, 176, 208, 240, 336, 368, 728, 772,
+    304, 400, 416, 712, 824, 856, 824, 856, 320, 416, 424, 688, 696, 744, 748, 760, 769, 837, 869, 320, 321, 322, 324
+  };
+  localparam int unsigned SINK_BITS[SINKS] = '{
+    32, 32, 32, 32, 32, 32, 32, 32, 32, 16, 32, 16, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 20, 20, 16, 16, 16, 16, 16,
+    16, 12, 12, 8, 8, 8, 8, 8, 8, 8, 8, 3, 3, 3, 1, 1, 1, 1
+  };
+  localparam int unsigned SINK_META0 = 32'd47;
+  localparam int unsigned SINK_META1 = 32'd48;
 endpackage

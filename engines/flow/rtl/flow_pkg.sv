@@ -36,8 +36,8 @@ package flow_pkg;
   } verdict_e;
 
   typedef struct packed {
-    verdict_e           is;
-    penstock_pkg::port_t port;
+    verdict_e            kind;
+    penstock_pkg::port_t port;  // of VerdictPort
   } verdict_t;
 
   typedef struct packed {

@@ -1,6 +1,7 @@
-# The flow engine.
+# The flow engine. Needs lib/rtl/headers.f.
 -f ../../../lib/rtl/headers.f
 flow_pkg.sv
+edit_pkg.sv
 flow_program.sv
 flow_extract.sv
 flow_hash.sv
@@ -9,3 +10,4 @@ flow_functions.sv
 flow_rows.sv
 flow_stash.sv
 flow_core.sv
+flow_act.sv

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Fields and headers by name.
 
-use crate::table::{FIELDS, Field, HEADERS, Header, Layer, Part};
+use crate::table::{FIELDS, Field, HEADERS, Header, Layer, Part, SINKS};
 
 /// What the table says of a field.
 pub(crate) struct FieldRow {
@@ -62,6 +62,21 @@ impl Field {
     /// Whether edits may set it. Those that may not say what the rest of the frame is, or where it came from.
     pub fn can_be_set(self) -> bool {
         self.row().set
+    }
+
+    /// Where hardware's edits write a word of it, the lowest is 0: a number of fields_pkg.sv's sinks. None for fields that may not be set, and for words that
+    /// it has not.
+    ///
+    /// ```
+    /// use penstock_headers::Field;
+    /// // IPv4 addresses lie where words of IPv6 addresses do.
+    /// assert_eq!(Field::IpSrc.sink(0), Field::Ip6Src.sink(2));
+    /// assert_eq!(Field::IpSrc.sink(1), None);
+    /// assert_eq!(Field::IpProto.sink(0), None);
+    /// ```
+    pub fn sink(self, word: u8) -> Option<u8> {
+        let first = SINKS[self as usize].filter(|_| u32::from(word) * 32 < self.bits())?;
+        Some(first + word)
     }
 
     /// Whether it comes with the frame (`port`, `time`) and not in it.

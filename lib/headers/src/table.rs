@@ -309,3 +309,67 @@ pub(crate) static FIELDS: [FieldRow; 60] = [
     FieldRow { field: Field::Data6, name: "data.6", bits: 32, part: Some(Part::Data6), at: Some((Layer::Data, 192)), set: true, word: 61, what: "payload of TCP or UDP: its seventh 32 bits" },
     FieldRow { field: Field::Data7, name: "data.7", bits: 32, part: Some(Part::Data7), at: Some((Layer::Data, 224)), set: true, word: 62, what: "payload of TCP or UDP: its eighth 32 bits" },
 ];
+
+/// By [`Field`]: where hardware's edits write its lowest word.
+pub(crate) static SINKS: [Option<u8>; 60] = [
+    None, // port
+    None, // len
+    None, // time
+    None, // hash
+    Some(47), // meta0
+    Some(48), // meta1
+    Some(10), // eth.dst
+    Some(8), // eth.src
+    None, // eth.type
+    Some(31), // vlan.id
+    Some(42), // vlan.pcp
+    Some(29), // vlan.tci
+    Some(30), // vlan2.id
+    Some(41), // vlan2.pcp
+    Some(28), // vlan2.tci
+    Some(23), // mpls.label
+    Some(40), // mpls.tc
+    Some(39), // mpls.ttl
+    Some(6), // ip.src
+    Some(5), // ip.dst
+    None, // ip.proto
+    Some(37), // ip.tos
+    Some(35), // ip.ttl
+    None, // ip.len
+    Some(27), // ip.id
+    None, // ip.frag
+    Some(4), // ip6.src
+    Some(0), // ip6.dst
+    None, // ip6.proto
+    Some(38), // ip6.class
+    Some(22), // ip6.label
+    Some(36), // ip6.hops
+    None, // ip6.len
+    Some(26), // tcp.sport
+    Some(25), // tcp.dport
+    Some(21), // tcp.seq
+    Some(20), // tcp.ack
+    Some(32), // tcp.flags
+    Some(24), // tcp.window
+    None, // tcp.len
+    Some(44), // tcp.syn
+    Some(46), // tcp.ack_flag
+    Some(43), // tcp.fin
+    Some(45), // tcp.rst
+    Some(26), // udp.sport
+    Some(25), // udp.dport
+    None, // udp.len
+    Some(34), // icmp.type
+    Some(33), // icmp.code
+    Some(26), // l4.sport
+    Some(25), // l4.dport
+    None, // l4.proto
+    Some(19), // data.0
+    Some(18), // data.1
+    Some(17), // data.2
+    Some(16), // data.3
+    Some(15), // data.4
+    Some(14), // data.5
+    Some(13), // data.6
+    Some(12), // data.7
+];

@@ -25,6 +25,7 @@ pub fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {
             "there is no element; write `element NAME { … }`",
         ));
     }
+    limits::few("elements", limits::ELEMENTS, &file.elements, |element| element.name.span, &mut faults);
     let mut elements = Vec::new();
     for (at, element) in file.elements.iter().enumerate() {
         let before = faults.len();

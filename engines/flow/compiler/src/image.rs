@@ -3,12 +3,11 @@
 
 use penstock_headers::{Field, Part};
 
+use crate::edits::{EditSource, Edits};
 use crate::facts::within;
 use crate::fault::{Fault, Span};
 use crate::limits;
-use crate::program::{
-    Check, Compare, Edit, Element, Function, Next, Operand, Operation, Pair, Place, Program, Tag, Value, Verdict,
-};
+use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
 
 /// What the elements of a chain hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,40 +132,14 @@ pub struct RowImage {
     pub globals: [Option<u8>; limits::GLOBALS],
     /// What becomes of the context.
     pub next: Next,
-    /// In their order.
-    pub edits: Vec<EditImage>,
+    /// What becomes of the frame.
+    pub edits: Edits,
     /// Whether the host gets an event.
     pub notify: bool,
     /// Where the frame goes; the port of [`Verdict::Port`] is in `port`.
     pub verdict: Verdict,
     /// The port.
     pub port: Source,
-}
-
-/// An edit with its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EditImage {
-    /// A field becomes the low bits of a source.
-    Set(Field, EditSource),
-    /// A tag in front.
-    Push(Tag, EditSource),
-    /// The foremost tag is taken out.
-    Pop(Tag),
-    /// Source and destination change places.
-    Swap(Pair),
-}
-
-/// What a field becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EditSource {
-    /// A number.
-    Constant(u128),
-    /// Operands from this one on, as many as the field has words, its lowest first.
-    Operands(u8),
-    /// A register as the row leaves it.
-    Register(Place),
-    /// The result of a function.
-    Function(u8),
 }
 
 impl Image {
@@ -206,21 +179,19 @@ impl Allocation<'_> {
     }
 
     fn rows(mut self, faults: &mut Vec<Fault>) -> ElementImage {
-        // Words of long fields that edits copy stand one after the other, so they come first.
-        for row in &self.element.rows {
-            self.span = row.span;
-            for edit in &row.edits {
-                if let Edit::Set(_, Value::Field(field)) = edit
-                    && field.bits() > 32
-                {
-                    self.words(*field);
-                }
-            }
-        }
         let element = self.element;
         for (at, row) in element.rows.iter().enumerate() {
             self.span = row.span;
             if let Some(image) = self.row(at) {
+                let writes = image.edits.writes.len();
+                if writes > limits::WRITES {
+                    let message = format!(
+                        "the row writes {writes} words of fields, {} at most: an Ethernet address is two, one of IPv6 four, a tag that is pushed \
+                         one; take edits out, or move some to a second element",
+                        limits::WRITES
+                    );
+                    faults.push(Fault::new(row.span, message));
+                }
                 let states =
                     if row.states.is_empty() { vec![None] } else { row.states.iter().copied().map(Some).collect() };
                 self.image.rows.extend(states.into_iter().map(|state| RowImage { state, ..image.clone() }));
@@ -259,15 +230,9 @@ impl Allocation<'_> {
         number(&mut self.image.operands, word, &mut self.first[0], self.span) as u8
     }
 
-    /// All words of a field; the number of the lowest.
-    fn words(&mut self, field: Field) -> u8 {
-        let words = (0..field.bits().div_ceil(32) as u8).map(|word| self.operand(Word { field, word }));
-        words.fold(None, |lowest: Option<u8>, one| lowest.or(Some(one))).unwrap_or_default()
-    }
-
     fn source(&mut self, operand: Operand) -> Source {
         match operand {
-            Operand::Field(field) => Source::Operand(self.words(field)),
+            Operand::Field(field) => Source::Operand(self.operand(Word { field, word: 0 })),
             Operand::Register(place) => Source::Register(place),
             Operand::Constant(value) => Source::Constant(value),
         }
@@ -324,12 +289,13 @@ impl Allocation<'_> {
         words.into_iter().map(of).collect()
     }
 
-    fn edit_source(&mut self, value: &Value) -> EditSource {
+    /// A word of a value. Only fields and numbers have more than one.
+    fn edit_source(&mut self, value: Value, word: u8) -> EditSource {
         match value {
-            Value::Constant(number) => EditSource::Constant(*number),
-            Value::Field(field) => EditSource::Operands(self.words(*field)),
-            Value::Register(place) => EditSource::Register(*place),
-            Value::Result(function) => EditSource::Function(self.function(function)),
+            Value::Constant(number) => EditSource::Constant((number >> (32 * u32::from(word))) as u32),
+            Value::Field(field) => EditSource::Operand(self.operand(Word { field, word })),
+            Value::Register(place) => EditSource::Register(place),
+            Value::Result(function) => EditSource::Function(self.function(&function)),
         }
     }
 
@@ -346,7 +312,7 @@ impl Allocation<'_> {
             flow: [None; limits::REGISTERS],
             globals: [None; limits::GLOBALS],
             next: row.next,
-            edits: vec![],
+            edits: Edits::new(&row.edits, |value, word| self.edit_source(value, word)),
             notify: row.notify,
             verdict: row.verdict,
             port: Source::Constant(0),
@@ -386,14 +352,6 @@ impl Allocation<'_> {
                     self.image.serial = true;
                 }
             }
-        }
-        for edit in &row.edits {
-            image.edits.push(match edit {
-                Edit::Set(field, value) => EditImage::Set(*field, self.edit_source(value)),
-                Edit::Push(tag, value) => EditImage::Push(*tag, self.edit_source(value)),
-                Edit::Pop(tag) => EditImage::Pop(*tag),
-                Edit::Swap(pair) => EditImage::Swap(*pair),
-            });
         }
         if let Verdict::Port(port) = row.verdict {
             image.port = self.source(port);

@@ -14,6 +14,7 @@
 
 mod check;
 mod draw;
+pub mod edits;
 mod explain;
 mod facts;
 mod fault;

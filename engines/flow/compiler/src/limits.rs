@@ -23,6 +23,10 @@ pub const FUNCTIONS: usize = 16;
 pub const PERIODS: usize = 8;
 /// Edits of a row.
 pub const EDITS: usize = 8;
+/// Words of fields that these write.
+pub const WRITES: usize = 8;
+/// Elements of a chain.
+pub const ELEMENTS: usize = 15;
 /// Bits of a key.
 pub const KEY_BITS: u32 = 320;
 /// Contexts of the largest table.

@@ -11,8 +11,9 @@
 
 use penstock_headers::{Field, PARTS, WORDS};
 
+use crate::edits::EditSource;
 use crate::fault::Fault;
-use crate::image::{Bits, Condition, EditImage, EditSource, ElementImage, Image, Predicate, RowImage, Source, Work};
+use crate::image::{Bits, Condition, ElementImage, Image, Predicate, RowImage, Source, Work};
 use crate::limits;
 use crate::program::{Compare, Element, Key, Next, Operation, Place, Program, Timeout};
 
@@ -85,8 +86,8 @@ fn not_in_hardware(element: &Element, image: &ElementImage, faults: &mut Vec<Fau
     let multiplies = |function: u8| image.functions[usize::from(function)].operation == Operation::Multiply;
     for row in &image.rows {
         let functions = row.flow.iter().chain(&row.globals).copied().flatten();
-        let results = row.edits.iter().filter_map(|edit| match edit {
-            EditImage::Set(_, EditSource::Function(function)) => Some(*function),
+        let results = row.edits.writes.iter().filter_map(|write| match write.from {
+            EditSource::Function(function) => Some(function),
             _ => None,
         });
         if functions.chain(results).any(multiplies) {

@@ -178,6 +178,8 @@ fn too_much() {
     assert!(message(&text).contains("needs 9 operands X"), "{}", message(&text));
     let text = rows(&[format!("tcp => {}", many(9, &|at| format!("data.{at} = 1")).join(", "))]);
     assert!(message(&text).contains("there is no register or field `data.8`"), "{}", message(&text));
+    let text = many(16, &|at| format!("element e{at} {{ tcp => drop }}")).join("\n");
+    assert!(message(&text).starts_with("x.efsm:16:9: there are 16 elements, 15 at most"), "{}", message(&text));
     let text = "element e { key ip6.src, ip6.dst, eth.src, eth.dst, tcp.sport }";
     assert!(message(text).contains("the key has 368 bits, 320 at most"), "{}", message(text));
 }

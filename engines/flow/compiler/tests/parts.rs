@@ -2,7 +2,8 @@
 //! What programs take of an element's parts, and how they are shown.
 #![allow(clippy::unwrap_used)]
 
-use penstock_flow_compiler::image::{Condition, EditImage, EditSource, Source, Word};
+use penstock_flow_compiler::edits::{EditSource, Write};
+use penstock_flow_compiler::image::{Condition, Source, Word};
 use penstock_flow_compiler::program::{Compare, Place};
 use penstock_flow_compiler::{Compiled, compile};
 use penstock_headers::Field;
@@ -39,11 +40,12 @@ fn long_fields_are_words() {
     let image = &element("eth.src == 02:00:00:00:00:01 => eth.dst = eth.src\nip.src in 10.0.0.0/9 => g = g * 3")
         .image
         .elements[0];
-    let words = [(Field::EthSrc, 0), (Field::EthSrc, 1), (Field::IpTtl, 0), (Field::IpSrc, 0)];
+    let words = [(Field::IpTtl, 0), (Field::EthSrc, 0), (Field::EthSrc, 1), (Field::IpSrc, 0)];
     assert_eq!(image.operands, words.map(|(field, word)| Word { field, word }));
-    assert_eq!(image.rows[1].edits, [EditImage::Set(Field::EthDst, EditSource::Operands(0))]);
+    let write = |word| Write { to: Word { field: Field::EthDst, word }, from: EditSource::Operand(word + 1) };
+    assert_eq!(image.rows[1].edits.writes, [write(0), write(1)]);
     let masks: Vec<_> = image.predicates.iter().map(|one| (one.operand, one.mask, one.value)).collect();
-    assert_eq!(masks, [(2, 0xFF, 77), (0, 0xFFFF_FFFF, 1), (1, 0xFFFF, 0x200), (3, 0xFF80_0000, 0x0A00_0000)]);
+    assert_eq!(masks, [(0, 0xFF, 77), (1, 0xFFFF_FFFF, 1), (2, 0xFFFF, 0x200), (3, 0xFF80_0000, 0x0A00_0000)]);
     assert_eq!((image.cycles, image.serial), (4, true));
 }
 
