@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use penstock_device::capture;
+use penstock_device::flow::{self, FlowImage};
 use penstock_device::{
     Departure, Design, DesignError, Device, ForGroup, GroupImage, Image, Outcome, Override, Policy, Port, Progress,
     Rate, Root, Run, Target, Traffic, files, open, table_from, table_of,
@@ -125,6 +126,16 @@ impl Card {
         self.device.load_tables(self.design.groups[group].units.clone(), &words)?;
         let tables = BTreeMap::from([(name.to_string(), table)]);
         (self.design, self.texts) = change_image(self.design.clone(), self.texts.clone(), Vec::new(), tables)?;
+        Ok(())
+    }
+
+    /// Gives an inline block other rows, between two frames.
+    pub fn change_rows(&mut self, block: &str, program: PathBuf) -> Result<(), Error> {
+        let mut design = self.design.clone();
+        let at = flow::find_block(&design.inline, block)?;
+        design.inline[at].program = program;
+        self.device.change_flow(FlowImage::of(&design.inline[at])?)?;
+        self.design = design;
         Ok(())
     }
 
