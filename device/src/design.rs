@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use penstock_flow_compiler::limits::CONTEXTS as MAX_CONTEXTS;
 use penstock_shell::{Accelerator, Accelerators};
 use penstock_xdp_compiler::btf::Value;
 use penstock_xdp_compiler::rows::Lanes;
@@ -16,6 +17,9 @@ pub const CLOCK_MHZ: u32 = 250;
 
 /// Units that a card has at most.
 const MAX_UNITS: i64 = 32;
+
+/// Contexts of a table of which nobody says how many it holds.
+const CONTEXTS: u32 = 16_384;
 
 /// How the dispatcher chooses a unit for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -112,6 +116,17 @@ pub(crate) fn mask_of(units: &Range<u32>) -> u32 {
     units.clone().fold(0, |mask, unit| mask | 1 << unit)
 }
 
+/// State machines of flows that all frames of Ethernet ports go through before the dispatcher.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inline {
+    /// What the command line calls it; empty when it is the only one and has no name.
+    pub name: String,
+    /// What it runs: a file of the flow engine's language.
+    pub program: PathBuf,
+    /// Contexts of each table whose size the program does not say.
+    pub contexts: u32,
+}
+
 /// What a card is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
@@ -125,6 +140,8 @@ pub struct Design {
     pub clock_mhz: u32,
     /// Dispatch policy.
     pub policy: Policy,
+    /// Its inline blocks, in the order in which frames go through them.
+    pub inline: Vec<Inline>,
     /// Its units, 1..32, in groups of one kind each, by their numbers: at least one group.
     pub groups: Vec<Group>,
     /// File of the routes that XDP programs ask for.
@@ -208,6 +225,8 @@ struct Manifest {
     card: Card,
     #[serde(default)]
     dispatch: Dispatch,
+    #[serde(default)]
+    inline: Vec<Spanned<InlineBlock>>,
     units: Spanned<Vec<Spanned<Units>>>,
 }
 
@@ -230,6 +249,74 @@ impl Default for Dispatch {
     fn default() -> Self {
         Self { policy: Policy::FlowHash }
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InlineBlock {
+    name: Option<Spanned<String>>,
+    #[serde(rename = "engine")]
+    _engine: InlineEngine,
+    program: Spanned<PathBuf>,
+    contexts: Option<Within<1, { MAX_CONTEXTS as i64 }>>,
+}
+
+/// The engines that are inline: so far it says nothing, but that the block is for one of them.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum InlineEngine {
+    Flow,
+}
+
+impl InlineBlock {
+    /// It behind the blocks before; else where the manifest is wrong, unless it is all of it, and how.
+    fn block(
+        &self,
+        manifest: &Path,
+        groups: &[Group],
+        before: &[Inline],
+        only: bool,
+    ) -> Result<Inline, (Option<Range<usize>>, String)> {
+        // Programs are given to blocks and to groups of units alike, by NAME=FILE.
+        let taken =
+            |name: &str| before.iter().any(|block| block.name == name) || groups.iter().any(|group| group.name == name);
+        let name =
+            named(self.name.as_ref(), only, "inline blocks", "two inline blocks, or of one and of units", taken)?;
+        let program = file_beside(manifest, &self.program)?;
+        let contexts = self.contexts.as_ref().map_or(CONTEXTS, |contexts| contexts.0);
+        Ok(Inline { name, program, contexts })
+    }
+}
+
+/// The name of something of which there may be `several`: needed unless it is the only one.
+fn named(
+    name: Option<&Spanned<String>>,
+    only: bool,
+    several: &str,
+    twice: &str,
+    taken: impl Fn(&str) -> bool,
+) -> Result<String, (Option<Range<usize>>, String)> {
+    match name {
+        Some(name) if !is_name(name.get_ref()) => {
+            let message = "a name is lower-case letters, digits and _, a letter first: programs say PN_COUNT_NAME";
+            Err((Some(name.span()), message.to_string()))
+        }
+        Some(name) if taken(name.get_ref()) => {
+            Err((Some(name.span()), format!("`{}` is the name of {twice}", name.get_ref())))
+        }
+        Some(name) => Ok(name.get_ref().clone()),
+        None if only => Ok(String::new()),
+        None => Err((None, format!("of several {several} each needs a `name`"))),
+    }
+}
+
+/// A program's file, named from the manifest's folder.
+fn file_beside(manifest: &Path, program: &Spanned<PathBuf>) -> Result<PathBuf, (Option<Range<usize>>, String)> {
+    let path = manifest.parent().unwrap_or(Path::new("")).join(program.get_ref());
+    if !path.exists() {
+        return Err((Some(program.span()), format!("program: {} does not exist", path.display())));
+    }
+    Ok(path)
 }
 
 #[derive(Deserialize)]
@@ -262,28 +349,15 @@ impl Units {
     /// Them behind the groups before; else where the manifest is wrong, unless it is all of it, and how.
     fn group(&self, manifest: &Path, before: &[Group], only: bool) -> Result<Group, (Option<Range<usize>>, String)> {
         let at = |(span, message)| (Some(span), message);
-        let name = match &self.name {
-            Some(name) if !is_name(name.get_ref()) => {
-                let message = "a name is lower-case letters, digits and _, a letter first: programs say PN_COUNT_NAME";
-                return Err((Some(name.span()), message.to_string()));
-            }
-            Some(name) if before.iter().any(|group| group.name == *name.get_ref()) => {
-                return Err((Some(name.span()), format!("`{}` is the name of two groups of units", name.get_ref())));
-            }
-            Some(name) => name.get_ref().clone(),
-            None if only => String::new(),
-            None => return Err((None, "of several groups of units each needs a `name`".to_string())),
-        };
+        let taken = |name: &str| before.iter().any(|group| group.name == name);
+        let name = named(self.name.as_ref(), only, "groups of units", "two groups of units", taken)?;
         let first = before.last().map_or(0, |group| group.units.end);
         let end = first + self.count.get_ref().0;
         if i64::from(end) > MAX_UNITS {
             return Err((Some(self.count.span()), format!("{end} units in all; a card has {MAX_UNITS} at most")));
         }
         let folder = manifest.parent().unwrap_or(Path::new(""));
-        let program = folder.join(self.program.get_ref());
-        if !program.exists() {
-            return Err((Some(self.program.span()), format!("program: {} does not exist", program.display())));
-        }
+        let program = file_beside(manifest, &self.program)?;
         Ok(Group {
             name,
             units: first..end,
@@ -433,12 +507,18 @@ impl Design {
             let message = "no group of units has `ports = true`, so no frame would get to one".to_string();
             return Err(fail(first.span(), message));
         }
+        let mut inline: Vec<Inline> = Vec::new();
+        for block in &manifest.inline {
+            let made = block.get_ref().block(path, &groups, &inline, manifest.inline.len() == 1);
+            inline.push(made.map_err(|(span, message)| fail(span.unwrap_or(block.span()), message))?);
+        }
         Ok(Self {
             path: path.to_path_buf(),
             name: card.name.clone(),
             ports: card.ports.0,
             clock_mhz: CLOCK_MHZ,
             policy: manifest.dispatch.policy,
+            inline,
             groups,
             routes: card.routes.as_ref().map(|file| path.parent().unwrap_or(Path::new("")).join(file)),
         })
@@ -447,6 +527,10 @@ impl Design {
     /// The design with some of its parts replaced.
     pub fn with(mut self, change: Override) -> Result<Self, DesignError> {
         for ForGroup { group, value } in change.programs {
+            if let Some(block) = self.inline.iter_mut().find(|block| group.as_ref() == Some(&block.name)) {
+                block.program = value;
+                continue;
+            }
             let group = self.find("program", group.as_deref())?;
             self.groups[group].program = value;
         }
@@ -659,6 +743,59 @@ program = "design.rs"
         }
     }
 
+    /// Two inline blocks, in front of [`GOOD`]'s units.
+    const INLINE: &str = r#"
+[[inline]]
+name = "mark"
+engine = "flow"
+program = "design.rs"
+[[inline]]
+name = "count"
+engine = "flow"
+program = "image.rs"
+contexts = 1048576
+"#;
+
+    #[test]
+    fn inline_blocks_have_their_order() {
+        assert!(parse(GOOD).unwrap().inline.is_empty());
+        let design = parse(&(GOOD.to_string() + INLINE)).unwrap();
+        let blocks: Vec<_> = design
+            .inline
+            .iter()
+            .map(|block| (block.name.as_str(), block.program.to_str().unwrap(), block.contexts))
+            .collect();
+        assert_eq!(blocks, [("mark", "src/design.rs", 16_384), ("count", "src/image.rs", 1 << 20)]);
+        let programs = vec![ForGroup { group: Some("count".to_string()), value: "other.efsm".into() }];
+        let changed = design.with(Override { programs, ..Override::default() }).unwrap();
+        assert_eq!(changed.inline[1].program, PathBuf::from("other.efsm"));
+        let one = "[[inline]]\nengine = \"flow\"\nprogram = \"design.rs\"\n";
+        assert_eq!(parse(&(GOOD.to_string() + one)).unwrap().inline[0].name, "");
+    }
+
+    #[test]
+    fn inline_blocks_that_are_wrong_name_their_line() {
+        let good = two_groups() + INLINE;
+        for (old, new, line, words) in [
+            ("name = \"mark\"\n", "", 22, "of several inline blocks each needs a `name`"),
+            ("\"mark\"", "\"Mark\"", 23, "lower-case letters"),
+            ("\"count\"", "\"mark\"", 27, "`mark` is the name of two inline blocks"),
+            ("\"count\"", "\"more\"", 27, "`more` is the name of two inline blocks, or of one and of units"),
+            ("engine = \"flow\"", "engine = \"xdp\"", 24, "`flow`"),
+            ("engine = \"flow\"\n", "", 22, "missing field `engine`"),
+            ("program = \"image.rs\"\n", "", 26, "missing field `program`"),
+            ("image.rs", "none.efsm", 29, "program: src/none.efsm does not exist"),
+            ("contexts = 1048576", "contexts = 0", 30, "0 is out of range: 1..1048576"),
+            ("contexts = 1048576", "contexts = 1048577", 30, "1048577 is out of range"),
+            ("contexts = 1048576", "contexts = \"all\"", 30, "expected i64"),
+            ("contexts", "context", 30, "`contexts`"),
+        ] {
+            assert!(good.contains(old));
+            let text = error(&good.replace(old, new));
+            assert!(text.starts_with(&format!("src/card.toml:{line}: ")) && text.contains(words), "{new}: {text}");
+        }
+    }
+
     #[test]
     fn options_are_for_one_group() {
         let rpu = "engine = \"rpu\"\naccelerators = [\"ip_prefix\", \"string_match\"]";
@@ -726,6 +863,7 @@ program = "design.rs"
             "policy",
             "name",
             "engine",
+            "contexts",
             "count",
             "ports",
             "program",

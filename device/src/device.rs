@@ -3,10 +3,11 @@
 
 use std::{collections::BTreeSet, fmt, ops::Range};
 
-use penstock_shell::AccessError;
+use penstock_shell::{AccessError, Inline};
 use serde::Serialize;
 
 use crate::design::{CLOCK_MHZ, Design};
+use crate::flow::{FlowError, FlowImage};
 use crate::hop::Hop;
 use crate::image::Image;
 use crate::maps::{Entry, Map, MapError, Records, Store};
@@ -315,6 +316,18 @@ pub trait Device {
 
     /// As [`Map::take`], of a map that has records.
     fn map_take(&mut self, map: &Map) -> Result<Records, MapError>;
+
+    /// The inline chain: its contexts, registers and events, and its clock. [`crate::flow`] works with it by names.
+    ///
+    /// # Errors
+    /// The card has none.
+    fn flow(&mut self) -> Result<&mut Inline, FlowError>;
+
+    /// Gives the inline block of the same name other rows between two frames, while contexts, registers and counters stay, but counters of rows.
+    ///
+    /// # Errors
+    /// There is none, or its programs differ in more than rows; then nothing has changed.
+    fn change_flow(&mut self, block: FlowImage) -> Result<(), FlowError>;
 
     /// Gives the card other routes, for the programs of all its xdp units, while they go on. A lookup meanwhile meets for each destination the way of
     /// before or that of now.

@@ -357,6 +357,7 @@ impl Host {
             loopback: stream_counters(bus, LOOPBACK_STREAM)?,
             units: (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<_, _>>()?,
             host_memory: host_memory_counters(bus)?,
+            inline: None,
         })
     }
 }

@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use penstock_flow_compiler::Faults;
 use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 use penstock_shell::{Accelerator, TableError};
 
 use crate::design::{Design, Engine, Group, mask_of};
 use crate::device::DeviceError;
 use crate::files::{self, FileError};
+use crate::flow::FlowImage;
 use crate::maps::json::{self, EntriesError};
 use crate::maps::{self, Entry, Map, MapError};
 use crate::root::Root;
@@ -31,6 +33,9 @@ pub enum ImageError {
     /// The program of xdp units.
     #[error(transparent)]
     Xdp(#[from] XdpError),
+    /// The program of an inline block: all that is wrong with it, each with its line and column.
+    #[error(transparent)]
+    Flow(#[from] Faults),
     /// The list.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -59,9 +64,11 @@ pub enum Program {
     Rows(Arc<RowImage>),
 }
 
-/// What the units of a card are loaded with, group by group.
+/// What a card is loaded with: its inline blocks, and its units, group by group.
 #[derive(Debug, Clone, Default)]
 pub struct Image {
+    /// As the inline blocks of the design.
+    pub inline: Vec<FlowImage>,
     /// As the groups of the design.
     pub groups: Vec<GroupImage>,
     /// What XDP programs find when they ask for routes.
@@ -87,7 +94,8 @@ impl Image {
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group));
         let groups = groups.collect::<Result<_, _>>()?;
         let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
-        Ok(Self { groups, routes: routes.unwrap_or_default() })
+        let inline = design.inline.iter().map(FlowImage::of).collect::<Result<_, _>>()?;
+        Ok(Self { inline, groups, routes: routes.unwrap_or_default() })
     }
 
     /// What maps begin with.

@@ -26,6 +26,7 @@ mod diagnosis;
 mod errors;
 pub mod file_list;
 pub mod files;
+pub mod flow;
 mod hop;
 mod host;
 mod image;
@@ -44,13 +45,14 @@ pub mod xdp;
 #[path = "../../lib/regs/regs.rs"]
 pub mod regs;
 
-pub use design::{CLOCK_MHZ, Design, DesignError, Engine, ForGroup, Group, Override, Policy};
+pub use design::{CLOCK_MHZ, Design, DesignError, Engine, ForGroup, Group, Inline, Override, Policy};
 pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
 pub use image::{GroupImage, Image, ImageError, Program, macros, table_from, table_of};
 pub use live::{UnitState, Vitals};
 pub use outcome::{
-    Counters, Drops, HostMemoryCounters, Latency, Outcome, PortCounters, Timing, UnitCounters, WIRE_OVERHEAD,
+    Counters, Drops, ElementCounters, HostMemoryCounters, InlineCounters, Latency, Outcome, PortCounters, RowCounter,
+    Timing, UnitCounters, WIRE_OVERHEAD,
 };
 pub use penstock_xdp_compiler::btf::Value;
 pub use penstock_xdp_compiler::rows::Lanes;

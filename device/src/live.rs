@@ -85,6 +85,19 @@ impl SoftDevice {
         self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
     }
 
+    /// Where contexts lie in the tables of the inline chain follows from this number, from the next load on: with a secret one nobody can choose flows
+    /// that get in each other's way.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+    }
+
+    /// It is so late, in µs, for the programs of inline blocks: what frames find that are pushed from now on. The clock never goes back.
+    pub fn set_time(&mut self, micros: u64) {
+        if let Some(inline) = self.card.inline_mut() {
+            inline.set_time(micros);
+        }
+    }
+
     /// So many cycles have passed since the last call: programs see them in their clocks and timers. On a card that is never told, an
     /// instruction takes a cycle, and there is no other time.
     pub fn pass(&mut self, cycles: u64) {
@@ -169,6 +182,7 @@ impl SoftDevice {
                 write_bytes: memory.write_bytes,
                 errors: memory.errors,
             },
+            inline: self.inline_counters(),
         })
     }
 

@@ -173,6 +173,53 @@ pub struct HostMemoryCounters {
     pub errors: u64,
 }
 
+/// Counters of the inline chain, 64 bits wide.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct InlineCounters {
+    /// Frames that it took: all of Ethernet ports that entered.
+    pub frames: u64,
+    /// Frames that its programs dropped.
+    pub blocked: u64,
+    /// Frames that its programs sent to where there is nothing, or where only units send.
+    pub refused: u64,
+    /// Events for the host that were lost, as too many waited.
+    pub events_lost: u64,
+    /// Its elements, in their order.
+    pub elements: Vec<ElementCounters>,
+}
+
+/// Counters of an element of the chain.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ElementCounters {
+    /// Its name; of several inline blocks BLOCK.NAME.
+    pub name: String,
+    /// Frames that came.
+    pub frames: u64,
+    /// Those that lack a field of the key.
+    pub keyless: u64,
+    /// Those that no row fits.
+    pub unmatched: u64,
+    /// Those whose row would have made a context when there was no room.
+    pub unkept: u64,
+    /// Contexts whose time was over.
+    pub expired: u64,
+    /// Contexts that gave way to others.
+    pub evicted: u64,
+    /// Contexts that there are now.
+    pub contexts: u64,
+    /// Frames by the row that they took.
+    pub rows: Vec<RowCounter>,
+}
+
+/// A row of a program, and frames that took it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RowCounter {
+    /// Its line in the program.
+    pub line: u32,
+    /// Frames.
+    pub frames: u64,
+}
+
 /// All counters of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
@@ -186,6 +233,9 @@ pub struct Counters {
     pub units: Vec<UnitCounters>,
     /// Host memory.
     pub host_memory: HostMemoryCounters,
+    /// The inline chain, if the card has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inline: Option<InlineCounters>,
 }
 
 impl PortCounters {
@@ -237,6 +287,40 @@ impl HostMemoryCounters {
     }
 }
 
+impl InlineCounters {
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            frames: self.frames - earlier.frames,
+            blocked: self.blocked - earlier.blocked,
+            refused: self.refused - earlier.refused,
+            events_lost: self.events_lost - earlier.events_lost,
+            elements: self.elements.iter().zip(&earlier.elements).map(|(now, then)| now.since(then)).collect(),
+        }
+    }
+}
+
+impl ElementCounters {
+    fn since(&self, earlier: &Self) -> Self {
+        // Rows that were changed meanwhile have begun anew.
+        let rows = |(now, then): (&RowCounter, &RowCounter)| RowCounter {
+            frames: now.frames.checked_sub(then.frames).unwrap_or(now.frames),
+            ..*now
+        };
+        let behind = self.rows.iter().skip(earlier.rows.len()).copied();
+        Self {
+            name: self.name.clone(),
+            frames: self.frames - earlier.frames,
+            keyless: self.keyless - earlier.keyless,
+            unmatched: self.unmatched - earlier.unmatched,
+            unkept: self.unkept - earlier.unkept,
+            expired: self.expired - earlier.expired,
+            evicted: self.evicted - earlier.evicted,
+            contexts: self.contexts,
+            rows: self.rows.iter().zip(&earlier.rows).map(rows).chain(behind).collect(),
+        }
+    }
+}
+
 impl Counters {
     /// What the same card counted after `earlier` was read. Error flags stay what they are now.
     pub fn since(&self, earlier: &Self) -> Self {
@@ -247,6 +331,7 @@ impl Counters {
             loopback: self.loopback.since(&earlier.loopback),
             units: units.map(|(now, then)| now.since(then)).collect(),
             host_memory: self.host_memory.since(&earlier.host_memory),
+            inline: self.inline.as_ref().zip(earlier.inline.as_ref()).map(|(now, then)| now.since(then)),
         }
     }
 
@@ -257,6 +342,10 @@ impl Counters {
             drops.add_port(port);
         }
         self.units.iter().for_each(|unit| drops.add_unit(unit));
+        if let Some(InlineCounters { blocked, refused, .. }) = &self.inline {
+            drops.blocked += blocked;
+            drops.refused += refused;
+        }
         drops
     }
 }

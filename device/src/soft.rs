@@ -4,14 +4,15 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use penstock_shell::{Card, Config, Engine, Exit, Source};
+use penstock_shell::{Card, Config, Engine, Exit, Inline, Source};
 
 use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
+use crate::flow::{self, FlowError, FlowImage};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::{Image, Program};
 use crate::maps::{self, Entry, Map, MapError, Records, Store};
-use crate::outcome::Counters;
+use crate::outcome::{Counters, InlineCounters};
 use crate::routes::{self, Routes};
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
@@ -31,6 +32,10 @@ const STREAMS: usize = 6;
 pub struct SoftDevice {
     pub(crate) card: Card,
     pub(crate) host: Host,
+    /// What the inline chain runs, block by block.
+    inline: Vec<FlowImage>,
+    /// Where contexts lie in its tables follows from this.
+    pub(crate) seed: u64,
     /// What programs ask for, those too that are loaded from now on.
     routes: Routes,
     waiting: Traffic,
@@ -51,7 +56,8 @@ pub struct SoftDevice {
 /// Frames that were sent, until what became of them is known.
 struct Flight {
     traffic: Traffic,
-    /// Frame that enters next.
+    /// The order in which frames enter, and the place there of the next one.
+    order: Vec<usize>,
     next: usize,
     /// Indices of the frames of each stream, in order, and how many had entered it before.
     indices: [Vec<usize>; STREAMS],
@@ -83,6 +89,8 @@ impl SoftDevice {
         Self {
             card: Card::new(config),
             host: Host::new(design),
+            inline: Vec::new(),
+            seed: 0,
             routes: Routes::default(),
             waiting: Traffic::default(),
             pushed: [0; STREAMS],
@@ -135,16 +143,20 @@ impl SoftDevice {
         let traffic = std::mem::take(&mut self.waiting);
         if let Some(mut flight) = self.flight.take() {
             if !traffic.frames.is_empty() {
+                let before = flight.traffic.frames.len();
                 flight.traffic.append(&traffic);
+                flight.order.extend(self.order(&flight.traffic, before));
             }
             return Ok(flight);
         }
+        let order = self.order(&traffic, 0);
         Ok(Flight {
             traffic,
+            order,
             next: 0,
             indices: Default::default(),
             base: self.pushed,
-            before: self.host.counters(&mut self.card)?,
+            before: self.all_counters()?,
             faults_before: self.card.faults().len(),
             run: Run::default(),
             accounted: 0,
@@ -155,21 +167,40 @@ impl SoftDevice {
         })
     }
 
+    /// The order in which frames from this one on enter. Units know no time but their own, so those have them as they were sent; an inline chain, as
+    /// they were captured.
+    fn order(&self, traffic: &Traffic, first: usize) -> Vec<usize> {
+        if self.inline.is_empty() { (first..traffic.frames.len()).collect() } else { traffic.by_time(first) }
+    }
+
+    /// All counters, those of the inline chain among them.
+    fn all_counters(&mut self) -> Result<Counters, DeviceError> {
+        let counters = self.host.counters(&mut self.card)?;
+        Ok(Counters { inline: self.inline_counters(), ..counters })
+    }
+
+    /// What the inline chain has counted.
+    pub(crate) fn inline_counters(&self) -> Option<InlineCounters> {
+        self.card.inline().map(flow::counters)
+    }
+
     /// Lets the next frame in; false when it has to wait for a unit that is debugged, unless it `must`.
     fn enter(&mut self, flight: &mut Flight, must: bool) -> Result<bool, DeviceError> {
-        let source = source_of(flight.traffic.frames[flight.next].port);
+        let number = flight.order[flight.next];
+        let source = source_of(flight.traffic.frames[number].port);
         let stream = stream_of(source);
         // Units may have died in any of the steps before, the last run's end among them.
         self.drop_dead()?;
         if !must && self.host.asleep != 0 {
             return Ok(false);
         }
-        let frame = flight.traffic.frame(flight.next);
+        self.set_time(flight.traffic.frames[number].time_ns / 1000);
+        let frame = flight.traffic.frame(number);
         let entered = if must { self.card.push(source, frame).map(|()| true) } else { self.card.offer(source, frame) };
         if !entered.map_err(|error| DeviceError::Unsupported(error.to_string()))? {
             return Ok(false);
         }
-        flight.indices[stream].push(flight.next);
+        flight.indices[stream].push(number);
         self.pushed[stream] += 1;
         flight.next += 1;
         Ok(true)
@@ -195,8 +226,7 @@ impl SoftDevice {
             return Ok(Work::Moving);
         }
         let generates = flight.made.frames > made;
-        let now = flight.run.departures.len() as u64 - flight.made.frames
-            + self.host.counters(&mut self.card)?.drops().total();
+        let now = flight.run.departures.len() as u64 - flight.made.frames + self.all_counters()?.drops().total();
         flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
         flight.accounted = now;
         let starts = self.host.asleep & !self.card.debugged() != 0 && u64::from(flight.circles) < BOOT_LIMIT / LOOK;
@@ -276,6 +306,8 @@ impl Device for SoftDevice {
         if image.groups.iter().any(|group| matches!(group.program, Program::Rows(_))) {
             return Err(DeviceError::Unsupported("rows run on cards in RTL only; load the object on soft".into()));
         }
+        self.inline.clone_from(&image.inline);
+        self.card.set_inline(flow::start(&self.inline, self.seed));
         self.host.load(&mut self.card, image)?;
         self.wanted = self.host.enabled;
         self.starting = 0;
@@ -321,7 +353,7 @@ impl Device for SoftDevice {
             run.note_circling(circling);
         }
         self.host.tell_asleep(&mut self.card, &mut run.faults)?;
-        run.count(&before, &self.host.counters(&mut self.card)?);
+        run.count(&before, &self.all_counters()?);
         self.host.tell_errors(&mut self.card, &mut run.counters.units, &mut run.faults)?;
         // Of frames that were sent before some may have come now: a unit that was halted has gone on.
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
@@ -368,6 +400,19 @@ impl Device for SoftDevice {
         maps::soft::take(&self.card, map)
     }
 
+    fn flow(&mut self) -> Result<&mut Inline, FlowError> {
+        self.card.inline_mut().ok_or(FlowError::NoChain)
+    }
+
+    fn change_flow(&mut self, block: FlowImage) -> Result<(), FlowError> {
+        let mut blocks = self.inline.clone();
+        let old = blocks.iter_mut().find(|old| old.name == block.name).ok_or(FlowError::NoChain)?;
+        *old = block;
+        self.flow()?.chain_mut().change(&flow::joined(&blocks))?;
+        self.inline = blocks;
+        Ok(())
+    }
+
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
         routes::check(routes)?;
         self.routes.clone_from(routes);
@@ -376,7 +421,7 @@ impl Device for SoftDevice {
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {
-        self.host.counters(&mut self.card)
+        self.all_counters()
     }
 
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Frames on their way into a card and out of it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -118,6 +119,20 @@ impl Traffic {
         }
     }
 
+    /// The order in which frames from this one on come: those of each port as they stand, of several ports the earliest first.
+    pub(crate) fn by_time(&self, first: usize) -> Vec<usize> {
+        // A clock that was set back in a capture stands still until it has caught up.
+        let mut latest = BTreeMap::<Port, u64>::new();
+        let times = self.frames.iter().enumerate().skip(first).map(|(number, frame)| {
+            let time = latest.entry(frame.port).or_default();
+            *time = frame.time_ns.max(*time);
+            (*time, number)
+        });
+        let mut order: Vec<_> = times.collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, number)| number).collect()
+    }
+
     /// Bytes of one frame.
     pub fn frame(&self, index: usize) -> &[u8] {
         &self.bytes[self.frames[index].range.clone()]
@@ -152,5 +167,21 @@ impl Departure {
     /// Cycles from its first beat in to its last beat out.
     pub fn latency(&self) -> u64 {
         self.last - self.entered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_several_ports_come_by_time() {
+        let mut traffic = Traffic::default();
+        // The clock of port 0 is set back; frames of one time come as they stand.
+        for (port, time) in [(0, 5), (0, 3), (0, 8), (1, 1), (1, 5), (1, 9), (1, 9)] {
+            traffic.push(Port::Ethernet(port), &[0; 60], time);
+        }
+        assert_eq!(traffic.by_time(0), [3, 0, 1, 4, 2, 5, 6]);
+        assert_eq!(traffic.by_time(4), [4, 5, 6]);
     }
 }

@@ -3,6 +3,7 @@
 //! asks for in between. When there is nothing to do it sleeps.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -11,6 +12,7 @@ use std::sync::PoisonError;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use penstock_device::flow::FlowImage;
 use penstock_device::{
     CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Group, GroupImage, Image, Port, PortCounters, Program,
     Root, SoftDevice, regs,
@@ -19,6 +21,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::control::{Command, ControlError, NewTables, Server, What};
 use crate::driver::Driver;
+use crate::flow;
 use crate::maps;
 use crate::protocol::{
     Answer, MAX_WORDS, PortStatus, ProgramAbout, Reloaded, Reply, Request, Status, Swapped, UnitStatus,
@@ -144,6 +147,8 @@ impl Live {
         }
         stop.set_nonblocking(true).map_err(system("making a pipe for signals"))?;
         let mut device = SoftDevice::open(design);
+        // Keys that nobody knows, of the machine's randomness.
+        device.set_seed(RandomState::new().hash_one(()));
         device.load(&image)?;
         // The socket first: a second card of this design must not touch the interfaces of the first.
         let server = Server::start(&setup.socket, root, design)?;
@@ -213,6 +218,7 @@ impl Live {
     /// Moves what has come through the card; says how many frames came.
     fn carry(&mut self) -> Result<usize, DeviceError> {
         let (mut moved, mut failed) = (0, None);
+        self.device.set_time(self.start.elapsed().as_micros() as u64);
         let open = if self.device.is_closed() { 0 } else { self.wires.len() };
         for wire in &mut self.wires[..open] {
             let (port, device) = (wire.port, &mut self.device);
@@ -254,6 +260,7 @@ impl Live {
                 What::Request(request) => self.execute(request),
                 What::Tables(all) => self.load_tables(*all),
                 What::Swap(all) => self.swap(*all),
+                What::Rows(all) => self.change_rows(*all),
                 What::Reload(all) => {
                     let (design, groups, image) = *all;
                     let left = groups.iter().flat_map(|group| design.groups[*group].units.clone()).collect();
@@ -276,6 +283,7 @@ impl Live {
             | Request::MapGet { .. }
             | Request::MapSet { .. }
             | Request::MapDelete { .. } => maps::answer(&mut self.device, &request),
+            Request::Flow { action } => flow::answer(&mut self.device, action),
             _ => self.try_execute(request).map_err(|error| error.to_string()),
         }
     }
@@ -321,7 +329,8 @@ impl Live {
             | Request::MapDump { .. }
             | Request::MapGet { .. }
             | Request::MapSet { .. }
-            | Request::MapDelete { .. } => {}
+            | Request::MapDelete { .. }
+            | Request::Flow { .. } => {}
         }
         Ok(reply)
     }
@@ -356,6 +365,12 @@ impl Live {
         std::mem::swap(&mut self.image.groups[group], &mut image.groups[group]);
         self.runs(design);
         Ok(Reply { swap, ..Reply::default() })
+    }
+
+    fn change_rows(&mut self, (design, block): (Design, FlowImage)) -> Result<Reply, String> {
+        self.device.change_flow(block).map_err(|error| error.to_string())?;
+        self.runs(design);
+        Ok(Reply::default())
     }
 
     /// What each group of units runs.

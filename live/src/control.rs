@@ -16,9 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
+use penstock_device::flow::{self, FlowImage};
 use penstock_device::{Design, DesignError, Device, Engine, ForGroup, GroupImage, Image, Override, Root, SoftDevice};
 
-use crate::protocol::{Answer, Reply, Request};
+use crate::protocol::{Answer, FlowAction, Reply, Request};
 
 /// Bytes of the longest request.
 const MAX_LINE: u64 = 4 << 20;
@@ -120,6 +121,8 @@ pub(crate) enum What {
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Gives a group of xdp units, by its index, another program.
     Swap(Box<(Design, usize, Image)>),
+    /// Gives an inline block other rows.
+    Rows(Box<(Design, FlowImage)>),
     /// Loads tables of a group of units.
     Tables(Box<NewTables>),
 }
@@ -234,7 +237,11 @@ impl Connection {
     fn answer(&self, request: Request) -> Answer {
         let changes = matches!(
             request,
-            Request::Reload { .. } | Request::Swap { .. } | Request::Table { .. } | Request::Ingress { .. }
+            Request::Reload { .. }
+                | Request::Swap { .. }
+                | Request::Table { .. }
+                | Request::Ingress { .. }
+                | Request::Flow { action: FlowAction::Rows { .. } }
         );
         let _only = match changes.then(|| self.shared.change.try_lock()) {
             Some(Err(TryLockError::WouldBlock)) => {
@@ -251,6 +258,9 @@ impl Connection {
                 self.reload(group, program, tables).map(|all| What::Reload(Box::new(all)))
             }
             Request::Swap { group, program } => self.swap(group, program).map(|all| What::Swap(Box::new(all))),
+            Request::Flow { action: FlowAction::Rows { block, program } } => {
+                self.rows(block, program).map(|all| What::Rows(Box::new(all)))
+            }
             Request::Table { name, file } => self.table(name, file).map(|all| What::Tables(Box::new(all))),
             request => Ok(What::Request(request)),
         };
@@ -310,6 +320,16 @@ impl Connection {
         let program = program.unwrap_or_else(|| group_of.program.clone());
         let (design, _, image) = self.reload(group, Some(program), BTreeMap::new())?;
         Ok((design, index, image))
+    }
+
+    /// What runs with other rows of an inline block.
+    fn rows(&self, block: Option<String>, program: Option<PathBuf>) -> Result<(Design, FlowImage), String> {
+        let mut design = self.design();
+        let at = flow::find_block(&design.inline, &block.unwrap_or_default()).map_err(|error| error.to_string())?;
+        let block = &mut design.inline[at];
+        block.program = program.unwrap_or_else(|| block.program.clone());
+        let image = FlowImage::of(block).map_err(|error| error.to_string())?;
+        Ok((design, image))
     }
 
     /// What runs with another table.

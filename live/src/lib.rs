@@ -7,6 +7,7 @@ pub mod bump;
 pub mod control;
 mod driver;
 mod ethtool;
+mod flow;
 mod maps;
 mod offload;
 mod partial;

@@ -10,6 +10,7 @@
 //! {"do":"reload","program":"/firmware/new.c"}    {"ok":{"reload":{"units":16,"lost":0,"messages":""}}}
 //! {"do":"status"}                               {"ok":{"status":{"design":"firewall", ...}}}
 //! {"do":"map_get","name":"flows","key":7}        {"ok":{"entries":[{"key":7,"value":{"frames":3}}]}}
+//! {"do":"flow","action":{"delete":{"element":"knock","key":"192.0.2.1"}}}  {"ok":{}}
 //! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
 //! ```
 //!
@@ -163,6 +164,71 @@ pub enum Request {
         /// The key.
         key: Value,
     },
+    /// Looks into the inline chain, or changes it between two frames.
+    Flow {
+        /// What to do.
+        action: FlowAction,
+    },
+}
+
+/// What to do with the inline chain. Contexts are written as `penstock_device::flow` says, keys as objects by the fields' names, as lists, or, of one
+/// field, as its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum FlowAction {
+    /// The elements, their registers, and how many contexts they have.
+    List,
+    /// All contexts of an element.
+    Dump {
+        /// Its name; of several inline blocks BLOCK.NAME.
+        element: String,
+    },
+    /// The context of a flow.
+    Get {
+        /// The element.
+        element: String,
+        /// The flow.
+        key: Value,
+    },
+    /// Adds a context, or replaces that of the same flow.
+    Insert {
+        /// The element.
+        element: String,
+        /// The flow.
+        key: Value,
+        /// What is not given is as of a flow without a context.
+        #[serde(default)]
+        context: Value,
+    },
+    /// Removes the context of a flow.
+    Delete {
+        /// The element.
+        element: String,
+        /// The flow.
+        key: Value,
+    },
+    /// Removes all contexts of an element.
+    Clear {
+        /// The element.
+        element: String,
+    },
+    /// Sets registers of an element.
+    Set {
+        /// The element.
+        element: String,
+        /// Numbers by the registers' names.
+        registers: Value,
+    },
+    /// Takes the events that wait.
+    Events,
+    /// Other rows for an inline block.
+    Rows {
+        /// Its name; not needed when there is only one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        block: Option<String>,
+        /// The program; the one that runs, compiled anew, when not given.
+        program: Option<PathBuf>,
+    },
 }
 
 /// Whether an entry that is set may be a new one, or must.
@@ -225,6 +291,9 @@ pub struct Reply {
     /// Of `map_dump` of a map that has records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<Records>,
+    /// Of `flow`: elements, contexts, or events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Value>,
 }
 
 /// Records that programs sent.
@@ -393,7 +462,7 @@ mod tests {
             }
             count += 1;
         }
-        assert_eq!(count, 8);
+        assert_eq!(count, 9);
     }
 
     #[test]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         CardError,
         DesignError,
         FileError,
+        FlowError,
         MapError,
         PenstockError,
         ProgramError,
@@ -32,8 +33,19 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from penstock.device import Device, ProgramWarning
+    from penstock.flow import Context, Element, Event, Flow
     from penstock.maps import Map, Maps, Records
-    from penstock.result import Counters, FaultError, Frame, HostMemoryCounters, PortCounters, Result, UnitCounters
+    from penstock.result import (
+        Counters,
+        ElementCounters,
+        FaultError,
+        Frame,
+        HostMemoryCounters,
+        InlineCounters,
+        PortCounters,
+        Result,
+        UnitCounters,
+    )
     from penstock.unit import Memory, Registers, Unit
 
 __all__ = [
@@ -41,13 +53,20 @@ __all__ = [
     "BuildError",
     "CaptureError",
     "CardError",
+    "Context",
     "Counters",
     "DesignError",
     "Device",
+    "Element",
+    "ElementCounters",
+    "Event",
     "FaultError",
     "FileError",
+    "Flow",
+    "FlowError",
     "Frame",
     "HostMemoryCounters",
+    "InlineCounters",
     "Map",
     "MapError",
     "Maps",
@@ -71,9 +90,10 @@ def __getattr__(name: str) -> Any:
     # Not at the top: who wants a module of this package only must not need the extension.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from penstock import _native, device, maps, result, unit
+    from penstock import _native, device, flow, maps, result, unit
 
-    return next(getattr(module, name) for module in (device, maps, result, unit, _native) if hasattr(module, name))
+    modules = (device, flow, maps, result, unit, _native)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import SupportsBytes, TypeVar
 
 from penstock import _native
+from penstock.flow import Flow
 from penstock.maps import Maps
 from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
 from penstock.unit import Memory, Unit
@@ -26,7 +27,7 @@ TableSource = str | PathLike[str] | Prefixes
 """What a table is filled from: the path of a list, or prefixes."""
 
 Program = str | PathLike[str] | Mapping[str, str | PathLike[str]]
-"""The path of a C source or an .elf, or a mapping from names of groups of units to such paths."""
+"""The path of a C source or an .elf, or a mapping from names of groups of units and inline blocks to paths of their programs."""
 
 T = TypeVar("T")
 
@@ -55,6 +56,8 @@ class Device:
         """What the tables of the accelerators are filled from, by name; assign to fill one anew."""
         self.maps = Maps(card)
         """The maps of XDP programs, by name: what they count and look up."""
+        self.flow = Flow(card)
+        """The elements of the inline chain, by name: their contexts, registers and events, and its clock."""
         self.host_memory = Memory("host memory", HOST_MEMORY_BYTES, card.host_read, card.host_write)
         """The memory of the host that units read and write: 1 GiB, zero where nobody wrote."""
         self._inbox: list[Frame] = []

@@ -103,6 +103,52 @@ class HostMemoryCounters:
 
 
 @dataclass(frozen=True, slots=True)
+class ElementCounters:
+    """Counters of an element of the inline chain."""
+
+    name: str
+    frames: int
+    """Frames that came."""
+    keyless: int
+    """Those that lack a field of the key."""
+    unmatched: int
+    """Those that no row fits."""
+    unkept: int
+    """Those whose row would have made a context when there was no room."""
+    expired: int
+    """Contexts whose time was over."""
+    evicted: int
+    """Contexts that gave way to others."""
+    contexts: int
+    """Contexts that there are now."""
+    rows: tuple[tuple[int, int], ...]
+    """Of each row its line in the program and the frames that took it."""
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCounters:
+    """Counters of the inline chain."""
+
+    frames: int
+    """Frames that it took."""
+    blocked: int
+    """Frames that its programs dropped."""
+    refused: int
+    """Frames that its programs sent to where there is nothing, or where only units send."""
+    events_lost: int
+    elements: tuple[ElementCounters, ...]
+
+    @classmethod
+    def of(cls, tree: dict[str, Any]) -> InlineCounters:
+        """From the object `counters.inline` of result.json."""
+        elements = []
+        for element in tree["elements"]:
+            rows = tuple((row["line"], row["frames"]) for row in element["rows"])
+            elements.append(ElementCounters(**{**element, "rows": rows}))
+        return cls(**{**tree, "elements": tuple(elements)})
+
+
+@dataclass(frozen=True, slots=True)
 class Counters:
     """All counters of a card."""
 
@@ -113,6 +159,8 @@ class Counters:
     units: tuple[UnitCounters, ...]
     """By number of the unit."""
     host_memory: HostMemoryCounters
+    inline: InlineCounters | None
+    """None when the card has no inline chain."""
 
     @classmethod
     def of(cls, tree: dict[str, Any]) -> Counters:
@@ -123,6 +171,7 @@ class Counters:
             loopback=PortCounters(**tree["loopback"]),
             units=tuple(UnitCounters(**unit) for unit in tree["units"]),
             host_memory=HostMemoryCounters(**tree["host_memory"]),
+            inline=InlineCounters.of(tree["inline"]) if "inline" in tree else None,
         )
 
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use penstock_device::capture;
+use penstock_device::flow::{self, FlowImage};
 use penstock_device::{
     Departure, Design, DesignError, Device, ForGroup, GroupImage, Image, Outcome, Override, Policy, Port, Progress,
     Rate, Root, Run, Target, Traffic, files, open, table_from, table_of,
@@ -131,6 +132,16 @@ impl Card {
     /// Gives frames of ports and host to these groups of units.
     pub fn set_ingress(&mut self, groups: &[String]) -> Result<(), Error> {
         Ok(self.device.set_ingress(&self.design.find_all("ingress", groups)?)?)
+    }
+
+    /// Gives an inline block other rows, between two frames.
+    pub fn change_rows(&mut self, block: &str, program: PathBuf) -> Result<(), Error> {
+        let mut design = self.design.clone();
+        let at = flow::find_block(&design.inline, block)?;
+        design.inline[at].program = program;
+        self.device.change_flow(FlowImage::of(&design.inline[at])?)?;
+        self.design = design;
+        Ok(())
     }
 
     /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the next run.

@@ -3,6 +3,7 @@
 
 use penstock_device::capture::CaptureError as DeviceCaptureError;
 use penstock_device::files::FileError as DeviceFileError;
+use penstock_device::flow::FlowError as DeviceFlowError;
 use penstock_device::maps::MapError as DeviceMapError;
 use penstock_device::{DesignError as DeviceDesignError, DeviceError, ImageError, RootError};
 use pyo3::create_exception;
@@ -24,6 +25,12 @@ create_exception!(penstock, BuildError, PenstockError, "The model of the card's 
 create_exception!(penstock, CardError, PenstockError, "The card did not come up, or broke a contract of its own.");
 create_exception!(penstock, AccessError, PenstockError, "There is no such register or memory.");
 create_exception!(penstock, MapError, PenstockError, "A map that is not there, or does not take what it is given.");
+create_exception!(
+    penstock,
+    FlowError,
+    PenstockError,
+    "The inline chain is not there, or does not take what it is given."
+);
 create_exception!(penstock, RoutesError, PenstockError, "Routes that no card has, or a file that is none of routes.");
 create_exception!(penstock, UnsupportedError, PenstockError, "The target or the card cannot do this.");
 
@@ -41,6 +48,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         py.get_type::<CardError>(),
         py.get_type::<AccessError>(),
         py.get_type::<MapError>(),
+        py.get_type::<FlowError>(),
         py.get_type::<RoutesError>(),
         py.get_type::<UnsupportedError>(),
     ] {
@@ -64,6 +72,8 @@ pub enum Error {
     Device(DeviceError),
     /// A map.
     Map(DeviceMapError),
+    /// The inline chain.
+    Flow(DeviceFlowError),
     /// A word that is none of those there are.
     Word(String),
 }
@@ -83,7 +93,8 @@ from!(
     Image(ImageError),
     Capture(DeviceCaptureError),
     Device(DeviceError),
-    Map(DeviceMapError)
+    Map(DeviceMapError),
+    Flow(DeviceFlowError)
 );
 
 impl From<Error> for PyErr {
@@ -91,7 +102,9 @@ impl From<Error> for PyErr {
         match error {
             Error::Root(e) => PenstockError::new_err(e.to_string()),
             Error::Design(e) => DesignError::new_err(e.to_string()),
-            Error::Image(e @ (ImageError::Program { .. } | ImageError::Xdp(_))) => ProgramError::new_err(e.to_string()),
+            Error::Image(e @ (ImageError::Program { .. } | ImageError::Xdp(_) | ImageError::Flow(_))) => {
+                ProgramError::new_err(e.to_string())
+            }
             Error::Image(e @ ImageError::Table(_)) => TableError::new_err(e.to_string()),
             Error::Image(ImageError::File(e)) => file(&e),
             Error::Image(e @ (ImageError::Map(_) | ImageError::Entries(_))) => MapError::new_err(e.to_string()),
@@ -108,6 +121,7 @@ impl From<Error> for PyErr {
             Error::Device(e @ DeviceError::Unsupported(_)) => UnsupportedError::new_err(e.to_string()),
             Error::Map(DeviceMapError::Device(e)) => Error::Device(e).into(),
             Error::Map(e) => MapError::new_err(e.to_string()),
+            Error::Flow(e) => FlowError::new_err(e.to_string()),
             Error::Word(text) => UnsupportedError::new_err(text),
         }
     }

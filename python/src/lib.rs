@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
+use penstock_device::flow::{self, FlowError as ChainError, Inline};
 use penstock_device::maps::{self, Entry, Map, MapError, Record, Records, Shape, Store};
 use penstock_device::{Departure, ForGroup, Port, Root, Traffic, capture, routes, window};
 use pyo3::prelude::*;
@@ -43,6 +44,16 @@ impl PyCard {
         // A call of its own holds it, so that another thread may close the device meanwhile.
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).clone();
         worker.ok_or_else(closed)?.call(py, job)
+    }
+
+    /// Does something with the inline chain.
+    fn flow<R: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        job: impl FnOnce(&mut Inline) -> Result<R, ChainError> + Send + 'static,
+    ) -> PyResult<R> {
+        let done = self.call(py, move |card| card.device.flow().and_then(job))?;
+        Ok(done.map_err(Error::from)?)
     }
 
     /// Does something with a unit as its debugger.
@@ -318,6 +329,62 @@ impl PyCard {
         Ok((records.iter().map(record).collect(), lost))
     }
 
+    /// Elements of the inline chain, contexts, events and registers are JSON text, as penstock_device::flow writes them.
+    fn flow_elements(&self, py: Python<'_>) -> PyResult<String> {
+        self.flow(py, |chain| Ok(flow::elements(chain)?.to_string()))
+    }
+
+    fn flow_contexts(&self, py: Python<'_>, element: String) -> PyResult<String> {
+        self.flow(py, move |chain| Ok(flow::contexts(chain, &element)?.to_string()))
+    }
+
+    /// The context of a flow, if there is one.
+    fn flow_context(&self, py: Python<'_>, element: String, key: &str) -> PyResult<Option<String>> {
+        let key = json_of(key)?;
+        self.flow(py, move |chain| Ok(flow::context(chain, &element, &key)?.map(|context| context.to_string())))
+    }
+
+    fn flow_insert(&self, py: Python<'_>, element: String, key: &str, context: &str) -> PyResult<()> {
+        let (key, context) = (json_of(key)?, json_of(context)?);
+        self.flow(py, move |chain| flow::insert(chain, &element, &key, &context))
+    }
+
+    /// Removes the context of a flow; false when there is none.
+    fn flow_delete(&self, py: Python<'_>, element: String, key: &str) -> PyResult<bool> {
+        let key = json_of(key)?;
+        self.flow(py, move |chain| flow::delete(chain, &element, &key))
+    }
+
+    fn flow_clear(&self, py: Python<'_>, element: String) -> PyResult<()> {
+        self.flow(py, move |chain| flow::clear(chain, &element))
+    }
+
+    fn flow_set(&self, py: Python<'_>, element: String, registers: &str) -> PyResult<()> {
+        let registers = json_of(registers)?;
+        self.flow(py, move |chain| flow::set_registers(chain, &element, &registers))
+    }
+
+    fn flow_events(&self, py: Python<'_>) -> PyResult<String> {
+        self.flow(py, |chain| Ok(flow::take_events(chain).to_string()))
+    }
+
+    /// Gives a block, or the only one, other rows.
+    fn flow_rows(&self, py: Python<'_>, block: String, program: PathBuf) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.change_rows(&block, program))??)
+    }
+
+    /// The clock of the chain, in µs.
+    fn flow_time(&self, py: Python<'_>) -> PyResult<u64> {
+        self.flow(py, |chain| Ok(chain.time()))
+    }
+
+    fn flow_set_time(&self, py: Python<'_>, time: u64) -> PyResult<()> {
+        self.flow(py, move |chain| {
+            chain.set_time(time);
+            Ok(())
+        })
+    }
+
     fn place(&self, py: Python<'_>, unit: u32, pc: u32) -> PyResult<Option<String>> {
         self.call(py, move |card| card.place(unit, pc))
     }
@@ -333,6 +400,11 @@ impl PyCard {
 fn write_capture(py: Python<'_>, path: PathBuf, frames: Vec<(u64, Vec<u8>)>) -> PyResult<()> {
     let frames = || frames.iter().map(|(time, bytes)| (*time, bytes.as_slice()));
     Ok(py.detach(|| capture::write(Path::new(&path), frames())).map_err(Error::from)?)
+}
+
+/// JSON that this package's Python has written.
+fn json_of(text: &str) -> PyResult<serde_json::Value> {
+    serde_json::from_str(text).map_err(|error| UnsupportedError::new_err(error.to_string()))
 }
 
 /// Values with the names of their groups.

@@ -48,6 +48,10 @@ def test_an_xdp_program_on_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     follow(blocks((ROOT / "docs" / "xdp.md").read_text()), "xdp.md", tmp_path, monkeypatch)
 
 
+def test_state_machines_on_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    follow(blocks((ROOT / "docs" / "flow.md").read_text()), "flow.md", tmp_path, monkeypatch)
+
+
 def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Gives what each command printed."""
     # A folder that looks like the top of the checkout, and may be written to.
@@ -58,7 +62,7 @@ def follow(guide: list[Block], name: str, folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PENSTOCK_ROOT", str(ROOT))
     printed: dict[str, str] = {}
     for language, text in guide:
-        file = re.match(r"(?:# |/\* )(\S+\.(?:py|c|h|toml))(?: \*/)?\n", text)
+        file = re.match(r"(?:# |/\* )(\S+\.(?:py|c|h|toml|efsm))(?: \*/)?\n", text)
         if file:
             path = folder / file[1]
             path.parent.mkdir(exist_ok=True)

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock compile`: a program for an engine, what it takes, and whether it fits.
 
+mod flow;
 mod xdp;
 
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ pub struct Args {
     /// The engine it is for.
     #[arg(value_enum)]
     pub engine: Engine,
-    /// rpu: C or assembly sources, or one linked .elf. xdp: an object, as clang writes it for Linux, or a C source.
+    /// rpu: C or assembly sources, or one linked .elf. xdp: an object, as clang writes it for Linux, or a C source. flow: a state machine (.efsm).
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
     /// Write the linked program (rpu).
@@ -30,9 +31,15 @@ pub struct Args {
     /// Write what was built as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Say all about each program: functions, helpers, maps (xdp).
+    /// Say all about each program: functions, helpers, maps (xdp); parts of the elements, rows (flow).
     #[arg(long)]
     pub explain: bool,
+    /// Draw the state machines as a graph for Graphviz (flow).
+    #[arg(long, value_name = "FILE")]
+    pub dot: Option<PathBuf>,
+    /// Draw them as SVG (flow).
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     /// Lanes of the core: 1, 2, 4 or 8 (xdp).
     #[arg(long, value_name = "N", value_parser = lanes)]
     pub lanes: Option<Lanes>,
@@ -48,12 +55,14 @@ pub struct Args {
 const DESIGN_HINT: &str = "\nPN_FIRST_NAME and PN_COUNT_NAME are of a design's groups; name the design: --design FILE";
 
 /// An engine that takes programs.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// RISC-V packet units.
     Rpu,
     /// Cores for XDP programs.
     Xdp,
+    /// Inline elements: state machines of flows.
+    Flow,
 }
 
 /// A number of lanes that a core may have.
@@ -73,25 +82,31 @@ pub enum BuildError {
     File(#[from] FileError),
     #[error(transparent)]
     Xdp(#[from] xdp::XdpError),
+    #[error(transparent)]
+    Flow(#[from] flow::FlowError),
     #[error("{option} is not for the engine {engine}; leave it out")]
     NotFor { option: &'static str, engine: &'static str },
 }
 
 /// Compiles and reports.
 pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
-    let (engine, foreign) = match args.engine {
-        Engine::Rpu => {
-            let foreign = vec![
-                (args.explain, "--explain"),
-                (args.program.is_some(), "--program"),
-                (args.lanes.is_some(), "--lanes"),
-                (args.rows, "--rows"),
-            ];
-            ("rpu", foreign)
-        }
-        Engine::Xdp => ("xdp", vec![(args.output.is_some(), "--output"), (args.design.is_some(), "--design")]),
+    use Engine::{Flow, Rpu, Xdp};
+    let engine = match args.engine {
+        Rpu => "rpu",
+        Xdp => "xdp",
+        Flow => "flow",
     };
-    if let Some((_, option)) = foreign.into_iter().find(|(given, _)| *given) {
+    let options: [(&str, bool, &[Engine]); 8] = [
+        ("--output", args.output.is_some(), &[Rpu]),
+        ("--design", args.design.is_some(), &[Rpu]),
+        ("--explain", args.explain, &[Xdp, Flow]),
+        ("--program", args.program.is_some(), &[Xdp]),
+        ("--lanes", args.lanes.is_some(), &[Xdp]),
+        ("--rows", args.rows, &[Xdp]),
+        ("--dot", args.dot.is_some(), &[Flow]),
+        ("--svg", args.svg.is_some(), &[Flow]),
+    ];
+    if let Some((option, ..)) = options.into_iter().find(|(_, given, of)| *given && !of.contains(&args.engine)) {
         return Err(BuildError::NotFor { option, engine });
     }
     match args.engine {
@@ -104,6 +119,13 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
             rows: args.rows,
             json: args.json.as_deref(),
             root,
+        })?),
+        Engine::Flow => Ok(flow::run(&flow::Request {
+            sources: &args.sources,
+            explain: args.explain,
+            json: args.json.as_deref(),
+            dot: args.dot.as_deref(),
+            svg: args.svg.as_deref(),
         })?),
     }
 }

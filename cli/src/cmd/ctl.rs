@@ -11,6 +11,7 @@ use penstock_live::protocol::{ProgramAbout, Reloaded, Reply, Request, Swapped};
 use penstock_live::{Client, ControlError, control};
 
 use crate::cmd::debugger::Debugger;
+use crate::cmd::flow::{self, Flow};
 use crate::cmd::map::{self, Map};
 use crate::cmd::run;
 use crate::files::FileError;
@@ -90,6 +91,12 @@ pub enum Action {
         /// What to do with them.
         #[command(subcommand)]
         action: Map,
+    },
+    /// Looks into the inline chain, and changes it between two frames.
+    Flow {
+        /// What to do with it.
+        #[command(subcommand)]
+        action: Flow,
     },
     /// Raises a unit's poke interrupt.
     Poke {
@@ -248,6 +255,7 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
         }
         Action::Table { name, file } => Request::Table { name: name.clone(), file: whole(file)? },
         Action::Map { action } => action.request(),
+        Action::Flow { action } => Request::Flow { action: action.request(whole)? },
         Action::Prog { action: Prog::List } => Request::Programs,
         Action::Prog { action: Prog::Swap { program } } => Request::Swap {
             group: program.as_ref().and_then(|program| program.group.clone()),
@@ -305,6 +313,9 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
         (Some([]), _) => text += "no program with maps is loaded\n",
         (Some(maps), _) => text += &map::list(maps),
         (None, _) => {}
+    }
+    if let (Some(answer), Request::Flow { action }) = (&reply.flow, request) {
+        text += &flow::text(action, answer);
     }
     if let Some(debug) = reply.debug {
         text += &format!("0x{debug:016x}\n");

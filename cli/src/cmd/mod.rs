@@ -7,6 +7,7 @@ pub mod ctl;
 pub mod debugger;
 pub mod demo;
 pub mod exec;
+pub mod flow;
 pub mod generate;
 pub mod map;
 pub mod run;

@@ -20,10 +20,11 @@ use std::time::Instant;
 
 pub use build::BuildError;
 pub use pace::LINE_GBPS;
-use penstock_shell::{Access, AccessError, Cause, Fault};
+use penstock_shell::{Access, AccessError, Cause, Fault, Inline};
 
 use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
+use crate::flow::{FlowError, FlowImage};
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
@@ -127,6 +128,12 @@ impl RtlDevice {
         wave: Option<Wave>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
+        if !design.inline.is_empty() {
+            let design = design.path.display();
+            let text =
+                format!("{design}: a card in RTL has no inline chain yet; run it on soft, or leave [[inline]] out");
+            return Err(DeviceError::Unsupported(text));
+        }
         let kinds = design.groups.iter().flat_map(|group| {
             let kind = match &group.engine {
                 Engine::Rpu { accelerators } => Kind::Rpu { accelerators: accelerators.mask() },
@@ -617,6 +624,14 @@ impl Device for RtlDevice {
 
     fn map_take(&mut self, map: &Map) -> Result<Records, MapError> {
         self.with_map(map, |card| card.take())
+    }
+
+    fn flow(&mut self) -> Result<&mut Inline, FlowError> {
+        Err(FlowError::NoChain)
+    }
+
+    fn change_flow(&mut self, _block: FlowImage) -> Result<(), FlowError> {
+        Err(FlowError::NoChain)
     }
 
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {

@@ -10,6 +10,7 @@ use crate::{
     dispatch::{Decision, Dispatcher, Policy, Request},
     flow_hash::flow_hash,
     host_memory::HostMemory,
+    inline::{Inline, Onward},
     output::{Frame, Frames},
     unit::{Engine, Unit},
 };
@@ -79,6 +80,14 @@ pub struct StreamCounters {
     pub tx_frames: u64,
     /// Their bytes.
     pub tx_bytes: u64,
+}
+
+impl StreamCounters {
+    #[inline(always)]
+    fn count_out(&mut self, bytes: &[u8]) {
+        self.tx_frames += 1;
+        self.tx_bytes += bytes.len() as u64;
+    }
 }
 
 /// What units have asked of host memory. The registers show the lower 32 bits.
@@ -166,6 +175,7 @@ pub struct Card {
     pub(crate) streams: [StreamCounters; STREAMS],
     pub(crate) host: crate::registers::HostState,
     outside: Yard,
+    inline: Option<Box<Inline>>,
     taken: Frames,
     pushed: [u64; STREAMS],
     /// Units that may have something to do.
@@ -214,11 +224,9 @@ struct View<'a> {
 impl View<'_> {
     #[inline(always)]
     fn leave(&mut self, stream: usize, destination: Exit, tag: u64, bytes: &[u8]) {
-        let counters = &mut self.streams[stream];
-        counters.tx_frames += 1;
-        counters.tx_bytes += bytes.len() as u64;
+        self.streams[stream].count_out(bytes);
         let (source, index) = from_tag(tag, self.unit);
-        self.yard.left.push(Frame { destination, source, index, unit: self.unit, bytes });
+        self.yard.left.push(Frame { destination, source, index, unit: Some(self.unit), bytes });
     }
 
     #[inline(never)]
@@ -341,6 +349,7 @@ impl Card {
             streams: Default::default(),
             host: Default::default(),
             outside: Yard::default(),
+            inline: None,
             taken: Frames::default(),
             pushed: [0; STREAMS],
             ready: 0,
@@ -361,6 +370,9 @@ impl Card {
     pub fn push(&mut self, source: Source, bytes: &[u8]) -> Result<(), PushError> {
         if !self.offer(source, bytes)? {
             let stream = self.stream_at(source)?;
+            if let Some(inline) = &mut self.inline {
+                inline.forget(to_tag(stream, self.pushed[stream]));
+            }
             self.pushed[stream] += 1;
             self.streams[stream].rx_frames += 1;
             self.streams[stream].rx_bytes += bytes.len() as u64;
@@ -397,7 +409,12 @@ impl Card {
         } else {
             counters.rx_frames += 1;
             counters.rx_bytes += bytes.len() as u64;
-            if !self.dispatch(stream, source.byte(), to_tag(stream, index), bytes) {
+            let arrival = Arrival { port: source.byte(), hash: flow_hash(bytes), time: 0, tag: to_tag(stream, index) };
+            let taken = match source {
+                Source::Ethernet(_) if self.inline.is_some() => self.go_inline(stream, arrival, bytes),
+                _ => self.dispatch(stream, arrival, bytes),
+            };
+            if !taken {
                 self.pushed[stream] -= 1;
                 let counters = &mut self.streams[stream];
                 counters.rx_frames -= 1;
@@ -618,16 +635,61 @@ impl Card {
         u32::MAX >> (32 - self.units.len())
     }
 
+    /// Gives the card an inline chain, or another one, or none: all frames of Ethernet ports go through it before the dispatcher.
+    pub fn set_inline(&mut self, inline: Option<Inline>) {
+        self.inline = inline.map(Box::new);
+    }
+
+    /// The inline chain, if the card has one.
+    #[must_use]
+    pub fn inline(&self) -> Option<&Inline> {
+        self.inline.as_deref()
+    }
+
+    /// The same, to change it.
+    pub fn inline_mut(&mut self) -> Option<&mut Inline> {
+        self.inline.as_deref_mut()
+    }
+
+    /// Takes a frame of a port through the inline chain, and on to where that says; false as for [`Card::dispatch`].
+    fn go_inline(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
+        // Out of the card for so long, since what follows needs all of it.
+        let Some(mut inline) = self.inline.take() else { return true };
+        let (ports, units) = (self.config.ports, self.units.len() as u8);
+        let mut taken = true;
+        match inline.carry(arrival, bytes, ports, units) {
+            Onward::Dropped => {}
+            _ if inline.frame().len() > MAX_FRAME => self.streams[stream].oversize += 1,
+            Onward::Dispatcher => {
+                taken = self.dispatch(stream, arrival, inline.frame());
+                if !taken {
+                    inline.keep(arrival.tag);
+                }
+            }
+            Onward::Exit(destination) => {
+                let to = match destination {
+                    Exit::Ethernet(port) => usize::from(port),
+                    Exit::Host => HOST,
+                };
+                self.streams[to].count_out(inline.frame());
+                let (source, index) = from_tag(arrival.tag, 0);
+                let bytes = inline.frame();
+                self.outside.left.push(Frame { destination, source, index, unit: None, bytes });
+            }
+        }
+        self.inline = Some(inline);
+        taken
+    }
+
     /// Puts a frame of a port or the host into a unit's slot, or counts why not; false when it would have to wait for a unit that is debugged.
-    fn dispatch(&mut self, stream: usize, port: u8, tag: u64, bytes: &[u8]) -> bool {
-        let hash = flow_hash(bytes);
-        let request = Request { to: None, hash, len: bytes.len(), loopback: false };
+    fn dispatch(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
+        let request = Request { to: None, hash: arrival.hash, len: bytes.len(), loopback: false };
         let mut decision = self.dispatcher.decide(request);
         if let Decision::Full(named) = decision {
             decision = self.decide_after_work(named, request);
         }
         match decision {
-            Decision::Place { unit, slot } => self.receive(unit, slot, Arrival { port, hash, time: 0, tag }, bytes),
+            Decision::Place { unit, slot } => self.receive(unit, slot, arrival, bytes),
             Decision::Oversize => self.streams[stream].oversize += 1,
             Decision::Closed => self.streams[stream].policy += 1,
             Decision::Full(_) if self.dispatcher.policy == Policy::FlowHashDrop => self.streams[stream].policy += 1,

@@ -18,6 +18,7 @@ mod card;
 mod dispatch;
 mod flow_hash;
 mod host_memory;
+mod inline;
 mod output;
 mod registers;
 mod unit;
@@ -27,10 +28,12 @@ pub use crate::{
     dispatch::Policy,
     flow_hash::{flow_hash, toeplitz},
     host_memory::HostMemory,
+    inline::{Inline, InlineCounters},
     output::{Frame, Frames, Iter},
     registers::{Access, AccessError},
     unit::Engine,
 };
+pub use penstock_flow as flow;
 pub use penstock_rpu::{
     HELD_LIMIT,
     accelerator::{Kind as Accelerator, Kinds as Accelerators, TableError},

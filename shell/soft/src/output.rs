@@ -14,8 +14,8 @@ pub struct Frame<'a> {
     pub source: Source,
     /// Which one it was of those pushed there, from 0, the dropped ones counted; of those that programs made, when one did.
     pub index: u64,
-    /// Unit that sent it.
-    pub unit: u8,
+    /// Unit that sent it; none when the inline chain did.
+    pub unit: Option<u8>,
     /// Its bytes, without FCS.
     pub bytes: &'a [u8],
 }
@@ -24,7 +24,7 @@ struct Record {
     destination: Exit,
     source: Source,
     index: u64,
-    unit: u8,
+    unit: Option<u8>,
     end: usize,
 }
 

@@ -172,8 +172,8 @@ impl Chain {
         Verdict::Pass
     }
 
-    /// Ends contexts whose time is over, over so many places of each table, from where the last walk stopped. A flow's next frame finds its own context
-    /// ended without that; but until it has been here, what is over takes up room.
+    /// Ends contexts whose time is over, over so many places of each table, from where the last walk stopped, but no more than all. A flow's next frame
+    /// finds its own context ended without that; but until it has been here, what is over takes up room.
     pub fn walk(&mut self, time: u64, places: usize) {
         for element in &mut self.elements {
             element.walk(time, places, &mut self.events);
@@ -182,15 +182,7 @@ impl Chain {
 
     /// Ends all contexts whose time is over.
     pub fn walk_all(&mut self, time: u64) {
-        for element in &mut self.elements {
-            let places = match &element.contexts {
-                Contexts::None => 0,
-                Contexts::Short(_, table) => table.places(),
-                Contexts::Long(_, table) => table.places(),
-            };
-            // A removal can bring a context from the table's beginning to the end that was walked before it.
-            element.walk(time, 2 * places, &mut self.events);
-        }
+        self.walk(time, usize::MAX);
     }
 
     /// The oldest event that nobody has taken.

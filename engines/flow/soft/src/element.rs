@@ -110,7 +110,7 @@ impl Element {
         }
     }
 
-    /// Ends contexts whose time is over, over so many places of the table.
+    /// Ends contexts whose time is over, over so many places of the table, or all.
     pub fn walk(&mut self, time: u64, places: usize, events: &mut Events) {
         match &mut self.contexts {
             Contexts::None => (),
@@ -234,9 +234,11 @@ impl Parts {
         number: usize,
         table: &mut Table<K>,
         time: u64,
-        mut places: usize,
+        places: usize,
         events: &mut Events,
     ) {
+        // Twice round is all: a removal can bring a context from the table's beginning to the end that was walked before it.
+        let mut places = places.min(2 * table.places());
         while let Some(at) = table.walk(&mut places, time) {
             let Some((key, before)) = table.get(at) else { continue };
             self.counters.expired += 1;

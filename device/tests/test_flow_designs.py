@@ -1,0 +1,168 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Designs with inline blocks: what leaves a card, frame by frame, against plain Python models of what the programs are for."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scapy.layers.l2 import ARP, Ether
+from system import ROOT, DesignMaker, Run, run_design
+from test_flow_programs import DROP, MACS, PASS, Knocking, Model, Nat, S, Step, built, knocks, sessions, udp
+
+PORTS = (0, 1)
+FORWARD = ROOT / "engines/rpu/programs/forward.c"
+
+
+def timed_capture(path: Path, frames: Iterable[tuple[int, bytes]]) -> Path:
+    """A classic pcap of frames, each with its time in microseconds."""
+    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 1 << 18, 1)
+    for time, frame in frames:
+        data += struct.pack("<IIII", time // S, time % S, len(frame), len(frame)) + frame
+    path.write_bytes(data)
+    return path
+
+
+def play(design: Path, steps: list[Step], folder: Path, *options: str) -> Run:
+    """Takes frames through a design, a capture for each port, whose clock never goes back."""
+    inputs = []
+    steps = sorted(steps, key=lambda step: step[0])
+    for port in PORTS:
+        of_port = [(time, bytes(packet)) for time, at, packet in steps if at == port]
+        inputs.append(f"{timed_capture(folder / f'in{port}.pcap', of_port)}@{port}")
+    return run_design(design, inputs, folder / "out", "soft", *options)
+
+
+def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
+    """What the model's frames become, behind a unit that forwards what passes; how often each verdict came."""
+    chain: defaultdict[str, list[bytes]] = defaultdict(list)
+    unit: defaultdict[str, Counter] = defaultdict(Counter)
+    seen: Counter = Counter()
+    for time, port, packet in sorted(steps, key=lambda step: step[:2]):
+        verdict, expected = model(time, port, built(packet))
+        seen[verdict] += 1
+        if verdict == PASS:
+            unit[f"port{port ^ 1}"][bytes(expected)] += 1
+        elif verdict != DROP:
+            chain[f"port{verdict[1]}"].append(bytes(expected))
+    for port, frames in run.frames.items():
+        rest = unit[port].copy()
+        # Those that a unit has forwarded may leave behind others.
+        direct = []
+        for frame in frames:
+            if rest[frame] > 0:
+                rest[frame] -= 1
+            else:
+                direct.append(frame)
+        assert rest.total() == 0 and direct == chain[port], port
+    assert run.result["drops"] == ({"blocked": seen[DROP]} if seen[DROP] else {})
+    return seen
+
+
+def inline(run: Run) -> dict[str, Any]:
+    return run.result["counters"]["inline"]
+
+
+def with_inline(design: Path, **programs: str) -> Path:
+    """Puts inline blocks into a design, by name."""
+    text = design.read_text()
+    for name, program in programs.items():
+        path = design.parent / f"{name}.efsm"
+        path.write_text(program)
+        text += f'[[inline]]\nname = "{name}"\nengine = "flow"\nprogram = "{path.name}"\ncontexts = 4\n'
+    design.write_text(text)
+    return design
+
+
+def test_nat(tmp_path: Path) -> None:
+    steps = list(sessions())
+    end = steps[-1][0] + 2 * S
+    # Time enough for the walker to have been everywhere.
+    steps.append((end, 0, Ether(**MACS) / ARP()))
+    model = Nat()
+    run = play(ROOT / "designs/nat.toml", steps, tmp_path)
+    seen = judge(run, model, steps)
+    assert run.status == 0 and min(seen[("port", 0)], seen[("port", 1)], seen[DROP]) > 10, run.stderr
+    counters = inline(run)
+    assert counters["frames"] == len(steps) and counters["blocked"] == seen[DROP] and counters["refused"] == 0
+    assign, translate = counters["elements"]
+    assert (assign["name"], translate["name"]) == ("assign", "translate")
+    for element in (assign, translate):
+        rows = sum(row["frames"] for row in element["rows"])
+        assert element["frames"] == rows + element["keyless"] + element["unmatched"]
+    # ARP twice, ICMP and IPv6 pass both elements.
+    assert assign["keyless"] == 4 and seen[PASS] == 4
+    assert assign["contexts"] == sum(end < last + 300 * S for _, last in model.ports.values()) > 0
+    assert translate["contexts"] == sum(end < last + 301 * S for _, last in model.flows.values())
+    assert assign["expired"] > 10
+    lines = (ROOT / "engines/flow/programs/nat.efsm").read_text().splitlines()
+    hits = {lines[row["line"] - 1].split("=>")[0].strip(): row["frames"] for row in assign["rows"]}
+    assert hits["ip.dst == PUBLIC"] > 100 and hits["port == 1 && next_port == LAST"] == 0
+
+
+def test_port_knocking(tmp_path: Path, make_design: DesignMaker) -> None:
+    steps = list(knocks())
+    program = (ROOT / "engines/flow/programs/port_knocking.efsm").read_text()
+    run = play(with_inline(make_design(FORWARD, units=1), knock=program), steps, tmp_path)
+    seen = judge(run, Knocking(), steps)
+    assert run.status == 0 and seen[PASS] > 50 and seen[DROP] > 50, run.stderr
+
+
+def test_blocks_follow_each_other_with_metadata(tmp_path: Path, make_design: DesignMaker) -> None:
+    """The second block goes by what the first has noted, and has tables of the size that the design says."""
+    design = with_inline(
+        make_design(FORWARD, units=1),
+        mark="element a { udp.dport < 1000 => meta0 = 7, next c } element b { ip => drop } element c { ip => pass }",
+        count="element a { key ip.src flow n meta0 == 7 && full && new => host else => n = n + 1 }",
+    )
+    frames = [udp(f"10.0.0.{host}", "10.0.1.1", 1, 80) for host in range(1, 7) for _ in range(2)]
+    frames.append(udp("10.0.0.1", "10.0.1.1", 1, 2000))
+    run = play(design, [(time, 0, packet) for time, packet in enumerate(frames)], tmp_path)
+    assert run.status == 0, run.stderr
+    assert run.frames["host"] == [bytes(frame) for frame in frames[8:12]]
+    assert Counter(run.frames["port1"]) == Counter(bytes(frame) for frame in frames[:8])
+    assert run.result["drops"] == {"blocked": 1} and inline(run)["blocked"] == 1
+    elements = {element["name"]: element for element in inline(run)["elements"]}
+    assert list(elements) == ["mark.a", "mark.b", "mark.c", "count.a"]
+    assert [elements[name]["frames"] for name in elements] == [13, 1, 12, 12]
+    assert elements["count.a"]["contexts"] == 4
+
+
+def test_another_program_from_the_command_line(tmp_path: Path, make_design: DesignMaker) -> None:
+    design = with_inline(make_design(FORWARD, units=1), gate="element gate { ip => drop }")
+    (tmp_path / "open.efsm").write_text("element gate { ip => port 9 }")
+    steps: list[Step] = [(0, 0, udp("10.0.0.1", "10.0.0.2", 1, 2))]
+    assert play(design, steps, tmp_path).result["drops"] == {"blocked": 1}
+    run = play(design, steps, tmp_path, "--program", f"gate={tmp_path / 'open.efsm'}")
+    assert run.frames["port1"] == [bytes(steps[0][2])] and run.result["drops"] == {}
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("element gate { ip => port 11 }", "refused"),
+        ("element gate { ip => port 3 }", "refused"),
+        ("element gate { ip => host }", None),
+    ],
+)
+def test_where_there_is_nothing(program: str, words: str | None, tmp_path: Path, make_design: DesignMaker) -> None:
+    design = with_inline(make_design(FORWARD, units=1), gate=program)
+    run = play(design, [(0, 0, udp("10.0.0.1", "10.0.0.2", 1, 2))], tmp_path)
+    assert run.status == 0 and run.result["drops"] == ({words: 1} if words else {})
+    assert sum(run.result["frames_out"].values()) == (words is None)
+
+
+def test_what_is_refused(tmp_path: Path, make_design: DesignMaker) -> None:
+    """A program with faults names its place; a card in RTL has no chain yet, and says so before anything is built."""
+    design = with_inline(make_design(FORWARD, units=1), gate="element gate {\n    tcp.dprt == 1 => drop\n}\n")
+    steps: list[Step] = [(0, 0, udp("10.0.0.1", "10.0.0.2", 1, 2))]
+    run = play(design, steps, tmp_path)
+    assert run.status != 0 and f"{tmp_path / 'gate.efsm'}:2:5: " in run.stderr and "tcp.dport" in run.stderr
+    assert "\n   |     ^^^^^^^^" in run.stderr
+    inputs = [f"{tmp_path / 'in0.pcap'}@0"]
+    run = run_design(ROOT / "designs/nat.toml", inputs, tmp_path / "out", "rtl")
+    assert run.status != 0 and "nat.toml: a card in RTL has no inline chain yet; run it on soft" in run.stderr

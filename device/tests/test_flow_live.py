@@ -1,0 +1,184 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The inline chain between real interfaces: kernels' TCP through a NAT, port knocking as docs/flow.md shows it, and `ctl flow`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from netns import LEFT, RIGHT, Net, Up, finish
+from system import ROOT
+
+# Says to each who connects from where he seems to come, and then what he sends, until he has nothing more to say.
+ECHO = """
+    import socketserver, sys
+    class Echo(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.sendall(f"{self.client_address[0]} {self.client_address[1]}\\n".encode())
+            while data := self.request.recv(65536):
+                self.request.sendall(data)
+    socketserver.ThreadingTCPServer.allow_reuse_address = True
+    server = socketserver.ThreadingTCPServer((sys.argv[1], int(sys.argv[2])), Echo)
+    server.daemon_threads = True
+    print("ready", flush=True)
+    server.serve_forever()
+"""
+
+# Sends bytes over so many connections at once, and prints for each how the server saw it and whether all came back.
+CLIENTS = """
+    import random, socket, sys, threading
+    print("ready", flush=True)
+    address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    def talk(number):
+        data = random.Random(number).randbytes(200_000)
+        with socket.create_connection((address, port), timeout=30) as sock:
+            file = sock.makefile("rb")
+            seen = file.readline().decode().strip()
+            sender = threading.Thread(target=sock.sendall, args=(data,))
+            sender.start()
+            same = file.read(len(data)) == data
+            sender.join()
+            print(sock.getsockname()[1], seen, same, flush=True)
+    threads = [threading.Thread(target=talk, args=(number,)) for number in range(count)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+"""
+
+# How many connections come about, one after the other to ports of an address, each within so many seconds.
+CONNECT = """
+    import socket, sys
+    print("ready", flush=True)
+    address, seconds, well = sys.argv[1], float(sys.argv[2]), 0
+    for port in map(int, sys.argv[3:]):
+        try:
+            socket.create_connection((address, port), timeout=seconds).close()
+            well += 1
+        except TimeoutError:
+            pass
+    print(well)
+"""
+
+
+def connects(net: Net, place: str, address: str, *ports: int, seconds: float = 1) -> int:
+    return int(finish(net.python(place, CONNECT, address, str(seconds), *map(str, ports))))
+
+
+def flow(up: Up, *words: str) -> list[dict]:
+    return json.loads(up.ctl("--json", "flow", *words))["flow"]
+
+
+def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
+    """The server outside sees the public address and a port of its own for each connection; every byte comes back."""
+    net.run(LEFT, "ip", "route", "add", "203.0.113.1/32", "dev", "l0")
+    net.run(LEFT, "ip", "neigh", "replace", "203.0.113.1", "lladdr", net.ether(RIGHT, "r0"), "dev", "l0")
+    up = Up(net, tmp_path, ROOT / "designs/nat.toml")
+    net.python(LEFT, ECHO, "10.0.0.1", "8000")
+    clients = net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "20")
+    lines = [line.split() for line in finish(clients).splitlines()]
+    assert len(lines) == 20 and all(address == "203.0.113.1" and same == "True" for _, address, _, same in lines)
+    ports = {int(inside): int(outside) for inside, _, outside, _ in lines}
+    assert sorted(ports.values()) == list(range(1024, 1044))
+    # The card's tables say the same as the ends.
+    assigned = {context["key"]["l4.sport"]: context["registers"]["public"] for context in flow(up, "dump", "assign")}
+    assert assigned == ports
+    for context in flow(up, "dump", "translate"):
+        registers = context["registers"]
+        assert (
+            context["key"] == {"meta0": ports[registers["inside_port"]], "l4.proto": 6} and context["state"] == "TAKEN"
+        )
+        assert registers["outside_port"] == 8000 and registers["inside"] == 10 << 24 | 2
+        assert 250_000_000 < context["idle"]["left"] <= context["idle"]["us"] == 301_000_000
+    counters = json.loads(up.ctl("counters"))
+    inline = counters["inline"]
+    assert inline["frames"] == sum(port["rx_frames"] for port in counters["ports"]) and inline["refused"] == 0
+    # Nobody who was not spoken to gets in.
+    before = up.status()["drops"].get("blocked", 0)
+    assert connects(net, LEFT, "203.0.113.1", 1024) == 0
+    assert up.status()["drops"]["blocked"] > before
+    listed = up.ctl("flow", "list")
+    assert listed.startswith(
+        "assign: key ip.src, ip.dst, l4.proto, l4.sport, l4.dport; 20 of 65536 contexts; next_port 1044\n"
+    )
+    # The next one gets the port that is said.
+    up.ctl("flow", "set", "assign", "next_port=40000")
+    (line,) = finish(net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "1")).splitlines()
+    assert line.split()[1:] == ["203.0.113.1", "40000", "True"]
+    up.stop()
+
+
+def guide() -> dict[str, str]:
+    """The files of docs/flow.md, by name."""
+    text = (ROOT / "docs/flow.md").read_text()
+    found = re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return {Path(name).name: body for name, body in found}
+
+
+def test_knocking(net: Net, tmp_path: Path) -> None:
+    """What docs/flow.md shows at work, with the same program and the same card."""
+    files = guide()
+    for name in ("knock.efsm", "knock.toml"):
+        (tmp_path / name).write_text(files[name].replace("../engines", str(ROOT / "engines")))
+    up = Up(net, tmp_path, tmp_path / "knock.toml")
+    net.python(RIGHT, ECHO, "10.0.0.2", "22")
+
+    def is_open() -> bool:
+        return connects(net, LEFT, "10.0.0.2", 22) == 1
+
+    def knock(*doors: int) -> None:
+        assert connects(net, LEFT, "10.0.0.2", *doors, seconds=0.1) == 0
+
+    assert not is_open()
+    knock(5123, 7345, 6234)
+    assert not is_open() and flow(up, "dump", "knock") == []
+    knock(5123, 6234, 7345)
+    assert is_open()
+    text = up.ctl("flow", "dump", "knock")
+    assert re.fullmatch(r"ip\.src 10\.0\.0\.1: OPEN, for 35\d\d\.\d{3} s\n", text), text
+    assert re.fullmatch(r"inside: no contexts\nknock: key ip\.src; 1 of 1000 contexts\n", up.ctl("flow", "list"))
+    events = [(event["kind"], event["state"]) for event in flow(up, "events")]
+    # The first host's way to nowhere, then the one that opened.
+    assert events == [("new", "ONE"), ("new", "ONE"), ("notified", "OPEN")] and flow(up, "events") == []
+    up.ctl("flow", "delete", "knock", "10.0.0.1")
+    assert "no context of this flow" in up.refusal("flow", "delete", "knock", "10.0.0.1")
+    assert not is_open()
+    up.ctl("flow", "insert", "knock", "10.0.0.1", '{"state": "OPEN", "for": {"us": 60000000}}')
+    assert is_open()
+    (context,) = flow(up, "get", "knock", "10.0.0.1")
+    assert context["state"] == "OPEN" and 50_000_000 < context["for"]["us"] < 60_000_000
+    # Rows change while the door stands open: now another port is behind it.
+    (tmp_path / "other.efsm").write_text(files["knock.efsm"].replace("tcp.dport == 22 ", "tcp.dport == 23 "))
+    up.ctl("flow", "rows", tmp_path / "other.efsm")
+    assert not is_open() and flow(up, "get", "knock", "10.0.0.1")[0]["state"] == "OPEN"
+    up.ctl("flow", "rows", tmp_path / "knock.efsm")
+    assert is_open()
+    (tmp_path / "other.efsm").write_text(
+        files["knock.efsm"].replace("states CLOSED", "states SHUT").replace("in CLOSED", "in SHUT")
+    )
+    assert "element knock has other states" in up.refusal("flow", "rows", tmp_path / "other.efsm")
+    (tmp_path / "other.efsm").write_text("element knock { tcp.dprt == 1 => drop }")
+    assert "other.efsm:1:17: " in up.refusal("flow", "rows", tmp_path / "other.efsm")
+    assert "there is no inline block `two`" in up.refusal("flow", "rows", f"two={tmp_path / 'knock.efsm'}")
+    assert "there is no element `lock`; there are: inside, knock" in up.refusal("flow", "dump", "lock")
+    assert is_open()
+    up.ctl("flow", "clear", "knock")
+    assert not is_open() and up.ctl("flow", "dump", "knock") == ""
+    up.stop()
+
+
+def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
+    """Else flows could be chosen that get in each other's way: the same contexts stand in another order in each card."""
+    orders = []
+    for _ in range(2):
+        up = Up(net, tmp_path, ROOT / "designs/nat.toml")
+        for host in range(12):
+            up.ctl("flow", "insert", "assign", f'["10.0.0.{host}", "10.1.0.1", 6, 1024, 80]')
+        orders.append([context["key"]["ip.src"] for context in flow(up, "dump", "assign")])
+        up.stop()
+    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
+
+
+def test_a_card_without_a_chain(net: Net, tmp_path: Path) -> None:
+    up = Up(net, tmp_path, ROOT / "designs/one-unit.toml")
+    assert "no inline chain" in up.refusal("flow", "list") and "no inline chain" in up.refusal("flow", "rows", "x.efsm")
+    up.stop()

@@ -1,0 +1,205 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The inline chain: contexts, registers and events of the flow engine's elements, to be read and changed between runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from penstock import _native
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an element knows of a flow."""
+
+    key: dict[str, int | str]
+    """Fields by name; addresses are text. With `biflow` the side that comes first is the source."""
+    state: str
+    registers: dict[str, int]
+    """Flow registers by name."""
+    ends: int | None
+    """µs until its time (`for`) is over; None: it has none."""
+    ends_then: str | None
+    """The state that it then goes to; None: it is removed."""
+    idle: int | None
+    """µs for which it may have no frames; None: for ever."""
+    idle_left: int | None
+    """What is left of that."""
+    idle_then: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a context, or because of one."""
+
+    kind: str
+    """new, expired, evicted, full or notified."""
+    element: str
+    time: int
+    """In µs."""
+    key: dict[str, int | str]
+    state: str
+    """Before it expired or gave way; else as the row has left it."""
+    registers: dict[str, int]
+
+
+class Flow(Mapping[str, "Element"]):
+    """The elements of the inline chain, by name; those of several inline blocks are called "BLOCK.ELEMENT".
+
+    Raises FlowError on a card without inline blocks.
+    """
+
+    def __init__(self, card: _native.Card) -> None:
+        self._card = card
+
+    def __getitem__(self, name: str) -> Element:
+        """Raises KeyError, with the names that are there."""
+        there = json.loads(self._card.flow_elements())
+        for about in there:
+            if about["name"] == name:
+                return Element(self._card, about)
+        raise KeyError(f"there is no element {name!r}; there are: {', '.join(about['name'] for about in there)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (about["name"] for about in json.loads(self._card.flow_elements()))
+
+    def __len__(self) -> int:
+        return len(json.loads(self._card.flow_elements()))
+
+    def __repr__(self) -> str:
+        return f"<elements {', '.join(self)}>"
+
+    @property
+    def time(self) -> int:
+        """The clock of the chain in µs. It follows the times of captures; frames that come from no capture have none, so set it.
+
+        It never goes back: an earlier time changes nothing.
+        """
+        return self._card.flow_time()
+
+    @time.setter
+    def time(self, micros: int) -> None:
+        self._card.flow_set_time(micros)
+
+    def events(self) -> list[Event]:
+        """The events that wait, each once, the oldest first."""
+        return [Event(**event) for event in json.loads(self._card.flow_events())]
+
+    def change(self, program: str | PathLike[str], block: str = "") -> None:
+        """Goes on with the rows of another program, of several inline blocks in `block`. Contexts, registers and counters stay.
+
+        Raises ProgramError, or FlowError when elements, keys, states or registers are others; then nothing has changed.
+        """
+        self._card.flow_rows(block, program)
+
+
+class Element:
+    """An element: `element[key]`, `del element[key]`, `key in element`, `len(element)`, and iteration over its contexts.
+
+    A key is a mapping by the fields' names, a sequence in their order, or, of one field, its value; addresses are text or `ipaddress` objects.
+    """
+
+    def __init__(self, card: _native.Card, about: dict[str, Any]) -> None:
+        self._card = card
+        self.name: str = about["name"]
+        self.key: tuple[str, ...] = tuple(about["key"] or ())
+        """Fields of its key; none: it has no contexts."""
+        self.biflow: bool = about["biflow"]
+        """Whether both directions have one context."""
+        self.states: tuple[str, ...] = tuple(about["states"])
+        """Names of its states; a flow without a context is in the first."""
+        self.flow_registers: tuple[str, ...] = tuple(about["flow"])
+        """Names of the registers of each flow."""
+        self.size: int | None = about["of"]
+        """How many contexts it holds; None: it has none."""
+
+    def __repr__(self) -> str:
+        return f"<element {self.name!r}: key {', '.join(self.key) or 'none'}, {self.size or 0} contexts at most>"
+
+    def __getitem__(self, key: Any) -> Context:
+        context = self.get(key)
+        if context is None:
+            raise KeyError(key)
+        return context
+
+    def __delitem__(self, key: Any) -> None:
+        if not self._card.flow_delete(self.name, written(key)):
+            raise KeyError(key)
+
+    def __contains__(self, key: Any) -> bool:
+        return self.get(key) is not None
+
+    def __iter__(self) -> Iterator[Context]:
+        return map(context_of, json.loads(self._card.flow_contexts(self.name)))
+
+    def __len__(self) -> int:
+        """How many contexts there are, with those whose time is over and that nobody has looked at since."""
+        return self._about()["contexts"]
+
+    def get(self, key: Any) -> Context | None:
+        """The context of a flow; None when it has none."""
+        text = self._card.flow_context(self.name, written(key))
+        return None if text is None else context_of(json.loads(text))
+
+    def insert(
+        self,
+        key: Any,
+        state: str | None = None,
+        registers: Mapping[str, int] | None = None,
+        *,
+        ends: int | None = None,
+        ends_then: str | None = None,
+        idle: int | None = None,
+        idle_then: str | None = None,
+    ) -> None:
+        """Adds a context, or replaces that of the same flow. What is not given is as of a flow without a context; times are in µs.
+
+        Raises FlowError for what the element does not have, and when the table is full.
+        """
+        context: dict[str, Any] = {"registers": dict(registers or {})}
+        if state is not None:
+            context["state"] = state
+        for name, micros, then in (("for", ends, ends_then), ("idle", idle, idle_then)):
+            if micros is not None:
+                context[name] = {"us": micros, "then": then}
+        self._card.flow_insert(self.name, written(key), json.dumps(context))
+
+    def clear(self) -> None:
+        """Removes all contexts."""
+        self._card.flow_clear(self.name)
+
+    @property
+    def registers(self) -> dict[str, int]:
+        """The registers of the element (`global`), by name."""
+        return self._about()["registers"]
+
+    def set(self, **registers: int) -> None:
+        """Sets registers of the element: `element.set(next_port=1024)`."""
+        self._card.flow_set(self.name, json.dumps(registers))
+
+    def _about(self) -> dict[str, Any]:
+        return next(about for about in json.loads(self._card.flow_elements()) if about["name"] == self.name)
+
+
+def written(key: Any) -> str:
+    """A key as the extension takes it."""
+    return json.dumps(key, default=str)
+
+
+def context_of(tree: dict[str, Any]) -> Context:
+    """A context as the extension gives it."""
+    ends, idle = tree.get("for", {}), tree.get("idle", {})
+    return Context(
+        key=tree["key"],
+        state=tree["state"],
+        registers=tree["registers"],
+        ends=ends.get("us"),
+        ends_then=ends.get("then"),
+        idle=idle.get("us"),
+        idle_left=idle.get("left"),
+        idle_then=idle.get("then"),
+    )
