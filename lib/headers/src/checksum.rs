@@ -35,7 +35,7 @@ mod tests {
     fn both_forms_of_zero() {
         assert_eq!(repair(0xFFFF, 0x1234, 0x1234), 0xFFFF);
         assert_eq!(repair(0xFFFF, 0xFFFF, 0), 0xFFFF);
-        assert_eq!(repair(0x1234, 0x1234, 0), 0);
+        assert_eq!(repair(0x1234, 0, 0x1234), 0);
         assert_eq!(repair(0, 0x1234, 0x1234), 0);
     }
 
