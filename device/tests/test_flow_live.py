@@ -39,7 +39,9 @@ CLIENTS = """
             sender.start()
             same = file.read(len(data)) == data
             sender.join()
-            print(sock.getsockname()[1], seen, same, flush=True)
+            # In one piece: threads write side by side.
+            sys.stdout.write(f"{sock.getsockname()[1]} {seen} {same}\\n")
+            sys.stdout.flush()
     threads = [threading.Thread(target=talk, args=(number,)) for number in range(count)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]

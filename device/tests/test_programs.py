@@ -223,6 +223,7 @@ def test_generator(open_device: Open) -> None:
     assert 10 < result.generated < 20
 
 
+@pytest.mark.long  # a card of its own; `bench rpu-generate` measures the same
 def test_generator_fills_both_ports(open_device: Open) -> None:
     """Eight units as fast as they can, more than two ports carry of the long ones: every frame comes out."""
     card = open_device(DESIGN, program=PROGRAMS / "generator.c", units=8)

@@ -312,7 +312,7 @@ async def edits_of_scapy(dut: Any) -> None:
     await bench.drain(FULL)
     assert bench.left == [bench.taken[0] + LATENCY]
     grown = edited = 0
-    for rates in [FULL] * 10 + [*STALLS] * 2:
+    for rates in [FULL] * 4 + [*STALLS]:
         jobs = [*by_scapy(bench.rng, 100), *zeros(bench.rng, 3)]
         for one in jobs:
             if bench.rng.random() < 0.1:
@@ -327,18 +327,18 @@ async def edits_of_scapy(dut: Any) -> None:
             assert bench.stalls == grow
             grown += grow
     dut._log.info("%d frames, %d changed; without stalls %d have grown by a beat", bench.done, edited, grown)
-    assert bench.done > 1500 and edited > 900 and grown > 20
+    assert bench.done > 700 and edited > 400 and grown > 8
 
 
 @cocotb.test()
 async def edits_of_native_code(dut: Any) -> None:
     bench = Bench(dut, 2)
     await bench.start()
-    jobs = list(by_native_code(bench.rng, 1500))
+    jobs = list(by_native_code(bench.rng, 700))
     for one in jobs:
         bench.send(one)
     await bench.drain((1.0, 1.0, 0.9))
-    assert bench.done == len(jobs) and sum(one.result != one.frame for one in jobs) > 500
+    assert bench.done == len(jobs) and sum(one.result != one.frame for one in jobs) > 230
 
 
 def test_deparser() -> None:

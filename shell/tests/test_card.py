@@ -430,7 +430,7 @@ async def registers(dut: Any) -> None:
     assert await bench.unit_read(0, 0) == 78
 
 
-@pytest.mark.parametrize(("ports", "units"), [(2, 8), (4, 5), (1, 1)])
+@pytest.mark.parametrize(("ports", "units"), [(2, 8), pytest.param(4, 5, marks=pytest.mark.long), (1, 1)])
 def test_card(ports: int, units: int) -> None:
     simulate(
         "card_top",

@@ -55,7 +55,7 @@ module flow_front_bench
       hash: hash,
       port: port,
       len: len,
-      verdict: '{is: VerdictOnward, port: '0},
+      verdict: '{kind: VerdictOnward, port: '0},
       next: '0
   };
 
