@@ -37,8 +37,9 @@ module ip_prefix (
     for (int unsigned k = 1; k < Fan; k++) compare[k] = address >= keys[k];
   endfunction
 
-  function automatic logic [Inner-1:1] compare_inner(logic [Inner-1:1][31:0] keys, logic [31:0] address);
-    for (int unsigned k = 1; k < Inner; k++) compare_inner[k] = address >= keys[k];
+  // None is when nothing is looked up: said at the top of the carry chain, where it takes no time.
+  function automatic logic [Inner-1:1] compare_inner(logic [Inner-1:1][31:0] keys, logic [31:0] address, logic there);
+    for (int unsigned k = 1; k < Inner; k++) compare_inner[k] = {there, address} >= {1'b1, keys[k]};
   endfunction
 
   function automatic logic [4:0] gray(logic [4:0] n);
@@ -146,10 +147,13 @@ module ip_prefix (
   assign address = {bus.wdata[7:0], bus.wdata[15:8], bus.wdata[23:16], bus.wdata[31:24]};
   assign start   = bus.wr_en && bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_ADDR >> 2);
 
-  always_comb begin
-    row = ld_row;
-    if (inner_q) row = {root_q, gray_count(compare_inner(node_q, address_q))};
-  end
+  // The host's part of the address is 0 in the cycle of a look-up, and the look-up's in all others: so no selector is behind the compares.
+  logic [4:0] peek_inner_q;
+  wire [23:2] ld_addr = bus.ld_wr || bus.ld_rd ? bus.ld_addr[23:2] : ld_addr_q;
+
+  always_ff @(posedge clk) peek_inner_q <= start ? '0 : gray(ld_addr[10:6]);
+
+  assign row = {inner_q ? root_q : ld_row[8:5], gray_count(compare_inner(node_q, address_q, inner_q)) | peek_inner_q};
 
   always_ff @(posedge clk) begin
     if (start) begin
