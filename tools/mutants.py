@@ -144,6 +144,10 @@ class Copy:
             "PENSTOCK_ROOT": str(self.tree),
             "PENSTOCK_DATA": str(DATA),
             "CARGO_TARGET_DIR": str(self.folder / "target"),
+            # A bug changes a line: compiling is most of what a try costs, so only what the line touches is compiled, and optimized little.
+            "CARGO_INCREMENTAL": "1",
+            "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
+            "CARGO_PROFILE_RELEASE_DEBUG": "0",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
         with subprocess.Popen(

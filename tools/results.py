@@ -23,7 +23,11 @@ BENCHES = (
     "rpu-reload",
     "sim-speed",
     "synth",
+    "xdp-rows",
+    "xdp-rate",
 )
+# Programs of xdp-rate that the README shows: the shortest, two that look something up, and one that falls short of the paper's.
+XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")
 RESULTS = ROOT / "bench" / "results"
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 
@@ -59,7 +63,7 @@ def smallest_full(rows: list[Row], **case: object) -> str:
 
 
 def readme_rows() -> list[str]:
-    forward, latency, firewall, messages, generate, reload, speed, synth = map(load, BENCHES)
+    forward, latency, firewall, messages, generate, reload, speed, synth, _, xdp = map(load, BENCHES)
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
     ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
     slowest = min(ratios) if ratios else None
@@ -151,9 +155,22 @@ def readme_rows() -> list[str]:
             "109 cycles/s (measured, not published)",
             "bench sim-speed",
         ),
+        *(xdp_row(xdp, program) for program in XDP_SHOWN),
     ]
-    lines = ["| what | measured | Rosebud | printed by |", "|---|---|---|---|"]
+    lines = ["| what | measured | Rosebud, or hXDP | printed by |", "|---|---|---|---|"]
     return lines + [f"| {what} | {ours} | {theirs} | `./penstock {command}` |" for what, ours, theirs, command in rows]
+
+
+def xdp_row(rows: list[Row], program: str) -> tuple[str, str, str, str]:
+    """What one unit does with frames of 64 bytes, beside the paper's core."""
+    case = {"program": program, "units": 1, "size": 64}
+    paper = [r["paper"] for r in rows if r["metric"] == "mpps_at_156" and case.items() <= r["case"].items()]
+    return (
+        f"XDP program `{program}`, 64 B frames, one unit, at 250 / at the paper's 156.25 MHz",
+        f"{text(pick(rows, 'mpps', **case), '{:.1f}')} / {text(pick(rows, 'mpps_at_156', **case), '{:.1f} Mpps')}",
+        f"{paper[0]:.1f} Mpps (at 156.25 MHz)" if paper else "",
+        "bench xdp-rate",
+    )
 
 
 def number(value: object) -> str:

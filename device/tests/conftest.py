@@ -1,26 +1,18 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the system tests: the command line, built; designs on the fly; the real captures when they are there."""
+"""Fixtures of the system tests: designs on the fly; the real captures when they are there."""
 
 from __future__ import annotations
 
 import socket
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from netns import Net
 from penstock import data
-from system import ROOT, DesignMaker
+from system import DesignMaker
 
 AF_XDP = 44  # not in every Python
-
-
-@pytest.fixture(scope="session", autouse=True)
-def built() -> None:
-    """Builds the command line of this tree once a session."""
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock"]
-    subprocess.run(command, cwd=ROOT, check=True)
 
 
 @pytest.fixture

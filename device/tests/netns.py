@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from system import ROOT, binary
+from built import COMMAND_LINE
+from system import ROOT
 
 LEFT, CARD, RIGHT = "left", "card", "right"
 NUMBERS = itertools.count()
@@ -154,7 +155,7 @@ class Up:
         self.json = folder / "up.json"
         places = [word for port in range(ports) for word in ("--port", f"{port}=p{port}")]
         self.env = {"XDG_RUNTIME_DIR": str(self.runtime), "PENSTOCK_ROOT": str(ROOT)}
-        words = [binary(), "up", design, *places, "--driver", driver, "--json", self.json, *options]
+        words = [COMMAND_LINE, "up", design, *places, "--driver", driver, "--json", self.json, *options]
         self.errors = (folder / "up.stderr").open("w+")
         self.process = subprocess.Popen(
             net.command(CARD, *words),
@@ -185,7 +186,7 @@ class Up:
     def call(self, *words: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
         """The command line, as the same user calls it elsewhere."""
         return subprocess.run(
-            [str(binary()), *map(str, words)],
+            [str(COMMAND_LINE), *map(str, words)],
             env={**os.environ, **self.env},
             check=False,
             capture_output=True,

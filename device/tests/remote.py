@@ -16,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
+from built import COMMAND_LINE
 from elftools.elf.elffile import ELFFile
-from system import ROOT, binary
+from system import ROOT
 
 
 class Remote:
@@ -116,7 +117,7 @@ class Debugged:
 
     def __init__(self, *args: str | Path, env: dict[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
-            [str(binary()), *map(str, args)],
+            [str(COMMAND_LINE), *map(str, args)],
             cwd=ROOT,
             env={**os.environ, "PENSTOCK_ROOT": str(ROOT), **(env or {})},
             stdout=subprocess.PIPE,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from built import COMMAND_LINE
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
@@ -21,12 +22,6 @@ from scapy.utils import RawPcapReader
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = ("soft", "rtl")
 RSS_KEY = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
-
-
-def binary() -> Path:
-    """The command line under test: the one of this tree, also when the tree is a copy with a planted bug."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "release" / "penstock"
 
 
 @dataclass
@@ -42,7 +37,7 @@ class Run:
 
 def call(*args: str | Path, timeout: float = 900) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(binary()), *map(str, args)],
+        [str(COMMAND_LINE), *map(str, args)],
         cwd=ROOT,
         env={**os.environ, "PENSTOCK_ROOT": str(ROOT)},
         check=False,

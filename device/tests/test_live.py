@@ -20,9 +20,10 @@ import time
 from pathlib import Path
 
 import pytest
+from built import COMMAND_LINE
 from netns import CARD, LEFT, RIGHT, Net, Up, finish
 from remote import Debugged, Remote, Symbols
-from system import ROOT, DesignMaker, binary, call
+from system import ROOT, DesignMaker, call
 
 FORWARD = ROOT / "engines/rpu/programs/forward.c"
 FIREWALL = ROOT / "engines/rpu/programs/firewall.c"
@@ -621,7 +622,7 @@ def test_top_on_a_terminal(net: Net, tmp_path: Path) -> None:
         child, terminal = pty.fork()
         if child == 0:
             os.environ.update(up.env | {"TERM": "xterm"})
-            os.execv(binary(), ["penstock", "top", "--interval", "0.1"])
+            os.execv(COMMAND_LINE, ["penstock", "top", "--interval", "0.1"])
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 120, 0, 0))
         screen = b""
         while b"running" not in screen or b"up for" not in screen or screen.count(b"\x1b[") < 100:
@@ -650,7 +651,7 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
     sockets = tmp_path / "run/penstock"
 
     def refusal(*words: str | Path) -> str:
-        child = net.start(CARD, *map(str, [binary(), "up", forward, *words]), env=up.env)
+        child = net.start(CARD, *map(str, [COMMAND_LINE, "up", forward, *words]), env=up.env)
         _, err = child.communicate(timeout=20)
         assert child.returncode == 1 and err.startswith("error: "), err
         return err
@@ -687,7 +688,7 @@ def test_two_cards_and_offloads(net: Net, tmp_path: Path) -> None:
     assert "p0: GRO is off while the card is up" in up.head and "p1: GRO" not in up.head
     assert not merges("p0")
     words = ["up", ROOT / "designs/one-unit.toml", "--port", "0=p2"]
-    second = net.start(CARD, binary(), *words, env=up.env)
+    second = net.start(CARD, COMMAND_LINE, *words, env=up.env)
     assert second.stdout and second.stdout.readline().startswith("one-unit is up: port0 = p2;")
     second.stdout.readline()
     assert "several cards are up: " in up.refusal("status")

@@ -8,10 +8,11 @@ import sys
 import time
 from pathlib import Path
 
+from built import COMMAND_LINE
 from netns import CARD, LEFT, RIGHT, Net, Up, finish
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
-from system import ROOT, binary
+from system import ROOT
 
 FORWARD = ROOT / "designs/forward.toml"
 PR_CAPBSET_DROP = 24
@@ -61,7 +62,7 @@ def refusal(net: Net, up: Up, *words: str | Path, without: tuple[int, ...] = ())
     drop += f"    assert ctypes.CDLL(None).prctl({PR_CAPBSET_DROP}, right, 0, 0, 0) == 0\n"
     drop += "os.execv(sys.argv[2], sys.argv[2:])"
     rights = " ".join(map(str, without))
-    child = net.start(CARD, sys.executable, "-c", drop, rights, binary(), "up", *words, env=up.env)
+    child = net.start(CARD, sys.executable, "-c", drop, rights, COMMAND_LINE, "up", *words, env=up.env)
     out, err = child.communicate(timeout=20)
     assert child.returncode == 1 and err.startswith("error: "), out + err
     return err
