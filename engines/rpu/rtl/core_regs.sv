@@ -149,6 +149,7 @@ module core_regs
 
   half_t head_place_q;
   logic [14:8] head_window_q, window_q;  // header copies of the frame that waits and of the one that was taken
+  logic head_copies_q, taken_copies_q;   // whether they have one
 
   always_ff @(posedge clk) begin
     if (head_load) head_valid_q <= 1'b1;
@@ -166,8 +167,13 @@ module core_regs
       head_desc_q  <= {head_src, 8'(queue_slot) + 8'd1, head_len};
       head_place_q <= head_place;
       head_window_q <= head_copies ? head_header[9:3] : '0;
+      head_copies_q <= head_copies;
     end
-    if (pop) taken_slot_q <= head_slot_q;
+    if (pop) begin
+      taken_slot_q   <= head_slot_q;
+      taken_copies_q <= head_copies_q;
+    end
+    if (rst) taken_copies_q <= 1'b0;
     window_q <= rst ? '0 : window;
   end
 
@@ -535,7 +541,7 @@ module core_regs
         chosen(RPU_CORE_DEBUG_IN_H, debug_in[63:32]) |
         chosen(RPU_CORE_ACTIVE_SLOTS, active) |
         chosen(RPU_CORE_RECV, head_desc_q) |
-        chosen(RPU_CORE_RECV_HDR, {17'h00100, taken_header, 1'b0, taken_offset}) |
+        chosen(RPU_CORE_RECV_HDR, taken_copies_q ? {17'h00100, taken_header, 1'b0, taken_offset} : '0) |
         chosen(RPU_CORE_RECV_DATA, {12'h010, taken_place, 1'b0}) |
         chosen(RPU_CORE_RECV_HASH, taken_hash) |
         chosen(RPU_CORE_RECV_TIME, taken_timestamp) |

@@ -3,7 +3,7 @@
 
 // Data memory: rows of 32 bytes in eight lanes of block RAM.
 //
-//   core   reads 32 bits in every cycle: the lane and row of the address; they are there in the next one
+//   core   reads 32 bits in every cycle: the lane and row of the address; they are there in the next one, in two parts, one of them zero
 //   wide   256 bits with byte strobes: stores of the core, header copies, and the host; a read answers in the next cycle
 //
 // The core sees what a row was before a write of the same cycle.
@@ -13,7 +13,7 @@ module dmem #(
     input wire logic clk,
 
     input  wire logic [$clog2(Bytes)-1:2] core_addr,
-    output logic      [31:0]              core_rdata,
+    output logic [1:0][31:0]              core_rdata,
 
     input  wire logic                     wide_en,
     input  wire logic                     wide_we,
@@ -29,7 +29,7 @@ module dmem #(
   // Lanes that are not asked give zero: a memory's output is late, and an OR is all that stands behind it.
   always_comb begin
     core_rdata = '0;
-    for (int unsigned l = 0; l < Lanes; l++) core_rdata |= lane_rdata[l];
+    for (int unsigned l = 0; l < Lanes; l++) core_rdata[l/4] |= lane_rdata[l];
   end
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane

@@ -165,21 +165,27 @@ module rpu
   end
 
   logic dmem_hold, regs_hold, accel_hold, bc_hold;
-  logic [31:0] dmem_rdata, bc_rdata, pmem_word, swapped_q;
-  logic [1:0][31:0] regs_rdata;
+  logic [31:0] bc_rdata, pmem_word;
+  logic [1:0][31:0] dmem_rdata, regs_rdata;
+  logic [2:0][31:0] swapped_q;  // what `turns` has turned round, in parts: a memory's output is late
 
   assign turns = m_swap_q && (m_we_q || (m_dmem_q ? !replay_q : load_step_q == 2'd2));
 
   accel_if accel_bus ();
 
-  always_ff @(posedge clk) swapped_q <= m_dmem_q ? {<<8{dmem_rdata}} : {<<8{pmem_word}};
+  always_ff @(posedge clk) begin
+    swapped_q <= {{<<8{dmem_rdata[1]}}, {<<8{dmem_rdata[0]}}, {<<8{pmem_word}}};
+    if (m_dmem_q) swapped_q[0] <= '0;
+    else swapped_q[2:1] <= '0;
+  end
 
   assign dbus_wait = dmem_hold || regs_hold || accel_hold || pmem_hold || bc_hold || m_swap_q;
   assign dbus_rdata = {
     regs_rdata & {2{{32{m_regs_q}}}},
-    dmem_rdata & {32{m_dmem_q && !m_turned_q}},
+    (dmem_rdata[1] | dmem_rdata[0]) & {32{m_dmem_q && !m_turned_q}},
     (bc_rdata & {32{m_bc_q}}) | (accel_bus.rdata & {32{m_accel_q}}) |
-        (pmem_word & {32{m_pmem_q && !m_turned_q}}) | (swapped_q & {32{m_turned_q}})
+        (pmem_word & {32{m_pmem_q && !m_turned_q}}) |
+        ((swapped_q[2] | swapped_q[1] | swapped_q[0]) & {32{m_turned_q}})
   };
 
   logic [31:0] error_addr_q;

@@ -553,6 +553,29 @@ async def asks_host_memory(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_frame_without_header_copy(dut: Any) -> None:
+    """Its place is 0, whatever frames before it had, and after a reset nobody has one; the window shows the first page."""
+    bench = Bench(dut, random.Random(SEED))
+    await bench.start()
+    assert await bench.load(regs.RPU_CORE_RECV_HDR) == 0
+    await bench.declare(1, place_of(1), header_of(1))
+    await bench.store(regs.RPU_CORE_SLOT_ADDR, place_of(2))
+    await bench.store(regs.RPU_CORE_UPDATE_SLOT, 2)
+    for slot, header in ((1, header_of(1) + place_of(1) % 64), (2, 0)):
+        await bench.arrive_and_take(slot)
+        assert await bench.load(regs.RPU_CORE_RECV_HDR) == header
+        assert bench.window == (header - DMEM & ~0xFF if header else 0)
+    dut.rst.value = 1
+    await bench.step(2)
+    dut.rst.value = 0
+    assert await bench.load(regs.RPU_CORE_RECV_HDR) == 0
+    await bench.store(regs.RPU_CORE_SLOT_ADDR, place_of(1))
+    await bench.store(regs.RPU_CORE_UPDATE_SLOT, 1)
+    await bench.arrive_and_take(1)
+    assert await bench.load(regs.RPU_CORE_RECV_HDR) == 0
+
+
+@cocotb.test()
 async def sets_slots_up(dut: Any) -> None:
     """Places of frames and headers go to the right slot or are refused; the declaration reaches the dispatcher."""
     bench = Bench(dut, random.Random(SEED))
