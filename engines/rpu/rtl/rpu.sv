@@ -174,7 +174,9 @@ module rpu
   accel_if accel_bus ();
 
   always_ff @(posedge clk) begin
-    swapped_q <= {{<<8{dmem_rdata[1]}}, {<<8{dmem_rdata[0]}}, {<<8{pmem_word}}};
+    swapped_q[2] <= {<<8{dmem_rdata[1]}};
+    swapped_q[1] <= {<<8{dmem_rdata[0]}};
+    swapped_q[0] <= {<<8{pmem_word}};
     if (m_dmem_q) swapped_q[0] <= '0;
     else swapped_q[2:1] <= '0;
   end
