@@ -5,8 +5,8 @@ checks that all bugs can be planted.
 The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
 with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs on the unchanged tree first: one
-that fails there proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours: a run that was interrupted
-goes on where it stopped, as long as nothing that a test judges by has changed.
+that fails there proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours, so a bug that was caught is not
+tried again while the file it changes and its test are as they were; `--again` tries all.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -32,7 +34,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from penstock.data import DATA  # noqa: E402
 
 COPIES = ROOT / "build" / "mutants"
-# The bugs caught so far, a line each, behind the fingerprint of the tree they were planted in.
+# The bugs caught so far, a line each: the fingerprint of what it was, and its name.
 RECORD = COPIES / "caught"
 # What `compiles` knows how to compile.
 COMPILED = (".sv", ".rs", ".py", ".c", ".h", ".S")
@@ -41,8 +43,6 @@ COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--"
 # A bug may make a test hang; that is a catch, too. A test has at least this long, and four times as long as on the unchanged tree,
 # when all that it needs had to be built.
 SHORTEST_LIMIT_S = 600
-# Files that no test judges by: they may change between a run that was interrupted and the one that goes on.
-NO_PART = ("bench/placements/", "bench/results/", "docs/STATUS.md")
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,16 @@ class Mutant:
     source: str
 
 
+def tracked() -> list[str]:
+    """Files of the tree that git tracks or would track."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [name for name in listing.stdout.split("\n") if name and (ROOT / name).is_file()]
+
+
 def load() -> list[Mutant]:
     mutants = []
-    for path in sorted(ROOT.glob("**/mutants.toml")):
-        if "build" in path.relative_to(ROOT).parts:
-            continue
+    for path in sorted(ROOT / name for name in tracked() if name.endswith("mutants.toml")):
         for row in tomllib.loads(path.read_text())["mutant"]:
             mutants.append(Mutant(**row, source=str(path.relative_to(ROOT))))
     return mutants
@@ -165,42 +170,53 @@ class Copy:
                 raise
 
 
-def copy_tree(copies: Sequence[Copy]) -> str:
-    """Copies the tree for each worker, and gives its fingerprint."""
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = [name for name in listing.stdout.split("\n") if name and (ROOT / name).is_file()]
+def copy_tree(copies: Sequence[Copy]) -> None:
+    """Copies the tree for each worker."""
+    names = tracked()
     source = ROOT
     for copy in copies:
         copy.fill(names, source)
         source = copies[0].tree
-    fingerprint = hashlib.sha256()
-    for name in names:
-        if not name.startswith(NO_PART):
-            content = (source / name).read_bytes()
-            fingerprint.update(f"{name}\0{len(content)}\0".encode() + content)
-    return fingerprint.hexdigest()
 
 
-def caught_before(fingerprint: str) -> set[str]:
-    """Names of the bugs that a run on this very tree has caught; forgets those of another one."""
-    lines = RECORD.read_text().splitlines() if RECORD.exists() else []
-    if lines[:1] == [fingerprint]:
-        return set(lines[1:])
-    RECORD.write_text(f"{fingerprint}\n")
-    return set()
+@cache
+def crates() -> dict[str, Path]:
+    """The folders of the workspace's crates, by name."""
+    members = [ROOT / member for member in tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]]
+    return {tomllib.loads((member / "Cargo.toml").read_text())["package"]["name"]: member for member in members}
+
+
+def judges(test: str) -> list[Path]:
+    """The files in which a test stands: for cargo a crate's tests of that name or, of its own ones, its sources."""
+    words = shlex.split(test)
+    if words[0] != "cargo":
+        named = [ROOT / word for word in words if (ROOT / word).exists()]
+    else:
+        crate = crates()[words[words.index("-p") + 1]]
+        named = [crate / "tests" / f"{words[words.index('--test') + 1]}.rs"] if "--test" in words else [crate / "src"]
+    files = chain.from_iterable(path.rglob("*") if path.is_dir() else [path] for path in named)
+    return sorted(path for path in files if path.suffix in COMPILED)
+
+
+def fingerprint(mutant: Mutant) -> str:
+    """Of the bug, the file it changes and its test, as they are in the tree."""
+    digest = hashlib.sha256(repr(mutant).encode())
+    for path in (ROOT / mutant.file, *judges(mutant.test)):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def line(mutant: Mutant) -> str:
+    return f"{fingerprint(mutant)} {mutant.name}\n"
 
 
 class Run:
     """Tries bugs on all copies, those of a test one after the other in the same copy."""
 
-    def __init__(self, copies: Sequence[Copy]) -> None:
+    def __init__(self, copies: Sequence[Copy], mutants: Sequence[Mutant]) -> None:
         self._copies = copies
+        # As the tree is when it is copied.
+        self._lines = {mutant: line(mutant) for mutant in mutants}
         self._free: SimpleQueue[Copy] = SimpleQueue()
         for copy in copies:
             self._free.put(copy)
@@ -233,13 +249,13 @@ class Run:
         verdict = copy.attempt(mutant, limit_s)
         if verdict == "caught":
             with RECORD.open("a") as record:
-                record.write(f"{mutant.name}\n")
+                record.write(self._lines[mutant])
         print(f"{verdict} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s", flush=True)
         return verdict == "caught"
 
 
-def main(only: str | None = None, plant: bool = True) -> int:
-    """Tries the bugs whose name contains `only`; without `plant` only says whether they can be planted."""
+def main(only: str | None = None, plant: bool = True, again: bool = False) -> int:
+    """Tries the bugs whose name contains `only`, those that were caught before `again`; without `plant` only says whether they can be planted."""
     mutants = [m for m in load() if only is None or only in m.name]
     complaints = [c for c in map(check, mutants) if c]
     if complaints or not mutants:
@@ -257,11 +273,12 @@ def main(only: str | None = None, plant: bool = True) -> int:
         print("0 passed, 1 failed")
         return 1
     copies = [Copy(COPIES / str(number)) for number in range(os.cpu_count() or 1)]
-    recorded = caught_before(copy_tree(copies))
-    before = [m for m in mutants if m.name in recorded]
+    copy_tree(copies)
+    recorded = set() if again or not RECORD.exists() else set(RECORD.read_text().splitlines(keepends=True))
+    before = [m for m in mutants if line(m) in recorded]
     for mutant in before:
-        print(f"caught {mutant.name} ({mutant.file}) in the run before, on the same tree")
-    caught = len(before) + Run(copies).caught([m for m in mutants if m not in before])
+        print(f"caught {mutant.name} ({mutant.file}) before; neither the file nor the test has changed")
+    caught = len(before) + Run(copies, mutants).caught([m for m in mutants if m not in before])
     print(f"{caught} passed, {len(mutants) - caught} failed")
     return 0 if caught == len(mutants) else 1
 

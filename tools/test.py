@@ -171,6 +171,7 @@ def main() -> int:
     args.add_argument(
         "--mutants", action="store_true", help="plant each bug of the lists and check that the suite catches it"
     )
+    args.add_argument("--again", action="store_true", help="with --mutants: also those that were caught before")
     args.add_argument("--long", action="store_true", help="also the tests that take minutes each")
     args.add_argument(
         "--only",
@@ -182,7 +183,7 @@ def main() -> int:
     if opts.mutants:
         import mutants
 
-        return mutants.main(opts.only)
+        return mutants.main(opts.only, again=opts.again)
     if shutil.which("make") is None:
         print("needs make, with which cocotb builds its models (Debian: apt-get install make)", file=sys.stderr)
         return 1

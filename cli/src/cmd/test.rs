@@ -12,6 +12,9 @@ pub struct Args {
     /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.
     #[arg(long)]
     pub mutants: bool,
+    /// With --mutants: also those that were caught before, and whose file and test have not changed since.
+    #[arg(long, requires = "mutants")]
+    pub again: bool,
     /// Also the tests that take minutes each.
     #[arg(long)]
     pub long: bool,
@@ -43,6 +46,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), TestError> {
     command.arg("tools/test.py").current_dir(root.path());
     if args.mutants {
         command.arg("--mutants");
+    }
+    if args.again {
+        command.arg("--again");
     }
     if args.long {
         command.arg("--long");
