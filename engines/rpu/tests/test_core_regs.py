@@ -864,6 +864,7 @@ CASES = [
     "sends_without_a_slot",
     "asks_host_memory",
     "sets_slots_up",
+    "a_frame_without_header_copy",
     "random_traffic",
     "interrupts",
     "timer",

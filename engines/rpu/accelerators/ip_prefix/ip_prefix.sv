@@ -37,9 +37,10 @@ module ip_prefix (
     for (int unsigned k = 1; k < Fan; k++) compare[k] = address >= keys[k];
   endfunction
 
-  // None is when nothing is looked up: said at the top of the carry chain, where it takes no time.
-  function automatic logic [Inner-1:1] compare_inner(logic [Inner-1:1][31:0] keys, logic [31:0] address, logic there);
-    for (int unsigned k = 1; k < Inner; k++) compare_inner[k] = {there, address} >= {1'b1, keys[k]};
+  // Those that the host has chosen are; of the others none is when nothing is looked up. Said at the top of the carry chain, where it takes no time.
+  function automatic logic [Inner-1:1] compare_inner(logic [Inner-1:1][31:0] keys, logic [31:0] address, logic there,
+                                                     logic [Inner-1:1] chosen);
+    for (int unsigned k = 1; k < Inner; k++) compare_inner[k] = {chosen[k], there, address} >= {2'b01, keys[k]};
   endfunction
 
   function automatic logic [4:0] gray(logic [4:0] n);
@@ -147,13 +148,13 @@ module ip_prefix (
   assign address = {bus.wdata[7:0], bus.wdata[15:8], bus.wdata[23:16], bus.wdata[31:24]};
   assign start   = bus.wr_en && bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_ADDR >> 2);
 
-  // The host's part of the address is 0 in the cycle of a look-up, and the look-up's in all others: so no selector is behind the compares.
-  logic [4:0] peek_inner_q;
+  // The host's row comes to the memories as a look-up's does, as keys that are not above: so nothing is behind the compares but their count.
+  logic [Inner-1:1] chosen_q;
   wire [23:2] ld_addr = bus.ld_wr || bus.ld_rd ? bus.ld_addr[23:2] : ld_addr_q;
 
-  always_ff @(posedge clk) peek_inner_q <= start ? '0 : gray(ld_addr[10:6]);
+  always_ff @(posedge clk) for (int unsigned k = 1; k < Inner; k++) chosen_q[k] <= !start && 5'(k) <= ld_addr[10:6];
 
-  assign row = {inner_q ? root_q : ld_row[8:5], gray_count(compare_inner(node_q, address_q, inner_q)) | peek_inner_q};
+  assign row = {inner_q ? root_q : ld_row[8:5], gray_count(compare_inner(node_q, address_q, inner_q, chosen_q))};
 
   always_ff @(posedge clk) begin
     if (start) begin
