@@ -21,6 +21,7 @@ BENCHES = (
     "rpu-messages",
     "rpu-generate",
     "rpu-reload",
+    "flow-soft",
     "sim-speed",
     "synth",
 )
@@ -59,7 +60,7 @@ def smallest_full(rows: list[Row], **case: object) -> str:
 
 
 def readme_rows() -> list[str]:
-    forward, latency, firewall, messages, generate, reload, speed, synth = map(load, BENCHES)
+    forward, latency, firewall, messages, generate, reload, _, speed, synth = map(load, BENCHES)
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
     ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
     slowest = min(ratios) if ratios else None

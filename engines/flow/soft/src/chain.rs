@@ -133,18 +133,20 @@ impl Chain {
         let mut rest = frames;
         while !rest.is_empty() {
             let (batch, later) = rest.split_at_mut(BATCH.min(rest.len()));
-            later.iter().take(BATCH).for_each(Frame::fetch);
-            self.run_batch(batch);
+            self.run_batch(batch, later);
             rest = later;
         }
     }
 
-    fn run_batch(&mut self, frames: &mut [Frame]) {
+    /// Takes frames through and has those that come later fetched.
+    fn run_batch(&mut self, frames: &mut [Frame], later: &[Frame]) {
         let mut known = [Known::default(); BATCH];
         let known = &mut known[..frames.len()];
+        let mut later = later.iter();
         for (frame, known) in frames.iter_mut().zip(&mut *known) {
             frame.verdict = Verdict::Pass;
             known.headers = Headers::parse(&frame.bytes);
+            later.next().into_iter().for_each(Frame::fetch);
         }
         for element in &mut self.elements {
             if known.iter().any(|known| usize::from(known.next) == element.number) {

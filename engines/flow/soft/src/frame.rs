@@ -134,6 +134,14 @@ impl Word {
     pub fn read(self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),
+            _ => self.read_any(frame, known),
+        }
+    }
+
+    /// Apart, so that the usual case is short.
+    fn read_any(self, frame: &Frame, known: &Known) -> u64 {
+        match self {
+            Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),
             Word::Port => frame.arrival.port.into(),
             Word::Len => frame.bytes.len() as u64 & 0xFFFF,
             Word::Time => frame.arrival.time & 0xFFFF_FFFF,
