@@ -21,6 +21,7 @@ BENCHES = (
     "rpu-messages",
     "rpu-generate",
     "rpu-reload",
+    "flow-soft",
     "sim-speed",
     "synth",
     "xdp-rows",
@@ -63,7 +64,10 @@ def smallest_full(rows: list[Row], **case: object) -> str:
 
 
 def readme_rows() -> list[str]:
-    forward, latency, firewall, messages, generate, reload, speed, synth, _, xdp = map(load, BENCHES)
+    results = {name: load(name) for name in BENCHES}
+    forward, latency, firewall = (results[f"rpu-{name}"] for name in ("forward", "latency", "firewall"))
+    messages, generate, reload = (results[f"rpu-{name}"] for name in ("messages", "generate", "reload"))
+    speed, synth, xdp = results["sim-speed"], results["synth"], results["xdp-rate"]
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
     ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None]
     slowest = min(ratios) if ratios else None

@@ -176,11 +176,12 @@ def unsound(rng: random.Random, maker: Maker) -> tuple[bytearray, list[list[str]
         for at in sums:
             frame[at : at + 2] = rng.choice([bytes(2), rng.randbytes(2)])
     else:
-        # The other form of 0. Native code, which goes from edit to edit, loses it when one undoes another, hardware does not: so one edit.
+        # The other form of 0. It stays when edits undo each other.
         for at in sums:
             frame[at : at + 2] = b"\xff\xff"
         name = rng.choice([name for name in found.fields if SOURCE["field"][name].get("set")])
-        return frame, [["set", name, f"{rng.choice([found.fields[name], rng.getrandbits(128)]):x}"]]
+        once = ["set", name, f"{rng.choice([found.fields[name], rng.getrandbits(128)]):x}"]
+        return frame, [once, *rng.choice([[], [["set", name, f"{found.fields[name]:x}"]], some_edits(rng, found)])]
     return frame, some_edits(rng, look(bytes(frame)))
 
 

@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The benches: one module per published figure or table, on the `rtl` target where they measure time.
+//! The benches: one module per published figure or table, on the `rtl` target where they measure a card's time.
 //!
 //! Throughput is counted over a window of cycles after a warm-up, by last beats that left; the window is a whole number
 //! of frame times at line rate, so that line rate counts as exactly 1. Cycles become seconds at 250 MHz.
 
 pub mod firewall;
+pub mod flow_soft;
 pub mod forward;
 pub mod generate;
 pub mod latency;
@@ -23,6 +24,7 @@ use std::path::Path;
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};
+use penstock_flow_compiler::Faults;
 use row::Row;
 use serde_json::{Value, json};
 
@@ -48,6 +50,8 @@ pub enum BenchError {
     Device(#[from] DeviceError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Program(#[from] Faults),
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::bench::row::{self, Row};
 use crate::bench::{
-    BenchError, SIZES, Selection, TOLERANCE, firewall, forward, generate, latency, messages, reload, sim_speed,
-    xdp_rate, xdp_rows,
+    BenchError, SIZES, Selection, TOLERANCE, firewall, flow_soft, forward, generate, latency, messages, reload,
+    sim_speed, xdp_rate, xdp_rows,
 };
 use crate::files;
 
@@ -52,6 +52,8 @@ pub enum Name {
     XdpRows,
     /// Throughput of XDP programs (hXDP, section 4.3).
     XdpRate,
+    /// State machines in native code (FlowBlaze, Figure 7).
+    FlowSoft,
     /// Speed of the simulation.
     SimSpeed,
     /// All of them.
@@ -59,7 +61,7 @@ pub enum Name {
 }
 
 impl Name {
-    const EACH: [Self; 9] = [
+    const EACH: [Self; 10] = [
         Self::RpuForward,
         Self::RpuLatency,
         Self::RpuFirewall,
@@ -68,6 +70,7 @@ impl Name {
         Self::RpuReload,
         Self::XdpRows,
         Self::XdpRate,
+        Self::FlowSoft,
         Self::SimSpeed,
     ];
 
@@ -81,6 +84,7 @@ impl Name {
             Self::RpuReload => "rpu-reload",
             Self::XdpRows => "xdp-rows",
             Self::XdpRate => "xdp-rate",
+            Self::FlowSoft => "flow-soft",
             Self::SimSpeed => "sim-speed",
             Self::All => "all",
         }
@@ -97,13 +101,13 @@ impl Name {
             Self::RpuReload => &reload::UNITS,
             Self::XdpRate => &xdp_rate::UNITS,
             Self::SimSpeed => &sim_speed::UNITS,
-            Self::XdpRows | Self::All => &[],
+            Self::XdpRows | Self::FlowSoft | Self::All => &[],
         }
     }
 
     /// Whether it has a case among those that are selected.
     fn measures(self, selection: &Selection) -> bool {
-        if self == Self::XdpRows {
+        if self.units().is_empty() {
             return selection.units.is_empty() && selection.sizes.is_empty();
         }
         let sizes: &[usize] = match self {
@@ -142,6 +146,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::RpuReload => reload::run(root, &selection, &mut report)?,
             Name::XdpRows => xdp_rows::run(root, &mut report)?,
             Name::XdpRate => xdp_rate::run(root, &selection, &mut report)?,
+            Name::FlowSoft => flow_soft::run(root, &mut report)?,
             Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
             Name::All => {}
         }

@@ -39,6 +39,8 @@ WORD = re.compile(
     r"|(?P<sign>>=s\b|<s\b|=>|==|!=|<=|>=|<<|>>|&&|[{}(),;=<>!&|^+*/-])"
 )
 MASK = 0xFFFFFFFF
+# Where the header behind IP has its checksum.
+SUMS = {"tcp": 16, "udp": 6, "icmp": 2}
 Operand = str | int
 
 
@@ -349,6 +351,7 @@ class Frame:
     def __init__(self, data: bytes, port: int, hash_: int, time: int) -> None:
         self.data = bytearray(data)
         self.outside = {"port": port, "hash": hash_, "time": time & MASK, "meta0": 0, "meta1": 0}
+        self.added = {"net": 0, "l4": 0}
         self.look()
 
     def look(self) -> None:
@@ -363,7 +366,7 @@ class Frame:
         return self.found.fields[name]
 
     def set(self, name: str, value: int) -> None:
-        """Sets a field, and repairs the checksums over it by what has changed (RFC 1624, equation 3)."""
+        """Sets a field, and notes what that adds to the sums that checksums are over."""
         if name in self.outside:
             self.outside[name] = value & MASK
             return
@@ -379,33 +382,32 @@ class Frame:
         ones = (1 << bits) - 1
         after = whole & ~(ones << shift) | (value & ones) << shift
         before, self.data = bytes(self.data), bytearray(after.to_bytes(len(self.data), "big"))
-        sums = []
-        if layer == "net" and "ip" in self.found.headers:
-            sums.append(layers["net"] + 10)
-        covered = layer in {"l4", "data"} or name in {"ip.src", "ip.dst"} or addresses
-        if name == "ip6.dst" and self.found.routed:
-            covered = False
-        if covered:
-            if "tcp" in self.found.headers:
-                sums.append(layers["l4"] + 16)
-            elif "udp" in self.found.headers and before[layers["l4"] + 6 : layers["l4"] + 8] != bytes(2):
-                sums.append(layers["l4"] + 6)
-            elif "icmp" in self.found.headers and (layer == "l4" or addresses):
-                sums.append(layers["l4"] + 2)
+        # Sums are of words of 16 bits.
         start = (layers[layer] + first // 8) & ~1
-        end = layers[layer] + (first + bits + 7) // 8
-        for at in sums:
-            total = ~int.from_bytes(before[at : at + 2], "big") & 0xFFFF
-            for word in range(start, end, 2):
-                total += ~int.from_bytes(before[word : word + 2].ljust(2, b"\0"), "big") & 0xFFFF
-                total += int.from_bytes(self.data[word : word + 2].ljust(2, b"\0"), "big")
-            while total >> 16:
-                total = (total & 0xFFFF) + (total >> 16)
-            result = ~total & 0xFFFF
-            if at == layers["l4"] + 6 and "udp" in self.found.headers and result == 0:
-                result = 0xFFFF
-            self.data[at : at + 2] = result.to_bytes(2, "big")
+        end = (layers[layer] + (first + bits + 7) // 8 + 1) & ~1
+        words = [(before[at : at + 2], self.data[at : at + 2]) for at in range(start, end, 2)]
+        added = sum(int.from_bytes(new, "big") - int.from_bytes(old, "big") for old, new in words)
+        if layer == "net" and "ip" in self.found.headers:
+            self.added["net"] += added
+        covered = layer in {"l4", "data"} or (addresses and not (name == "ip6.dst" and self.found.routed))
+        # ICMP does not cover IPv4's addresses.
+        if covered or (name in {"ip.src", "ip.dst"} and "icmp" not in self.found.headers):
+            self.added["l4"] += added
         self.look()
+
+    def repaired(self) -> bytes:
+        """The frame as it leaves, with checksums repaired by what all edits together have added (RFC 1624, equation 3)."""
+        layers = Layers(bytes(self.data), self.found).at
+        sums = [("net", layers["net"] + 10)] if "ip" in self.found.headers else []
+        sums += [("l4", layers["l4"] + at) for name, at in SUMS.items() if name in self.found.headers]
+        data = bytearray(self.data)
+        for which, at in sums:
+            checksum, added = int.from_bytes(data[at : at + 2], "big"), self.added[which] % 0xFFFF
+            udp = which == "l4" and "udp" in self.found.headers
+            if added and not (udp and checksum == 0):
+                checksum = (checksum - added) % 0xFFFF
+                data[at : at + 2] = (0xFFFF if udp and checksum == 0 else checksum).to_bytes(2, "big")
+        return bytes(data)
 
     def edit(self, edit: tuple, value: int) -> None:
         kind, what = edit[0], edit[1]
@@ -464,8 +466,8 @@ class Machine:
             elif verdict[0] == "next":
                 at = next(i for i, element in enumerate(self.elements) if element.name == verdict[1])
             else:
-                return verdict, bytes(frame.data)
-        return ("pass",), bytes(frame.data)
+                return verdict, frame.repaired()
+        return ("pass",), frame.repaired()
 
     def walk(self, time: int) -> None:
         """Ends all contexts whose time is over."""
@@ -587,7 +589,7 @@ class Machine:
             verdict = ("port", port & 0xFF)
         elif verdict[0] == "opposite":
             verdict = ("port", frame.outside["port"] ^ 1)
-        frame.data, frame.outside = edited.data, edited.outside
+        frame.data, frame.outside, frame.added = edited.data, edited.outside, edited.added
         frame.look()
         return verdict
 
@@ -619,7 +621,7 @@ class Machine:
                 calculate(edit[2], after if len(edit[2]) == 1 else value) if len(edit) > 2 else 0 for edit in row.edits
             ]
             edited = Frame(bytes(frame.data), 0, 0, 0)
-            edited.outside = dict(frame.outside)
+            edited.outside, edited.added = dict(frame.outside), dict(frame.added)
             for edit, number in zip(row.edits, values, strict=True):
                 edited.edit(edit, number)
         except Missing:

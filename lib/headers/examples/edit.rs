@@ -18,6 +18,7 @@ fn main() {
         for edit in edits.split(',') {
             let _ = words::edit(&mut headers, &mut frame, edit);
         }
+        headers.repair(&mut frame);
         let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
         let tags = [Header::Vlan, Header::Vlan2, Header::Mpls].into_iter().filter(|tag| headers.has(*tag));
         let tags: Vec<_> = tags.map(Header::name).collect();

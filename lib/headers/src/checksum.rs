@@ -1,22 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The Internet checksum (RFC 1071) of what has changed.
 
-/// The sum of 16-bit words, carries not yet added back; the number of bytes is even, and below 128 KiB.
-pub(crate) fn sum(bytes: &[u8]) -> u32 {
-    bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
-}
-
-/// The checksum when words of sum `before` have become words of sum `after`: RFC 1624, equation 3. It comes out as 0 and not as its other form, 0xFFFF,
-/// but one that was written so and does not change stays so.
-pub(crate) fn repair(checksum: u16, before: u32, after: u32) -> u16 {
-    match !fold(u32::from(!checksum) + u32::from(!fold(before)) + u32::from(fold(after))) {
+/// The checksum when something was added to the sum that it is over: RFC 1624, equation 3. It comes out as 0 and not as its other form, 0xFFFF, but one that
+/// was written so and does not change stays so.
+pub(crate) fn repair(checksum: u16, added: u16) -> u16 {
+    match !fold(u32::from(!checksum) + u32::from(added)) {
         0 if checksum == 0xFFFF => checksum,
         repaired => repaired,
     }
 }
 
-/// Adds the carries back.
-fn fold(sum: u32) -> u16 {
+/// Adds the carries of a sum of 16-bit words back.
+pub(crate) fn fold(sum: u32) -> u16 {
     let once = (sum & 0xFFFF) + (sum >> 16);
     (once + (once >> 16)) as u16
 }
@@ -28,15 +23,18 @@ mod tests {
     /// The example of RFC 1624, section 4.
     #[test]
     fn rfc_1624() {
-        assert_eq!(repair(0xDD2F, 0x5555, 0x3285), 0x0000);
+        assert_eq!(repair(0xDD2F, fold(0x3285 + 0xAAAA)), 0x0000);
     }
 
     #[test]
     fn both_forms_of_zero() {
-        assert_eq!(repair(0xFFFF, 0x1234, 0x1234), 0xFFFF);
-        assert_eq!(repair(0xFFFF, 0xFFFF, 0), 0xFFFF);
-        assert_eq!(repair(0x1234, 0, 0x1234), 0);
-        assert_eq!(repair(0, 0x1234, 0x1234), 0);
+        for nothing in [0, 0xFFFF] {
+            for checksum in [0, 1, 0x1234, 0xFFFE, 0xFFFF] {
+                assert_eq!(repair(checksum, nothing), checksum);
+            }
+        }
+        assert_eq!(repair(0x1234, 0x1234), 0);
+        assert_eq!(repair(0xFFFF, 0x1234), 0xEDCB);
     }
 
     /// In one's complement a sum is its remainder by 0xFFFF, where only the sum of nothing but zeros is 0.

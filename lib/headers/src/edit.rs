@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::{
     checksum,
+    chunk::Chunk,
     headers::{Headers, Place},
     parse::ether_type,
     table::{Field, Layer, Part},
@@ -39,34 +40,61 @@ const TAG: i8 = 4;
 const BOTTOM: u32 = 1 << 8;
 
 impl Headers {
-    /// Sets a field to the low bits of `value`. Checksums that cover it, of IPv4, TCP, UDP, ICMP and ICMPv6, change by as much (RFC 1624): a wrong
-    /// one stays wrong. A UDP checksum of 0 stays 0, which means that there is none.
+    /// Sets a field to the low bits of `value`. Checksums that cover it are as they were until [`repair`](Headers::repair).
     ///
     /// ```
     /// use penstock_headers::{EditError, Field, Headers};
     /// let mut frame = *b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x88\xb5";
-    /// let headers = Headers::parse(&frame);
+    /// let mut headers = Headers::parse(&frame);
     /// headers.set(&mut frame, Field::EthDst, 0x0200_0000_0009)?;
     /// assert_eq!(frame[..6], *b"\x02\0\0\0\0\x09");
     /// assert_eq!(headers.set(&mut frame, Field::IpTtl, 1), Err(EditError::Missing(Field::IpTtl)));
     /// # Ok::<(), EditError>(())
     /// ```
-    pub fn set(&self, frame: &mut [u8], field: Field, value: u128) -> Result<(), EditError> {
+    pub fn set(&mut self, frame: &mut [u8], field: Field, value: u128) -> Result<(), EditError> {
         let place = self.settable(field)?;
-        let words = frame.get_mut(self.start(place)..).unwrap_or_default();
-        let (before, after) = match place.bytes {
-            2 => replace::<2>(words, place, value),
-            4 => replace::<4>(words, place, value),
-            6 => replace::<6>(words, place, value),
-            _ => replace::<16>(words, place, value),
+        let write =
+            |chunk: Chunk, value, frame: &mut _| chunk.write(self, frame, value).ok_or(EditError::Missing(field));
+        let mut added = write(place.low, value as u64, frame)?;
+        if let Some(high) = place.high {
+            added += write(high, (value >> 64) as u64, frame)?;
         }
-        .ok_or(EditError::Missing(field))?;
-        self.repair(frame, field, before, after);
+        let covers = self.covers(field);
+        for (sum, covered) in self.added.iter_mut().zip(covers) {
+            if covered {
+                *sum = checksum::fold(u32::from(*sum) + added);
+            }
+        }
         Ok(())
     }
 
+    /// Repairs the checksums, of IPv4, TCP, UDP, ICMP and ICMPv6, by what edits have changed since the frame was parsed or was repaired last (RFC 1624): a wrong
+    /// one stays wrong. A UDP checksum of 0 stays 0, which means that there is none. What edits have undone has not changed: a checksum
+    /// that says 0 with 0xFFFF stays so, as in hardware (lib/rtl/deparser.sv), to which all edits of a frame are one.
+    #[inline]
+    pub fn repair(&mut self, frame: &mut [u8]) {
+        if self.added != [0; 2] {
+            self.repair_changed(frame);
+        }
+    }
+
+    fn repair_changed(&mut self, frame: &mut [u8]) {
+        let [net, l4] = std::mem::take(&mut self.added);
+        if self.has_part(Part::Ip) {
+            repair_at(frame, self.at(Layer::Net) + 10, net);
+        }
+        let start = self.at(Layer::L4);
+        if self.has_part(Part::Tcp) {
+            repair_at(frame, start + 16, l4);
+        } else if self.has_part(Part::Udp) {
+            repair_udp(frame, start + 6, l4);
+        } else if self.has_part(Part::Icmp) {
+            repair_at(frame, start + 2, l4);
+        }
+    }
+
     /// Gives two fields of one width each other's values.
-    pub fn swap(&self, frame: &mut [u8], one: Field, other: Field) -> Result<(), EditError> {
+    pub fn swap(&mut self, frame: &mut [u8], one: Field, other: Field) -> Result<(), EditError> {
         if one.bits() != other.bits() {
             return Err(EditError::Widths(one, other));
         }
@@ -145,29 +173,19 @@ impl Headers {
         }
     }
 
-    /// Repairs the checksums over a field whose words had the sum `before` and have the sum `after`.
-    fn repair(&self, frame: &mut [u8], field: Field, before: u32, after: u32) {
-        let Some((layer, _)) = field.row().at else { return };
-        let transport = match layer {
-            Layer::Net if self.has_part(Part::Ip) => {
-                repair_at(frame, self.at(Layer::Net) + 10, before, after);
-                // ICMP does not cover addresses, ICMPv6 does.
-                matches!(field, Field::IpSrc | Field::IpDst) && self.has_part(Part::L4)
-            }
-            Layer::Net => field == Field::Ip6Src || field == Field::Ip6Dst && !self.has_part(Part::Routed),
+    /// Whether a field that can be set is under IPv4's checksum, and whether it is under that of what follows IP.
+    #[inline]
+    fn covers(&self, field: Field) -> [bool; 2] {
+        let Some((layer, _)) = field.row().at else { return [false; 2] };
+        let ip = layer == Layer::Net && self.has_part(Part::Ip);
+        let transport = match field {
+            // ICMP does not cover addresses, ICMPv6 does.
+            Field::IpSrc | Field::IpDst => self.has_part(Part::L4),
+            Field::Ip6Src => true,
+            Field::Ip6Dst => !self.has_part(Part::Routed),
             _ => layer >= Layer::L4,
         };
-        if !transport {
-            return;
-        }
-        let start = self.at(Layer::L4);
-        if self.has_part(Part::Tcp) {
-            repair_at(frame, start + 16, before, after);
-        } else if self.has_part(Part::Udp) {
-            repair_udp(frame, start + 6, before, after);
-        } else if self.has_part(Part::Icmp) {
-            repair_at(frame, start + 2, before, after);
-        }
+        [ip, transport]
     }
 
     fn set_type(&self, frame: &mut [u8], kind: u16) {
@@ -175,28 +193,16 @@ impl Headers {
     }
 }
 
-/// Sets a field in the `N` bytes of its words: their sums before and after.
-fn replace<const N: usize>(frame: &mut [u8], place: Place, value: u128) -> Option<(u32, u32)> {
-    let words = frame.first_chunk_mut::<N>()?;
-    let before = checksum::sum(words);
-    let mut number = [0; 16];
-    number[16 - N..].copy_from_slice(words);
-    let others = u128::from_be_bytes(number) & !(place.ones() << place.shift);
-    let number = others | (value & place.ones()) << place.shift;
-    words.copy_from_slice(&number.to_be_bytes()[16 - N..]);
-    Some((before, checksum::sum(words)))
-}
-
-fn repair_at(frame: &mut [u8], at: usize, before: u32, after: u32) {
+fn repair_at(frame: &mut [u8], at: usize, added: u16) {
     if let Some(checksum) = read(frame, at) {
-        write(frame, at, checksum::repair(checksum, before, after));
+        write(frame, at, checksum::repair(checksum, added));
     }
 }
 
 /// UDP's 0 is no checksum, and one that comes out as 0 is written as its other form (RFC 768).
-fn repair_udp(frame: &mut [u8], at: usize, before: u32, after: u32) {
+fn repair_udp(frame: &mut [u8], at: usize, added: u16) {
     if let Some(checksum @ 1..) = read(frame, at) {
-        let repaired = checksum::repair(checksum, before, after);
+        let repaired = checksum::repair(checksum, added);
         write(frame, at, if repaired == 0 { 0xFFFF } else { repaired });
     }
 }

@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Which headers a frame has, and where.
 
+use crate::chunk::Chunk;
 use crate::table::{FIELDS, Field, Header, Layer, Part};
 
 /// How many layers there are.
 const LAYERS: usize = Layer::Data as usize + 1;
 
-/// Which headers a frame has and where they begin: 16 bytes, which hold nothing of the frame itself.
+/// Which headers a frame has and where they begin: 20 bytes, which hold nothing of the frame itself.
 ///
 /// Fields are read from the frame when they are asked for. The frame that is given then must be the one that was parsed, in the state to which
 /// edits have brought it. With another one the answers mean nothing, but nothing worse happens.
@@ -18,52 +19,50 @@ pub struct Headers {
     at: [u8; LAYERS],
     /// Bytes of TCP's payload.
     pub(crate) tcp_len: u16,
+    /// What edits have added to the sums that checksums are over, and [`Headers::repair`] has not seen: IPv4's header, TCP, UDP, ICMP and ICMPv6.
+    pub(crate) added: [u16; 2],
 }
 
-/// Where the parser and edits find a field.
+/// Where a field stands, if it does.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     /// The bit of its part; 0 when the field does not stand in the frame.
     mask: u32,
-    layer: Layer,
-    /// The first byte of the 16-bit words that it has a share in, from the layer's.
-    byte: u8,
-    /// How many bytes these words are: 2, 4, 6 or 16.
-    pub(crate) bytes: u8,
-    /// How far its lowest bit lies above theirs.
-    pub(crate) shift: u8,
-    bits: u8,
-}
-
-impl Place {
-    /// The bits of the field, at the bottom.
-    pub(crate) const fn ones(self) -> u128 {
-        u128::MAX >> (128 - self.bits as u32)
-    }
+    /// It, or its lower half.
+    pub(crate) low: Chunk,
+    /// The upper half of a field of 128 bits.
+    pub(crate) high: Option<Chunk>,
 }
 
 /// By [`Field`].
 static PLACES: [Place; FIELDS.len()] = {
-    let mut places = [Place { mask: 0, layer: Layer::Eth, byte: 0, bytes: 0, shift: 0, bits: 1 }; FIELDS.len()];
+    let mut places = [Place { mask: 0, low: Chunk::new(Layer::Eth, 0, 1), high: None }; FIELDS.len()];
     let mut field = 0;
     while field < places.len() {
         let row = &FIELDS[field];
         if let (Some(part), Some((layer, first))) = (row.part, row.at) {
-            let (first, end) = (first as u32 / 16 * 16, first as u32 + row.bits);
-            let words = (end - first).div_ceil(16);
-            places[field] = Place {
-                mask: 1 << part as u32,
-                layer,
-                byte: (first / 8) as u8,
-                bytes: (words * 2) as u8,
-                shift: (first + words * 16 - end) as u8,
-                bits: row.bits as u8,
+            let first = first as u32;
+            let (low, high) = if row.bits == 128 {
+                (Chunk::new(layer, first + 64, 64), Some(Chunk::new(layer, first, 64)))
+            } else {
+                (Chunk::new(layer, first, row.bits), None)
             };
+            places[field] = Place { mask: 1 << part as u32, low, high };
         }
         field += 1;
     }
     places
 };
+
+impl Field {
+    /// Where it stands in the frames that have it: one chunk, or of 128 bits the upper half and the lower one. None for what does not stand in a frame:
+    /// metadata, and the length of TCP's payload.
+    pub fn chunks(self) -> impl Iterator<Item = Chunk> {
+        let place = PLACES[self as usize];
+        let low = (place.mask != 0).then_some(place.low);
+        place.high.into_iter().chain(low)
+    }
+}
 
 impl Headers {
     /// Whether the frame has this header.
@@ -93,13 +92,17 @@ impl Headers {
         if self.parts & place.mask == 0 {
             return self.computed(field);
         }
-        let words: u128 = match *frame.get(self.start(place)..)?.get(..place.bytes.into())? {
-            [a, b] => u16::from_be_bytes([a, b]).into(),
-            [a, b, c, d] => u32::from_be_bytes([a, b, c, d]).into(),
-            [a, b, c, d, e, f] => u64::from_be_bytes([0, 0, a, b, c, d, e, f]).into(),
-            ref bytes => u128::from_be_bytes(bytes.try_into().ok()?),
-        };
-        Some(words >> place.shift & place.ones())
+        let low = place.low.read(self, frame)?;
+        Some(match place.high {
+            Some(high) => u128::from(high.read(self, frame)?) << 64 | u128::from(low),
+            None => low.into(),
+        })
+    }
+
+    /// A bit for each [`Part`](crate::Part) that is there.
+    #[inline]
+    pub fn parts(&self) -> u32 {
+        self.parts
     }
 
     /// The length of TCP's payload is the one field that does not stand in the frame.
@@ -112,12 +115,6 @@ impl Headers {
     pub(crate) fn place(&self, field: Field) -> Option<Place> {
         let place = PLACES[field as usize];
         (self.parts & place.mask != 0).then_some(place)
-    }
-
-    /// Where in the frame the place begins.
-    #[inline]
-    pub(crate) fn start(&self, place: Place) -> usize {
-        self.at(place.layer) + usize::from(place.byte)
     }
 
     #[inline]

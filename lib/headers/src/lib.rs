@@ -14,6 +14,7 @@
 //! assert_eq!(headers.get(&frame, Field::UdpDport), Some(68));
 //!
 //! headers.set(&mut frame, Field::IpTtl, 63)?;
+//! headers.repair(&mut frame);
 //! assert_eq!(frame[24..26], [0x67, 0xcf]);
 //! headers.push_vlan(&mut frame, 100)?;
 //! assert_eq!(headers.get(&frame, Field::VlanId), Some(100));
@@ -46,12 +47,11 @@
 //!
 //! # Edits
 //! A frame is parsed once. Edits change the frame and keep [`Headers`] true: apart from what an edit names, nothing comes to be there or ceases to
-//! be, also if tags have moved it over the limit of the window. Edits that a frame does not allow change nothing.
-//!
-//! In hardware (lib/rtl/deparser.sv) all edits of a frame are one: a checksum that says 0 with 0xFFFF stays so when they leave its sum as it was together, here
-//! when each of them does.
+//! be, also if tags have moved it over the limit of the window. Edits that a frame does not allow change nothing. Checksums are repaired once, when
+//! all edits are done.
 
 mod checksum;
+mod chunk;
 mod edit;
 mod field;
 mod headers;
@@ -59,6 +59,7 @@ mod parse;
 #[rustfmt::skip]
 mod table;
 
+pub use chunk::Chunk;
 pub use edit::EditError;
 pub use headers::Headers;
 pub use parse::{EXTENSIONS, WINDOW};

@@ -476,6 +476,48 @@ def zero_checksums(rng: random.Random, count: int) -> Iterator[str]:
         yield f"edit {frame.hex()} set:udp.sport:{value:x} {result.hex()} {described(hands.found)}"
 
 
+# Where the header behind IP has its checksum.
+SUM_AT = {"tcp": 16, "udp": 6, "icmp": 2}
+
+
+def both_zeros(rng: random.Random, count: int) -> Iterator[str]:
+    """Checksums of 0xFFFF, the other form of 0: what all edits of a frame together add to a sum decides what becomes of it. Scapy, which only knows right
+    checksums, says how much that is. Edits that undo each other leave it."""
+    maker = Maker(rng, tiny=False)
+    for _ in range(count):
+        case = maker.case()
+        hands, done = Edits(case), []
+        fields = {name: value for name, value in hands.found.fields.items() if hands.allowed("set", name)}
+        for name in rng.sample(sorted(fields), rng.randint(1, min(3, len(fields)))):
+            same = [other for other in fields if FIELDS[other]["bits"] == FIELDS[name]["bits"]]
+            way, other = rng.choice(["undo", "swap", "set"]), rng.choice(same)
+            if way == "swap" and "icmp.type" not in (name, other):
+                done.append(["swap", name, other])
+            elif name != "icmp.type":
+                done.append(["set", name, f"{rng.getrandbits(128):x}"])
+                if way == "undo":
+                    done.append(["set", name, f"{fields[name]:x}"])
+        before, found = case.frame(), hands.found
+        for edit in done:
+            hands.apply(*edit)
+        after, now = hands.case.frame(), hands.found
+        frame, result = bytearray(before), bytearray(after)
+        sums = [("l4", SUM_AT[name]) for name in SUM_AT if name in found.headers]
+        sums += [("net", 10)] if "ip" in found.headers else []
+        for layer, offset in sums:
+            places = found.at[layer] + offset, now.at[layer] + offset
+            was, becomes = (
+                int.from_bytes(data[at : at + 2], "big") for data, at in zip((before, after), places, strict=True)
+            )
+            # A UDP datagram may have none.
+            if was or "udp" not in found.headers or layer == "net":
+                frame[places[0] : places[0] + 2] = b"\xff\xff"
+                result[places[1] : places[1] + 2] = ((becomes - was) % 0xFFFF or 0xFFFF).to_bytes(2, "big")
+        if done:
+            edits = ",".join(":".join(edit) for edit in done)
+            yield f"edit {frame.hex()} {edits} {result.hex()} {described(look(bytes(result), 128, hands.tags))}"
+
+
 def parses(rng: random.Random, count: int) -> Iterator[str]:
     maker = Maker(rng, tiny=True)
     for index in range(count):
@@ -510,7 +552,7 @@ def agree(frame: bytes) -> None:
 def main() -> None:
     what, count = sys.argv[1], int(sys.argv[2])
     rng = random.Random(what)
-    lines = {"parse": parses, "edit": edits, "zero": zero_checksums}[what](rng, count)
+    lines = {"parse": parses, "edit": edits, "zero": zero_checksums, "ones": both_zeros}[what](rng, count)
     sys.stdout.writelines(line + "\n" for line in lines)
 
 

@@ -3,7 +3,7 @@
 //!
 //! | command | answer |
 //! |---|---|
-//! | `frame TIME PORT HASH HEX` | `pass`, `port N`, `host` or `drop`, then the frame in hex |
+//! | `frame TIME PORT HASH HEX` | `pass`, `port N`, `host` or `drop`, then the frame in hex; frames that come together go through together |
 //! | `walk TIME` | `done`: all contexts whose time is over have ended |
 //! | `contexts E`, `counters E`, `globals E`, `events` | JSON |
 //! | `insert E STATE REGISTER,… KEY,…`, `remove E KEY,…`, `change FILE` | `done`, or what is wrong |
@@ -11,7 +11,7 @@
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
 
-use penstock_flow::{Arrival, Chain, Context, Options, Verdict};
+use penstock_flow::{Arrival, Chain, Context, Frame, Options, Verdict};
 use penstock_flow_compiler::program::Program;
 use serde_json::{Value, json};
 
@@ -34,39 +34,45 @@ fn context(context: &Context) -> Value {
     json!({"key": key(&context.key), "state": context.state, "registers": context.registers, "hard": hard, "idle": idle})
 }
 
+/// The frame of a command, if it is one.
+fn frame(line: &str) -> Option<Frame> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let ["frame", time, port, hash, ref hex @ ..] = words[..] else { return None };
+    let arrival = Arrival { port: port.parse().unwrap(), hash: hash.parse().unwrap(), time: time.parse().unwrap() };
+    let hex = hex.first().copied().unwrap_or_default();
+    let bytes = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
+    Some(Frame { bytes: bytes.collect(), arrival, verdict: Verdict::Pass })
+}
+
+/// Where a frame goes, and what it is then.
+fn said(frame: &Frame) -> String {
+    let verdict = match frame.verdict {
+        Verdict::Pass => "pass".to_owned(),
+        Verdict::Port(port) => format!("port {port}"),
+        Verdict::Host => "host".to_owned(),
+        Verdict::Drop => "drop".to_owned(),
+    };
+    let hex: String = frame.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{verdict} {hex}")
+}
+
 fn answer(chain: &mut Chain, line: &str) -> Result<String, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let element = |word: &str| word.parse::<usize>().map_err(|_| format!("`{word}` is no element's number"));
-    let said = |error: penstock_flow::HostError| error.to_string();
+    let refused = |error: penstock_flow::HostError| error.to_string();
     Ok(match words[..] {
-        ["frame", time, port, hash, ref hex @ ..] => {
-            let arrival =
-                Arrival { port: port.parse().unwrap(), hash: hash.parse().unwrap(), time: time.parse().unwrap() };
-            let hex = hex.first().copied().unwrap_or_default();
-            let mut frame: Vec<u8> =
-                (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
-            let seen = chain.look(&mut frame, &arrival);
-            let verdict = match chain.run_seen(&mut frame, &arrival, seen) {
-                Verdict::Pass => "pass".to_owned(),
-                Verdict::Port(port) => format!("port {port}"),
-                Verdict::Host => "host".to_owned(),
-                Verdict::Drop => "drop".to_owned(),
-            };
-            let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{verdict} {hex}")
-        }
         ["walk", time] => {
             chain.walk_all(time.parse().unwrap());
             "done".to_owned()
         }
         ["contexts", at] => {
-            let all = chain.contexts(element(at)?).map_err(said)?;
+            let all = chain.contexts(element(at)?).map_err(refused)?;
             Value::Array(all.iter().map(context).collect()).to_string()
         }
         ["counters", at] => {
             let at = element(at)?;
-            let count = chain.count(at).map_err(said)?;
-            let counters = chain.counters(at).map_err(said)?;
+            let count = chain.count(at).map_err(refused)?;
+            let counters = chain.counters(at).map_err(refused)?;
             json!({
                 "frames": counters.frames, "keyless": counters.keyless, "unmatched": counters.unmatched,
                 "unkept": counters.unkept, "expired": counters.expired, "evicted": counters.evicted,
@@ -74,7 +80,7 @@ fn answer(chain: &mut Chain, line: &str) -> Result<String, String> {
             })
             .to_string()
         }
-        ["globals", at] => json!(chain.globals(element(at)?).map_err(said)?).to_string(),
+        ["globals", at] => json!(chain.globals(element(at)?).map_err(refused)?).to_string(),
         ["events"] => {
             let mut events = vec![];
             while let Some(event) = chain.event() {
@@ -89,15 +95,15 @@ fn answer(chain: &mut Chain, line: &str) -> Result<String, String> {
             let mut context =
                 Context { key: numbers(key), state: state.parse().unwrap(), registers: [0; 4], hard: None, idle: None };
             context.registers.iter_mut().zip(numbers(registers)).for_each(|(to, from)| *to = from as u32);
-            chain.insert(element(at)?, &context).map_err(said)?;
+            chain.insert(element(at)?, &context).map_err(refused)?;
             "done".to_owned()
         }
         ["remove", at, key] => {
-            chain.remove(element(at)?, &numbers(key)).map_err(said)?;
+            chain.remove(element(at)?, &numbers(key)).map_err(refused)?;
             "done".to_owned()
         }
         ["change", file] => {
-            chain.change(&read(file)?).map_err(said)?;
+            chain.change(&read(file)?).map_err(refused)?;
             "done".to_owned()
         }
         _ => return Err(format!("there is no command `{line}`")),
@@ -113,12 +119,22 @@ fn main() {
     let contexts = arguments.get(2).map_or(Options::default().contexts, |count| count.parse().unwrap());
     let mut chain = Chain::new(&program, &Options { contexts, ..Options::default() });
     let (mut commands, mut answers) = (BufReader::new(stdin()), BufWriter::new(stdout()));
-    let mut line = String::new();
+    let (mut line, mut frames) = (String::new(), Vec::new());
     while commands.read_line(&mut line).unwrap() > 0 {
-        let answer = answer(&mut chain, line.trim_end()).unwrap_or_else(|fault| fault.replace('\n', " "));
-        writeln!(answers, "{answer}").unwrap();
+        let one = frame(&line);
+        let waits = one.is_some();
+        frames.extend(one);
         // Who has asked nothing more waits for the answers.
-        if commands.buffer().is_empty() {
+        let last = commands.buffer().is_empty();
+        if last || !waits {
+            chain.run_all(&mut frames);
+            frames.drain(..).for_each(|frame| writeln!(answers, "{}", said(&frame)).unwrap());
+        }
+        if !waits {
+            let answer = answer(&mut chain, line.trim_end()).unwrap_or_else(|fault| fault.replace('\n', " "));
+            writeln!(answers, "{answer}").unwrap();
+        }
+        if last {
             answers.flush().unwrap();
         }
         line.clear();

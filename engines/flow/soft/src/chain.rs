@@ -7,12 +7,12 @@ use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{self, Program};
 use penstock_headers::Headers;
 
-use crate::code::{Decision, Rows};
-use crate::element::{Contexts, Counters, Element};
+use crate::code::Rows;
+use crate::element::{BATCH, Contexts, Counters, Element};
 use crate::event::{Event, Events, Raw};
-use crate::frame::{Arrival, Frame};
+use crate::frame::{Arrival, Frame, Known, Verdict};
 use crate::key::Packing;
-use crate::table::{GONE, NEVER, State, Table, Words};
+use crate::table::{GONE, NEVER, State, Table};
 
 /// What a chain is made with.
 #[derive(Debug, Clone, Copy)]
@@ -29,27 +29,6 @@ impl Default for Options {
     fn default() -> Options {
         Options { contexts: 16_384, events: 4096, seed: 0 }
     }
-}
-
-/// Where a frame goes from the end of the chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// On its way.
-    Pass,
-    /// Out of a port.
-    Port(u8),
-    /// To the host.
-    Host,
-    /// Nowhere.
-    Drop,
-}
-
-/// What was seen of a frame.
-#[derive(Debug, Clone, Copy)]
-pub struct Seen {
-    headers: Headers,
-    /// Its key in the first element, if that is short.
-    key: Option<Words<2>>,
 }
 
 /// A context, as the host sees it.
@@ -139,37 +118,44 @@ impl Chain {
         &self.program
     }
 
-    /// Looks at a frame that comes soon, and has its context fetched from memory meanwhile: some five frames before it is run.
-    #[inline]
-    pub fn look(&self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Seen {
-        let headers = Headers::parse(bytes);
-        let frame = Frame { bytes, headers, arrival: *arrival, meta: [0; 2] };
-        let keyed = |element: &&Element| !matches!(element.contexts, Contexts::None);
-        let found = self.elements.iter().find(keyed).and_then(|element| element.look(&frame).map(|key| (element, key)));
-        // What comes to elements behind the first may be another frame by then, so only its line is fetched.
-        Seen { headers, key: found.filter(|(element, _)| element.number == 0).map(|(_, key)| key) }
-    }
-
     /// Takes a frame through all elements that it gets to, and says where it goes. Edits change the frame, also one that is dropped later.
     pub fn run(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Verdict {
-        let seen = Seen { headers: Headers::parse(bytes), key: None };
-        self.run_seen(bytes, arrival, seen)
+        let mut frame = Frame { bytes: std::mem::take(bytes), arrival: *arrival, verdict: Verdict::Pass };
+        self.run_all(std::slice::from_mut(&mut frame));
+        *bytes = frame.bytes;
+        frame.verdict
     }
 
-    /// The same for a frame that [`Chain::look`] has seen, with the same arrival but for the time, and that is as it was then.
-    #[inline]
-    pub fn run_seen(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival, seen: Seen) -> Verdict {
-        let mut frame = Frame { bytes, headers: seen.headers, arrival: *arrival, meta: [0; 2] };
-        let mut at = 0;
-        while let Some(element) = self.elements.get_mut(at) {
-            match element.run(&mut frame, seen.key.filter(|_| at == 0), &mut self.events) {
-                Decision::Next(next) => at = next,
-                Decision::Port(port) => return Verdict::Port(port),
-                Decision::Host => return Verdict::Host,
-                Decision::Drop => return Verdict::Drop,
+    /// The same for many, in their order: faster, as memory works on many at once. Up to 32 go through an element before the first of them gets to the
+    /// next one, so events of different elements are not in the order of the frames.
+    pub fn run_all(&mut self, frames: &mut [Frame]) {
+        frames.iter().take(BATCH).for_each(Frame::fetch);
+        let mut rest = frames;
+        while !rest.is_empty() {
+            let (batch, later) = rest.split_at_mut(BATCH.min(rest.len()));
+            self.run_batch(batch, later);
+            rest = later;
+        }
+    }
+
+    /// Takes frames through and has those that come later fetched.
+    fn run_batch(&mut self, frames: &mut [Frame], later: &[Frame]) {
+        let mut known = [Known::default(); BATCH];
+        let known = &mut known[..frames.len()];
+        let mut later = later.iter();
+        for (frame, known) in frames.iter_mut().zip(&mut *known) {
+            frame.verdict = Verdict::Pass;
+            known.headers = Headers::parse(&frame.bytes);
+            later.next().into_iter().for_each(Frame::fetch);
+        }
+        for element in &mut self.elements {
+            if known.iter().any(|known| usize::from(known.next) == element.number) {
+                element.run(frames, known, &mut self.events);
             }
         }
-        Verdict::Pass
+        for (frame, known) in frames.iter_mut().zip(known) {
+            known.headers.repair(&mut frame.bytes);
+        }
     }
 
     /// Ends contexts whose time is over, over so many places of each table, from where the last walk stopped, but no more than all. A flow's next frame
@@ -281,6 +267,7 @@ impl Chain {
             hard_then: then(context.hard).map_or(GONE, u16::from),
             idle_then: then(idle).map_or(GONE, u16::from),
             state: context.state,
+            used: true,
         };
         let (put, contexts) = match &mut self.elements[element].contexts {
             Contexts::None => (true, 0),

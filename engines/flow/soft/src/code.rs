@@ -1,24 +1,93 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows as they are run: what each needs is found out beforehand.
+//! Rows as they are run. All that does not depend on the context is a bit, found before the context is there: which parts the frame has, and which fields
+//! compare with which numbers. Of these a row names some, so most rows are told from each other by two comparisons.
 
 use penstock_flow_compiler::limits::{EDITS, GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{
-    Check, Compare, Edit, Element, Function, Next, Operand, Place, Row, Tag, Value, Verdict,
+    Check, Compare, Edit, Element, Function, Next, Operand, Operation, Place, Row, Tag, Value, Verdict,
 };
-use penstock_headers::{EditError, Field, Header};
+use penstock_headers::{PARTS, Part};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, Known, Word};
 
 /// Registers of the flow, then those of the element.
 pub type Registers = [u32; REGISTERS + GLOBALS];
 
-/// What a row looks at beside the frame.
-pub struct Flow {
-    pub registers: Registers,
-    /// It has no context.
-    pub new: bool,
-    /// None can be added.
-    pub full: bool,
+/// Bits above those of the parts: the flow has no context, and none can be added.
+pub const NEW: usize = PARTS;
+pub const FULL: usize = PARTS + 1;
+
+/// What is so of a frame, or must be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bits {
+    /// By number of the part, then [`NEW`] and [`FULL`].
+    pub parts: u32,
+    /// By number of the predicate.
+    pub predicates: u64,
+}
+
+/// A word of a field, some of its bits, against a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Predicate {
+    word: Word,
+    mask: u64,
+    compare: Compare,
+    value: u64,
+}
+
+impl Predicate {
+    #[inline]
+    fn holds(&self, frame: &Frame, known: &Known) -> bool {
+        let found = self.word.read(frame, known) & self.mask;
+        match self.compare {
+            Compare::Less => found < self.value,
+            Compare::LessEqual => found <= self.value,
+            _ => found == self.value,
+        }
+    }
+}
+
+/// What tells a row from others, with its number.
+#[derive(Debug, Clone, Copy)]
+struct Match {
+    /// The bits that count.
+    mask: Bits,
+    /// How they must be.
+    value: Bits,
+    row: u16,
+}
+
+impl Match {
+    #[inline]
+    fn fits(&self, bits: Bits) -> bool {
+        bits.parts & self.mask.parts == self.value.parts
+            && bits.predicates & self.mask.predicates == self.value.predicates
+    }
+}
+
+/// A row's [`Match`] as it comes about.
+#[derive(Default)]
+struct Wanted {
+    mask: Bits,
+    value: Bits,
+    /// Something must be so and must not: no frame fits.
+    never: bool,
+}
+
+impl Wanted {
+    fn part(&mut self, bit: usize, holds: bool) {
+        let (bit, so) = (1 << bit, u32::from(holds) << bit);
+        self.never |= self.mask.parts & bit != 0 && self.value.parts & bit != so;
+        self.mask.parts |= bit;
+        self.value.parts |= so;
+    }
+
+    fn predicate(&mut self, bit: usize, holds: bool) {
+        let (bit, so) = (1 << bit, u64::from(holds) << bit);
+        self.never |= self.mask.predicates & bit != 0 && self.value.predicates & bit != so;
+        self.mask.predicates |= bit;
+        self.value.predicates |= so;
+    }
 }
 
 /// Something to calculate with.
@@ -26,24 +95,26 @@ pub struct Flow {
 enum Source {
     Constant(u32),
     Register(u8),
-    Field(Field),
+    Word(Word),
 }
 
 impl Source {
     fn new(operand: Operand) -> Source {
         match operand {
             Operand::Constant(value) => Source::Constant(value),
-            Operand::Field(field) => Source::Field(field),
+            // Operands have one word.
+            Operand::Field(field) => Word::of(field).pop().map_or(Source::Constant(0), Source::Word),
             Operand::Register(place) => Source::Register(register(place)),
         }
     }
 
+    /// Its value for a frame that has it.
     #[inline]
-    fn get(self, frame: &Frame, registers: &Registers) -> Option<u32> {
+    fn get(self, frame: &Frame, known: &Known, registers: &Registers) -> u32 {
         match self {
-            Source::Constant(value) => Some(value),
-            Source::Register(at) => Some(registers[usize::from(at)]),
-            Source::Field(field) => frame.get(field).map(|value| value as u32),
+            Source::Constant(value) => value,
+            Source::Register(at) => registers[usize::from(at)],
+            Source::Word(word) => word.read(frame, known) as u32,
         }
     }
 }
@@ -55,110 +126,39 @@ fn register(place: Place) -> u8 {
     }
 }
 
-/// A result. The frame has all fields that a row names when the row fits.
-#[inline]
-fn result(function: &Function, frame: &Frame, registers: &Registers) -> u32 {
-    let value = |operand| Source::new(operand).get(frame, registers).unwrap_or_default();
-    function.operation.apply(value(function.a), value(function.b))
-}
-
-/// One thing that must be so.
+/// A comparison that may depend on the context.
 #[derive(Debug, Clone, Copy)]
-enum Must {
-    /// A field of up to 64 bits against a constant.
-    Field {
-        field: Field,
-        compare: Compare,
-        holds: bool,
-        mask: u64,
-        value: u64,
-    },
-    /// Equality of a longer one.
-    Long {
-        field: Field,
-        holds: bool,
-        mask: u128,
-        value: u128,
-    },
-    Condition {
-        a: Source,
-        compare: Compare,
-        b: Source,
-        holds: bool,
-    },
-    Has {
-        header: Header,
-        holds: bool,
-    },
-    Packet {
-        holds: bool,
-    },
-    There {
-        field: Field,
-    },
-    Checksums,
-    New {
-        holds: bool,
-    },
-    Full {
-        holds: bool,
-    },
+struct Condition {
+    a: Source,
+    compare: Compare,
+    b: Source,
+    holds: bool,
 }
 
-impl Must {
-    fn new(check: Check, holds: bool) -> Must {
-        match check {
-            Check::Has(header) => Must::Has { header, holds },
-            Check::Packet => Must::Packet { holds },
-            Check::Checksums => Must::Checksums,
-            Check::New => Must::New { holds },
-            Check::Full => Must::Full { holds },
-            Check::Field { field, mask, compare, value } => match (u64::try_from(mask), u64::try_from(value)) {
-                (Ok(mask), Ok(value)) if field.bits() <= 64 => Must::Field { field, compare, holds, mask, value },
-                _ => Must::Long { field, holds, mask, value },
-            },
-            Check::Condition { a, compare, b } => {
-                Must::Condition { a: Source::new(a), compare, b: Source::new(b), holds }
-            }
-        }
+/// An operation and what it works on.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    operation: Operation,
+    a: Source,
+    b: Source,
+}
+
+impl Work {
+    fn new(function: &Function) -> Work {
+        Work { operation: function.operation, a: Source::new(function.a), b: Source::new(function.b) }
     }
 
-    /// Whether it is so. What a frame does not have is not so, either way.
     #[inline]
-    fn is_so(&self, frame: &Frame, flow: &Flow) -> bool {
-        match *self {
-            Must::Field { field, compare, holds, mask, value } => frame.get(field).is_some_and(|found| {
-                let found = found as u64 & mask;
-                holds
-                    == match compare {
-                        Compare::Less => found < value,
-                        Compare::LessEqual => found <= value,
-                        _ => found == value,
-                    }
-            }),
-            Must::Long { field, holds, mask, value } => {
-                frame.get(field).is_some_and(|found| (found & mask == value) == holds)
-            }
-            Must::Condition { a, compare, b, holds } => {
-                let values = a.get(frame, &flow.registers).zip(b.get(frame, &flow.registers));
-                values.is_some_and(|(a, b)| compare.holds(a, b) == holds)
-            }
-            Must::Has { header, holds } => frame.headers.has(header) == holds,
-            Must::Packet { holds } => (frame.headers.has(Header::Ip) || frame.headers.has(Header::Ip6)) == holds,
-            Must::There { field } => frame.get(field).is_some(),
-            // Asked of no bytes at all, an address that could be set is missing.
-            Must::Checksums => frame.headers.set(&mut [], Field::Ip6Src, 0) != Err(EditError::Hidden(Field::Ip6Src)),
-            Must::New { holds } => flow.new == holds,
-            Must::Full { holds } => flow.full == holds,
-        }
+    fn result(&self, frame: &Frame, known: &Known, registers: &Registers) -> u32 {
+        self.operation.apply(self.a.get(frame, known, registers), self.b.get(frame, known, registers))
     }
 }
 
 /// A row as it is run.
 #[derive(Debug, Clone)]
 pub struct Code {
-    must: Box<[Must]>,
-    updates: Box<[(u8, Function)]>,
+    conditions: Box<[Condition]>,
+    updates: Box<[(u8, Work)]>,
     edits: Box<[Edit]>,
     pub next: Next,
     pub notify: bool,
@@ -176,25 +176,17 @@ pub enum Decision {
 }
 
 impl Code {
-    fn new(row: &Row, keyed: &[Field]) -> Code {
-        let mut must: Vec<Must> = row.tests.iter().map(|test| Must::new(test.check, test.holds)).collect();
-        let tested = |field: Field, must: &[Must]| {
-            must.iter().any(|must| match must {
-                Must::Field { field: other, .. } | Must::Long { field: other, .. } => *other == field,
-                _ => false,
-            })
+    fn new(row: &Row) -> Code {
+        let condition = |check| match check {
+            Check::Condition { a, compare, b } => Some((Source::new(a), compare, Source::new(b))),
+            _ => None,
         };
-        for &field in &row.needs {
-            // All frames have the fields of the key, and what is of the same header.
-            let of_key =
-                |other: &Field| *other == field || field.header().is_some() && other.header() == field.header();
-            if !tested(field, &must) && !keyed.iter().any(of_key) {
-                must.push(Must::There { field });
-            }
-        }
+        let conditions = row.tests.iter().filter_map(|test| {
+            condition(test.check).map(|(a, compare, b)| Condition { a, compare, b, holds: test.holds })
+        });
         Code {
-            must: must.into(),
-            updates: row.updates.iter().map(|(place, function)| (register(*place), *function)).collect(),
+            conditions: conditions.collect(),
+            updates: row.updates.iter().map(|(place, function)| (register(*place), Work::new(function))).collect(),
             edits: row.edits.as_slice().into(),
             next: row.next,
             notify: row.notify,
@@ -208,26 +200,28 @@ impl Code {
     }
 
     #[inline]
-    pub fn fits(&self, frame: &Frame, flow: &Flow) -> bool {
-        self.must.iter().all(|must| must.is_so(frame, flow))
+    fn conditions_hold(&self, frame: &Frame, known: &Known, registers: &Registers) -> bool {
+        self.conditions.iter().all(|one| {
+            one.compare.holds(one.a.get(frame, known, registers), one.b.get(frame, known, registers)) == one.holds
+        })
     }
 
     /// The registers behind the row.
     #[inline]
-    pub fn update(&self, frame: &Frame, before: &Registers) -> Registers {
+    pub fn update(&self, frame: &Frame, known: &Known, before: &Registers) -> Registers {
         let mut after = *before;
-        for (to, function) in &self.updates {
-            after[usize::from(*to)] = result(function, frame, before);
+        for (to, work) in &self.updates {
+            after[usize::from(*to)] = work.result(frame, known, before);
         }
         after
     }
 
     /// Where the frame goes.
     #[inline]
-    pub fn decide(&self, frame: &Frame, registers: &Registers) -> Decision {
+    pub fn decide(&self, frame: &Frame, known: &Known, registers: &Registers) -> Decision {
         match self.verdict {
             Verdict::Next(element) => Decision::Next(element),
-            Verdict::Port(_) => Decision::Port(self.port.get(frame, registers).unwrap_or_default() as u8),
+            Verdict::Port(_) => Decision::Port(self.port.get(frame, known, registers) as u8),
             Verdict::Opposite => Decision::Port(frame.arrival.port ^ 1),
             Verdict::Host => Decision::Host,
             Verdict::Drop => Decision::Drop,
@@ -236,36 +230,36 @@ impl Code {
 
     /// Changes the frame.
     #[inline]
-    pub fn edit(&self, frame: &mut Frame, before: &Registers, after: &Registers) {
+    pub fn edit(&self, frame: &mut Frame, known: &mut Known, before: &Registers, after: &Registers) {
         if !self.edits.is_empty() {
-            self.carry_out(frame, before, after);
+            self.carry_out(frame, known, before, after);
         }
     }
 
-    fn carry_out(&self, frame: &mut Frame, before: &Registers, after: &Registers) {
+    fn carry_out(&self, frame: &mut Frame, known: &mut Known, before: &Registers, after: &Registers) {
         // All values are of the frame as it came.
         let mut values = [0; EDITS];
         for (value, edit) in values.iter_mut().zip(&self.edits) {
             if let Edit::Set(_, from) | Edit::Push(_, from) = edit {
                 *value = match from {
                     Value::Constant(number) => *number,
-                    Value::Field(field) => frame.get(*field).unwrap_or_default(),
+                    Value::Field(field) => known.get(frame, *field),
                     Value::Register(place) => after[usize::from(register(*place))].into(),
-                    Value::Result(function) => result(function, frame, before).into(),
+                    Value::Result(function) => Work::new(function).result(frame, known, before).into(),
                 };
             }
         }
         for (value, edit) in values.into_iter().zip(&self.edits) {
-            let headers = &mut frame.headers;
+            let (headers, bytes) = (&mut known.headers, &mut frame.bytes);
             let done = match edit {
-                Edit::Set(field, _) => frame.set(*field, value),
-                Edit::Push(Tag::Vlan, _) => headers.push_vlan(frame.bytes, value as u16),
-                Edit::Push(Tag::Mpls, _) => headers.push_mpls(frame.bytes, value as u32),
-                Edit::Pop(Tag::Vlan) => headers.pop_vlan(frame.bytes),
-                Edit::Pop(Tag::Mpls) => headers.pop_mpls(frame.bytes),
+                Edit::Set(field, _) => known.set(frame, *field, value),
+                Edit::Push(Tag::Vlan, _) => headers.push_vlan(bytes, value as u16),
+                Edit::Push(Tag::Mpls, _) => headers.push_mpls(bytes, value as u32),
+                Edit::Pop(Tag::Vlan) => headers.pop_vlan(bytes),
+                Edit::Pop(Tag::Mpls) => headers.pop_mpls(bytes),
                 Edit::Swap(pair) => {
                     let (source, destination) = pair.fields();
-                    headers.swap(frame.bytes, source, destination)
+                    headers.swap(bytes, source, destination)
                 }
             };
             // A row whose edits cannot be carried out does not fit.
@@ -278,22 +272,80 @@ impl Code {
 #[derive(Debug)]
 pub struct Rows {
     pub rows: Vec<Code>,
+    predicates: Vec<Predicate>,
     /// By state, those that are for it.
-    of_state: Vec<Box<[u16]>>,
+    of_state: Vec<Box<[Match]>>,
 }
 
 impl Rows {
     pub fn new(element: &Element) -> Rows {
-        let keyed = element.key.as_ref().map_or(&[][..], |key| &key.fields);
-        let rows = element.rows.iter().map(|row| Code::new(row, keyed)).collect();
-        let of = |state| (0u16..).zip(&element.rows).filter(|(_, row)| row.is_for(state)).map(|(at, _)| at).collect();
-        Rows { rows, of_state: (0..=255).take(element.states.len()).map(of).collect() }
+        let mut predicates = Vec::new();
+        let matches: Vec<Wanted> = element.rows.iter().map(|row| wanted(row, &mut predicates)).collect();
+        // The compiler allows half as many, in which fields that are bits of others have no bits of their own.
+        assert!(predicates.len() <= u64::BITS as usize, "an element of more predicates than the compiler allows");
+        let of = |state| {
+            let rows = (0..).zip(&element.rows).zip(&matches);
+            let rows = rows.filter(|((_, row), wanted)| row.is_for(state) && !wanted.never);
+            rows.map(|((row, _), wanted)| Match { mask: wanted.mask, value: wanted.value, row }).collect()
+        };
+        Rows {
+            rows: element.rows.iter().map(Code::new).collect(),
+            of_state: (0..=255).take(element.states.len()).map(of).collect(),
+            predicates,
+        }
+    }
+
+    /// What is so of a frame whatever its context is.
+    #[inline]
+    pub fn bits(&self, frame: &Frame, known: &Known) -> Bits {
+        let mut predicates = 0;
+        for (predicate, bit) in self.predicates.iter().zip(0..) {
+            predicates |= u64::from(predicate.holds(frame, known)) << bit;
+        }
+        Bits { parts: known.headers.parts(), predicates }
     }
 
     /// The first that fits.
     #[inline]
-    pub fn find(&self, state: u8, frame: &Frame, flow: &Flow) -> Option<usize> {
-        let rows = self.of_state.get(usize::from(state))?;
-        rows.iter().copied().map(usize::from).find(|at| self.rows[*at].fits(frame, flow))
+    pub fn find(&self, state: u8, bits: Bits, frame: &Frame, known: &Known, registers: &Registers) -> Option<usize> {
+        let rows = self.of_state.get(usize::from(state))?.iter().filter(|row| row.fits(bits));
+        rows.map(|row| usize::from(row.row)).find(|at| self.rows[*at].conditions_hold(frame, known, registers))
     }
+}
+
+/// What a row asks of a frame, and the predicates that it needs beside those that are there.
+fn wanted(row: &Row, predicates: &mut Vec<Predicate>) -> Wanted {
+    let mut wanted = Wanted::default();
+    for part in row.needs.iter().filter_map(|field| field.part()) {
+        wanted.part(part as usize, true);
+    }
+    for test in &row.tests {
+        let holds = test.holds;
+        match test.check {
+            Check::Has(header) => wanted.part(header.part() as usize, holds),
+            Check::Packet => wanted.part(Part::Net as usize, holds),
+            Check::Checksums => wanted.part(Part::Sums as usize, holds),
+            Check::New => wanted.part(NEW, holds),
+            Check::Full => wanted.part(FULL, holds),
+            Check::Condition { .. } => (),
+            Check::Field { field, mask, compare, value } => {
+                // Fields of two words are only compared for being equal, which both must be then.
+                let shifts = if field.bits() > 64 { &[64, 0][..] } else { &[0] };
+                for (word, shift) in Word::of(field).into_iter().zip(shifts) {
+                    let (mask, value) = ((mask >> shift) as u64, (value >> shift) as u64);
+                    if mask == 0 {
+                        wanted.never |= (value == 0) != holds;
+                        continue;
+                    }
+                    let predicate = Predicate { word, mask, compare, value };
+                    let bit = predicates.iter().position(|other| *other == predicate).unwrap_or(predicates.len());
+                    if bit == predicates.len() {
+                        predicates.push(predicate);
+                    }
+                    wanted.predicate(bit, holds);
+                }
+            }
+        }
+    }
+    wanted
 }

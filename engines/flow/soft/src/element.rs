@@ -4,11 +4,14 @@
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{self, Evict, Next, Timeout};
 
-use crate::code::{Code, Decision, Flow, Registers, Rows};
+use crate::code::{Bits, Code, Decision, FULL, NEW, Registers, Rows};
 use crate::event::{EventKind, Events, Raw};
-use crate::frame::Frame;
-use crate::key::{LONGEST, Packing};
+use crate::frame::{Frame, Known, LEFT, Verdict};
+use crate::key::Packing;
 use crate::table::{Due, GONE, NEVER, State, Table, Words};
+
+/// So many frames go through an element together: while the last are looked at, memory brings the contexts of the first.
+pub const BATCH: usize = 32;
 
 /// What an element has counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,37 +78,15 @@ impl Element {
         Element { number, contexts, parts }
     }
 
-    /// Takes a frame through the element; the key, if it is known already.
-    #[inline]
-    pub fn run(&mut self, frame: &mut Frame, key: Option<Words<2>>, events: &mut Events) -> Decision {
-        self.parts.counters.frames += 1;
-        let number = self.number;
+    /// Takes those frames of a batch through the element that have got to it.
+    pub fn run(&mut self, frames: &mut [Frame], known: &mut [Known], events: &mut Events) {
         match &mut self.contexts {
-            Contexts::None => self.parts.stateless(number, frame, events),
+            Contexts::None => self.parts.stateless(self.number, frames, known, events),
             Contexts::Short(packing, table) => {
-                let key = key.or_else(|| packing.of_frame(frame));
-                self.parts.stateful(number, table, key, frame, events)
+                self.parts.stateful(self.number, packing, table, frames, known, events);
             }
             Contexts::Long(packing, table) => {
-                let key = packing.of_frame(frame);
-                self.parts.stateful(number, table, key, frame, events)
-            }
-        }
-    }
-
-    /// Has the context of a frame that comes soon fetched; its key, if that is short.
-    #[inline]
-    pub fn look(&self, frame: &Frame) -> Option<Words<2>> {
-        match &self.contexts {
-            Contexts::None => None,
-            Contexts::Short(packing, table) => {
-                let key = packing.of_frame(frame)?;
-                table.fetch(table.home(&key));
-                Some(key)
-            }
-            Contexts::Long(packing, table) => {
-                table.fetch(table.home(&packing.of_frame(frame)?));
-                None
+                self.parts.stateful(self.number, packing, table, frames, known, events);
             }
         }
     }
@@ -118,6 +99,34 @@ impl Element {
             Contexts::Long(_, table) => self.parts.walk(self.number, table, time, places, events),
         }
     }
+}
+
+/// What is known of a frame before its context is there.
+#[derive(Clone, Copy)]
+struct Seen<const K: usize> {
+    key: Words<K>,
+    home: usize,
+    bits: Bits,
+}
+
+/// Sends a frame where its row says, and changes it.
+#[inline]
+fn leave(row: &Code, frame: &mut Frame, known: &mut Known, before: &Registers, after: &Registers) {
+    let verdict = match row.decide(frame, known, after) {
+        Decision::Next(element) => {
+            // A chain has no more elements than that.
+            known.next = element as u8;
+            None
+        }
+        Decision::Port(port) => Some(Verdict::Port(port)),
+        Decision::Host => Some(Verdict::Host),
+        Decision::Drop => Some(Verdict::Drop),
+    };
+    if let Some(verdict) = verdict {
+        frame.verdict = verdict;
+        known.next = LEFT;
+    }
+    row.edit(frame, known, before, after);
 }
 
 /// An event about a context.
@@ -135,66 +144,91 @@ impl Parts {
         all
     }
 
-    fn stateless(&mut self, number: usize, frame: &mut Frame, events: &mut Events) -> Decision {
-        let flow = Flow { registers: self.registers(&self.initial), new: true, full: false };
-        let Some(at) = self.rows.find(0, frame, &flow) else {
-            self.counters.unmatched += 1;
-            return Decision::Next(number + 1);
-        };
-        let row = &self.rows.rows[at];
-        self.counters.rows[at] += 1;
-        let after = row.update(frame, &flow.registers);
-        self.globals.copy_from_slice(&after[REGISTERS..]);
-        let decision = row.decide(frame, &after);
-        row.edit(frame, &flow.registers, &after);
-        if row.notify {
-            let time = frame.arrival.time;
-            events.push(event::<0>(EventKind::Notified, number, time, &[], &State::new(self.initial)));
+    fn stateless(&mut self, number: usize, frames: &mut [Frame], known: &mut [Known], events: &mut Events) {
+        for (frame, known) in frames.iter_mut().zip(known) {
+            if usize::from(known.next) != number {
+                continue;
+            }
+            self.counters.frames += 1;
+            let before = self.registers(&self.initial);
+            let mut bits = self.rows.bits(frame, known);
+            bits.parts |= 1 << NEW;
+            let Some((at, after)) = self.take(0, bits, frame, known, &before) else {
+                known.next += 1;
+                continue;
+            };
+            let row = &self.rows.rows[at];
+            if row.notify {
+                let time = frame.arrival.time;
+                events.push(event::<0>(EventKind::Notified, number, time, &[], &State::new(self.initial)));
+            }
+            leave(row, frame, known, &before, &after);
         }
-        decision
     }
 
+    /// First what knows no context, for the whole batch, which gives memory time to bring those; then the rest, frame by frame in their order.
     fn stateful<const K: usize>(
         &mut self,
         number: usize,
+        packing: &Packing,
         table: &mut Table<K>,
-        key: Option<Words<K>>,
-        frame: &mut Frame,
+        frames: &mut [Frame],
+        known: &mut [Known],
         events: &mut Events,
-    ) -> Decision {
-        let Some(key) = key else {
-            self.counters.keyless += 1;
-            return Decision::Next(number + 1);
-        };
-        let time = frame.arrival.time;
-        let home = table.home(&key);
-        let mut place = table.find(&key, home);
-        if let Some(at) = place {
-            let before = *table.state(at);
-            let due = table.state(at).expire(time);
-            if due != Due::No {
-                self.counters.expired += 1;
-                events.push(event(EventKind::Expired, number, time, &key, &before));
+    ) {
+        let mut seen: [Option<Seen<K>>; BATCH] = [None; BATCH];
+        for ((frame, known), seen) in frames.iter().zip(&mut *known).zip(&mut seen) {
+            if usize::from(known.next) != number {
+                continue;
             }
-            if due == Due::Gone {
+            self.counters.frames += 1;
+            let Some(key) = packing.of_frame(frame, known) else {
+                self.counters.keyless += 1;
+                known.next += 1;
+                continue;
+            };
+            let home = table.home(&key);
+            table.fetch(home);
+            *seen = Some(Seen { key, home, bits: self.rows.bits(frame, known) });
+        }
+        for ((frame, known), seen) in frames.iter_mut().zip(known).zip(seen) {
+            if let Some(seen) = seen {
+                self.one(number, table, seen, frame, known, events);
+            }
+        }
+    }
+
+    #[inline]
+    fn one<const K: usize>(
+        &mut self,
+        number: usize,
+        table: &mut Table<K>,
+        Seen { key, home, mut bits }: Seen<K>,
+        frame: &mut Frame,
+        known: &mut Known,
+        events: &mut Events,
+    ) {
+        let time = frame.arrival.time;
+        let mut place = table.find(&key, home);
+        if let Some(at) = place
+            && table.state(at).is_over(time)
+        {
+            self.counters.expired += 1;
+            events.push(event(EventKind::Expired, number, time, &key, table.state(at)));
+            if table.state(at).expire(time) == Due::Gone {
                 table.remove(at);
                 place = None;
             }
         }
         let mut context = place.map_or(State::new(self.initial), |at| *table.state(at));
-        let flow = Flow {
-            registers: self.registers(&context.registers),
-            new: place.is_none(),
-            full: self.evict.is_none() && table.count() == table.capacity(),
-        };
-        let Some(at) = self.rows.find(context.state, frame, &flow) else {
-            self.counters.unmatched += 1;
-            return Decision::Next(number + 1);
+        let full = self.evict.is_none() && table.count() == table.capacity();
+        bits.parts |= u32::from(place.is_none()) << NEW | u32::from(full) << FULL;
+        let before = self.registers(&context.registers);
+        let Some((at, after)) = self.take(context.state, bits, frame, known, &before) else {
+            known.next += 1;
+            return;
         };
         let row = &self.rows.rows[at];
-        self.counters.rows[at] += 1;
-        let after = row.update(frame, &flow.registers);
-        self.globals.copy_from_slice(&after[REGISTERS..]);
         context.registers.copy_from_slice(&after[..REGISTERS]);
         row.keep(&mut context, time);
         match place {
@@ -224,9 +258,27 @@ impl Parts {
         if row.notify {
             events.push(event(EventKind::Notified, number, time, &key, &context));
         }
-        let decision = row.decide(frame, &after);
-        row.edit(frame, &flow.registers, &after);
-        decision
+        leave(row, frame, known, &before, &after);
+    }
+
+    /// The row that a frame takes, which is counted, and the registers behind it.
+    #[inline]
+    fn take(
+        &mut self,
+        state: u8,
+        bits: Bits,
+        frame: &Frame,
+        known: &Known,
+        before: &Registers,
+    ) -> Option<(usize, Registers)> {
+        let Some(at) = self.rows.find(state, bits, frame, known, before) else {
+            self.counters.unmatched += 1;
+            return None;
+        };
+        self.counters.rows[at] += 1;
+        let after = self.rows.rows[at].update(frame, known, before);
+        self.globals.copy_from_slice(&after[REGISTERS..]);
+        Some((at, after))
     }
 
     fn walk<const K: usize>(
@@ -250,26 +302,6 @@ impl Parts {
     }
 }
 
-impl Packing {
-    /// The key of a frame; none when it lacks a field.
-    #[inline]
-    pub fn of_frame<const K: usize>(&self, frame: &Frame) -> Option<Words<K>> {
-        // A key has no more fields than bytes, and room that is not used takes time, too.
-        if K == 2 { self.of_fields::<K, 16>(frame) } else { self.of_fields::<K, LONGEST>(frame) }
-    }
-
-    #[inline]
-    fn of_fields<const K: usize, const N: usize>(&self, frame: &Frame) -> Option<Words<K>> {
-        let mut values = [0; N];
-        let values = &mut values[..self.fields()];
-        for (value, field) in values.iter_mut().zip(&self.key.fields) {
-            *value = frame.get(*field)?;
-        }
-        self.order(values);
-        Some(self.pack(values))
-    }
-}
-
 impl Code {
     /// What the row says of state and timeouts.
     #[inline]
@@ -285,6 +317,7 @@ impl Code {
                 period: idle.map_or(0, |one| one.micros),
                 hard_then: then(hard),
                 idle_then: then(idle),
+                used: true,
             };
         }
         if context.period != 0 {

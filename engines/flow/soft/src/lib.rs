@@ -23,7 +23,7 @@ mod frame;
 mod key;
 mod table;
 
-pub use chain::{Chain, Context, Deadline, HostError, Options, Seen, Verdict};
+pub use chain::{Chain, Context, Deadline, HostError, Options};
 pub use element::Counters;
 pub use event::{Event, EventKind};
-pub use frame::Arrival;
+pub use frame::{Arrival, Frame, Verdict};

@@ -1,8 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Contexts by key: open addressing, one cache line for a context whose key has up to 16 bytes.
+//! Contexts by key: open addressing, one cache line for a context whose key has up to 16 bytes, two for others.
+
+use std::mem::MaybeUninit;
 
 use penstock_flow_compiler::limits::REGISTERS;
 use penstock_flow_compiler::program::Evict;
+
+use crate::frame::fetch;
 
 /// No deadline.
 pub const NEVER: u64 = u64::MAX;
@@ -28,6 +32,8 @@ pub struct State {
     pub hard_then: u16,
     pub idle_then: u16,
     pub state: u8,
+    /// Of a place in the table: a context is there. It stands here because there is room.
+    pub used: bool,
 }
 
 /// What the time has done to a context.
@@ -42,12 +48,18 @@ pub enum Due {
 impl State {
     /// In the first state, without timeouts.
     pub fn new(registers: [u32; REGISTERS]) -> State {
-        State { registers, hard: NEVER, idle: NEVER, period: 0, hard_then: GONE, idle_then: GONE, state: 0 }
+        State { registers, hard: NEVER, idle: NEVER, period: 0, hard_then: GONE, idle_then: GONE, state: 0, used: true }
+    }
+
+    /// Whether a deadline has passed.
+    #[inline]
+    pub fn is_over(&self, time: u64) -> bool {
+        time >= self.hard.min(self.idle)
     }
 
     /// Does what the deadlines say. The earlier counts; of equal ones the hard one.
     pub fn expire(&mut self, time: u64) -> Due {
-        if time < self.hard.min(self.idle) {
+        if !self.is_over(time) {
             return Due::No;
         }
         let then = if self.hard <= self.idle { self.hard_then } else { self.idle_then };
@@ -60,12 +72,13 @@ impl State {
 }
 
 #[derive(Debug, Clone, Copy)]
-#[repr(C)]
+#[repr(C, align(64))]
 struct Entry<const K: usize> {
     key: Words<K>,
     state: State,
-    used: bool,
 }
+
+const _: () = assert!(size_of::<Entry<2>>() == 64 && size_of::<Entry<5>>() == 128);
 
 /// Contexts whose keys have up to 8·K bytes.
 #[derive(Debug)]
@@ -78,12 +91,32 @@ pub struct Table<const K: usize> {
     walk: usize,
 }
 
+/// Asks the kernel for large pages: contexts lie all over a table, and to find small pages takes longer than to fetch a context.
+fn ask_for_large_pages<T>(room: &mut [MaybeUninit<T>]) {
+    #[cfg(target_os = "linux")]
+    {
+        /// The smallest pages that there are.
+        const PAGE: usize = 4096;
+        let first = room.as_mut_ptr().cast::<u8>();
+        let skipped = first.align_offset(PAGE);
+        if let Some(bytes) = size_of_val(room).checked_sub(skipped) {
+            // SAFETY: advice about pages that lie in `room` as a whole; it changes nothing in them. Whether it is taken makes no difference but to time.
+            unsafe { libc::madvise(first.add(skipped).cast(), bytes / PAGE * PAGE, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = room;
+}
+
 impl<const K: usize> Table<K> {
     pub fn new(capacity: usize, seed: u64) -> Table<K> {
-        let empty = Entry { key: [0; K], state: State::new([0; REGISTERS]), used: false };
+        let empty = Entry { key: [0; K], state: State { used: false, ..State::new([0; REGISTERS]) } };
         // At most two thirds full, so that a search ends soon.
-        let entries = vec![empty; (capacity + capacity / 2 + 2).next_power_of_two()].into_boxed_slice();
-        Table { entries, seed, capacity, count: 0, walk: 0 }
+        let places = (capacity + capacity / 2 + 2).next_power_of_two();
+        let mut entries = Vec::with_capacity(places);
+        ask_for_large_pages(entries.spare_capacity_mut());
+        entries.resize(places, empty);
+        Table { entries: entries.into_boxed_slice(), seed, capacity, count: 0, walk: 0 }
     }
 
     pub fn count(&self) -> usize {
@@ -121,15 +154,11 @@ impl<const K: usize> Table<K> {
     /// Fetches what a search that begins there will look at.
     #[inline]
     pub fn fetch(&self, home: usize) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let entry = std::ptr::from_ref(&self.entries[home]);
-            // SAFETY: a hint, which loads nothing; the address is that of an entry.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
+        let entry = std::ptr::from_ref(&self.entries[home]).cast::<u8>();
+        fetch(entry);
+        if size_of::<Entry<K>>() > 64 {
+            fetch(entry.wrapping_add(64));
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = home;
     }
 
     /// The place of a key's context.
@@ -138,7 +167,7 @@ impl<const K: usize> Table<K> {
         let mut place = home;
         loop {
             let entry = &self.entries[place];
-            if !entry.used {
+            if !entry.state.used {
                 return None;
             }
             if entry.key == *key {
@@ -155,7 +184,7 @@ impl<const K: usize> Table<K> {
 
     /// The context in a place, if there is one.
     pub fn get(&self, place: usize) -> Option<(&Words<K>, &State)> {
-        self.entries.get(place).filter(|entry| entry.used).map(|entry| (&entry.key, &entry.state))
+        self.entries.get(place).filter(|entry| entry.state.used).map(|entry| (&entry.key, &entry.state))
     }
 
     /// Adds a context, for whose key there is none, and says where; none: the table is full.
@@ -164,10 +193,10 @@ impl<const K: usize> Table<K> {
             return None;
         }
         let mut place = home;
-        while self.entries[place].used {
+        while self.entries[place].state.used {
             place = self.after(place);
         }
-        self.entries[place] = Entry { key, state, used: true };
+        self.entries[place] = Entry { key, state };
         self.count += 1;
         Some(place)
     }
@@ -176,7 +205,7 @@ impl<const K: usize> Table<K> {
     pub fn remove(&mut self, mut place: usize) {
         let mask = self.entries.len() - 1;
         let mut next = self.after(place);
-        while self.entries[next].used {
+        while self.entries[next].state.used {
             let home = self.home(&self.entries[next].key);
             // It may not stand before its home.
             if next.wrapping_sub(home) & mask >= next.wrapping_sub(place) & mask {
@@ -185,7 +214,7 @@ impl<const K: usize> Table<K> {
             }
             next = self.after(next);
         }
-        self.entries[place].used = false;
+        self.entries[place].state.used = false;
         self.count -= 1;
     }
 
@@ -193,7 +222,7 @@ impl<const K: usize> Table<K> {
     /// of several. None if the table is empty.
     pub fn candidate(&self, home: usize, evict: Evict) -> Option<usize> {
         let places = (0..self.entries.len()).map(|step| (home + step) & (self.entries.len() - 1));
-        let used = places.filter(|place| self.entries[*place].used).take(CANDIDATES);
+        let used = places.filter(|place| self.entries[*place].state.used).take(CANDIDATES);
         let value = |place: &usize| match evict {
             Evict::Lowest => self.entries[*place].state.registers[0],
             Evict::Highest => !self.entries[*place].state.registers[0],
@@ -206,7 +235,7 @@ impl<const K: usize> Table<K> {
         while *places > 0 {
             let place = self.walk;
             let entry = &self.entries[place];
-            if entry.used && time >= entry.state.hard.min(entry.state.idle) {
+            if entry.state.used && entry.state.is_over(time) {
                 return Some(place);
             }
             *places -= 1;
@@ -217,7 +246,7 @@ impl<const K: usize> Table<K> {
 
     /// Removes all.
     pub fn clear(&mut self) {
-        self.entries.iter_mut().for_each(|entry| entry.used = false);
+        self.entries.iter_mut().for_each(|entry| entry.state.used = false);
         self.count = 0;
     }
 }
