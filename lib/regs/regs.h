@@ -37,7 +37,7 @@
 #define CARD_STREAM_RX_FRAMES 0x0u /* Frames that entered whole. */
 #define CARD_STREAM_RX_BYTES 0x4u /* Their bytes, low 32 bits. */
 #define CARD_STREAM_DROP_OVERFLOW 0x8u /* Frames dropped at the port because the ingress buffer was full. */
-#define CARD_STREAM_DROP_OVERSIZE 0xCu /* Frames dropped because they were longer than MAX_FRAME or than a slot. */
+#define CARD_STREAM_DROP_OVERSIZE 0xCu /* Frames dropped because they were longer than MAX_FRAME or than a slot, or became so in the inline chain. */
 #define CARD_STREAM_DROP_RUNT 0x10u /* Frames dropped because they were shorter than an Ethernet header. */
 #define CARD_STREAM_DROP_DAMAGED 0x14u /* Frames dropped because they arrived damaged. */
 #define CARD_STREAM_DROP_DISABLED 0x18u /* Frames dropped because the port was disabled. */
@@ -47,6 +47,15 @@
 #define CARD_STREAM_TX_BYTES 0x28u /* Their bytes, low 32 bits. */
 #define CARD_STREAM_TX_STALLS 0x2Cu /* Cycles in which the receiver of the outgoing stream was not ready. */
 #define CARD_STREAM_RX_LEVEL 0x30u /* Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another. */
+
+/* shell/regs/inline.rdl */
+#define INLINE_ELEMENTS 0x0u /* Elements. */
+#define INLINE_CONTEXTS 0x4u /* Places of an element's table of contexts. */
+#define INLINE_FRAMES 0x8u /* Frames that have gone through the chain. */
+#define INLINE_BLOCKED 0xCu /* Frames among them that its programs dropped. */
+#define INLINE_REFUSED 0x10u /* Frames among them that its programs sent to where there is nothing, or where only units send. */
+#define INLINE_TIME 0x14u /* Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles. */
+#define INLINE_HOLD 0x18u /* 1: the clock stands still. */
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */

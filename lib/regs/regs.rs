@@ -68,7 +68,7 @@ pub const CARD_STREAM_RX_FRAMES: u32 = 0x0;
 pub const CARD_STREAM_RX_BYTES: u32 = 0x4;
 /// Frames dropped at the port because the ingress buffer was full.
 pub const CARD_STREAM_DROP_OVERFLOW: u32 = 0x8;
-/// Frames dropped because they were longer than MAX_FRAME or than a slot.
+/// Frames dropped because they were longer than MAX_FRAME or than a slot, or became so in the inline chain.
 pub const CARD_STREAM_DROP_OVERSIZE: u32 = 0xC;
 /// Frames dropped because they were shorter than an Ethernet header.
 pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
@@ -88,6 +88,22 @@ pub const CARD_STREAM_TX_BYTES: u32 = 0x28;
 pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
 /// Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another.
 pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
+
+// shell/regs/inline.rdl
+/// Elements.
+pub const INLINE_ELEMENTS: u32 = 0x0;
+/// Places of an element's table of contexts.
+pub const INLINE_CONTEXTS: u32 = 0x4;
+/// Frames that have gone through the chain.
+pub const INLINE_FRAMES: u32 = 0x8;
+/// Frames among them that its programs dropped.
+pub const INLINE_BLOCKED: u32 = 0xC;
+/// Frames among them that its programs sent to where there is nothing, or where only units send.
+pub const INLINE_REFUSED: u32 = 0x10;
+/// Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles.
+pub const INLINE_TIME: u32 = 0x14;
+/// 1: the clock stands still.
+pub const INLINE_HOLD: u32 = 0x18;
 
 // engines/rpu/regs/rpu.rdl
 /// Descriptor to send, low word: length [15:0], slot [23:16], port [31:24].

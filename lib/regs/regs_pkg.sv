@@ -47,6 +47,15 @@ package regs_pkg;
   localparam logic [31:0] CARD_STREAM_TX_STALLS = 32'h0000002C;
   localparam logic [31:0] CARD_STREAM_RX_LEVEL = 32'h00000030;
 
+  // shell/regs/inline.rdl
+  localparam logic [31:0] INLINE_ELEMENTS = 32'h00000000;
+  localparam logic [31:0] INLINE_CONTEXTS = 32'h00000004;
+  localparam logic [31:0] INLINE_FRAMES = 32'h00000008;
+  localparam logic [31:0] INLINE_BLOCKED = 32'h0000000C;
+  localparam logic [31:0] INLINE_REFUSED = 32'h00000010;
+  localparam logic [31:0] INLINE_TIME = 32'h00000014;
+  localparam logic [31:0] INLINE_HOLD = 32'h00000018;
+
   // engines/rpu/regs/rpu.rdl
   localparam logic [31:0] RPU_CORE_SEND_DESC_LOW = 32'h00000008;
   localparam logic [31:0] RPU_CORE_SEND_DESC_HIGH = 32'h0000000C;
