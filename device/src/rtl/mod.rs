@@ -20,11 +20,11 @@ use std::time::Instant;
 
 pub use build::BuildError;
 pub use pace::LINE_GBPS;
-use penstock_shell::{Access, AccessError, Cause, Fault, Inline};
+use penstock_shell::{Access, AccessError, Cause, Fault};
 
 use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
-use crate::flow::{FlowError, FlowImage};
+use crate::flow::{FlowChain, FlowError, FlowImage};
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
@@ -626,7 +626,7 @@ impl Device for RtlDevice {
         self.with_map(map, |card| card.take())
     }
 
-    fn flow(&mut self) -> Result<&mut Inline, FlowError> {
+    fn flow(&mut self) -> Result<&mut dyn FlowChain, FlowError> {
         Err(FlowError::NoChain)
     }
 
