@@ -57,8 +57,7 @@ module cfg_front
     Decode,
     Card,
     Unit,
-    MapsOf,
-    Chain,
+    Other,
     Respond
   } state_e;
   state_e state_q;
@@ -146,10 +145,10 @@ module cfg_front
           state_q   <= Unit;
         end else if (HasMaps && addr_q[31:12] == MapsWindow) begin
           maps_req_q <= 1'b1;
-          state_q <= MapsOf;
+          state_q <= Other;
         end else if (HasChain && addr_q[31:24] == ChainWindow) begin
           chain_req_q <= 1'b1;
-          state_q <= Chain;
+          state_q <= Other;
         end else begin
           err_q   <= 1'b1;
           state_q <= Respond;
@@ -162,18 +161,12 @@ module cfg_front
         rdata <= card.rdata;
         state_q <= Respond;
       end
-      MapsOf:
-      if (maps.ack) begin
+      Other:
+      if (maps.ack || chain.ack) begin
         maps_req_q <= 1'b0;
-        err_q <= maps.err;
-        rdata <= maps.rdata;
-        state_q <= Respond;
-      end
-      Chain:
-      if (chain.ack) begin
         chain_req_q <= 1'b0;
-        err_q <= chain.err;
-        rdata <= chain.rdata;
+        err_q <= chain.ack ? chain.err : maps.err;
+        rdata <= chain.ack ? chain.rdata : maps.rdata;
         state_q <= Respond;
       end
       Unit: begin
