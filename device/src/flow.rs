@@ -17,6 +17,7 @@ use serde_json::{Map, Value as Json, json};
 
 pub use crate::chain::FlowChain;
 use crate::design;
+use crate::device::DeviceError;
 use crate::files;
 use crate::image::ImageError;
 use crate::outcome::{ElementCounters, InlineCounters, RowCounter};
@@ -67,6 +68,8 @@ pub enum FlowError {
     },
     /// Something that is given is not what an element has; a sentence.
     Given(String),
+    /// The card did not answer as it should; a sentence.
+    Card(String),
     /// The element refused.
     Host(HostError),
 }
@@ -89,13 +92,19 @@ impl fmt::Display for FlowError {
             Self::NoBlock { name, there } => {
                 write!(f, "there is no inline block `{name}`; there are: {}", there.join(", "))
             }
-            Self::Given(text) => write!(f, "{text}"),
+            Self::Given(text) | Self::Card(text) => write!(f, "{text}"),
             Self::Host(error) => write!(f, "{error}"),
         }
     }
 }
 
 impl std::error::Error for FlowError {}
+
+impl From<DeviceError> for FlowError {
+    fn from(error: DeviceError) -> Self {
+        Self::Card(error.to_string())
+    }
+}
 
 impl From<HostError> for FlowError {
     fn from(error: HostError) -> Self {

@@ -18,6 +18,7 @@ pub mod edits;
 mod explain;
 mod facts;
 mod fault;
+pub mod hardware;
 pub mod image;
 mod lex;
 pub mod limits;

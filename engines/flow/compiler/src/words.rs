@@ -18,7 +18,7 @@ use crate::limits;
 use crate::program::{Compare, Element, Key, Next, Operation, Place, Program, Timeout};
 
 /// Halves of a key.
-const HALVES: usize = 20;
+pub(crate) const HALVES: usize = 20;
 /// Pairs of halves that can change places.
 const PAIRS: usize = 9;
 /// Pairs of fields that decide which side comes first.
@@ -98,7 +98,7 @@ fn not_in_hardware(element: &Element, image: &ElementImage, faults: &mut Vec<Fau
 }
 
 /// The different timeouts of an element, in the order of its rows.
-fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
+pub(crate) fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
     let mut periods = Vec::new();
     let mut first = None;
     for row in &element.rows {
@@ -127,16 +127,16 @@ fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
 }
 
 /// Where words of fields stand in a key.
-struct Layout {
+pub(crate) struct Layout {
     /// The number of the word in each half.
-    halves: [Option<u8>; HALVES],
+    pub(crate) halves: [Option<u8>; HALVES],
     /// Halves that change places.
     swap: u32,
 }
 
 impl Layout {
     /// None: there is no room.
-    fn new(key: &Key) -> Option<Layout> {
+    pub(crate) fn new(key: &Key) -> Option<Layout> {
         let mut layout = Layout { halves: [None; HALVES], swap: 0 };
         // Both sides of pairs first, as they have the fewest places, and whole words before halves.
         for wide in [true, false] {
@@ -193,13 +193,13 @@ impl Layout {
 
 /// 32 bits of a field.
 #[derive(Clone, Copy)]
-struct FieldWord {
-    number: u8,
+pub(crate) struct FieldWord {
+    pub(crate) number: u8,
     /// It has more than 16 bits.
-    wide: bool,
+    pub(crate) wide: bool,
 }
 
-fn words_of(field: Field) -> impl Iterator<Item = FieldWord> {
+pub(crate) fn words_of(field: Field) -> impl Iterator<Item = FieldWord> {
     (0..field.bits().div_ceil(32))
         .map(move |word| FieldWord { number: field.word() + word as u8, wide: field.bits() - 32 * word > 16 })
 }
