@@ -11,3 +11,7 @@ flow_rows.sv
 flow_stash.sv
 flow_core.sv
 flow_act.sv
+flow_events.sv
+flow_counters.sv
+flow_host.sv
+flow_element.sv
