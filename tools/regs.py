@@ -22,6 +22,7 @@ SOURCES = [
     "engines/rpu/regs/rpu.rdl",
     "engines/xdp/regs/xdp.rdl",
     "engines/xdp/regs/maps.rdl",
+    "engines/flow/regs/flow.rdl",
     *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "engines/rpu/accelerators").glob("*/*.rdl")),
 ]
 

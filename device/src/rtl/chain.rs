@@ -2,7 +2,9 @@
 //! The inline chain of a card in RTL, over its registers (shell/regs/inline.rdl, engines/flow/regs/flow.rdl).
 
 use std::collections::VecDeque;
+use std::slice;
 
+use penstock_flow_compiler::Fault;
 use penstock_flow_compiler::hardware::{self, Contexts, Hardware, KEY_WORDS};
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{Element, Program};
@@ -78,8 +80,7 @@ impl CardChain {
             return Err(DeviceError::Unsupported(text));
         }
         let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
-        check_tables(&program, places)?;
-        let compiled = compile(blocks, &program).map_err(DeviceError::Unsupported)?;
+        let compiled = compile(blocks, &program, places).map_err(DeviceError::Unsupported)?;
         for (element, words) in compiled.words.iter().enumerate() {
             let mut window = Window { bus, element };
             window.change(CLEAR)?;
@@ -103,7 +104,8 @@ impl CardChain {
         if let Some((element, what)) = self.program.difference(&program) {
             return Err(HostError::Differs { element, what }.into());
         }
-        let compiled = compile(blocks, &program).map_err(FlowError::Given)?;
+        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
+        let compiled = compile(blocks, &program, places).map_err(FlowError::Given)?;
         for (element, words) in compiled.words.iter().enumerate() {
             let mut window = Window { bus, element };
             window.program(words)?;
@@ -321,7 +323,8 @@ impl CardChain {
         let known = self.known(element)?;
         let source = self.element(element)?;
         let fields = source.key.as_ref().map_or(&[][..], |key| &key.fields);
-        let fits = |(field, value): (&penstock_headers::Field, &u128)| value.checked_shr(field.bits()).unwrap_or(0) == 0;
+        let fits =
+            |(field, value): (&penstock_headers::Field, &u128)| value.checked_shr(field.bits()).unwrap_or(0) == 0;
         if fields.len() == key.len() && fields.iter().zip(key).all(fits) {
             return Ok(known);
         }
@@ -425,29 +428,16 @@ fn unwrapped(at: u32, now: u64) -> u64 {
     if late < PAST { now.saturating_sub(late.into()) } else { now + u64::from(at.wrapping_sub(now as u32)) }
 }
 
-/// The words of a chain; else what hardware has not, with the places in the blocks' programs.
-fn compile(blocks: &[FlowImage], program: &Program) -> Result<Hardware, String> {
+/// The words of a chain for tables of so many places; else what hardware has not, with the places in the blocks' programs.
+fn compile(blocks: &[FlowImage], program: &Program, places: u32) -> Result<Hardware, String> {
+    let contexts = (u64::from(places) * LOAD / 100) as u32;
     let told = |block: &FlowImage| {
-        let faults = hardware::compile(&block.program).err().unwrap_or_default();
+        let faults = hardware::compile(&joined(slice::from_ref(block)), contexts).err().unwrap_or_default();
         let path = block.path.display().to_string();
-        let one = move |fault: penstock_flow_compiler::Fault| {
-            format!("{path}:{}:{}: {}", fault.span.line, fault.span.column, fault.message)
-        };
+        let one = move |Fault { span, message }| format!("{path}:{}:{}: {message}", span.line, span.column);
         faults.into_iter().map(one).collect::<Vec<_>>()
     };
-    hardware::compile(program).map_err(|_| blocks.iter().flat_map(told).collect::<Vec<_>>().join("\n"))
-}
-
-/// Refuses programs whose tables are larger than the hardware's.
-fn check_tables(program: &Program, places: u32) -> Result<(), DeviceError> {
-    let most = (u64::from(places) * LOAD / 100) as u32;
-    let too_large = |element: &&Element| element.key.is_some() && element.capacity.is_some_and(|size| size > most);
-    let Some(element) = program.elements.iter().find(too_large) else { return Ok(()) };
-    let (name, wanted) = (&element.name, element.capacity.unwrap_or_default());
-    Err(DeviceError::Unsupported(format!(
-        "element `{name}` wants a table of {wanted} contexts, and the card's elements have room for {most}; make its `table` smaller, or `contexts` of the \
-         inline block in the design {wanted}"
-    )))
+    hardware::compile(program, contexts).map_err(|_| blocks.iter().flat_map(told).collect::<Vec<_>>().join("\n"))
 }
 
 /// What places of keys depend on: the same in each run, so that runs are repeatable.

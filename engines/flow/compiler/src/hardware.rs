@@ -19,13 +19,13 @@ pub struct Hardware {
     pub rows: Vec<Vec<usize>>,
 }
 
-/// Makes that of a program, which may have been put together of several.
+/// Makes that of a program, which may have been put together of several. `contexts`: how many the table of each element holds.
 ///
 /// # Errors
 /// What the program wants that hardware has not, or not so much of.
-pub fn compile(program: &Program) -> Result<Hardware, Vec<Fault>> {
+pub fn compile(program: &Program, contexts: u32) -> Result<Hardware, Vec<Fault>> {
     let image = Image::new(program)?;
-    let words = words::words(program, &image)?;
+    let words = words::words(program, &image, contexts)?;
     let rows = image.elements.iter().map(|element| element.rows.iter().map(|row| row.row).collect()).collect();
     Ok(Hardware { words, rows })
 }
