@@ -4,7 +4,7 @@
 use std::fmt;
 
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
-use penstock_flow_compiler::program::{self, Program};
+use penstock_flow_compiler::program::Program;
 use penstock_headers::Headers;
 
 use crate::code::{Decision, Rows};
