@@ -338,6 +338,8 @@ module flow_core
 
   // ---- X: what it has now
   context_t stash_content, fresh;
+  key_t stash_key;
+  logic stash_valid;
   result_t x_read, x_result, r_made, r_result;
   period_word_t x_period;
   logic x_hard_passed, x_idle_passed, x_idle_counts, x_expired, x_by_place, x_forwarded;
@@ -349,7 +351,7 @@ module flow_core
   always_comb begin
     x_read.content = x_stash_q ? stash_content : x_entry_q.content;
     x_read.where = '{stash: x_stash_q, way: x_way_q, slot: x_slot_q};
-    x_read.placed = x_stash_q || (x_by_place ? x_entry_q.valid : x_way_hit_q);
+    x_read.placed = x_by_place ? (x_stash_q ? stash_valid : x_entry_q.valid) : x_stash_q || x_way_hit_q;
     x_read.present = x_read.placed;
     x_hard_passed = x_read.content.hard.on && has_passed(x_q.now, x_read.content.hard.at);
     x_idle_passed = x_read.content.idle.on && has_passed(x_q.now, x_read.content.idle.at);
@@ -404,7 +406,7 @@ module flow_core
   always_ff @(posedge clk) begin
     c_q <= x_q;
     c_q.valid <= x_q.valid && !rst;
-    if (x_by_place) c_q.key <= x_entry_q.key;
+    if (x_by_place) c_q.key <= x_stash_q ? stash_key : x_entry_q.key;
     c_frame_q <= x_frame_q;
     c_result_q <= x_result;
     c_of_frame_q <= x_of_frame;
@@ -588,6 +590,8 @@ module flow_core
       .hit_slot(stash_slot),
       .read_slot(x_slot_q),
       .read_context(stash_content),
+      .read_key(stash_key),
+      .read_valid(stash_valid),
       .free_slot,
       .reserve,
       .used(stash_used),

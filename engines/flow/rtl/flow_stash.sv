@@ -17,6 +17,8 @@ module flow_stash
     output slot_t                hit_slot,
     input  wire slot_t           read_slot,  // without a register, any slot
     output context_t             read_context,
+    output logic [KeyBits-1:0]   read_key,
+    output logic                 read_valid,
 
     // a slot for a new entry
     output slot_t free_slot,
@@ -41,7 +43,7 @@ module flow_stash
   logic [StashEntries-1:0] reserved_q, valid_q, moving_q, same;
   logic [StashEntries-1:0][KeyBits-1:0] keys_q;
   (* ram_style = "distributed" *) context_t contexts[StashEntries];
-  (* ram_style = "distributed" *) logic [KeyBits-1:0] copies[StashEntries];  // of the keys, for the one that moves
+  (* ram_style = "distributed" *) logic [KeyBits-1:0] copies[StashEntries];  // of the keys, for one that moves or is read
 
   always_ff @(posedge clk) begin
     if (we && keep) begin
@@ -51,6 +53,8 @@ module flow_stash
     end
   end
   assign read_context = contexts[read_slot];
+  assign read_key = copies[read_slot];
+  assign read_valid = valid_q[read_slot];
 
   always_comb begin
     hit_slot = '0;

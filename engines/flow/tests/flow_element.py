@@ -514,7 +514,7 @@ class Element:
         state = context.state if row.goto is None else row.goto
 
         def tell(kind: str) -> None:
-            events.append(Event(kind, key or 0, state, tuple(new_r)))
+            events.append(Event(kind, key if key is not None and program.keyed else 0, state, tuple(new_r)))
 
         if keeps:
             at = [(self.now + period.duration) % WORD for period in program.periods]
