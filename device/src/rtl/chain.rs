@@ -192,7 +192,7 @@ impl CardChain {
         let now = Self::time(bus)?;
         let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
         let mut window = Window { bus, element };
-        let of_ways = (0..places).map(|place| place / WAYS | place % WAYS << WAY_AT);
+        let of_ways = (0..places).map(|place| (place / WAYS) | ((place % WAYS) << WAY_AT));
         let mut all = Vec::new();
         for place in (0..STASH).map(|slot| IN_STASH | slot << WAY_AT).chain(of_ways) {
             if all.len() == count {
