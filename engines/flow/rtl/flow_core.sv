@@ -22,8 +22,8 @@
 // own where no frame comes (or, when the stash fills, before frames), to an empty place of theirs, or in exchange for what lies there. Frames are
 // taken only while the stash has a free slot for each that is on its way, so none ever waits for one where it holds the mover up.
 //
-// When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest or highest first
-// register gives way. Where nothing is in them it is added all the same, as long as the table has room.
+// When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
+// or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
 module flow_core
   import flow_pkg::*;
 #(

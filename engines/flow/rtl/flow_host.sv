@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle; what is read is there two cycles
-// behind its address. Reading changes nothing.
+// The host's window into an element: registers by byte address (engines/flow/regs/flow.rdl). A write takes one cycle; what is read is there
+// two cycles behind its address. Reading changes nothing.
 module flow_host
   import flow_pkg::*;
   import edit_pkg::*;

@@ -6,8 +6,8 @@
 //   word ─┬─> edits of rows, 32 bits a cycle ──> memory, a bank each ──> edit of the row that was taken
 //         └─> shift register ── commit ──> registers ──> program
 //
-// Words come lowest first: those of the edits of all rows, then those of program_t. These move through all of the shift register, so one costs a wire and no
-// address. When all are there the host may commit them, in a cycle in which nothing is on its way.
+// Words come lowest first: those of the edits of all rows, then those of program_t. These move through all of the shift register, so one
+// costs a wire and no address. When all are there the host may commit them, in a cycle in which nothing is on its way.
 module flow_program
   import flow_pkg::*;
   import edit_pkg::*;

@@ -607,10 +607,12 @@ async def fills_up(dut: Any) -> None:
     """New flows at full rate until the table is full: each finds its place, and none is lost or there twice."""
     bench = Bench(dut, 8)
     await bench.start()
+    entries = 1 << (await bench.read(regs.FLOW_HOST_SHAPE))[0] % 256
+    room = entries * 97 // 100
     # The program has more than there is room for.
-    await bench.run(replace(COUNTING, capacity=ENTRIES))
-    model = Element(replace(COUNTING, capacity=ROOM))
-    keys = list({bench.rng.getrandbits(32) for _ in range(ROOM + 50)})
+    await bench.run(replace(COUNTING, capacity=entries))
+    model = Element(replace(COUNTING, capacity=room))
+    keys = list({bench.rng.getrandbits(32) for _ in range(room + 50)})
     unkept = 0
     for key in keys:
         await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
@@ -618,12 +620,11 @@ async def fills_up(dut: Any) -> None:
     await bench.settle()
     await bench.step(2000)
     [stash], [moves] = await bench.read(regs.FLOW_HOST_STASH), await bench.read(regs.FLOW_HOST_MOVED)
-    dut._log.info("%d contexts in %d places: %d moves, %d in the stash at most", ROOM, ENTRIES, moves, stash >> 8)
-    assert await bench.read(regs.FLOW_HOST_UNKEPT) == [unkept] == [len(keys) - ROOM]
+    dut._log.info("%d contexts in %d places: %d moves, %d in the stash at most", room, entries, moves, stash >> 8)
+    assert await bench.read(regs.FLOW_HOST_UNKEPT) == [unkept] == [len(keys) - room]
     assert await bench.status(4)
-    await bench.check_contexts(model.contexts, keys)
     # All of them stand somewhere, once.
-    places = [way << 20 | at for way in range(4) for at in range(ENTRIES // 4)]
+    places = [way << 20 | at for way in range(4) for at in range(entries // 4)]
     places += [1 << 31 | slot << 20 for slot in range(16)]
     found = {}
     for place in places:
@@ -632,11 +633,11 @@ async def fills_up(dut: Any) -> None:
             found[sum(word << 32 * at for at, word in enumerate(await bench.read(regs.FLOW_HOST_KEY, 10)))] = context
     assert found == model.contexts
     # Half of them go, others come.
-    for key in keys[: ROOM // 2]:
+    for key in keys[: room // 2]:
         assert await bench.ask(DELETE, key) is not None
         del model.contexts[key]
         assert await bench.ask(DELETE, key) is None
-    for _ in range(ROOM // 4):
+    for _ in range(room // 4):
         key = bench.rng.getrandbits(32)
         keys.append(key)
         given = Context(3, [1, 2, 3, 4], (2, 9), None)
@@ -696,8 +697,11 @@ async def time_passes(dut: Any) -> None:
         # Frames follow each other while the clock goes on; so what one leaves may be over for the next.
         vectors, wanted, events = [], [], []
         for _ in range(10):
-            key, x = rng.choice(keys[: rng.choice([1, len(keys)])]), [rng.randrange(7)] * OPERANDS
-            model.now = (model.now + rng.choice([0, 0, 1, 1, 8])) % (1 << 32)
+            key, x = (
+                rng.choice(keys[: rng.choice([1, len(keys)])]),
+                [rng.choice([0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6])] * OPERANDS,
+            )
+            model.now = (model.now + rng.choice([0, 0, 1, 1, 8, 8])) % (1 << 32)
             vectors.append((model.now, random_vector(rng, key, x, set())))
             outcome = model.frame(key, x, vectors[-1][1].bits_of_parts())
             wanted.append(told(vectors[-1][1], outcome))
@@ -818,32 +822,34 @@ async def any_key(dut: Any) -> None:
     assert swapped > 5
 
 
+# What holds a flood of new flows back is seen in a larger table, where places are hard to find.
 @pytest.mark.parametrize(
-    "case",
+    ("case", "entries"),
     [
-        "random_rows",
-        "contexts_give_way",
-        "programs_change",
-        "half_a_program",
-        "nothing_loaded",
-        "events_are_lost",
-        "rates",
-        "fills_up",
-        "a_flood",
-        "time_passes",
-        "any_key",
-        "programs_of_the_engine",
-        "random_programs",
+        ("fills_up", 1024),
+        ("random_rows", ENTRIES),
+        ("contexts_give_way", ENTRIES),
+        ("programs_change", ENTRIES),
+        ("half_a_program", ENTRIES),
+        ("nothing_loaded", ENTRIES),
+        ("events_are_lost", ENTRIES),
+        ("rates", ENTRIES),
+        ("fills_up", ENTRIES),
+        ("a_flood", ENTRIES),
+        ("time_passes", ENTRIES),
+        ("any_key", ENTRIES),
+        ("programs_of_the_engine", ENTRIES),
+        ("random_programs", ENTRIES),
     ],
 )
-def test_flow_element(case: str, tmp_path: Path) -> None:
+def test_flow_element(case: str, entries: int, tmp_path: Path) -> None:
     if "programs_of" in case or case == "random_programs":
         binary()
     simulate(
         "flow_element",
         ["engines/flow/rtl/rtl.f"],
         Path(__file__).stem,
-        {"Entries": ENTRIES},
+        {"Entries": entries},
         testcase=case,
         env={"FOLDER": str(tmp_path)},
     )

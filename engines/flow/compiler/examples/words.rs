@@ -16,7 +16,8 @@ fn words(file: &str, text: &str, contexts: u32) -> Result<Vec<Value>, Faults> {
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (Some(file), Ok(contexts)) = (arguments.next(), arguments.next().map_or(Ok(limits::CONTEXTS), |text| text.parse()))
+    let (Some(file), Ok(contexts)) =
+        (arguments.next(), arguments.next().map_or(Ok(limits::CONTEXTS), |text| text.parse()))
     else {
         eprintln!("usage: words FILE [CONTEXTS]; how many contexts a table of the hardware holds");
         return ExitCode::FAILURE;
