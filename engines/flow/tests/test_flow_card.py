@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Elements of the flow engine in the card's inline chain: NAT, which is two of them, loaded through their windows and beside the interpreter of its text."""
+"""Elements of the flow engine in the card's inline chain: NAT, which is two of them, loaded through their windows, beside the interpreter of its
+text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a host needs to run programs in elements of hardware: their words, and beside these, to work with contexts, where the fields of a key stand and what
-//! the numbers of timeouts mean.
+//! What a host needs to run programs in elements of hardware: their words, and beside these, to work with contexts, where the fields of a key stand and
+//! what the numbers of timeouts mean.
 
 use crate::fault::Fault;
 use crate::image::Image;
