@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a host needs to run programs in elements of hardware: their words, and beside these, to work with contexts, where the fields of a key stand and
+//! What a host needs to run programs in elements of hardware: their words, and, to work with contexts, where the fields of a key stand and
 //! what the numbers of timeouts mean.
 
 use crate::fault::Fault;
