@@ -127,7 +127,7 @@ mod tests {
             ("eth.src, vlan.id, ip.proto", vec![0x0200_0000_00FF, 0xABC, 17]),
             ("biflow(ip.src, ip.dst, tcp.sport, tcp.dport, ip.proto)", vec![1, 2, 0xFFFF, 3, 6]),
         ] {
-            let contexts = contexts(&format!("element one {{ key {key} ip => keep }}"));
+            let contexts = contexts(&format!("element one {{ key {key} else => keep }}"));
             assert_eq!(contexts.unpack(&contexts.pack(&values)), values, "{key}");
         }
     }
