@@ -30,7 +30,7 @@ SHAPES = [
     {"Ports": 2, "Units": 16, "Accel": each((1, 1))},
     {"Ports": 1, "Units": 1, "Accel": each((1, 31))},
     {"Ports": 4, "Units": 32, "Accel": each((1, 1))},
-    {"Ports": 2, "Units": 8, "Accel": each((1, 0))},
+    {"Ports": 2, "Units": 8, "Accel": each((1, 0)), "Elements": 2, "Contexts": 1024},
     {"Ports": 1, "Units": 1, "Engine": each((1, 1)), "Lanes": each((1, 1))},
     {"Ports": 2, "Units": 2, "Engine": each((1, 1)), "Lanes": each((1, 2))},
     {"Ports": 2, "Units": 5, "Engine": each((1, 1)), "Lanes": each((1, 4))},
@@ -50,7 +50,7 @@ def main() -> int:
     args.add_argument("--syntax", action="store_true", help="one small shape and no warnings: does it compile?")
     opts = args.parse_args()
     runs = [(shape, "--assert") for shape in SHAPES]
-    runs += [(SHAPES[index], "-DSYNTHESIS") for index in (1, 7, 8)]
+    runs += [(SHAPES[index], "-DSYNTHESIS") for index in (1, 3, 7, 8)]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         chosen = [runs[1], runs[4]] if opts.syntax else runs
         results = workers.map(lambda run: lint(*run, "-Wno-fatal" if opts.syntax else "-Wall"), chosen)

@@ -18,9 +18,11 @@ from systemrdl.node import AddrmapNode, RegfileNode, RegNode
 
 SOURCES = [
     "shell/regs/card.rdl",
+    "shell/regs/inline.rdl",
     "engines/rpu/regs/rpu.rdl",
     "engines/xdp/regs/xdp.rdl",
     "engines/xdp/regs/maps.rdl",
+    "engines/flow/regs/flow.rdl",
     *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "engines/rpu/accelerators").glob("*/*.rdl")),
 ]
 

@@ -3,11 +3,11 @@
 
 use std::{collections::BTreeSet, fmt, ops::Range};
 
-use penstock_shell::{AccessError, Inline};
+use penstock_shell::AccessError;
 use serde::Serialize;
 
 use crate::design::{CLOCK_MHZ, Design};
-use crate::flow::{FlowError, FlowImage};
+use crate::flow::{FlowChain, FlowError, FlowImage};
 use crate::hop::Hop;
 use crate::image::Image;
 use crate::maps::{Entry, Map, MapError, Records, Store};
@@ -321,7 +321,7 @@ pub trait Device {
     ///
     /// # Errors
     /// The card has none.
-    fn flow(&mut self) -> Result<&mut Inline, FlowError>;
+    fn flow(&mut self) -> Result<&mut dyn FlowChain, FlowError>;
 
     /// Gives the inline block of the same name other rows between two frames, while contexts, registers and counters stay, but counters of rows.
     ///

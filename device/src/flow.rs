@@ -11,11 +11,13 @@ use std::path::PathBuf;
 
 use penstock_flow_compiler::program::{Element, Program, Register, Verdict};
 use penstock_headers::Field;
-pub use penstock_shell::Inline;
+use penstock_shell::Inline;
 use penstock_shell::flow::{Chain, Context, Deadline, EventKind, HostError, Options};
 use serde_json::{Map, Value as Json, json};
 
+pub use crate::chain::FlowChain;
 use crate::design;
+use crate::device::DeviceError;
 use crate::files;
 use crate::image::ImageError;
 use crate::outcome::{ElementCounters, InlineCounters, RowCounter};
@@ -66,6 +68,8 @@ pub enum FlowError {
     },
     /// Something that is given is not what an element has; a sentence.
     Given(String),
+    /// The card did not answer as it should; a sentence.
+    Card(String),
     /// The element refused.
     Host(HostError),
 }
@@ -88,13 +92,19 @@ impl fmt::Display for FlowError {
             Self::NoBlock { name, there } => {
                 write!(f, "there is no inline block `{name}`; there are: {}", there.join(", "))
             }
-            Self::Given(text) => write!(f, "{text}"),
+            Self::Given(text) | Self::Card(text) => write!(f, "{text}"),
             Self::Host(error) => write!(f, "{error}"),
         }
     }
 }
 
 impl std::error::Error for FlowError {}
+
+impl From<DeviceError> for FlowError {
+    fn from(error: DeviceError) -> Self {
+        Self::Card(error.to_string())
+    }
+}
 
 impl From<HostError> for FlowError {
     fn from(error: HostError) -> Self {
@@ -172,11 +182,11 @@ pub(crate) fn counters(inline: &Inline) -> InlineCounters {
 }
 
 /// Elements in their order: name, fields of the key, states, names of flow registers, registers of the element, contexts and how many fit.
-pub fn elements(inline: &mut Inline) -> Result<Json, FlowError> {
-    let program = inline.chain().program().clone();
+pub fn elements(chain: &mut dyn FlowChain) -> Result<Json, FlowError> {
+    let program = chain.program().clone();
     let mut all = Vec::new();
     for (number, element) in program.elements.iter().enumerate() {
-        let globals = *inline.chain_mut().globals(number)?;
+        let globals = chain.globals(number)?;
         all.push(json!({
             "name": element.name,
             "key": element.key.as_ref().map(|key| key.fields.iter().map(|field| field.name()).collect::<Vec<_>>()),
@@ -184,7 +194,7 @@ pub fn elements(inline: &mut Inline) -> Result<Json, FlowError> {
             "states": element.states,
             "flow": element.registers.iter().map(|register| &register.name).collect::<Vec<_>>(),
             "registers": registers(&element.globals, &globals),
-            "contexts": inline.chain().count(number)?,
+            "contexts": chain.count(number)?,
             "of": element.key.as_ref().and(element.capacity),
         }));
     }
@@ -192,27 +202,24 @@ pub fn elements(inline: &mut Inline) -> Result<Json, FlowError> {
 }
 
 /// The contexts of an element, in the order of its table.
-pub fn contexts(inline: &Inline, element: &str) -> Result<Json, FlowError> {
-    let number = find(inline, element)?;
-    let element = &inline.chain().program().elements[number];
-    let all = inline.chain().contexts(number)?;
-    Ok(all.iter().map(|context| described(element, context, inline.time())).collect())
+pub fn contexts(chain: &mut dyn FlowChain, element: &str) -> Result<Json, FlowError> {
+    let (number, element) = find(chain, element)?;
+    let (all, now) = (chain.contexts(number)?, chain.time()?);
+    Ok(all.iter().map(|context| described(&element, context, now)).collect())
 }
 
 /// The context of a flow, if there is one.
-pub fn context(inline: &Inline, element: &str, key: &Json) -> Result<Option<Json>, FlowError> {
-    let number = find(inline, element)?;
-    let element = &inline.chain().program().elements[number];
-    let found = inline.chain().context(number, &key_of(element, key)?)?;
-    Ok(found.map(|context| described(element, &context, inline.time())))
+pub fn context(chain: &mut dyn FlowChain, element: &str, key: &Json) -> Result<Option<Json>, FlowError> {
+    let (number, element) = find(chain, element)?;
+    let (found, now) = (chain.context(number, &key_of(&element, key)?)?, chain.time()?);
+    Ok(found.map(|context| described(&element, &context, now)))
 }
 
 /// Adds a context, or replaces that of the same flow. It is the name of a state, or an object with any of `state`, `registers`, `for` and `idle`: what
 /// is not given is as of a flow without a context, and a time that is not given is none.
-pub fn insert(inline: &mut Inline, element: &str, key: &Json, context: &Json) -> Result<(), FlowError> {
-    let number = find(inline, element)?;
-    let now = inline.time();
-    let element = &inline.chain().program().elements[number];
+pub fn insert(chain: &mut dyn FlowChain, element: &str, key: &Json, context: &Json) -> Result<(), FlowError> {
+    let (number, element) = find(chain, element)?;
+    let (element, now) = (&element, chain.time()?);
     let mut made = Context { key: key_of(element, key)?, state: 0, registers: [0; 4], hard: None, idle: None };
     made.registers.iter_mut().zip(&element.registers).for_each(|(to, from)| *to = from.initial);
     match context {
@@ -242,37 +249,33 @@ pub fn insert(inline: &mut Inline, element: &str, key: &Json, context: &Json) ->
             return Err(FlowError::Given(text));
         }
     }
-    Ok(inline.chain_mut().insert(number, &made)?)
+    chain.insert(number, &made)
 }
 
 /// Removes the context of a flow; whether there was one.
-pub fn delete(inline: &mut Inline, element: &str, key: &Json) -> Result<bool, FlowError> {
-    let number = find(inline, element)?;
-    let key = key_of(&inline.chain().program().elements[number], key)?;
-    Ok(inline.chain_mut().remove(number, &key)?)
+pub fn delete(chain: &mut dyn FlowChain, element: &str, key: &Json) -> Result<bool, FlowError> {
+    let (number, element) = find(chain, element)?;
+    chain.remove(number, &key_of(&element, key)?)
 }
 
 /// Removes all contexts of an element.
-pub fn clear(inline: &mut Inline, element: &str) -> Result<(), FlowError> {
-    let number = find(inline, element)?;
-    Ok(inline.chain_mut().clear(number)?)
+pub fn clear(chain: &mut dyn FlowChain, element: &str) -> Result<(), FlowError> {
+    let (number, _) = find(chain, element)?;
+    chain.clear(number)
 }
 
 /// Sets registers of an element: an object of numbers by name.
-pub fn set_registers(inline: &mut Inline, element: &str, values: &Json) -> Result<(), FlowError> {
-    let number = find(inline, element)?;
-    let names = inline.chain().program().elements[number].globals.clone();
-    let mut globals = *inline.chain_mut().globals(number)?;
-    fill(&names, &mut globals, values)?;
-    *inline.chain_mut().globals(number)? = globals;
-    Ok(())
+pub fn set_registers(chain: &mut dyn FlowChain, element: &str, values: &Json) -> Result<(), FlowError> {
+    let (number, element) = find(chain, element)?;
+    let mut globals = chain.globals(number)?;
+    fill(&element.globals, &mut globals, values)?;
+    chain.set_globals(number, &globals)
 }
 
 /// Takes the events that wait, the oldest first: kind, element, time in µs, and what the context is or was.
-pub fn take_events(inline: &mut Inline) -> Json {
-    let chain = inline.chain_mut();
+pub fn take_events(chain: &mut dyn FlowChain) -> Result<Json, FlowError> {
     let mut all = Vec::new();
-    while let Some(event) = chain.event() {
+    while let Some(event) = chain.event()? {
         let kind = match event.kind {
             EventKind::New => "new",
             EventKind::Expired => "expired",
@@ -290,15 +293,16 @@ pub fn take_events(inline: &mut Inline) -> Json {
             "registers": registers(&element.registers, &event.registers),
         }));
     }
-    all.into()
+    Ok(all.into())
 }
 
-/// Number of the element of that name.
-fn find(inline: &Inline, name: &str) -> Result<usize, FlowError> {
-    let elements = &inline.chain().program().elements;
+/// The element of that name, and its number.
+fn find(chain: &dyn FlowChain, name: &str) -> Result<(usize, Element), FlowError> {
+    let elements = &chain.program().elements;
     let there = || elements.iter().map(|element| element.name.clone()).collect();
-    let found = elements.iter().position(|element| element.name == name);
-    found.ok_or_else(|| FlowError::NoElement { name: name.to_owned(), there: there() })
+    let found = elements.iter().enumerate().find(|(_, element)| element.name == name);
+    let (number, element) = found.ok_or_else(|| FlowError::NoElement { name: name.to_owned(), there: there() })?;
+    Ok((number, element.clone()))
 }
 
 fn described(element: &Element, context: &Context, now: u64) -> Json {
@@ -469,7 +473,7 @@ mod tests {
     fn contexts_are_read_as_they_were_written() {
         let mut inline = inline();
         let key = json!({"ip.proto": 6, "ip.dst": "10.0.0.1", "ip.src": "10.0.0.2"});
-        assert_eq!(context(&inline, "both", &key), Ok(None));
+        assert_eq!(context(&mut inline, "both", &key), Ok(None));
         let written = json!({"state": "TWO", "registers": {"last": 9}, "for": {"us": 5, "then": "ONE"}, "idle": {"us": 4_000_000_000u32}});
         insert(&mut inline, "both", &key, &written).unwrap();
         let whole = json!({
@@ -478,23 +482,23 @@ mod tests {
             "state": "TWO", "registers": {"count": 7, "last": 9},
             "for": {"us": 5, "then": "ONE"}, "idle": {"us": 4_000_000_000u32, "left": 4_000_000_000u32},
         });
-        assert_eq!(contexts(&inline, "both"), Ok(json!([whole])));
-        assert_eq!(context(&inline, "both", &json!(["10.0.0.1", "10.0.0.2", "0x6"])), Ok(Some(whole.clone())));
+        assert_eq!(contexts(&mut inline, "both"), Ok(json!([whole])));
+        assert_eq!(context(&mut inline, "both", &json!(["10.0.0.1", "10.0.0.2", "0x6"])), Ok(Some(whole.clone())));
         // What was read can be written again.
         assert_eq!(delete(&mut inline, "both", &key), Ok(true));
         assert_eq!(delete(&mut inline, "both", &key), Ok(false));
         insert(&mut inline, "both", &whole["key"], &whole).unwrap();
-        assert_eq!(contexts(&inline, "both"), Ok(json!([whole])));
+        assert_eq!(contexts(&mut inline, "both"), Ok(json!([whole])));
         // Its time is over, and the walker has been there.
         inline.set_time(1_000_000 + 5);
         inline.set_time(2_000_000);
-        assert_eq!(context(&inline, "both", &key).unwrap().unwrap()["state"], "ONE");
-        assert_eq!(take_events(&mut inline)[0]["kind"], "expired");
+        assert_eq!(context(&mut inline, "both", &key).unwrap().unwrap()["state"], "ONE");
+        assert_eq!(take_events(&mut inline).unwrap()[0]["kind"], "expired");
         clear(&mut inline, "both").unwrap();
-        assert_eq!(contexts(&inline, "both"), Ok(json!([])));
+        assert_eq!(contexts(&mut inline, "both"), Ok(json!([])));
         insert(&mut inline, "both", &key, &json!("TWO")).unwrap();
         insert(&mut inline, "mac", &json!("02:00:00:00:00:0a"), &Json::Null).unwrap();
-        assert_eq!(contexts(&inline, "mac").unwrap()[0]["key"], json!({"eth.src": "02:00:00:00:00:0a"}));
+        assert_eq!(contexts(&mut inline, "mac").unwrap()[0]["key"], json!({"eth.src": "02:00:00:00:00:0a"}));
         set_registers(&mut inline, "both", &json!({"all": 4_294_967_295u32})).unwrap();
         let list = elements(&mut inline).unwrap();
         let sizes: Vec<_> =

@@ -20,6 +20,7 @@
 
 pub mod bare;
 pub mod capture;
+mod chain;
 mod design;
 mod device;
 mod diagnosis;

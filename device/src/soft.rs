@@ -4,11 +4,11 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use penstock_shell::{Card, Config, Engine, Exit, Inline, Source};
+use penstock_shell::{Card, Config, Engine, Exit, Source};
 
 use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
-use crate::flow::{self, FlowError, FlowImage};
+use crate::flow::{self, FlowChain, FlowError, FlowImage};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::{Image, Program};
 use crate::maps::{self, Entry, Map, MapError, Records, Store};
@@ -400,15 +400,16 @@ impl Device for SoftDevice {
         maps::soft::take(&self.card, map)
     }
 
-    fn flow(&mut self) -> Result<&mut Inline, FlowError> {
-        self.card.inline_mut().ok_or(FlowError::NoChain)
+    fn flow(&mut self) -> Result<&mut dyn FlowChain, FlowError> {
+        Ok(self.card.inline_mut().ok_or(FlowError::NoChain)?)
     }
 
     fn change_flow(&mut self, block: FlowImage) -> Result<(), FlowError> {
         let mut blocks = self.inline.clone();
         let old = blocks.iter_mut().find(|old| old.name == block.name).ok_or(FlowError::NoChain)?;
         *old = block;
-        self.flow()?.chain_mut().change(&flow::joined(&blocks))?;
+        let inline = self.card.inline_mut().ok_or(FlowError::NoChain)?;
+        inline.chain_mut().change(&flow::joined(&blocks))?;
         self.inline = blocks;
         Ok(())
     }

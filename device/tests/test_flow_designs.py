@@ -27,14 +27,14 @@ def timed_capture(path: Path, frames: Iterable[tuple[int, bytes]]) -> Path:
     return path
 
 
-def play(design: Path, steps: list[Step], folder: Path, *options: str) -> Run:
+def play(design: Path, steps: list[Step], folder: Path, *options: str, target: str = "soft") -> Run:
     """Takes frames through a design, a capture for each port, whose clock never goes back."""
     inputs = []
     steps = sorted(steps, key=lambda step: step[0])
     for port in PORTS:
         of_port = [(time, bytes(packet)) for time, at, packet in steps if at == port]
         inputs.append(f"{timed_capture(folder / f'in{port}.pcap', of_port)}@{port}")
-    return run_design(design, inputs, folder / "out", "soft", *options)
+    return run_design(design, inputs, folder / f"out_{target}", target, *options)
 
 
 def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
@@ -157,12 +157,37 @@ def test_where_there_is_nothing(program: str, words: str | None, tmp_path: Path,
 
 
 def test_what_is_refused(tmp_path: Path, make_design: DesignMaker) -> None:
-    """A program with faults names its place; a card in RTL has no chain yet, and says so before anything is built."""
+    """A program with faults names its place."""
     design = with_inline(make_design(FORWARD, units=1), gate="element gate {\n    tcp.dprt == 1 => drop\n}\n")
     steps: list[Step] = [(0, 0, udp("10.0.0.1", "10.0.0.2", 1, 2))]
     run = play(design, steps, tmp_path)
     assert run.status != 0 and f"{tmp_path / 'gate.efsm'}:2:5: " in run.stderr and "tcp.dport" in run.stderr
     assert "\n   |     ^^^^^^^^" in run.stderr
-    inputs = [f"{tmp_path / 'in0.pcap'}@0"]
-    run = run_design(ROOT / "designs/nat.toml", inputs, tmp_path / "out", "rtl")
-    assert run.status != 0 and "nat.toml: a card in RTL has no inline chain yet; run it on soft" in run.stderr
+    design = with_inline(make_design(FORWARD, units=1), gate="element gate { key ip.src table 100000 ip => keep }")
+    run = play(design, steps, tmp_path, target="rtl")
+    assert (
+        run.status != 0
+        and f"{tmp_path / 'gate.efsm'}:1:9: the table of element `gate` has 100000 contexts" in run.stderr
+    )
+
+
+def test_a_chain_on_both_targets(tmp_path: Path, make_design: DesignMaker) -> None:
+    """The same frames and counters. All come in at one port: how those of two meet in the chain is up to the target."""
+    gate = """element gate {
+    key ip.src
+    states NEW, OPEN
+    flow frames
+    in NEW { ip.src == 10.0.0.3 => drop   ip => frames = 1, goto OPEN, ip.ttl = 9, port 0 }
+    in OPEN { frames == 5 => frames = 0, drop   ip => frames = frames + 1 }
+}
+element count { global all udp => all = all + 1, udp.sport = all }
+"""
+    design = with_inline(make_design(FORWARD, units=1), gate=gate)
+    steps: list[Step] = [(10 * n, 1, udp(f"10.0.0.{n * 7 % 9}", "10.0.1.1", n, 53)) for n in range(200)]
+    soft, rtl = (play(design, steps, tmp_path, target=target) for target in ("soft", "rtl"))
+    assert soft.status == rtl.status == 0, rtl.stderr
+    assert {port: Counter(frames) for port, frames in soft.frames.items()} == {
+        port: Counter(frames) for port, frames in rtl.frames.items()
+    }
+    assert soft.result["drops"] == rtl.result["drops"] and inline(soft) == inline(rtl)
+    assert sum(map(len, soft.frames.values())) > 100

@@ -37,7 +37,7 @@
 #define CARD_STREAM_RX_FRAMES 0x0u /* Frames that entered whole. */
 #define CARD_STREAM_RX_BYTES 0x4u /* Their bytes, low 32 bits. */
 #define CARD_STREAM_DROP_OVERFLOW 0x8u /* Frames dropped at the port because the ingress buffer was full. */
-#define CARD_STREAM_DROP_OVERSIZE 0xCu /* Frames dropped because they were longer than MAX_FRAME or than a slot. */
+#define CARD_STREAM_DROP_OVERSIZE 0xCu /* Frames dropped because they were longer than MAX_FRAME or than a slot, or became so in the inline chain. */
 #define CARD_STREAM_DROP_RUNT 0x10u /* Frames dropped because they were shorter than an Ethernet header. */
 #define CARD_STREAM_DROP_DAMAGED 0x14u /* Frames dropped because they arrived damaged. */
 #define CARD_STREAM_DROP_DISABLED 0x18u /* Frames dropped because the port was disabled. */
@@ -47,6 +47,15 @@
 #define CARD_STREAM_TX_BYTES 0x28u /* Their bytes, low 32 bits. */
 #define CARD_STREAM_TX_STALLS 0x2Cu /* Cycles in which the receiver of the outgoing stream was not ready. */
 #define CARD_STREAM_RX_LEVEL 0x30u /* Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another. */
+
+/* shell/regs/inline.rdl */
+#define INLINE_ELEMENTS 0x0u /* Elements. */
+#define INLINE_CONTEXTS 0x4u /* Places of an element's table of contexts. */
+#define INLINE_FRAMES 0x8u /* Frames that have gone through the chain. */
+#define INLINE_BLOCKED 0xCu /* Frames among them that its programs dropped. */
+#define INLINE_REFUSED 0x10u /* Frames among them that its programs sent to where there is nothing, or where only units send. */
+#define INLINE_TIME 0x14u /* Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles. */
+#define INLINE_HOLD 0x18u /* 1: the clock stands still. */
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */
@@ -171,6 +180,45 @@
 #define MAPS_HOST_SEED_AT 0x2Cu /* Written: stores SEED_HIGH and SEED_LOW as the word of that number, 0 to 16. No map of keys may be in use. */
 #define MAPS_HOST_DATA 0x200u /* Parts of a request, four words each: of its key, then of its value. An answer stands in the first two words; rows stand from the first word on. */
 #define MAPS_HOST_DATA_COUNT 0x80u /* How many there are, 4 bytes apart. */
+
+/* engines/flow/regs/flow.rdl */
+#define FLOW_HOST_SHAPE 0x0u /* Places of the table, as a power of two, [7:0]; the element's number in the chain, [15:8]; words of a program, [31:16]. */
+#define FLOW_HOST_STATUS 0x4u /* [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] no context can be added; [5] an event waits. */
+#define FLOW_HOST_BEGIN 0x8u /* Written: the next word of a program is its first. */
+#define FLOW_HOST_PROGRAM 0xCu /* Written: a word of a program, which changes nothing before it is complete and committed. */
+#define FLOW_HOST_CHANGE 0x10u /* Written: between two frames, [0] the program that is complete is committed, [1] all contexts are removed, [2] global registers get their first values. In this order. */
+#define FLOW_HOST_SECRET 0x14u /* Written: a word of the table's secret, lowest first; the secret has 320 bits and four times those of an address in a way. The table must be empty. */
+#define FLOW_HOST_COMMAND 0x18u /* Written: begins an operation on contexts: 0 reads what lies at PLACE, where entries come and go while frames do, 1 finds the context of KEY, 2 gives KEY a context, 3 removes it. None may be under way. */
+#define FLOW_HOST_PLACE 0x1Cu /* What is read: an address in a way, [17:0], of the way [21:20]; with [31] of the stash the slot [23:20]. */
+#define FLOW_HOST_CONTEXTS 0x20u /* Contexts in the table. */
+#define FLOW_HOST_STASH 0x24u /* Entries of the stash, [7:0]; the most that there were, [15:8]. Written: that begins anew. */
+#define FLOW_HOST_FRAMES 0x28u /* Frames that the element took. */
+#define FLOW_HOST_KEYLESS 0x2Cu /* Frames that lack a field of the key. */
+#define FLOW_HOST_UNMATCHED 0x30u /* Frames that no row fits. */
+#define FLOW_HOST_UNKEPT 0x34u /* Frames whose context found no room. */
+#define FLOW_HOST_EXPIRED 0x38u /* Contexts whose time was over. */
+#define FLOW_HOST_EVICTED 0x3Cu /* Contexts that gave way to others. */
+#define FLOW_HOST_MOVED 0x40u /* Times that an entry went to another place of the table. */
+#define FLOW_HOST_EVENTS_LOST 0x44u /* Events that found their queue full. */
+#define FLOW_HOST_GLOBALS 0x60u /* Global registers. */
+#define FLOW_HOST_GLOBALS_COUNT 0x8u /* How many there are, 4 bytes apart. */
+#define FLOW_HOST_KEY 0x80u /* Key of the operation, lowest word first; behind it, that of what was read. */
+#define FLOW_HOST_KEY_COUNT 0xAu /* How many there are, 4 bytes apart. */
+#define FLOW_HOST_STATE 0xA8u /* State of the context: that is given, or that was found. */
+#define FLOW_HOST_REGISTERS 0xACu /* Its registers. */
+#define FLOW_HOST_REGISTERS_COUNT 0x4u /* How many there are, 4 bytes apart. */
+#define FLOW_HOST_TIMEOUT 0xBCu /* Its deadlines: the hard one, then the idle one. [0] There is one; [3:1] number of the timeout, which says where it leads. */
+#define FLOW_HOST_TIMEOUT_COUNT 0x2u /* How many there are, 4 bytes apart. */
+#define FLOW_HOST_DEADLINE 0xC4u /* When they are over, in us. */
+#define FLOW_HOST_DEADLINE_COUNT 0x2u /* How many there are, 4 bytes apart. */
+#define FLOW_HOST_ROWS 0x100u /* Frames by the row that they took; since the program was committed. */
+#define FLOW_HOST_ROWS_COUNT 0x40u /* How many there are, 4 bytes apart. */
+#define FLOW_HOST_EVENT 0x200u /* The oldest event: [0] expired, [1] evicted, [2] new, [3] the last place was taken, [4] notified; 0: none waits. Several in this order are of one frame. Written: takes it out of the queue. */
+#define FLOW_HOST_EVENT_TIME 0x204u /* When it was, in us. */
+#define FLOW_HOST_EVENT_FLOW 0x208u /* Key (ten words), state and registers of the flow, as the frame has left it. */
+#define FLOW_HOST_EVENT_FLOW_COUNT 0xFu /* How many there are, 4 bytes apart. */
+#define FLOW_HOST_EVENT_GONE 0x244u /* The same of the context that has expired or was evicted, as it was. */
+#define FLOW_HOST_EVENT_GONE_COUNT 0xFu /* How many there are, 4 bytes apart. */
 
 /* engines/rpu/accelerators/checksum/checksum.rdl */
 #define CHECKSUM_ADDR 0x0u /* Address of the first byte, in packet memory, at any alignment. */

@@ -9,23 +9,23 @@ use crate::protocol::{FlowAction, Reply};
 /// Carries out a request about the chain.
 pub(crate) fn answer(device: &mut impl Device, action: &FlowAction) -> Result<Reply, String> {
     let told = |error: FlowError| error.to_string();
-    let inline = device.flow().map_err(told)?;
+    let chain = device.flow().map_err(told)?;
     let none = || "there is no context of this flow".to_owned();
     let done = match action {
-        FlowAction::List => flow::elements(inline).map(Some),
-        FlowAction::Dump { element } => flow::contexts(inline, element).map(Some),
+        FlowAction::List => flow::elements(chain).map(Some),
+        FlowAction::Dump { element } => flow::contexts(chain, element).map(Some),
         FlowAction::Get { element, key } => {
-            let found = flow::context(inline, element, key).map_err(told)?;
+            let found = flow::context(chain, element, key).map_err(told)?;
             Ok(Some([found.ok_or_else(none)?].into_iter().collect()))
         }
-        FlowAction::Insert { element, key, context } => flow::insert(inline, element, key, context).map(|()| None),
+        FlowAction::Insert { element, key, context } => flow::insert(chain, element, key, context).map(|()| None),
         FlowAction::Delete { element, key } => {
-            let there = flow::delete(inline, element, key).map_err(told)?;
+            let there = flow::delete(chain, element, key).map_err(told)?;
             there.then_some(Ok(None)).ok_or_else(none)?
         }
-        FlowAction::Clear { element } => flow::clear(inline, element).map(|()| None),
-        FlowAction::Set { element, registers } => flow::set_registers(inline, element, registers).map(|()| None),
-        FlowAction::Events => Ok(Some(flow::take_events(inline))),
+        FlowAction::Clear { element } => flow::clear(chain, element).map(|()| None),
+        FlowAction::Set { element, registers } => flow::set_registers(chain, element, registers).map(|()| None),
+        FlowAction::Events => flow::take_events(chain).map(Some),
         // This comes compiled.
         FlowAction::Rows { .. } => Ok(None),
     };

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
-use penstock_device::flow::{self, FlowError as ChainError, Inline};
+use penstock_device::flow::{self, FlowChain, FlowError as ChainError};
 use penstock_device::maps::{self, Entry, Map, MapError, Record, Records, Shape, Store};
 use penstock_device::{Departure, ForGroup, Port, Root, Traffic, capture, routes, window};
 use pyo3::prelude::*;
@@ -50,7 +50,7 @@ impl PyCard {
     fn flow<R: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&mut Inline) -> Result<R, ChainError> + Send + 'static,
+        job: impl FnOnce(&mut dyn FlowChain) -> Result<R, ChainError> + Send + 'static,
     ) -> PyResult<R> {
         let done = self.call(py, move |card| card.device.flow().and_then(job))?;
         Ok(done.map_err(Error::from)?)
@@ -365,7 +365,7 @@ impl PyCard {
     }
 
     fn flow_events(&self, py: Python<'_>) -> PyResult<String> {
-        self.flow(py, |chain| Ok(flow::take_events(chain).to_string()))
+        self.flow(py, |chain| Ok(flow::take_events(chain)?.to_string()))
     }
 
     /// Gives a block, or the only one, other rows.
@@ -375,14 +375,11 @@ impl PyCard {
 
     /// The clock of the chain, in µs.
     fn flow_time(&self, py: Python<'_>) -> PyResult<u64> {
-        self.flow(py, |chain| Ok(chain.time()))
+        self.flow(py, |chain| chain.time())
     }
 
     fn flow_set_time(&self, py: Python<'_>, time: u64) -> PyResult<()> {
-        self.flow(py, move |chain| {
-            chain.set_time(time);
-            Ok(())
-        })
+        self.flow(py, move |chain| chain.set_time(time))
     }
 
     fn place(&self, py: Python<'_>, unit: u32, pc: u32) -> PyResult<Option<String>> {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from penstock import Device, FlowError, ProgramError, UnsupportedError
+from penstock import Device, FlowError, ProgramError
 from penstock.flow import Context, Event
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
@@ -142,5 +142,3 @@ def test_a_card_without_a_chain() -> None:
         assert card.counters().inline is None
         with pytest.raises(FlowError, match="no inline chain"):
             list(card.flow)
-    with pytest.raises(UnsupportedError, match="no inline chain yet"):
-        Device.open("designs/nat.toml", "rtl")

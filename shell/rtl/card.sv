@@ -3,7 +3,8 @@
 
 // The card: everything around the units, and the units.
 //
-//   rx ─> ingress ────┐                                                   ┌─> egress ─> tx
+//   rx ─> ingress ─> inline chain ─┬──────────────────────────────────────┐ past the units
+//                     ┌────────────┘                                      ├─> egress ─> tx
 //   host ─> ingress ──┴─> dispatcher ─> switch_in ─> units ─> switch_out ─┼─> egress ─> host
 //                             :          │  │           :                 ├─> loopback ─┐
 //                             :          │  └───────────:─────────────────│─────────────┤
@@ -15,6 +16,8 @@
 // Ports are 1,024 bits wide, everything else 512. Between a port and the links of the clusters a frame of 65 to 80 bytes is one beat, with a
 // tail beside it (penstock_pkg.sv): so a port keeps up with frames of all sizes at line rate.
 //
+// The inline chain is there where the card has Elements; its frames come to exits as over the link of a cluster, so each port is one more there.
+//
 // Beside the frames `broadcast` carries words from each unit to all others. Units of the xdp engine share maps (engines/xdp/maps.md).
 //
 // Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
@@ -24,6 +27,8 @@ module card
     parameter int unsigned Ports        = 2,    // 1..4
     parameter int unsigned Units        = 16,   // 1..32
     parameter int unsigned IngressDepth = 4096, // rows of 128 bytes of a port's ring, a power of two from 512
+    parameter int unsigned Elements     = 0,    // of the inline chain: up to 15 (engines/element.sv)
+    parameter int unsigned Contexts     = 16384, // places of an element's table, a power of two
     // What each unit is: see engines/unit.sv
     parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
     parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
@@ -71,6 +76,8 @@ module card
   localparam int unsigned HostMem = Ports + 2;  // among destinations
   localparam int unsigned HostDepth = 1024;
   localparam bit HasMaps = has_maps();
+  localparam bit HasChain = Elements > 0;
+  localparam int unsigned Links = Clusters + (HasChain ? Ports : 0);  // to an exit
 
   // Whether there are units of the xdp engine
   function automatic bit has_maps();
@@ -108,9 +115,12 @@ module card
   cfg_if #(.ADDR_W(12)) card_cfg ();
   cfg_if #(.ADDR_W(26)) unit_cfg[Units] ();
   cfg_if #(.ADDR_W(12)) maps_cfg ();
+  cfg_if #(.ADDR_W(24)) chain_cfg ();
+  logic [MaxPorts-1:0] chain_oversize;
   cfg_front #(
       .Units(Units),
-      .HasMaps(HasMaps)
+      .HasMaps(HasMaps),
+      .HasChain(HasChain)
   ) i_cfg (
       .clk,
       .rst,
@@ -135,7 +145,8 @@ module card
       .read_unit(unit_read),
       .card(card_cfg),
       .unit_cfg(unit_cfg),
-      .maps(maps_cfg)
+      .maps(maps_cfg),
+      .chain(chain_cfg)
   );
   card_regs #(
       .Ports(Ports),
@@ -165,10 +176,13 @@ module card
       .rx_events,
       .dispatch_events,
       .tx_events,
+      .chain_oversize,
       .host_events
   );
 
   // In
+  frame_if entered[Ports] ();
+  tail_t entered_tails[Ports];
   frame_if sources[Ports+1] ();
   tail_t tails[Ports];
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
@@ -182,8 +196,8 @@ module card
         .enable(port_enable[p]),
         .rx(rx[p]),
         .pause(rx_pause[p]),
-        .frames(sources[p]),
-        .tail(tails[p]),
+        .frames(entered[p]),
+        .tail(entered_tails[p]),
         .events(rx_events[p])
     );
   end
@@ -202,6 +216,53 @@ module card
       .tail(),
       .events(rx_events[Host])
   );
+
+  // Through the inline chain, on to the dispatcher or past the units
+  logic [Ports:0] past_valid[Ports];
+  logic [Ports:0] past_room[Ports];
+  beat_t past_beat[Ports];
+  if (HasChain) begin : gen_inline
+    frame_if onward[Ports] ();
+    card_inline #(
+        .Ports(Ports),
+        .Elements(Elements),
+        .Contexts(Contexts)
+    ) i_inline (
+        .clk,
+        .rst,
+        .frames(entered),
+        .tails(entered_tails),
+        .onward(onward),
+        .onward_tails(tails),
+        .past_valid,
+        .past_beat,
+        .past_room,
+        .cfg(chain_cfg),
+        .oversize(chain_oversize)
+    );
+    for (genvar p = 0; p < Ports; p++) begin : gen_onward
+      assign sources[p].valid = onward[p].valid;
+      assign sources[p].data = onward[p].data;
+      assign sources[p].last = onward[p].last;
+      assign sources[p].meta = onward[p].meta;
+      assign onward[p].ready = sources[p].ready;
+    end
+  end else begin : gen_no_inline
+    for (genvar p = 0; p < Ports; p++) begin : gen_onward
+      assign sources[p].valid = entered[p].valid;
+      assign sources[p].data = entered[p].data;
+      assign sources[p].last = entered[p].last;
+      assign sources[p].meta = entered[p].meta;
+      assign entered[p].ready = sources[p].ready;
+      assign tails[p] = entered_tails[p];
+      assign past_valid[p] = '0;
+      assign past_beat[p] = '0;
+    end
+    assign chain_cfg.ack = 1'b0;
+    assign chain_cfg.err = 1'b0;
+    assign chain_cfg.rdata = '0;
+    assign chain_oversize = '0;
+  end
 
   // To the units
   logic [Clusters-1:0] in_valid[Sources];
@@ -337,15 +398,34 @@ module card
       .out_beat,
       .room
   );
+  // To an exit the way of each port past the units is a link beside those of the clusters.
+  logic [Links-1:0] exit_valid[Ports+1];
+  logic [Links-1:0] exit_room[Ports+1];
+  beat_t exit_beat[Links];
+  for (genvar l = 0; l < Links; l++) begin : gen_link
+    if (l < Clusters) begin : gen_cluster
+      assign exit_beat[l] = out_beat[l];
+    end else begin : gen_past
+      assign exit_beat[l] = past_beat[l-Clusters];
+    end
+  end
+  for (genvar d = 0; d <= Ports; d++) begin : gen_exit
+    assign exit_valid[d][Clusters-1:0] = out_valid[d];
+    assign room[d] = exit_room[d][Clusters-1:0];
+    for (genvar l = Clusters; l < Links; l++) begin : gen_past
+      assign exit_valid[d][l] = past_valid[l-Clusters][d];
+      assign past_room[l-Clusters][d] = exit_room[d][l];
+    end
+  end
   for (genvar p = 0; p < Ports; p++) begin : gen_tx
     egress #(
-        .Clusters(Clusters)
+        .Clusters(Links)
     ) i_egress (
         .clk,
         .rst,
-        .in_valid(out_valid[p]),
-        .in_beat(out_beat),
-        .room(room[p]),
+        .in_valid(exit_valid[p]),
+        .in_beat(exit_beat),
+        .room(exit_room[p]),
         .tx(tx[p]),
         .tx_src(tx_src[p]),
         .tx_timestamp(tx_timestamp[p]),
@@ -353,13 +433,13 @@ module card
     );
   end
   egress #(
-      .Clusters(Clusters)
+      .Clusters(Links)
   ) i_host_egress (
       .clk,
       .rst,
-      .in_valid(out_valid[Host]),
-      .in_beat(out_beat),
-      .room(room[Host]),
+      .in_valid(exit_valid[Host]),
+      .in_beat(exit_beat),
+      .room(exit_room[Host]),
       .tx(host_tx),
       .tx_src(host_tx_src),
       .tx_timestamp(host_tx_timestamp),

@@ -9,6 +9,8 @@ module card_top
     parameter int unsigned Ports        = 2,
     parameter int unsigned Units        = 16,
     parameter int unsigned IngressDepth = 4096,
+    parameter int unsigned Elements     = 0,
+    parameter int unsigned Contexts     = 16384,
     // A byte for each unit
     parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
     parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
@@ -180,7 +182,9 @@ module card_top
       .Engine(Engine),
       .Accel(Accel),
       .Lanes(Lanes),
-      .IngressDepth(IngressDepth)
+      .IngressDepth(IngressDepth),
+      .Elements(Elements),
+      .Contexts(Contexts)
   ) i_card (
       .clk,
       .rst,

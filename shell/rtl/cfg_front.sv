@@ -5,7 +5,8 @@
 //
 //   AXI4-Lite ─> request register ─┬─> card registers
 //                                  ├─> units: a write to all of UNIT_WRITE_MASK, a read to UNIT_READ
-//                                  └─> maps of the card, where it has them
+//                                  ├─> maps of the card, where it has them
+//                                  └─> inline chain, where it has one
 //
 // SLVERR: nothing is mapped there, a unit says so, no unit is addressed (an empty mask, a unit that the card does not have), or the
 // write strobes do not cover the word.
@@ -13,7 +14,8 @@ module cfg_front
   import penstock_pkg::*;
 #(
     parameter int unsigned Units = 16,
-    parameter bit HasMaps = 1'b0
+    parameter bit HasMaps = 1'b0,
+    parameter bit HasChain = 1'b0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -41,19 +43,21 @@ module cfg_front
 
     cfg_if.src card,         // 12 address bits
     cfg_if.src unit_cfg[Units], // 26 address bits
-    cfg_if.src maps             // 12 address bits
+    cfg_if.src maps,            // 12 address bits
+    cfg_if.src chain            // 24 address bits
 );
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
   localparam logic [5:0] UnitWindow = 6'b010000;  // bits 31:26 of 0x40000000
   localparam logic [19:0] MapsWindow = 20'h44000;  // bits 31:12
+  localparam logic [7:0] ChainWindow = 8'h45;  // bits 31:24
 
   typedef enum logic [2:0] {
     Idle,
     Decode,
     Card,
     Unit,
-    MapsOf,
+    Other,
     Respond
   } state_e;
   state_e state_q;
@@ -64,7 +68,7 @@ module cfg_front
   // Units that have not answered yet
   logic [Units-1:0] waiting_q, ack, ack_err;
   logic [31:0] unit_rdata[Units];
-  logic card_req_q, maps_req_q;
+  logic card_req_q, maps_req_q, chain_req_q;
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     assign unit_cfg[u].req = waiting_q[u];
     assign unit_cfg[u].we = we_q;
@@ -78,6 +82,10 @@ module cfg_front
   assign maps.we = we_q;
   assign maps.addr = addr_q[11:0];
   assign maps.wdata = data_q;
+  assign chain.req = chain_req_q;
+  assign chain.we = we_q;
+  assign chain.addr = addr_q[23:0];
+  assign chain.wdata = data_q;
   assign card.req = card_req_q;
   assign card.we = we_q;
   assign card.addr = addr_q[11:0];
@@ -137,7 +145,10 @@ module cfg_front
           state_q   <= Unit;
         end else if (HasMaps && addr_q[31:12] == MapsWindow) begin
           maps_req_q <= 1'b1;
-          state_q <= MapsOf;
+          state_q <= Other;
+        end else if (HasChain && addr_q[31:24] == ChainWindow) begin
+          chain_req_q <= 1'b1;
+          state_q <= Other;
         end else begin
           err_q   <= 1'b1;
           state_q <= Respond;
@@ -150,11 +161,12 @@ module cfg_front
         rdata <= card.rdata;
         state_q <= Respond;
       end
-      MapsOf:
-      if (maps.ack) begin
+      Other:
+      if (maps.ack || chain.ack) begin
         maps_req_q <= 1'b0;
-        err_q <= maps.err;
-        rdata <= maps.rdata;
+        chain_req_q <= 1'b0;
+        err_q <= chain.ack ? chain.err : maps.err;
+        rdata <= chain.ack ? chain.rdata : maps.rdata;
         state_q <= Respond;
       end
       Unit: begin
@@ -172,6 +184,7 @@ module cfg_front
       state_q <= Idle;
       card_req_q <= 1'b0;
       maps_req_q <= 1'b0;
+      chain_req_q <= 1'b0;
       waiting_q <= '0;
     end
   end

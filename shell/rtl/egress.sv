@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The exit of a stream: complete frames from all clusters, as AXI4-Stream with registered outputs. `tx_src` and `tx_timestamp` are valid
+// The exit of a stream: complete frames from all links, as AXI4-Stream with registered outputs. `tx_src` and `tx_timestamp` are valid
 // with a frame's first beat.
 //
-//   clusters ─> buffers (frame_gather) ─> output register: half by half, or a folded frame at once ─> tx
+//   links    ─> buffers (frame_gather) ─> output register: half by half, or a folded frame at once ─> tx
 //                                         1 cycle
 //
 // To the host a beat of 64 bytes a cycle. To an Ethernet port 128 bytes of a frame in two cycles, so that no frame has a gap of more than one
@@ -12,7 +12,7 @@
 module egress
   import penstock_pkg::*, shell_pkg::*;
 #(
-    parameter int unsigned Clusters = 4
+    parameter int unsigned Clusters = 4  // links that lead here: one of each cluster, and of each port where there is an inline chain
 ) (
     input wire logic clk,
     input wire logic rst,

@@ -1,4 +1,6 @@
 -f ../../lib/rtl/rtl.f
+-f ../../lib/rtl/headers.f
+../../engines/flow/rtl/flow_pkg.sv
 shell_pkg.sv
 flow_hash.sv
 ingress.sv
@@ -18,5 +20,10 @@ host_mem.sv
 stream_counters.sv
 card_regs.sv
 cfg_front.sv
+inline_frames.sv
+inline_chain.sv
+inline_exit.sv
+inline_regs.sv
+card_inline.sv
 card.sv
 card_top.sv

@@ -31,6 +31,17 @@ package shell_pkg;
     logic stall;     // a frame waits for a slot
   } dispatch_event_t;
 
+  // Elements of an inline chain at most.
+  localparam int unsigned MaxElements = 15;
+
+  // What the inline chain reports, for one cycle: a frame has gone through,
+  typedef struct packed {
+    logic frame;
+    logic blocked;                  // was dropped by an element,
+    logic refused;                  // was sent to where there is nothing,
+    logic [MaxPorts-1:0] oversize;  // came from this port and has become too long
+  } inline_event_t;
+
   // What the loopback asks the dispatcher: a place for a frame that unit `from` would send.
   typedef struct packed {
     unit_t from;
@@ -88,6 +99,15 @@ package shell_pkg;
     len_t len;
     place_t place;
   } host_read_done_t;
+
+  // The exit that a destination names on a card of so many ports: a bit for each port, then one for the host; none, and it is no exit.
+  function automatic logic [MaxPorts:0] exit_of(port_t dst, int unsigned ports);
+    logic [MaxPorts:0] exits;
+    exits = '0;
+    for (int unsigned p = 0; p < ports; p++) exits[p] = (p < 2 && dst == 8'(p)) || dst == PortEthHigh + 8'(p);
+    exits[ports] = dst == PortHost;
+    return exits;
+  endfunction
 
   // Number of bytes that a contiguous `tkeep` of one beat stands for.
   function automatic logic [6:0] keep_bytes(logic [BeatBytes-1:0] keep);

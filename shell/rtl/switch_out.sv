@@ -11,7 +11,7 @@
 // complete in the queue or half of the queue is full. A link therefore never stops for a destination, and frames to one destination do not
 // hold frames to another, except behind each other within one unit. A destination that does not exist swallows the frame.
 module switch_out
-  import penstock_pkg::*;
+  import penstock_pkg::*, shell_pkg::*;
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 16,
@@ -38,8 +38,7 @@ module switch_out
   function automatic logic [Dests-1:0] dest_of(port_t dst);
     logic [Dests-1:0] dest;
     dest = '0;
-    for (int unsigned p = 0; p < Ports; p++) dest[p] = (p < 2 && dst == 8'(p)) || dst == PortEthHigh + 8'(p);
-    dest[Ports] = dst == PortHost;
+    dest[Ports:0] = (Ports + 1)'(exit_of(dst, Ports));
     dest[Ports+1] = dst == PortLoopback || (dst >= PortUnit && dst < PortUnit + 8'(MaxUnits));
     dest[Ports+2] = dst == PortHostMem || dst == PortHostRead;
     return dest;

@@ -255,6 +255,12 @@ async def sizes_take_turns(dut: Any) -> None:
 def test_switch_out() -> None:
     simulate(
         "switch_out_bench",
-        ["lib/rtl/rtl.f", "shell/rtl/switch_out.sv", "shell/rtl/frame_gather.sv", "shell/tests/switch_out_bench.sv"],
+        [
+            "lib/rtl/rtl.f",
+            "shell/rtl/shell_pkg.sv",
+            "shell/rtl/switch_out.sv",
+            "shell/rtl/frame_gather.sv",
+            "shell/tests/switch_out_bench.sv",
+        ],
         "test_switch_out",
     )

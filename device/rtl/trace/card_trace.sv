@@ -9,7 +9,8 @@ module card_trace
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 16,
     parameter int unsigned Sources  = Ports + 2,
-    parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster
+    parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster,
+    parameter int unsigned Links    = Clusters  // to an exit
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -20,7 +21,9 @@ module card_trace
     input wire beat_t unit_beat[Clusters],
     frame_if.mon from_units[Units],
     input wire slot_msg_t slots[Units],
-    input wire logic [Clusters-1:0] out_valid[Sources+1], // to exits, loopback, host memory
+    input wire logic [Links-1:0] exit_valid[Ports+1], // to exits
+    input wire beat_t exit_beat[Links],
+    input wire logic [Clusters-1:0] out_valid[Sources+1], // the same without what comes past the units; to loopback, host memory
     input wire beat_t out_beat[Clusters]
 );
   // The places, as device/src/hop.rs has them.
@@ -84,23 +87,35 @@ module card_trace
     end
   end
 
-  for (genvar d = 0; d < Sources; d++) begin : gen_out
-    for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
+  for (genvar d = 0; d <= Ports; d++) begin : gen_exit
+    for (genvar l = 0; l < Links; l++) begin : gen_link
       logic first_q;
       always_ff @(posedge clk) begin
-        if (out_valid[d][c]) begin
-          first_q <= out_beat[c].last;
-          beat(Exit, d, out_beat[c].meta, first_q);
+        if (exit_valid[d][l]) begin
+          first_q <= exit_beat[l].last;
+          beat(Exit, d, exit_beat[l].meta, first_q);
         end
         if (rst) first_q <= 1'b1;
       end
+    end
+  end
+
+  for (genvar c = 0; c < Clusters; c++) begin : gen_loopback
+    logic first_q;
+    always_ff @(posedge clk) begin
+      if (out_valid[Ports+1][c]) begin
+        first_q <= out_beat[c].last;
+        beat(Exit, Ports + 1, out_beat[c].meta, first_q);
+      end
+      if (rst) first_q <= 1'b1;
     end
   end
 endmodule
 
 bind card card_trace #(
     .Ports(Ports),
-    .Units(Units)
+    .Units(Units),
+    .Links(Links)
 ) i_trace (
     .clk,
     .rst,
@@ -111,6 +126,8 @@ bind card card_trace #(
     .unit_beat,
     .from_units(from_units),
     .slots,
+    .exit_valid,
+    .exit_beat,
     .out_valid,
     .out_beat
 );

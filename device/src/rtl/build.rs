@@ -36,7 +36,8 @@ const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
 
 /// File lists of the card: what it has for its units, and itself.
-const CARD_LISTS: [&str; 2] = ["engines/xdp/rtl/maps/maps.f", "shell/rtl/rtl.f"];
+const CARD_LISTS: [&str; 4] =
+    ["engines/xdp/rtl/maps/maps.f", "engines/flow/rtl/rtl.f", "engines/element.sv", "shell/rtl/rtl.f"];
 /// File lists of the engines, and their registry.
 const UNIT_LISTS: [&str; 3] = ["engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f", "engines/unit.sv"];
 
@@ -147,6 +148,10 @@ pub struct Parameters {
     pub units: Vec<Kind>,
     /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
+    /// Elements of the inline chain.
+    pub elements: u32,
+    /// Places of the table of each, a power of two.
+    pub contexts: u32,
     /// Whether waves can be recorded; such a model is slower.
     pub waves: bool,
 }
@@ -226,7 +231,7 @@ fn parts(
     parameters: &Parameters,
     verilator: &Verilator,
 ) -> Result<(Vec<Part>, String), BuildError> {
-    let Parameters { ports, units, ingress_depth, waves } = parameters;
+    let Parameters { ports, units, ingress_depth, elements, contexts, waves } = parameters;
     let files = |paths: &[PathBuf]| paths.iter().cloned().map(Source::File).collect::<Vec<_>>();
     let mut card = Part {
         key: String::new(),
@@ -237,6 +242,8 @@ fn parts(
             format!("-GPorts={ports}"),
             format!("-GUnits={}", units.len()),
             format!("-GIngressDepth={ingress_depth}"),
+            format!("-GElements={elements}"),
+            format!("-GContexts={contexts}"),
         ],
         defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
         code: vec![Source::Text(DRIVER)],

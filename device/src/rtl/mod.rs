@@ -9,6 +9,7 @@
 //! last beats that left; the throughput of a run is what entered whole, from the first beat in to the last beat moved.
 
 mod build;
+mod chain;
 mod model;
 mod pace;
 
@@ -20,11 +21,14 @@ use std::time::Instant;
 
 pub use build::BuildError;
 pub use pace::LINE_GBPS;
-use penstock_shell::{Access, AccessError, Cause, Fault, Inline};
+use penstock_flow_compiler::limits::GLOBALS;
+use penstock_flow_compiler::program::Program;
+use penstock_shell::flow::{Context, Event};
+use penstock_shell::{Access, AccessError, Cause, Fault};
 
 use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
-use crate::flow::{FlowError, FlowImage};
+use crate::flow::{FlowChain, FlowError, FlowImage};
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
@@ -39,6 +43,7 @@ use crate::routes::{self, CardRoutes, Routes};
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
 use build::{Kind, Parameters};
+use chain::CardChain;
 pub(crate) use model::Hop as ModelHop;
 use model::{Exit, Frame, Model, Step};
 use pace::Pace;
@@ -104,6 +109,9 @@ struct Endless {
 pub struct RtlDevice {
     model: Model,
     host: Host,
+    /// What the inline chain runs, block by block, and in its elements.
+    inline: Vec<FlowImage>,
+    chain: Option<CardChain>,
     frames: Vec<Frame>,
     /// Index, in what was sent, of each of `frames`.
     indices: Vec<usize>,
@@ -128,12 +136,11 @@ impl RtlDevice {
         wave: Option<Wave>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
-        if !design.inline.is_empty() {
-            let design = design.path.display();
-            let text =
-                format!("{design}: a card in RTL has no inline chain yet; run it on soft, or leave [[inline]] out");
-            return Err(DeviceError::Unsupported(text));
-        }
+        // How many elements there are follows from the programs; how large their tables are, from the design alone.
+        let blocks = design.inline.iter().map(FlowImage::of).collect::<Result<Vec<_>, _>>();
+        let blocks = blocks.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
+        let elements = blocks.iter().map(|block| block.program.elements.len() as u32).sum();
+        let contexts = chain::places(blocks.iter().map(|block| block.contexts).max().unwrap_or_default());
         let kinds = design.groups.iter().flat_map(|group| {
             let kind = match &group.engine {
                 Engine::Rpu { accelerators } => Kind::Rpu { accelerators: accelerators.mask() },
@@ -145,6 +152,8 @@ impl RtlDevice {
             ports: design.ports,
             units: kinds.collect(),
             ingress_depth: INGRESS_DEPTH,
+            elements,
+            contexts,
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
@@ -158,6 +167,8 @@ impl RtlDevice {
         Ok(Self {
             model,
             host: Host::new(design),
+            inline: Vec::new(),
+            chain: None,
             frames: Vec::new(),
             indices: Vec::new(),
             bytes: Vec::new(),
@@ -504,6 +515,13 @@ impl Device for RtlDevice {
             self.start(false);
             (self.sent, self.empty) = (0, 0);
         }
+        // No frame finds a chain that is half loaded.
+        self.write(regs::CARD_PORT_ENABLE, 0)?;
+        self.chain = None;
+        if !image.inline.is_empty() {
+            self.chain = Some(CardChain::load(&mut self.model, &image.inline)?);
+        }
+        self.inline.clone_from(&image.inline);
         self.host.load(&mut self.model, image)?;
         self.loaded = self.model.cycle();
         self.routes.forget();
@@ -626,12 +644,18 @@ impl Device for RtlDevice {
         self.with_map(map, |card| card.take())
     }
 
-    fn flow(&mut self) -> Result<&mut Inline, FlowError> {
-        Err(FlowError::NoChain)
+    fn flow(&mut self) -> Result<&mut dyn FlowChain, FlowError> {
+        if self.chain.is_some() { Ok(self) } else { Err(FlowError::NoChain) }
     }
 
-    fn change_flow(&mut self, _block: FlowImage) -> Result<(), FlowError> {
-        Err(FlowError::NoChain)
+    fn change_flow(&mut self, block: FlowImage) -> Result<(), FlowError> {
+        let mut blocks = self.inline.clone();
+        let old = blocks.iter_mut().find(|old| old.name == block.name).ok_or(FlowError::NoChain)?;
+        *old = block;
+        let chain = self.chain.as_mut().ok_or(FlowError::NoChain)?;
+        chain.change(&mut self.model, &blocks)?;
+        self.inline = blocks;
+        Ok(())
     }
 
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
@@ -645,7 +669,8 @@ impl Device for RtlDevice {
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {
-        self.host.counters(&mut self.model)
+        let inline = self.chain.as_ref().map(|chain| chain.counters(&mut self.model)).transpose()?;
+        Ok(Counters { inline, ..self.host.counters(&mut self.model)? })
     }
 
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
@@ -664,6 +689,58 @@ impl Device for RtlDevice {
     fn host_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
         let error = DeviceError::HostMemory { address, bytes: bytes.len() };
         self.model.host_write(address, bytes).then_some(()).ok_or(error)
+    }
+}
+
+/// Without a chain [`Device::flow`] gives nobody this.
+impl FlowChain for RtlDevice {
+    fn program(&self) -> &Program {
+        static NONE: Program = Program { elements: Vec::new() };
+        self.chain.as_ref().map_or(&NONE, CardChain::program)
+    }
+
+    fn time(&mut self) -> Result<u64, FlowError> {
+        CardChain::time(&mut self.model)
+    }
+
+    fn set_time(&mut self, time: u64) -> Result<(), FlowError> {
+        CardChain::set_time(&mut self.model, time)
+    }
+
+    fn globals(&mut self, element: usize) -> Result<[u32; GLOBALS], FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.globals(&mut self.model, element)
+    }
+
+    fn set_globals(&mut self, element: usize, globals: &[u32; GLOBALS]) -> Result<(), FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.set_globals(&mut self.model, element, globals)
+    }
+
+    fn count(&mut self, element: usize) -> Result<usize, FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.count(&mut self.model, element)
+    }
+
+    fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.all(&mut self.model, element)
+    }
+
+    fn context(&mut self, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.context(&mut self.model, element, key)
+    }
+
+    fn insert(&mut self, element: usize, context: &Context) -> Result<(), FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.insert(&mut self.model, element, context)
+    }
+
+    fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.remove(&mut self.model, element, key)
+    }
+
+    fn clear(&mut self, element: usize) -> Result<(), FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.clear(&mut self.model, element)
+    }
+
+    fn event(&mut self) -> Result<Option<Event>, FlowError> {
+        self.chain.as_mut().ok_or(FlowError::NoChain)?.event(&mut self.model)
     }
 }
 

@@ -42,4 +42,8 @@ package edit_pkg;
     logic [1:0]          popped;     // VLAN tags of the frame that are taken out
     write_t [Writes-1:0] writes;     // none to a sink twice
   } edit_t;
+
+  localparam int unsigned EditWords = ($bits(edit_t) + 31) / 32;
+  // All that a program is.
+  localparam int unsigned LoadWords = Rows * EditWords + ProgramWords;
 endpackage

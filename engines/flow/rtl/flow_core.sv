@@ -13,16 +13,20 @@
 // One operation a cycle, seven cycles; nothing stands still behind T. In T an operation waits
 //   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
 //   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
+//   - while a frame of its flow that came at another time is ahead: what that leaves may have expired by now;
+//   - in programs that evict, while a frame ahead shares a place with it, unless that has its own context there: up to five cycles.
 // A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
-// that those before it did, and the table changes in A alone, in their order.
+// that those before it did, at its own time, and the table changes in A alone, in their order.
 //
 // A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of the stash, as operations of their
 // own where no frame comes (or, when the stash fills, before frames), to an empty place of theirs, or in exchange for what lies there. Frames are
 // taken only while the stash has a free slot for each that is on its way, so none ever waits for one where it holds the mover up.
+//
+// When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
+// or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
 module flow_core
   import flow_pkg::*;
 #(
-    parameter int unsigned KeyW    = 128,
     parameter int unsigned Entries = 16384,  // places of all ways, a power of two
     parameter int unsigned SideW   = 8,      // bits that travel with a frame
     localparam int unsigned AddrW  = $clog2(Entries / Ways)
@@ -30,47 +34,57 @@ module flow_core
     input wire logic clk,
     input wire logic rst,
 
-    input wire program_t                   program_i,  // changes only while no frame is in the element
-    input wire word_t                      now,        // us
-    input wire logic [KeyW+Ways*AddrW-1:0] secret,     // of the hash; changes only while the table is empty
+    input wire program_t                      program_i,  // changes only while the element is idle
+    input wire word_t                         now,        // us
+    input wire logic [KeyBits+Ways*AddrW-1:0] secret,     // of the hash; changes only while the table is empty
+
+    // between two frames
+    input  wire logic hold,       // nothing new is taken
+    output logic      idle,       // nothing is on its way
+    input  wire logic clear,      // while it is idle: removes all contexts
+    output logic      clearing,   // that takes some time
+    input  wire logic begin_g,    // gives globals their first values
+    input  wire logic [Globals-1:0] set_g,  // the host sets them
+    input  wire word_t              set_g_to,
 
     // frames
     input  wire logic                  valid,
     output logic                       ready,
+    input  wire logic                  takes,   // it is this element's turn
     input  wire logic                  keyed,   // it has all fields of the key
-    input  wire logic [KeyW-1:0]       key,
+    input  wire logic [KeyBits-1:0]    key,
     input  wire word_t [Operands-1:0]  x,
     input  wire parts_t                parts,   // what it has
     input  wire logic [SideW-1:0]      side,
 
     output logic                   out_valid,
+    output logic                   out_takes,
+    output logic                   out_keyed,
     output logic                   out_fits,    // a row was taken
     output row_t                   out_row,
     output logic                   out_unkept,  // its context had no place
     output word_t [Registers-1:0]  out_r,       // as they are now
     output word_t [Globals-1:0]    out_g,
     output word_t [Operands-1:0]   out_x,
+    output word_t [Functions-1:0]  out_results,
     output logic [SideW-1:0]       out_side,
 
     // the host: one operation at a time
     input  wire logic               host_valid,
     output logic                    host_taken,
     input  wire op_e                host_op,
-    input  wire logic [KeyW-1:0]    host_key,
+    input  wire logic [KeyBits-1:0] host_key,
     input  wire context_t           host_context,
     input  wire where_t             host_where,   // what OpRead looks at: a slot of the stash, or a place of a way
     input  wire logic [AddrW-1:0]   host_addr,
     output logic                    answer_valid,
     output logic                    answer_found,
-    output logic [KeyW-1:0]         answer_key,
+    output logic [KeyBits-1:0]      answer_key,
     output context_t                answer_context,
 
     // what the host is told
-    output logic                             event_new,
-    output logic                             event_expired,
-    output logic                             event_notified,
-    output logic [KeyW-1:0]                  event_key,
-    output context_t                         event_context,
+    output logic                             told_valid,
+    output event_t                           told,
     output logic [$clog2(Entries):0]         contexts,  // that there are
     output logic                             is_full,
     output logic [$clog2(StashEntries):0]    stash_used,
@@ -81,7 +95,7 @@ module flow_core
   localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
   localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
 
-  typedef logic [KeyW-1:0] key_t;
+  typedef logic [KeyBits-1:0] key_t;
   typedef logic [AddrW-1:0] addr_t;
 
   typedef struct packed {
@@ -96,6 +110,7 @@ module flow_core
     op_e                 op;
     logic                keyed;
     key_t                key;
+    word_t               now;    // when it was taken: the time that it sees
     where_t              where;  // until it is known: what the walker and the host look at, the slot that is to be moved
     addr_t [Ways-1:0]    addr;
   } head_t;
@@ -115,18 +130,18 @@ module flow_core
   } result_t;
 
   head_t h_q, t_q, s_q, x_q, c_q, r_q, a_q;
+  logic x_stash_q, x_way_hit_q;  // where the key was found
+  result_t c_result_q, r_found_q, a_result_q, w1_result_q, w2_result_q;
   frame_t h_frame_q, t_frame_q, s_frame_q, x_frame_q, c_frame_q, r_frame_q, a_frame_q;
   logic t_go, h_go;
-  word_t now_q;
-  always_ff @(posedge clk) now_q <= now;
 
-  // ---- after a reset nothing is in the table once its places have been written, all ways at once
+  // ---- a table is empty once its places have been written, all ways at once
   logic clearing_q;
   addr_t clear_addr_q;
   always_ff @(posedge clk) begin
     clear_addr_q <= clear_addr_q + 1'b1;
     if (&clear_addr_q) clearing_q <= 1'b0;
-    if (rst) begin
+    if (rst || clear) begin
       clearing_q <= 1'b1;
       clear_addr_q <= '0;
     end
@@ -143,7 +158,8 @@ module flow_core
   logic host_busy_q;
   logic room_q;  // of those in H, T, S, X, C and R each may take a slot, and this is one cycle late
   always_ff @(posedge clk) room_q <= stash_used <= ($clog2(StashEntries) + 1)'(StashEntries - 8);
-  wire h_free = (!h_q.valid || h_go) && !clearing_q;
+  assign clearing = clearing_q;
+  wire h_free = (!h_q.valid || h_go) && !clearing_q && !hold;
   wire take_host = host_valid && !host_busy_q && h_free && room_q;
   wire take_move = waits && (press || !valid || !room_q) && h_free && !take_host;
   wire take_frame = valid && h_free && !take_host && !take_move && !walk_due_q && room_q;
@@ -157,8 +173,9 @@ module flow_core
   always_ff @(posedge clk) begin
     if (!h_q.valid || h_go) begin
       h_q.valid <= take_host || take_move || take_frame || (take_walk && program_i.keyed);
-      h_q.op <= take_host ? host_op : take_move ? OpMove : take_frame ? OpFrame : OpWalk;
-      h_q.keyed <= take_frame ? keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
+      h_q.op <= take_host ? host_op : take_move ? OpMove : take_frame ? (takes ? OpFrame : OpPass) : OpWalk;
+      h_q.keyed <= take_frame ? takes && keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
+      h_q.now <= now;
       h_q.key <= take_host ? host_key : take_move ? next_key : key;
       h_q.where <= '{stash: take_move, way: walk_way_q, slot: next_slot};
       if (take_host) h_q.where <= host_where;
@@ -181,8 +198,7 @@ module flow_core
   // ---- H: the places of its key
   addr_t [Ways-1:0] h_addr;
   wire h_by_place = h_q.op == OpWalk || h_q.op == OpRead;
-  flow_hash #(
-      .KeyW(KeyW),
+  flow_places #(
       .AddrW(AddrW)
   ) hash (
       .key(h_q.key),
@@ -194,7 +210,7 @@ module flow_core
   always_ff @(posedge clk) begin
     if (h_go) begin
       t_q <= h_q;
-      if (!h_by_place) t_q.addr <= h_addr;
+      if (!h_by_place) t_q.addr <= h_addr & {Ways{program_i.places[AddrW-1:0]}};
       t_frame_q <= h_frame_q;
     end
     if (rst) t_q.valid <= 1'b0;
@@ -204,18 +220,30 @@ module flow_core
   head_t [Ahead:1] ahead;
   assign ahead = {a_q, r_q, c_q, x_q, s_q};
 
-  logic [Ahead:1] t_same_key, t_meets;
+  // What has neither a key nor a place that it looks at comes by no place.
+  function automatic logic has_places(head_t head);
+    return head.valid && (head.keyed || head.op == OpWalk || head.op == OpRead);
+  endfunction
+
+  logic [Ahead:1] t_same_key, t_meets, t_known;
   logic [Ahead:1][Ways-1:0] t_same_addr;
+  // Frames whose own context is where they have found it, so that they take no other's place.
+  assign t_known = {a_result_q.placed, r_found_q.placed, c_result_q.placed, x_stash_q || x_way_hit_q, 1'b0};
   always_comb begin
     for (int unsigned d = 1; d <= Ahead; d++) begin
       t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
-      for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = ahead[d].valid && ahead[d].addr[w] == t_q.addr[w];
-      t_meets[d] = t_same_addr[d] != 0 && !(t_q.op == OpFrame && ahead[d].op == OpFrame);
+      for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
+      t_meets[d] = has_places(t_q) && t_same_addr[d] != 0;
+      if (t_q.op == OpFrame && ahead[d].op == OpFrame) begin
+        if (!program_i.evicts || (t_same_key[d] && t_known[d])) t_meets[d] = 1'b0;
+        if (t_same_key[d] && ahead[d].now != t_q.now) t_meets[d] = 1'b1;
+      end
     end
   end
 
   wire t_behind = t_q.op == OpFrame && s_q.valid && s_q.op == OpFrame && (t_same_key[1] || program_i.serial);
   assign t_go = t_q.valid && !t_behind && t_meets == 0;
+  assign idle = !h_q.valid && !t_q.valid && {a_q.valid, r_q.valid, c_q.valid, x_q.valid, s_q.valid} == '0;
 
   entry_t [Ways-1:0] s_entries;
   logic [Ways-1:0] we;
@@ -255,12 +283,24 @@ module flow_core
   wire way_t move_way = way_t'(dice_q);
   wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
 
+  // The lowest of what may give way, the first of equal ones.
+  word_t [Ways-1:0] s_value;
+  logic [Ways-1:0] s_victim;
+  always_comb begin
+    for (int unsigned w = 0; w < Ways; w++) s_value[w] = s_entries[w].content.r[0] ^ {32{program_i.highest}};
+    for (int unsigned w = 0; w < Ways; w++) begin
+      s_victim[w] = s_entries[w].valid && program_i.evicts;
+      for (int unsigned other = 0; other < w; other++) if (s_entries[other].valid && s_value[other] <= s_value[w]) s_victim[w] = 1'b0;
+      for (int unsigned other = w + 1; other < Ways; other++) if (s_entries[other].valid && s_value[other] < s_value[w]) s_victim[w] = 1'b0;
+    end
+  end
+
   always_comb begin
     for (int unsigned w = 0; w < Ways; w++) begin
       s_empty[w] = !s_entries[w].valid;
       s_hit[w] = s_entries[w].valid && s_q.keyed && s_entries[w].key == s_q.key;
     end
-    s_chosen = s_hit;
+    s_chosen = s_hit != 0 ? s_hit : s_victim;
     if (s_by_place) s_chosen = Ways'(1) << s_q.where.way;
     if (s_q.op == OpMove) s_chosen = s_empty != 0 ? s_empty & (~s_empty + Ways'(1)) : Ways'(1) << move_way;
   end
@@ -276,7 +316,6 @@ module flow_core
     end
   end
 
-  logic x_stash_q, x_way_hit_q;
   slot_t x_slot_q;
   way_t x_way_q;
   logic [Ways-1:0] x_empty_q;
@@ -299,7 +338,9 @@ module flow_core
 
   // ---- X: what it has now
   context_t stash_content, fresh;
-  result_t x_read, x_result, c_result_q, r_found_q, r_made, r_result, a_result_q, w1_result_q, w2_result_q;
+  key_t stash_key;
+  logic stash_valid;
+  result_t x_read, x_result, r_made, r_result;
   period_word_t x_period;
   logic x_hard_passed, x_idle_passed, x_idle_counts, x_expired, x_by_place, x_forwarded;
   logic [Ways-1:0] x_free;
@@ -310,14 +351,14 @@ module flow_core
   always_comb begin
     x_read.content = x_stash_q ? stash_content : x_entry_q.content;
     x_read.where = '{stash: x_stash_q, way: x_way_q, slot: x_slot_q};
-    x_read.placed = x_stash_q || (x_by_place ? x_entry_q.valid : x_way_hit_q);
+    x_read.placed = x_by_place ? (x_stash_q ? stash_valid : x_entry_q.valid) : x_stash_q || x_way_hit_q;
     x_read.present = x_read.placed;
-    x_hard_passed = x_read.content.hard.on && has_passed(now_q, x_read.content.hard.at);
-    x_idle_passed = x_read.content.idle.on && has_passed(now_q, x_read.content.idle.at);
+    x_hard_passed = x_read.content.hard.on && has_passed(x_q.now, x_read.content.hard.at);
+    x_idle_passed = x_read.content.idle.on && has_passed(x_q.now, x_read.content.idle.at);
     // Of two that have passed the earlier counts.
     x_idle_counts = x_idle_passed && (!x_hard_passed || is_before(x_read.content.idle.at, x_read.content.hard.at));
     x_period = program_i.periods[x_idle_counts ? x_read.content.idle.period : x_read.content.hard.period];
-    x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && x_q.op != OpMove && x_q.op != OpRead;
+    x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && (x_q.op == OpFrame || x_q.op == OpWalk);
   end
 
   // Empty places that nobody ahead is about to fill.
@@ -328,7 +369,7 @@ module flow_core
     for (int unsigned d = 1; d <= Ahead; d++) if (!x_ahead[d].stash) x_free &= ~(x_same_addr_q[d] & Ways'(1) << x_ahead[d].way);
   end
 
-  // What an operation of the same key ahead has made of it is newer; it cannot have expired since.
+  // What an operation of the same key ahead has made of it is newer; it cannot have expired since, as both have one time.
   assign x_forwarded = x_same_key_q[5:2] != 0;
   always_comb begin
     x_result = x_read;
@@ -339,7 +380,8 @@ module flow_core
     if (x_same_key_q[3]) x_result = a_result_q;
     if (x_same_key_q[2]) x_result = r_result;
     if (!x_result.present) x_result.content = fresh;
-    if (!x_result.placed) begin
+    // A way that the one ahead has left, or would have taken, is still free.
+    if (!x_result.placed && !(x_forwarded && !x_result.where.stash)) begin
       x_result.where = '{stash: x_free == 0, way: '0, slot: '0};
       for (int unsigned w = Ways; w > 0; w--) if (x_free[w-1]) x_result.where.way = way_t'(w - 1);
     end
@@ -356,25 +398,30 @@ module flow_core
       .true_p(x_true_p)
   );
 
+  logic c_victim_q, r_victim_q;  // `other` may give way
+  way_t c_victim_way_q, r_victim_way_q;
   logic c_expired_q, r_expired_q, a_expired_q;
   context_t c_before_q, r_before_q, a_before_q;  // what has expired
-  entry_t c_other_q, r_other_q, a_other_q;       // what lies where an entry of the stash goes
+  entry_t c_other_q, r_other_q, a_other_q;       // what lies where an entry of the stash goes, or what gives way
   always_ff @(posedge clk) begin
     c_q <= x_q;
     c_q.valid <= x_q.valid && !rst;
-    if (x_by_place) c_q.key <= x_entry_q.key;
+    if (x_by_place) c_q.key <= x_stash_q ? stash_key : x_entry_q.key;
     c_frame_q <= x_frame_q;
     c_result_q <= x_result;
     c_of_frame_q <= x_of_frame;
     c_expired_q <= x_expired && !x_forwarded;
     c_before_q <= x_read.content;
     c_other_q <= x_entry_q;
+    c_victim_q <= x_q.op == OpFrame && program_i.evicts && !x_way_hit_q && x_entry_q.valid && !x_forwarded;
+    c_victim_way_q <= x_way_q;
   end
 
   // ---- C: conditions and functions
   word_t [Globals-1:0] g_q;
   logic [Conditions-1:0] c_true_c, r_true_c_q;
-  word_t [Functions-1:0] c_results, r_results_q;
+  word_t [Functions-1:0] c_results, r_results_q, r_results;
+  product_t [Functions-1:0] c_products, r_products_q;  // 0 of what does not multiply
   flow_functions calculate (
       .conditions(program_i.conditions),
       .functions(program_i.functions),
@@ -382,13 +429,17 @@ module flow_core
       .g(g_q),
       .x(c_frame_q.x),
       .true_c(c_true_c),
-      .results(c_results)
+      .results(c_results),
+      .products(c_products)
   );
 
-  deadline_t r_idle_q;  // as the frame sets it anew
-  word_t [Periods-1:0] at_q;
+  word_t [Periods-1:0] r_at_q;  // when timeouts that begin now are over
   always_ff @(posedge clk) begin
-    for (int unsigned i = 0; i < Periods; i++) at_q[i] <= now_q + program_i.periods[i].duration;
+    for (int unsigned i = 0; i < Periods; i++) r_at_q[i] <= c_q.now + program_i.periods[i].duration;
+    for (int unsigned i = 0; i < Functions; i++) begin
+      r_products_q[i] <= c_products[i];
+      if (program_i.functions[i].is != FunctionMultiply) r_products_q[i] <= '0;
+    end
     r_q <= c_q;
     r_q.valid <= c_q.valid && !rst;
     r_frame_q <= c_frame_q;
@@ -399,15 +450,15 @@ module flow_core
     r_expired_q <= c_expired_q;
     r_before_q <= c_before_q;
     r_other_q <= c_other_q;
-    r_idle_q <= '{
-        on: c_result_q.content.idle.on,
-        period: c_result_q.content.idle.period,
-        at: at_q[c_result_q.content.idle.period]
-    };
+    r_victim_q <= c_victim_q;
+    r_victim_way_q <= c_victim_way_q;
   end
+  always_comb
+    for (int unsigned i = 0; i < Functions; i++)
+      r_results[i] = (r_results_q[i] | r_products_q[i].low) + {r_products_q[i].ab, 16'b0} + {r_products_q[i].ba, 16'b0};
 
   // ---- R: the row, and the new context
-  logic r_fits, r_any, r_stores, r_can, r_leaves, r_full_q, reserve;
+  logic r_fits, r_any, r_stores, r_can, r_leaves, r_full_q, r_packed_q, r_evicts, reserve;
   slot_t free_slot;
   row_t r_row;
   choice_t r_choice;
@@ -425,14 +476,15 @@ module flow_core
       .candidates(c_candidates),
       .candidates_r(r_candidates_q),
       .true_c(r_true_c_q),
-      .is_full(r_full_q && !r_leaves),
+      .is_full(r_full_q && !r_leaves && !program_i.evicts),
       .fits(r_any),
       .row(r_row),
       .choice(r_choice)
   );
 
   assign r_fits = r_any && r_q.valid && r_q.op == OpFrame && r_q.keyed == program_i.keyed;
-  assign r_can = r_found_q.placed || !r_full_q;
+  assign r_evicts = program_i.evicts && r_full_q && r_victim_q && !r_found_q.placed;
+  assign r_can = r_found_q.placed || !r_full_q || r_evicts || (program_i.evicts && !r_packed_q);
   // A context that has expired has left its place to the next.
   assign r_leaves = r_found_q.placed && !r_found_q.present;
 
@@ -440,29 +492,30 @@ module flow_core
     r_stores = r_choice.named;
     for (int unsigned i = 0; i < Registers; i++) begin
       r_stores |= r_choice.r[i].set;
-      r_values[i] = r_choice.r[i].set ? r_results_q[r_choice.r[i].f] : r_found_q.content.r[i];
+      r_values[i] = r_choice.r[i].set ? r_results[r_choice.r[i].f] : r_found_q.content.r[i];
     end
     r_made = r_found_q;
     if (r_fits) begin
       r_made.content.r = r_values;
       if (r_choice.set_state) r_made.content.state = r_choice.state;
-      r_made.content.idle = r_idle_q;
+      r_made.content.idle.at = r_at_q[r_found_q.content.idle.period];
       if (r_choice.named) begin
-        r_made.content.hard = '{on: r_choice.hard.on, period: r_choice.hard.period, at: at_q[r_choice.hard.period]};
-        r_made.content.idle = '{on: r_choice.idle.on, period: r_choice.idle.period, at: at_q[r_choice.idle.period]};
+        r_made.content.hard = '{on: r_choice.hard.on, period: r_choice.hard.period, at: r_at_q[r_choice.hard.period]};
+        r_made.content.idle = '{on: r_choice.idle.on, period: r_choice.idle.period, at: r_at_q[r_choice.idle.period]};
       end
       r_made.present = !r_choice.forget && program_i.keyed && (r_found_q.present || (r_stores && r_can));
     end
     if (r_q.op == OpPut) begin
       r_made.content = host_context;
-      r_made.present = r_can;
+      r_made.present = r_found_q.placed || !r_full_q;
     end
     if (r_q.op == OpDelete) r_made.present = 1'b0;
     if (!r_made.present) r_made.content = fresh;
     if (r_q.op != OpMove) r_made.placed = r_made.present;
+    if (r_evicts && r_made.present) r_made.where = '{stash: 1'b0, way: r_victim_way_q, slot: '0};
   end
   // A slot of the stash is taken by what had no place and has one now.
-  assign reserve = r_q.valid && r_q.op != OpMove && !r_found_q.placed && r_made.present && r_found_q.where.stash;
+  assign reserve = r_q.valid && r_q.op != OpMove && !r_found_q.placed && r_made.present && r_made.where.stash;
   always_comb begin
     r_result = r_made;
     if (reserve) r_result.where.slot = free_slot;
@@ -471,26 +524,32 @@ module flow_core
   always_comb begin
     contexts_d = contexts_q;
     if (r_q.valid && r_q.op != OpMove) begin
-      if (r_result.present && !r_found_q.placed) contexts_d = contexts_q + 1'b1;
+      if (r_result.present && !r_found_q.placed && !r_evicts) contexts_d = contexts_q + 1'b1;
       if (!r_result.present && r_found_q.placed) contexts_d = contexts_q - 1'b1;
     end
   end
   always_ff @(posedge clk) begin
     contexts_q <= contexts_d;
     r_full_q <= word_t'(contexts_d) >= program_i.capacity || contexts_d >= ($bits(contexts_d))'(Room);
-    if (rst) contexts_q <= '0;
+    r_packed_q <= contexts_d >= ($bits(contexts_d))'(Room);
+    if (rst || clear) contexts_q <= '0;
   end
   assign contexts = contexts_q;
   assign is_full = r_full_q;
 
   always_ff @(posedge clk) begin
-    for (int unsigned i = 0; i < Globals; i++) if (r_fits && r_choice.g[i].set) g_q[i] <= r_results_q[r_choice.g[i].f];
-    if (rst) g_q <= program_i.initial_g;
+    for (int unsigned i = 0; i < Globals; i++) begin
+      if (r_fits && r_choice.g[i].set) g_q[i] <= r_results[r_choice.g[i].f];
+      if (set_g[i]) g_q[i] <= set_g_to;
+    end
+    if (begin_g) g_q <= program_i.initial_g;
   end
 
-  logic a_fits_q, a_unkept_q, a_new_q, a_notify_q, a_was_placed_q;
+  logic a_fits_q, a_unkept_q, a_new_q, a_evicted_q, a_notify_q, a_was_placed_q;
   row_t a_row_q;
+  state_t a_state_q;  // as the row leaves it, stored or not
   word_t [Registers-1:0] a_values_q;
+  word_t [Functions-1:0] a_results_q;
   always_ff @(posedge clk) begin
     a_q <= r_q;
     a_q.valid <= r_q.valid && !rst;
@@ -499,9 +558,12 @@ module flow_core
     a_was_placed_q <= r_found_q.placed;
     a_fits_q <= r_fits;
     a_row_q <= r_row;
+    a_state_q <= r_fits && r_choice.set_state ? r_choice.state : r_found_q.content.state;
     a_values_q <= r_values;
+    a_results_q <= r_results;
     a_unkept_q <= r_fits && !r_found_q.present && r_stores && !r_choice.forget && !r_can && program_i.keyed;
     a_new_q <= r_fits && !r_found_q.present && r_result.present;
+    a_evicted_q <= r_fits && r_result.present && r_evicts;
     a_notify_q <= r_fits && r_choice.notify;
     a_expired_q <= r_expired_q;
     a_before_q <= r_before_q;
@@ -520,16 +582,16 @@ module flow_core
     end
   end
 
-  flow_stash #(
-      .KeyW(KeyW)
-  ) stash (
+  flow_stash stash (
       .clk,
-      .rst,
+      .rst(rst || clear),
       .key(s_q.key),
       .hit(stash_hit),
       .hit_slot(stash_slot),
       .read_slot(x_slot_q),
       .read_context(stash_content),
+      .read_key(stash_key),
+      .read_valid(stash_valid),
       .free_slot,
       .reserve,
       .used(stash_used),
@@ -547,13 +609,16 @@ module flow_core
   );
 
   // ---- what leaves
-  assign out_valid = a_q.valid && a_q.op == OpFrame;
+  assign out_valid = a_q.valid && (a_q.op == OpFrame || a_q.op == OpPass);
+  assign out_takes = a_q.op == OpFrame;
+  assign out_keyed = a_q.keyed;
   assign out_fits = a_fits_q;
   assign out_row = a_row_q;
   assign out_unkept = a_unkept_q;
   assign out_r = a_values_q;
   assign out_g = g_q;
   assign out_x = a_frame_q.x;
+  assign out_results = a_results_q;
   assign out_side = a_frame_q.side;
 
   assign answer_valid = a_q.valid && (a_q.op == OpRead || a_q.op == OpFind || a_q.op == OpPut || a_q.op == OpDelete);
@@ -561,14 +626,23 @@ module flow_core
   assign answer_key = a_q.key;
   assign answer_context = a_result_q.content;
 
-  assign event_new = out_valid && a_new_q;
-  assign event_expired = a_q.valid && a_expired_q;
-  assign event_notified = out_valid && a_notify_q;
-  assign event_key = a_q.key;
-  assign event_context = a_expired_q ? a_before_q : a_result_q.content;
+  always_comb begin
+    told.kinds = '{
+        notified: a_notify_q,
+        full: a_new_q && r_full_q && !program_i.evicts,  // as of behind this operation
+        is_new: a_new_q,
+        evicted: a_evicted_q,
+        expired: a_expired_q
+    };
+    told.at = a_q.now;
+    told.flow = '{key: a_q.keyed ? a_q.key : '0, state: a_state_q, r: a_values_q};
+    told.gone = '{key: a_q.key, state: a_before_q.state, r: a_before_q.r};
+    if (a_evicted_q) told.gone = '{key: a_other_q.key, state: a_other_q.content.state, r: a_other_q.content.r};
+  end
+  assign told_valid = a_q.valid && told.kinds != '0;
   assign moved = a_moves;
 
-  wire unused = &{1'b0, program_i.key, program_i.operands, x_period.duration, x_ahead, a_frame_q.parts};
+  wire unused = &{1'b0, program_i.key, program_i.operands, program_i.places, x_period.duration, x_ahead, a_frame_q.parts};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin

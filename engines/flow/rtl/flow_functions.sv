@@ -4,7 +4,9 @@
 // Conditions and functions of a program, all at once: the first half of the element's loop. Without registers.
 //
 //   context, globals, operands ─> sources ─┬─> comparisons ─> conditions
-//                                          └─> operations ──> results
+//                                          └─> operations ──> results, products
+//
+// A product of 32 bits is a sum of products of halves. That sum is left to the next cycle, so a multiplier is all that is in this one.
 module flow_functions
   import flow_pkg::*;
 (
@@ -14,7 +16,8 @@ module flow_functions
     input  wire word_t          [Globals-1:0]    g,
     input  wire word_t          [Operands-1:0]   x,
     output logic                [Conditions-1:0] true_c,
-    output word_t               [Functions-1:0]  results
+    output word_t               [Functions-1:0]  results,  // 0 of a multiplication, which has
+    output product_t            [Functions-1:0]  products  // these, for all others without a meaning
 );
   function automatic word_t value_of(source_t source, word_t constant);
     unique case (source.from)
@@ -67,9 +70,13 @@ module flow_functions
         FunctionMin: results[i] = less ? a : b;
         FunctionMax: results[i] = less ? b : a;
         FunctionAverage: results[i] = a + way;
+        FunctionMultiply: results[i] = '0;
         default: results[i] = a;
       endcase
     end
+    assign products[i].low = 32'(a[15:0]) * 32'(b[15:0]);
+    assign products[i].ab = a[31:16] * b[15:0];
+    assign products[i].ba = a[15:0] * b[31:16];
   end
 endmodule
 

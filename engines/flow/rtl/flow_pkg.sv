@@ -16,6 +16,7 @@ package flow_pkg;
   localparam int unsigned KeyHalves = 20;
   localparam int unsigned KeyBits = 16 * KeyHalves;
   localparam int unsigned KeyPairs = 9;  // of halves that can change places
+  localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
 
   typedef logic [31:0] word_t;
   typedef logic [7:0] state_t;
@@ -72,7 +73,7 @@ package flow_pkg;
     slot_t slot;  // of the stash
   } where_t;
 
-  // ---- a program. The host shifts it in, 32 bits at a time, lowest first.
+  // ---- a program. The host shifts it in, 32 bits at a time, lowest first, behind the words of edits (edit_pkg.sv) of all rows.
   typedef enum logic [1:0] {
     PairEth = 2'd0,
     PairIp  = 2'd1,
@@ -141,8 +142,16 @@ package flow_pkg;
     FunctionRotate     = 4'd9,
     FunctionMin        = 4'd10,
     FunctionMax        = 4'd11,
-    FunctionAverage    = 4'd12  // a + ((b - a) >>> shift)
+    FunctionAverage    = 4'd12,  // a + ((b - a) >>> shift)
+    FunctionMultiply   = 4'd13
   } function_e;
+
+  // a * b modulo 2^32 = low + (ab + ba) * 2^16
+  typedef struct packed {
+    word_t       low;
+    logic [15:0] ab;
+    logic [15:0] ba;
+  } product_t;
 
   typedef struct packed {
     function_e  is;
@@ -206,6 +215,9 @@ package flow_pkg;
   typedef struct packed {
     logic                              keyed;      // it has contexts
     logic                              serial;     // it writes global registers
+    logic                              evicts;     // when no context can be added, another one gives way
+    logic                              highest;    // that with the highest first register, not the lowest
+    logic           [PlaceBits-1:0]    places;     // bits of addresses that are used: small tables are small, so that few contexts meet
     key_word_t                         key;
     choose_t        [Operands-1:0]     operands;
     word_t                             capacity;   // contexts, if there is room for so many
@@ -223,6 +235,7 @@ package flow_pkg;
   // ---- operations that go through the table, one after the other
   typedef enum logic [2:0] {
     OpFrame,
+    OpPass,    // a frame that another element takes
     OpMove,    // an entry of the stash to one of its places
     OpWalk,    // looks at one place whether it has expired
     OpRead,    // the host: what lies at one place
@@ -230,6 +243,40 @@ package flow_pkg;
     OpPut,     // the host: gives a key a context
     OpDelete   // the host: takes it away
   } op_e;
+
+  // ---- what the host is told of an operation
+  typedef struct packed {
+    logic notified;
+    logic full;     // the new context took the last place
+    logic is_new;
+    logic evicted;
+    logic expired;
+  } kinds_t;
+
+  typedef struct packed {
+    logic [KeyBits-1:0]    key;
+    state_t                state;
+    word_t [Registers-1:0] r;
+  } flow_t;
+
+  // In the order of the kinds, from `expired` on.
+  typedef struct packed {
+    kinds_t kinds;
+    word_t  at;     // us
+    flow_t  flow;   // as the operation has left it
+    flow_t  gone;   // what has expired, as it was, or was evicted: never both
+  } event_t;
+
+  // ---- what an element counts, modulo 2^32
+  typedef struct packed {
+    word_t frames;     // that it took
+    word_t keyless;    // they lack a field of the key
+    word_t unmatched;  // no row fits them
+    word_t unkept;     // their context found no room
+    word_t expired;    // contexts
+    word_t evicted;
+    word_t moved;      // entries that went to another place
+  } counts_t;
 
   // Timeouts are at most 4,000 s. So times up to 2^28 us (268 s) ago are past, and all others still to come.
   function automatic logic has_passed(word_t now, word_t at);

@@ -1,19 +1,78 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The program of an element, in registers. It comes 32 bits at a time, the lowest first, and moves through all of them: so a register costs a wire and
-// no address. While that lasts the element must have no frames.
+// The program of an element, twice: one that runs, and one that the host loads meanwhile.
+//
+//   word ─┬─> edits of rows, 32 bits a cycle ──> memory, a bank each ──> edit of the row that was taken
+//         └─> shift register ── commit ──> registers ──> program
+//
+// Words come lowest first: those of the edits of all rows, then those of program_t. These move through all of the shift register, so one
+// costs a wire and no address. When all are there the host may commit them, in a cycle in which nothing is on its way.
 module flow_program
   import flow_pkg::*;
+  import edit_pkg::*;
 (
-    input  wire logic  clk,
+    input wire logic clk,
+    input wire logic rst,  // no row fits until a program was loaded
+
+    input  wire logic  first,     // the next word is the first
     input  wire logic  shift,
     input  wire word_t word,
-    output program_t   program_o
+    output logic       complete,  // all words are there
+    input  wire logic  commit,
+
+    output program_t program_o,
+    input  wire row_t row,
+    output edit_t     edit      // without a register
 );
+  // ---- where the next word goes
+  logic [$clog2(LoadWords+1)-1:0] count_q;
+  logic [$clog2(EditWords)-1:0] lane_q;  // of a row's edit words
+  logic [$clog2(Rows):0] row_q;          // Rows: behind all edits
+  wire of_edits = row_q != ($bits(row_q))'(Rows);
+  assign complete = count_q == ($bits(count_q))'(LoadWords);
+
+  always_ff @(posedge clk) begin
+    if (shift && !complete) begin
+      count_q <= count_q + 1'b1;
+      if (of_edits) begin
+        lane_q <= lane_q == ($bits(lane_q))'(EditWords - 1) ? '0 : lane_q + 1'b1;
+        if (lane_q == ($bits(lane_q))'(EditWords - 1)) row_q <= row_q + 1'b1;
+      end
+    end
+    if (rst || first || commit) {count_q, lane_q, row_q} <= '0;
+  end
+
+  // ---- edits
+  logic bank_q;  // that runs
+  always_ff @(posedge clk) begin
+    if (commit) bank_q <= !bank_q;
+    if (rst) bank_q <= 1'b0;
+  end
+
+  logic [32*EditWords-1:0] edit_words;
+  for (genvar i = 0; i < EditWords; i++) begin : gen_lane
+    (* ram_style = "distributed" *) word_t edits[2*Rows];
+    always_ff @(posedge clk) if (shift && of_edits && lane_q == ($bits(lane_q))'(i)) edits[{!bank_q, row_q[$clog2(Rows)-1:0]}] <= word;
+    assign edit_words[32*i+:32] = edits[{bank_q, row}];
+  end
+  assign edit = edit_t'(edit_words[$bits(edit_t)-1:0]);
+
+  // ---- all else
   logic [32*ProgramWords-1:0] words_q;
-  always_ff @(posedge clk) if (shift) words_q <= {word, words_q[32*ProgramWords-1:32]};
-  assign program_o = program_t'(words_q[$bits(program_t)-1:0]);
+  program_t program_q;
+  always_ff @(posedge clk) begin
+    if (shift && !of_edits && !complete) words_q <= {word, words_q[32*ProgramWords-1:32]};
+    if (commit) program_q <= program_t'(words_q[$bits(program_t)-1:0]);
+    if (rst) for (int unsigned i = 0; i < Rows; i++) program_q.rows[i].match.used <= 1'b0;
+  end
+  assign program_o = program_q;
+
+  wire unused = &{1'b0, words_q, edit_words};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) if (!rst) assert (!commit || complete) else $error("%m: half a program");
+`endif
 endmodule
 
 `default_nettype wire

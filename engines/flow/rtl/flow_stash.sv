@@ -7,18 +7,18 @@
 // cycle of the lookup; contexts are distributed memory, read in the cycle after it.
 module flow_stash
   import flow_pkg::*;
-#(
-    parameter int unsigned KeyW = 128
-) (
+(
     input wire logic clk,
     input wire logic rst,
 
     // lookup
-    input  wire logic [KeyW-1:0] key,
+    input  wire logic [KeyBits-1:0] key,
     output logic                 hit,
     output slot_t                hit_slot,
     input  wire slot_t           read_slot,  // without a register, any slot
     output context_t             read_context,
+    output logic [KeyBits-1:0]   read_key,
+    output logic                 read_valid,
 
     // a slot for a new entry
     output slot_t free_slot,
@@ -29,21 +29,21 @@ module flow_stash
     input wire logic            we,
     input wire logic            keep,
     input wire slot_t           slot,
-    input wire logic [KeyW-1:0] wkey,
+    input wire logic [KeyBits-1:0] wkey,
     input wire context_t        wcontext,
 
     // the entry whose turn it is to move
     output logic            waits,
     output slot_t           next_slot,
-    output logic [KeyW-1:0] next_key,
+    output logic [KeyBits-1:0] next_key,
     input  wire logic       next_taken,
     input  wire logic       moved,      // the operation that took `moved_slot` has ended
     input  wire slot_t      moved_slot
 );
   logic [StashEntries-1:0] reserved_q, valid_q, moving_q, same;
-  logic [StashEntries-1:0][KeyW-1:0] keys_q;
+  logic [StashEntries-1:0][KeyBits-1:0] keys_q;
   (* ram_style = "distributed" *) context_t contexts[StashEntries];
-  (* ram_style = "distributed" *) logic [KeyW-1:0] copies[StashEntries];  // of the keys, for the one that moves
+  (* ram_style = "distributed" *) logic [KeyBits-1:0] copies[StashEntries];  // of the keys, for one that moves or is read
 
   always_ff @(posedge clk) begin
     if (we && keep) begin
@@ -53,6 +53,8 @@ module flow_stash
     end
   end
   assign read_context = contexts[read_slot];
+  assign read_key = copies[read_slot];
+  assign read_valid = valid_q[read_slot];
 
   always_comb begin
     hit_slot = '0;

@@ -4,10 +4,14 @@ flow_pkg.sv
 edit_pkg.sv
 flow_program.sv
 flow_extract.sv
-flow_hash.sv
+flow_places.sv
 flow_predicates.sv
 flow_functions.sv
 flow_rows.sv
 flow_stash.sv
 flow_core.sv
 flow_act.sv
+flow_events.sv
+flow_counters.sv
+flow_host.sv
+flow_element.sv

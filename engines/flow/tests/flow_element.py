@@ -15,7 +15,8 @@ import fields  # noqa: E402
 
 WORD = 1 << 32
 OPERANDS, PREDICATES, CONDITIONS, FUNCTIONS, REGISTERS, GLOBALS, ROWS, PERIODS = 8, 32, 8, 16, 4, 8, 64, 8
-HALVES, PAIRS = 20, 9
+HALVES, PAIRS, PLACE = 20, 9, 18
+EDIT_WORDS = 12
 SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
 PARTS = [*SOURCE["header"], *SOURCE["part"]]
 WORDS = fields.words(SOURCE)
@@ -104,6 +105,7 @@ FUNCTION: dict[str, Callable[[int, int, int], int]] = {
     "min": lambda a, b, k: min(a, b),
     "max": lambda a, b, k: max(a, b),
     "ewma": lambda a, b, k: a + (signed((b - a) % WORD) >> k),
+    "mul": lambda a, b, k: a * b,
 }
 
 
@@ -300,6 +302,8 @@ class Period:
 class Program:
     capacity: int
     keyed: bool = True
+    evict: str | None = None  # "lowest", "highest"
+    places: int = (1 << PLACE) - 1  # bits of an address in a way
     key: Key = Key()
     operands: Sequence[int] = (0,) * OPERANDS
     initial: Sequence[int] = (0,) * REGISTERS
@@ -309,13 +313,17 @@ class Program:
     conditions: Sequence[Condition] = ()
     functions: Sequence[Function] = ()
     rows: Sequence[Row] = ()
+    edits: Sequence[int] = ()  # of each row, as one number
 
     @property
     def serial(self) -> bool:
         return any(row.g for row in self.rows)
 
     def words(self, count: int) -> Iterator[int]:
-        """The words that the host shifts in, of which the element has so many."""
+        """The words that the host shifts in, of which the element has so many: first those of the edits."""
+        for edit in [*self.edits, *[0] * (ROWS - len(self.edits))]:
+            yield from (edit >> 32 * at & WORD - 1 for at in range(EDIT_WORDS))
+        count -= ROWS * EDIT_WORDS
 
         def filled(parts: Sequence, number: int, empty: tuple[int, int]) -> tuple[int, int]:
             assert len(parts) <= number
@@ -324,6 +332,9 @@ class Program:
         value, width = bits(
             (int(self.keyed), 1),
             (int(self.serial), 1),
+            (int(self.evict is not None), 1),
+            (int(self.evict == "highest"), 1),
+            (self.places, PLACE),
             self.key.bits(),
             repeated([(number, WORD_BITS) for number in self.operands]),
             (self.capacity, 32),
@@ -343,14 +354,18 @@ class Program:
     @classmethod
     def read(cls, words: Sequence[int]) -> Program:
         """What words mean."""
+        edits = [words[at : at + EDIT_WORDS] for at in range(0, ROWS * EDIT_WORDS, EDIT_WORDS)]
+        words = words[ROWS * EDIT_WORDS :]
         one_of_each = (Period(), Predicate(), Condition(), Function(), Row())
         counts = (PERIODS, PREDICATES, CONDITIONS, FUNCTIONS, ROWS)
-        width = 2 + Key().bits()[1] + OPERANDS * WORD_BITS + 32 * (1 + REGISTERS + GLOBALS)
+        width = 4 + PLACE + Key().bits()[1] + OPERANDS * WORD_BITS + 32 * (1 + REGISTERS + GLOBALS)
         width += sum(count * part.bits()[1] for part, count in zip(one_of_each, counts, strict=True))
         assert (width + 31) // 32 == len(words)
         reader = Reader(sum(word << 32 * at for at, word in enumerate(words)), width)
         assert reader.value >> width == 0
         keyed, serial = bool(reader.take(1)), bool(reader.take(1))
+        evict = (None, "lowest", None, "highest")[reader.take(1) + 2 * reader.take(1)]
+        places = reader.take(PLACE)
         key = Key.read(reader)
         operands = [reader.take(WORD_BITS) for _ in range(OPERANDS)][::-1]
         capacity = reader.take(32)
@@ -361,9 +376,11 @@ class Program:
         )
         used = [row for row in rows if row is not None]
         assert used == rows[: len(used)], "rows stand one after the other"
-        program = cls(
-            capacity, keyed, key, operands, initial, initial_g, periods, predicates, conditions, functions, used
+        program = cls(capacity, keyed, evict, places, key, operands, initial, initial_g)
+        program = replace(
+            program, periods=periods, predicates=predicates, conditions=conditions, functions=functions, rows=used
         )
+        program.edits = [sum(word << 32 * at for at, word in enumerate(edit)) for edit in edits[: len(used)]]
         assert program.serial == serial
         return program
 
@@ -377,6 +394,16 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Event:
+    """What the host is told: `kind` is "expired", "evicted", "new", "full" or "notified"."""
+
+    kind: str
+    key: int
+    state: int
+    r: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What became of a frame: the row that was taken, and the registers as they are then; of the flow's only when there was a row."""
 
@@ -384,7 +411,7 @@ class Outcome:
     unkept: bool
     r: tuple[int, ...] | None
     g: tuple[int, ...]
-    events: frozenset[str]
+    events: tuple[Event, ...]
 
 
 class Element:
@@ -395,24 +422,38 @@ class Element:
         self.contexts: dict[int, Context] = {}
         self.g = list(program.initial_g)
         self.now = 0
+        # Of several contexts any may give way: keys of those that did elsewhere, in their order.
+        self.gone: list[int] = []
+        self.ambiguous = False  # it was not known which
 
-    def expire(self, key: int) -> bool:
-        """Whether the time of a key's context was over; then it is as its timeout says."""
+    def expire(self, key: int) -> Event | None:
+        """What is said when the time of a key's context was over; it is then as its timeout says."""
         context = self.contexts.get(key)
         if context is None:
-            return False
+            return None
         # How late it is for each. What is more than 268 s late is to come.
         late = {timeout: (self.now - timeout[1]) % WORD for timeout in (context.hard, context.idle) if timeout}
         late = {timeout: by for timeout, by in late.items() if by < 1 << 28}
         if not late:
-            return False
+            return None
         # The first of equal ones is `hard`.
         then = self.program.periods[max(late, key=lambda timeout: late[timeout])[0]].then
         if then is None:
             del self.contexts[key]
         else:
             self.contexts[key] = Context(then, context.r)
-        return True
+        return Event("expired", key, context.state, tuple(context.r))
+
+    def evict(self) -> Event:
+        """A context gives way: of all, so tables are to be small."""
+        sign = 1 if self.program.evict == "lowest" else -1
+        first = min(sign * context.r[0] for context in self.contexts.values())
+        equal = [key for key, context in self.contexts.items() if sign * context.r[0] == first]
+        key = self.gone.pop(0) if self.gone else equal[0]
+        self.ambiguous |= not self.gone and len(equal) > 1
+        assert key in equal, f"{key:x} gave way, and not one of {equal}"
+        context = self.contexts.pop(key)
+        return Event("evicted", key, context.state, tuple(context.r))
 
     def vector(self, values: Mapping[str, int], parts: int) -> Outcome:
         """A frame that has these fields, those that come with it among them, and these parts."""
@@ -421,14 +462,14 @@ class Element:
 
     def frame(self, key: int | None, x: Sequence[int], parts: int) -> Outcome:
         program = self.program
-        events = set()
+        events: list[Event] = []
         found = None
         if key is not None and program.keyed:
-            if self.expire(key):
-                events.add("expired")
+            if expired := self.expire(key):
+                events.append(expired)
             found = self.contexts.get(key)
         context = found or Context(0, list(program.initial))
-        nothing = Outcome(None, False, None, tuple(self.g), frozenset(events))
+        nothing = Outcome(None, False, None, tuple(self.g), tuple(events))
         if key is None and program.keyed:
             return nothing
 
@@ -439,7 +480,7 @@ class Element:
         c = sum(
             CONDITION[q.op](value(q.a, q.value), value(q.b, q.value)) << i for i, q in enumerate(program.conditions)
         )
-        full = len(self.contexts) >= program.capacity
+        full = len(self.contexts) >= program.capacity and program.evict is None
         for number, row in enumerate(program.rows):  # noqa: B007
             if (
                 row.state not in (None, context.state)
@@ -470,16 +511,25 @@ class Element:
         stores = bool(row.r) or row.named
         keeps = program.keyed and not row.forget and (found is not None or (stores and not full))
         unkept = program.keyed and found is None and stores and not row.forget and full
+        state = context.state if row.goto is None else row.goto
+
+        def tell(kind: str) -> None:
+            events.append(Event(kind, key if key is not None and program.keyed else 0, state, tuple(new_r)))
+
         if keeps:
             at = [(self.now + period.duration) % WORD for period in program.periods]
             hard, idle = context.hard, context.idle and (context.idle[0], at[context.idle[0]])
             if row.named:
                 hard, idle = (None if period is None else (period, at[period]) for period in (row.hard, row.idle))
-            self.contexts[key] = Context(context.state if row.goto is None else row.goto, new_r, hard, idle)
+            if found is None and len(self.contexts) >= program.capacity:
+                events.append(self.evict())
+            self.contexts[key] = Context(state, new_r, hard, idle)
             if found is None:
-                events.add("new")
+                tell("new")
+                if program.evict is None and len(self.contexts) == program.capacity:
+                    tell("full")
         elif key is not None:
             self.contexts.pop(key, None)
         if row.notify:
-            events.add("notified")
-        return Outcome(number, unkept, tuple(new_r), tuple(new_g), frozenset(events))
+            tell("notified")
+        return Outcome(number, unkept, tuple(new_r), tuple(new_g), tuple(events))

@@ -4,21 +4,12 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from efsm import FIELDS, Frame, Layers
-from flow_element import bits
+from flow_element import PARTS, SOURCE, bits
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import fields  # noqa: E402
-
-SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
-PARTS = [*SOURCE["header"], *SOURCE["part"]]
 SIZES = {name: layer["bytes"] for name, layer in SOURCE["layer"].items()}
 VERDICTS = ("onward", "port", "host", "drop")
 NO_ELEMENT = 15
@@ -36,10 +27,9 @@ class Vector:
     next: int = 0
 
     def pack(self) -> int:
-        parts = sum(1 << index for index, name in enumerate(PARTS) if name in self.parts)
         beside = self.beside
         return bits(
-            (parts, len(PARTS)),
+            (self.bits_of_parts(), len(PARTS)),
             *((int.from_bytes(self.layers[name], "big"), 8 * size) for name, size in SIZES.items()),
             (self.tcp_len, 16),
             *((beside[name], width) for name, width in BESIDE.items()),
@@ -92,6 +82,10 @@ class Vector:
 
     def headers(self) -> Collection[str]:
         return self.parts & SOURCE["header"].keys()
+
+    def bits_of_parts(self) -> int:
+        """What the frame has."""
+        return sum(1 << index for index, name in enumerate(PARTS) if name in self.parts)
 
 
 BESIDE = {"meta0": 32, "meta1": 32, "hash": 32, "port": 8, "len": 16}

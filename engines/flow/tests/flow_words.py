@@ -13,12 +13,11 @@ from pathlib import Path
 
 import efsm
 from efsm import Machine, Missing
-from flow_element import PARTS, ROOT, Element, Outcome, Program, fields
+from flow_element import ROOT, Context, Element, Event, Outcome, Program
 from flow_random import Traffic, Writer
 from flow_soft import PROGRAMS
+from flow_vector import NO_ELEMENT, Vector, of_frame
 
-LOWEST = fields.places(efsm.tomllib.loads((ROOT / fields.SOURCE).read_text()))
-HEADER_BITS = max(LOWEST.values()) + 48  # the first field, an address, is the topmost
 SEEDS = 30
 FRAMES = 120
 
@@ -31,9 +30,9 @@ def binary() -> Path:
     return ROOT / "target/release/examples/words"
 
 
-def words(path: Path) -> list[dict] | str:
-    """For each element of a program its words, and the program's row of each of its own; or what is wrong."""
-    done = subprocess.run([binary(), path], capture_output=True, text=True, check=False)
+def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
+    """For each element of a program, whose table may hold so many contexts, its words, and the program's row of each of its own; or what is wrong."""
+    done = subprocess.run([binary(), path, str(contexts)], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return json.loads(done.stdout)
     # Never a panic; always a place.
@@ -46,25 +45,26 @@ def values_of(frame: efsm.Frame, time: int) -> dict[str, int]:
     return frame.found.fields | frame.outside | {"time": time & 0xFFFFFFFF}
 
 
-def parts_of(frame: efsm.Frame) -> int:
-    """What a frame has, as bits."""
-    found = frame.found
-    ip = bool(found.headers & {"ip", "ip6"})
-    there = {"type": "eth.type", "proto": "ip6.proto", "l4": "l4.proto"} | {f"data.{n}": f"data.{n}" for n in range(8)}
-    parts = found.headers | {part for part, name in there.items() if name in found.fields} | {"eth"}
-    parts |= {"net"} if ip else set()
-    parts |= {"sums"} if ip and not found.hidden else set()
-    parts |= {"routed"} if found.routed else set()
-    return sum(1 << PARTS.index(part) for part in parts)
+# Of a frame behind an element: fields, headers, tags, what travels with them; verdict, its port, the next element.
+Left = tuple
 
 
-def headers_of(rng: random.Random, frame: efsm.Frame) -> int:
-    """What the parser of hardware shows of a frame; where nothing is, anything."""
-    headers = rng.getrandbits(HEADER_BITS)
-    for name, value in frame.found.fields.items():
-        ones = (1 << efsm.FIELDS[name]["bits"]) - 1
-        headers = headers & ~(ones << LOWEST[name]) | value << LOWEST[name]
-    return headers | parts_of(frame) << HEADER_BITS
+def left(vector: Vector) -> Left:
+    tags = len(vector.parts & {"vlan", "vlan2"})
+    beside = {name: vector.beside[name] for name in ("meta0", "meta1", "len", "hash")}
+    port = vector.verdict_port if vector.verdict == "port" else None
+    eth = vector.layers["eth"][: 12 + 4 * tags]
+    return vector.fields(), set(vector.headers()), eth, beside, vector.verdict, port, vector.next
+
+
+def left_by(frame: efsm.Frame, verdict: tuple, next_: int) -> Left:
+    """The same of what the interpreter has made of it."""
+    headers = frame.found.headers
+    beside = {name: frame.outside[name] for name in ("meta0", "meta1", "len", "hash")}
+    eth = bytes(frame.data[: 12 + 4 * len(headers & {"vlan", "vlan2"})])
+    fields = dict(frame.found.fields)
+    kind = "onward" if verdict[0] in {"pass", "next"} else verdict[0]
+    return fields, set(headers), eth, beside, kind, verdict[1] if kind == "port" else None, next_
 
 
 @dataclass
@@ -72,12 +72,11 @@ class Given:
     """What an element got, and what it has made of it."""
 
     now: int
-    headers: int
-    values: dict[str, int]
-    key: int | None
+    vector: Vector
     outcome: Outcome
-    # Contexts have ended since the one before, although their flows had no frames.
-    walked: bool
+    left: Left
+    # Of contexts that have ended since the one before, although their flows had no frames.
+    walked: list[Event]
 
 
 @dataclass
@@ -86,6 +85,7 @@ class Play:
 
     words: list[int]
     given: list[Given] = field(default_factory=list)
+    contexts: dict[int, Context] = field(default_factory=dict)  # behind the last of these
 
 
 class Twin(Machine):
@@ -102,7 +102,7 @@ class Twin(Machine):
         self.plays = [Play(one["words"]) for one in compiled]
         self.keys: list[dict[tuple[int, ...], int]] = [{} for _ in compiled]
         self.taken: efsm.Row | None = None
-        self.walked = [False] * len(compiled)
+        self.walked: list[list[Event]] = [[] for _ in compiled]
 
     def fits(
         self, row: efsm.Row, frame: efsm.Frame, value: Callable[[efsm.Operand], int], flags: dict[str, bool]
@@ -114,12 +114,15 @@ class Twin(Machine):
 
     def step(self, at: int, frame: efsm.Frame, time: int) -> tuple:
         element, twin, program = self.elements[at], self.twins[at], self.programs[at]
-        values, headers, parts = values_of(frame, time), headers_of(self.random, frame), parts_of(frame)
+        values, vector = values_of(frame, time), of_frame(frame, self.random)
+        parts = vector.bits_of_parts()
         key = program.key.of(values, parts)
         twin.now = time & 0xFFFFFFFF
         outcome = twin.vector(values, parts)
-        self.plays[at].given.append(Given(twin.now, headers, values, key, outcome, self.walked[at]))
-        self.walked[at] = False
+        # The twin has evicted; of equal ones any may be.
+        self.gone = [
+            fields for fields, one in self.keys[at].items() if any(one == event.key for event in outcome.events)
+        ]
         if element.key is not None:
             try:
                 fields_of_key = self.key(element, frame)
@@ -134,17 +137,36 @@ class Twin(Machine):
         taken = next((number for number, row in enumerate(element.rows) if row is self.taken), None)
         assert (None if outcome.row is None else self.rows[at][outcome.row]) == taken
         assert outcome.unkept == (self.counters[at]["unkept"] > before)
-        kinds = {event[0].lower() for event in self.events[events:]} - {"full"}
-        assert outcome.events == kinds
+        self.check_events(at, outcome.events, self.events[events:])
         self.alike(at)
+        behind = {"pass": at + 1, "next": self.number(verdict)}.get(verdict[0], NO_ELEMENT)
+        given = Given(twin.now, vector, outcome, left_by(frame, verdict, behind), self.walked[at])
+        # Once it is not known which of equal contexts has given way, nothing more is.
+        if not any(one.ambiguous for one in self.twins):
+            self.plays[at].given.append(given)
+            self.plays[at].contexts = dict(twin.contexts)
+        self.walked[at] = []
         return verdict
+
+    def number(self, verdict: tuple) -> int | None:
+        """Of the element to which a frame goes by its name."""
+        return next((at for at, one in enumerate(self.elements) if one.name == verdict[-1]), None)
+
+    def check_events(self, at: int, events: tuple[Event, ...], wanted: list[tuple]) -> None:
+        states = self.elements[at].states
+        found = [(event.kind, event.key, event.state, event.r) for event in events]
+        assert found == [
+            (kind.lower(), self.keys[at].get(key, 0), states.index(state), (*registers, 0, 0, 0, 0)[:4])
+            for kind, _, key, state, registers in wanted
+        ]
 
     def walk(self, time: int) -> None:
         super().walk(time)
         for at, twin in enumerate(self.twins):
             twin.now = time & 0xFFFFFFFF
             for key in list(twin.contexts):
-                self.walked[at] |= twin.expire(key)
+                if event := twin.expire(key):
+                    self.walked[at].append(event)
             self.alike(at)
 
     def alike(self, at: int) -> None:

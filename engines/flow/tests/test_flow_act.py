@@ -21,127 +21,11 @@ from penstock.hdl import ROOT, simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from efsm import FIELDS, MASK, PAIRS, Frame, Machine, Missing, calculate
-from flow_element import FUNCTIONS, GLOBALS, OPERANDS, REGISTERS, bits, repeated
+from efsm import MASK, Frame, Machine, Missing, calculate
+from flow_edit import COUNTS, Edit, Values, meaning
+from flow_element import FUNCTIONS, GLOBALS, OPERANDS, PARTS, REGISTERS, repeated
 from flow_random import Traffic, Writer
-from flow_vector import BESIDE, NO_ELEMENT, PARTS, SIZES, SOURCE, VERDICTS, Vector, fields, of_frame
-
-WRITES = 8
-NO_SINK = 63
-PLACES, FIRST = fields.sinks(SOURCE)
-# By sink, the words of fields that are there.
-SINKS = [
-    [
-        (name, word)
-        for name, first in FIRST.items()
-        for word in range(-(-FIELDS[name]["bits"] // 32))
-        if first + word == sink
-    ]
-    for sink in range(len(PLACES) + 2)
-]
-# What a program's sources are called, by their first number.
-SOURCES = {"result": 0x00, "operand": 0x10, "global": 0x18, "flow": 0x20, "constant": 0x30}
-COUNTS = {"result": FUNCTIONS, "operand": OPERANDS, "global": GLOBALS, "flow": REGISTERS}
-# By name, what an element calculates and holds.
-Values = dict[str, list[int]]
-
-
-class Edit:
-    """Edit words: what they say, and what they do to a vector."""
-
-    def __init__(self, rng: random.Random, vector: Vector) -> None:
-        """Any that the frame allows."""
-        own = len(vector.parts & {"vlan", "vlan2"})
-        self.popped = rng.randint(0, own)
-        self.pushed = rng.randint(0, 2 - own + self.popped)
-        net, label = "net" in vector.parts, "mpls" in vector.parts
-        self.label_out = net and label and rng.random() < 0.5
-        self.label_in = net and (self.label_out or not label) and rng.random() < 0.5
-        self.swaps = [pair in vector.parts and rng.random() < 0.3 for pair in PAIRS]
-        # What is new says all of itself.
-        sinks = {FIRST[name] for name in ("vlan.tci", "vlan2.tci")[: self.pushed]}
-        sinks |= {FIRST["mpls.label"]} if self.label_in else set()
-        sinks |= {
-            rng.choice([rng.randrange(len(SINKS)), *map(FIRST.get, ("vlan.id", "meta0"))])
-            for _ in range(rng.randrange(7))
-        }
-        chosen = [(sink, self.source(rng)) for sink in sinks][:WRITES]
-        self.writes = chosen + [(NO_SINK, self.source(rng)) for _ in range(WRITES - len(chosen))]
-        rng.shuffle(self.writes)
-        self.verdict = rng.choice(VERDICTS)
-        self.opposite = rng.random() < 0.5
-        self.port = self.source(rng)
-        self.next = rng.randint(vector.next + 1, NO_ELEMENT)
-
-    @staticmethod
-    def source(rng: random.Random) -> tuple[str, int]:
-        kind = rng.choice(list(SOURCES))
-        return kind, rng.getrandbits(32) if kind == "constant" else rng.randrange(COUNTS[kind])
-
-    def bits(self) -> int:
-        def source(of: tuple[str, int], width: int) -> tuple[int, int]:
-            kind, index = of
-            constant = kind == "constant"
-            value = index & ((1 << width) - 1) if constant else 0
-            return bits((SOURCES[kind] + (0 if constant else index), 6), (value, width))
-
-        return bits(
-            (self.next, 4),
-            (VERDICTS.index(self.verdict), 2),
-            (int(self.opposite), 1),
-            source(self.port, 8),
-            *((int(swap), 1) for swap in reversed(self.swaps)),
-            (int(self.label_in), 1),
-            (int(self.label_out), 1),
-            (self.pushed, 2),
-            (self.popped, 2),
-            repeated([bits((sink, 6), source(of, 32)) for sink, of in self.writes]),
-        )[0]
-
-    def apply(self, before: Vector, values: Values) -> Vector:
-        def value(of: tuple[str, int]) -> int:
-            return of[1] if of[0] == "constant" else values[of[0]][of[1]]
-
-        after = copy.deepcopy(before)
-        eth = after.layers["eth"]
-        tags = [eth[12:16], eth[16:20]][: len(before.parts & {"vlan", "vlan2"})][self.popped :]
-        for _ in range(self.pushed):
-            tags.insert(0, (b"\x88\xa8" if tags else b"\x81\x00") + bytes(2))
-        after.layers["eth"] = (eth[:12] + b"".join(tags)).ljust(len(eth), b"\0")
-        after.parts -= {"vlan", "vlan2"}
-        after.parts |= set(("vlan", "vlan2")[: len(tags)])
-        if self.label_out:
-            after.parts.remove("mpls")
-            after.layers["kind"] = b"\x08\x00" if "ip" in before.parts else b"\x86\xdd"
-        if self.label_in:
-            after.parts.add("mpls")
-            after.layers["kind"] = b"\x88\x47"
-            ttl = before.get("ip.ttl" if "ip" in before.parts else "ip6.hops")
-            after.layers["mpls"] = bytes((0, 0, 1, ttl))
-        for swap, (one, other) in zip(self.swaps, PAIRS.values(), strict=True):
-            for word in range(-(-FIELDS[one]["bits"] // 32) if swap else 0):
-                after.set(one, word, before.get(other) >> 32 * word)
-                after.set(other, word, before.get(one) >> 32 * word)
-        # Narrow fields lie over the wide ones that they are within.
-        for sink, of in sorted(self.writes):
-            if sink != NO_SINK:
-                name, word = SINKS[sink][-1]
-                after.set(name, word, value(of))
-        size = 4 * (self.pushed - self.popped + self.label_in - self.label_out)
-        after.beside["len"] = (before.beside["len"] + size) & 0xFFFF
-        after.verdict, after.next = self.verdict, self.next
-        after.verdict_port = before.beside["port"] ^ 1 if self.opposite else value(self.port) & 0xFF
-        return after
-
-
-def meaning(vector: Vector) -> Vector:
-    """The vector without what means nothing: bytes behind the last VLAN tag, the entry of a label that is not there."""
-    vector = copy.deepcopy(vector)
-    tags = len(vector.parts & {"vlan", "vlan2"})
-    vector.layers["eth"] = vector.layers["eth"][: 12 + 4 * tags]
-    if "mpls" not in vector.parts:
-        vector.layers["mpls"] = b""
-    return vector
+from flow_vector import BESIDE, NO_ELEMENT, SIZES, Vector, of_frame
 
 
 def random_values(rng: random.Random) -> Values:
@@ -188,7 +72,7 @@ async def random_words(dut: Any) -> None:
     await bench.start()
     for _ in range(4000):
         vector, values = random_vector(rng), random_values(rng)
-        edit = Edit(rng, vector)
+        edit = Edit.any(rng, vector)
         takes, fits = rng.random() < 0.9, rng.random() < 0.9
         left = await bench.step(vector, edit.bits(), values, takes, fits)
         if takes and fits:

@@ -31,10 +31,10 @@ pub fn text(program: &Program, image: &Image) -> String {
         if element.key.is_some() {
             let _ = write!(text, ", {} states", element.states.len());
         }
-        let pace = match (image.serial, element.key.is_some(), image.cycles) {
-            (true, _, cycles) => format!("a frame every {cycles} cycles, as rows write global registers"),
-            (false, true, cycles) => format!("frames of one flow {cycles} cycles apart, others every cycle"),
-            (false, false, _) => "a frame every cycle".to_owned(),
+        let pace = match (image.serial, element.key.is_some()) {
+            (true, _) => format!("a frame every {} cycles, as rows write global registers", limits::LOOP),
+            (false, true) => format!("frames of one flow {} cycles apart, others every cycle", limits::LOOP),
+            (false, false) => "a frame every cycle".to_owned(),
         };
         let _ = writeln!(text, "; {pace}");
         for ((name, used, of), detail) in parts(element, image).into_iter().zip(details(element, image)) {
@@ -149,7 +149,7 @@ pub fn json(program: &Program, image: &Image) -> Value {
             "key": key,
             "states": element.states,
             "contexts": element.capacity,
-            "cycles": image.cycles,
+            "cycles": limits::LOOP,
             "serial": image.serial,
             "parts": parts.collect::<serde_json::Map<_, _>>(),
         })

@@ -29,8 +29,6 @@ pub struct ElementImage {
     pub functions: Vec<Work>,
     /// One for each state that a row of the program names, in the order of the program.
     pub rows: Vec<RowImage>,
-    /// Cycles from one frame of a flow to the next: 2, or 4 with a multiplication.
-    pub cycles: u32,
     /// Rows write global registers, so all frames are as of one flow.
     pub serial: bool,
 }
@@ -174,8 +172,7 @@ fn number<T: PartialEq>(parts: &mut Vec<T>, part: T, first: &mut Vec<Span>, span
 
 impl Allocation<'_> {
     fn new(element: &Element) -> Allocation<'_> {
-        let image = ElementImage { cycles: 2, ..ElementImage::default() };
-        Allocation { element, image, first: Default::default(), span: Span::default() }
+        Allocation { element, image: ElementImage::default(), first: Default::default(), span: Span::default() }
     }
 
     fn rows(mut self, faults: &mut Vec<Fault>) -> ElementImage {
@@ -240,9 +237,6 @@ impl Allocation<'_> {
 
     fn function(&mut self, function: &Function) -> u8 {
         let Function { operation, a, b } = *function;
-        if operation == Operation::Multiply {
-            self.image.cycles = 4;
-        }
         let (mut a, mut b) = (self.source(a), self.source(b));
         // Which comes first means nothing to these.
         let either = matches!(

@@ -18,6 +18,7 @@ pub mod edits;
 mod explain;
 mod facts;
 mod fault;
+pub mod hardware;
 pub mod image;
 mod lex;
 pub mod limits;
@@ -59,20 +60,21 @@ pub fn compile(file: &str, text: &str) -> Result<Compiled, Faults> {
 }
 
 impl Compiled {
-    /// What the host shifts into each element of hardware, in this order: the bits of `program_t` (engines/flow/rtl/flow_pkg.sv), lowest first.
+    /// What the host shifts into each element of hardware, in this order: the words of the edits of all rows, then the bits of `program_t`
+    /// (engines/flow/rtl/flow_pkg.sv), lowest first. `contexts`: how many the table of each element holds, 97 % of its places.
     ///
     /// ```
     /// let text = "element count { key ip.src flow frames tcp => frames = frames + 1 }";
-    /// let words = penstock_flow_compiler::compile("count.efsm", text)?.words()?;
+    /// let words = penstock_flow_compiler::compile("count.efsm", text)?.words(15_892)?;
     /// assert_eq!(words.len(), 1);
     /// # Ok::<(), penstock_flow_compiler::Faults>(())
     /// ```
     ///
     /// # Errors
     /// What the program wants that native code has and hardware has not, or not so much of.
-    pub fn words(&self) -> Result<Vec<Vec<u32>>, Faults> {
+    pub fn words(&self, contexts: u32) -> Result<Vec<Vec<u32>>, Faults> {
         let (file, text) = &self.source;
-        words::words(&self.program, &self.image).map_err(|faults| Faults::new(file, text, faults))
+        words::words(&self.program, &self.image, contexts).map_err(|faults| Faults::new(file, text, faults))
     }
 
     /// What the program takes of each element, for people.

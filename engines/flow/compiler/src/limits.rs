@@ -25,6 +25,8 @@ pub const PERIODS: usize = 8;
 pub const EDITS: usize = 8;
 /// Words of fields that these write.
 pub const WRITES: usize = 8;
+/// Cycles from one frame of a flow to the next.
+pub const LOOP: u32 = 2;
 /// Elements of a chain.
 pub const ELEMENTS: usize = 15;
 /// Bits of a key.

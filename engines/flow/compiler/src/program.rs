@@ -13,6 +13,29 @@ pub struct Program {
     pub elements: Vec<Element>,
 }
 
+impl Program {
+    /// The first element that is not as in another program but for its rows and what gives way, and in what; then contexts of the one mean nothing in the
+    /// other.
+    pub fn difference(&self, other: &Program) -> Option<(String, &'static str)> {
+        let (old, new) = (&self.elements, &other.elements);
+        if old.len() != new.len() {
+            let longer = if new.len() > old.len() { new } else { old };
+            return Some((longer.last().map(|one| one.name.clone()).unwrap_or_default(), "elements"));
+        }
+        old.iter().zip(new).find_map(|(old, new)| {
+            let what = [
+                ("names", old.name == new.name),
+                ("keys", old.key == new.key),
+                ("states", old.states == new.states),
+                ("flow registers", old.registers == new.registers),
+                ("global registers", old.globals == new.globals),
+                ("contexts in its table", old.capacity == new.capacity),
+            ];
+            what.into_iter().find(|(_, same)| !same).map(|(what, _)| (old.name.clone(), what))
+        })
+    }
+}
+
 /// A state machine of which every flow has an instance, or, without a key, a table of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {

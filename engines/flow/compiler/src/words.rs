@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A program as the words that elements of hardware are given: `program_t` of engines/flow/rtl/flow_pkg.sv, in its order and widths.
+//! A program as the words that elements of hardware are given: those of the edits of all rows ([`RowImage::edit_words`]), then `program_t` of
+//! engines/flow/rtl/flow_pkg.sv, in its order and widths.
 //!
 //! A packed struct has its first member topmost, and an array its last; words are sent lowest first. Parts that a program does not use are 0, which
 //! does nothing.
@@ -11,20 +12,22 @@
 
 use penstock_headers::{Field, PARTS, WORDS};
 
-use crate::edits::EditSource;
+use crate::edits::EDIT_WORDS;
 use crate::fault::Fault;
 use crate::image::{Bits, Condition, ElementImage, Image, Predicate, RowImage, Source, Work};
 use crate::limits;
-use crate::program::{Compare, Element, Key, Next, Operation, Place, Program, Timeout};
+use crate::program::{Compare, Element, Evict, Key, Next, Operation, Place, Program, Timeout};
 
 /// Halves of a key.
-const HALVES: usize = 20;
+pub(crate) const HALVES: usize = 20;
 /// Pairs of halves that can change places.
 const PAIRS: usize = 9;
 /// Pairs of fields that decide which side comes first.
 const ORDER: usize = 3;
 
 // Widths.
+/// An address in a way of the largest table.
+const PLACE: usize = 18;
 /// The number of a word of a field.
 const WORD: usize = WORDS.next_power_of_two().ilog2() as usize;
 const STATE: usize = 8;
@@ -40,20 +43,32 @@ const MATCH: usize = 2 + STATE + 2 * (limits::PREDICATES + PARTS + limits::CONDI
 const CHOICE: usize =
     (limits::REGISTERS + limits::GLOBALS) * (1 + FUNCTION_NUMBER) + 2 + STATE + 2 * (1 + PERIOD_NUMBER) + 2;
 
-/// The words of all elements.
-pub fn words(program: &Program, image: &Image) -> Result<Vec<Vec<u32>>, Vec<Fault>> {
+/// The words of all elements, whose tables hold so many contexts.
+pub fn words(program: &Program, image: &Image, contexts: u32) -> Result<Vec<Vec<u32>>, Vec<Fault>> {
     let mut faults = Vec::new();
+    for element in &program.elements {
+        if let Some(capacity) = element.capacity.filter(|capacity| *capacity > contexts) {
+            let message = format!(
+                "the table of element `{}` has {capacity} contexts, and those of this hardware hold {contexts}; make it smaller, or run the \
+                 program in native code",
+                element.name
+            );
+            faults.push(Fault::new(element.span, message));
+        }
+    }
     let each = program.elements.iter().zip(&image.elements);
     let words = each.map(|(element, image)| element_words(element, image, &mut faults)).collect();
     if faults.is_empty() { Ok(words) } else { Err(faults) }
 }
 
 fn element_words(element: &Element, image: &ElementImage, faults: &mut Vec<Fault>) -> Vec<u32> {
-    not_in_hardware(element, image, faults);
     let periods = periods(element, faults);
     let mut to = Packed::default();
     to.flag(element.key.is_some());
     to.flag(image.serial);
+    to.flag(element.evict.is_some());
+    to.flag(element.evict == Some(Evict::Highest));
+    to.put(places(element.capacity), PLACE);
     key(&mut to, element, faults);
     to.array(limits::OPERANDS, WORD, &image.operands, |to, operand| {
         to.put((operand.field.word() + operand.word).into(), WORD);
@@ -71,34 +86,25 @@ fn element_words(element: &Element, image: &ElementImage, faults: &mut Vec<Fault
     to.array(limits::CONDITIONS, CONDITION, &image.conditions, condition);
     to.array(limits::FUNCTIONS, FUNCTION, &image.functions, function);
     to.array(limits::ROWS, MATCH + CHOICE, &image.rows, |to, part| row(to, part, &periods));
-    to.words()
+    let mut words: Vec<u32> = image.rows.iter().flat_map(RowImage::edit_words).collect();
+    words.resize(limits::ROWS * EDIT_WORDS, 0);
+    words.extend(to.words());
+    words
 }
 
-/// Says what native code has and elements of hardware have not.
-fn not_in_hardware(element: &Element, image: &ElementImage, faults: &mut Vec<Fault>) {
-    if element.evict.is_some() {
-        let message = format!(
-            "in hardware no context of element `{}` gives way; take `evict` out, or run the program in native code",
-            element.name
-        );
-        faults.push(Fault::new(element.span, message));
-    }
-    let multiplies = |function: u8| image.functions[usize::from(function)].operation == Operation::Multiply;
-    for row in &image.rows {
-        let functions = row.flow.iter().chain(&row.globals).copied().flatten();
-        let results = row.edits.writes.iter().filter_map(|write| match write.from {
-            EditSource::Function(function) => Some(function),
-            _ => None,
-        });
-        if functions.chain(results).any(multiplies) {
-            let message = "hardware does not multiply; use shifts and sums, or run the program in native code";
-            faults.push(Fault::new(element.rows[row.row].span, message));
-        }
-    }
+/// The bits that are used of an address in a way, of which there are four. Where all contexts are in the way of a new one, which gives way is not left
+/// to chance, so a table of up to four is one place of each way; a larger one is at most 97 % full.
+fn places(capacity: Option<u32>) -> u32 {
+    let places = match capacity {
+        Some(..=4) => 1,
+        Some(capacity) => (u64::from(capacity) * 100).div_ceil(4 * 97).next_power_of_two() as u32,
+        None => 1 << PLACE,
+    };
+    (places - 1) & ((1 << PLACE) - 1)
 }
 
 /// The different timeouts of an element, in the order of its rows.
-fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
+pub(crate) fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
     let mut periods = Vec::new();
     let mut first = None;
     for row in &element.rows {
@@ -127,16 +133,16 @@ fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
 }
 
 /// Where words of fields stand in a key.
-struct Layout {
+pub(crate) struct Layout {
     /// The number of the word in each half.
-    halves: [Option<u8>; HALVES],
+    pub(crate) halves: [Option<u8>; HALVES],
     /// Halves that change places.
     swap: u32,
 }
 
 impl Layout {
     /// None: there is no room.
-    fn new(key: &Key) -> Option<Layout> {
+    pub(crate) fn new(key: &Key) -> Option<Layout> {
         let mut layout = Layout { halves: [None; HALVES], swap: 0 };
         // Both sides of pairs first, as they have the fewest places, and whole words before halves.
         for wide in [true, false] {
@@ -193,13 +199,13 @@ impl Layout {
 
 /// 32 bits of a field.
 #[derive(Clone, Copy)]
-struct FieldWord {
-    number: u8,
+pub(crate) struct FieldWord {
+    pub(crate) number: u8,
     /// It has more than 16 bits.
-    wide: bool,
+    pub(crate) wide: bool,
 }
 
-fn words_of(field: Field) -> impl Iterator<Item = FieldWord> {
+pub(crate) fn words_of(field: Field) -> impl Iterator<Item = FieldWord> {
     (0..field.bits().div_ceil(32))
         .map(move |word| FieldWord { number: field.word() + word as u8, wide: field.bits() - 32 * word > 16 })
 }
@@ -299,8 +305,7 @@ fn function(to: &mut Packed, part: &Work) {
         operation = Operation::Copy;
     }
     let (number, shift) = match operation {
-        // Multiplication is refused.
-        Operation::Copy | Operation::Multiply => (0, 0),
+        Operation::Copy => (0, 0),
         Operation::Add => (1, 0),
         Operation::Sub => (2, 0),
         Operation::And => (3, 0),
@@ -313,6 +318,7 @@ fn function(to: &mut Packed, part: &Work) {
         Operation::Min => (10, 0),
         Operation::Max => (11, 0),
         Operation::Ewma(shift) => (12, shift),
+        Operation::Multiply => (13, 0),
     };
     to.put(number, 4);
     sources(to, a, b, |to| to.put(shift.into(), 5));

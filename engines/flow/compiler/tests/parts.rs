@@ -32,7 +32,7 @@ fn what_says_the_same_is_shared() {
     assert_eq!(image.predicates.len(), 2);
     let conditions: Vec<_> = image.rows.iter().map(|row| (row.conditions.mask, row.conditions.value)).collect();
     assert_eq!(conditions, [(0, 0), (1, 0), (1, 1), (0, 0)]);
-    assert_eq!((image.cycles, image.serial), (2, false));
+    assert!(!image.serial);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn long_fields_are_words() {
     assert_eq!(image.rows[1].edits.writes, [write(0), write(1)]);
     let masks: Vec<_> = image.predicates.iter().map(|one| (one.operand, one.mask, one.value)).collect();
     assert_eq!(masks, [(0, 0xFF, 77), (1, 0xFFFF_FFFF, 1), (2, 0xFFFF, 0x200), (3, 0xFF80_0000, 0x0A00_0000)]);
-    assert_eq!((image.cycles, image.serial), (4, true));
+    assert!(image.serial);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
-use penstock_flow_compiler::program::{self, Program};
+use penstock_flow_compiler::program::Program;
 use penstock_headers::Headers;
 
 use crate::code::Rows;
@@ -306,24 +306,8 @@ impl Chain {
     /// Goes on with the rows of another program, between two frames. Contexts, registers and counters stay, but counters of rows, which begin anew. Nothing is
     /// changed when the programs differ in more than rows.
     pub fn change(&mut self, program: &Program) -> Result<(), HostError> {
-        let all = "elements";
-        let name = |elements: &[program::Element]| elements.last().map(|one| one.name.clone()).unwrap_or_default();
-        if program.elements.len() != self.program.elements.len() {
-            let longer = if program.elements.len() > self.elements.len() { program } else { &self.program };
-            return Err(HostError::Differs { element: name(&longer.elements), what: all });
-        }
-        for (old, new) in self.program.elements.iter().zip(&program.elements) {
-            let what = [
-                ("names", old.name == new.name),
-                ("keys", old.key == new.key),
-                ("states", old.states == new.states),
-                ("flow registers", old.registers == new.registers),
-                ("global registers", old.globals == new.globals),
-                ("contexts in its table", old.capacity == new.capacity),
-            ];
-            if let Some((what, _)) = what.into_iter().find(|(_, same)| !same) {
-                return Err(HostError::Differs { element: old.name.clone(), what });
-            }
+        if let Some((element, what)) = self.program.difference(program) {
+            return Err(HostError::Differs { element, what });
         }
         for (element, new) in self.elements.iter_mut().zip(&program.elements) {
             element.parts.rows = Rows::new(new);

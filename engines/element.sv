@@ -1,0 +1,65 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The registry of inline engines: what an element of the chain is (shell/rtl/inline_chain.sv). Whoever adds an engine adds it here.
+//
+// An element takes a frame's headers when `valid` and `ready`, gives each back later, in order, never held, and leaves those alone that name another
+// element (`next`). It answers every access on `cfg` in bounded time. So far all are the flow engine's: its registers (engines/flow/regs/flow.rdl) begin the
+// window, and behind them there is nothing.
+module element
+  import flow_pkg::*;
+#(
+    parameter int unsigned Number   = 0,     // its place in the chain
+    parameter int unsigned Contexts = 16384  // places of its table, a power of two
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire word_t now,  // us
+
+    input  wire logic    valid,
+    output logic         ready,
+    input  wire vector_t in,
+    output logic         out_valid,
+    output vector_t      out,
+
+    cfg_if.snk cfg  // 20 address bits
+);
+  // An access: its address is shown, two cycles later what stands there, and then it is answered.
+  logic [2:0] step_q;
+  logic start, outside;
+  word_t rdata;
+
+  assign start = cfg.req && step_q == '0 && !cfg.ack;
+  assign outside = cfg.addr[19:10] != '0;
+
+  always_ff @(posedge clk) begin
+    step_q <= {step_q[1:0], start};
+    cfg.ack <= step_q[2];
+    cfg.err <= outside;
+    cfg.rdata <= rdata;
+    if (rst) begin
+      step_q  <= '0;
+      cfg.ack <= 1'b0;
+    end
+  end
+
+  flow_element #(
+      .Entries(Contexts),
+      .Number (Number)
+  ) i_flow (
+      .clk,
+      .rst,
+      .now,
+      .valid,
+      .ready,
+      .in,
+      .out_valid,
+      .out,
+      .host_we(start && cfg.we && !outside),
+      .host_addr(cfg.req && !outside ? cfg.addr[9:0] : '0),
+      .host_wdata(cfg.wdata),
+      .host_rdata(rdata)
+  );
+endmodule
+
+`default_nettype wire

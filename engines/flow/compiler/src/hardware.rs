@@ -1,0 +1,151 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What a host needs to run programs in elements of hardware: their words, and, to work with contexts, where the fields of a key stand and
+//! what the numbers of timeouts mean.
+
+use crate::fault::Fault;
+use crate::image::Image;
+use crate::program::{Element, Key, Program, Timeout};
+use crate::words::{self, HALVES, Layout, periods, words_of};
+
+/// Words of 32 bits of a key.
+pub const KEY_WORDS: usize = HALVES / 2;
+
+/// A program for hardware.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hardware {
+    /// What each element is given, in this order.
+    pub words: Vec<Vec<u32>>,
+    /// For each row of an element's hardware the number of the program's row.
+    pub rows: Vec<Vec<usize>>,
+}
+
+/// Makes that of a program, which may have been put together of several. `contexts`: how many the table of each element holds.
+///
+/// # Errors
+/// What the program wants that hardware has not, or not so much of.
+pub fn compile(program: &Program, contexts: u32) -> Result<Hardware, Vec<Fault>> {
+    let image = Image::new(program)?;
+    let words = words::words(program, &image, contexts)?;
+    let rows = image.elements.iter().map(|element| element.rows.iter().map(|row| row.row).collect()).collect();
+    Ok(Hardware { words, rows })
+}
+
+/// An element's contexts in hardware.
+#[derive(Debug, Clone)]
+pub struct Contexts {
+    key: Key,
+    /// The number of the word in each half.
+    halves: [Option<u8>; HALVES],
+    periods: Vec<Timeout>,
+}
+
+impl Contexts {
+    /// Those of an element; none when it has no key, or one that has no place in hardware.
+    #[must_use]
+    pub fn of(element: &Element) -> Option<Self> {
+        let key = element.key.clone()?;
+        let halves = Layout::new(&key)?.halves;
+        Some(Self { key, halves, periods: periods(element, &mut Vec::new()) })
+    }
+
+    /// The key of these values of its fields, as the table has it: with `biflow` the side that comes first in its place.
+    ///
+    /// ```
+    /// use penstock_flow_compiler::hardware::Contexts;
+    /// let text = "element both { key biflow(ip.src, ip.dst, ip.proto) ip => keep }";
+    /// let program = penstock_flow_compiler::compile("both.efsm", text)?.program;
+    /// let contexts = Contexts::of(&program.elements[0]).unwrap();
+    /// let there = contexts.pack(&[1, 2, 6]);
+    /// assert_eq!(there, contexts.pack(&[2, 1, 6]));
+    /// assert_eq!(contexts.unpack(&there), [1, 2, 6]);
+    /// # Ok::<(), penstock_flow_compiler::Faults>(())
+    /// ```
+    #[must_use]
+    pub fn pack(&self, values: &[u128]) -> [u32; KEY_WORDS] {
+        let mut values = values.to_vec();
+        let differ = self.key.pairs.iter().find(|(source, destination)| values[*source] != values[*destination]);
+        if differ.is_some_and(|(source, destination)| values[*source] > values[*destination]) {
+            self.key.pairs.iter().for_each(|(source, destination)| values.swap(*source, *destination));
+        }
+        let mut words = [0; KEY_WORDS];
+        for (field, half, low) in self.places() {
+            words[half / 2] |= u32::from((values[field] >> low) as u16) << (half % 2 * 16);
+        }
+        words
+    }
+
+    /// The values of a key's fields.
+    #[must_use]
+    pub fn unpack(&self, words: &[u32; KEY_WORDS]) -> Vec<u128> {
+        let mut values = vec![0; self.key.fields.len()];
+        for (field, half, low) in self.places() {
+            values[field] |= u128::from((words[half / 2] >> (half % 2 * 16)) as u16) << low;
+        }
+        values
+    }
+
+    /// What the number of a timeout means.
+    #[must_use]
+    pub fn timeout(&self, number: usize) -> Option<Timeout> {
+        self.periods.get(number).copied()
+    }
+
+    /// The number of the first timeout that is as asked for.
+    #[must_use]
+    pub fn number(&self, wanted: impl Fn(&Timeout) -> bool) -> Option<usize> {
+        self.periods.iter().position(wanted)
+    }
+
+    /// For each half that is used: the place of its field among those of the key, the half, and the lowest bit of the field that is there.
+    fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        self.halves.iter().enumerate().filter_map(|(half, number)| {
+            let number = (*number)?;
+            let mut fields = self.key.fields.iter().enumerate();
+            fields.find_map(|(at, field)| {
+                let mut words = words_of(*field).enumerate();
+                let (index, word) = words.find(|(_, word)| word.number == number)?;
+                Some((at, half, 32 * index + if word.wide { half % 2 * 16 } else { 0 }))
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contexts(element: &str) -> Contexts {
+        let program = crate::compile("test.efsm", element).unwrap().program;
+        Contexts::of(&program.elements[0]).unwrap()
+    }
+
+    #[test]
+    fn keys_come_back() {
+        for (key, values) in [
+            ("ip.src", vec![0xC000_0201]),
+            ("ip6.src, ip6.dst", vec![u128::MAX - 5, 7 << 64 | 9]),
+            ("eth.src, vlan.id, ip.proto", vec![0x0200_0000_00FF, 0xABC, 17]),
+            ("biflow(ip.src, ip.dst, tcp.sport, tcp.dport, ip.proto)", vec![1, 2, 0xFFFF, 3, 6]),
+        ] {
+            let contexts = contexts(&format!("element one {{ key {key} else => keep }}"));
+            assert_eq!(contexts.unpack(&contexts.pack(&values)), values, "{key}");
+        }
+    }
+
+    #[test]
+    fn an_element_without_a_key_has_none() {
+        let program = crate::compile("test.efsm", "element one { ip => drop }").unwrap().program;
+        assert!(Contexts::of(&program.elements[0]).is_none());
+    }
+
+    #[test]
+    fn timeouts_have_numbers() {
+        let contexts = contexts(
+            "element one { key ip.src states A, B in A { ip => goto B for 5 s then A idle 7 s } in B { ip => drop } }",
+        );
+        let then = |wanted| contexts.number(move |timeout: &Timeout| timeout.then == wanted);
+        assert_eq!((then(Some(0)), then(None), then(Some(1))), (Some(0), Some(1), None));
+        assert_eq!(contexts.timeout(1).map(|timeout| timeout.micros), Some(7_000_000));
+        assert_eq!(contexts.timeout(2), None);
+    }
+}

@@ -1,0 +1,53 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// What the host is told, in a queue: one entry for each operation of which something is to be said. What finds the queue full is counted
+// and lost, each kind by itself; no frame ever waits for it.
+module flow_events
+  import flow_pkg::*;
+#(
+    parameter int unsigned Depth = 512  // a power of two
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    input wire logic   in_valid,
+    input wire event_t in,
+
+    output logic      valid,
+    input  wire logic take,    // ignored while !valid
+    output event_t    out,
+    output word_t     lost     // modulo 2^32
+);
+  localparam int unsigned LevelW = $clog2(Depth) + 1;
+
+  logic in_valid_q, push;
+  event_t in_q;
+  logic [LevelW-1:0] level_q;  // entries, with that at the exit
+  word_t lost_q;
+
+  assign push = in_valid_q && !level_q[LevelW-1];
+  always_ff @(posedge clk) begin
+    in_valid_q <= in_valid && !rst;
+    in_q <= in;
+    level_q <= level_q + LevelW'(push) - LevelW'(valid && take);
+    if (in_valid_q && !push) lost_q <= lost_q + word_t'($countones(in_q.kinds));
+    if (rst) {level_q, lost_q} <= '0;
+  end
+  assign lost = lost_q;
+
+  fifo_block #(
+      .Width($bits(event_t)),
+      .Depth(Depth)
+  ) queue (
+      .clk,
+      .rst,
+      .push,
+      .din(in_q),
+      .valid,
+      .pop(take),
+      .dout(out)
+  );
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,145 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The elements of the inline chain, one behind the other, and what the verdict of the last one means on this card.
+//
+//   headers ─> element 0 ─> queue ─> element 1 ─> queue ─> … ─> verdict ─> headers, where to
+//                           2                     2             0
+//
+// One frame's headers a cycle, in order. An element may hold what comes, never what leaves: so behind each but the last there is a queue, and an element
+// takes a frame only while that has room for it and for all that are between the element's input and the queue's end. What leaves the last one is
+// taken at once (inline_frames.sv). So elements wait only for those behind them, and those for nobody.
+module inline_chain
+  import penstock_pkg::*, shell_pkg::*, fields_pkg::*, flow_pkg::*;
+#(
+    parameter int unsigned Ports    = 2,
+    parameter int unsigned Elements = 1,              // 1..MaxElements
+    parameter int unsigned Contexts = 16384,          // places of an element's table, a power of two
+    parameter int unsigned PortW    = $clog2(Ports+1)
+) (
+    input wire logic  clk,
+    input wire logic  rst,
+    input wire word_t now,  // us
+
+    input  wire logic        to_valid,
+    output logic             to_ready,
+    input  wire frame_meta_t to_meta,
+    input  wire headers_t    to_headers,
+
+    output logic                 from_valid,
+    output logic     [PortW-1:0] from_port,
+    output logic                 from_drop,
+    output port_t                from_dst,     // an exit, or PortLoopback: a unit of the dispatcher's choice
+    output headers_t             from_headers,
+
+    cfg_if.snk cfg[Elements],  // 20 address bits
+
+    output inline_event_t events
+);
+  localparam int unsigned Depth = 32;  // of a queue: frames at full rate in an element and on the way through the queue, and some to spare
+  localparam int unsigned CountW = $clog2(Depth) + 1;
+
+  if (Elements < 1 || Elements > MaxElements) begin : gen_elements
+    $error("inline_chain: Elements must be 1 to %0d", MaxElements);
+  end
+
+  // Of element n in, and what leaves the last one
+  logic [Elements:0] valid;
+  logic [Elements-1:0] ready;
+  vector_t vectors[Elements+1];
+
+  assign valid[0] = to_valid;
+  assign to_ready = ready[0];
+  assign vectors[0] = '{
+          headers: to_headers,
+          hash: to_meta.hash,
+          port: to_meta.src,
+          len: to_meta.len,
+          verdict: '{kind: VerdictOnward, port: '0},
+          default: '0
+      };
+
+  for (genvar n = 0; n < Elements; n++) begin : gen_element
+    logic open, takes, leaves;
+    vector_t left;
+
+    element #(
+        .Number  (n),
+        .Contexts(Contexts)
+    ) i_element (
+        .clk,
+        .rst,
+        .now,
+        .valid(valid[n] && open),
+        .ready(takes),
+        .in(vectors[n]),
+        .out_valid(leaves),
+        .out(left),
+        .cfg(cfg[n])
+    );
+    assign ready[n] = takes && open;
+
+    if (n == Elements - 1) begin : gen_last
+      assign open = 1'b1;
+      assign valid[n+1] = leaves;
+      assign vectors[n+1] = left;
+    end else begin : gen_queue
+      logic [CountW-1:0] inside_q;  // frames between the element's input and the queue's end
+      logic open_q, pop;
+      assign open = open_q;
+      assign pop = valid[n+1] && ready[n+1];
+      always_ff @(posedge clk) begin
+        inside_q <= inside_q + CountW'(valid[n] && ready[n]) - CountW'(pop);
+        // One may be taken before this is seen.
+        open_q <= inside_q < CountW'(Depth - 1);
+        if (rst) begin
+          inside_q <= '0;
+          open_q   <= 1'b0;
+        end
+      end
+      fifo_dist #(
+          .Width($bits(vector_t)),
+          .Depth(Depth)
+      ) i_queue (
+          .clk,
+          .rst,
+          .push (leaves),
+          .din  (left),
+          .ready(),
+          .valid(valid[n+1]),
+          .pop,
+          .dout (vectors[n+1]),
+          .level()
+      );
+    end
+  end
+
+  // ---- where to
+  vector_t out;
+  logic refused, blocked, oversize;
+
+  assign out = vectors[Elements];
+  assign blocked = out.verdict.kind == VerdictDrop;
+  assign refused = out.verdict.kind == VerdictPort && exit_of(out.verdict.port, Ports) == '0;
+  assign oversize = !blocked && !refused && out.len > len_t'(MaxFrame);
+
+  assign from_valid = valid[Elements];
+  assign from_port = PortW'(out.port[1:0]);  // 0, 1, and PortEthHigh + 2, + 3
+  assign from_drop = blocked || refused || oversize;
+  assign from_headers = out.headers;
+  always_comb
+    unique case (out.verdict.kind)
+      VerdictPort: from_dst = out.verdict.port;
+      VerdictHost: from_dst = PortHost;
+      default: from_dst = PortLoopback;
+    endcase
+
+  always_ff @(posedge clk) begin
+    events.frame   <= from_valid && !rst;
+    events.blocked <= from_valid && blocked && !rst;
+    events.refused <= from_valid && refused && !rst;
+    for (int unsigned p = 0; p < MaxPorts; p++) events.oversize[p] <= from_valid && oversize && 32'(from_port) == p && !rst;
+  end
+endmodule
+
+`default_nettype wire

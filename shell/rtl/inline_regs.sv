@@ -1,0 +1,105 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The registers of the inline chain (shell/regs/inline.rdl), the windows of its elements behind them, and the clock that all elements read. An address
+// without a register answers with `err`, and so does a write to one that can only be read.
+module inline_regs
+  import penstock_pkg::*, shell_pkg::*, regs_pkg::*;
+#(
+    parameter int unsigned Elements = 1,
+    parameter int unsigned Contexts = 16384
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    cfg_if.snk cfg,               // 24 address bits
+    cfg_if.src elements[Elements], // 20 address bits
+
+    input wire inline_event_t events,
+
+    output logic [31:0] now  // us
+);
+  localparam int unsigned Window = 20;  // address bits of an element's window
+  localparam int unsigned Microsecond = 250;  // cycles
+
+  // An access waits for the element that it is for; all other ones are answered in the cycle behind.
+  logic [Elements-1:0] targets, waiting_q, ack, err;
+  logic [31:0] rdata[Elements];
+  logic [31:0] answer;
+  logic start;
+
+  for (genvar n = 0; n < Elements; n++) begin : gen_element
+    assign targets[n] = cfg.addr[23:Window] == 4'(n + 1);
+    assign elements[n].req = waiting_q[n];
+    assign elements[n].we = cfg.we;
+    assign elements[n].addr = cfg.addr[Window-1:0];
+    assign elements[n].wdata = cfg.wdata;
+    assign ack[n] = waiting_q[n] && elements[n].ack;
+    assign err[n] = elements[n].err;
+    assign rdata[n] = elements[n].rdata;
+  end
+
+  always_comb begin
+    answer = '0;
+    for (int unsigned n = 0; n < Elements; n++) if (ack[n]) answer |= rdata[n];
+  end
+
+  logic [31:0] frames_q, blocked_q, refused_q, time_q;
+  logic [$clog2(Microsecond)-1:0] part_q;
+  logic held_q;
+  assign start = cfg.req && !cfg.ack && waiting_q == '0;
+  assign now = time_q;
+
+  always_ff @(posedge clk) begin
+    if (events.frame) frames_q <= frames_q + 32'd1;
+    if (events.blocked) blocked_q <= blocked_q + 32'd1;
+    if (events.refused) refused_q <= refused_q + 32'd1;
+
+    if (!held_q) begin
+      part_q <= part_q == ($bits(part_q))'(Microsecond - 1) ? '0 : part_q + 1'b1;
+      if (part_q == ($bits(part_q))'(Microsecond - 1)) time_q <= time_q + 32'd1;
+    end
+
+    waiting_q <= start ? targets : waiting_q & ~ack;
+    cfg.ack   <= ack != '0 || (start && targets == '0);
+    cfg.rdata <= answer;
+    cfg.err   <= (ack & err) != '0;
+    if (start && targets == '0) begin
+      cfg.err <= cfg.we;
+      case (32'(cfg.addr))
+        INLINE_ELEMENTS: cfg.rdata <= Elements;
+        INLINE_CONTEXTS: cfg.rdata <= Contexts;
+        INLINE_FRAMES: cfg.rdata <= frames_q;
+        INLINE_BLOCKED: cfg.rdata <= blocked_q;
+        INLINE_REFUSED: cfg.rdata <= refused_q;
+        INLINE_TIME: begin
+          cfg.rdata <= time_q;
+          cfg.err   <= 1'b0;
+          if (cfg.we) begin
+            time_q <= cfg.wdata;
+            part_q <= '0;
+          end
+        end
+        INLINE_HOLD: begin
+          cfg.rdata <= 32'(held_q);
+          cfg.err   <= 1'b0;
+          if (cfg.we) held_q <= cfg.wdata[0];
+        end
+        default: cfg.err <= 1'b1;
+      endcase
+    end
+
+    if (rst) begin
+      frames_q  <= '0;
+      blocked_q <= '0;
+      refused_q <= '0;
+      time_q    <= '0;
+      part_q    <= '0;
+      held_q    <= 1'b0;
+      waiting_q <= '0;
+      cfg.ack   <= 1'b0;
+    end
+  end
+endmodule
+
+`default_nettype wire
