@@ -358,7 +358,7 @@ pub const FLOW_HOST_PROGRAM: u32 = 0xC;
 pub const FLOW_HOST_CHANGE: u32 = 0x10;
 /// Written: a word of the table's secret, lowest first; the secret has 320 bits and four times those of an address in a way. The table must be empty.
 pub const FLOW_HOST_SECRET: u32 = 0x14;
-/// Written: begins an operation on contexts: 0 reads what lies at PLACE, where entries come and go while frames do, 1 finds the context of KEY, 2 gives KEY a context, 3 removes it. None may be under way.
+/// Written: begins an operation on contexts: 0 reads what lies at PLACE (entries move while the stash has some), 1 finds the context of KEY, 2 gives KEY a context, 3 removes it. None may be under way.
 pub const FLOW_HOST_COMMAND: u32 = 0x18;
 /// What is read: an address in a way, [17:0], of the way [21:20]; with [31] of the stash the slot [23:20].
 pub const FLOW_HOST_PLACE: u32 = 0x1C;

@@ -623,15 +623,7 @@ async def fills_up(dut: Any) -> None:
     dut._log.info("%d contexts in %d places: %d moves, %d in the stash at most", room, entries, moves, stash >> 8)
     assert await bench.read(regs.FLOW_HOST_UNKEPT) == [unkept] == [len(keys) - room]
     assert await bench.status(4)
-    # All of them stand somewhere, once.
-    places = [way << 20 | at for way in range(4) for at in range(entries // 4)]
-    places += [1 << 31 | slot << 20 for slot in range(16)]
-    found = {}
-    for place in places:
-        context = await bench.ask(READ, 0, place=place)
-        if context is not None:
-            found[sum(word << 32 * at for at, word in enumerate(await bench.read(regs.FLOW_HOST_KEY, 10)))] = context
-    assert found == model.contexts
+    await bench.check_contexts(model.contexts, keys)
     # Half of them go, others come.
     for key in keys[: room // 2]:
         assert await bench.ask(DELETE, key) is not None
@@ -644,6 +636,16 @@ async def fills_up(dut: Any) -> None:
         assert await bench.ask(PUT, key, given) == given
         model.contexts[key] = Context(3, [1, 2, 3, 4], (2, 9), None)
     await bench.check_contexts(model.contexts, keys)
+    # All of them stand somewhere, once. Nothing moves when the stash is empty.
+    assert (await bench.read(regs.FLOW_HOST_STASH))[0] % 256 == 0
+    places = [way << 20 | at for way in range(4) for at in range(entries // 4)]
+    places += [1 << 31 | slot << 20 for slot in range(16)]
+    found = {}
+    for place in places:
+        context = await bench.ask(READ, 0, place=place)
+        if context is not None:
+            found[sum(word << 32 * at for at, word in enumerate(await bench.read(regs.FLOW_HOST_KEY, 10)))] = context
+    assert found == model.contexts
     bench.write(regs.FLOW_HOST_CHANGE, CLEAR)
     await bench.settle()
     await bench.check_contexts({}, keys[:5])
