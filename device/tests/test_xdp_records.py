@@ -24,7 +24,7 @@ FIRST = 26  # where a frame has its addresses
 def processor(frame: bytes) -> int:
     """The context that works on it, numbered through."""
     flow = toeplitz(RSS_KEY, frame[FIRST : FIRST + 8])
-    return flow % 128 % UNITS * 8 + (flow >> 7) % 8
+    return flow % 128 % UNITS * 16 + (flow >> 7) % 16
 
 
 def a_frame(rng: random.Random, number: int) -> bytes:

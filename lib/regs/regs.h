@@ -161,7 +161,7 @@
 #define XDP_HOST_REFUSED 0x6Cu /* Frames redirected to an interface that does not exist. */
 #define XDP_HOST_BANK 0x90u /* [0] Bank of row memory in which a frame that begins now finds its program. Frames that are being worked on stay with theirs. */
 #define XDP_HOST_BY_FLOW 0x94u /* [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle. */
-#define XDP_HOST_WORKING 0x98u /* Contexts that work on a frame begun in bank 0, [7:0], and in bank 1, [15:8]. */
+#define XDP_HOST_WORKING 0x98u /* Contexts that work on a frame begun in bank 0, [15:0], and in bank 1, [31:16]. */
 #define XDP_HOST_SHAPE 0x9Cu /* Lanes of the core, [7:0]; contexts, [15:8]; bytes of the unit's maps, in KiB, [31:16]. */
 #define XDP_HOST_ABORTED 0xA0u /* Frames that ended with XDP_ABORTED, with a verdict that does not exist, or because their program took too many rows. */
 #define XDP_HOST_ROWS 0xA4u /* Rows carried out, low 32 bits. */

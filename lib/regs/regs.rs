@@ -308,7 +308,7 @@ pub const XDP_HOST_REFUSED: u32 = 0x6C;
 pub const XDP_HOST_BANK: u32 = 0x90;
 /// [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle.
 pub const XDP_HOST_BY_FLOW: u32 = 0x94;
-/// Contexts that work on a frame begun in bank 0, [7:0], and in bank 1, [15:8].
+/// Contexts that work on a frame begun in bank 0, [15:0], and in bank 1, [31:16].
 pub const XDP_HOST_WORKING: u32 = 0x98;
 /// Lanes of the core, [7:0]; contexts, [15:8]; bytes of the unit's maps, in KiB, [31:16].
 pub const XDP_HOST_SHAPE: u32 = 0x9C;

@@ -45,14 +45,14 @@ package map_pkg;
     logic        key_end;  // the last of the key
     op_e         op;       // these four are the same in all parts
     logic        quiet;    // no answer
-    logic [2:0]  ctx;
+    logic [3:0]  ctx;
     logic [31:0] info;
     data_t       data;
   } flit_t;
 
   typedef struct packed {
     logic        shape;  // no answer: what `value` says of a map, to all units
-    logic [2:0]  ctx;
+    logic [3:0]  ctx;
     logic [63:0] value;
   } reply_t;
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `xdp-rate`: how many frames of 64 bytes a second XDP programs take on one unit, at our clock and at the paper's, and on cards of many (hXDP,
-//! section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames count when they come into a unit: it holds sixteen
+//! section 4.3 and Figures 10, 12, 13); and how long a frame is in the card (Figure 11). Frames count when they come into a unit: it holds thirty-two
 //! at most, so that is how fast it disposes of them, dropped or sent.
 
 use std::collections::BTreeMap;

@@ -125,11 +125,11 @@ module frames
   logic [Contexts:0] queue_valid, queue_pop;
   buffer_t queue_out[Contexts+1];
   ctx_t flow_ctx;
-  assign flow_ctx = beat.meta.hash[ContextBit+:3];
+  assign flow_ctx = beat.meta.hash[ContextBit+:$bits(ctx_t)];
 
   for (genvar c = 0; c <= Contexts; c++) begin : gen_queue
     fifo_dist #(
-        .Width(4),
+        .Width($bits(buffer_t)),
         .Depth(Buffers)
     ) waiting (
         .clk,
@@ -381,7 +381,7 @@ module frames
   logic sent_q;
   buffer_t sent_buffer_q;
   fifo_dist #(
-      .Width(4),
+      .Width($bits(buffer_t)),
       .Depth(Buffers)
   ) drops_q (
       .clk,

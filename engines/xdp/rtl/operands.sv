@@ -10,7 +10,7 @@ module operands
     input  wire packet_t     packet,
     input  wire word_t       now,       // ns
     input  wire logic [31:0] random,
-    input  wire logic [7:0]  cpu,
+    input  wire logic [8:0]  cpu,
     output word_t            value
 );
   localparam logic [15:0] PacketBase = 16'h0001;  // upper halves of addresses: core.md
@@ -31,7 +31,7 @@ module operands
       SpecialIfindex: special = {56'd0, packet.ifindex};
       SpecialEgress: special = {56'd0, packet.egress};
       SpecialTime: special = now;
-      SpecialCpu: special = {56'd0, cpu};
+      SpecialCpu: special = 64'(cpu);
       SpecialRandom: special = {32'd0, random};
       default: special = '0;
     endcase

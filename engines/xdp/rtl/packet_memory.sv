@@ -34,8 +34,8 @@ module packet_memory
     (* ram_style = "block", no_rw_check *) logic [63:0] mem[MemRows];
     /* verilator lint_on MULTIDRIVEN */
 
-    wire [9:0] a_row = {a_buffer, a_place[11:6] + 6'(behind(a_place[5:3], g))};
-    wire [9:0] b_row = {b_buffer, b_place[11:6] + 6'(behind(b_place[5:3], g))};
+    wire [$clog2(MemRows)-1:0] a_row = {a_buffer, a_place[11:6] + 6'(behind(a_place[5:3], g))};
+    wire [$clog2(MemRows)-1:0] b_row = {b_buffer, b_place[11:6] + 6'(behind(b_place[5:3], g))};
     logic [63:0] a_q, b_q;
 
     always @(posedge clk) a_q <= mem[a_row];

@@ -2,10 +2,10 @@
 
 // Sizes and words of the xdp engine's core (engines/xdp/core.md).
 package xdp_pkg;
-  localparam int unsigned Contexts = 8;
+  localparam int unsigned Contexts = 16;
   localparam int unsigned Loop = 6;              // cycles from a row of a context to its next
   localparam int unsigned Rows = 2048;           // of a bank of row memory
-  localparam int unsigned Buffers = 16;
+  localparam int unsigned Buffers = 32;
   localparam int unsigned BufferBytes = 4096;
   localparam int unsigned Headroom = 256;        // before a frame that arrives
   localparam int unsigned Tailroom = 320;        // never used, as in Linux
@@ -16,9 +16,9 @@ package xdp_pkg;
   localparam int unsigned Groups = Window / 8;
 
   typedef logic [63:0] word_t;
-  typedef logic [2:0] ctx_t;
+  typedef logic [3:0] ctx_t;
   typedef logic [10:0] row_t;
-  typedef logic [3:0] buffer_t;
+  typedef logic [4:0] buffer_t;
   typedef logic [11:0] offset_t;                  // a byte of a buffer
   typedef logic [Groups-1:0][63:0] window_t;     // what a window's groups of 8 bytes have, at their own places: not turned
 

@@ -37,7 +37,7 @@ module xdp_window
     output logic bank,
     output logic by_flow,
 
-    input wire logic [15:0] working,
+    input wire logic [31:0] working,
     input wire logic [Buffers-1:0] used,
 
     // events to count
@@ -191,7 +191,7 @@ module xdp_window
       XDP_HOST_RESET[7:2]: register = 32'(reset);
       XDP_HOST_BANK[7:2]: register = 32'(bank);
       XDP_HOST_BY_FLOW[7:2]: register = 32'(by_flow);
-      XDP_HOST_WORKING[7:2]: register = 32'(working);
+      XDP_HOST_WORKING[7:2]: register = working;
       XDP_HOST_ENGINE[7:2]: register = 32'h0070_6478;
       XDP_HOST_UNIT_ID[7:2]: register = 32'(unit_id);
       XDP_HOST_STATUS[7:2]: register = 32'(reset);

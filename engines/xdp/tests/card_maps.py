@@ -62,7 +62,7 @@ class Request:
         words = []
         for at, part in enumerate(data):
             head = int(at + 1 == len(data)) << 1 | int(at + 1 == keys)
-            head = ((head << 3 | self.op) << 1 | int(self.quiet)) << 3 | self.ctx
+            head = ((head << 3 | self.op) << 1 | int(self.quiet)) << 4 | self.ctx
             words.append((head << 32 | self.info()) << 128 | part)
         return words
 

@@ -48,7 +48,7 @@ from card_maps import (
 )
 
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
-FLIT, REPLY = 169, 68
+FLIT, REPLY = 170, 69
 
 
 class Maps:
@@ -101,11 +101,11 @@ class Maps:
             for unit in range(self.units):
                 if replied >> unit & 1:
                     word = replies >> REPLY * unit & (1 << REPLY) - 1
-                    if word >> 67:
+                    if word >> 68:
                         if unit == 0:
                             self.shapes.append(word & M64)
                         continue
-                    request = self.waiting[unit].pop(word >> 64 & 7)
+                    request = self.waiting[unit].pop(word >> 64 & 15)
                     request.answer, request.end = word & M64, self.cycle
         room, valid, flits = int(dut.room.value), 0, 0
         for unit in range(self.units):
@@ -505,7 +505,7 @@ async def together(dut: Any) -> None:
 
     for turn in range(1500 if maps.units > 8 else 6000):
         for unit in range(maps.units):
-            ctx = rng.randrange(8)
+            ctx = rng.randrange(16)
             if len(maps.queues[unit]) < 4 and ctx not in maps.waiting[unit]:
                 another(unit, ctx)
         if turn % 100 == 50:
@@ -551,7 +551,7 @@ async def speed(dut: Any) -> None:
     await maps.make(1, routes)
     keys = [rng.randbytes(16) for _ in range(400)]
     for at, key in enumerate(keys):
-        maps.send(at % maps.units, Request(UPDATE, at // maps.units % 8, key=key, value=bytes(16)))
+        maps.send(at % maps.units, Request(UPDATE, at // maps.units % 16, key=key, value=bytes(16)))
         if at % maps.units == maps.units - 1:
             await maps.settle()
     await maps.settle()
@@ -580,7 +580,7 @@ async def speed(dut: Any) -> None:
         for turn in range(1400):
             for unit in range(maps.units):
                 if len(maps.queues[unit]) < 2:
-                    ctx = next((c for c in range(8) if c not in maps.waiting[unit]), None)
+                    ctx = next((c for c in range(16) if c not in maps.waiting[unit]), None)
                     if ctx is not None:
                         sent.append(make(ctx))
                         maps.send(unit, sent[-1])

@@ -35,8 +35,8 @@ from rows import (
     store,
 )
 
-CONTEXTS = 8
-BUFFERS = 16
+CONTEXTS = 16
+BUFFERS = 32
 HEADROOM = 256
 BEAT = 64
 DUMP = 1024  # where a program leaves its registers, and behind them its stack

@@ -286,7 +286,7 @@ async def goes_on_from_memory(dut: Any) -> None:
 
 @cocotb.test()
 async def many_at_once(dut: Any) -> None:
-    """Lookups of eight contexts are under way at once: far faster than one after the other."""
+    """Lookups of all contexts are under way at once: far faster than one after the other."""
     card = Card(dut)
     lookups = 12
     program = [row(of_map(0, isa.KIND_LOOKUP, 2, isa.SOURCE_ZERO, packet=0), window=DATA) for _ in range(lookups)]
@@ -299,7 +299,7 @@ async def many_at_once(dut: Any) -> None:
     begin = card.cycle
     await exchange(card, frames)
     cycles = card.cycle - begin
-    dut._log.info("%d lookups of eight contexts: %.1f cycles each", 200 * lookups, cycles / 200 / lookups)
+    dut._log.info("%d lookups of all contexts: %.1f cycles each", 200 * lookups, cycles / 200 / lookups)
     assert all(frame.data[16:24] != bytes(8) for frame in card.sent)
     assert cycles < 10 * 200 * lookups
 

@@ -24,7 +24,8 @@ from unit import Frame, Unit
 
 MAPS, ROWS = 0x1000000, 0x2000000
 BANK_BYTES, ROW_BYTES = 0x40000, 128
-BUFFERS = 16
+BUFFERS = 32
+CONTEXTS = 16
 LONGEST = isa.SIZE_PACKET_END - 256
 LANES = 4
 DROP, PASS, TX, REDIRECT = 1, 2, 3, 4
@@ -213,8 +214,8 @@ async def counts(dut: Any) -> None:
         (int.from_bytes(frame.data[:4], "little") // 7).to_bytes(4, "little") + frame.data[4:] for frame in frames
     )
     assert Counter(frame.data for frame in unit.sent) == expected
-    by_context = Counter(frame.hash >> 7 & 7 for frame in frames)
-    for context in range(8):
+    by_context = Counter(frame.hash >> 7 & CONTEXTS - 1 for frame in frames)
+    for context in range(CONTEXTS):
         assert await unit.read(MAPS + 16 * context) == by_context[context]
     await unit.counted(wild=0)
 
@@ -338,8 +339,8 @@ async def keeps_flows_in_order(dut: Any) -> None:
     ]
     unit.to_send.extend(frames)
     await unit.drained(50_000)
-    for context in range(8):
-        came = [frame.data for frame in frames if frame.hash >> 7 & 7 == context]
+    for context in range(CONTEXTS):
+        came = [frame.data for frame in frames if frame.hash >> 7 & CONTEXTS - 1 == context]
         assert [frame.data for frame in unit.sent if frame.data in set(came)] == came
 
 

@@ -15,9 +15,9 @@ use crate::state::{BUFFER_END, HEADROOM};
 /// "xdp", first letter in the lowest byte.
 const ENGINE: u32 = 0x0070_6478;
 /// Contexts of a unit: each is a processor to programs.
-pub const CONTEXTS: u8 = 8;
+pub const CONTEXTS: u8 = 16;
 /// Frames that a unit holds at a time.
-const SLOTS: u8 = 16;
+const SLOTS: u8 = 32;
 /// Lowest bit of the flow hash that chooses a context; those below choose the unit.
 const CONTEXT_BIT: u32 = 7;
 /// The host as an interface. Ethernet port n is interface n + 1.

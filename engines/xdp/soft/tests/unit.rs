@@ -74,14 +74,14 @@ fn verdicts_lead_where_they_say() {
     ];
     for (slot, (port, verdict, target, expected, ifindex)) in (1..).zip(cases) {
         let bytes = [verdict, target, 0, 0, 5, 6, 7, 8, 9];
-        // Bits 7 to 9 of the hash are the context, those below are not its business.
-        let hash = u32::from(slot % 8) << 7 | 0x7F | 0xFFFF_FC00;
+        // Bits 7 to 10 of the hash are the context, those below are not its business.
+        let hash = u32::from(slot % 16) << 7 | 0x7F | 0xFFFF_F800;
         unit.receive(slot, Arrival { port, hash, ..Arrival::default() }, &bytes);
         assert_eq!(counter(&unit, regs::XDP_HOST_ACTIVE_SLOTS), 1 << (slot - 1));
         unit.run(&mut notes);
         assert_eq!(notes.freed.pop(), Some(slot));
         let mut seen = bytes;
-        (seen[2], seen[3]) = (3 * 8 + slot % 8, ifindex);
+        (seen[2], seen[3]) = (3 * 16 + slot % 16, ifindex);
         assert_eq!(notes.sent.pop(), expected.map(|to| (to, seen.to_vec())), "port {port}, verdict {verdict}");
     }
     assert!(notes.freed.is_empty() && counter(&unit, regs::XDP_HOST_ACTIVE_SLOTS) == 0);

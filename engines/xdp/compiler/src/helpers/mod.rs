@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Helpers as code. The core has eight contexts, so a helper that is ordinary rows holds none of the others up, and the hardware needs nothing
+//! Helpers as code. The core has sixteen contexts, so a helper that is ordinary rows holds none of the others up, and the hardware needs nothing
 //! for it: a call becomes what its file here writes in its place, in the intermediate form, and the passes then see through it.
 //!
 //! What is left of calls behind this is carried out by the card: lookups, updates, deletions. Each file says what a helper gives; Linux judges

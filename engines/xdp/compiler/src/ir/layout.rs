@@ -98,7 +98,7 @@ impl Array {
 }
 
 /// Contexts of a unit (engines/xdp/core.md).
-pub const CONTEXTS: u32 = 8;
+pub const CONTEXTS: u32 = 16;
 /// Memory of the unit, and of the card.
 const UNIT: u32 = 0x4000_0000;
 const CARD: u32 = 0x8000_0000;
