@@ -409,7 +409,21 @@ async def registers(dut: Any) -> None:
             return
         raise AssertionError(f"{'write to' if write else 'read of'} {addr:#x} was accepted")
 
-    for addr in (0x2C, 0x54, 0x100, 0x1FC, 0x434, 0x580, 0xFFC, 0x1000, 0x3FFFFFFC, 0x44000000, 0x45000000, 0xFFFFFFFC, 0x6):
+    for addr in (
+        0x2C,
+        0x54,
+        0x100,
+        0x1FC,
+        0x434,
+        0x580,
+        0xFFC,
+        0x1000,
+        0x3FFFFFFC,
+        0x44000000,
+        0x45000000,
+        0xFFFFFFFC,
+        0x6,
+    ):
         await refused(False, addr)
         await refused(True, addr)
     for addr in (regs.CARD_MAGIC, regs.CARD_UNITS_IDLE, regs.CARD_CYCLES_L, regs.CARD_STREAM_BASE):
