@@ -174,7 +174,7 @@ impl Flow {
         }
     }
 
-    fn set(&mut self, headers: &Headers, field: Field, value: u128) -> Result<(), EditError> {
+    fn set(&mut self, headers: &mut Headers, field: Field, value: u128) -> Result<(), EditError> {
         match field {
             Field::Meta0 => self.meta[0] = value as u32,
             Field::Meta1 => self.meta[1] = value as u32,
@@ -207,7 +207,7 @@ impl Flow {
             };
             let frame = &mut left.frame;
             match *edit {
-                Edit::Set(field, _) => left.set(&headers, field, value),
+                Edit::Set(field, _) => left.set(&mut headers, field, value),
                 Edit::Push(Tag::Vlan, _) => headers.push_vlan(frame, value as u16),
                 Edit::Push(Tag::Mpls, _) => headers.push_mpls(frame, value as u32 & 0xF_FFFF),
                 Edit::Pop(Tag::Vlan) => headers.pop_vlan(frame),
@@ -216,6 +216,7 @@ impl Flow {
             }
             .ok()?;
         }
+        headers.repair(&mut left.frame);
         Some(left)
     }
 
@@ -256,8 +257,9 @@ impl Flow {
             let old = headers.get(&left.frame, to.field).unwrap_or_default();
             let (ones, shift) = (u128::from(u32::MAX), 32 * u32::from(to.word));
             let new = old & !(ones << shift) | u128::from(value(*from)) << shift;
-            left.set(&headers, to.field, new).unwrap();
+            left.set(&mut headers, to.field, new).unwrap();
         }
+        headers.repair(&mut left.frame);
         left
     }
 }
