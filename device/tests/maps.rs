@@ -90,7 +90,7 @@ fn maps_are_listed() {
         }
         assert_eq!(shown.len(), 9);
         let counts = all.iter().find(|map| map.name == "counts").unwrap();
-        assert_eq!(counts.processors, Some(0..16));
+        assert_eq!(counts.processors, Some(0..32));
         let error = maps::find(&*card, "flow").unwrap_err().to_string();
         assert!(error.starts_with("there is no map `flow`; there are: .rodata, .data, "), "{error}");
     }
@@ -226,21 +226,21 @@ fn each_processor_has_its_own() {
     for target in [Target::Soft, Target::Rtl] {
         let mut card = card(target);
         let mut unused = Worked::new(&mut *card, "unused");
-        let all: Vec<u8> = (0..16 * 6).collect();
+        let all: Vec<u8> = (0..32 * 6).collect();
         unused.set(&[1, 0, 0, 0], &all, Store::Any).unwrap();
         assert_eq!(unused.get(&[1, 0, 0, 0]).unwrap(), all);
-        assert_eq!(unused.get(&[0; 4]).unwrap(), [0; 96]);
+        assert_eq!(unused.get(&[0; 4]).unwrap(), [0; 192]);
         unused.set(&[0; 4], &[1, 2, 3, 4, 5, 6], Store::Existing).unwrap();
-        assert_eq!(unused.get(&[0; 4]).unwrap(), [1, 2, 3, 4, 5, 6].repeat(16));
+        assert_eq!(unused.get(&[0; 4]).unwrap(), [1, 2, 3, 4, 5, 6].repeat(32));
         assert_eq!(unused.get(&[1, 0, 0, 0]).unwrap(), all);
         assert_eq!((unused.get(&[2, 0, 0, 0]), unused.entries().len()), (None, 2));
         assert!(unused.set(&[0; 4], &[0; 6], Store::New).is_err() && unused.delete(&[0; 4]).is_err());
         let error = unused.set(&[0; 4], &[0; 12], Store::Any).unwrap_err();
-        assert_eq!(error, "a value of unused has 6 B, for all processors 96 B (6 bytes), this one 12 B");
+        assert_eq!(error, "a value of unused has 6 B, for all processors 192 B (6 bytes), this one 12 B");
         let map = &unused.map;
         assert_eq!(map.shape_of_value, Shape::Bytes(6));
-        let each = Value::List((0..16).map(Value::Int).collect());
-        assert_eq!(map.value(&each).unwrap().len(), 96);
+        let each = Value::List((0..32).map(Value::Int).collect());
+        assert_eq!(map.value(&each).unwrap().len(), 192);
         assert_eq!(map.value(&Value::Bytes(vec![9; 6])).unwrap(), [9; 6]);
     }
 }
@@ -266,7 +266,7 @@ fn groups_have_their_own() {
     (0..30).for_each(|_| traffic.push(Port::Ethernet(0), &[0; 60], 0));
     card.send(&traffic, Rate::Lossless).unwrap();
     card.run(&mut |_| {}).unwrap();
-    for (name, processors, frames) in [("first", 0..8, 10), ("second", 8..24, 20)] {
+    for (name, processors, frames) in [("first", 0..16, 10), ("second", 16..48, 20)] {
         let mut counts = Worked::new(&mut *card, &format!("{name}.counts"));
         assert_eq!(counts.map.processors, Some(processors));
         let of = |value: Vec<u8>| value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>();
@@ -275,7 +275,7 @@ fn groups_have_their_own() {
     }
     card.send(&traffic, Rate::Lossless).unwrap();
     card.run(&mut |_| {}).unwrap();
-    for (name, all) in [("first", 8 * 100 + 10), ("second", 16 * 100 + 20)] {
+    for (name, all) in [("first", 16 * 100 + 10), ("second", 32 * 100 + 20)] {
         let value = Worked::new(&mut *card, &format!("{name}.counts")).get(&[0; 4]).unwrap();
         assert_eq!(value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>(), all);
     }

@@ -41,7 +41,7 @@ fn start(notes: &mut Notes) -> Unit {
     assert!(unit.host_write(regs::XDP_HOST_RESET, 0) && unit.host_write(regs::XDP_HOST_BY_FLOW, 1));
     unit.run(notes);
     unit.run(notes);
-    assert_eq!(notes.declared, [(16, 3520)]);
+    assert_eq!(notes.declared, [(32, 3520)]);
     unit
 }
 
