@@ -120,7 +120,7 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
         rate, slack = limits.get(n, (0, [0, 0, 0]))
         assert of_limits[str(n)] == {"rate|parts": "0x" + struct.pack("<I", rate).hex(), "slack": slack}
     counts = by_key(dump, "counts")
-    assert {len(values) for values in counts.values()} == {16}
+    assert {len(values) for values in counts.values()} == {32}
     assert {int(kind): sum(values) for kind, values in counts.items()} == Counter(frame[0] & 3 for frame in frames)
     assert by_key(dump, ".data") == {"0": {"total": 5 + len(frames), "table": table}}
     assert by_key(dump, ".bss") == {"0": {"step": 40_000}}
@@ -215,7 +215,7 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
     up.ctl("map", "set", "limits", "1", '{"rate": 5, "slack": [-1, 0, 1]}', "exist")
     assert up.ctl("map", "get", "limits", "1") == '1: {"rate|parts":"0x05000000","slack":[-1,0,1]}\n'
     up.ctl("map", "set", "unused", "1", "02:03:04:05:06:07")
-    assert up.ctl("map", "get", "unused", "0x1").count('"0x020304050607"') == 16
+    assert up.ctl("map", "get", "unused", "0x1").count('"0x020304050607"') == 32
 
     before = up.ctl("map", "dump", "routes") + up.ctl("map", "dump", "limits") + up.ctl("map", "dump", ".rodata")
     for words, told in (

@@ -99,15 +99,15 @@ def test_what_programs_find_and_leave(card: Device) -> None:
 
     kinds = Counter(frame[0] & 3 for frame in frames)
     counts = card.maps["counts"]
-    assert list(counts.processors) == list(range(16)) and len(counts[0]) == 16
-    assert {kind: sum(counts[kind]) - 16_000 * (kind == 3) for kind in counts} == kinds
+    assert list(counts.processors) == list(range(32)) and len(counts[0]) == 32
+    assert {kind: sum(counts[kind]) - 32_000 * (kind == 3) for kind in counts} == kinds
     assert card.maps["flows"][{"address": "10.1.0.1", "kind": 1, "always_7": 7}]["frames"] == sum(
         frame[0] & 3 == 1 and frame[14:18] == bytes([10, 1, 0, 1]) for frame in frames
     )
     assert card.maps[".data"][0]["total"] == 1000 + len(frames)
     assert set(card.maps["recent"]) == {int.from_bytes(frame[14:18], "little") for frame in frames}
-    counts[1] = list(range(16))
-    assert counts[1] == list(range(16))
+    counts[1] = list(range(32))
+    assert counts[1] == list(range(32))
 
 
 def test_what_maps_say_of_themselves(card: Device) -> None:
@@ -118,7 +118,7 @@ def test_what_maps_say_of_themselves(card: Device) -> None:
     assert repr(card.maps["recent"]) == "<lru_hash 'recent': __be32 to __be16, 64 entries>"
     assert card.maps[".rodata"].read_only and card.maps[".rodata"][0] == {"mark": 0xC0FFEE}
     assert card.maps["limits"].keys() == list(range(8)) and len(card.maps["limits"]) == 8
-    assert card.maps["unused"][1] == [bytes(6)] * 16
+    assert card.maps["unused"][1] == [bytes(6)] * 32
     assert card.maps["limits"][0] == {"rate|parts": bytes(4), "slack": [0, 0, 0]}
 
 

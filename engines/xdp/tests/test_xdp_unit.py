@@ -187,7 +187,7 @@ async def counts(dut: Any) -> None:
     unit = Xdp(dut)
     program = [
         row(
-            Lane(opcode("and", True), 0, isa.SOURCE_CPU, None, 7),
+            Lane(opcode("and", True), 0, isa.SOURCE_CPU, None, CONTEXTS - 1),
             Lane(opcode("mov", True), 0, imm=1),
             load(0, 0, 4),
             Lane(opcode("mov", True), 0, imm=7),
@@ -299,7 +299,7 @@ async def guards_arguments(dut: Any) -> None:
     unit = Xdp(dut)
     program = [
         row(
-            Lane(opcode("and", True), 0, isa.SOURCE_CPU, None, 7),
+            Lane(opcode("and", True), 0, isa.SOURCE_CPU, None, CONTEXTS - 1),
             Lane(opcode("mov", True), 0, imm=5),
             load(0, 0, 1),
             Lane(opcode("mov", True), 0, imm=9),
