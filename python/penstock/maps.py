@@ -40,7 +40,7 @@ class Records(NamedTuple):
     """What programs sent to the host."""
 
     records: list[bytes] | list[tuple[int, bytes]]
-    """Oldest first; of a perf event array each with the processor (unit * 8 + context) that sent it."""
+    """Oldest first; of a perf event array each with the processor (unit * 16 + context) that sent it."""
     lost: int
     """How many found no room since the load, or were left behind by a program that was stopped."""
 
@@ -62,7 +62,7 @@ class Map:
         self.key_type, self.key_bytes = key
         self.value_type, self.value_bytes = value
         self.processors = range(*processors)
-        """Of per-CPU kinds, the processors (unit * 8 + context) that have values; else none."""
+        """Of per-CPU kinds, the processors (unit * 16 + context) that have values; else none."""
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name!r}: {self.key_type} to {self.value_type}, {self.max_entries} entries>"
