@@ -179,7 +179,7 @@ pub struct Map {
     pub max_entries: u32,
     /// Constants: the host does not change them.
     pub read_only: bool,
-    /// Of per-CPU kinds, the processors (unit · 8 + context) that have values.
+    /// Of per-CPU kinds, the processors (unit · 16 + context) that have values.
     pub processors: Option<Range<u32>>,
     /// Name of the group of units that runs the program; empty when the only one has none.
     pub group: String,

@@ -9,7 +9,7 @@ use crate::device::Device;
 /// A record, or an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Of a perf event array, the processor (unit · 8 + context) that sent it.
+    /// Of a perf event array, the processor (unit · 16 + context) that sent it.
     pub processor: Option<u32>,
     /// What was sent.
     pub bytes: Vec<u8>,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The eight contexts: which of them issues, where each one is, and where its packet lies.
+// The sixteen contexts: which of them issues, where each one is, and where its packet lies.
 //
 //   SEL    one that is ready, or an answer from outside            round robin; an answer first
 //   FETCH  its program counter -> row memory
