@@ -828,7 +828,7 @@ async def any_key(dut: Any) -> None:
 @pytest.mark.parametrize(
     ("case", "entries"),
     [
-        ("fills_up", 1024),
+        pytest.param("fills_up", 1024, marks=pytest.mark.long),
         ("random_rows", ENTRIES),
         ("contexts_give_way", ENTRIES),
         ("programs_change", ENTRIES),
