@@ -32,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
 from penstock.data import DATA  # noqa: E402
+from tree import tracked  # noqa: E402
 
 COPIES = ROOT / "build" / "mutants"
 # The bugs caught so far, a line each: the fingerprint of what it was, and its name.
@@ -55,16 +56,9 @@ class Mutant:
     source: str
 
 
-def tracked() -> list[str]:
-    """Files of the tree that git tracks or would track."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return [name for name in listing.stdout.split("\n") if name and (ROOT / name).is_file()]
-
-
 def load() -> list[Mutant]:
     mutants = []
-    for path in sorted(ROOT / name for name in tracked() if name.endswith("mutants.toml")):
+    for path in sorted(ROOT / name for name in tracked("*mutants.toml")):
         for row in tomllib.loads(path.read_text())["mutant"]:
             mutants.append(Mutant(**row, source=str(path.relative_to(ROOT))))
     return mutants
@@ -118,6 +112,8 @@ class Copy:
                 return "MISSED" if self.passes(mutant.test, limit_s) else "caught"
             except subprocess.TimeoutExpired:
                 return "caught"
+            except InterruptedError:
+                return "KILLED"
         finally:
             path.write_text(original)
 
@@ -143,7 +139,7 @@ class Copy:
         return [str(path.relative_to(self.tree)) for path in shipped if "PN_COUNT_" not in path.read_text()]
 
     def succeeds(self, command: list[str], limit_s: float | None = None) -> bool:
-        """Whether the command ends well; TimeoutExpired when it does not end."""
+        """Whether the command ends well; TimeoutExpired when it does not end, InterruptedError when it was killed."""
         env = {
             **os.environ,
             "PENSTOCK_ROOT": str(self.tree),
@@ -164,10 +160,14 @@ class Copy:
             start_new_session=True,
         ) as process:
             try:
-                return process.wait(limit_s) == 0
+                status = process.wait(limit_s)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, 9)
                 raise
+        # Somebody else has: that says nothing about a bug.
+        if status < 0:
+            raise InterruptedError(f"{command[0]} was ended by signal {-status}; run it again")
+        return status == 0
 
 
 def copy_tree(copies: Sequence[Copy]) -> None:

@@ -27,7 +27,7 @@ BENCHES = (
     "xdp-rows",
     "xdp-rate",
 )
-# Programs of xdp-rate that the README shows: the shortest, two that look something up, and one that falls short of the paper's.
+# Programs of xdp-rate that the README shows: the shortest, two that look something up, and the one that is closest to the paper's.
 XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")
 RESULTS = ROOT / "bench" / "results"
 BEGIN, END = "<!-- results -->", "<!-- /results -->"

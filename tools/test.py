@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
 from penstock.data import DATA  # noqa: E402
+from tree import tracked  # noqa: E402
 
 PYTHON = sys.executable
 VENV_BIN = Path(PYTHON).parent
@@ -67,18 +68,6 @@ def count_pytest(output: str) -> Count:
         numbers.get("failed", 0) + numbers.get("error", 0) + numbers.get("errors", 0),
         numbers.get("skipped", 0),
     )
-
-
-def tracked(*patterns: str) -> list[str]:
-    """Files of the checkout that git tracks or would track, by pattern."""
-    listing = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [name for name in listing.stdout.split() if (ROOT / name).exists()]
 
 
 def steps(long: bool) -> list[Step]:
