@@ -144,6 +144,7 @@ class Copy:
             **os.environ,
             "PENSTOCK_ROOT": str(self.tree),
             "PENSTOCK_DATA": str(DATA),
+            "PENSTOCK_QUICK_MODELS": "1",
             "CARGO_TARGET_DIR": str(self.folder / "target"),
             # A bug changes a line: compiling is most of what a try costs, so only what the line touches is compiled, and optimized little.
             "CARGO_INCREMENTAL": "1",

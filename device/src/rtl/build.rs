@@ -70,8 +70,9 @@ const CXX: [&str; 8] = [
 const MAX_UNITS: usize = 32;
 /// Compilers at work at a time.
 const JOBS: usize = 2;
-/// Files of Verilator's below this size are compiled together.
-const SMALL_BYTES: u64 = 200_000;
+/// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which takes longer than a small file,
+/// and wants half a gigabyte for a piece of this size.
+const PIECE_BYTES: u64 = 6_000_000;
 /// Lines of a tool's complaint that are passed on.
 const COMPLAINT_LINES: usize = 20;
 
@@ -401,30 +402,34 @@ fn translate<'a>(part: &'a Part, work: &'a Path, verilator: &Verilator) -> Resul
     Ok(files.into_iter().map(|file| Job { work, file, defines: &part.defines }).collect())
 }
 
-/// The C++ files of a folder; instead of the many small ones two that include them: what runs once, and what runs in each cycle. To read the
-/// model's headers takes the compiler longer than a small file.
+/// C++ files that include those of a folder, in pieces of about the same size: what runs once, and what runs in each cycle.
 fn gathered(work: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let failed = |path: &Path, source| BuildError::File { path: path.to_path_buf(), source };
-    let (mut files, mut once, mut often) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut once, mut often) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(work).map_err(|source| failed(work, source))? {
         let entry = entry.map_err(|source| failed(work, source))?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        if path.extension().is_none_or(|e| e != "cpp") {
-            continue;
-        }
-        let size = entry.metadata().map_err(|source| failed(&path, source))?.len();
-        match size < SMALL_BYTES {
-            true if runs_once(&name) => once.push(name),
-            true => often.push(name),
-            false => files.push(path),
+        if path.extension().is_some_and(|e| e == "cpp") {
+            let size = entry.metadata().map_err(|source| failed(&path, source))?.len();
+            if runs_once(&name) { &mut once } else { &mut often }.push((name, size));
         }
     }
-    for (name, mut included) in [("gathered__Slow.cpp", once), ("gathered.cpp", often)] {
+    let mut files = Vec::new();
+    for (kind, mut included) in [("__Slow", once), ("", often)] {
         included.sort();
-        let path = work.join(name);
-        let text: String = included.iter().map(|name| format!("#include \"{name}\"\n")).collect();
-        fs::write(&path, text).map_err(|source| failed(&path, source))?;
-        files.push(path);
+        let total: u64 = included.iter().map(|(_, size)| size).sum::<u64>().max(1);
+        let pieces = total.div_ceil(PIECE_BYTES);
+        let mut texts = vec![String::new(); pieces as usize];
+        let mut before = 0;
+        for (name, size) in included {
+            texts[(before * pieces / total) as usize] += &format!("#include \"{name}\"\n");
+            before += size;
+        }
+        for (number, text) in texts.iter().enumerate() {
+            let path = work.join(format!("gathered_{number}{kind}.cpp"));
+            fs::write(&path, text).map_err(|source| failed(&path, source))?;
+            files.push(path);
+        }
     }
     Ok(files)
 }
@@ -597,9 +602,16 @@ fn runs_once(file: &str) -> bool {
     file.contains("__Slow") || file.contains("Trace")
 }
 
+/// Set in the environment when models are to be built in half the time and may run a sixth slower, as the test suite wants it.
+const QUICK: &str = "PENSTOCK_QUICK_MODELS";
+
 /// Code that runs once is compiled as it is, which saves most of the build time.
 fn optimise(file: &str) -> &'static str {
-    if runs_once(file) { "-O0" } else { "-O2" }
+    match (runs_once(file), std::env::var_os(QUICK)) {
+        (true, _) => "-O0",
+        (false, Some(_)) => "-O1",
+        (false, None) => "-O2",
+    }
 }
 
 /// Compiles every file, JOBS at a time.
