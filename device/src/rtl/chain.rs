@@ -632,6 +632,20 @@ mod tests {
     }
 
     #[test]
+    fn tables_that_the_card_has_not_are_refused() {
+        let refused = |table: &str, contexts| {
+            let text = format!("element one {{ key eth.type {table} else => keep }}");
+            let program = penstock_flow_compiler::compile("one.efsm", &text).unwrap().program;
+            let blocks = [FlowImage { name: String::new(), path: "one.efsm".into(), program, contexts }];
+            compile(&blocks, &joined(&blocks), 64, &[]).err().unwrap_or_default()
+        };
+        assert_eq!([refused("", 62), refused("table 62", 1000)], ["", ""]);
+        // Who has said so must be told.
+        assert_eq!(refused("", 63), "the design says contexts = 63, and a table of this card holds 62");
+        assert!(refused("table 63", 10).starts_with("one.efsm:1:1: the table of element `one` has 63 contexts"));
+    }
+
+    #[test]
     fn tables_have_room() {
         for (contexts, expected) in [(1, 64), (62, 64), (63, 128), (16_384, 32_768), (1 << 20, 1 << 20)] {
             assert_eq!(places(contexts), expected, "{contexts}");
