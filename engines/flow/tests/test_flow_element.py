@@ -713,6 +713,7 @@ async def keys_count_up(dut: Any) -> None:
     for key in range(ROOM):
         await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
     assert bench.cycle - begin < 4000
+    await bench.settle()
     assert await bench.read(regs.FLOW_HOST_CONTEXTS) + await bench.read(regs.FLOW_HOST_UNKEPT) == [ROOM, 0]
 
 
@@ -734,11 +735,11 @@ async def keys_collide(dut: Any) -> None:
             await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set(), 1))
         # Patience, and what entries of the stash bring that find a place, of which there are few.
         assert bench.cycle - begin < 6000
-        # Then nearly nothing is held up.
+        # Then nearly nothing is held up; where others give way, a frame waits for those ahead that share a place with it, up to five cycles.
         begin = bench.cycle
         for number in range(400):
             await bench.frame(random_vector(bench.rng, others[number % 20], [0] * OPERANDS, set()))
-        assert bench.cycle - begin < 800
+        assert bench.cycle - begin < (6 if program.evict else 2) * 400
         await bench.settle()
         new, old = await bench.read(regs.FLOW_HOST_FRAMES, 6), before
         unkept, evicted = (new[at] - old[at] for at in (3, 5))
@@ -783,7 +784,7 @@ async def others_give_way(dut: Any) -> None:
             await bench.settle()
             events = [(event.kind, event.key) for event in await bench.all_events()]
             gone = (min if evict == "lowest" else max)(rivals, key=lambda rival: rival[0], default=None)
-            assert events == [("evicted", gone[1])] * bool(gone) + [("new", key)]
+            assert events == ([("evicted", gone[1])] if gone else []) + [("new", key)]
             evicted += bool(gone)
             added += not gone and number >= capacity
     assert evicted > 40 and added > 0
