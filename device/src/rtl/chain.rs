@@ -610,8 +610,7 @@ mod tests {
     #[test]
     fn contexts_that_move_are_found_once_and_all() {
         // The first goes to a way that is read later; the other one into the stash, which has been read.
-        let holds =
-            vec![(0, [Some(1), None]), (1 << WAY_AT, [Some(1), None]), (IN_STASH, [None, Some(2)])];
+        let holds = vec![(0, [Some(1), None]), (1 << WAY_AT, [Some(1), None]), (IN_STASH, [None, Some(2)])];
         let mut card = Restless { holds, contexts: 2, ..Restless::default() };
         let mut chain = chain();
         let keys: Vec<_> = chain.all(&mut card, 0).unwrap().into_iter().map(|context| context.key).collect();

@@ -456,7 +456,8 @@ impl RtlDevice {
 
     /// Lets go through the inline chain what has entered, as far as it can.
     fn empty_chain(&mut self) -> Result<(), DeviceError> {
-        let ports: Vec<u32> = (0..self.host.ports).map(|port| regs::CARD_STREAM_BASE + port * regs::CARD_STREAM_STRIDE).collect();
+        let ports: Vec<u32> =
+            (0..self.host.ports).map(|port| regs::CARD_STREAM_BASE + port * regs::CARD_STREAM_STRIDE).collect();
         let (mut before, mut still) = (None, 0);
         while still <= STILL {
             let mut waiting = 0;

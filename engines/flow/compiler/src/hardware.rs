@@ -166,7 +166,9 @@ mod tests {
     #[test]
     fn timeouts_keep_their_numbers_when_rows_change() {
         let program = |rows: &str| {
-            let text = format!("element one {{ key ip.src states A, B in A {{ {rows} ip => goto B }} in B {{ ip => drop }} }}");
+            let text = format!(
+                "element one {{ key ip.src states A, B in A {{ {rows} ip => goto B }} in B {{ ip => drop }} }}"
+            );
             crate::compile("test.efsm", &text).unwrap().program
         };
         let timed = |seconds: &[u32]| -> String {

@@ -66,12 +66,7 @@ pub fn words(
     if faults.is_empty() { Ok(words) } else { Err(faults) }
 }
 
-fn element_words(
-    element: &Element,
-    image: &ElementImage,
-    timeouts: &[Timeout],
-    faults: &mut Vec<Fault>,
-) -> Vec<u32> {
+fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], faults: &mut Vec<Fault>) -> Vec<u32> {
     faults.extend(too_many(element, timeouts));
     let periods = &timeouts[..timeouts.len().min(limits::PERIODS)];
     let mut to = Packed::default();
