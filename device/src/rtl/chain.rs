@@ -641,7 +641,7 @@ mod tests {
         assert_eq!([refused("", 62), refused("table 62", 1000)], ["", ""]);
         // Who has said so must be told.
         assert_eq!(refused("", 63), "the design says contexts = 63, and a table of this card holds 62");
-        assert!(refused("table 63", 10).starts_with("one.efsm:1:1: the table of element `one` has 63 contexts"));
+        assert!(refused("table 63", 10).starts_with("one.efsm:1:9: the table of element `one` has 63 contexts"));
     }
 
     #[test]
