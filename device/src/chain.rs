@@ -6,7 +6,7 @@ use penstock_flow_compiler::program::Program;
 use penstock_shell::Inline;
 use penstock_shell::flow::{Context, Event};
 
-use crate::flow::FlowError;
+use crate::flow::{FlowError, no_register};
 
 /// Elements of a chain by their numbers, counted from 0, and their contexts by values of the key's fields. [`crate::flow`] works with them by names.
 ///
@@ -18,14 +18,14 @@ pub trait FlowChain {
     /// The time that frames find, in µs.
     fn time(&mut self) -> Result<u64, FlowError>;
 
-    /// It is so late, in µs. The clock never goes back.
+    /// It is so late, in µs. The clock never goes back; contexts whose time is over by then end.
     fn set_time(&mut self, time: u64) -> Result<(), FlowError>;
 
     /// Registers of an element.
     fn globals(&mut self, element: usize) -> Result<[u32; GLOBALS], FlowError>;
 
-    /// Sets them, between two frames.
-    fn set_globals(&mut self, element: usize, globals: &[u32; GLOBALS]) -> Result<(), FlowError>;
+    /// Sets one of them, by its number below [`GLOBALS`], between two frames.
+    fn set_global(&mut self, element: usize, register: usize, to: u32) -> Result<(), FlowError>;
 
     /// Contexts that there are; 0 for an element without a key.
     fn count(&mut self, element: usize) -> Result<usize, FlowError>;
@@ -67,8 +67,8 @@ impl FlowChain for Inline {
         Ok(*self.chain_mut().globals(element)?)
     }
 
-    fn set_globals(&mut self, element: usize, globals: &[u32; GLOBALS]) -> Result<(), FlowError> {
-        *self.chain_mut().globals(element)? = *globals;
+    fn set_global(&mut self, element: usize, register: usize, to: u32) -> Result<(), FlowError> {
+        *self.chain_mut().globals(element)?.get_mut(register).ok_or_else(|| no_register(register))? = to;
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::{Element, Program, Register, Verdict};
 use penstock_headers::Field;
 use penstock_shell::Inline;
@@ -177,6 +178,7 @@ pub(crate) fn counters(inline: &Inline) -> InlineCounters {
         blocked: own.blocked,
         refused: own.refused,
         events_lost: chain.events_lost(),
+        changes: chain.changes(),
         elements: chain.program().elements.iter().enumerate().map(element).collect(),
     }
 }
@@ -267,9 +269,8 @@ pub fn clear(chain: &mut dyn FlowChain, element: &str) -> Result<(), FlowError> 
 /// Sets registers of an element: an object of numbers by name.
 pub fn set_registers(chain: &mut dyn FlowChain, element: &str, values: &Json) -> Result<(), FlowError> {
     let (number, element) = find(chain, element)?;
-    let mut globals = chain.globals(number)?;
-    fill(&element.globals, &mut globals, values)?;
-    chain.set_globals(number, &globals)
+    // Those that are not named are the frames'.
+    numbered(&element.globals, values)?.into_iter().try_for_each(|(at, to)| chain.set_global(number, at, to))
 }
 
 /// Takes the events that wait, the oldest first: kind, element, time in µs, and what the context is or was.
@@ -289,7 +290,7 @@ pub fn take_events(chain: &mut dyn FlowChain) -> Result<Json, FlowError> {
             "element": element.name,
             "time": event.time,
             "key": key(element, &event.key),
-            "state": element.states[usize::from(event.state)],
+            "state": state(element, event.state),
             "registers": registers(&element.registers, &event.registers),
         }));
     }
@@ -308,12 +309,12 @@ fn find(chain: &dyn FlowChain, name: &str) -> Result<(usize, Element), FlowError
 fn described(element: &Element, context: &Context, now: u64) -> Json {
     let mut all = json!({
         "key": key(element, &context.key),
-        "state": element.states[usize::from(context.state)],
+        "state": state(element, context.state),
         "registers": registers(&element.registers, &context.registers),
     });
     let put = |time: &mut Json, deadline: &Deadline| {
-        if let Some(state) = deadline.then {
-            time["then"] = element.states[usize::from(state)].as_str().into();
+        if let Some(then) = deadline.then {
+            time["then"] = state(element, then);
         }
     };
     if let Some(deadline) = &context.hard {
@@ -327,6 +328,11 @@ fn described(element: &Element, context: &Context, now: u64) -> Json {
         all["idle"] = time;
     }
     all
+}
+
+/// The name of a state; of one that the program does not have, its number.
+fn state(element: &Element, number: u8) -> Json {
+    element.states.get(usize::from(number)).map_or_else(|| number.into(), |name| name.as_str().into())
 }
 
 fn key(element: &Element, values: &[u128]) -> Json {
@@ -418,16 +424,27 @@ fn state_of(element: &Element, name: &str) -> Result<u8, FlowError> {
 
 /// Registers from an object of numbers by name.
 fn fill(names: &[Register], registers: &mut [u32], values: &Json) -> Result<(), FlowError> {
+    numbered(names, values)?.into_iter().for_each(|(at, value)| registers[at] = value);
+    Ok(())
+}
+
+/// Numbers of registers and what they are to be, from an object of numbers by name.
+fn numbered(names: &[Register], values: &Json) -> Result<Vec<(usize, u32)>, FlowError> {
     let wrong = || {
         let there: Vec<&str> = names.iter().map(|register| register.name.as_str()).collect();
         let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         FlowError::Given(format!("{values} are no registers: give numbers of 32 bits by name, of {there}"))
     };
-    for (name, value) in values.as_object().ok_or_else(wrong)? {
-        let at = names.iter().position(|register| register.name == *name).ok_or_else(wrong)?;
-        registers[at] = value.as_u64().and_then(|value| u32::try_from(value).ok()).ok_or_else(wrong)?;
-    }
-    Ok(())
+    let one = |(name, value): (&String, &Json)| {
+        let at = names.iter().position(|register| register.name == *name)?;
+        Some((at, u32::try_from(value.as_u64()?).ok()?))
+    };
+    values.as_object().and_then(|values| values.iter().map(one).collect()).ok_or_else(wrong)
+}
+
+/// An element has no such register.
+pub(crate) fn no_register(register: usize) -> FlowError {
+    FlowError::Given(format!("there is no register {register}; elements have {GLOBALS}, counted from 0"))
 }
 
 /// A time from JSON: when it ends, and its length in µs.

@@ -184,6 +184,8 @@ pub struct InlineCounters {
     pub refused: u64,
     /// Events for the host that were lost, as too many waited.
     pub events_lost: u64,
+    /// How often rows were changed: counters of rows count since the last time.
+    pub changes: u64,
     /// Its elements, in their order.
     pub elements: Vec<ElementCounters>,
 }
@@ -294,19 +296,24 @@ impl InlineCounters {
             blocked: self.blocked - earlier.blocked,
             refused: self.refused - earlier.refused,
             events_lost: self.events_lost - earlier.events_lost,
-            elements: self.elements.iter().zip(&earlier.elements).map(|(now, then)| now.since(then)).collect(),
+            changes: self.changes - earlier.changes,
+            elements: self
+                .elements
+                .iter()
+                .zip(&earlier.elements)
+                .map(|(now, then)| now.since(then, self.changes == earlier.changes))
+                .collect(),
         }
     }
 }
 
 impl ElementCounters {
-    fn since(&self, earlier: &Self) -> Self {
-        // Rows that were changed meanwhile have begun anew.
-        let rows = |(now, then): (&RowCounter, &RowCounter)| RowCounter {
-            frames: now.frames.checked_sub(then.frames).unwrap_or(now.frames),
-            ..*now
-        };
-        let behind = self.rows.iter().skip(earlier.rows.len()).copied();
+    fn since(&self, earlier: &Self, same_rows: bool) -> Self {
+        let rows = self.rows.iter().enumerate().map(|(at, now)| {
+            // Rows that were changed meanwhile have begun anew.
+            let then = earlier.rows.get(at).filter(|_| same_rows).map_or(0, |then| then.frames);
+            RowCounter { frames: now.frames - then, ..*now }
+        });
         Self {
             name: self.name.clone(),
             frames: self.frames - earlier.frames,
@@ -316,7 +323,7 @@ impl ElementCounters {
             expired: self.expired - earlier.expired,
             evicted: self.evicted - earlier.evicted,
             contexts: self.contexts,
-            rows: self.rows.iter().zip(&earlier.rows).map(rows).chain(behind).collect(),
+            rows: rows.collect(),
         }
     }
 }
@@ -491,6 +498,25 @@ mod tests {
         assert_eq!(latency, Some(Latency { p50: 200.0, p99: 396.0, max: 400.0 }));
         assert_eq!(Latency::of(vec![7], 250), Some(Latency { p50: 28.0, p99: 28.0, max: 28.0 }));
         assert_eq!(Latency::of(vec![], 250), None);
+    }
+
+    #[test]
+    fn rows_that_were_changed_count_from_then_on() {
+        let counters = |changes, frames: &[u64]| {
+            let rows = frames.iter().map(|frames| RowCounter { line: 1, frames: *frames }).collect();
+            InlineCounters {
+                changes,
+                elements: vec![ElementCounters { rows, ..ElementCounters::default() }],
+                ..InlineCounters::default()
+            }
+        };
+        let rows = |now: InlineCounters, then: &InlineCounters| -> Vec<u64> {
+            now.since(then).elements[0].rows.iter().map(|row| row.frames).collect()
+        };
+        let before = counters(3, &[5, 2]);
+        assert_eq!(rows(counters(3, &[9, 2]), &before), [4, 0]);
+        // As many and more than before, which say nothing of the new rows.
+        assert_eq!(rows(counters(4, &[9, 1, 7]), &before), [9, 1, 7]);
     }
 
     #[test]

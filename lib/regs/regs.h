@@ -183,11 +183,11 @@
 
 /* engines/flow/regs/flow.rdl */
 #define FLOW_HOST_SHAPE 0x0u /* Places of the table, as a power of two, [7:0]; the element's number in the chain, [15:8]; words of a program, [31:16]. */
-#define FLOW_HOST_STATUS 0x4u /* [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] no context can be added; [5] an event waits. */
+#define FLOW_HOST_STATUS 0x4u /* [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] the table is full; [5] an event waits. */
 #define FLOW_HOST_BEGIN 0x8u /* Written: the next word of a program is its first. */
 #define FLOW_HOST_PROGRAM 0xCu /* Written: a word of a program, which changes nothing before it is complete and committed. */
-#define FLOW_HOST_CHANGE 0x10u /* Written: between two frames, [0] the program that is complete is committed, [1] all contexts are removed, [2] global registers get their first values. In this order. */
-#define FLOW_HOST_SECRET 0x14u /* Written: a word of the table's secret, lowest first; the secret has 320 bits and four times those of an address in a way. The table must be empty. */
+#define FLOW_HOST_CHANGE 0x10u /* Written: between two frames, [0] the program that is complete is committed, [1] all contexts are removed, [2] global registers get their first values, [3] contexts whose time is over end, wherever they are: a cycle for each place. In this order. */
+#define FLOW_HOST_SECRET 0x14u /* Written: a word of the table's secret, lowest first; the secret has 325 bits and four times those of an address in a way. The table must be empty. */
 #define FLOW_HOST_COMMAND 0x18u /* Written: begins an operation on contexts: 0 reads what lies at PLACE (entries move while the stash has some), 1 finds the context of KEY, 2 gives KEY a context, 3 removes it. None may be under way. */
 #define FLOW_HOST_PLACE 0x1Cu /* What is read: an address in a way, [17:0], of the way [21:20]; with [31] of the stash the slot [23:20]. */
 #define FLOW_HOST_CONTEXTS 0x20u /* Contexts in the table. */
@@ -195,12 +195,12 @@
 #define FLOW_HOST_FRAMES 0x28u /* Frames that the element took. */
 #define FLOW_HOST_KEYLESS 0x2Cu /* Frames that lack a field of the key. */
 #define FLOW_HOST_UNMATCHED 0x30u /* Frames that no row fits. */
-#define FLOW_HOST_UNKEPT 0x34u /* Frames whose context found no room. */
+#define FLOW_HOST_UNKEPT 0x34u /* Frames whose context found no room: the table is full, or their places and the stash are. */
 #define FLOW_HOST_EXPIRED 0x38u /* Contexts whose time was over. */
 #define FLOW_HOST_EVICTED 0x3Cu /* Contexts that gave way to others. */
 #define FLOW_HOST_MOVED 0x40u /* Times that an entry went to another place of the table. */
 #define FLOW_HOST_EVENTS_LOST 0x44u /* Events that found their queue full. */
-#define FLOW_HOST_GLOBALS 0x60u /* Global registers. */
+#define FLOW_HOST_GLOBALS 0x60u /* Global registers. Written between two frames; no change may be under way. */
 #define FLOW_HOST_GLOBALS_COUNT 0x8u /* How many there are, 4 bytes apart. */
 #define FLOW_HOST_KEY 0x80u /* Key of the operation, lowest word first; behind it, that of what was read. */
 #define FLOW_HOST_KEY_COUNT 0xAu /* How many there are, 4 bytes apart. */

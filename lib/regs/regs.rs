@@ -348,15 +348,15 @@ pub const MAPS_HOST_DATA_COUNT: u32 = 0x80;
 // engines/flow/regs/flow.rdl
 /// Places of the table, as a power of two, [7:0]; the element's number in the chain, [15:8]; words of a program, [31:16].
 pub const FLOW_HOST_SHAPE: u32 = 0x0;
-/// [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] no context can be added; [5] an event waits.
+/// [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] the table is full; [5] an event waits.
 pub const FLOW_HOST_STATUS: u32 = 0x4;
 /// Written: the next word of a program is its first.
 pub const FLOW_HOST_BEGIN: u32 = 0x8;
 /// Written: a word of a program, which changes nothing before it is complete and committed.
 pub const FLOW_HOST_PROGRAM: u32 = 0xC;
-/// Written: between two frames, [0] the program that is complete is committed, [1] all contexts are removed, [2] global registers get their first values. In this order.
+/// Written: between two frames, [0] the program that is complete is committed, [1] all contexts are removed, [2] global registers get their first values, [3] contexts whose time is over end, wherever they are: a cycle for each place. In this order.
 pub const FLOW_HOST_CHANGE: u32 = 0x10;
-/// Written: a word of the table's secret, lowest first; the secret has 320 bits and four times those of an address in a way. The table must be empty.
+/// Written: a word of the table's secret, lowest first; the secret has 325 bits and four times those of an address in a way. The table must be empty.
 pub const FLOW_HOST_SECRET: u32 = 0x14;
 /// Written: begins an operation on contexts: 0 reads what lies at PLACE (entries move while the stash has some), 1 finds the context of KEY, 2 gives KEY a context, 3 removes it. None may be under way.
 pub const FLOW_HOST_COMMAND: u32 = 0x18;
@@ -372,7 +372,7 @@ pub const FLOW_HOST_FRAMES: u32 = 0x28;
 pub const FLOW_HOST_KEYLESS: u32 = 0x2C;
 /// Frames that no row fits.
 pub const FLOW_HOST_UNMATCHED: u32 = 0x30;
-/// Frames whose context found no room.
+/// Frames whose context found no room: the table is full, or their places and the stash are.
 pub const FLOW_HOST_UNKEPT: u32 = 0x34;
 /// Contexts whose time was over.
 pub const FLOW_HOST_EXPIRED: u32 = 0x38;
@@ -382,7 +382,7 @@ pub const FLOW_HOST_EVICTED: u32 = 0x3C;
 pub const FLOW_HOST_MOVED: u32 = 0x40;
 /// Events that found their queue full.
 pub const FLOW_HOST_EVENTS_LOST: u32 = 0x44;
-/// Global registers.
+/// Global registers. Written between two frames; no change may be under way.
 pub const FLOW_HOST_GLOBALS: u32 = 0x60;
 /// How many there are, 4 bytes apart.
 pub const FLOW_HOST_GLOBALS_COUNT: u32 = 0x8;

@@ -136,6 +136,8 @@ class InlineCounters:
     refused: int
     """Frames that its programs sent to where there is nothing, or where only units send."""
     events_lost: int
+    changes: int
+    """How often rows were changed: counts of rows are those since the last time."""
     elements: tuple[ElementCounters, ...]
 
     @classmethod

@@ -1,17 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The inline chain of a card in RTL, over its registers (shell/regs/inline.rdl, engines/flow/regs/flow.rdl).
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::slice;
 
 use penstock_flow_compiler::Fault;
 use penstock_flow_compiler::hardware::{self, Contexts, Hardware, KEY_WORDS};
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
-use penstock_flow_compiler::program::{Element, Program};
+use penstock_flow_compiler::program::{Element, Program, Timeout};
 use penstock_shell::flow::{Context, Deadline, Event, EventKind, HostError};
 
 use crate::device::DeviceError;
-use crate::flow::{FlowError, FlowImage, joined};
+use crate::flow::{FlowError, FlowImage, joined, no_register};
 use crate::host::{Bus, LOOK};
 use crate::outcome::{ElementCounters, InlineCounters, RowCounter};
 use crate::regs;
@@ -24,8 +24,8 @@ const STRIDE: u32 = 0x10_0000;
 const LOAD: u64 = 97;
 /// Fewest and most places of a table.
 const PLACES: (u32, u32) = (64, 1 << 20);
-/// Cycles after which an element must have done what it was told: a table is emptied in a cycle for each address of a way.
-const PATIENCE: u64 = 1_000_000;
+/// Cycles after which an element must have done what it was told: to look at all places takes one for each.
+const PATIENCE: u64 = 2_000_000;
 /// Bits of STATUS.
 const CHANGES: u32 = 1 << 1;
 const WAITS: u32 = 1 << 2;
@@ -34,6 +34,7 @@ const FOUND: u32 = 1 << 3;
 const COMMIT: u32 = 1;
 const CLEAR: u32 = 2;
 const BEGIN_GLOBALS: u32 = 4;
+const SWEEP: u32 = 8;
 /// Values of COMMAND.
 const READ: u32 = 0;
 const FIND: u32 = 1;
@@ -44,8 +45,16 @@ const STASH: u32 = 16;
 const IN_STASH: u32 = 1 << 31;
 const WAYS: u32 = 4;
 const WAY_AT: u32 = 20;
+/// Bits of the hash of a key that are in none of its places.
+const SPREAD: u32 = 5;
 /// Times up to so many µs ago are past, all others are still to come.
 const PAST: u32 = 1 << 28;
+/// So far the clock is set at once, in µs: what passes by then is past for long enough to be seen everywhere.
+const LEAP: u64 = PAST as u64 / 2;
+/// No deadline is further ahead, in µs.
+const HORIZON: u64 = 1 << 32;
+/// How often the places of a table are read at most, as long as entries move from one that is still to be read to one that was.
+const ROUNDS: u32 = 4;
 
 /// Places of a table in which so many contexts find room.
 pub fn places(contexts: u32) -> u32 {
@@ -60,8 +69,12 @@ pub struct CardChain {
     contexts: Vec<Option<Contexts>>,
     /// For each row of hardware the row of the program.
     rows: Vec<Vec<usize>>,
-    /// Events that were read together with others.
+    /// Events that were read and that nobody has taken.
     waiting: VecDeque<Event>,
+    /// When the clock was read last, in µs: the card's has 32 bits.
+    time: u64,
+    /// How often rows were changed.
+    changes: u64,
 }
 
 impl CardChain {
@@ -80,19 +93,22 @@ impl CardChain {
             return Err(DeviceError::Unsupported(text));
         }
         let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
-        let compiled = compile(blocks, &program, places).map_err(DeviceError::Unsupported)?;
-        for (element, words) in compiled.words.iter().enumerate() {
+        let Hardware { words, rows, contexts } =
+            compile(blocks, &program, places, &[]).map_err(DeviceError::Unsupported)?;
+        for (element, words) in words.iter().enumerate() {
             let mut window = Window { bus, element };
-            window.change(CLEAR)?;
+            window.program(words)?;
             for word in secret(places) {
                 window.write(regs::FLOW_HOST_SECRET, word)?;
             }
-            window.program(words)?;
-            window.change(COMMIT | BEGIN_GLOBALS)?;
+            // Whatever a frame has left behind under half a secret goes.
+            window.change(COMMIT | CLEAR | BEGIN_GLOBALS)?;
+            while window.read(regs::FLOW_HOST_EVENT)? != 0 {
+                window.write(regs::FLOW_HOST_EVENT, 0)?;
+            }
         }
         bus.write(CHAIN + regs::INLINE_TIME, 0)?;
-        let contexts = program.elements.iter().map(Contexts::of).collect();
-        Ok(Self { program, contexts, rows: compiled.rows, waiting: VecDeque::new() })
+        Ok(Self { program, contexts, rows, waiting: VecDeque::new(), time: 0, changes: 0 })
     }
 
     /// Gives the elements other rows, between two frames each; contexts and registers stay.
@@ -105,14 +121,15 @@ impl CardChain {
             return Err(HostError::Differs { element, what }.into());
         }
         let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
-        let compiled = compile(blocks, &program, places).map_err(FlowError::Given)?;
-        for (element, words) in compiled.words.iter().enumerate() {
+        let Hardware { words, rows, contexts } =
+            compile(blocks, &program, places, &self.contexts).map_err(FlowError::Given)?;
+        for (element, words) in words.iter().enumerate() {
             let mut window = Window { bus, element };
             window.program(words)?;
             window.change(COMMIT)?;
         }
-        self.contexts = program.elements.iter().map(Contexts::of).collect();
-        (self.program, self.rows) = (program, compiled.rows);
+        (self.program, self.rows, self.contexts) = (program, rows, contexts);
+        self.changes += 1;
         Ok(())
     }
 
@@ -124,9 +141,10 @@ impl CardChain {
     /// All counters.
     pub fn counters(&self, bus: &mut impl Bus) -> Result<InlineCounters, DeviceError> {
         let mut counters = InlineCounters {
-            frames: bus.read(CHAIN + regs::INLINE_FRAMES)?.into(),
+            frames: Self::frames(bus)?.into(),
             blocked: bus.read(CHAIN + regs::INLINE_BLOCKED)?.into(),
             refused: bus.read(CHAIN + regs::INLINE_REFUSED)?.into(),
+            changes: self.changes,
             ..InlineCounters::default()
         };
         for (number, element) in self.program.elements.iter().enumerate() {
@@ -152,16 +170,34 @@ impl CardChain {
         Ok(counters)
     }
 
-    /// The time that frames find, in µs.
-    pub fn time(bus: &mut impl Bus) -> Result<u64, FlowError> {
-        Ok(bus.read(CHAIN + regs::INLINE_TIME)?.into())
+    /// Frames that have gone through the chain.
+    pub fn frames(bus: &mut impl Bus) -> Result<u32, DeviceError> {
+        bus.read(CHAIN + regs::INLINE_FRAMES)
     }
 
-    /// It is so late, if it is not later.
-    pub fn set_time(bus: &mut impl Bus, time: u64) -> Result<(), FlowError> {
-        if time > Self::time(bus)? {
-            let wrong = || FlowError::Given(format!("{time} is too late for a card, whose clock has 32 bits"));
-            bus.write(CHAIN + regs::INLINE_TIME, u32::try_from(time).map_err(|_| wrong())?)?;
+    /// The time that frames find, in µs.
+    pub fn time(&mut self, bus: &mut impl Bus) -> Result<u64, FlowError> {
+        let now = bus.read(CHAIN + regs::INLINE_TIME)?;
+        self.time += u64::from(now.wrapping_sub(self.time as u32));
+        Ok(self.time)
+    }
+
+    /// It is so late, if it is not later. Contexts whose time is over then end.
+    pub fn set_time(&mut self, bus: &mut impl Bus, time: u64) -> Result<(), FlowError> {
+        // Who leaps over a deadline by more than what is past finds it ahead again; so the clock goes in steps, until there can be none any more.
+        let mut steps = HORIZON / LEAP;
+        while self.time(bus)? < time {
+            let leap = if steps > 0 { LEAP } else { u64::MAX };
+            steps = steps.saturating_sub(1);
+            self.time = time.min(self.time.saturating_add(leap));
+            bus.write(CHAIN + regs::INLINE_TIME, self.time as u32)?;
+            for element in 0..self.program.elements.len() {
+                if self.count(bus, element)? > 0 {
+                    Window { bus, element }.change(SWEEP)?;
+                }
+            }
+            // Their times have 32 bits, too.
+            while self.take_oldest(bus)? {}
         }
         Ok(())
     }
@@ -172,10 +208,13 @@ impl CardChain {
         Ok(Window { bus, element }.read_all(regs::FLOW_HOST_GLOBALS)?)
     }
 
-    /// Sets them.
-    pub fn set_globals(&self, bus: &mut impl Bus, element: usize, to: &[u32; GLOBALS]) -> Result<(), FlowError> {
+    /// Sets one, between two frames.
+    pub fn set_global(&self, bus: &mut impl Bus, element: usize, register: usize, to: u32) -> Result<(), FlowError> {
         self.element(element)?;
-        Ok(Window { bus, element }.write_all(regs::FLOW_HOST_GLOBALS, to)?)
+        let register = (0..GLOBALS as u32).nth(register).ok_or_else(|| no_register(register))?;
+        let mut window = Window { bus, element };
+        window.write(regs::FLOW_HOST_GLOBALS + 4 * register, to)?;
+        Ok(window.until_not(CHANGES).map(|_| ())?)
     }
 
     /// Contexts that there are.
@@ -186,37 +225,40 @@ impl CardChain {
         }
     }
 
-    /// All contexts, place by place until as many are found as there are.
-    pub fn all(&self, bus: &mut impl Bus, element: usize) -> Result<Vec<Context>, FlowError> {
-        let count = self.count(bus, element)?;
-        let now = Self::time(bus)?;
+    /// All contexts, place by place until as many are found as there are. Entries move meanwhile, so one may be found twice, and another one not at once.
+    pub fn all(&mut self, bus: &mut impl Bus, element: usize) -> Result<Vec<Context>, FlowError> {
+        let now = self.time(bus)?;
         let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
-        let mut window = Window { bus, element };
-        let of_ways = (0..places).map(|place| (place / WAYS) | ((place % WAYS) << WAY_AT));
-        let mut all = Vec::new();
-        for place in (0..STASH).map(|slot| IN_STASH | slot << WAY_AT).chain(of_ways) {
-            if all.len() == count {
-                break;
-            }
-            window.write(regs::FLOW_HOST_PLACE, place)?;
-            if window.command(READ)? {
-                all.push(window.context(self.known(element)?, now)?);
+        let mut found = Found::default();
+        for _ in 0..ROUNDS {
+            let count = self.count(bus, element)?;
+            let mut window = Window { bus, element };
+            let of_ways = (0..places).map(|place| (place / WAYS) | ((place % WAYS) << WAY_AT));
+            for place in (0..STASH).map(|slot| IN_STASH | slot << WAY_AT).chain(of_ways) {
+                if found.all.len() >= count {
+                    return Ok(found.all);
+                }
+                window.write(regs::FLOW_HOST_PLACE, place)?;
+                if window.command(READ)? {
+                    found.add(window.context(self.known(element)?, now)?);
+                }
             }
         }
-        Ok(all)
+        Ok(found.all)
     }
 
     /// The context of a flow.
-    pub fn context(&self, bus: &mut impl Bus, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError> {
+    pub fn context(&mut self, bus: &mut impl Bus, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError> {
+        let now = self.time(bus)?;
         let known = self.known_key(element, key)?;
-        let now = Self::time(bus)?;
         let mut window = Window { bus, element };
         window.write_all(regs::FLOW_HOST_KEY, &known.pack(key))?;
         if window.command(FIND)? { window.context(known, now).map(Some) } else { Ok(None) }
     }
 
     /// Adds a context, or replaces that of the same flow.
-    pub fn insert(&self, bus: &mut impl Bus, element: usize, context: &Context) -> Result<(), FlowError> {
+    pub fn insert(&mut self, bus: &mut impl Bus, element: usize, context: &Context) -> Result<(), FlowError> {
+        let now = self.time(bus)?;
         let known = self.known_key(element, &context.key)?;
         let source = self.element(element)?;
         let idle = context.idle.map(|(deadline, micros)| (deadline, Some(micros)));
@@ -241,7 +283,10 @@ impl CardChain {
                 FlowError::Given(text)
             };
             timeouts[at] = (number.ok_or_else(none)? as u32) << 1 | 1;
-            deadlines[at] = deadline.at as u32;
+            if deadline.at.saturating_sub(now) > Timeout::LONGEST.into() {
+                return Err(FlowError::Given("a context ends after 4,000 s at the latest".to_owned()));
+            }
+            deadlines[at] = deadline.at.max(now) as u32;
         }
         let mut window = Window { bus, element };
         window.write_all(regs::FLOW_HOST_KEY, &known.pack(&context.key))?;
@@ -273,23 +318,27 @@ impl CardChain {
     /// Takes the oldest event that waits; of those of several elements at one time, that of the first of them.
     pub fn event(&mut self, bus: &mut impl Bus) -> Result<Option<Event>, FlowError> {
         if self.waiting.is_empty() {
-            let now = bus.read(CHAIN + regs::INLINE_TIME)?;
-            let mut oldest = None;
-            for element in 0..self.program.elements.len() {
-                let mut window = Window { bus, element };
-                let kinds = window.read(regs::FLOW_HOST_EVENT)?;
-                if kinds != 0 {
-                    let age = now.wrapping_sub(window.read(regs::FLOW_HOST_EVENT_TIME)?);
-                    if oldest.is_none_or(|(other, _, _)| age > other) {
-                        oldest = Some((age, element, kinds));
-                    }
-                }
-            }
-            if let Some((age, element, kinds)) = oldest {
-                self.take(bus, element, kinds, u64::from(now).saturating_sub(age.into()))?;
-            }
+            self.take_oldest(bus)?;
         }
         Ok(self.waiting.pop_front())
+    }
+
+    /// Takes the events of the frame that comes first out of its element's queue; false when there are none.
+    fn take_oldest(&mut self, bus: &mut impl Bus) -> Result<bool, FlowError> {
+        let mut found = Vec::new();
+        for element in 0..self.program.elements.len() {
+            let mut window = Window { bus, element };
+            let kinds = window.read(regs::FLOW_HOST_EVENT)?;
+            if kinds != 0 {
+                found.push((window.read(regs::FLOW_HOST_EVENT_TIME)?, element, kinds));
+            }
+        }
+        // Read behind them, so that none is later.
+        let now = self.time(bus)?;
+        let aged = found.into_iter().map(|(at, element, kinds)| ((now as u32).wrapping_sub(at), element, kinds));
+        let Some((age, element, kinds)) = aged.rev().max_by_key(|(age, _, _)| *age) else { return Ok(false) };
+        self.take(bus, element, kinds, now.saturating_sub(age.into()))?;
+        Ok(true)
     }
 
     /// Takes the events of one frame out of an element's queue.
@@ -330,6 +379,25 @@ impl CardChain {
         }
         let fields = fields.iter().map(|field| field.name()).collect();
         Err(HostError::Key { element: source.name.clone(), fields }.into())
+    }
+}
+
+/// Contexts as they were found, each key once.
+#[derive(Default)]
+struct Found {
+    all: Vec<Context>,
+    places: HashMap<Vec<u128>, usize>,
+}
+
+impl Found {
+    fn add(&mut self, context: Context) {
+        match self.places.get(&context.key) {
+            Some(place) => self.all[*place] = context,
+            None => {
+                self.places.insert(context.key.clone(), self.all.len());
+                self.all.push(context);
+            }
+        }
     }
 }
 
@@ -428,21 +496,38 @@ fn unwrapped(at: u32, now: u64) -> u64 {
     if late < PAST { now.saturating_sub(late.into()) } else { now + u64::from(at.wrapping_sub(now as u32)) }
 }
 
-/// The words of a chain for tables of so many places; else what hardware has not, with the places in the blocks' programs.
-fn compile(blocks: &[FlowImage], program: &Program, places: u32) -> Result<Hardware, String> {
+/// The words of a chain for tables of so many places, whose elements have contexts from before; else what hardware has not, with the places in the blocks'
+/// programs.
+fn compile(
+    blocks: &[FlowImage],
+    program: &Program,
+    places: u32,
+    before: &[Option<Contexts>],
+) -> Result<Hardware, String> {
     let contexts = (u64::from(places) * LOAD / 100) as u32;
-    let told = |block: &FlowImage| {
-        let faults = hardware::compile(&joined(slice::from_ref(block)), contexts).err().unwrap_or_default();
-        let path = block.path.display().to_string();
-        let one = move |Fault { span, message }| format!("{path}:{}:{}: {message}", span.line, span.column);
-        faults.into_iter().map(one).collect::<Vec<_>>()
-    };
-    hardware::compile(program, contexts).map_err(|_| blocks.iter().flat_map(told).collect::<Vec<_>>().join("\n"))
+    // Where the program does not say how many, the design does.
+    let by_design = |element: &Element| element.key.is_some() && element.capacity.is_none();
+    let mut sized = blocks.iter().filter(|block| block.program.elements.iter().any(by_design));
+    if let Some(FlowImage { contexts: wanted, .. }) = sized.find(|block| block.contexts > contexts) {
+        return Err(format!("the design says contexts = {wanted}, and a table of this card holds {contexts}"));
+    }
+    hardware::compile(program, contexts, before).map_err(|_| {
+        let mut first = 0;
+        let told = blocks.iter().flat_map(|block| {
+            let of_block = before.get(first..).unwrap_or_default();
+            first += block.program.elements.len();
+            let faults = hardware::compile(&joined(slice::from_ref(block)), contexts, of_block).err();
+            let path = block.path.display().to_string();
+            let one = move |Fault { span, message }| format!("{path}:{}:{}: {message}", span.line, span.column);
+            faults.unwrap_or_default().into_iter().map(one)
+        });
+        told.collect::<Vec<_>>().join("\n")
+    })
 }
 
 /// What places of keys depend on: the same in each run, so that runs are repeatable.
 fn secret(places: u32) -> impl Iterator<Item = u32> {
-    let bits = 32 * KEY_WORDS as u32 + WAYS * (places / WAYS).ilog2();
+    let bits = 32 * KEY_WORDS as u32 + WAYS * (places / WAYS).ilog2() + SPREAD;
     // SplitMix64
     (1..=u64::from(bits.div_ceil(32))).map(|step| {
         let mut mixed = step.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -453,8 +538,111 @@ fn secret(places: u32) -> impl Iterator<Item = u32> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::xdp::XdpProgram;
+
+    /// A chain of one element whose table is never the same: what its places hold each time they are read. Its clock goes on with each access.
+    #[derive(Default)]
+    struct Restless {
+        /// Place, and the key that is found there in each round.
+        holds: Vec<(u32, [Option<u32>; 2])>,
+        round: usize,
+        place: u32,
+        found: Option<u32>,
+        contexts: u32,
+        time: u32,
+        event_at: Option<u32>,
+    }
+
+    impl Bus for Restless {
+        fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+            self.time = self.time.wrapping_add(1);
+            Ok(match address.checked_sub(ELEMENTS) {
+                None if address == CHAIN + regs::INLINE_TIME => self.time,
+                None => 64,
+                Some(regs::FLOW_HOST_CONTEXTS) => self.contexts,
+                Some(regs::FLOW_HOST_STATUS) => u32::from(self.found.is_some()) * FOUND,
+                Some(regs::FLOW_HOST_EVENT) => {
+                    // It comes in this very cycle.
+                    self.event_at = self.event_at.or(Some(self.time));
+                    4
+                }
+                Some(regs::FLOW_HOST_EVENT_TIME) => self.event_at.unwrap_or_default(),
+                // Wherever the field of 16 bits stands.
+                Some(at) if (regs::FLOW_HOST_KEY..regs::FLOW_HOST_STATE).contains(&at) => {
+                    self.found.unwrap_or_default() * 0x1_0001
+                }
+                Some(_) => 0,
+            })
+        }
+
+        fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+            self.time = self.time.wrapping_add(1);
+            if address == ELEMENTS + regs::FLOW_HOST_PLACE {
+                // The stash is read first.
+                self.round += usize::from(value == IN_STASH);
+                self.place = value;
+            } else if address == ELEMENTS + regs::FLOW_HOST_COMMAND {
+                let held = self.holds.iter().find(|(place, _)| *place == self.place);
+                self.found = held.and_then(|(_, keys)| keys[(self.round - 1).min(1)]);
+            }
+            Ok(())
+        }
+
+        fn load_xdp(&mut self, _: u32, _: &XdpProgram, _: bool) -> Result<(), DeviceError> {
+            Ok(())
+        }
+
+        fn pass(&mut self, _: u64) -> Result<(), DeviceError> {
+            Ok(())
+        }
+    }
+
+    fn chain() -> CardChain {
+        let text = "element one { key eth.type else => keep }";
+        let program = penstock_flow_compiler::compile("one.efsm", text).unwrap().program;
+        let contexts = program.elements.iter().map(Contexts::of).collect();
+        CardChain { program, contexts, rows: vec![], waiting: VecDeque::new(), time: 0, changes: 0 }
+    }
+
+    #[test]
+    fn contexts_that_move_are_found_once_and_all() {
+        // The first goes to a way that is read later; the other one into the stash, which has been read.
+        let holds = vec![(0, [Some(1), None]), (1 << WAY_AT, [Some(1), None]), (IN_STASH, [None, Some(2)])];
+        let mut card = Restless { holds, contexts: 2, ..Restless::default() };
+        let mut chain = chain();
+        let keys: Vec<_> = chain.all(&mut card, 0).unwrap().into_iter().map(|context| context.key).collect();
+        assert_eq!((keys, card.round), (vec![vec![1], vec![2]], 2));
+    }
+
+    #[test]
+    fn an_event_is_not_later_than_now() {
+        let mut card = Restless { time: 1000, ..Restless::default() };
+        let mut chain = chain();
+        let event = chain.event(&mut card).unwrap().unwrap();
+        assert_eq!((event.kind, event.time), (EventKind::New, 1001));
+        // The card's clock has 32 bits.
+        let mut card = Restless { time: u32::MAX - 1, ..Restless::default() };
+        chain.time = (7 << 32) - 100;
+        assert_eq!(chain.event(&mut card).unwrap().unwrap().time, (7 << 32) - 1);
+        assert_eq!(chain.time(&mut card).unwrap() >> 32, 7);
+    }
+
+    #[test]
+    fn tables_that_the_card_has_not_are_refused() {
+        let refused = |table: &str, contexts| {
+            let text = format!("element one {{ key eth.type {table} else => keep }}");
+            let program = penstock_flow_compiler::compile("one.efsm", &text).unwrap().program;
+            let blocks = [FlowImage { name: String::new(), path: "one.efsm".into(), program, contexts }];
+            compile(&blocks, &joined(&blocks), 64, &[]).err().unwrap_or_default()
+        };
+        assert_eq!([refused("", 62), refused("table 62", 1000)], ["", ""]);
+        // Who has said so must be told.
+        assert_eq!(refused("", 63), "the design says contexts = 63, and a table of this card holds 62");
+        assert!(refused("table 63", 10).starts_with("one.efsm:1:9: the table of element `one` has 63 contexts"));
+    }
 
     #[test]
     fn tables_have_room() {

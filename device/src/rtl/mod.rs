@@ -454,6 +454,28 @@ impl RtlDevice {
         Ok(Work::Waiting)
     }
 
+    /// Lets go through the inline chain what has entered, as far as it can.
+    fn empty_chain(&mut self) -> Result<(), DeviceError> {
+        let ports: Vec<u32> =
+            (0..self.host.ports).map(|port| regs::CARD_STREAM_BASE + port * regs::CARD_STREAM_STRIDE).collect();
+        let (mut before, mut still) = (None, 0);
+        while still <= STILL {
+            let mut waiting = 0;
+            for port in &ports {
+                waiting += self.read(port + regs::CARD_STREAM_RX_LEVEL)?;
+            }
+            let now = (waiting, CardChain::frames(&mut self.model)?);
+            still = if before == Some(now) { still + LOOK } else { 0 };
+            if waiting == 0 && still > 0 {
+                break;
+            }
+            before = Some(now);
+            self.model.step(LOOK, u64::MAX);
+            check(&self.model)?;
+        }
+        Ok(())
+    }
+
     /// Now and then looks at every unit, and takes those that hang out of the dispatch.
     fn watch(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
         if self.model.cycle() - flight.watched < LOOK {
@@ -518,9 +540,11 @@ impl Device for RtlDevice {
             self.start(false);
             (self.sent, self.empty) = (0, 0);
         }
-        // No frame finds a chain that is half loaded.
+        // No frame finds a chain that is half loaded, and none that entered before finds the new one.
         self.write(regs::CARD_PORT_ENABLE, 0)?;
-        self.chain = None;
+        if self.chain.take().is_some() {
+            self.empty_chain()?;
+        }
         if !image.inline.is_empty() {
             self.chain = Some(CardChain::load(&mut self.model, &image.inline)?);
         }
@@ -703,19 +727,19 @@ impl FlowChain for RtlDevice {
     }
 
     fn time(&mut self) -> Result<u64, FlowError> {
-        CardChain::time(&mut self.model)
+        self.chain.as_mut().ok_or(FlowError::NoChain)?.time(&mut self.model)
     }
 
     fn set_time(&mut self, time: u64) -> Result<(), FlowError> {
-        CardChain::set_time(&mut self.model, time)
+        self.chain.as_mut().ok_or(FlowError::NoChain)?.set_time(&mut self.model, time)
     }
 
     fn globals(&mut self, element: usize) -> Result<[u32; GLOBALS], FlowError> {
         self.chain.as_ref().ok_or(FlowError::NoChain)?.globals(&mut self.model, element)
     }
 
-    fn set_globals(&mut self, element: usize, globals: &[u32; GLOBALS]) -> Result<(), FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.set_globals(&mut self.model, element, globals)
+    fn set_global(&mut self, element: usize, register: usize, to: u32) -> Result<(), FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.set_global(&mut self.model, element, register, to)
     }
 
     fn count(&mut self, element: usize) -> Result<usize, FlowError> {
@@ -723,15 +747,15 @@ impl FlowChain for RtlDevice {
     }
 
     fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.all(&mut self.model, element)
+        self.chain.as_mut().ok_or(FlowError::NoChain)?.all(&mut self.model, element)
     }
 
     fn context(&mut self, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.context(&mut self.model, element, key)
+        self.chain.as_mut().ok_or(FlowError::NoChain)?.context(&mut self.model, element, key)
     }
 
     fn insert(&mut self, element: usize, context: &Context) -> Result<(), FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.insert(&mut self.model, element, context)
+        self.chain.as_mut().ok_or(FlowError::NoChain)?.insert(&mut self.model, element, context)
     }
 
     fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, FlowError> {

@@ -19,8 +19,13 @@
 // that those before it did, at its own time, and the table changes in A alone, in their order.
 //
 // A new context goes into a way of its four places, when one is empty, else into the stash. The mover takes entries of the stash, as operations of their
-// own where no frame comes (or, when the stash fills, before frames), to an empty place of theirs, or in exchange for what lies there. Frames are
-// taken only while the stash has a free slot for each that is on its way, so none ever waits for one where it holds the mover up.
+// own where no frame comes (or, when the stash fills, before frames), to an empty place of theirs, or in exchange for what lies there. Frames wait while
+// the stash may not have a slot for each that is on its way.
+//
+// There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the mover only while there is
+// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 64, and time one
+// in 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict, takes another's place. So
+//   cycles in which the mover holds frames back  <=  4,160 + 64 * contexts that came into the stash + a tenth of all cycles.
 //
 // When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
 // or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
@@ -36,13 +41,15 @@ module flow_core
 
     input wire program_t                      program_i,  // changes only while the element is idle
     input wire word_t                         now,        // us
-    input wire logic [KeyBits+Ways*AddrW-1:0] secret,     // of the hash; changes only while the table is empty
+    input wire logic [KeyBits+Ways*AddrW+SpreadBits-1:0] secret,  // of the hash; changes only while the table is empty
 
     // between two frames
     input  wire logic hold,       // nothing new is taken
     output logic      idle,       // nothing is on its way
     input  wire logic clear,      // while it is idle: removes all contexts
     output logic      clearing,   // that takes some time
+    input  wire logic sweep,      // while it is idle: contexts whose time is over end, wherever they are
+    output logic      sweeping,   // that takes some time, in which nothing else is taken
     input  wire logic begin_g,    // gives globals their first values
     input  wire logic [Globals-1:0] set_g,  // the host sets them
     input  wire word_t              set_g_to,
@@ -94,6 +101,9 @@ module flow_core
   localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
   localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
   localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
+  localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
+  localparam int unsigned PatienceOfEntry = 64;
+  localparam int unsigned PatienceEvery = 32;  // cycles
 
   typedef logic [KeyBits-1:0] key_t;
   typedef logic [AddrW-1:0] addr_t;
@@ -148,47 +158,82 @@ module flow_core
   end
 
   // ---- what comes next
-  logic waits, press, next_taken;
+  logic waits, next_taken;
   slot_t next_slot;
   key_t next_key;
   logic walk_due_q;
   logic [$clog2(WalkEvery)-1:0] walk_wait_q;
+  logic walk_stash_q;  // the walker is in the stash, where it comes only when it sweeps: nothing moves then
   way_t walk_way_q;
   addr_t walk_addr_q;
-  logic host_busy_q;
-  logic room_q;  // of those in H, T, S, X, C and R each may take a slot, and this is one cycle late
-  always_ff @(posedge clk) room_q <= stash_used <= ($clog2(StashEntries) + 1)'(StashEntries - 8);
+  logic sweeping_q, host_busy_q;
+  logic room_q;   // of those in H, T, S, X, C and R each may take a slot, this is one cycle late, and what R sees is one behind
+  logic press_q;  // moves go before frames
   assign clearing = clearing_q;
-  wire h_free = (!h_q.valid || h_go) && !clearing_q && !hold;
+  assign sweeping = sweeping_q;
+  wire h_next = !h_q.valid || h_go;
+  wire h_free = h_next && !clearing_q && !sweeping_q && !hold;
   wire take_host = host_valid && !host_busy_q && h_free && room_q;
-  wire take_move = waits && (press || !valid || !room_q) && h_free && !take_host;
+  wire take_move = waits && (press_q || !valid || !room_q) && h_free && !take_host && !walk_due_q;
   wire take_frame = valid && h_free && !take_host && !take_move && !walk_due_q && room_q;
-  wire take_walk = walk_due_q && h_free && !take_host && !take_move;
+  wire take_walk = (walk_due_q && h_free && !take_host) || (sweeping_q && !clearing_q && h_next);
 
   assign ready = take_frame;
   assign host_taken = take_host;
   assign next_taken = take_move;
-  assign press = stash_used > ($clog2(StashEntries) + 1)'(Pressing);
+
+  localparam int unsigned PatienceW = $clog2(Patience) + 1;
+  logic [PatienceW-1:0] patience_q;
+  logic [$clog2(PatienceEvery)-1:0] patience_wait_q;
+  logic held_q, a_finds_place;
+  wire patience_low = !patience_q[PatienceW-1];
+  always_ff @(posedge clk) begin
+    room_q <= stash_used <= ($clog2(StashEntries) + 1)'(StashEntries - 9) || patience_q == '0;
+    press_q <= stash_used > ($clog2(StashEntries) + 1)'(Pressing) && patience_q != '0;
+    held_q <= (press_q || !room_q) && ((valid && !take_frame) || (host_valid && !host_busy_q && !take_host));
+    patience_wait_q <= patience_wait_q + 1'b1;
+    patience_q <= patience_q + (a_finds_place && patience_low ? PatienceW'(PatienceOfEntry) : '0)
+        + PatienceW'(patience_wait_q == '0 && patience_low) - PatienceW'(held_q && patience_q != '0);
+    if (rst || clear) begin
+      patience_q <= PatienceW'(Patience);
+      patience_wait_q <= '0;
+    end
+  end
 
   always_ff @(posedge clk) begin
-    if (!h_q.valid || h_go) begin
+    if (h_next) begin
       h_q.valid <= take_host || take_move || take_frame || (take_walk && program_i.keyed);
       h_q.op <= take_host ? host_op : take_move ? OpMove : take_frame ? (takes ? OpFrame : OpPass) : OpWalk;
       h_q.keyed <= take_frame ? takes && keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
       h_q.now <= now;
       h_q.key <= take_host ? host_key : take_move ? next_key : key;
       h_q.where <= '{stash: take_move, way: walk_way_q, slot: next_slot};
+      if (sweeping_q) h_q.where <= '{stash: walk_stash_q, way: walk_way_q, slot: slot_t'(walk_addr_q)};
       if (take_host) h_q.where <= host_where;
       h_q.addr <= {Ways{take_host ? host_addr : walk_addr_q}};
       h_frame_q <= '{x: x, parts: parts, side: side};
     end
-    if (take_walk) {walk_addr_q, walk_way_q} <= {walk_addr_q, walk_way_q} + (AddrW + $bits(way_t))'(1);
+    if (take_walk) begin
+      // Addresses first: what shares one would wait for each other.
+      {walk_way_q, walk_addr_q} <= {walk_way_q, walk_addr_q} + (AddrW + $bits(way_t))'(1);
+      // The stash is behind the last place.
+      if (sweeping_q && &{walk_way_q, walk_addr_q}) walk_stash_q <= 1'b1;
+      if (walk_stash_q && slot_t'(walk_addr_q) == '1) begin
+        {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
+        sweeping_q <= 1'b0;
+      end
+    end
+    if (sweep) begin
+      {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
+      sweeping_q <= 1'b1;
+    end
     walk_wait_q <= walk_wait_q + 1'b1;
     walk_due_q <= (walk_due_q && !take_walk) || &walk_wait_q;
     host_busy_q <= (host_busy_q || take_host) && !answer_valid;
     if (rst) begin
       h_q.valid <= 1'b0;
-      {walk_addr_q, walk_way_q} <= '0;
+      {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
+      sweeping_q <= 1'b0;
       walk_wait_q <= '0;
       walk_due_q <= 1'b0;
       host_busy_q <= 1'b0;
@@ -451,6 +496,7 @@ module flow_core
     r_before_q <= c_before_q;
     r_other_q <= c_other_q;
     r_victim_q <= c_victim_q;
+    r_nowhere_q <= !c_result_q.placed && c_result_q.where.stash && stash_used >= ($clog2(StashEntries) + 1)'(StashEntries - 1);
     r_victim_way_q <= c_victim_way_q;
   end
   always_comb
@@ -459,6 +505,7 @@ module flow_core
 
   // ---- R: the row, and the new context
   logic r_fits, r_any, r_stores, r_can, r_leaves, r_full_q, r_packed_q, r_evicts, reserve;
+  logic r_nowhere_q;  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
   slot_t free_slot;
   row_t r_row;
   choice_t r_choice;
@@ -476,15 +523,15 @@ module flow_core
       .candidates(c_candidates),
       .candidates_r(r_candidates_q),
       .true_c(r_true_c_q),
-      .is_full(r_full_q && !r_leaves && !program_i.evicts),
+      .is_full((r_full_q || r_nowhere_q) && !r_leaves && !program_i.evicts),
       .fits(r_any),
       .row(r_row),
       .choice(r_choice)
   );
 
   assign r_fits = r_any && r_q.valid && r_q.op == OpFrame && r_q.keyed == program_i.keyed;
-  assign r_evicts = program_i.evicts && r_full_q && r_victim_q && !r_found_q.placed;
-  assign r_can = r_found_q.placed || !r_full_q || r_evicts || (program_i.evicts && !r_packed_q);
+  assign r_evicts = program_i.evicts && (r_full_q || r_nowhere_q) && r_victim_q && !r_found_q.placed;
+  assign r_can = r_found_q.placed || r_evicts || (!r_nowhere_q && (!r_full_q || (program_i.evicts && !r_packed_q)));
   // A context that has expired has left its place to the next.
   assign r_leaves = r_found_q.placed && !r_found_q.present;
 
@@ -507,7 +554,7 @@ module flow_core
     end
     if (r_q.op == OpPut) begin
       r_made.content = host_context;
-      r_made.present = r_found_q.placed || !r_full_q;
+      r_made.present = r_found_q.placed || (!r_full_q && !r_nowhere_q);
     end
     if (r_q.op == OpDelete) r_made.present = 1'b0;
     if (!r_made.present) r_made.content = fresh;
@@ -573,6 +620,7 @@ module flow_core
 
   // ---- A: the table changes
   wire a_moves = a_q.valid && a_q.op == OpMove && a_result_q.placed && a_result_q.where.stash;
+  assign a_finds_place = a_moves && !a_other_q.valid;
   wire a_writes = a_q.valid && a_q.op != OpMove && a_q.op != OpRead && a_q.op != OpFind && (a_result_q.present || a_was_placed_q);
   always_comb begin
     wdata = '{valid: (a_result_q.present || a_moves) && !clearing_q, key: a_q.key, content: a_result_q.content};

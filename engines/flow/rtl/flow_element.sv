@@ -39,7 +39,7 @@ module flow_element
   localparam int unsigned AddrW = $clog2(Entries / Ways);
 
   // ---- the program
-  logic first, shift, complete, commit, hold, idle, clear, clearing, begin_g;
+  logic first, shift, complete, commit, hold, idle, clear, clearing, sweep, sweeping, begin_g;
   word_t word;
   program_t loaded;
   row_t row;
@@ -81,7 +81,7 @@ module flow_element
 
   logic [Globals-1:0] set_g;
   word_t set_g_to;
-  logic [KeyBits+Ways*AddrW-1:0] secret;
+  logic [KeyBits+Ways*AddrW+SpreadBits-1:0] secret;
   logic op_valid, op_taken, answer_valid, answer_found;
   op_e op;
   logic [KeyBits-1:0] op_key, answer_key;
@@ -107,6 +107,8 @@ module flow_element
       .idle,
       .clear,
       .clearing,
+      .sweep,
+      .sweeping,
       .begin_g,
       .set_g,
       .set_g_to,
@@ -217,8 +219,10 @@ module flow_element
       .hold,
       .idle,
       .clearing,
+      .sweeping,
       .commit,
       .clear,
+      .sweep,
       .begin_g,
       .set_g,
       .set_g_to,

@@ -11,7 +11,7 @@ module flow_host
     parameter int unsigned Entries = 16384,
     parameter int unsigned Number  = 0,
     localparam int unsigned AddrW  = $clog2(Entries / Ways),
-    localparam int unsigned SecretW = KeyBits + Ways * AddrW
+    localparam int unsigned SecretW = KeyBits + Ways * AddrW + SpreadBits
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -29,8 +29,10 @@ module flow_host
     output logic      hold,
     input  wire logic idle,
     input  wire logic clearing,  // the table
+    input  wire logic sweeping,
     output logic      commit,
     output logic      clear,
+    output logic      sweep,
     output logic      begin_g,
 
     // global registers
@@ -87,21 +89,29 @@ module flow_host
   assign shift = writes(we_q, at_q, FLOW_HOST_PROGRAM);
   assign word = wdata_q;
 
-  logic [2:0] change_q;  // what is to be done when nothing is on its way
-  assign hold = change_q != '0;
+  // What is to be done when nothing is on its way
+  logic [3:0] change_q;
+  logic [Globals-1:0] set_g_q;
+  word_t set_g_to_q;
+  assign hold = change_q != '0 || set_g_q != '0;
   assign commit = change_q[0] && idle && complete;
   assign clear = change_q[1:0] == 2'b10 && idle;
   assign begin_g = change_q[2] && !change_q[0] && idle;
+  assign sweep = change_q[3] && !change_q[0] && idle;
+  assign set_g = set_g_q & {Globals{idle}};
+  assign set_g_to = set_g_to_q;
   always_ff @(posedge clk) begin
-    if (hold && idle) change_q <= change_q[0] ? change_q & 3'b110 : '0;
-    if (writes(we_q, at_q, FLOW_HOST_CHANGE)) change_q <= wdata_q[2:0];
-    if (rst) change_q <= '0;
+    if (hold && idle) change_q <= change_q[0] ? change_q & 4'b1110 : '0;
+    if (writes(we_q, at_q, FLOW_HOST_CHANGE)) change_q <= wdata_q[3:0];
+    if (idle) set_g_q <= '0;
+    for (int unsigned i = 0; i < Globals; i++) begin
+      if (writes(we_q, at_q, FLOW_HOST_GLOBALS + 4 * i)) begin
+        set_g_q[i] <= 1'b1;
+        set_g_to_q <= wdata_q;
+      end
+    end
+    if (rst) {change_q, set_g_q} <= '0;
   end
-
-  for (genvar i = 0; i < Globals; i++) begin : gen_global
-    assign set_g[i] = writes(we_q, at_q, FLOW_HOST_GLOBALS + 4 * i);
-  end
-  assign set_g_to = wdata_q;
 
   // ---- contexts
   localparam int unsigned SecretWords = (SecretW + 31) / 32;
@@ -156,7 +166,7 @@ module flow_host
   always_comb begin
     all = '0;
     all[at(FLOW_HOST_SHAPE)] = {16'(LoadWords), 8'(Number), 8'($clog2(Entries))};
-    all[at(FLOW_HOST_STATUS)] = {26'd0, told_valid, is_full, found_q, busy_q, hold || clearing, complete};
+    all[at(FLOW_HOST_STATUS)] = {26'd0, told_valid, is_full, found_q, busy_q, hold || clearing || sweeping, complete};
     all[at(FLOW_HOST_PLACE)] = place_q;
     all[at(FLOW_HOST_CONTEXTS)] = word_t'(contexts);
     all[at(FLOW_HOST_STASH)] = {16'd0, 8'(most_q), 8'(stash_used)};

@@ -17,6 +17,7 @@ package flow_pkg;
   localparam int unsigned KeyBits = 16 * KeyHalves;
   localparam int unsigned KeyPairs = 9;  // of halves that can change places
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
+  localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
 
   typedef logic [31:0] word_t;
   typedef logic [7:0] state_t;

@@ -40,7 +40,6 @@ class NatBench:
 
     async def start(self, program: list[list[int]]) -> None:
         await self.bench.start()
-        await self.bench.write(CHAIN + regs.INLINE_HOLD, 1)
         for element, loaded in enumerate(program):
             base = ELEMENT + STRIDE * element
             shape = await self.bench.read(base + regs.FLOW_HOST_SHAPE)
@@ -55,34 +54,34 @@ class NatBench:
                 pass
         await self.bench.boot()
 
-    async def play(self, port: int, frames: list[bytes]) -> list[bytes]:
-        """Sends frames; gives what has left for the other port."""
+    async def play(self, inside: list[bytes], outside: list[bytes]) -> list[bytes]:
+        """Sends frames into both ports at once; gives what has left for the outside. What is answered has its flow already, so it does not matter which of two
+        frames of different ports comes first."""
         before = {exit_: len(out) for exit_, out in self.bench.out.items()}
         past: dict[int, list[bytes]] = {0: [], 1: [], HOST: []}
-        onward = []
-        for data in frames:
-            verdict, left = self.machine.run(data, port, 0)
-            self.sent += 1
-            if verdict[0] == "drop":
-                self.dropped += 1
-            elif verdict[0] == "port":
-                past[verdict[1]].append(left)
-            else:
-                onward.append(left)
-            self.bench.send(port, data)
-        leave = sum(map(len, past.values())) + len(onward)
+        onward: dict[int, list[bytes]] = {0: [], 1: [], HOST: []}
+        for port, frames in ((1, inside), (0, outside)):
+            for data in frames:
+                verdict, left = self.machine.run(data, port, 0)
+                self.sent += 1
+                if verdict[0] == "drop":
+                    self.dropped += 1
+                else:
+                    # What passes goes through the unit, to the neighbour.
+                    (past[verdict[1]] if verdict[0] == "port" else onward[port ^ 1]).append(left)
+                self.bench.send(port, data)
+        leave = sum(map(len, (*past.values(), *onward.values())))
         await self.bench.drained(sum(before.values()) + leave)
         for exit_, out in self.bench.out.items():
             new = [frame.data for frame in out[before[exit_] :]]
-            # What passes goes through the unit, to the neighbour.
-            assert [data for data in new if data not in onward] == past[exit_]
-            assert [data for data in new if data in onward] == (onward if exit_ == port ^ 1 else [])
-        return past[port ^ 1]
+            assert [data for data in new if data not in onward[exit_]] == past[exit_]
+            assert [data for data in new if data in onward[exit_]] == onward[exit_]
+        return past[0]
 
 
 @cocotb.test()
 async def nat(dut: Any) -> None:
-    """Flows from inside get ports, answers find back, strangers do not; ARP passes. The clock stands, so that both see one time."""
+    """Flows from inside get ports, answers find back, strangers do not; ARP passes. Both ports at once, while the clock goes on."""
     both = NatBench(dut)
     bench, rng = both.bench, both.bench.rng
     await both.start(json.loads(os.environ["PENSTOCK_FLOW_WORDS"]))
@@ -104,10 +103,11 @@ async def nat(dut: Any) -> None:
         )
 
     out: list[bytes] = []
-    for _ in range(3):
-        out += await both.play(1, [arp, *(inside(rng.randrange(40)) for _ in range(60))])
+    answers: list[bytes] = []
+    for flows in (40, 40, 40, 0):
+        # Answers to what has left before, beside flows that may be new.
+        out += await both.play([arp, *(inside(rng.randrange(flows)) for _ in range(60 * bool(flows)))], [*answers, arp])
         answers = [answer(data, rng.random() < 0.2) for data in rng.sample(out, 40)]
-        await both.play(0, [*answers, arp])
     assert both.dropped > 10 and {len(set(contexts)) for contexts in both.machine.contexts} != {0}
     assert await bench.read(CHAIN + regs.INLINE_FRAMES) == both.sent
     assert await bench.read(CHAIN + regs.INLINE_BLOCKED) == both.dropped

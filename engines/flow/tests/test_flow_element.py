@@ -65,7 +65,9 @@ LATENCY = 8
 WALK = 130 * ENTRIES  # cycles in which the walker has been everywhere
 READ, FIND, PUT, DELETE = range(4)
 KINDS = ("expired", "evicted", "new", "full", "notified")
-COMMIT, CLEAR, BEGIN_G = 1, 2, 4
+COMMIT, CLEAR, BEGIN_G, SWEEP = 1, 2, 4, 8
+WAYS, STASH = 4, 16
+SPREAD = 5  # bits of a key's hash that are in no place
 
 # Words that rows of random programs read: what they see is all in the frame.
 KEY_FIELD = "meta0"
@@ -105,9 +107,13 @@ class Bench:
         for _ in range(3):
             await FallingEdge(dut.clk)
         dut.rst.value = 0
-        for _ in range(14):
-            self.write(regs.FLOW_HOST_SECRET, self.rng.getrandbits(32))
+        words_ = [self.rng.getrandbits(32) for _ in range(14)]
+        self.write(regs.FLOW_HOST_SECRET, *words_, apart=0)
         await self.settle()
+        self.way_bits = (await self.read(regs.FLOW_HOST_SHAPE))[0] % 256 - 2
+        # The last words stay.
+        count = (320 + WAYS * self.way_bits + SPREAD + 31) // 32
+        self.secret = sum(word << 32 * at for at, word in enumerate(words_[-count:]))
 
     async def step(self, cycles: int = 1) -> bool:
         """Cycles; whether the frame was taken in the first."""
@@ -127,8 +133,8 @@ class Bench:
         return taken
 
     # ---- the host
-    def write(self, register: int, *values: int) -> None:
-        self.writes += [(register + 4 * at, value) for at, value in enumerate(values)]
+    def write(self, register: int, *values: int, apart: int = 4) -> None:
+        self.writes += [(register + apart * at, value) for at, value in enumerate(values)]
 
     async def read(self, register: int, count: int = 1) -> list[int]:
         while self.writes:
@@ -234,6 +240,37 @@ class Bench:
     async def at(self, now: int) -> None:
         self.dut.now.value = now
         await self.step()
+
+    # ---- where contexts lie
+    def places(self, key: int) -> list[int]:
+        """The places of a key, by way."""
+        bits = WAYS * self.way_bits
+        sums = [(key & self.secret >> n).bit_count() & 1 for n in range(bits + SPREAD)]
+        spread = [sums[n] ^ sums[n + 1] & sums[n + 2] ^ sums[n + 3] & sums[n + 5] for n in range(bits)]
+        return [sum(bit << at for at, bit in enumerate(spread[way::WAYS])) for way in range(WAYS)]
+
+    def colliding(self, count: int) -> list[int]:
+        """Keys of 32 bits that have the same sums, and so the same places: who knows the secret solves equations."""
+        solved: dict[int, int] = {}  # by highest bit of the sums
+        same = []
+        for at in range(32):
+            n = range(WAYS * self.way_bits + SPREAD)
+            sums = sum((self.secret >> bit >> at & 1) << bit for bit in n)
+            key = 1 << at
+            while sums and (top := sums.bit_length()) in solved:
+                other, of = divmod(solved[top], 1 << 32)
+                sums, key = sums ^ other, key ^ of
+            if sums:
+                solved[sums.bit_length()] = sums << 32 | key
+            else:
+                same.append(key)
+        base, keys = self.rng.getrandbits(32), []
+        for number in range(count):
+            keys.append(base)
+            for at, key in enumerate(same):
+                base ^= key if number + 1 & ~number == 1 << at else 0
+        assert len({tuple(self.places(key)) for key in keys}) == 1 and len({*keys}) == count
+        return keys
 
     async def check_contexts(self, contexts: dict[int, Context], keys: Sequence[int] = ()) -> None:
         assert await self.read(regs.FLOW_HOST_CONTEXTS) == [len(contexts)]
@@ -667,6 +704,146 @@ async def a_flood(dut: Any) -> None:
 
 
 @cocotb.test()
+async def keys_count_up(dut: Any) -> None:
+    """Addresses of a range, under a secret by which sums alone would reach 24 of 64 places: all find room, at full rate."""
+    bench = Bench(dut, 478)
+    await bench.start()
+    await bench.run(COUNTING)
+    begin = bench.cycle
+    for key in range(ROOM):
+        await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
+    assert bench.cycle - begin < 4000
+    await bench.settle()
+    assert await bench.read(regs.FLOW_HOST_CONTEXTS) + await bench.read(regs.FLOW_HOST_UNKEPT) == [ROOM, 0]
+
+
+@cocotb.test()
+async def keys_collide(dut: Any) -> None:
+    """Who knows the secret and sends flows that all share their places holds nobody up for long: those that find no slot are not kept, as in a table
+    that is full, or take the places of each other. Frames of others, and the host, go on."""
+    bench = Bench(dut, 14)
+    await bench.start()
+    keys = bench.colliding(60)
+    others = [bench.rng.getrandbits(32) for _ in range(20)]
+    counts_full = replace(COUNTING, rows=[Row(new=True, full=True), *COUNTING.rows], edits=[telling(0), telling(1)])
+    for program in (COUNTING, counts_full, replace(COUNTING, evict="lowest")):
+        before = await bench.read(regs.FLOW_HOST_FRAMES, 6)
+        await bench.run(program)
+        begin = bench.cycle
+        for key in keys:
+            await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
+            await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set(), 1))
+        # Patience, and what entries of the stash bring that find a place, of which there are few.
+        assert bench.cycle - begin < 6000
+        # Then nearly nothing is held up; where others give way, a frame waits for those ahead that share a place with it, up to five cycles.
+        begin = bench.cycle
+        for number in range(400):
+            await bench.frame(random_vector(bench.rng, others[number % 20], [0] * OPERANDS, set()))
+        assert bench.cycle - begin < (6 if program.evict else 2) * 400
+        await bench.settle()
+        new, old = await bench.read(regs.FLOW_HOST_FRAMES, 6), before
+        unkept, evicted = (new[at] - old[at] for at in (3, 5))
+        [contexts] = await bench.read(regs.FLOW_HOST_CONTEXTS)
+        there = [await bench.ask(FIND, key) is not None for key in (*keys, *others)]
+        assert sum(there) == contexts
+        # Four places, and slots of the stash.
+        kept = sum(there[: len(keys)])
+        if program.evict:
+            assert unkept == 0 and evicted == len(keys) + len(others) - contexts and all(there[len(keys) :])
+        else:
+            assert WAYS + 8 <= kept <= WAYS + STASH and evicted == 0
+            refused = (await bench.read(regs.FLOW_HOST_ROWS))[0] if len(program.rows) > 1 else unkept
+            assert refused >= len(keys) - kept and (len(program.rows) == 1 or unkept == 0)
+        # The host can make room, and there is some for the next.
+        for key, is_there in zip(keys, there, strict=False):
+            assert (await bench.ask(DELETE, key) is not None) == is_there
+        assert await bench.ask(PUT, keys[-1], Context(3, [1, 2, 3, 4])) is not None
+
+
+@cocotb.test()
+async def others_give_way(dut: Any) -> None:
+    """In a larger table, of those in the new one's places: that with the lowest or highest register. Where there are none it is added all the same."""
+    bench = Bench(dut, 15)
+    await bench.start()
+    rng = bench.rng
+    capacity, evicted, added = 40, 0, 0
+    for evict in ("lowest", "highest"):
+        functions = [Function("copy", Source("x", 0))]
+        await bench.run(replace(COUNTING, capacity=capacity, evict=evict, functions=functions))
+        for number in range(capacity + 30):
+            key, value = rng.getrandbits(32), rng.randrange(1000)
+            while (await bench.read(regs.FLOW_HOST_STASH))[0] % 256:
+                await bench.step(20)
+            rivals = []
+            for way, at in enumerate(bench.places(key)):
+                context = await bench.ask(READ, 0, place=way << 20 | at) if number >= capacity else None
+                if context is not None:
+                    words_ = await bench.read(regs.FLOW_HOST_KEY, 10)
+                    rivals.append((context.r[0], sum(word << 32 * at for at, word in enumerate(words_))))
+            await bench.frame(random_vector(rng, key, [value] * OPERANDS, set()))
+            await bench.settle()
+            events = [(event.kind, event.key) for event in await bench.all_events()]
+            gone = (min if evict == "lowest" else max)(rivals, key=lambda rival: rival[0], default=None)
+            assert events == ([("evicted", gone[1])] if gone else []) + [("new", key)]
+            evicted += bool(gone)
+            added += not gone and number >= capacity
+    assert evicted > 40 and added > 0
+
+
+@cocotb.test()
+async def the_clock_leaps(dut: Any) -> None:
+    """The host has all contexts looked at at once, those of the stash too: what is over by then ends, and no frame comes between."""
+    bench = Bench(dut, 16)
+    await bench.start()
+    rows = [Row(true_p=1, r={0: 0}, keep=True, hard=0), Row(r={0: 0}, keep=True, idle=1)]
+    program = replace(COUNTING, predicates=[Predicate(0, value=1)], periods=[Period(10), Period(1000)], rows=rows)
+    await bench.run(replace(program, edits=[telling(0), telling(1)]))
+    # Ten that share four places, so some of them stay in the stash; and others.
+    keys = bench.colliding(10) + [bench.rng.getrandbits(32) for _ in range(20)]
+    ends = {key: number % 3 > 0 for number, key in enumerate(keys)}
+    for key in keys:
+        await bench.frame(random_vector(bench.rng, key, [int(ends[key])] * OPERANDS, set()))
+    await bench.settle()
+    await bench.all_events()
+    assert (await bench.read(regs.FLOW_HOST_STASH))[0] % 256 >= 5
+    await bench.at(500)
+    begin = bench.cycle
+    bench.write(regs.FLOW_HOST_CHANGE, SWEEP)
+    while await bench.status(1):
+        await bench.step()
+    # A cycle for each place, and far fewer than the walker takes.
+    assert bench.cycle - begin < 2 * ENTRIES
+    events = [(event.kind, event.key) for event in await bench.all_events()]
+    assert sorted(events) == sorted(("expired", key) for key in keys if ends[key])
+    for key in keys:
+        assert (await bench.ask(FIND, key) is None) == ends[key]
+
+
+@cocotb.test()
+async def the_host_sets_registers(dut: Any) -> None:
+    """Global registers while each frame counts in one: none of them counts from what was before, in whatever cycle the host writes."""
+    bench = Bench(dut, 17)
+    await bench.start()
+    functions = [Function("add", Source("g", 0), Source(), value=1)]
+    await bench.run(replace(COUNTING, functions=functions, rows=[Row(g={0: 0})]))
+    vectors = [random_vector(bench.rng, key, [0] * OPERANDS, set()) for key in (1, 2, 3)]
+    for round_ in range(12):
+        bench.outputs.clear()
+        bench.write(regs.FLOW_HOST_GLOBALS, 0)
+        await bench.settle()
+        for number in range(40):
+            if number == 15:
+                await bench.step(round_ % 3)
+                bench.write(regs.FLOW_HOST_GLOBALS + 4 * (round_ % 2), 1000)
+            await bench.frame(vectors[number % 3])
+        await bench.settle()
+        counts = [vector.get(G_FIELDS[0]) for vector in bench.outputs]
+        first = next((at for at, count in enumerate(counts) if count > 1000), 40)
+        assert counts == [*range(1, first + 1), *range(1001, 1041 - first)] and (first < 40) == (round_ % 2 == 0)
+    assert await bench.read(regs.FLOW_HOST_GLOBALS, 2) == [40, 1000]
+
+
+@cocotb.test()
 async def time_passes(dut: Any) -> None:
     """Contexts go, or change their state, when their time is over: at their next frame, one cycle later or many, or when the walker comes by."""
     bench = Bench(dut, 10)
@@ -839,6 +1016,11 @@ async def any_key(dut: Any) -> None:
         ("rates", ENTRIES),
         ("fills_up", ENTRIES),
         ("a_flood", ENTRIES),
+        ("keys_count_up", ENTRIES),
+        ("keys_collide", ENTRIES),
+        ("others_give_way", ENTRIES),
+        ("the_clock_leaps", ENTRIES),
+        ("the_host_sets_registers", ENTRIES),
         ("time_passes", ENTRIES),
         ("any_key", ENTRIES),
         ("programs_of_the_engine", ENTRIES),

@@ -5,7 +5,7 @@
 use crate::fault::Fault;
 use crate::image::Image;
 use crate::program::{Element, Key, Program, Timeout};
-use crate::words::{self, HALVES, Layout, periods, words_of};
+use crate::words::{self, HALVES, Layout, words_of};
 
 /// Words of 32 bits of a key.
 pub const KEY_WORDS: usize = HALVES / 2;
@@ -17,35 +17,48 @@ pub struct Hardware {
     pub words: Vec<Vec<u32>>,
     /// For each row of an element's hardware the number of the program's row.
     pub rows: Vec<Vec<usize>>,
+    /// What each element's contexts mean; none of one without a key.
+    pub contexts: Vec<Option<Contexts>>,
 }
 
-/// Makes that of a program, which may have been put together of several. `contexts`: how many the table of each element holds.
+/// Makes that of a program, which may have been put together of several. `contexts`: how many the table of each element holds. `before`: what contexts
+/// mean that the elements have already, and that are to stay.
 ///
 /// # Errors
 /// What the program wants that hardware has not, or not so much of.
-pub fn compile(program: &Program, contexts: u32) -> Result<Hardware, Vec<Fault>> {
+pub fn compile(program: &Program, contexts: u32, before: &[Option<Contexts>]) -> Result<Hardware, Vec<Fault>> {
     let image = Image::new(program)?;
-    let words = words::words(program, &image, contexts)?;
+    let before = before.iter().map(|known| known.as_ref().map_or(&[][..], |known| known.timeouts.as_slice()));
+    let each = program.elements.iter().zip(before.chain(std::iter::repeat(&[][..])));
+    let timeouts: Vec<_> = each.map(|(element, before)| words::timeouts(element, before)).collect();
+    let words = words::words(program, &image, contexts, &timeouts)?;
     let rows = image.elements.iter().map(|element| element.rows.iter().map(|row| row.row).collect()).collect();
-    Ok(Hardware { words, rows })
+    let each = program.elements.iter().zip(timeouts);
+    let contexts = each.map(|(element, timeouts)| Contexts::with(element, timeouts)).collect();
+    Ok(Hardware { words, rows, contexts })
 }
 
 /// An element's contexts in hardware.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contexts {
     key: Key,
     /// The number of the word in each half.
     halves: [Option<u8>; HALVES],
-    periods: Vec<Timeout>,
+    /// By their numbers.
+    timeouts: Vec<Timeout>,
 }
 
 impl Contexts {
     /// Those of an element; none when it has no key, or one that has no place in hardware.
     #[must_use]
     pub fn of(element: &Element) -> Option<Self> {
+        Self::with(element, words::timeouts(element, &[]))
+    }
+
+    fn with(element: &Element, timeouts: Vec<Timeout>) -> Option<Self> {
         let key = element.key.clone()?;
         let halves = Layout::new(&key)?.halves;
-        Some(Self { key, halves, periods: periods(element, &mut Vec::new()) })
+        Some(Self { key, halves, timeouts })
     }
 
     /// The key of these values of its fields, as the table has it: with `biflow` the side that comes first in its place.
@@ -87,13 +100,13 @@ impl Contexts {
     /// What the number of a timeout means.
     #[must_use]
     pub fn timeout(&self, number: usize) -> Option<Timeout> {
-        self.periods.get(number).copied()
+        self.timeouts.get(number).copied()
     }
 
     /// The number of the first timeout that is as asked for.
     #[must_use]
     pub fn number(&self, wanted: impl Fn(&Timeout) -> bool) -> Option<usize> {
-        self.periods.iter().position(wanted)
+        self.timeouts.iter().position(wanted)
     }
 
     /// For each half that is used: the place of its field among those of the key, the half, and the lowest bit of the field that is there.
@@ -148,5 +161,33 @@ mod tests {
         assert_eq!((then(Some(0)), then(None), then(Some(1))), (Some(0), Some(1), None));
         assert_eq!(contexts.timeout(1).map(|timeout| timeout.micros), Some(7_000_000));
         assert_eq!(contexts.timeout(2), None);
+    }
+
+    #[test]
+    fn timeouts_keep_their_numbers_when_rows_change() {
+        let program = |rows: &str| {
+            let text = format!(
+                "element one {{ key ip.src states A, B in A {{ {rows} ip => goto B }} in B {{ ip => drop }} }}"
+            );
+            crate::compile("test.efsm", &text).unwrap().program
+        };
+        let timed = |seconds: &[u32]| -> String {
+            seconds.iter().map(|time| format!("ip.ttl == {time} => goto B for {time} s ")).collect()
+        };
+        let seconds = |hardware: &Hardware| -> Vec<u32> {
+            let contexts = hardware.contexts[0].as_ref().unwrap();
+            (0..).map_while(|number| contexts.timeout(number)).map(|timeout| timeout.micros / 1_000_000).collect()
+        };
+        let first = compile(&program(&timed(&[5, 7])), 100, &[]).unwrap();
+        let second = compile(&program(&timed(&[9, 7])), 100, &first.contexts).unwrap();
+        assert_eq!((seconds(&first), seconds(&second)), (vec![5, 7], vec![5, 7, 9]));
+        // What rows say is by these numbers: so they are not the words of the program alone.
+        assert_ne!(second.words, compile(&program(&timed(&[9, 7])), 100, &[]).unwrap().words);
+        // Eight fit, and no more.
+        let many = program(&timed(&[1, 2, 3, 4, 6]));
+        assert_eq!(seconds(&compile(&many, 100, &second.contexts).unwrap()), [5, 7, 9, 1, 2, 3, 4, 6]);
+        let faults = compile(&program(&timed(&[1, 2, 3, 4, 6, 8])), 100, &second.contexts).unwrap_err();
+        let text = faults[0].message.as_str();
+        assert!(text.contains("9 different timeouts") && text.contains("contexts may still have them"), "{text}");
     }
 }

@@ -74,7 +74,8 @@ impl Compiled {
     /// What the program wants that native code has and hardware has not, or not so much of.
     pub fn words(&self, contexts: u32) -> Result<Vec<Vec<u32>>, Faults> {
         let (file, text) = &self.source;
-        words::words(&self.program, &self.image, contexts).map_err(|faults| Faults::new(file, text, faults))
+        let timeouts: Vec<_> = self.program.elements.iter().map(|element| words::timeouts(element, &[])).collect();
+        words::words(&self.program, &self.image, contexts, &timeouts).map_err(|faults| Faults::new(file, text, faults))
     }
 
     /// What the program takes of each element, for people.

@@ -16,7 +16,7 @@ use crate::edits::EDIT_WORDS;
 use crate::fault::Fault;
 use crate::image::{Bits, Condition, ElementImage, Image, Predicate, RowImage, Source, Work};
 use crate::limits;
-use crate::program::{Compare, Element, Evict, Key, Next, Operation, Place, Program, Timeout};
+use crate::program::{Compare, Element, Evict, Key, Next, Operation, Place, Program, Row, Timeout};
 
 /// Halves of a key.
 pub(crate) const HALVES: usize = 20;
@@ -43,10 +43,15 @@ const MATCH: usize = 2 + STATE + 2 * (limits::PREDICATES + PARTS + limits::CONDI
 const CHOICE: usize =
     (limits::REGISTERS + limits::GLOBALS) * (1 + FUNCTION_NUMBER) + 2 + STATE + 2 * (1 + PERIOD_NUMBER) + 2;
 
-/// The words of all elements, whose tables hold so many contexts.
-pub fn words(program: &Program, image: &Image, contexts: u32) -> Result<Vec<Vec<u32>>, Vec<Fault>> {
+/// The words of all elements, whose tables hold so many contexts, with these timeouts ([`timeouts`]).
+pub fn words(
+    program: &Program,
+    image: &Image,
+    contexts: u32,
+    timeouts: &[Vec<Timeout>],
+) -> Result<Vec<Vec<u32>>, Vec<Fault>> {
     let mut faults = Vec::new();
-    for element in &program.elements {
+    for element in program.elements.iter().filter(|element| element.key.is_some()) {
         if let Some(capacity) = element.capacity.filter(|capacity| *capacity > contexts) {
             let message = format!(
                 "the table of element `{}` has {capacity} contexts, and those of this hardware hold {contexts}; make it smaller, or run the \
@@ -56,13 +61,14 @@ pub fn words(program: &Program, image: &Image, contexts: u32) -> Result<Vec<Vec<
             faults.push(Fault::new(element.span, message));
         }
     }
-    let each = program.elements.iter().zip(&image.elements);
-    let words = each.map(|(element, image)| element_words(element, image, &mut faults)).collect();
+    let each = program.elements.iter().zip(&image.elements).zip(timeouts);
+    let words = each.map(|((element, image), timeouts)| element_words(element, image, timeouts, &mut faults)).collect();
     if faults.is_empty() { Ok(words) } else { Err(faults) }
 }
 
-fn element_words(element: &Element, image: &ElementImage, faults: &mut Vec<Fault>) -> Vec<u32> {
-    let periods = periods(element, faults);
+fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], faults: &mut Vec<Fault>) -> Vec<u32> {
+    faults.extend(too_many(element, timeouts));
+    let periods = &timeouts[..timeouts.len().min(limits::PERIODS)];
     let mut to = Packed::default();
     to.flag(element.key.is_some());
     to.flag(image.serial);
@@ -78,14 +84,14 @@ fn element_words(element: &Element, image: &ElementImage, faults: &mut Vec<Fault
     for (count, registers) in [(limits::REGISTERS, &element.registers), (limits::GLOBALS, &element.globals)] {
         to.array(count, 32, registers, |to, register| to.put(register.initial, 32));
     }
-    to.array(limits::PERIODS, PERIOD, &periods, |to, period| {
+    to.array(limits::PERIODS, PERIOD, periods, |to, period| {
         to.option(period.then.map(u32::from), STATE);
         to.put(period.micros, 32);
     });
     to.array(limits::PREDICATES, PREDICATE, &image.predicates, predicate);
     to.array(limits::CONDITIONS, CONDITION, &image.conditions, condition);
     to.array(limits::FUNCTIONS, FUNCTION, &image.functions, function);
-    to.array(limits::ROWS, MATCH + CHOICE, &image.rows, |to, part| row(to, part, &periods));
+    to.array(limits::ROWS, MATCH + CHOICE, &image.rows, |to, part| row(to, part, periods));
     let mut words: Vec<u32> = image.rows.iter().flat_map(RowImage::edit_words).collect();
     words.resize(limits::ROWS * EDIT_WORDS, 0);
     words.extend(to.words());
@@ -103,33 +109,41 @@ fn places(capacity: Option<u32>) -> u32 {
     (places - 1) & ((1 << PLACE) - 1)
 }
 
-/// The different timeouts of an element, in the order of its rows.
-pub(crate) fn periods(element: &Element, faults: &mut Vec<Fault>) -> Vec<Timeout> {
-    let mut periods = Vec::new();
-    let mut first = None;
-    for row in &element.rows {
-        let Next::State { hard, idle, .. } = row.next else { continue };
-        for timeout in [hard, idle].into_iter().flatten() {
-            if !periods.contains(&timeout) {
-                periods.push(timeout);
-            }
-        }
-        if periods.len() > limits::PERIODS {
-            first = first.or(Some(row.span));
+/// The different timeouts of an element: those of a program before it, as contexts know them by their numbers, then those of its own rows.
+pub(crate) fn timeouts(element: &Element, before: &[Timeout]) -> Vec<Timeout> {
+    let mut timeouts = before.to_vec();
+    for timeout in element.rows.iter().flat_map(timeouts_of) {
+        if !timeouts.contains(&timeout) {
+            timeouts.push(timeout);
         }
     }
-    if let Some(span) = first {
-        let message = format!(
-            "element `{}` has {} different timeouts, with the states that they lead to, {} at most in hardware; this is the first row \
-             that has one too many; make some of them the same",
-            element.name,
-            periods.len(),
-            limits::PERIODS
-        );
-        faults.push(Fault::new(span, message));
-    }
-    periods.truncate(limits::PERIODS);
-    periods
+    timeouts
+}
+
+fn timeouts_of(row: &Row) -> impl Iterator<Item = Timeout> + use<> {
+    let (hard, idle) = match row.next {
+        Next::State { hard, idle, .. } => (hard, idle),
+        Next::Same | Next::Forget => (None, None),
+    };
+    hard.into_iter().chain(idle)
+}
+
+fn too_many(element: &Element, timeouts: &[Timeout]) -> Option<Fault> {
+    let without_place = timeouts.get(limits::PERIODS..).filter(|rest| !rest.is_empty())?;
+    let row = element.rows.iter().find(|row| timeouts_of(row).any(|timeout| without_place.contains(&timeout)));
+    let way_out = if self::timeouts(element, &[]).len() > limits::PERIODS {
+        "make some of them the same"
+    } else {
+        "those of the rows before it are among them, as contexts may still have them; load it as a new chain, or make some of them the same"
+    };
+    let message = format!(
+        "element `{}` has {} different timeouts, with the states that they lead to, {} at most in hardware; this is the first row \
+         that has one too many; {way_out}",
+        element.name,
+        timeouts.len(),
+        limits::PERIODS
+    );
+    Some(Fault::new(row.map_or(element.span, |row| row.span), message))
 }
 
 /// Where words of fields stand in a key.

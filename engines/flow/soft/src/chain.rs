@@ -103,6 +103,8 @@ pub struct Chain {
     program: Program,
     elements: Vec<Element>,
     events: Events,
+    /// How often rows were changed.
+    changes: u64,
 }
 
 impl Chain {
@@ -110,7 +112,7 @@ impl Chain {
     pub fn new(program: &Program, options: &Options) -> Chain {
         let element = |(at, one)| Element::new(at, one, options.contexts, options.seed);
         let elements = program.elements.iter().enumerate().map(element).collect();
-        Chain { program: program.clone(), elements, events: Events::new(options.events) }
+        Chain { program: program.clone(), elements, events: Events::new(options.events), changes: 0 }
     }
 
     /// What it runs.
@@ -315,7 +317,13 @@ impl Chain {
             element.parts.counters.rows = vec![0; new.rows.len()];
         }
         self.program = program.clone();
+        self.changes += 1;
         Ok(())
+    }
+
+    /// How often rows were changed: counters of rows count since the last time.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     fn element(&self, number: usize) -> Result<&Element, HostError> {
