@@ -170,8 +170,12 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// Whether a row misses the figure beside it by more than counting whole frames explains. `gbps` and `share` say the same as `mpps`.
+/// Whether a row misses the figure beside it by more than counting whole frames explains, or frames got lost where none may. `gbps` and
+/// `share` say the same as `mpps`.
 fn worse_than_peer(row: &Row) -> bool {
+    if row.metric == "dropped" {
+        return row.goal.is_some_and(|goal| row.value > goal);
+    }
     let Some(paper) = row.paper else { return false };
     match row.metric.as_str() {
         "latency_ns" | "longest_ns" | "reload_us" | "rows" => row.value > paper,
@@ -239,6 +243,7 @@ mod tests {
         assert!(worse_than_peer(&row("latency_ns", Some(800.0), 801.0)));
         assert!(!worse_than_peer(&row("latency_ns", Some(800.0), 400.0)));
         assert!(!worse_than_peer(&row("mpps", None, 1.0)));
+        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("dropped", None, 1.0) }));
     }
 
     #[test]
