@@ -323,7 +323,7 @@ class PythonSide:
         return found
 
     def registers(self, name: str) -> dict[str, int]:
-        return self.oracle.globals[self.names.index(name)]
+        return dict(self.oracle.globals[self.names.index(name)])
 
     def counters(self) -> Record:
         counters: Record = dict(self.oracle.totals)
