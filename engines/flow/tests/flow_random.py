@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import ICMP, IP, TCP, UDP
@@ -193,6 +194,10 @@ class Writer:
 class Traffic:
     """Frames of few flows, at times that go on."""
 
+    # The ends of addresses.
+    hosts: Sequence[str] = "123"
+    hosts6: Sequence[str] = "12"
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.time = self.random.choice((0, 1 << 31, (1 << 32) - 500))
@@ -219,8 +224,8 @@ class Traffic:
         (packet.getlayer(Dot1Q, tags) if tags else packet[Ether]).type = kind
         if six:
             packet /= IPv6(
-                src=f"2001:db8::{choice('12')}",
-                dst=f"2001:db8::{choice('12')}",
+                src=f"2001:db8::{choice(self.hosts6)}",
+                dst=f"2001:db8::{choice(self.hosts6)}",
                 hlim=choice((1, 64)),
                 tc=choice((0, 8)),
             )
@@ -228,8 +233,8 @@ class Traffic:
                 packet /= choice((IPv6ExtHdrDestOpt(), IPv6ExtHdrFragment(offset=choice((0, 1)), m=1)))
         else:
             packet /= IP(
-                src=f"10.0.0.{choice('123')}",
-                dst=f"10.0.0.{choice('123')}",
+                src=f"10.0.0.{choice(self.hosts)}",
+                dst=f"10.0.0.{choice(self.hosts)}",
                 ttl=choice((1, 64)),
                 tos=choice((0, 7)),
                 id=choice(WORDS),

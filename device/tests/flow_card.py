@@ -1,0 +1,113 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Cards with an inline chain on either target, with a clock that goes on when the test says so: each frame finds the time that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from penstock import Device, regs
+
+CHAIN = 0x4500_0000  # registers of the inline chain
+TARGETS = ("soft", "rtl")
+# Where a frame has left (None: nowhere), and as what.
+Left = tuple[int | str, bytes] | None
+# When, at which Ethernet port, and what.
+Arrival = tuple[int, int, bytes]
+S = 1_000_000
+# The walker may come by that late: what is over for 268 s seems to be to come.
+LATE = 250 * S
+# Cycles of the walker from one place of a table to the next, and some to spare for what it waits for.
+WALK = 130
+# Cycles in which a frame gets through a chain of four elements, when it is alone.
+ALONE = 120
+
+
+def byte_of(port: int) -> int:
+    """What programs call an Ethernet port."""
+    return port if port < 2 else 8 + port
+
+
+def exit_of(verdict: tuple, came: int, ports: int) -> int | str | None:
+    """Where a frame leaves a card whose units send what passes to the neighbour of the port where it came; None: nowhere."""
+    if verdict[0] == "drop":
+        return None
+    if verdict[0] == "pass":
+        return came ^ 1
+    byte = 2 if verdict[0] == "host" else verdict[1]
+    if byte == 2:
+        return "host"
+    return next((port for port in range(ports) if byte in {byte_of(port), 8 + port}), None)
+
+
+class TimedCard:
+    """A card, opened; `at` sets its clock."""
+
+    def __init__(self, design: Path, target: str, **options: Any) -> None:
+        self.card = Device.open(design, target, **options)
+        self.flow = self.card.flow
+        self.rtl = target == "rtl"
+        self.walked: int | None = None
+        if self.rtl:
+            self.card.write(CHAIN + regs.INLINE_HOLD, 1)
+            self.round = WALK * (self.card.read(CHAIN + regs.INLINE_CONTEXTS) + 4)
+
+    def __enter__(self) -> TimedCard:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.card.close()
+
+    def at(self, time: int) -> None:
+        """It is so late, in µs; a card in RTL has 32 bits of that."""
+        if self.rtl:
+            self.card.write(CHAIN + regs.INLINE_TIME, time & 0xFFFFFFFF)
+        else:
+            self.flow.time = time
+
+    def walk(self) -> None:
+        """Until the walker has been everywhere. On soft it goes on as the clock does, a place of each table in a microsecond."""
+        if self.rtl:
+            self.card.step(self.round)
+
+    def reach(self, time: int) -> None:
+        """The same as `at`, with the walker coming by as often as it must."""
+        self.walked = time if self.walked is None else self.walked
+        while self.rtl and time - self.walked > LATE:
+            self.walked += LATE
+            self.at(self.walked)
+            self.walk()
+        self.at(time)
+
+    def send(self, port: int, frames: Iterable[bytes]) -> list[Left]:
+        """Takes frames of one port through, one after the other as fast as they come; where each has left."""
+        count = self.card.send(frames, port)
+        result = self.card.run()
+        return self.left(result.frames, count)
+
+    def play(self, arrivals: list[Arrival]) -> list[Left]:
+        """Takes frames through, each at its time and behind the one before; where each has left."""
+        left: list[Left] = []
+        waiting, now = 0, None
+        for time, port, frame in arrivals:
+            if time != now:
+                if not self.rtl:
+                    left += self.left(self.card.run().frames, waiting)
+                    waiting = 0
+                self.reach(time)
+                now = time
+            waiting += self.card.send(frame, port)
+            if self.rtl:
+                self.card.step(ALONE + len(frame) // 16)
+        return left + self.left(self.card.run().frames, waiting)
+
+    def left(self, frames: Iterable[Any], count: int) -> list[Left]:
+        left: list[Left] = [None] * count
+        for frame in frames:
+            assert frame.source is not None and left[frame.source] is None
+            left[frame.source] = (frame.port, frame.data)
+        return left

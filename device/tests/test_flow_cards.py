@@ -1,0 +1,140 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The programs of the flow engine in cards, on both targets, against plain Python models of what they are for: where each frame leaves, and as what."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from flow_card import TARGETS, Arrival, Left, TimedCard, byte_of, exit_of
+from flow_soft import PROGRAMS
+from scapy.packet import Packet
+from system import ROOT
+from test_flow_programs import DROP, PASS, SEQUENCES, S, Step, SynFlood, built, tcp, udp
+from test_flow_tcp import INSIDE, OUTSIDE, life
+
+# Frames of each sequence, so many that all that a program does happens; the long form has whole sequences.
+FRAMES = 250
+LONGER = {"big_flows": 320, "super_spreader": 650}
+# Few kinds of cards, as each is a model to build: how many Ethernet ports, elements and contexts. What a program does not need does nothing.
+SMALL = (2, 2, 62)
+LARGE = (3, 4, 124)
+NOTHING = "element rest{} {{ port == 255 => drop }}\n"
+
+
+def design_of(folder: Path, text: str) -> tuple[Path, int]:
+    """A card with a program in front of one unit, which forwards, and its ports."""
+    elements = len(re.findall(r"^element ", text, re.MULTILINE))
+    ports, room, contexts = SMALL if elements <= SMALL[1] else LARGE
+    # A larger table than is needed takes time to walk through.
+    (folder / "program.efsm").write_text(re.sub(r"table \d+", f"table {contexts}", text))
+    (folder / "rest.efsm").write_text("".join(NOTHING.format(n) for n in range(room - elements)))
+    blocks = ["program", "rest"][: 1 + (room > elements)]
+    lines = [f'[card]\nname = "test"\nports = {ports}']
+    lines += [f'[[inline]]\nname = "{b}"\nengine = "flow"\nprogram = "{b}.efsm"\ncontexts = {contexts}' for b in blocks]
+    lines += [f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"']
+    design = folder / "card.toml"
+    design.write_text("\n".join(lines) + "\n")
+    return design, ports
+
+
+def check(left: list[Left], wanted: list[Left], arrivals: list[tuple[int, int, Packet]]) -> None:
+    """Says of the first frame that is not as it should be what it was."""
+    for number, (found, expected, (time, port, packet)) in enumerate(zip(left, wanted, arrivals, strict=True)):
+        assert found == expected, f"frame {number} at {time} from port {port}: {packet.summary()}"
+
+
+def by_ports(steps: Iterable[Step], ports: int) -> list[tuple[int, int, Packet]]:
+    """Steps have ports as programs call them."""
+    numbers = {byte_of(port): port for port in range(ports)}
+    return [(time, numbers[byte], packet) for time, byte, packet in steps]
+
+
+def arrivals_of(steps: Iterable[tuple[int, int, Packet]]) -> list[Arrival]:
+    return [(time, port, bytes(packet)) for time, port, packet in steps]
+
+
+@pytest.mark.parametrize("count", [FRAMES, pytest.param(None, marks=pytest.mark.long)], ids=["short", "whole"])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_program(name: str, target: str, count: int | None, tmp_path: Path) -> None:
+    model, sequence = SEQUENCES[name]()
+    # A card's clock never goes back.
+    steps = sorted(islice(sequence, count and LONGER.get(name, count)), key=lambda step: step[0])
+    design, ports = design_of(tmp_path, (PROGRAMS / f"{name}.efsm").read_text())
+    wanted: list[Left] = []
+    seen: Counter = Counter()
+    came = by_ports(steps, ports)
+    for (time, byte, packet), (_, port, _) in zip(steps, came, strict=True):
+        verdict, expected = model(time, byte, built(packet))
+        seen[verdict] += 1
+        exit_ = exit_of(verdict, port, ports)
+        wanted.append(None if exit_ is None else (exit_, bytes(expected)))
+    with TimedCard(design, target) as card:
+        left = card.play(arrivals_of(came))
+        inline = card.card.counters().inline
+    check(left, wanted, came)
+    assert inline is not None and (inline.frames, inline.blocked, inline.refused) == (len(steps), seen[DROP], 0)
+
+
+def attacked() -> Iterable[tuple[int, int, Packet, bool]]:
+    """Connections, and beside them a host inside and one outside that send floods of SYNs; whether the tracking alone lets a frame pass."""
+    connections = list(islice(life(1, pause=0), 600))
+    yield from connections
+    begin = connections[0][0]
+    for port, attacker, victim, start in (
+        (INSIDE, "10.0.0.66", "198.51.100.1", begin + 100_001),
+        (OUTSIDE, "203.0.113.9", "10.0.0.1", begin + 300_001),
+    ):
+        other = udp(attacker, victim, 53, 53)
+        yield start - 1, port, other, True
+        for at in range(130):
+            # Who asks from outside is of no connection, so nothing of this passes.
+            yield start + 7000 * at, port, tcp(attacker, victim, 1024 + at, 80), port == INSIDE
+        banned = start + 7000 * 100
+        for after in (1, 59 * S, 60 * S - 1, 60 * S):
+            yield banned + after, port, other, True
+
+
+def small(design: Path, folder: Path) -> Path:
+    """A copy of a design with tables of the size of the other cards here."""
+    text = re.sub(r"contexts = \d+\n", "", design.read_text())
+    text = text.replace("[[inline]]\n", f"[[inline]]\ncontexts = {LARGE[2]}\n").replace('"../', f'"{ROOT}/')
+    text = text.replace(f"{PROGRAMS}/syn_flood.efsm", "syn_flood.efsm")
+    program = (PROGRAMS / "syn_flood.efsm").read_text()
+    (folder / "syn_flood.efsm").write_text(re.sub(r"table \d+", f"table {LARGE[2]}", program))
+    copy = folder / design.name
+    copy.write_text(text)
+    return copy
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_tracking_behind_flood_detection(target: str, tmp_path: Path) -> None:
+    design = ROOT / "designs/tcp.toml"
+    # In RTL a model of a card that is there anyway, and tables that are soon walked through.
+    card = (
+        TimedCard(small(design, tmp_path), target, ports=3, units=1) if target == "rtl" else TimedCard(design, target)
+    )
+    flood = SynFlood()
+    steps = sorted(attacked(), key=lambda step: step[0])
+    wanted: list[Left] = []
+    seen: Counter = Counter()
+    for time, port, packet, passes in steps:
+        detected = flood(time, port, built(packet))[0]
+        assert passes or detected in (PASS, DROP)
+        seen[detected == DROP, passes] += 1
+        wanted.append((port ^ 1, bytes(packet)) if passes and detected != DROP else None)
+    assert len(flood.banned) == 2 and min(seen.values()) > 10
+    with card:
+        came = [(time, port, packet) for time, port, packet, _ in steps]
+        left = card.play(arrivals_of(came))
+        check(left, wanted, came)
+        # All that passes gets to the units.
+        counters = card.card.counters()
+        assert sum(unit.rx_frames for unit in counters.units) == sum(one is not None for one in left)
+        told = [event.key["ip.src"] for event in card.flow.events() if event.kind == "notified"]
+        assert told == ["10.0.0.66", "203.0.113.9"]
