@@ -4,8 +4,8 @@ checks that all bugs can be planted.
 
 The bugs stand in files named mutants.toml. Each has a `name`, the `file` it changes, the text it replaces (`find`, which must occur
 exactly once) and what it puts there (`replace`), and the `test` that must fail: pytest arguments, or cargo arguments that start
-with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs on the unchanged tree first: one
-that fails there proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours, so a bug that was caught is not
+with `cargo`. A bug that does not compile proves nothing and counts as missed. Each test runs on the unchanged tree before and after: if it
+fails there, it proves nothing. Each processor tries bugs in a copy of the tree of its own. It takes hours, so a bug that was caught is not
 tried again while the file it changes and its test are as they were; `--again` tries all.
 """
 
@@ -241,16 +241,23 @@ class Run:
                 return 0
             # All that the test needs is built now.
             limit_s = max(SHORTEST_LIMIT_S, 4 * (time.monotonic() - start))
-            return sum(self._try(copy, mutant, limit_s) for mutant in mutants)
+            caught = [mutant for mutant in mutants if self._try(copy, mutant, limit_s)]
+            # Else it may have failed for want of memory or of room on the disk.
+            if caught and not copy.passes(test):
+                print(f"the unchanged tree fails now, so these catches prove nothing: {test}", flush=True)
+                return 0
+        except InterruptedError as error:
+            print(f"{test}: {error}", flush=True)
+            return 0
         finally:
             self._free.put(copy)
+        with RECORD.open("a") as record:
+            record.writelines(self._lines[mutant] for mutant in caught)
+        return len(caught)
 
     def _try(self, copy: Copy, mutant: Mutant, limit_s: float) -> bool:
         start = time.monotonic()
         verdict = copy.attempt(mutant, limit_s)
-        if verdict == "caught":
-            with RECORD.open("a") as record:
-                record.write(self._lines[mutant])
         print(f"{verdict} {mutant.name} ({mutant.file}) {time.monotonic() - start:.0f} s", flush=True)
         return verdict == "caught"
 

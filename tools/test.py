@@ -141,7 +141,8 @@ def run(step: Step) -> tuple[Count, str]:
     if not ok:
         lines.append(done.stdout)
     else:
-        lines += [f"       {line}" for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
+        telling = r"SKIPPED|[\d.]+s (?:setup|call|teardown)\b"
+        lines += [f"       {line}" for line in done.stdout.splitlines() if re.match(telling, line)]
     return count, "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly
+from penstock.cargo import example
 from penstock.hdl import ROOT, simulate
 
 for folder in ("lib/tests", "lib/headers/tests", "tools"):
@@ -25,7 +26,6 @@ import fields  # noqa: E402
 from header_model import Found, look  # noqa: E402
 from header_vectors import Edits, Maker, random_edit, zero_checksums  # noqa: E402
 
-EDIT = ROOT / "target/release/examples/edit"
 BEAT, TAIL, LONGEST = 64, 16, 16384
 LATENCY = 11
 # How often there is a beat, an edit, and room behind.
@@ -190,7 +190,7 @@ def by_native_code(rng: random.Random, count: int) -> Iterator[Job]:
     cases = [unsound(rng, maker) for _ in range(count)]
     # An edit that the frame does not allow changes nothing; the line must have one.
     lines = [f"{frame.hex()} {','.join(':'.join(edit) for edit in edits) or 'set:port:0'}\n" for frame, edits in cases]
-    done = subprocess.run([EDIT], input="".join(lines), check=True, capture_output=True, text=True).stdout
+    done = subprocess.run([example("edit")], input="".join(lines), check=True, capture_output=True, text=True).stdout
     for (frame, _), line in zip(cases, done.splitlines(), strict=True):
         result, tags = line.split(" ")
         yield job(rng, bytes(frame), bytes.fromhex(result), {*tags.split(",")} & {*SHIMS})
@@ -343,6 +343,5 @@ async def edits_of_native_code(dut: Any) -> None:
 
 
 def test_deparser() -> None:
-    build = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock-headers", "--example", "edit"]
-    subprocess.run(build, cwd=ROOT, check=True)
+    example("edit")  # built before the simulation starts
     simulate("deparser_bench", ["lib/rtl/headers.f", "lib/tests/deparser_bench.sv"], Path(__file__).stem)

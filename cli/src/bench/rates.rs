@@ -16,13 +16,13 @@ pub fn whole_frames(size: usize, cycles: u64) -> u64 {
 }
 
 /// Forwarding rate of the paper, Mpps (section 6.1 and Figure 7), where it gives one: its units forward a frame every 16
-/// cycles, its ports take one every other cycle, and 8 units reach 200 Gb/s from 1,024 bytes.
+/// cycles, its ports take one every other cycle, and 8 units reach 200 Gb/s from 1,024 bytes. Its smallest frames have 64.
 pub fn paper_forward(units: u32, ports: u32, size: usize) -> Option<f64> {
     let line = line(ports, size);
     let units_limit = f64::from(units) * CLOCK_MHZ / 16.0;
     let limit = units_limit.min(f64::from(ports) * CLOCK_MHZ / 2.0);
     let between = ports == 2 && units == 8 && limit > line && size < 1024;
-    (!between).then(|| line.min(limit))
+    (size >= 64 && !between).then(|| line.min(limit))
 }
 
 /// Forwarding rate aimed at, Mpps: line rate; with 8 units on two ports from 128 bytes.
@@ -76,6 +76,7 @@ mod tests {
 
     #[test]
     fn figure_7() {
+        assert_eq!(paper_forward(16, 2, 60), None);
         assert_eq!(paper_forward(16, 2, 64), Some(250.0));
         assert_eq!(paper_forward(16, 1, 64), Some(125.0));
         assert_eq!(paper_forward(16, 2, 128), Some(line(2, 128)));

@@ -196,8 +196,12 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// Whether a row misses the figure beside it by more than counting whole frames explains. `gbps` and `share` say the same as `mpps`.
+/// Whether a row misses the figure beside it by more than counting whole frames explains, or something got lost where nothing may. `gbps` and
+/// `share` say the same as `mpps`.
 fn worse_than_peer(row: &Row) -> bool {
+    if matches!(row.metric.as_str(), "dropped" | "lost") && row.goal.is_some_and(|goal| row.value > goal) {
+        return true;
+    }
     let Some(paper) = row.paper else { return false };
     match row.metric.as_str() {
         "latency_ns" | "longest_ns" | "reload_us" | "rows" | "added_ns" | "element_cycles" => row.value > paper,
@@ -262,7 +266,9 @@ mod tests {
         assert!(worse_than_peer(&row("latency_ns", Some(800.0), 801.0)));
         assert!(!worse_than_peer(&row("latency_ns", Some(800.0), 400.0)));
         assert!(!worse_than_peer(&row("mpps", None, 1.0)));
-        assert!(worse_than_peer(&row("dropped", Some(0.0), 0.01)) && !worse_than_peer(&row("dropped", Some(0.0), 0.0)));
+        assert!(worse_than_peer(&row("dropped", Some(15.0), 16.0)) && !worse_than_peer(&row("dropped", Some(15.0), 1.0)));
+        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("dropped", Some(15.0), 1.0) }));
+        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("lost", None, 1.0) }));
     }
 
     #[test]

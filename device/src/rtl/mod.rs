@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use build::BuildError;
 pub use chain::FlowTable;
@@ -74,6 +74,8 @@ pub struct Wave {
 pub struct Window {
     /// Length of the window.
     pub cycles: u64,
+    /// What simulating it took.
+    pub time: Duration,
     /// Frames whose last beat left within it, and their bytes, by Ethernet port.
     pub left: Vec<(u64, u64)>,
     /// Frames whose first beat entered within it.
@@ -201,7 +203,7 @@ impl RtlDevice {
         let mut endless = self.begin_endless(traffic, rate, warmup)?;
         let (taken, looked) = (self.taken()?, self.model.cycle());
         self.count_endless(&mut endless);
-        let from = self.model.cycle();
+        let (from, clock) = (self.model.cycle(), Instant::now());
         let mut result = Window { cycles: window, left: vec![(0, 0); self.host.ports as usize], ..Window::default() };
         while self.model.cycle() < from + window {
             self.model.step(LOOK.min(from + window - self.model.cycle()), u64::MAX);
@@ -216,6 +218,7 @@ impl RtlDevice {
             }
             self.count_endless(&mut endless);
         }
+        result.time = clock.elapsed();
         result.taken = (self.taken()?.wrapping_sub(taken).into(), self.model.cycle() - looked);
         result.drops = self.end_endless(&mut endless)?;
         result.offered = endless.entered;

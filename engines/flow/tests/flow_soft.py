@@ -3,21 +3,14 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import subprocess
 from pathlib import Path
 
+from penstock.cargo import example
+
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "engines/flow/programs"
-
-
-@functools.cache
-def binary() -> Path:
-    """The example program `exec`, built if it is not there."""
-    command = ["cargo", "build", "--quiet", "--release", "--locked", "--package", "penstock-flow", "--example", "exec"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return ROOT / "target/release/examples/exec"
 
 
 class Soft:
@@ -25,7 +18,7 @@ class Soft:
 
     def __init__(self, program: Path, contexts: int = 16384) -> None:
         self.process = subprocess.Popen(
-            [binary(), program, str(contexts)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [example("exec"), program, str(contexts)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def __enter__(self) -> Soft:

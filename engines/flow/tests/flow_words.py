@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import random
 import subprocess
@@ -13,26 +12,19 @@ from pathlib import Path
 
 import efsm
 from efsm import Machine, Missing
-from flow_element import ROOT, Context, Element, Event, Outcome, Program
+from flow_element import Context, Element, Event, Outcome, Program
 from flow_random import Traffic, Writer
 from flow_soft import PROGRAMS
 from flow_vector import NO_ELEMENT, Vector, of_frame
+from penstock.cargo import example
 
 SEEDS = 30
 FRAMES = 120
 
 
-@functools.cache
-def binary() -> Path:
-    """The compiler's example `words`, built if it is not there."""
-    options = ["--quiet", "--release", "--locked", "--package", "penstock-flow-compiler", "--example", "words"]
-    subprocess.run(["cargo", "build", *options], cwd=ROOT, check=True)
-    return ROOT / "target/release/examples/words"
-
-
 def words(path: Path, contexts: int = 1 << 20) -> list[dict] | str:
     """For each element of a program, whose table may hold so many contexts, its words, and the program's row of each of its own; or what is wrong."""
-    done = subprocess.run([binary(), path, str(contexts)], capture_output=True, text=True, check=False)
+    done = subprocess.run([example("words"), path, str(contexts)], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return json.loads(done.stdout)
     # Never a panic; always a place.

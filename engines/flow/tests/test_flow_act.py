@@ -5,7 +5,6 @@ against the interpreter (efsm.py), which carries out their edits one after the o
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import random
 import subprocess
@@ -17,7 +16,8 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
-from penstock.hdl import ROOT, simulate
+from penstock.cargo import example
+from penstock.hdl import simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -101,20 +101,12 @@ OPERATIONS = {
 }
 
 
-@functools.cache
-def binary() -> Path:
-    """The example program `edits` of the compiler, built if it is not there."""
-    command = "cargo build --quiet --release --locked --package penstock-flow-compiler --example edits"
-    subprocess.run(command.split(), cwd=ROOT, check=True)
-    return ROOT / "target/release/examples/edits"
-
-
 class Rows:
     """Random programs of one row, with what hardware has of them."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
-        self.compiler = subprocess.Popen([binary()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.compiler = subprocess.Popen([example("edits")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.writer = Writer(rng.getrandbits(32))
         self.writer.keyed, self.writer.states = True, []
         self.writer.flow = [f"r{n}" for n in range(REGISTERS)]
@@ -246,5 +238,5 @@ def test_random_words() -> None:
 
 
 def test_rows_of_programs() -> None:
-    binary()
+    example("edits")
     run("rows_of_programs")

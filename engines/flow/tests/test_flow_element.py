@@ -18,6 +18,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 from penstock import regs
+from penstock.cargo import example
 from penstock.hdl import simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -56,7 +57,7 @@ from flow_element import (
 )
 from flow_random import Traffic
 from flow_vector import BESIDE, NO_ELEMENT, SIZES, Vector, of_frame
-from flow_words import Given, Play, accepted, binary, left, play, programs, values_of, words
+from flow_words import Given, Play, accepted, left, play, programs, values_of, words
 
 ENTRIES = 64
 ROOM = ENTRIES * 97 // 100
@@ -846,7 +847,7 @@ async def any_key(dut: Any) -> None:
 )
 def test_flow_element(case: str, entries: int, tmp_path: Path) -> None:
     if "programs_of" in case or case == "random_programs":
-        binary()
+        example("words")
     simulate(
         "flow_element",
         ["engines/flow/rtl/rtl.f"],

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from efsm import Machine
 from flow_random import Traffic, Writer
-from flow_soft import Soft, binary
+from flow_soft import Soft
+from penstock.cargo import example
 
 # So many seeds, and of each program so many frames.
 SEEDS = 60
@@ -21,7 +22,7 @@ def accepted(seed: int, path: Path) -> str:
     for attempt in range(1000):
         text = Writer(1000 * seed + attempt).program()
         path.write_text(text)
-        done = subprocess.run([binary(), path], input="", capture_output=True, text=True, check=False)
+        done = subprocess.run([example("exec"), path], input="", capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return text
         # Never a panic; always a place.

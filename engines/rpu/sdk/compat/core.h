@@ -130,7 +130,8 @@ static inline void read_in_pkt(struct Desc *desc) {
   RECV_DESC_RELEASE = 1;
   if (pn_hash_in_front) {
     pn_put_hash((uintptr_t)desc->data);
-    if (pn_has_headers) pn_put_hash(PN_REG(RPU_CORE_RECV_HDR));
+    uintptr_t headers = pn_has_headers ? PN_REG(RPU_CORE_RECV_HDR) : 0;
+    if (headers) pn_put_hash(headers); /* A slot behind the header slots has no copy. */
   }
   pn_barrier();
 }

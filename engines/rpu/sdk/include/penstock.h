@@ -171,7 +171,10 @@ static inline pn_desc_t pn_recv(void) {
 /* 1 when pn_recv() would return at once. */
 static inline int pn_ready(void) { return *(volatile uint8_t *)(uintptr_t)RPU_CORE_READY; }
 
-/* The first min(length, 128) bytes of the frame that pn_recv() returned last: a copy in data memory, for reading fast. */
+/*
+ * The first min(length, 128) bytes of the frame that pn_recv() returned last: a copy in data memory, for reading fast. A null pointer when its
+ * slot has none: there are as many copies as the program declared.
+ */
 static inline const uint8_t *pn_hdr(void) { return (const uint8_t *)(uintptr_t)PN_REG(RPU_CORE_RECV_HDR); }
 /*
  * The same at an address that is always the same: the hardware moves the page of data memory behind it with each frame that is taken. So it
