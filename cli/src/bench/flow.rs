@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card of the benches of the flow engine in RTL: two ports and one element with a table of 65,536 places, whose program counts frames by a key and sends them to the other
-//! port (bench/flow). All that the paper's card does to a state is in that: a flow's frame reads what the one before has written.
+//! The card of the benches of the flow engine in RTL: two ports and one element with a table of 65,536 places, whose program counts frames by a key
+//! and sends them to the other port (bench/flow). All that the paper's card does to a state is in that: a flow's frame reads what the one before has
+//! written.
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Device, ElementCounters, ForGroup, Override, Port, Rate, Root, Traffic};
@@ -90,6 +91,14 @@ pub fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCo
     Ok(element)
 }
 
+/// The least of them that so many percent of all do not exceed.
+pub fn percentile(bench: &'static str, cycles: &[u64], percent: usize) -> Result<u64, BenchError> {
+    let mut sorted = cycles.to_vec();
+    sorted.sort_unstable();
+    let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(at).copied().ok_or_else(|| BenchError::Wrong(bench, "no frame came by".to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +109,13 @@ mod tests {
         assert_eq!(bytes_a_cycle(wire::LINE_GBPS, wire::CLOCK_MHZ), wire::LINE_BYTES_A_CYCLE as f64);
         assert_eq!(ports(PAPER_GBPS, PAPER_MHZ), Rate::Ports(64.0));
         assert_eq!(ports(PAPER_GBPS, wire::CLOCK_MHZ), Rate::Ports(40.0));
+    }
+
+    #[test]
+    fn percentiles() {
+        let cycles: Vec<u64> = (1..=200).rev().collect();
+        let some = [50, 99, 100].map(|percent| percentile("flow", &cycles, percent).ok());
+        assert_eq!(some, [Some(100), Some(198), Some(200)]);
+        assert!(percentile("flow", &[], 50).is_err());
     }
 }

@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `flow-latency`: cycles of a frame's headers in an element of the flow engine, and of the frame in the whole inline chain (FlowBlaze, section 5.2).
 //!
-//! An element's cycles are those from the one in which it takes a frame's headers to the one in which it gives them back. The chain's are from a frame's first beat out of the ingress to its first beat
-//! on the way to its exit: header parser, elements with the queues between them, and deparser; one element alone has no queue. Frames are alone in the card; under load one may wait for
-//! those ahead, which is measured with one element at 40 Gb/s and 156.25 MHz, all frames of 64 B.
+//! An element's cycles are those from the one in which it takes a frame's headers to the one in which it gives them back. The chain's are from a
+//! frame's first beat out of the ingress to its first beat on the way to its exit: header parser, elements with the queues between them, and
+//! deparser; one element alone has no queue. Frames are alone in the card; under load one may wait for those ahead, which is measured with one
+//! element at 40 Gb/s and 156.25 MHz, all frames of 64 B.
 
 use std::collections::BTreeMap;
 
@@ -104,10 +105,10 @@ fn loaded(device: &mut RtlDevice, key: Key) -> Result<Vec<Row>, BenchError> {
     let case = case(&[("elements", json!(1)), ("key", json!(key.name())), ("load", load)]);
     let row = |metric, value: u64| Row::new(BENCH, &case, metric, "cycles", [None, None], value as f64);
     Ok(vec![
-        row("element_median", percentile(&in_element, 50)?),
-        row("element_p99", percentile(&in_element, 99)?),
+        row("element_median", flow::percentile(BENCH, &in_element, 50)?),
+        row("element_p99", flow::percentile(BENCH, &in_element, 99)?),
         row("element_most", most(&in_element)?),
-        row("chain_p99", percentile(&in_chain, 99)?),
+        row("chain_p99", flow::percentile(BENCH, &in_chain, 99)?),
     ])
 }
 
@@ -155,15 +156,7 @@ fn cycles_in_chain(hops: &[Hop]) -> Vec<u64> {
 }
 
 fn most(cycles: &[u64]) -> Result<u64, BenchError> {
-    percentile(cycles, 100)
-}
-
-/// The least of them that so many percent of all do not exceed.
-fn percentile(cycles: &[u64], percent: usize) -> Result<u64, BenchError> {
-    let mut sorted = cycles.to_vec();
-    sorted.sort_unstable();
-    let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
-    sorted.get(at).copied().ok_or_else(|| wrong("no frame came by".to_string()))
+    flow::percentile(BENCH, cycles, 100)
 }
 
 #[cfg(test)]
@@ -198,13 +191,5 @@ mod tests {
             hop(43, Place::Exit(1), 2),
         ];
         assert_eq!(cycles_in_chain(&hops), [30, 31]);
-    }
-
-    #[test]
-    fn percentiles() {
-        let cycles: Vec<u64> = (1..=200).rev().collect();
-        let some = [50, 99, 100].map(|percent| percentile(&cycles, percent).unwrap());
-        assert_eq!(some, [100, 198, 200]);
-        assert!(percentile(&[], 50).is_err());
     }
 }

@@ -266,14 +266,17 @@ mod tests {
         assert!(worse_than_peer(&row("latency_ns", Some(800.0), 801.0)));
         assert!(!worse_than_peer(&row("latency_ns", Some(800.0), 400.0)));
         assert!(!worse_than_peer(&row("mpps", None, 1.0)));
-        assert!(worse_than_peer(&row("dropped", Some(15.0), 16.0)) && !worse_than_peer(&row("dropped", Some(15.0), 1.0)));
+        assert!(
+            worse_than_peer(&row("dropped", Some(15.0), 16.0)) && !worse_than_peer(&row("dropped", Some(15.0), 1.0))
+        );
         assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("dropped", Some(15.0), 1.0) }));
         assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("lost", None, 1.0) }));
     }
 
     #[test]
     fn a_parameter_selects_cases() {
-        let cases = ["trace=MW15", "mhz=156.25"].map(parameter).into_iter().collect::<Result<_, _>>().unwrap_or_default();
+        let cases =
+            ["trace=MW15", "mhz=156.25"].map(parameter).into_iter().collect::<Result<_, _>>().unwrap_or_default();
         let selection = Selection { sizes: Vec::new(), units: Vec::new(), cases };
         let case = |trace: &str, mhz: f64| {
             [("trace".to_string(), trace.into()), ("mhz".to_string(), mhz.into())].into_iter().collect()

@@ -33,12 +33,7 @@ impl Pace {
             Rate::Gbps(gbps) => (LINE_GBPS, gbps, false),
             Rate::Ports(gbps) => (gbps, gbps, false),
         };
-        Self {
-            wire: bytes_a_cycle(wire),
-            rate: bytes_a_cycle(gbps),
-            honour_pause: pause.into(),
-            repeat: repeat.into(),
-        }
+        Self { wire: bytes_a_cycle(wire), rate: bytes_a_cycle(gbps), honour_pause: pause.into(), repeat: repeat.into() }
     }
 
     /// The pace at which such a port takes frames: never less than its wire carries.
