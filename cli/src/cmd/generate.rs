@@ -166,7 +166,7 @@ fn shown(line: &str) -> String {
 
 /// A five-tuple.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Flow {
+pub struct Flow {
     pub(crate) tcp: bool,
     pub(crate) source: u32,
     pub(crate) destination: u32,
