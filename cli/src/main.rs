@@ -5,6 +5,7 @@ mod bench;
 mod card;
 mod cmd;
 mod gdb;
+mod mix;
 mod report;
 mod show;
 mod status;

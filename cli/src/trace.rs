@@ -17,6 +17,7 @@ use serde_json::json;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Block {
     Ingress(u8),
+    Chain,
     Dispatcher,
     SwitchIn,
     Unit(u8),
@@ -137,6 +138,7 @@ fn name_of(block: Block, design: &Design) -> String {
     };
     match block {
         Block::Ingress(index) => format!("ingress, {}", stream(index)),
+        Block::Chain => "inline chain".to_string(),
         Block::Dispatcher => "dispatcher".to_string(),
         Block::SwitchIn => "switch to the units".to_string(),
         Block::Unit(unit) => format!("unit {unit}"),
@@ -183,6 +185,10 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
             }
             continue;
         }
+        if matches!(place, Place::ElementIn(_) | Place::ElementOut(_)) {
+            // Whose headers they are is not told.
+            continue;
+        }
         let mut key = (source, entered);
         if source == LOOPED {
             // Its slot tells who it is, or, when it goes over loopback again, that it leaves a unit where it must be.
@@ -199,8 +205,14 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
         }
         let journey = known.entry(key).or_default();
         match place {
+            Place::Chain(port) => {
+                journey.now = Some((Block::Ingress(port), entered));
+                journey.move_on(cycle, Some(Block::Chain));
+            }
             Place::Ingress(stream) => {
-                journey.now = Some((Block::Ingress(stream), entered));
+                if !journey.is_in(Block::Chain) {
+                    journey.now = Some((Block::Ingress(stream), entered));
+                }
                 journey.move_on(cycle, Some(Block::Dispatcher));
             }
             Place::Dispatched(_) => journey.move_on(cycle, Some(Block::SwitchIn)),
@@ -217,7 +229,7 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
             }
             Place::Exit(exit) if exit == ports + 1 => journey.move_on(cycle, Some(Block::Loopback)),
             Place::Exit(exit) => journey.move_on(cycle, Some(Block::Exit(exit))),
-            Place::SlotFree(_) => {}
+            Place::SlotFree(_) | Place::ElementIn(_) | Place::ElementOut(_) => {}
         }
     }
     for departure in &run.departures {
@@ -304,6 +316,25 @@ mod tests {
                 (Block::Unit(5), 37, 60),
             ]
         );
+    }
+
+    #[test]
+    fn a_chain_is_between_ingress_and_dispatcher_or_exit() {
+        let elements = [hop(15, Place::ElementIn(0), 0, 0, 0), hop(23, Place::ElementOut(0), 0, 0, 0)];
+        for (place, block) in [(Place::Ingress(0), Block::Dispatcher), (Place::Exit(0), Block::Exit(0))] {
+            let mut hops = vec![hop(13, Place::Chain(0), 0, 0, 0)];
+            hops.extend(elements);
+            hops.push(hop(40, place, 0, 0, 0));
+            let bytes = vec![0; 60];
+            let (to, input) = (Port::Ethernet(0), Some(0));
+            let departure = Departure { to, input, made_by: None, entered: 10, first: 41, last: 42, bytes };
+            let mut traffic = Traffic::default();
+            traffic.push(Port::Ethernet(0), &[0; 60], 0);
+            let run = Run { hops, departures: vec![departure], ..Run::default() };
+            let journeys = journeys(2, &traffic, &run);
+            let slices: Vec<_> = journeys[0].slices.iter().map(|s| (s.block, s.begin, s.end)).collect();
+            assert_eq!(slices, [(Block::Ingress(0), 10, 13), (Block::Chain, 13, 40), (block, 40, 42)]);
+        }
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub enum Rate {
     Line,
     /// So many Gb/s a port, preamble, gap and FCS included, whatever the card says.
     Gbps(f64),
+    /// Ports of so many Gb/s: no byte comes or leaves faster. So a card at another clock is measured: what counts is how many bytes a cycle brings.
+    Ports(f64),
 }
 
 impl Rate {
@@ -69,6 +71,7 @@ impl fmt::Display for Rate {
             Self::Lossless => f.write_str("line rate with pauses"),
             Self::Line => f.write_str("line rate"),
             Self::Gbps(gbps) => write!(f, "{gbps} Gb/s a port"),
+            Self::Ports(gbps) => write!(f, "line rate of ports of {gbps} Gb/s"),
         }
     }
 }

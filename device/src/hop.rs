@@ -6,7 +6,7 @@ use crate::rtl;
 /// A place between two blocks of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
-    /// From the ingress of a stream (ports first, then the host) to the dispatcher.
+    /// From the ingress of a stream (ports first, then the host), or from the inline chain, to the dispatcher.
     Ingress(u8),
     /// From the dispatcher, or for the stream after the host from the loopback, to the switch.
     Dispatched(u8),
@@ -18,6 +18,13 @@ pub enum Place {
     Exit(u8),
     /// A slot of a unit is free again; only the slot says of which frame.
     SlotFree(u8),
+    /// From the ingress of a port to the inline chain.
+    Chain(u8),
+    /// Into an element of the chain: headers of a frame, at most one's a cycle. All frames go through all elements in one order; only that says of
+    /// which frame they are.
+    ElementIn(u8),
+    /// Out of an element, in the order in which they came.
+    ElementOut(u8),
 }
 
 /// A frame's first beat at a place.
@@ -45,7 +52,10 @@ impl From<&rtl::ModelHop> for Hop {
             2 => Place::UnitIn,
             3 => Place::UnitOut,
             4 => Place::Exit,
-            _ => Place::SlotFree,
+            5 => Place::SlotFree,
+            6 => Place::Chain,
+            7 => Place::ElementIn,
+            _ => Place::ElementOut,
         };
         Self {
             cycle: hop.cycle,

@@ -13,6 +13,7 @@ import pytest
 from scapy.layers.l2 import ARP, Ether
 from system import ROOT, DesignMaker, Run, run_design
 from test_flow_programs import DROP, MACS, PASS, Knocking, Model, Nat, S, Step, built, knocks, sessions, udp
+from test_trace import events_of, slices_by_frame
 
 PORTS = (0, 1)
 FORWARD = ROOT / "engines/rpu/programs/forward.c"
@@ -27,7 +28,7 @@ def timed_capture(path: Path, frames: Iterable[tuple[int, bytes]]) -> Path:
     return path
 
 
-def play(design: Path, steps: list[Step], folder: Path, *options: str, target: str = "soft") -> Run:
+def play(design: Path, steps: list[Step], folder: Path, *options: str | Path, target: str = "soft") -> Run:
     """Takes frames through a design, a capture for each port, whose clock never goes back."""
     inputs = []
     steps = sorted(steps, key=lambda step: step[0])
@@ -184,10 +185,18 @@ element count { global all udp => all = all + 1, udp.sport = all }
 """
     design = with_inline(make_design(FORWARD, units=1), gate=gate)
     steps: list[Step] = [(10 * n, 1, udp(f"10.0.0.{n * 7 % 9}", "10.0.1.1", n, 53)) for n in range(200)]
-    soft, rtl = (play(design, steps, tmp_path, target=target) for target in ("soft", "rtl"))
+    trace = tmp_path / "trace.json"
+    soft = play(design, steps, tmp_path)
+    rtl = play(design, steps, tmp_path, "--trace", trace, target="rtl")
     assert soft.status == rtl.status == 0, rtl.stderr
     assert {port: Counter(frames) for port, frames in soft.frames.items()} == {
         port: Counter(frames) for port, frames in rtl.frames.items()
     }
     assert soft.result["drops"] == rtl.result["drops"] and inline(soft) == inline(rtl)
     assert sum(map(len, soft.frames.values())) > 100
+    # What leaves at port 0 goes there from the chain; what else is not dropped goes on to the unit.
+    ways = Counter(tuple(place for place, _, _ in spans) for spans in slices_by_frame(events_of(trace)).values())
+    entry = ("ingress, port 1", "inline chain")
+    past, through = (*entry, "exit, port 0"), (*entry, "dispatcher")
+    assert ways[past] > 10 and ways.total() == sum(map(len, rtl.frames.values()))
+    assert all(way == past or way[:3] == through for way in ways)

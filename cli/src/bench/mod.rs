@@ -5,7 +5,11 @@
 //! of frame times at line rate, so that line rate counts as exactly 1. Cycles become seconds at 250 MHz.
 
 pub mod firewall;
+pub mod flow;
+pub mod flow_latency;
+pub mod flow_rate;
 pub mod flow_soft;
+pub mod flow_table;
 pub mod forward;
 pub mod generate;
 pub mod latency;
@@ -22,6 +26,7 @@ pub mod xdp_rows;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use penstock_device::flow::FlowError;
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};
 use penstock_flow_compiler::Faults;
@@ -52,10 +57,12 @@ pub enum BenchError {
     File(#[from] FileError),
     #[error(transparent)]
     Program(#[from] Faults),
+    #[error(transparent)]
+    Flow(#[from] FlowError),
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(
-        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward, xdp-rate), 1 (rpu-generate, sim-speed, xdp-rate), 2 and 4 (xdp-rate)"
+        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward, xdp-rate), 1 (rpu-generate, sim-speed, xdp-rate), 2 and 4 (xdp-rate), --case parameters as flow-rate prints them, for example trace=MW15"
     )]
     NoCase,
     #[error("{0}: the card does not do what is measured: {1}")]
@@ -69,6 +76,8 @@ pub enum BenchError {
 pub struct Selection {
     pub sizes: Vec<usize>,
     pub units: Vec<u32>,
+    /// Parameters that the case must have; of flow-rate alone.
+    pub cases: Vec<(String, String)>,
 }
 
 impl Selection {
@@ -77,10 +86,20 @@ impl Selection {
         from.iter().copied().filter(|size| self.sizes.is_empty() || self.sizes.contains(size))
     }
 
+    /// Whether a case has all parameters that are asked for.
+    pub fn takes(&self, case: &BTreeMap<String, Value>) -> bool {
+        self.cases.iter().all(|(name, value)| case.get(name).is_some_and(|is| word(is) == *value))
+    }
+
     /// The unit counts of `from` that are selected.
     pub fn units<'a>(&'a self, from: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
         from.iter().copied().filter(|units| self.units.is_empty() || self.units.contains(units))
     }
+}
+
+/// The value of a parameter, as it is printed and given.
+pub fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
 /// A card that is up, of a shipped design, with units dispatched in turn as in the paper.

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::Root;
-use serde_json::Value;
 
 use crate::bench::row::{self, Row};
 use crate::bench::{
-    BenchError, SIZES, Selection, TOLERANCE, firewall, flow_soft, forward, generate, latency, messages, reload,
-    sim_speed, xdp_rate, xdp_rows,
+    BenchError, SIZES, Selection, TOLERANCE, firewall, flow_latency, flow_rate, flow_soft, flow_table, forward,
+    generate, latency, messages, reload, sim_speed, word, xdp_rate, xdp_rows,
 };
 use crate::files;
 
@@ -31,6 +30,15 @@ pub struct Args {
     /// Only cards with so many units.
     #[arg(long = "units", value_name = "N", value_delimiter = ',')]
     pub units: Vec<u32>,
+    /// Only cases of flow-rate with this parameter, for example `key=5-tuple`; may be given several times.
+    #[arg(long = "case", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub cases: Vec<(String, String)>,
+}
+
+/// A parameter of a case.
+fn parameter(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').map(|(name, value)| (name.to_string(), value.to_string()));
+    parts.ok_or_else(|| format!("`{text}`: write NAME=VALUE, for example trace=MW15"))
 }
 
 /// A bench.
@@ -54,6 +62,12 @@ pub enum Name {
     XdpRate,
     /// State machines in native code (FlowBlaze, Figure 7).
     FlowSoft,
+    /// Line rate through an element of the flow engine (FlowBlaze, Figures 8, 11 and 12).
+    FlowRate,
+    /// Places for new contexts (FlowBlaze, Figure 10).
+    FlowTable,
+    /// Cycles in an element and in a chain of them (FlowBlaze, section 5.2).
+    FlowLatency,
     /// Speed of the simulation.
     SimSpeed,
     /// All of them.
@@ -61,7 +75,7 @@ pub enum Name {
 }
 
 impl Name {
-    const EACH: [Self; 10] = [
+    const EACH: [Self; 13] = [
         Self::RpuForward,
         Self::RpuLatency,
         Self::RpuFirewall,
@@ -71,6 +85,9 @@ impl Name {
         Self::XdpRows,
         Self::XdpRate,
         Self::FlowSoft,
+        Self::FlowRate,
+        Self::FlowTable,
+        Self::FlowLatency,
         Self::SimSpeed,
     ];
 
@@ -85,6 +102,9 @@ impl Name {
             Self::XdpRows => "xdp-rows",
             Self::XdpRate => "xdp-rate",
             Self::FlowSoft => "flow-soft",
+            Self::FlowRate => "flow-rate",
+            Self::FlowTable => "flow-table",
+            Self::FlowLatency => "flow-latency",
             Self::SimSpeed => "sim-speed",
             Self::All => "all",
         }
@@ -101,12 +121,15 @@ impl Name {
             Self::RpuReload => &reload::UNITS,
             Self::XdpRate => &xdp_rate::UNITS,
             Self::SimSpeed => &sim_speed::UNITS,
-            Self::XdpRows | Self::FlowSoft | Self::All => &[],
+            Self::XdpRows | Self::FlowSoft | Self::FlowRate | Self::FlowTable | Self::FlowLatency | Self::All => &[],
         }
     }
 
     /// Whether it has a case among those that are selected.
     fn measures(self, selection: &Selection) -> bool {
+        if !selection.cases.is_empty() && self != Self::FlowRate {
+            return false;
+        }
         if self.units().is_empty() {
             return selection.units.is_empty() && selection.sizes.is_empty();
         }
@@ -122,7 +145,7 @@ impl Name {
 
 /// Measures. An error names the cases that are worse than the figure beside them, after everything is printed and written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
-    let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone() };
+    let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone(), cases: args.cases.clone() };
     let named = |name: &Name| args.name == Name::All || args.name == *name;
     let names: Vec<Name> = Name::EACH.into_iter().filter(|name| named(name) && name.measures(&selection)).collect();
     let known = |units: &u32| names.iter().any(|name| name.units().contains(units));
@@ -147,6 +170,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::XdpRows => xdp_rows::run(root, &mut report)?,
             Name::XdpRate => xdp_rate::run(root, &selection, &mut report)?,
             Name::FlowSoft => flow_soft::run(root, &mut report)?,
+            Name::FlowRate => flow_rate::run(root, &selection, &mut report)?,
+            Name::FlowTable => flow_table::run(root, &mut report)?,
+            Name::FlowLatency => flow_latency::run(root, &mut report)?,
             Name::SimSpeed => sim_speed::run(root, &selection, &mut report)?,
             Name::All => {}
         }
@@ -170,15 +196,16 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// Whether a row misses the figure beside it by more than counting whole frames explains, or frames got lost where none may. `gbps` and
+/// Whether a row misses the figure beside it by more than counting whole frames explains, or something got lost where nothing may. `gbps` and
 /// `share` say the same as `mpps`.
 fn worse_than_peer(row: &Row) -> bool {
-    if row.metric == "dropped" {
-        return row.goal.is_some_and(|goal| row.value > goal);
+    if matches!(row.metric.as_str(), "dropped" | "lost") && row.goal.is_some_and(|goal| row.value > goal) {
+        return true;
     }
     let Some(paper) = row.paper else { return false };
     match row.metric.as_str() {
-        "latency_ns" | "longest_ns" | "reload_us" | "rows" => row.value > paper,
+        "latency_ns" | "longest_ns" | "reload_us" | "rows" | "added_ns" | "element_cycles" => row.value > paper,
+        "dropped" | "moves_median" | "moves_most" | "stash_most" => row.value > paper,
         "mpps" | "cycles_per_s" => row.value < paper * (1.0 - TOLERANCE),
         _ => false,
     }
@@ -214,10 +241,6 @@ fn line(rows: &[Row]) -> String {
     text + "\n"
 }
 
-fn word(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,7 +266,25 @@ mod tests {
         assert!(worse_than_peer(&row("latency_ns", Some(800.0), 801.0)));
         assert!(!worse_than_peer(&row("latency_ns", Some(800.0), 400.0)));
         assert!(!worse_than_peer(&row("mpps", None, 1.0)));
-        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("dropped", None, 1.0) }));
+        assert!(
+            worse_than_peer(&row("dropped", Some(15.0), 16.0)) && !worse_than_peer(&row("dropped", Some(15.0), 1.0))
+        );
+        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("dropped", Some(15.0), 1.0) }));
+        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("lost", None, 1.0) }));
+    }
+
+    #[test]
+    fn a_parameter_selects_cases() {
+        let cases =
+            ["trace=MW15", "mhz=156.25"].map(parameter).into_iter().collect::<Result<_, _>>().unwrap_or_default();
+        let selection = Selection { sizes: Vec::new(), units: Vec::new(), cases };
+        let case = |trace: &str, mhz: f64| {
+            [("trace".to_string(), trace.into()), ("mhz".to_string(), mhz.into())].into_iter().collect()
+        };
+        assert!(selection.takes(&case("MW15", 156.25)));
+        assert!(!selection.takes(&case("MW15", 166.0)) && !selection.takes(&case("UNI1", 156.25)));
+        assert!(Name::FlowRate.measures(&selection) && !Name::RpuForward.measures(&selection));
+        assert!(parameter("MW15").is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::capture::{self, CaptureError};
 
 use crate::files::{self, FileError};
+use crate::mix::{Mix, Trace};
 use crate::show::grouped;
 use crate::wire::{self, LINE_GBPS};
 
@@ -38,6 +39,9 @@ pub struct Args {
     /// Protocol of the flows.
     #[arg(long, value_enum, default_value_t = Protocol::Udp)]
     pub proto: Protocol,
+    /// Flows and sizes like those of a trace that the FlowBlaze paper (Table 6) describes.
+    #[arg(long, value_enum, value_name = "TRACE", conflicts_with_all = ["size", "flows", "proto", "hostile"])]
+    pub mix: Option<Trace>,
     /// Rate that the times of the capture tell, Gb/s on the wire.
     #[arg(long, default_value_t = LINE_GBPS)]
     pub rate: f64,
@@ -112,13 +116,16 @@ pub fn run(args: &Args) -> Result<(), GenError> {
     }
     let mut random = Random(args.seed);
     let hostile = args.hostile.as_deref().map(read_prefixes).transpose()?.unwrap_or_default();
+    let mut mix = args.mix.map(|trace| Mix::new(trace, args.seed));
     let flows: Vec<Flow> = (0..args.flows).map(|_| Flow::draw(&mut random, args, &hostile)).collect();
     let mut bytes = Vec::new();
     let mut places = Vec::new();
     let mut time = 0.0;
     for index in 0..args.count {
-        let flow = &flows[random.below(flows.len() as u64) as usize];
-        let size = args.size.0[random.below(args.size.0.len() as u64) as usize];
+        let (flow, size) = mix.as_mut().and_then(Mix::next).unwrap_or_else(|| {
+            let flow = flows[random.below(flows.len() as u64) as usize];
+            (flow, args.size.0[random.below(args.size.0.len() as u64) as usize])
+        });
         let start = bytes.len();
         flow.write(&mut bytes, size, index);
         places.push((time as u64, start..bytes.len()));
@@ -158,7 +165,8 @@ fn shown(line: &str) -> String {
 }
 
 /// A five-tuple.
-pub(crate) struct Flow {
+#[derive(Debug, Clone, Copy)]
+pub struct Flow {
     pub(crate) tcp: bool,
     pub(crate) source: u32,
     pub(crate) destination: u32,
@@ -235,7 +243,7 @@ fn checksum(bytes: &[u8], mut sum: u32) -> u16 {
 }
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-pub(crate) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     pub(crate) fn next(&mut self) -> u64 {
@@ -244,6 +252,11 @@ impl Random {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+
+    /// A number from 0 on, below 1.
+    pub(crate) fn part(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// A number below `bound`.

@@ -1,19 +1,22 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Tells the clock loop when a frame's first beat comes by at the places between the blocks of the card, and when a slot is free again. Frames are
-// known by where and when they entered the card; requests to host memory, whose metadata say other things, are left out.
+// Tells the clock loop when a frame's first beat comes by at the places between the blocks of the card, and when a slot is free again.
+// Frames are known by where and when they entered the card; requests to host memory, whose metadata say other things, are left out. On a
+// card with an inline chain `sources` are behind it.
 module card_trace
   import penstock_pkg::*;
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 16,
+    parameter int unsigned Elements = 0,
     parameter int unsigned Sources  = Ports + 2,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster,
     parameter int unsigned Links    = Clusters  // to an exit
 ) (
     input wire logic clk,
     input wire logic rst,
+    frame_if.mon entered[Ports],                      // ingress to the inline chain
     frame_if.mon sources[Ports+1],                    // ingress to dispatcher
     input wire logic [Clusters-1:0] in_valid[Sources], // dispatcher and loopback to switch
     input wire beat_t in_beat[Sources],
@@ -33,6 +36,7 @@ module card_trace
   localparam byte UnitOut = 3;
   localparam byte Exit = 4;
   localparam byte SlotFree = 5;
+  localparam byte Chain = 6;
 
   import "DPI-C" function void penstock_hop(
     input byte place, input byte index, input byte source, input byte to_unit, input byte slot, input int timestamp
@@ -54,6 +58,19 @@ module card_trace
         beat(Ingress, s, sources[s].meta, first_q);
       end
       if (rst) first_q <= 1'b1;
+    end
+  end
+
+  if (Elements != 0) begin : gen_chain
+    for (genvar p = 0; p < Ports; p++) begin : gen_port
+      logic first_q;
+      always_ff @(posedge clk) begin
+        if (entered[p].valid && entered[p].ready) begin
+          first_q <= entered[p].last;
+          beat(Chain, p, entered[p].meta, first_q);
+        end
+        if (rst) first_q <= 1'b1;
+      end
     end
   end
 
@@ -115,10 +132,12 @@ endmodule
 bind card card_trace #(
     .Ports(Ports),
     .Units(Units),
+    .Elements(Elements),
     .Links(Links)
 ) i_trace (
     .clk,
     .rst,
+    .entered(entered),
     .sources(sources),
     .in_valid,
     .in_beat,
@@ -130,6 +149,38 @@ bind card card_trace #(
     .exit_beat,
     .out_valid,
     .out_beat
+);
+
+// Tells when an element of the inline chain takes the headers of a frame, and when it gives them back. It does that in their order, which
+// alone says whose they are.
+module element_trace #(
+    parameter int unsigned Number = 0
+) (
+    input wire logic clk,
+    input wire logic rst,
+    input wire logic take,
+    input wire logic give
+);
+  localparam byte ElementIn = 7;
+  localparam byte ElementOut = 8;
+
+  import "DPI-C" function void penstock_hop(
+    input byte place, input byte index, input byte source, input byte to_unit, input byte slot, input int timestamp
+  );
+
+  always_ff @(posedge clk) begin
+    if (take && !rst) penstock_hop(ElementIn, byte'(Number), 0, 0, 0, 0);
+    if (give && !rst) penstock_hop(ElementOut, byte'(Number), 0, 0, 0, 0);
+  end
+endmodule
+
+bind element element_trace #(
+    .Number(Number)
+) i_trace (
+    .clk,
+    .rst,
+    .take(valid && ready),
+    .give(out_valid)
 );
 
 `default_nettype wire

@@ -62,6 +62,22 @@ pub fn places(contexts: u32) -> u32 {
     u32::try_from(places).unwrap_or(PLACES.1).clamp(PLACES.0, PLACES.1)
 }
 
+/// How the table of an element is doing. A new context goes to one of its places when one of them is empty, else into the stash, from where a mover
+/// takes it to one of them; what was there goes to the stash in exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FlowTable {
+    /// Places, without those of the stash.
+    pub places: u32,
+    /// Contexts that there are.
+    pub contexts: u32,
+    /// Times that an entry went to another place, out of the stash, modulo 2^32.
+    pub moved: u32,
+    /// Entries of the stash.
+    pub stash: u32,
+    /// The most that there were.
+    pub most: u32,
+}
+
 /// A program in the elements of a card.
 pub struct CardChain {
     program: Program,
@@ -223,6 +239,27 @@ impl CardChain {
             Some(_) => Ok(Window { bus, element }.read(regs::FLOW_HOST_CONTEXTS)? as usize),
             None => Ok(0),
         }
+    }
+
+    /// How the table of an element is doing.
+    pub fn table(&self, bus: &mut impl Bus, element: usize) -> Result<FlowTable, FlowError> {
+        self.known(element)?;
+        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
+        let mut window = Window { bus, element };
+        let stash = window.read(regs::FLOW_HOST_STASH)?;
+        Ok(FlowTable {
+            places,
+            contexts: window.read(regs::FLOW_HOST_CONTEXTS)?,
+            moved: window.read(regs::FLOW_HOST_MOVED)?,
+            stash: stash & 0xFF,
+            most: stash >> 8 & 0xFF,
+        })
+    }
+
+    /// The most entries that the stash had count anew.
+    pub fn forget_most(&self, bus: &mut impl Bus, element: usize) -> Result<(), FlowError> {
+        self.known(element)?;
+        Ok(Window { bus, element }.write(regs::FLOW_HOST_STASH, 0)?)
     }
 
     /// All contexts, place by place until as many are found as there are. Entries move meanwhile, so one may be found twice, and another one not at once.

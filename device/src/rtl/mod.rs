@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use build::BuildError;
+pub use chain::FlowTable;
 pub use pace::LINE_GBPS;
 use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::Program;
@@ -83,7 +84,9 @@ pub struct Window {
     pub taken: (u64, u64),
     /// Cycles from first beat in to last beat out of the frames that left within it.
     pub latencies: Vec<u64>,
-    /// Frames dropped from the start of the warm-up until the card was empty again.
+    /// Frames that entered from the start of the warm-up on.
+    pub offered: u64,
+    /// Frames of these that were dropped, until the card was empty again.
     pub drops: Drops,
 }
 
@@ -217,7 +220,8 @@ impl RtlDevice {
         }
         result.time = clock.elapsed();
         result.taken = (self.taken()?.wrapping_sub(taken).into(), self.model.cycle() - looked);
-        result.drops = self.end_endless(endless)?;
+        result.drops = self.end_endless(&mut endless)?;
+        result.offered = endless.entered;
         Ok(result)
     }
 
@@ -248,7 +252,7 @@ impl RtlDevice {
         }
         result.cycles = self.model.cycle() - from;
         result.left = endless.left - left;
-        result.drops = self.end_endless(endless)?;
+        result.drops = self.end_endless(&mut endless)?;
         Ok(result)
     }
 
@@ -273,7 +277,7 @@ impl RtlDevice {
     }
 
     /// Sends no more, and waits until the card is empty; gives what was dropped. An error says how many frames got lost.
-    fn end_endless(&mut self, mut endless: Endless) -> Result<Drops, DeviceError> {
+    fn end_endless(&mut self, endless: &mut Endless) -> Result<Drops, DeviceError> {
         self.set_pace(false);
         self.model.queue(&[], &[]);
         let mut drops = Drops::default();
@@ -281,7 +285,7 @@ impl RtlDevice {
         let (mut told, mut looks) = (0, 0);
         while looks < STILL / QUIET {
             self.model.step(LOOK, QUIET);
-            self.count_endless(&mut endless);
+            self.count_endless(endless);
             drops = self.counters()?.drops().since(endless.before);
             let now = endless.left + drops.total();
             if now >= endless.entered {
@@ -302,7 +306,7 @@ impl RtlDevice {
 
     fn set_pace(&mut self, repeat: bool) {
         for port in 0..self.host.ports {
-            self.model.pace(port, Pace::of(self.rate, repeat), Pace::of(Rate::Line, false));
+            self.model.pace(port, Pace::of(self.rate, repeat), Pace::out_of(self.rate));
         }
         self.model.pace(self.host.ports, Pace::unlimited(repeat), Pace::unlimited(false));
     }
@@ -314,6 +318,22 @@ impl RtlDevice {
         self.frames.clear();
         self.indices.clear();
         self.bytes.clear();
+    }
+
+    /// How the table of an element of the inline chain is doing.
+    ///
+    /// # Errors
+    /// There is no such element, or it has no table.
+    pub fn flow_table(&mut self, element: usize) -> Result<FlowTable, FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.table(&mut self.model, element)
+    }
+
+    /// From now on [`FlowTable::most`] counts anew.
+    ///
+    /// # Errors
+    /// As [`Self::flow_table`].
+    pub fn forget_most(&mut self, element: usize) -> Result<(), FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.forget_most(&mut self.model, element)
     }
 
     /// Reads from the window of one unit.

@@ -27,16 +27,20 @@ pub struct Pace {
 impl Pace {
     /// The pace of an Ethernet port at `rate`.
     pub fn of(rate: Rate, repeat: bool) -> Self {
-        let (gbps, pause) = match rate {
-            Rate::Lossless => (LINE_GBPS, true),
-            Rate::Line => (LINE_GBPS, false),
-            Rate::Gbps(gbps) => (gbps, false),
+        let (wire, gbps, pause) = match rate {
+            Rate::Lossless => (LINE_GBPS, LINE_GBPS, true),
+            Rate::Line => (LINE_GBPS, LINE_GBPS, false),
+            Rate::Gbps(gbps) => (LINE_GBPS, gbps, false),
+            Rate::Ports(gbps) => (gbps, gbps, false),
         };
-        Self {
-            wire: bytes_a_cycle(LINE_GBPS),
-            rate: bytes_a_cycle(gbps),
-            honour_pause: pause.into(),
-            repeat: repeat.into(),
+        Self { wire: bytes_a_cycle(wire), rate: bytes_a_cycle(gbps), honour_pause: pause.into(), repeat: repeat.into() }
+    }
+
+    /// The pace at which such a port takes frames: never less than its wire carries.
+    pub fn out_of(rate: Rate) -> Self {
+        match rate {
+            Rate::Ports(_) => Self::of(rate, false),
+            Rate::Lossless | Rate::Line | Rate::Gbps(_) => Self::of(Rate::Line, false),
         }
     }
 
@@ -64,5 +68,14 @@ mod tests {
             Pace { wire: 50 << 20, rate: 5 << 20, honour_pause: 0, repeat: 0 }
         );
         assert_eq!(Pace::of(Rate::Gbps(1.0), false).rate, 1 << 19);
+    }
+
+    #[test]
+    fn a_slower_port_is_slow_inside_a_frame_and_at_the_exit() {
+        // 40 Gb/s at 156.25 MHz are 32 bytes a cycle, as 64 Gb/s are at 250.
+        let pace = Pace { wire: 32 << 20, rate: 32 << 20, honour_pause: 0, repeat: 0 };
+        assert_eq!(Pace::of(Rate::Ports(64.0), false), pace);
+        assert_eq!(Pace::out_of(Rate::Ports(64.0)), pace);
+        assert_eq!(Pace::out_of(Rate::Gbps(10.0)).wire, 50 << 20);
     }
 }
