@@ -542,13 +542,18 @@ mod tests {
             "first",
             "element one { ip => next two } element skip { ip => drop } element two { ip => meta0 = 5 }",
         );
-        let second = block("second", "element one { key ip.src meta0 == 5 => keep, drop }");
+        let second = block(
+            "second",
+            "element one { key ip.src meta0 == 5 => keep, drop } element two { ip => next last } element skip { ip => drop }
+            element last { ip => drop }",
+        );
         let chain = joined(&[first.clone(), second]);
         let names: Vec<_> = chain.elements.iter().map(|element| (element.name.as_str(), element.capacity)).collect();
-        let size = Some(100);
-        assert_eq!(names, [("first.one", size), ("first.skip", size), ("first.two", size), ("second.one", size)]);
+        let of_all = ["first.one", "first.skip", "first.two", "second.one", "second.two", "second.skip", "second.last"];
+        assert_eq!(names, of_all.map(|name| (name, Some(100))));
         let verdicts: Vec<_> = chain.elements.iter().map(|element| element.rows[0].verdict).collect();
-        assert_eq!(verdicts, [Verdict::Next(2), Verdict::Drop, Verdict::Next(3), Verdict::Drop]);
+        assert_eq!(verdicts[..4], [Verdict::Next(2), Verdict::Drop, Verdict::Next(3), Verdict::Drop]);
+        assert_eq!(verdicts[4..], [Verdict::Next(6), Verdict::Drop, Verdict::Drop]);
         assert_eq!(joined(&[first]).elements[0].name, "one");
         let of = |names: &[&str]| -> Vec<design::Inline> {
             let block = |name: &&str| design::Inline { name: name.to_string(), program: PathBuf::new(), contexts: 1 };
