@@ -241,27 +241,6 @@ impl CardChain {
         }
     }
 
-    /// How the table of an element is doing.
-    pub fn table(&self, bus: &mut impl Bus, element: usize) -> Result<FlowTable, FlowError> {
-        self.known(element)?;
-        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
-        let mut window = Window { bus, element };
-        let stash = window.read(regs::FLOW_HOST_STASH)?;
-        Ok(FlowTable {
-            places,
-            contexts: window.read(regs::FLOW_HOST_CONTEXTS)?,
-            moved: window.read(regs::FLOW_HOST_MOVED)?,
-            stash: stash & 0xFF,
-            most: stash >> 8 & 0xFF,
-        })
-    }
-
-    /// The most entries that the stash had count anew.
-    pub fn forget_most(&self, bus: &mut impl Bus, element: usize) -> Result<(), FlowError> {
-        self.known(element)?;
-        Ok(Window { bus, element }.write(regs::FLOW_HOST_STASH, 0)?)
-    }
-
     /// All contexts, place by place until as many are found as there are. Entries move meanwhile, so one may be found twice, and another one not at once.
     pub fn all(&mut self, bus: &mut impl Bus, element: usize) -> Result<Vec<Context>, FlowError> {
         let now = self.time(bus)?;
@@ -344,6 +323,27 @@ impl CardChain {
         let mut window = Window { bus, element };
         window.write_all(regs::FLOW_HOST_KEY, &known.pack(key))?;
         Ok(window.command(DELETE)?)
+    }
+
+    /// How the table of an element is doing.
+    pub fn table(&self, bus: &mut impl Bus, element: usize) -> Result<FlowTable, FlowError> {
+        self.known(element)?;
+        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
+        let mut window = Window { bus, element };
+        let stash = window.read(regs::FLOW_HOST_STASH)?;
+        Ok(FlowTable {
+            places,
+            contexts: window.read(regs::FLOW_HOST_CONTEXTS)?,
+            moved: window.read(regs::FLOW_HOST_MOVED)?,
+            stash: stash & 0xFF,
+            most: stash >> 8 & 0xFF,
+        })
+    }
+
+    /// The most entries that the stash had count anew.
+    pub fn forget_most(&self, bus: &mut impl Bus, element: usize) -> Result<(), FlowError> {
+        self.known(element)?;
+        Ok(Window { bus, element }.write(regs::FLOW_HOST_STASH, 0)?)
     }
 
     /// Removes all contexts.
