@@ -479,6 +479,7 @@ module flow_core
   );
 
   word_t [Periods-1:0] r_at_q;  // when timeouts that begin now are over
+  logic r_nowhere_q;  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
   always_ff @(posedge clk) begin
     for (int unsigned i = 0; i < Periods; i++) r_at_q[i] <= c_q.now + program_i.periods[i].duration;
     for (int unsigned i = 0; i < Functions; i++) begin
@@ -505,7 +506,6 @@ module flow_core
 
   // ---- R: the row, and the new context
   logic r_fits, r_any, r_stores, r_can, r_leaves, r_full_q, r_packed_q, r_evicts, reserve;
-  logic r_nowhere_q;  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
   slot_t free_slot;
   row_t r_row;
   choice_t r_choice;
