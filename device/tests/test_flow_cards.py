@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flow_card import TARGETS, Arrival, Left, TimedCard, byte_of, exit_of
@@ -23,12 +24,13 @@ LONGER = {"big_flows": 320, "super_spreader": 650}
 # Few kinds of cards, as each is a model to build: how many Ethernet ports, elements and contexts. What a program does not need does nothing.
 SMALL = (2, 2, 62)
 LARGE = (3, 4, 124)
+ELEMENT = re.compile(r"^element ", re.MULTILINE)
 NOTHING = "element rest{} {{ port == 255 => drop }}\n"
 
 
 def design_of(folder: Path, text: str) -> tuple[Path, int]:
     """A card with a program in front of one unit, which forwards, and its ports."""
-    elements = len(re.findall(r"^element ", text, re.MULTILINE))
+    elements = len(ELEMENT.findall(text))
     ports, room, contexts = SMALL if elements <= SMALL[1] else LARGE
     # A larger table than is needed takes time to walk through.
     (folder / "program.efsm").write_text(re.sub(r"table \d+", f"table {contexts}", text))
@@ -58,9 +60,16 @@ def arrivals_of(steps: Iterable[tuple[int, int, Packet]]) -> list[Arrival]:
     return [(time, port, bytes(packet)) for time, port, packet in steps]
 
 
-@pytest.mark.parametrize("count", [FRAMES, pytest.param(None, marks=pytest.mark.long)], ids=["short", "whole"])
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", SEQUENCES)
+def cases() -> Iterable[Any]:
+    """Programs, targets, and of how many frames. The large model takes a minute or two to build."""
+    for name, target, count in product(SEQUENCES, TARGETS, (FRAMES, None)):
+        elements = len(ELEMENT.findall((PROGRAMS / f"{name}.efsm").read_text()))
+        long = count is None or (target == "rtl" and elements > SMALL[1])
+        id_ = f"{name}-{target}-{'short' if count else 'whole'}"
+        yield pytest.param(name, target, count, id=id_, marks=[pytest.mark.long] if long else [])
+
+
+@pytest.mark.parametrize(("name", "target", "count"), cases())
 def test_program(name: str, target: str, count: int | None, tmp_path: Path) -> None:
     model, sequence = SEQUENCES[name]()
     # A card's clock never goes back.
@@ -112,7 +121,7 @@ def small(design: Path, folder: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ["soft", pytest.param("rtl", marks=pytest.mark.long)])
 def test_tracking_behind_flood_detection(target: str, tmp_path: Path) -> None:
     design = ROOT / "designs/tcp.toml"
     # In RTL a model of a card that is there anyway, and tables that are soon walked through.
