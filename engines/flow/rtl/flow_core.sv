@@ -99,7 +99,7 @@ module flow_core
 );
   localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
   localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
-  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
+  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker: half of them it waits for one without a frame
   localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
   localparam int unsigned PatienceOfEntry = 64;
@@ -161,7 +161,7 @@ module flow_core
   logic waits, next_taken;
   slot_t next_slot;
   key_t next_key;
-  logic walk_due_q;
+  logic walk_due_q, walk_late_q;  // where no frame comes; at once
   logic [$clog2(WalkEvery)-1:0] walk_wait_q;
   logic walk_stash_q;  // the walker is in the stash, where it comes only when it sweeps: nothing moves then
   way_t walk_way_q;
@@ -174,9 +174,10 @@ module flow_core
   wire h_next = !h_q.valid || h_go;
   wire h_free = h_next && !clearing_q && !sweeping_q && !hold;
   wire take_host = host_valid && !host_busy_q && h_free && room_q;
-  wire take_move = waits && (press_q || !valid || !room_q) && h_free && !take_host && !walk_due_q;
-  wire take_frame = valid && h_free && !take_host && !take_move && !walk_due_q && room_q;
-  wire take_walk = (walk_due_q && h_free && !take_host) || (sweeping_q && !clearing_q && h_next);
+  wire walk_turn = walk_due_q && (walk_late_q || !valid);
+  wire take_move = waits && (press_q || !valid || !room_q) && h_free && !take_host && !walk_turn;
+  wire take_frame = valid && h_free && !take_host && !take_move && !walk_late_q && room_q;
+  wire take_walk = (walk_turn && h_free && !take_host) || (sweeping_q && !clearing_q && h_next);
 
   assign ready = take_frame;
   assign host_taken = take_host;
@@ -228,14 +229,16 @@ module flow_core
       sweeping_q <= 1'b1;
     end
     walk_wait_q <= walk_wait_q + 1'b1;
-    walk_due_q <= (walk_due_q && !take_walk) || &walk_wait_q;
+    if (walk_wait_q == ($bits(walk_wait_q))'(WalkEvery / 2 - 1)) walk_due_q <= 1'b1;
+    if (walk_due_q && &walk_wait_q) walk_late_q <= 1'b1;
+    if (take_walk) {walk_late_q, walk_due_q} <= '0;
     host_busy_q <= (host_busy_q || take_host) && !answer_valid;
     if (rst) begin
       h_q.valid <= 1'b0;
       {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
       sweeping_q <= 1'b0;
       walk_wait_q <= '0;
-      walk_due_q <= 1'b0;
+      {walk_late_q, walk_due_q} <= '0;
       host_busy_q <= 1'b0;
     end
   end
