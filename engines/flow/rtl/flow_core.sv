@@ -23,9 +23,9 @@
 // the stash may not have a slot for each that is on its way.
 //
 // There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the mover only while there is
-// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 64, and time one
+// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 256, and time one
 // in 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict, takes another's place. So
-//   cycles in which the mover holds frames back  <=  4,160 + 64 * contexts that came into the stash + a tenth of all cycles.
+//   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
 // When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
 // or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
@@ -100,9 +100,9 @@ module flow_core
   localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
   localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
   localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker: half of them it waits for one without a frame
-  localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
+  localparam int unsigned Pressing = 6;  // entries of the stash from which on the mover goes before frames
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
-  localparam int unsigned PatienceOfEntry = 64;
+  localparam int unsigned PatienceOfEntry = 256;
   localparam int unsigned PatienceEvery = 32;  // cycles
 
   typedef logic [KeyBits-1:0] key_t;
@@ -161,6 +161,7 @@ module flow_core
   logic waits, next_taken;
   slot_t next_slot;
   key_t next_key;
+  way_t next_left;
   logic walk_due_q, walk_late_q;  // where no frame comes; at once
   logic [$clog2(WalkEvery)-1:0] walk_wait_q;
   logic walk_stash_q;  // the walker is in the stash, where it comes only when it sweeps: nothing moves then
@@ -208,7 +209,7 @@ module flow_core
       h_q.keyed <= take_frame ? takes && keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
       h_q.now <= now;
       h_q.key <= take_host ? host_key : take_move ? next_key : key;
-      h_q.where <= '{stash: take_move, way: walk_way_q, slot: next_slot};
+      h_q.where <= '{stash: take_move, way: take_move ? next_left : walk_way_q, slot: next_slot};
       if (sweeping_q) h_q.where <= '{stash: walk_stash_q, way: walk_way_q, slot: slot_t'(walk_addr_q)};
       if (take_host) h_q.where <= host_where;
       h_q.addr <= {Ways{take_host ? host_addr : walk_addr_q}};
@@ -328,7 +329,8 @@ module flow_core
   slot_t stash_slot;
   logic [Ways-1:0] s_hit, s_empty, s_chosen;
   logic [15:0] dice_q;  // where entries change places: any order in which they come must not be one of ways, too
-  wire way_t move_way = way_t'(dice_q);
+  // Back to the way that it comes from an entry would only undo what was done.
+  wire way_t move_way = s_q.where.way ^ (way_t'(dice_q) != '0 ? way_t'(dice_q) : dice_q[2] ? way_t'(1) : way_t'(2));
   wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
 
   // The lowest of what may give way, the first of equal ones.
@@ -650,10 +652,12 @@ module flow_core
       .keep(a_moves ? a_other_q.valid : a_result_q.present),
       .slot(a_result_q.where.slot),
       .wkey(a_moves ? a_other_q.key : a_q.key),
+      .wleft(a_result_q.where.way),
       .wcontext(a_moves ? a_other_q.content : a_result_q.content),
       .waits,
       .next_slot,
       .next_key,
+      .next_left,
       .next_taken,
       .moved(a_q.valid && a_q.op == OpMove),
       .moved_slot(a_q.where.slot)
