@@ -162,7 +162,10 @@ impl RtlDevice {
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
-        let model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
+        let mut model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
+        if design.groups.iter().any(|group| matches!(group.engine, Engine::Xdp { .. })) {
+            maps::make::seed(&mut model)?;
+        }
         if let Some(Wave { file, .. }) = &wave {
             // What is there afterwards is of this run.
             File::create(file).and_then(|_| fs::remove_file(file)).map_err(|error| {
@@ -708,7 +711,7 @@ impl Device for RtlDevice {
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
         routes::check(routes)?;
         let images = self.host.programs().map(|(_, program)| program.rows()).collect::<Result<Vec<_>, _>>()?;
-        // The programs of one group at most have maps that units share.
+        // All that ask for routes ask the same tables.
         match images.iter().find_map(|image| image.layout.routes) {
             Some(tables) => self.routes.put(&mut self.model, &tables, routes),
             None => Ok(()),
