@@ -26,6 +26,7 @@ use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::Program;
 use penstock_shell::flow::{Context, Event};
 use penstock_shell::{Access, AccessError, Cause, Fault};
+use penstock_xdp_soft::Log;
 
 use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
@@ -34,7 +35,7 @@ use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
 use crate::maps::banks::CardBanks;
-use crate::maps::lines::line;
+use crate::maps::lines::{line, told};
 use crate::maps::ring::CardRing;
 use crate::maps::{self, CardAccess, Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops};
@@ -345,14 +346,13 @@ impl RtlDevice {
     }
 
     /// Takes the lines that programs have printed.
-    fn take_log(&mut self) -> Result<Vec<String>, DeviceError> {
+    fn take_log(&mut self) -> Result<Log, DeviceError> {
         let programs = self.host.programs().map(|(units, program)| Ok((units, program.rows()?)));
-        let mut log = Vec::new();
+        let mut log = Log::default();
         for (units, image) in programs.collect::<Result<Vec<_>, DeviceError>>()? {
             let Some(ring) = image.layout.log else { continue };
             let (records, lost) = CardRing { banks: CardBanks { bus: &mut self.model }, ring, units }.take()?;
-            log.extend(records.iter().filter_map(|record| line(record)));
-            log.extend((lost > 0).then(|| format!("(lines lost since the load: {lost})")));
+            log.append(Log { lines: records.iter().filter_map(|record| line(record)).collect(), lost });
         }
         Ok(log)
     }
@@ -628,7 +628,7 @@ impl Device for RtlDevice {
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
-            run.log = self.take_log()?;
+            run.log = told(self.take_log()?);
         }
         run.settle(queued + earlier, made.endless);
         if let Some(Wave { file, from, .. }) = self.wave.take()
