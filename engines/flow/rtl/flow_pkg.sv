@@ -162,6 +162,14 @@ package flow_pkg;
     word_t      value;
   } function_word_t;
 
+  // A function when half of it is done (flow_functions.sv).
+  typedef struct packed {
+    word_t      base;
+    logic [4:0] shift;    // bits by which it is turned
+    word_t      more;     // is added; 0 but of an average
+    product_t   product;  // is added; 0 but of a multiplication
+  } half_t;
+
   // When a row fits.
   typedef struct packed {
     logic                    used;
