@@ -76,6 +76,10 @@ module flow_core
     output word_t [Functions-1:0]  out_results,
     output logic [SideW-1:0]       out_side,
 
+    // what the row does that a frame takes: read by its number, in the same cycle
+    output row_t         choice_row,
+    input  wire choice_t choice,
+
     // the host: one operation at a time
     input  wire logic               host_valid,
     output logic                    host_taken,
@@ -478,7 +482,8 @@ module flow_core
   logic r_fits, r_stores, r_can, r_leaves, r_full_q, r_packed_q, r_evicts, reserve;
   slot_t free_slot;
   row_t r_row;
-  choice_t r_choice;
+  wire choice_t r_choice = choice;
+  assign choice_row = r_row;
   word_t [Registers-1:0] r_values;
   word_t [Functions-1:0] r_results;
   word_t [Periods-1:0] r_ends;

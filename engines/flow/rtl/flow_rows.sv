@@ -6,13 +6,13 @@
 //
 //   predicates, parts ───────────────> of_frame (a bit a row)       in the cycle before the context is known
 //   of_frame, context, conditions ───> candidates                   with the conditions
-//   candidates, whether it is full ──> fits, the first, its choice  the cycle after
+//   candidates, whether it is full ──> fits, the first              the cycle after
 //
 // Without registers: the element has them.
 module flow_rows
   import flow_pkg::*;
 (
-    input wire row_word_t [Rows-1:0] rows,
+    input wire match_t [Rows-1:0] rows,
 
     input  wire logic [Predicates-1:0] true_p,
     input  wire parts_t                parts,     // what the frame has
@@ -27,8 +27,7 @@ module flow_rows
     input  wire logic [Rows-1:0] candidates_r,
     input  wire logic            is_full,
     output logic                 fits,
-    output row_t                 row,
-    output choice_t              choice
+    output row_t                 row
 );
   localparam int unsigned Group = 8;  // rows
   localparam int unsigned Groups = Rows / Group;
@@ -38,7 +37,7 @@ module flow_rows
 
   always_comb begin
     for (int unsigned i = 0; i < Rows; i++) begin
-      automatic match_t m = rows[i].match;
+      automatic match_t m = rows[i];
       of_frame[i] = m.used && (m.true_p & ~true_p) == 0 && (m.false_p & true_p) == 0 && (m.has & ~parts) == 0 &&
           (m.lacks & parts) == 0;
       candidates[i] = of_frame_c[i] && (m.any_state || m.state == state) && !(is_new ? m.not_new : m.is_new) &&
@@ -51,7 +50,6 @@ module flow_rows
   logic [Groups-1:0] any, first_group;
   logic [Groups-1:0][Group-1:0] first;
   logic [Groups-1:0][GroupW-1:0] number;
-  choice_t [Groups-1:0] choices;
 
   always_comb begin
     for (int unsigned g = 0; g < Groups; g++) begin
@@ -62,19 +60,13 @@ module flow_rows
     fits = any != 0;
   end
 
-  // One bit is set at most, so what it chooses is a sum.
+  // One bit is set at most, so the number is a sum.
   always_comb begin
     row = '0;
-    choice = '0;
     for (int unsigned g = 0; g < Groups; g++) begin
       number[g] = '0;
-      choices[g] = '0;
-      for (int unsigned i = 0; i < Group; i++) begin
-        if (first[g][i]) number[g] |= GroupW'(i);
-        choices[g] |= rows[Group*g+i].choice & {$bits(choice_t) {first[g][i]}};
-      end
+      for (int unsigned i = 0; i < Group; i++) if (first[g][i]) number[g] |= GroupW'(i);
       if (first_group[g]) row |= {($bits(row_t) - GroupW)'(g), number[g]};
-      choice |= choices[g] & {$bits(choice_t) {first_group[g]}};
     end
   end
 endmodule

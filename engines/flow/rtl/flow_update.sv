@@ -30,7 +30,7 @@ module flow_update
     input  wire word_t [Registers-1:0] r_r,        // as they were in C
     output logic                       r_fits,
     output row_t                       r_row,
-    output choice_t                    r_choice,   // of a frame that fits
+    input  wire choice_t               r_choice,   // of that row, in the same cycle
     output word_t      [Registers-1:0] r_values,   // of the flow's registers
     output word_t      [Functions-1:0] r_results,
     output word_t      [Periods-1:0]   r_ends,     // when timeouts that begin now are over
@@ -81,8 +81,7 @@ module flow_update
       .candidates_r(r_candidates_q),
       .is_full(r_is_full),
       .fits(r_any),
-      .row(r_row),
-      .choice(r_choice)
+      .row(r_row)
   );
 
   always_ff @(posedge clk) begin
