@@ -105,6 +105,7 @@ module flow_core
   localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
   localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
   localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
+  localparam int unsigned UltraDepth = 4096;  // places of a way that fill UltraRAM
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
   localparam int unsigned PatienceOfEntry = 64;
   localparam int unsigned PatienceEvery = 32;  // cycles
@@ -301,7 +302,8 @@ module flow_core
   for (genvar w = 0; w < Ways; w++) begin : gen_way
     ram_sdp #(
         .Width($bits(entry_t)),
-        .Depth(Entries / Ways)
+        .Depth(Entries / Ways),
+        .Ultra(Entries / Ways >= UltraDepth)
     ) way (
         .clk,
         .we(we[w]),
@@ -407,7 +409,7 @@ module flow_core
     x_idle_passed = x_read.content.idle.on && has_passed(x_q.now, x_read.content.idle.at);
     // Of two that have passed the earlier counts.
     x_idle_counts = x_idle_passed && (!x_hard_passed || is_before(x_read.content.idle.at, x_read.content.hard.at));
-    x_period = program_i.periods[x_idle_counts ? x_read.content.idle.period : x_read.content.hard.period];
+    x_period = x_idle_counts ? program_i.periods[x_read.content.idle.period] : program_i.periods[x_read.content.hard.period];
     x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && (x_q.op == OpFrame || x_q.op == OpWalk);
   end
 
