@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rows that frames take, counted by carrying them out one after the other, as engines/xdp/core.md says: no card is needed, so it is done at every
-//! number of lanes. Around the rows are the maps of native code, filled as the design says.
+//! number of lanes. Around the rows are the maps of native code, filled as the design says. Each frame is the first of its flow.
 
 use penstock_device::{Design, Engine, Image, Lanes, Port, Program, Root};
 use penstock_xdp_compiler::ir::{Array, Layout, Memory};
