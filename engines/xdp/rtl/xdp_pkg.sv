@@ -24,7 +24,7 @@ package xdp_pkg;
 
   // Registers of a lane's bank.
   function automatic int unsigned bank_size(int unsigned lanes);
-    return lanes >= 4 ? 8 : 32 / lanes;
+    return lanes >= 4 ? 8 : lanes == 1 ? 32 : 16;
   endfunction
 
   // Sources from 64 on.

@@ -309,7 +309,7 @@ async def random_programs(dut: Any) -> None:
             assert not differ, f"{where}: bytes {differ[:20]}"
 
 
-@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
+@pytest.mark.parametrize("lanes", [1, 2, 3, 4, 8])
 def test_core(lanes: int) -> None:
     """Equal verdicts, packets, registers and stacks."""
     simulate(
