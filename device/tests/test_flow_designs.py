@@ -164,7 +164,9 @@ def test_what_is_refused(tmp_path: Path, make_design: DesignMaker) -> None:
     run = play(design, steps, tmp_path)
     assert run.status != 0 and f"{tmp_path / 'gate.efsm'}:2:5: " in run.stderr and "tcp.dport" in run.stderr
     assert "\n   |     ^^^^^^^^" in run.stderr
-    design = with_inline(make_design(FORWARD, units=1), gate="element gate { key ip.src table 100000 ip => keep }")
+    # A second element, which does nothing, makes it a card that is built for other tests anyway.
+    large = "element gate { key ip.src table 100000 ip => keep }"
+    design = with_inline(make_design(FORWARD, units=1), gate=large, rest="element rest { port == 255 => drop }")
     run = play(design, steps, tmp_path, target="rtl")
     assert (
         run.status != 0
