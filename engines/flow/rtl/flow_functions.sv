@@ -85,9 +85,9 @@ module flow_functions
       halves[i].base = of_bits | ((sum[31:0] ^ {32{averages}}) & {32{sums}});
       halves[i].shift = averages ? functions[i].shift : shifts ? b[4:0] : '0;
       halves[i].more = averages ? a : '0;
-      halves[i].product.low = multiplies ? 32'(a[15:0]) * 32'(b[15:0]) : '0;
-      halves[i].product.ab = multiplies ? a[31:16] * b[15:0] : '0;
-      halves[i].product.ba = multiplies ? a[15:0] * b[31:16] : '0;
+      halves[i].mul.low = multiplies ? 32'(a[15:0]) * 32'(b[15:0]) : '0;
+      halves[i].mul.ab = multiplies ? a[31:16] * b[15:0] : '0;
+      halves[i].mul.ba = multiplies ? a[15:0] * b[31:16] : '0;
     end
 
     // ---- the second
@@ -101,8 +101,8 @@ module flow_functions
     wire word_t kept = left ? kept_left : is == FunctionRotate ? '1 : kept_right;
     wire sign = averages && half.base[31];
     wire word_t cut = (turned & kept) | ({32{sign}} & ~kept);
-    wire [15:0] crossed = half.product.ab + half.product.ba;
-    assign results[i] = (cut | half.product.low) + (half.more | {crossed, 16'b0});
+    wire [15:0] crossed = half.mul.ab + half.mul.ba;
+    assign results[i] = (cut | half.mul.low) + (half.more | {crossed, 16'b0});
   end
 endmodule
 
