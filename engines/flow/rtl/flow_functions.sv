@@ -59,6 +59,7 @@ module flow_functions
     wire averages = is == FunctionAverage;
     wire shifts = is == FunctionShiftLeft || is == FunctionShiftRight || is == FunctionRotate;
     wire multiplies = is == FunctionMultiply;
+    wire sums = is == FunctionAdd || is == FunctionSub || averages;
 
     // ---- the first half
     // Without the carry a - b lacks 1, so that its complement is b - a: what an average moves by a part of, without another sum.
@@ -66,24 +67,27 @@ module flow_functions
     wire word_t other = b ^ {32{subtracts}};
     wire [32:0] sum = {1'b0, a} + {1'b0, other} + 33'(subtracts && !averages);
     wire less = !sum[32];
+    // All else is a function of a bit of each side: its values for 3, 2, 1 and 0, of which a's bit is the upper.
+    logic [3:0] bitwise;
+    word_t of_bits;
     always_comb begin
       unique case (is)
-        FunctionAdd, FunctionSub: halves[i].base = sum[31:0];
-        FunctionAnd: halves[i].base = a & b;
-        FunctionOr: halves[i].base = a | b;
-        FunctionXor: halves[i].base = a ^ b;
-        FunctionNot: halves[i].base = ~a;
-        FunctionMin: halves[i].base = less ? a : b;
-        FunctionMax: halves[i].base = less ? b : a;
-        FunctionAverage: halves[i].base = ~sum[31:0];
-        FunctionMultiply: halves[i].base = '0;
-        default: halves[i].base = a;
+        FunctionAdd, FunctionSub, FunctionAverage, FunctionMultiply: bitwise = 4'b0000;
+        FunctionAnd: bitwise = 4'b1000;
+        FunctionOr: bitwise = 4'b1110;
+        FunctionXor: bitwise = 4'b0110;
+        FunctionNot: bitwise = 4'b0011;
+        FunctionMin: bitwise = less ? 4'b1100 : 4'b1010;
+        FunctionMax: bitwise = less ? 4'b1010 : 4'b1100;
+        default: bitwise = 4'b1100;
       endcase
+      for (int unsigned bit_ = 0; bit_ < 32; bit_++) of_bits[bit_] = bitwise[{a[bit_], b[bit_]}];
+      halves[i].base = of_bits | ((sum[31:0] ^ {32{averages}}) & {32{sums}});
       halves[i].shift = averages ? functions[i].shift : shifts ? b[4:0] : '0;
       halves[i].more = averages ? a : '0;
-      halves[i].product.low = multiplies ? 32'(a[15:0]) * 32'(b[15:0]) : '0;
-      halves[i].product.ab = multiplies ? a[31:16] * b[15:0] : '0;
-      halves[i].product.ba = multiplies ? a[15:0] * b[31:16] : '0;
+      halves[i].mul.low = multiplies ? 32'(a[15:0]) * 32'(b[15:0]) : '0;
+      halves[i].mul.ab = multiplies ? a[31:16] * b[15:0] : '0;
+      halves[i].mul.ba = multiplies ? a[15:0] * b[31:16] : '0;
     end
 
     // ---- the second
@@ -97,8 +101,8 @@ module flow_functions
     wire word_t kept = left ? kept_left : is == FunctionRotate ? '1 : kept_right;
     wire sign = averages && half.base[31];
     wire word_t cut = (turned & kept) | ({32{sign}} & ~kept);
-    wire [15:0] crossed = half.product.ab + half.product.ba;
-    assign results[i] = (cut | half.product.low) + (half.more | {crossed, 16'b0});
+    wire [15:0] crossed = half.mul.ab + half.mul.ba;
+    assign results[i] = (cut | half.mul.low) + (half.more | {crossed, 16'b0});
   end
 endmodule
 

@@ -166,9 +166,9 @@ package flow_pkg;
   // A function when half of it is done (flow_functions.sv).
   typedef struct packed {
     word_t      base;
-    logic [4:0] shift;    // bits by which it is turned
-    word_t      more;     // is added; 0 but of an average
-    product_t   product;  // is added; 0 but of a multiplication
+    logic [4:0] shift;  // bits by which it is turned
+    word_t      more;   // is added; 0 but of an average
+    product_t   mul;    // is added; 0 but of a multiplication
   } half_t;
 
   // When a row fits.
