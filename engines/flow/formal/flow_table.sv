@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The proof that the flow table never holds a key twice and never loses one: rtl/flow_core.sv, flow_stash.sv and flow_places.sv as they are, with
-// the sizes of flow_pkg.sv here, around them all that can come, and one key that is watched.
+// The proof that the flow table never holds a key twice and never loses one: rtl/flow_core.sv and flow_stash.sv as they are, with the sizes of
+// flow_pkg.sv here, around them all that can come, and one key that is watched.
 //
 // `owed_q` is what the table owes of that key by what it has told: made by a frame or the host, changed by frames, removed by a row or the host,
 // expired or evicted with an event. It follows operations in their order, at A, where all that an operation does is done. So in each cycle
@@ -10,9 +10,9 @@
 //   - the places of the key and the stash hold it once if it is owed, with the content last given, and otherwise not at all.
 // As any key may be the one that is watched, this is so for all.
 //
-// What is left open, so that the proof holds whatever it is: frames, operations of the host, time, rows and results of functions (open.sv), when
-// the mover and the walker come and when frames wait for them (`room_q`, `press_q`, `walk_due_q`), which entries change places (`move_way`),
-// and the secret of the hash.
+// What is left open, so that the proof holds whatever it is: frames, operations of the host, time, rows and results of functions (open.sv), the
+// hash (flow_places.sv), when the mover and the walker come and when frames wait for them (`room_q`, `press_q`, `walk_due_q`), which entries change
+// places (`move_way`), and which of both values a place gives that is read and written in the same cycle (ram_sdp.sv).
 module flow_table
   import flow_pkg::*;
 (
@@ -296,8 +296,22 @@ module flow_table
     return head.keyed ? !is_by_place(head) && head.op != OpPass : is_by_place(head) || head.op == OpPass || head.op == OpFrame;
   endfunction
 
+  // A frame of a flow: of a program with a key.
+  function automatic logic is_of_flow(head_t head);
+    return head.op == OpFrame && head.keyed;
+  endfunction
+
   function automatic logic has_places(head_t head);
     return head.valid && (head.keyed || is_by_place(head));
+  endfunction
+
+  // It looks at a slot of the stash. Walkers come to that with the number that their address has.
+  function automatic logic has_slot(head_t head);
+    return is_by_place(head) && head.where.stash;
+  endfunction
+
+  function automatic logic is_walk(head_t head);
+    return head.op != OpWalk || !head.where.stash || head.addr == {Ways{AddrW'(head.where.slot)}};
   endfunction
 
   function automatic logic shares(head_t a, head_t b);
@@ -342,15 +356,14 @@ module flow_table
     of_host[A+2] = core.h_q.valid && is_of_host(core.h_q);
     if (started_q) begin
       assert ((of_host & (of_host - 1'b1)) == '0 && (core.host_busy_q || of_host == '0));
-      assert (!core.h_q.valid || (is_kind(core.h_q) && (!core.h_q.keyed || core.h_q.op != OpFrame || program_i.keyed)));
-      assert (!core.t_q.valid || (is_kind(core.t_q) && (!core.t_q.keyed || core.t_q.op != OpFrame || program_i.keyed)));
+      if (core.h_q.valid) assert (is_kind(core.h_q) && is_walk(core.h_q) && (program_i.keyed || !is_of_flow(core.h_q)));
+      if (core.t_q.valid) assert (is_kind(core.t_q) && is_walk(core.t_q) && (program_i.keyed || !is_of_flow(core.t_q)));
       for (int unsigned n = 0; n < Stages; n++) begin
-        if (heads[n].valid) assert (is_kind(heads[n]));
+        if (heads[n].valid) assert (!core.clearing_q && is_kind(heads[n]) && is_walk(heads[n]));
         if (heads[n].valid && heads[n].keyed) assert (heads[n].addr == (places[heads[n].key] & {Ways{program_i.places}}));
       end
       if (core.t_q.valid && core.t_q.keyed) assert (core.t_q.addr == (places[core.t_q.key] & {Ways{program_i.places}}));
-      if (core.clearing_q) assert (!core.h_q.valid && !core.t_q.valid && !(|{heads[S].valid, heads[X].valid, heads[C].valid, heads[R].valid, heads[A].valid}));
-      if (core.clearing_q) assert (!w1_q.valid && !w2_q.valid);
+      if (core.clearing_q) assert (!core.h_q.valid && !core.t_q.valid);
 
       // Who is behind has waited for those ahead that it meets.
       for (int unsigned j = S; j < W2; j++) begin
@@ -361,10 +374,8 @@ module flow_table
               else assert (!program_i.evicts || !shares(heads[i], heads[j]));
             end else begin
               assert (!shares(heads[i], heads[j]));
-              if (has_places(heads[i]) && has_places(heads[j])) begin
-                assert (!(is_by_place(heads[i]) && heads[i].where.stash));
-                assert (!(is_by_place(heads[j]) && heads[j].where.stash));
-              end
+              if (has_places(heads[i]) && has_places(heads[j]) && !(heads[i].op == OpWalk && heads[j].op == OpWalk))
+                assert (!has_slot(heads[i]) && !has_slot(heads[j]));
             end
           end
         end
@@ -586,7 +597,10 @@ module flow_table
     end
   end
 
-  // ---- what can happen: else the proof would say nothing about it
+  // ---- what can happen: else the proof would say nothing about it. It is looked for where all keys share their places and the host stands aside.
+`ifdef COVER
+  always_comb assume (secret == '0 && !host_valid && !core.walk_due_q);
+`endif
   logic exchanged_q, back_q;
   wire moves = core.a_moves && core.a_q.key == watched;
   always_ff @(posedge clk) begin
@@ -597,14 +611,20 @@ module flow_table
   end
   always_comb begin
     if (started_q) begin
-      cover (exchanged_q && core.stash.valid_q == '1);                         // pushed into the stash, where another is, too
-      cover (back_q && a_frame && !told.kinds.is_new);                         // and found when it has gone back to a way
-      cover (core.a_q.valid && op == OpMove && core.a_q.key == watched && !core.a_result_q.placed);  // removed while its move was on its way
+      // Pushed into the stash, where another is, too; found there; gone back to a way.
+      cover (exchanged_q && core.stash.valid_q == '1);
+      cover (exchanged_q && a_frame && core.a_result_q.where.stash && !told.kinds.is_new);
+      cover (back_q);
+      // Removed while its move is on its way.
+      cover (core.a_q.valid && op == OpMove && core.a_q.key == watched && !core.a_result_q.placed);
+      // Giving way; expired and made anew by the same frame; found expired in the stash by a sweep.
       cover (a_evicted);
-      cover (a_frame && a_expires && fits && owed_d.present && told.kinds.is_new);  // expired, and made anew by the same frame
-      cover (a_expires && op == OpWalk && core.a_result_q.where.stash);        // a sweep finds it expired in the stash
-      cover (a_frame && out_unkept && core.stash.valid_q == '1);               // it finds neither a place nor a slot
-      cover (core.x_q.valid && core.x_same_key_q[2] && core.r_result.present && !core.r_found_q.placed);  // made by the frame two ahead
+      cover (a_frame && a_expires && told.kinds.is_new);
+      cover (a_expires && op == OpWalk && core.a_result_q.where.stash);
+      // Neither a place nor a slot.
+      cover (a_frame && out_unkept && core.stash.valid_q == '1);
+      // Made by the frame two ahead.
+      cover (core.x_q.valid && core.x_same_key_q[2] && core.r_result.present && !core.r_found_q.placed);
     end
   end
 endmodule

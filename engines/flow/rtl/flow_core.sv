@@ -270,7 +270,8 @@ module flow_core
     return head.valid && (head.keyed || head.op == OpWalk || head.op == OpRead);
   endfunction
 
-  // What looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait for it.
+  // Who looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait for it; but walkers of a sweep,
+  // which come to each slot once.
   function automatic logic has_slot(head_t head);
     return head.where.stash && (head.op == OpWalk || head.op == OpRead);
   endfunction
@@ -284,7 +285,8 @@ module flow_core
       t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
       for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
       t_meets[d] = has_places(t_q) && t_same_addr[d] != 0;
-      if (has_slot(t_q) || has_slot(ahead[d])) t_meets[d] = has_places(t_q) && has_places(ahead[d]);
+      if ((has_slot(t_q) || has_slot(ahead[d])) && !(t_q.op == OpWalk && ahead[d].op == OpWalk))
+        t_meets[d] = has_places(t_q) && has_places(ahead[d]);
       if (t_q.op == OpFrame && ahead[d].op == OpFrame) begin
         if (!program_i.evicts || (t_same_key[d] && t_known[d])) t_meets[d] = 1'b0;
         if (t_same_key[d] && ahead[d].now != t_q.now) t_meets[d] = 1'b1;
