@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
 use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
-use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, place};
+use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, Room, place_in};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
 use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
 use penstock_xdp_compiler::maps::Contents;
@@ -67,6 +67,8 @@ pub struct XdpProgram {
     /// The one that frames begin with; behind it those that it may hand over to.
     programs: Vec<Checked>,
     lanes: Lanes,
+    /// Where its maps lie on a card in RTL.
+    placement: Placement,
     /// Messages of the compiler.
     pub messages: String,
     /// The object file.
@@ -100,13 +102,15 @@ pub struct RowImage {
 }
 
 impl XdpProgram {
-    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several.
+    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several. On a
+    /// card in RTL its maps take what they need of the `room` that programs of other units have left.
     pub fn of(
         root: &Root,
         path: &Path,
         entry: Option<&str>,
         constants: &BTreeMap<String, Value>,
         lanes: Lanes,
+        room: &mut Room,
     ) -> Result<Self, XdpError> {
         let (bytes, messages) = if path.extension().is_some_and(|extension| extension == "c") {
             object_of(root, path)?
@@ -144,7 +148,9 @@ impl XdpProgram {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let image = OnceLock::new();
-        Ok(Self { number, path, object, programs, lanes, messages, bytes, image })
+        let helpers = programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
+        let placement = place_in(room, &object, &helpers.collect());
+        Ok(Self { number, path, object, programs, lanes, placement, messages, bytes, image })
     }
 
     /// Its name in the object.
@@ -170,14 +176,7 @@ impl XdpProgram {
 
     /// The compiler's rows, and where they expect the maps, whatever cards in RTL have so far.
     pub fn translate(&self) -> Result<(Compiled, Placement), XdpError> {
-        let placement = self.place();
-        Ok((self.one(&self.programs[0], &placement)?.compiled, placement))
-    }
-
-    /// Where the maps lie on a card in RTL.
-    fn place(&self) -> Placement {
-        let helpers = self.programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
-        place(&self.object, &helpers.collect())
+        Ok((self.one(&self.programs[0], &self.placement)?.compiled, self.placement.clone()))
     }
 
     fn one(&self, Checked { program, facts }: &Checked, placement: &Placement) -> Result<Translated, XdpError> {
@@ -190,7 +189,7 @@ impl XdpProgram {
         if let Some(image) = self.image.get() {
             return Ok(Arc::clone(image));
         }
-        let mut placement = self.place();
+        let mut placement = self.placement.clone();
         let mut translated = Vec::new();
         for program in &self.programs {
             let one = self.one(program, &placement)?;
@@ -224,7 +223,7 @@ impl RowImage {
     }
 
     fn at(placement: Placement, rows: Vec<Vec<u32>>, programs: Vec<(String, u32)>) -> Self {
-        let Placement { layout, maps, unit, missing } = placement;
+        let Placement { layout, maps, unit, missing, without: _ } = placement;
         Self { rows, programs, unit, maps, layout, missing }
     }
 }
@@ -233,9 +232,12 @@ impl RowImage {
 fn beyond(object: &Object, Translated { compiled, beyond }: &Translated, placement: &Placement) -> Option<String> {
     let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
         Do::Request { asks, .. } => match asks {
-            Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
+            Asks::Helper { number } => {
+                let why = placement.without.get(&(*number).into()).map_or(String::new(), |why| format!(": {why}"));
+                Some(format!("it calls {}{why}", helper_name((*number).into())))
+            }
             Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
-                let map = usize::from(*map);
+                let map = placement.layout.index((*map).into())?;
                 let why = placement.missing.get(map)?.as_ref()?;
                 Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
             }

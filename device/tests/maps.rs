@@ -249,36 +249,50 @@ fn each_processor_has_its_own() {
 #[test]
 fn groups_have_their_own() {
     let root = Root::find().unwrap();
-    let group = |name: &str, count: u32| {
+    let group = |name: &str| {
         format!(
-            "[[units]]\nname = \"{name}\"\nengine = \"xdp\"\ncount = {count}\nports = true\n\
+            "[[units]]\nname = \"{name}\"\nengine = \"xdp\"\ncount = 1\nports = true\n\
              program = \"../device/tests/firmware/maps.c\"\n"
         )
     };
     let head = "[card]\nname = \"maps\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n";
-    let text = [head, &group("first", 1), &group("second", 2)].concat();
+    let text = [head, &group("first"), &group("second")].concat();
     let design = Design::parse(&root.join("designs/maps.toml"), &text).unwrap();
-    let mut card = open(&root, &design, Target::Soft, &mut |_| {}).unwrap();
-    card.load(&Image::of(&root, &design).unwrap()).unwrap();
-    let error = maps::find(&*card, "counts").unwrap_err().to_string();
-    assert_eq!(error, "several groups of units have a map counts, so say whose: first.counts, second.counts");
-    let mut traffic = Traffic::default();
-    (0..30).for_each(|_| traffic.push(Port::Ethernet(0), &[0; 60], 0));
-    card.send(&traffic, Rate::Lossless).unwrap();
-    card.run(&mut |_| {}).unwrap();
-    for (name, processors, frames) in [("first", 0..16, 10), ("second", 16..48, 20)] {
-        let mut counts = Worked::new(&mut *card, &format!("{name}.counts"));
-        assert_eq!(counts.map.processors, Some(processors));
-        let of = |value: Vec<u8>| value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>();
-        assert_eq!(of(counts.get(&[0; 4]).unwrap()), frames);
-        counts.set(&[0; 4], &[100, 0, 0, 0, 0, 0, 0, 0], Store::Any).unwrap();
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
+        card.load(&Image::of(&root, &design).unwrap()).unwrap();
+        let error = maps::find(&*card, "counts").unwrap_err().to_string();
+        assert_eq!(error, "several groups of units have a map counts, so say whose: first.counts, second.counts");
+        let mut traffic = Traffic::default();
+        (0..30).for_each(|_| traffic.push(Port::Ethernet(0), &[0; 60], 0));
+        card.send(&traffic, Rate::Lossless).unwrap();
+        card.run(&mut |_| {}).unwrap();
+        let sum = |value: Vec<u8>| value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>();
+        for (name, processors) in [("first", 0..16), ("second", 16..32)] {
+            let mut counts = Worked::new(&mut *card, &format!("{name}.counts"));
+            assert_eq!(counts.map.processors, Some(processors));
+            assert_eq!(sum(counts.get(&[0; 4]).unwrap()), 15);
+            counts.set(&[0; 4], &[if name == "first" { 10 } else { 11 }, 0, 0, 0, 0, 0, 0, 0], Store::Any).unwrap();
+            let flows = Worked::new(&mut *card, &format!("{name}.flows")).entries();
+            assert_eq!(flows.into_values().map(|seen| seen[0]).collect::<Vec<_>>(), [15]);
+        }
+        card.send(&traffic, Rate::Lossless).unwrap();
+        card.run(&mut |_| {}).unwrap();
+        for (name, all) in [("first", 16 * 10 + 15), ("second", 16 * 11 + 15)] {
+            assert_eq!(sum(Worked::new(&mut *card, &format!("{name}.counts")).get(&[0; 4]).unwrap()), all);
+        }
     }
-    card.send(&traffic, Rate::Lossless).unwrap();
-    card.run(&mut |_| {}).unwrap();
-    for (name, all) in [("first", 16 * 100 + 10), ("second", 32 * 100 + 20)] {
-        let value = Worked::new(&mut *card, &format!("{name}.counts")).get(&[0; 4]).unwrap();
-        assert_eq!(value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>(), all);
-    }
+}
+
+/// Where maps lie on a card in RTL follows from all its groups: images are not put together from others.
+#[test]
+fn groups_of_different_images_do_not_meet() {
+    let root = Root::find().unwrap();
+    let image = Image::of(&root, &design(&root)).unwrap();
+    image.fits_rtl().unwrap();
+    let groups = [image.groups.clone(), Image::of(&root, &design(&root)).unwrap().groups].concat();
+    let error = Image { groups, ..image }.fits_rtl().unwrap_err().to_string();
+    assert!(error.contains("maps of two groups of units lie in the same place"), "{error}");
 }
 
 /// Between two frames, so that each is in the counts once; the next program goes on where the one before was.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use penstock_device::{ImageError, Lanes, Root, XdpProgram};
+use penstock_xdp_compiler::card::Room;
 use serde_json::json;
 
 use super::BenchError;
@@ -17,7 +18,8 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
     for program in &PROGRAMS {
         for lanes in Lanes::ALL {
             let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
-            let loaded = XdpProgram::of(root, &program.source(root), None, &BTreeMap::new(), lanes).map_err(failed)?;
+            let (source, constants, room) = (program.source(root), BTreeMap::new(), &mut Room::default());
+            let loaded = XdpProgram::of(root, &source, None, &constants, lanes, room).map_err(failed)?;
             let (compiled, _) = loaded.translate().map_err(failed)?;
             let case: BTreeMap<_, _> =
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]

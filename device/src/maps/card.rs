@@ -112,7 +112,7 @@ impl<B: Bus> CardAccess<'_, B> {
         if self.image.missing.get(index).is_some_and(Option::is_some) {
             return Err(self.nowhere());
         }
-        if let Some(map) = self.image.maps.iter().find(|map| map.number as usize == index) {
+        if let Some(map) = self.image.maps.iter().find(|map| self.image.layout.index(map.number) == Some(index)) {
             return Ok(Place::Card(map.clone()));
         }
         let array = u32::try_from(index).ok().and_then(|index| self.image.layout.array(index));

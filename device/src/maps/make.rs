@@ -22,13 +22,18 @@ const LOOKS: u32 = 1 << 16;
 /// Cycles between two looks.
 const LOOK: u64 = 32;
 
-/// Makes the maps of a program, empty but for its global variables.
-pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
+/// Gives a card the seed of its hash, before any map of keys is made.
+pub fn seed(bus: &mut impl Bus) -> Result<(), DeviceError> {
     for (at, word) in (0..).zip(repeatable_seed()) {
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_LOW, word as u32)?;
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_HIGH, (word >> 32) as u32)?;
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_AT, at)?;
     }
+    Ok(())
+}
+
+/// Makes the maps of a program, empty but for its global variables.
+pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
     for map in maps {
         for (offset, word) in (0..).step_by(4).zip(map.descriptor) {
             bus.write(MAPS_WINDOW + regs::MAPS_HOST_DESCRIPTOR + offset, word)?;

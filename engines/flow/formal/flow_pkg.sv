@@ -5,8 +5,6 @@
 // choose what gives way; so nothing that the table does is told apart by more bits.
 package flow_pkg;
   localparam int unsigned Operands = 1;
-  localparam int unsigned Predicates = 1;
-  localparam int unsigned Conditions = 1;
   localparam int unsigned Functions = 2;
   localparam int unsigned Registers = 1;
   localparam int unsigned Globals = 1;
@@ -46,23 +44,6 @@ package flow_pkg;
     slot_t slot;
   } where_t;
 
-  typedef logic predicate_t;
-  typedef logic condition_t;
-  typedef logic row_word_t;
-
-  typedef enum logic {
-    FunctionCopy     = 1'd0,
-    FunctionMultiply = 1'd1
-  } function_e;
-
-  typedef struct packed {function_e is;} function_word_t;
-
-  typedef struct packed {
-    word_t low;
-    word_t ab;
-    word_t ba;
-  } product_t;
-
   typedef struct packed {
     logic      set;
     function_t f;
@@ -92,21 +73,16 @@ package flow_pkg;
   } period_word_t;
 
   typedef struct packed {
-    logic                              keyed;
-    logic                              serial;
-    logic                              evicts;
-    logic                              highest;
-    logic           [PlaceBits-1:0]    places;
-    logic                              key;
-    logic                              operands;
-    word_t                             capacity;
-    word_t          [Registers-1:0]    initial_r;
-    word_t          [Globals-1:0]      initial_g;
-    period_word_t   [Periods-1:0]      periods;
-    predicate_t     [Predicates-1:0]   predicates;
-    condition_t     [Conditions-1:0]   conditions;
-    function_word_t [Functions-1:0]    functions;
-    row_word_t      [Rows-1:0]         rows;
+    logic                         keyed;
+    logic                         serial;
+    logic                         evicts;
+    logic                         highest;
+    logic         [PlaceBits-1:0] places;
+    logic                         key;
+    logic                         operands;
+    word_t                        capacity;
+    word_t        [Registers-1:0] initial_r;
+    period_word_t [Periods-1:0]   periods;
   } program_t;
 
   typedef enum logic [2:0] {

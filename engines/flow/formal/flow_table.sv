@@ -10,8 +10,8 @@
 //   - the places of the key and the stash hold it once if it is owed, with the content last given, and otherwise not at all.
 // As any key may be the one that is watched, this is so for all.
 //
-// What is left open, so that the proof holds whatever it is: frames, operations of the host, time, rows and results of functions (open.sv), the
-// hash (flow_places.sv), when the mover and the walker come and when frames wait for them (`room_q`, `press_q`, `walk_due_q`), which entries change
+// What is left open, so that the proof holds whatever it is: frames, operations of the host, time, rows and what they do (open.sv), the
+// hash (flow_places.sv), when the mover and the walker come and when frames wait for them (`room_q`, `press_q`, `walk_due_q`, `walk_late_q`), which entries change
 // places (`move_way`), and which of both values a place gives that is read and written in the same cycle (ram_sdp.sv).
 module flow_table
   import flow_pkg::*;
@@ -21,6 +21,7 @@ module flow_table
     input wire logic [KeyBits-1:0]                        watched,
     input wire program_t                                  program_i,
     input wire word_t                                     now,
+    input wire choice_t                                   choice,
     input wire logic [KeyBits+Ways*PlaceBits+SpreadBits-1:0] secret,
 
     input wire logic hold,
@@ -94,6 +95,8 @@ module flow_table
       .out_x(),
       .out_results(),
       .out_side(),
+      .choice_row(),
+      .choice,
       .host_valid,
       .host_taken(),
       .host_op,
@@ -545,7 +548,6 @@ module flow_table
       // What R has found, and what it has made of it.
       if (heads[A].op != OpMove) begin
         assert (a_result.placed == a_result.present);
-        assert (a_result.present || a_result.content == core.fresh);
         assert (core.a_was_placed_q || (!a_present_q && !core.a_expired_q));
         assert (a_present_q || a_content_q == core.fresh);
         if (core.a_expired_q) assert (core.a_before_q == a_line.content);
@@ -599,7 +601,7 @@ module flow_table
 
   // ---- what can happen: else the proof would say nothing about it. It is looked for where all keys share their places and the host stands aside.
 `ifdef COVER
-  always_comb assume (secret == '0 && !host_valid && !core.walk_due_q);
+  always_comb assume (secret == '0 && !host_valid && !core.walk_due_q && !core.walk_late_q);
 `endif
   logic exchanged_q, back_q;
   wire moves = core.a_moves && core.a_q.key == watched;

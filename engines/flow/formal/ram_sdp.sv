@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// lib/rtl/ram_sdp.sv for proofs: a read of the word that is written in the same cycle returns either value, whichever is worse. `either` is cut
-// open by the proof's script.
+// lib/rtl/ram_sdp.sv for proofs: a read of the word that is written in the same cycle returns either value, whichever is worse: `open_new`
+// is cut open by the proof's script.
 module ram_sdp #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 512,
@@ -19,10 +19,10 @@ module ram_sdp #(
     output logic      [        Width-1:0] rdata
 );
   logic [Width-1:0] mem[Depth];
-  wire either = 1'b0;
+  wire logic open_new = 1'b0;
   always_ff @(posedge clk) begin
     if (we) mem[waddr] <= wdata;
-    if (re) rdata <= we && waddr == raddr && either ? wdata : mem[raddr];
+    if (re) rdata <= we && waddr == raddr && open_new ? wdata : mem[raddr];
   end
 endmodule
 

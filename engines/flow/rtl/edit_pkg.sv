@@ -44,6 +44,8 @@ package edit_pkg;
   } edit_t;
 
   localparam int unsigned EditWords = ($bits(edit_t) + 31) / 32;
+  localparam int unsigned ChoiceWords = ($bits(choice_t) + 31) / 32;
+  localparam int unsigned RowWords = EditWords + ChoiceWords;  // in memories, one after the other
   // All that a program is.
-  localparam int unsigned LoadWords = Rows * EditWords + ProgramWords;
+  localparam int unsigned LoadWords = Rows * RowWords + ProgramWords;
 endpackage

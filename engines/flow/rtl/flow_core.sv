@@ -23,9 +23,9 @@
 // the stash may not have a slot for each that is on its way.
 //
 // There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the mover only while there is
-// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 64, and time one
+// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 256, and time one
 // in 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict, takes another's place. So
-//   cycles in which the mover holds frames back  <=  4,160 + 64 * contexts that came into the stash + a tenth of all cycles.
+//   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
 // When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
 // or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
@@ -76,6 +76,10 @@ module flow_core
     output word_t [Functions-1:0]  out_results,
     output logic [SideW-1:0]       out_side,
 
+    // what the row does that a frame takes: read by its number, in the same cycle
+    output row_t         choice_row,
+    input  wire choice_t choice,
+
     // the host: one operation at a time
     input  wire logic               host_valid,
     output logic                    host_taken,
@@ -99,10 +103,11 @@ module flow_core
 );
   localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
   localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
-  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
-  localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
+  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker: half of them it waits for one without a frame
+  localparam int unsigned Pressing = 6;  // entries of the stash from which on the mover goes before frames
+  localparam int unsigned UltraDepth = 4096;  // places of a way that fill UltraRAM
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
-  localparam int unsigned PatienceOfEntry = 64;
+  localparam int unsigned PatienceOfEntry = 256;
   localparam int unsigned PatienceEvery = 32;  // cycles
 
   typedef logic [KeyBits-1:0] key_t;
@@ -161,7 +166,8 @@ module flow_core
   logic waits, next_taken;
   slot_t next_slot;
   key_t next_key;
-  logic walk_due_q;
+  way_t next_left;
+  logic walk_due_q, walk_late_q;  // where no frame comes; at once
   logic [$clog2(WalkEvery)-1:0] walk_wait_q;
   logic walk_stash_q;  // the walker is in the stash, where it comes only when it sweeps: nothing moves then
   way_t walk_way_q;
@@ -174,9 +180,10 @@ module flow_core
   wire h_next = !h_q.valid || h_go;
   wire h_free = h_next && !clearing_q && !sweeping_q && !hold;
   wire take_host = host_valid && !host_busy_q && h_free && room_q;
-  wire take_move = waits && (press_q || !valid || !room_q) && h_free && !take_host && !walk_due_q;
-  wire take_frame = valid && h_free && !take_host && !take_move && !walk_due_q && room_q;
-  wire take_walk = (walk_due_q && h_free && !take_host) || (sweeping_q && !clearing_q && h_next);
+  wire walk_turn = walk_due_q && (walk_late_q || !valid);
+  wire take_move = waits && (press_q || !valid || !room_q) && h_free && !take_host && !walk_turn;
+  wire take_frame = valid && h_free && !take_host && !take_move && !walk_late_q && room_q;
+  wire take_walk = (walk_turn && h_free && !take_host) || (sweeping_q && !clearing_q && h_next);
 
   assign ready = take_frame;
   assign host_taken = take_host;
@@ -207,7 +214,7 @@ module flow_core
       h_q.keyed <= take_frame ? takes && keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
       h_q.now <= now;
       h_q.key <= take_host ? host_key : take_move ? next_key : key;
-      h_q.where <= '{stash: take_move, way: walk_way_q, slot: next_slot};
+      h_q.where <= '{stash: take_move, way: take_move ? next_left : walk_way_q, slot: next_slot};
       if (sweeping_q) h_q.where <= '{stash: walk_stash_q, way: walk_way_q, slot: slot_t'(walk_addr_q)};
       if (take_host) h_q.where <= host_where;
       h_q.addr <= {Ways{take_host ? host_addr : walk_addr_q}};
@@ -228,14 +235,16 @@ module flow_core
       sweeping_q <= 1'b1;
     end
     walk_wait_q <= walk_wait_q + 1'b1;
-    walk_due_q <= (walk_due_q && !take_walk) || &walk_wait_q;
+    if (walk_wait_q == ($bits(walk_wait_q))'(WalkEvery / 2 - 1)) walk_due_q <= 1'b1;
+    if (walk_due_q && &walk_wait_q) walk_late_q <= 1'b1;
+    if (take_walk) {walk_late_q, walk_due_q} <= '0;
     host_busy_q <= (host_busy_q || take_host) && !answer_valid;
     if (rst) begin
       h_q.valid <= 1'b0;
       {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
       sweeping_q <= 1'b0;
       walk_wait_q <= '0;
-      walk_due_q <= 1'b0;
+      {walk_late_q, walk_due_q} <= '0;
       host_busy_q <= 1'b0;
     end
   end
@@ -305,7 +314,8 @@ module flow_core
   for (genvar w = 0; w < Ways; w++) begin : gen_way
     ram_sdp #(
         .Width($bits(entry_t)),
-        .Depth(Entries / Ways)
+        .Depth(Entries / Ways),
+        .Ultra(Entries / Ways >= UltraDepth)
     ) way (
         .clk,
         .we(we[w]),
@@ -333,7 +343,8 @@ module flow_core
   slot_t stash_slot;
   logic [Ways-1:0] s_hit, s_empty, s_chosen;
   logic [15:0] dice_q;  // where entries change places: any order in which they come must not be one of ways, too
-  wire way_t move_way = way_t'(dice_q);
+  // Back to the way that it comes from an entry would only undo what was done.
+  wire way_t move_way = s_q.where.way ^ (way_t'(dice_q) != '0 ? way_t'(dice_q) : dice_q[2] ? way_t'(1) : way_t'(2));
   wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
 
   // The lowest of what may give way, the first of equal ones.
@@ -393,7 +404,8 @@ module flow_core
   context_t stash_content, fresh;
   key_t stash_key;
   logic stash_valid;
-  result_t x_read, x_result, r_made, r_result;
+  result_t x_read, x_known, x_result, r_made, r_result;
+  where_t x_new;  // where a context that has no place would go
   period_word_t x_period;
   logic x_hard_passed, x_idle_passed, x_idle_counts, x_expired, x_by_place, x_forwarded;
   logic [Ways-1:0] x_free;
@@ -410,7 +422,7 @@ module flow_core
     x_idle_passed = x_read.content.idle.on && has_passed(x_q.now, x_read.content.idle.at);
     // Of two that have passed the earlier counts.
     x_idle_counts = x_idle_passed && (!x_hard_passed || is_before(x_read.content.idle.at, x_read.content.hard.at));
-    x_period = program_i.periods[x_idle_counts ? x_read.content.idle.period : x_read.content.hard.period];
+    x_period = x_idle_counts ? program_i.periods[x_read.content.idle.period] : program_i.periods[x_read.content.hard.period];
     x_expired = x_read.placed && (x_hard_passed || x_idle_passed) && (x_q.op == OpFrame || x_q.op == OpWalk);
   end
 
@@ -424,32 +436,29 @@ module flow_core
 
   // What an operation of the same key ahead has made of it is newer; it cannot have expired since, as both have one time.
   assign x_forwarded = x_same_key_q[5:2] != 0;
+
+  // What is not there begins anew, in a place that is free. A way that one ahead has left, or would have taken, still is.
+  function automatic result_t settled(result_t result, logic forwarded);
+    settled = result;
+    if (!result.present) settled.content = fresh;
+    if (!result.placed && !(forwarded && !result.where.stash)) settled.where = x_new;
+  endfunction
+
   always_comb begin
-    x_result = x_read;
-    if (x_expired && x_period.then) x_result.content = '{state: x_period.state, r: x_read.content.r, hard: '0, idle: '0};
-    x_result.present = x_read.present && !(x_expired && !x_period.then);
-    if (x_same_key_q[5]) x_result = w2_result_q;
-    if (x_same_key_q[4]) x_result = w1_result_q;
-    if (x_same_key_q[3]) x_result = a_result_q;
-    if (x_same_key_q[2]) x_result = r_result;
-    if (!x_result.present) x_result.content = fresh;
-    // A way that the one ahead has left, or would have taken, is still free.
-    if (!x_result.placed && !(x_forwarded && !x_result.where.stash)) begin
-      x_result.where = '{stash: x_free == 0, way: '0, slot: '0};
-      for (int unsigned w = Ways; w > 0; w--) if (x_free[w-1]) x_result.where.way = way_t'(w - 1);
-    end
+    x_new = '{stash: x_free == 0, way: '0, slot: '0};
+    for (int unsigned w = Ways; w > 0; w--) if (x_free[w-1]) x_new.way = way_t'(w - 1);
+    x_known = x_read;
+    if (x_expired && x_period.then) x_known.content = '{state: x_period.state, r: x_read.content.r, hard: '0, idle: '0};
+    x_known.present = x_read.present && !(x_expired && !x_period.then);
+    if (x_same_key_q[5]) x_known = w2_result_q;
+    if (x_same_key_q[4]) x_known = w1_result_q;
+    if (x_same_key_q[3]) x_known = a_result_q;
+    x_result = settled(x_known, x_same_key_q[5:3] != 0);
+    // R's comes last, so its way to C is short.
+    if (x_same_key_q[2]) x_result = settled(r_result, 1'b1);
     // An entry of the stash goes where it was seen in S that it can.
     if (x_q.op == OpMove) x_result.where.way = x_way_q;
   end
-
-  logic [Rows-1:0] x_of_frame, c_of_frame_q, c_candidates, r_candidates_q;
-  logic [Predicates-1:0] x_true_p;
-  flow_predicates compare_fields (
-      .clk,
-      .predicates(program_i.predicates),
-      .x(t_frame_q.x),
-      .true_p(x_true_p)
-  );
 
   logic c_victim_q, r_victim_q;  // `other` may give way
   way_t c_victim_way_q, r_victim_way_q;
@@ -462,7 +471,6 @@ module flow_core
     if (x_by_place) c_q.key <= x_stash_q ? stash_key : x_entry_q.key;
     c_frame_q <= x_frame_q;
     c_result_q <= x_result;
-    c_of_frame_q <= x_of_frame;
     c_expired_q <= x_expired && !x_forwarded;
     c_before_q <= x_read.content;
     c_other_q <= x_entry_q;
@@ -470,37 +478,13 @@ module flow_core
     c_victim_way_q <= x_way_q;
   end
 
-  // ---- C: conditions and functions
-  word_t [Globals-1:0] g_q;
-  logic [Conditions-1:0] c_true_c, r_true_c_q;
-  word_t [Functions-1:0] c_results, r_results_q, r_results;
-  product_t [Functions-1:0] c_products, r_products_q;  // 0 of what does not multiply
-  flow_functions calculate (
-      .conditions(program_i.conditions),
-      .functions(program_i.functions),
-      .r(c_result_q.content.r),
-      .g(g_q),
-      .x(c_frame_q.x),
-      .true_c(c_true_c),
-      .results(c_results),
-      .products(c_products)
-  );
-
-  word_t [Periods-1:0] r_at_q;  // when timeouts that begin now are over
+  // ---- C: conditions and functions (flow_update.sv)
   logic r_nowhere_q;  // it has neither an empty place nor, but for one that the operation ahead may take, a slot of the stash
   always_ff @(posedge clk) begin
-    for (int unsigned i = 0; i < Periods; i++) r_at_q[i] <= c_q.now + program_i.periods[i].duration;
-    for (int unsigned i = 0; i < Functions; i++) begin
-      r_products_q[i] <= c_products[i];
-      if (program_i.functions[i].is != FunctionMultiply) r_products_q[i] <= '0;
-    end
     r_q <= c_q;
     r_q.valid <= c_q.valid && !rst;
     r_frame_q <= c_frame_q;
     r_found_q <= c_result_q;
-    r_candidates_q <= c_candidates;
-    r_true_c_q <= c_true_c;
-    r_results_q <= c_results;
     r_expired_q <= c_expired_q;
     r_before_q <= c_before_q;
     r_other_q <= c_other_q;
@@ -508,36 +492,43 @@ module flow_core
     r_nowhere_q <= !c_result_q.placed && c_result_q.where.stash && stash_used >= ($clog2(StashEntries) + 1)'(StashEntries - 1);
     r_victim_way_q <= c_victim_way_q;
   end
-  always_comb
-    for (int unsigned i = 0; i < Functions; i++)
-      r_results[i] = (r_results_q[i] | r_products_q[i].low) + {r_products_q[i].ab, 16'b0} + {r_products_q[i].ba, 16'b0};
 
   // ---- R: the row, and the new context
-  logic r_fits, r_any, r_stores, r_can, r_leaves, r_full_q, r_packed_q, r_evicts, reserve;
+  logic r_fits, r_stores, r_can, r_leaves, r_full_q, r_packed_q, r_evicts, reserve;
   slot_t free_slot;
   row_t r_row;
-  choice_t r_choice;
+  wire choice_t r_choice = choice;
+  assign choice_row = r_row;
   word_t [Registers-1:0] r_values;
-  logic [$clog2(Entries):0] contexts_q, contexts_d;
+  word_t [Functions-1:0] r_results;
+  word_t [Periods-1:0] r_ends;
+  word_t [Globals-1:0] g;
 
-  flow_rows choose_row (
-      .rows(program_i.rows),
-      .true_p(x_true_p),
-      .parts(x_frame_q.parts),
-      .of_frame(x_of_frame),
-      .of_frame_c(c_of_frame_q),
-      .state(c_result_q.content.state),
-      .is_new(!c_result_q.present),
-      .candidates(c_candidates),
-      .candidates_r(r_candidates_q),
-      .true_c(r_true_c_q),
-      .is_full((r_full_q || r_nowhere_q) && !r_leaves && !program_i.evicts),
-      .fits(r_any),
-      .row(r_row),
-      .choice(r_choice)
+  flow_update update (
+      .clk,
+      .program_i,
+      .t_x(t_frame_q.x),
+      .x_parts(x_frame_q.parts),
+      .c_x(c_frame_q.x),
+      .c_now(c_q.now),
+      .c_is_new(!c_result_q.present),
+      .c_state(c_result_q.content.state),
+      .c_r(c_result_q.content.r),
+      .r_takes(r_q.valid && r_q.op == OpFrame && r_q.keyed == program_i.keyed),
+      .r_is_full((r_full_q || r_nowhere_q) && !r_leaves && !program_i.evicts),
+      .r_r(r_found_q.content.r),
+      .r_fits,
+      .r_row,
+      .r_choice,
+      .r_values,
+      .r_results,
+      .r_ends,
+      .begin_g,
+      .set_g,
+      .set_g_to,
+      .g
   );
 
-  assign r_fits = r_any && r_q.valid && r_q.op == OpFrame && r_q.keyed == program_i.keyed;
   assign r_evicts = program_i.evicts && (r_full_q || r_nowhere_q) && r_victim_q && !r_found_q.placed;
   assign r_can = r_found_q.placed || r_evicts || (!r_nowhere_q && (!r_full_q || (program_i.evicts && !r_packed_q)));
   // A context that has expired has left its place to the next.
@@ -545,18 +536,15 @@ module flow_core
 
   always_comb begin
     r_stores = r_choice.named;
-    for (int unsigned i = 0; i < Registers; i++) begin
-      r_stores |= r_choice.r[i].set;
-      r_values[i] = r_choice.r[i].set ? r_results[r_choice.r[i].f] : r_found_q.content.r[i];
-    end
+    for (int unsigned i = 0; i < Registers; i++) r_stores |= r_choice.r[i].set;
     r_made = r_found_q;
     if (r_fits) begin
       r_made.content.r = r_values;
       if (r_choice.set_state) r_made.content.state = r_choice.state;
-      r_made.content.idle.at = r_at_q[r_found_q.content.idle.period];
+      r_made.content.idle.at = r_ends[r_found_q.content.idle.period];
       if (r_choice.named) begin
-        r_made.content.hard = '{on: r_choice.hard.on, period: r_choice.hard.period, at: r_at_q[r_choice.hard.period]};
-        r_made.content.idle = '{on: r_choice.idle.on, period: r_choice.idle.period, at: r_at_q[r_choice.idle.period]};
+        r_made.content.hard = '{on: r_choice.hard.on, period: r_choice.hard.period, at: r_ends[r_choice.hard.period]};
+        r_made.content.idle = '{on: r_choice.idle.on, period: r_choice.idle.period, at: r_ends[r_choice.idle.period]};
       end
       r_made.present = !r_choice.forget && program_i.keyed && (r_found_q.present || (r_stores && r_can));
     end
@@ -565,7 +553,6 @@ module flow_core
       r_made.present = r_found_q.placed || (!r_full_q && !r_nowhere_q);
     end
     if (r_q.op == OpDelete) r_made.present = 1'b0;
-    if (!r_made.present) r_made.content = fresh;
     if (r_q.op != OpMove) r_made.placed = r_made.present;
     if (r_evicts && r_made.present) r_made.where = '{stash: 1'b0, way: r_victim_way_q, slot: '0};
   end
@@ -576,29 +563,29 @@ module flow_core
     if (reserve) r_result.where.slot = free_slot;
   end
 
-  always_comb begin
-    contexts_d = contexts_q;
-    if (r_q.valid && r_q.op != OpMove) begin
-      if (r_result.present && !r_found_q.placed && !r_evicts) contexts_d = contexts_q + 1'b1;
-      if (!r_result.present && r_found_q.placed) contexts_d = contexts_q - 1'b1;
-    end
-  end
+  // Whether the table is full is known last of all, so it is asked for all that their number may become.
+  typedef logic [$clog2(Entries):0] count_t;
+  count_t contexts_q;
+  function automatic logic packed_with(count_t count);
+    return count >= count_t'(Room);
+  endfunction
+  function automatic logic full_with(count_t count);
+    return word_t'(count) >= program_i.capacity || packed_with(count);
+  endfunction
+
+  wire r_grows = r_q.valid && r_q.op != OpMove && r_result.present && !r_found_q.placed && !r_evicts;
+  wire r_shrinks = r_q.valid && r_q.op != OpMove && !r_result.present && r_found_q.placed;
+  wire count_t one_more = contexts_q + 1'b1;
+  wire count_t one_less = contexts_q - 1'b1;
   always_ff @(posedge clk) begin
-    contexts_q <= contexts_d;
-    r_full_q <= word_t'(contexts_d) >= program_i.capacity || contexts_d >= ($bits(contexts_d))'(Room);
-    r_packed_q <= contexts_d >= ($bits(contexts_d))'(Room);
+    if (r_grows) contexts_q <= one_more;
+    if (r_shrinks) contexts_q <= one_less;
+    r_full_q <= r_grows ? full_with(one_more) : r_shrinks ? full_with(one_less) : full_with(contexts_q);
+    r_packed_q <= r_grows ? packed_with(one_more) : r_shrinks ? packed_with(one_less) : packed_with(contexts_q);
     if (rst || clear) contexts_q <= '0;
   end
   assign contexts = contexts_q;
   assign is_full = r_full_q;
-
-  always_ff @(posedge clk) begin
-    for (int unsigned i = 0; i < Globals; i++) begin
-      if (r_fits && r_choice.g[i].set) g_q[i] <= r_results[r_choice.g[i].f];
-      if (set_g[i]) g_q[i] <= set_g_to;
-    end
-    if (begin_g) g_q <= program_i.initial_g;
-  end
 
   logic a_fits_q, a_unkept_q, a_new_q, a_evicted_q, a_notify_q, a_was_placed_q;
   row_t a_row_q;
@@ -655,10 +642,12 @@ module flow_core
       .keep(a_moves ? a_other_q.valid : a_result_q.present),
       .slot(a_result_q.where.slot),
       .wkey(a_moves ? a_other_q.key : a_q.key),
+      .wleft(a_result_q.where.way),
       .wcontext(a_moves ? a_other_q.content : a_result_q.content),
       .waits,
       .next_slot,
       .next_key,
+      .next_left,
       .next_taken,
       .moved(a_q.valid && a_q.op == OpMove),
       .moved_slot(a_q.where.slot)
@@ -672,7 +661,7 @@ module flow_core
   assign out_row = a_row_q;
   assign out_unkept = a_unkept_q;
   assign out_r = a_values_q;
-  assign out_g = g_q;
+  assign out_g = g;
   assign out_x = a_frame_q.x;
   assign out_results = a_results_q;
   assign out_side = a_frame_q.side;

@@ -42,7 +42,8 @@ module flow_element
   logic first, shift, complete, commit, hold, idle, clear, clearing, sweep, sweeping, begin_g;
   word_t word;
   program_t loaded;
-  row_t row;
+  row_t row, choice_row;
+  choice_t choice;
   edit_t edit;
   flow_program program_ (
       .clk,
@@ -53,7 +54,9 @@ module flow_element
       .complete,
       .commit,
       .program_o(loaded),
-      .row,
+      .choice_row,
+      .choice,
+      .edit_row(row),
       .edit
   );
 
@@ -131,6 +134,8 @@ module flow_element
       .out_x(core_x),
       .out_results(results),
       .out_side(waited),
+      .choice_row,
+      .choice,
       .host_valid(op_valid),
       .host_taken(op_taken),
       .host_op(op),

@@ -1,31 +1,37 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Conditions and functions of a program, all at once: the first half of the element's loop. Without registers.
+// Conditions and functions of a program, all at once, in the element's loop of two cycles. Without registers: between the halves the element has them.
 //
 //   context, globals, operands ─> sources ─┬─> comparisons ─> conditions
-//                                          └─> operations ──> results, products
+//                                          └─> one sum, bitwise operations, multipliers ──> halves
+//   halves, the cycle after ──> turned, cut off, added ──> results
 //
-// A product of 32 bits is a sum of products of halves. That sum is left to the next cycle, so a multiplier is all that is in this one.
+// The second half is done while the row is found. It is one for all: what shifts is turned and loses what came round; what multiplies has its parts
+// added; an average adds what it was to its turned difference. To all others it does nothing.
 module flow_functions
   import flow_pkg::*;
 (
     input  wire condition_t     [Conditions-1:0] conditions,
     input  wire function_word_t [Functions-1:0]  functions,
-    input  wire word_t          [Registers-1:0]  r,
-    input  wire word_t          [Globals-1:0]    g,
-    input  wire word_t          [Operands-1:0]   x,
-    output logic                [Conditions-1:0] true_c,
-    output word_t               [Functions-1:0]  results,  // 0 of a multiplication, which has
-    output product_t            [Functions-1:0]  products  // these, for all others without a meaning
+
+    input  wire word_t [Registers-1:0]  r,
+    input  wire word_t [Globals-1:0]    g,
+    input  wire word_t [Operands-1:0]   x,
+    output logic       [Conditions-1:0] true_c,
+    output half_t      [Functions-1:0]  halves,
+
+    input  wire half_t [Functions-1:0] halves_r,
+    output word_t      [Functions-1:0] results
 );
+  // Chosen by fours, as LUTs of six inputs do. There are 48 of these, and as a choice among all at once each takes a third more.
   function automatic word_t value_of(source_t source, word_t constant);
-    unique case (source.from)
-      FromFlow: return r[source.index[$clog2(Registers)-1:0]];
-      FromGlobal: return g[source.index];
-      FromOperand: return x[source.index];
-      FromConstant: return constant;
-    endcase
+    logic is_global = source.from[0];  // of FromGlobal and FromOperand
+    logic [1:0] low = source.index[1:0];
+    word_t lower = is_global ? g[{1'b0, low}] : x[{1'b0, low}];
+    word_t upper = is_global ? g[{1'b1, low}] : x[{1'b1, low}];
+    word_t rest = source.index[2] ? upper : lower;
+    return source.from == FromFlow ? r[low] : source.from == FromConstant ? constant : rest;
   endfunction
 
   for (genvar i = 0; i < Conditions; i++) begin : gen_condition
@@ -50,33 +56,49 @@ module flow_functions
     wire word_t a = value_of(functions[i].a, functions[i].value);
     wire word_t b = value_of(functions[i].b, functions[i].value);
     wire function_e is = functions[i].is;
+    wire averages = is == FunctionAverage;
+    wire shifts = is == FunctionShiftLeft || is == FunctionShiftRight || is == FunctionRotate;
+    wire multiplies = is == FunctionMultiply;
+
+    // ---- the first half
+    // Without the carry a - b lacks 1, so that its complement is b - a: what an average moves by a part of, without another sum.
     wire subtracts = is != FunctionAdd;
     wire word_t other = b ^ {32{subtracts}};
-    wire [32:0] sum = {1'b0, a} + {1'b0, other} + 33'(subtracts);
+    wire [32:0] sum = {1'b0, a} + {1'b0, other} + 33'(subtracts && !averages);
     wire less = !sum[32];
-    // The average moves by a part of b - a, which has the sign that it has modulo 2^32.
-    wire word_t away = b - a;
-    wire word_t way = word_t'($signed(away) >>> functions[i].shift);
     always_comb begin
       unique case (is)
-        FunctionAdd, FunctionSub: results[i] = sum[31:0];
-        FunctionAnd: results[i] = a & b;
-        FunctionOr: results[i] = a | b;
-        FunctionXor: results[i] = a ^ b;
-        FunctionNot: results[i] = ~a;
-        FunctionShiftLeft: results[i] = a << b[4:0];
-        FunctionShiftRight: results[i] = a >> b[4:0];
-        FunctionRotate: results[i] = word_t'({a, a} >> b[4:0]);
-        FunctionMin: results[i] = less ? a : b;
-        FunctionMax: results[i] = less ? b : a;
-        FunctionAverage: results[i] = a + way;
-        FunctionMultiply: results[i] = '0;
-        default: results[i] = a;
+        FunctionAdd, FunctionSub: halves[i].base = sum[31:0];
+        FunctionAnd: halves[i].base = a & b;
+        FunctionOr: halves[i].base = a | b;
+        FunctionXor: halves[i].base = a ^ b;
+        FunctionNot: halves[i].base = ~a;
+        FunctionMin: halves[i].base = less ? a : b;
+        FunctionMax: halves[i].base = less ? b : a;
+        FunctionAverage: halves[i].base = ~sum[31:0];
+        FunctionMultiply: halves[i].base = '0;
+        default: halves[i].base = a;
       endcase
+      halves[i].shift = averages ? functions[i].shift : shifts ? b[4:0] : '0;
+      halves[i].more = averages ? a : '0;
+      halves[i].product.low = multiplies ? 32'(a[15:0]) * 32'(b[15:0]) : '0;
+      halves[i].product.ab = multiplies ? a[31:16] * b[15:0] : '0;
+      halves[i].product.ba = multiplies ? a[15:0] * b[31:16] : '0;
     end
-    assign products[i].low = 32'(a[15:0]) * 32'(b[15:0]);
-    assign products[i].ab = a[31:16] * b[15:0];
-    assign products[i].ba = a[15:0] * b[31:16];
+
+    // ---- the second
+    wire half_t half = halves_r[i];
+    wire left = is == FunctionShiftLeft;
+    wire [4:0] turn = left ? -half.shift : half.shift;
+    wire word_t turned = word_t'({half.base, half.base} >> turn);
+    // Which bits have not come round: of a shift to the right those below.
+    wire word_t kept_left = {32{1'b1}} << half.shift;
+    wire word_t kept_right = {32{1'b1}} >> half.shift;
+    wire word_t kept = left ? kept_left : is == FunctionRotate ? '1 : kept_right;
+    wire sign = averages && half.base[31];
+    wire word_t cut = (turned & kept) | ({32{sign}} & ~kept);
+    wire [15:0] crossed = half.product.ab + half.product.ba;
+    assign results[i] = (cut | half.product.low) + (half.more | {crossed, 16'b0});
   end
 endmodule
 

@@ -74,7 +74,8 @@ package flow_pkg;
     slot_t slot;  // of the stash
   } where_t;
 
-  // ---- a program. The host shifts it in, 32 bits at a time, lowest first, behind the words of edits (edit_pkg.sv) of all rows.
+  // ---- a program. The host shifts it in, 32 bits at a time, lowest first, behind what rows do: the words of edits (edit_pkg.sv) and of the choice of
+  // each row.
   typedef enum logic [1:0] {
     PairEth = 2'd0,
     PairIp  = 2'd1,
@@ -162,6 +163,14 @@ package flow_pkg;
     word_t      value;
   } function_word_t;
 
+  // A function when half of it is done (flow_functions.sv).
+  typedef struct packed {
+    word_t      base;
+    logic [4:0] shift;    // bits by which it is turned
+    word_t      more;     // is added; 0 but of an average
+    product_t   product;  // is added; 0 but of a multiplication
+  } half_t;
+
   // When a row fits.
   typedef struct packed {
     logic                    used;
@@ -203,11 +212,6 @@ package flow_pkg;
   } choice_t;
 
   typedef struct packed {
-    match_t  match;
-    choice_t choice;
-  } row_word_t;
-
-  typedef struct packed {
     logic   then;      // the context goes to `state`; else it is removed
     state_t state;
     word_t  duration;  // us
@@ -228,7 +232,7 @@ package flow_pkg;
     predicate_t     [Predicates-1:0]   predicates;
     condition_t     [Conditions-1:0]   conditions;
     function_word_t [Functions-1:0]    functions;
-    row_word_t      [Rows-1:0]         rows;
+    match_t         [Rows-1:0]         rows;
   } program_t;
 
   localparam int unsigned ProgramWords = ($bits(program_t) + 31) / 32;

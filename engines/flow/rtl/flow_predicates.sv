@@ -14,14 +14,18 @@ module flow_predicates
   for (genvar i = 0; i < Predicates; i++) begin : gen_predicate
     word_t chosen_q;
     logic true_q;
-    wire less = chosen_q < predicates[i].value;
-    wire equal = chosen_q == predicates[i].value;
+    // The mask is an input more of each comparison, and would be a level of its own behind the choice.
+    wire word_t masked = chosen_q & predicates[i].mask;
+    wire [32:0] left = {1'b0, predicates[i].value} - {1'b0, masked};
+    wire at_most = !left[32];
+    wire equal = masked == predicates[i].value;
+    wire unused = &{1'b0, left[31:0]};
     always_ff @(posedge clk) begin
-      chosen_q <= x[predicates[i].x] & predicates[i].mask;
+      chosen_q <= x[predicates[i].x];
       unique case (predicates[i].is)
         PredicateEqual: true_q <= equal;
-        PredicateLess: true_q <= less;
-        default: true_q <= less || equal;
+        PredicateLess: true_q <= at_most && !equal;
+        default: true_q <= at_most;
       endcase
     end
     assign true_p[i] = true_q;

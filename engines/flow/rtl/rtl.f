@@ -8,6 +8,7 @@ flow_places.sv
 flow_predicates.sv
 flow_functions.sv
 flow_rows.sv
+flow_update.sv
 flow_stash.sv
 flow_core.sv
 flow_act.sv

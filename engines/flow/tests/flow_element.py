@@ -6,7 +6,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -16,7 +18,8 @@ import fields  # noqa: E402
 WORD = 1 << 32
 OPERANDS, PREDICATES, CONDITIONS, FUNCTIONS, REGISTERS, GLOBALS, ROWS, PERIODS = 8, 32, 8, 16, 4, 8, 64, 8
 HALVES, PAIRS, PLACE = 20, 9, 18
-EDIT_WORDS = 12
+EDIT_WORDS, CHOICE_WORDS = 12, 3
+ROW_WORDS = EDIT_WORDS + CHOICE_WORDS
 SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
 PARTS = [*SOURCE["header"], *SOURCE["part"]]
 WORDS = fields.words(SOURCE)
@@ -232,11 +235,8 @@ class Row:
         """Whether it names a state, and so sets both timeouts."""
         return self.keep or self.goto is not None
 
-    def bits(self) -> tuple[int, int]:
-        def option(value: int | None, width: int) -> tuple[int, int]:
-            return bits((int(value is not None), 1), (value or 0, width))
-
-        match = bits(
+    def match(self) -> tuple[int, int]:
+        return bits(
             (1, 1),
             (int(self.state is None), 1),
             (self.state or 0, 8),
@@ -248,7 +248,12 @@ class Row:
             (self.false_c, CONDITIONS),
             *((int(flag is want), 1) for flag in (self.new, self.full) for want in (True, False)),
         )
-        choice = bits(
+
+    def choice(self) -> tuple[int, int]:
+        def option(value: int | None, width: int) -> tuple[int, int]:
+            return bits((int(value is not None), 1), (value or 0, width))
+
+        return bits(
             repeated([option(self.r.get(i), 4) for i in range(REGISTERS)]),
             repeated([option(self.g.get(i), 4) for i in range(GLOBALS)]),
             (int(self.named), 1),
@@ -258,15 +263,14 @@ class Row:
             (int(self.forget), 1),
             (int(self.notify), 1),
         )
-        return bits(match, choice)
 
     @classmethod
-    def read(cls, reader: Reader) -> Row | None:
+    def read(cls, reader: Reader, choice: Reader) -> Row | None:
         def either() -> bool | None:
             return {(0, 0): None, (1, 0): True, (0, 1): False}[reader.take(1), reader.take(1)]
 
         def functions(count: int) -> dict[int, int]:
-            chosen = [reader.option(4) for _ in range(count)][::-1]
+            chosen = [choice.option(4) for _ in range(count)][::-1]
             return {register: function for register, function in enumerate(chosen) if function is not None}
 
         used, any_state, state = reader.take(1), reader.take(1), reader.take(8)
@@ -275,9 +279,9 @@ class Row:
         match |= {name: reader.take(CONDITIONS) for name in ("true_c", "false_c")}
         new, full = either(), either()
         r, g = functions(REGISTERS), functions(GLOBALS)
-        named, goto = reader.take(1), reader.option(8)
-        hard, idle = reader.option(3), reader.option(3)
-        forget, notify = bool(reader.take(1)), bool(reader.take(1))
+        named, goto = choice.take(1), choice.option(8)
+        hard, idle = choice.option(3), choice.option(3)
+        forget, notify = bool(choice.take(1)), bool(choice.take(1))
         keep = bool(named) and goto is None
         row = cls(None if any_state else state, **match, new=new, full=full, r=r, g=g, goto=goto, keep=keep)
         row = replace(row, hard=hard, idle=idle, forget=forget, notify=notify)
@@ -320,14 +324,19 @@ class Program:
         return any(row.g for row in self.rows)
 
     def words(self, count: int) -> Iterator[int]:
-        """The words that the host shifts in, of which the element has so many: first those of the edits."""
-        for edit in [*self.edits, *[0] * (ROWS - len(self.edits))]:
-            yield from (edit >> 32 * at & WORD - 1 for at in range(EDIT_WORDS))
-        count -= ROWS * EDIT_WORDS
+        """The words that the host shifts in, of which the element has so many: first what each row does."""
+        for edit, row in zip_longest(self.edits, self.rows):
+            yield from ((edit or 0) >> 32 * at & WORD - 1 for at in range(EDIT_WORDS))
+            yield from ((row.choice()[0] if row else 0) >> 32 * at & WORD - 1 for at in range(CHOICE_WORDS))
+        yield from [0] * (ROW_WORDS * (ROWS - max(len(self.edits), len(self.rows))))
+        count -= ROWS * ROW_WORDS
 
-        def filled(parts: Sequence, number: int, empty: tuple[int, int]) -> tuple[int, int]:
+        def filled(parts: Sequence[tuple[int, int]], number: int, empty: tuple[int, int]) -> tuple[int, int]:
             assert len(parts) <= number
-            return repeated([part.bits() for part in parts] + [empty] * (number - len(parts)))
+            return repeated([*parts] + [empty] * (number - len(parts)))
+
+        def all_of(parts: Sequence, number: int, empty: Any) -> tuple[int, int]:
+            return filled([part.bits() for part in parts], number, empty.bits())
 
         value, width = bits(
             (int(self.keyed), 1),
@@ -340,11 +349,11 @@ class Program:
             (self.capacity, 32),
             repeated([(value, 32) for value in self.initial]),
             repeated([(value, 32) for value in self.initial_g]),
-            filled(self.periods, PERIODS, Period().bits()),
-            filled(self.predicates, PREDICATES, Predicate().bits()),
-            filled(self.conditions, CONDITIONS, Condition().bits()),
-            filled(self.functions, FUNCTIONS, Function().bits()),
-            filled(self.rows, ROWS, (0, Row().bits()[1])),
+            all_of(self.periods, PERIODS, Period()),
+            all_of(self.predicates, PREDICATES, Predicate()),
+            all_of(self.conditions, CONDITIONS, Condition()),
+            all_of(self.functions, FUNCTIONS, Function()),
+            filled([row.match() for row in self.rows], ROWS, (0, Row().match()[1])),
         )
         assert (width + 31) // 32 == count, (width, count)
         for _ in range(count):
@@ -354,14 +363,19 @@ class Program:
     @classmethod
     def read(cls, words: Sequence[int]) -> Program:
         """What words mean."""
-        edits = [words[at : at + EDIT_WORDS] for at in range(0, ROWS * EDIT_WORDS, EDIT_WORDS)]
-        words = words[ROWS * EDIT_WORDS :]
-        one_of_each = (Period(), Predicate(), Condition(), Function(), Row())
-        counts = (PERIODS, PREDICATES, CONDITIONS, FUNCTIONS, ROWS)
+
+        def number(words: Sequence[int]) -> int:
+            return sum(word << 32 * at for at, word in enumerate(words))
+
+        of_rows = [words[at : at + ROW_WORDS] for at in range(0, ROWS * ROW_WORDS, ROW_WORDS)]
+        words = words[ROWS * ROW_WORDS :]
+        one_of_each = (Period(), Predicate(), Condition(), Function())
+        counts = (PERIODS, PREDICATES, CONDITIONS, FUNCTIONS)
         width = 4 + PLACE + Key().bits()[1] + OPERANDS * WORD_BITS + 32 * (1 + REGISTERS + GLOBALS)
         width += sum(count * part.bits()[1] for part, count in zip(one_of_each, counts, strict=True))
+        width += ROWS * Row().match()[1]
         assert (width + 31) // 32 == len(words)
-        reader = Reader(sum(word << 32 * at for at, word in enumerate(words)), width)
+        reader = Reader(number(words), width)
         assert reader.value >> width == 0
         keyed, serial = bool(reader.take(1)), bool(reader.take(1))
         evict = (None, "lowest", None, "highest")[reader.take(1) + 2 * reader.take(1)]
@@ -370,17 +384,20 @@ class Program:
         operands = [reader.take(WORD_BITS) for _ in range(OPERANDS)][::-1]
         capacity = reader.take(32)
         initial, initial_g = ([reader.take(32) for _ in range(count)][::-1] for count in (REGISTERS, GLOBALS))
-        periods, predicates, conditions, functions, rows = (
+        periods, predicates, conditions, functions = (
             [type(part).read(reader) for _ in range(count)][::-1]
             for part, count in zip(one_of_each, counts, strict=True)
         )
+        choices = [Reader(number(words[EDIT_WORDS:]), Row().choice()[1]) for words in of_rows]
+        assert all(choice.value >> choice.width == 0 for choice in choices)
+        rows = [Row.read(reader, choice) for choice in reversed(choices)][::-1]
         used = [row for row in rows if row is not None]
         assert used == rows[: len(used)], "rows stand one after the other"
         program = cls(capacity, keyed, evict, places, key, operands, initial, initial_g)
         program = replace(
             program, periods=periods, predicates=predicates, conditions=conditions, functions=functions, rows=used
         )
-        program.edits = [sum(word << 32 * at for at, word in enumerate(edit)) for edit in edits[: len(used)]]
+        program.edits = [number(words[:EDIT_WORDS]) for words in of_rows[: len(used)]]
         assert program.serial == serial
         return program
 

@@ -13,6 +13,7 @@ module map_port
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
   import map_pkg::*;
+  import map_pkg::ctx_t;  // xdp_pkg has a name for it, too
 (
     input wire logic clk,
     input wire logic rst,

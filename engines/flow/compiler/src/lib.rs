@@ -60,7 +60,7 @@ pub fn compile(file: &str, text: &str) -> Result<Compiled, Faults> {
 }
 
 impl Compiled {
-    /// What the host shifts into each element of hardware, in this order: the words of the edits of all rows, then the bits of `program_t`
+    /// What the host shifts into each element of hardware, in this order: the words of what each row does, then the bits of `program_t`
     /// (engines/flow/rtl/flow_pkg.sv), lowest first. `contexts`: how many the table of each element holds, 97 % of its places.
     ///
     /// ```

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A program as the words that elements of hardware are given: those of the edits of all rows ([`RowImage::edit_words`]), then `program_t` of
-//! engines/flow/rtl/flow_pkg.sv, in its order and widths.
+//! A program as the words that elements of hardware are given: what each row does, which is its edits ([`RowImage::edit_words`]) and its choice, then
+//! `program_t` of engines/flow/rtl/flow_pkg.sv; this and the choice in their order and widths there.
 //!
 //! A packed struct has its first member topmost, and an array its last; words are sent lowest first. Parts that a program does not use are 0, which
 //! does nothing.
@@ -91,9 +91,10 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     to.array(limits::PREDICATES, PREDICATE, &image.predicates, predicate);
     to.array(limits::CONDITIONS, CONDITION, &image.conditions, condition);
     to.array(limits::FUNCTIONS, FUNCTION, &image.functions, function);
-    to.array(limits::ROWS, MATCH + CHOICE, &image.rows, |to, part| row(to, part, periods));
-    let mut words: Vec<u32> = image.rows.iter().flat_map(RowImage::edit_words).collect();
-    words.resize(limits::ROWS * EDIT_WORDS, 0);
+    to.array(limits::ROWS, MATCH, &image.rows, matched);
+    let does = |row: &RowImage| row.edit_words().into_iter().chain(choice(row, periods).words());
+    let mut words: Vec<u32> = image.rows.iter().flat_map(does).collect();
+    words.resize(limits::ROWS * (EDIT_WORDS + CHOICE.div_ceil(32)), 0);
     words.extend(to.words());
     words
 }
@@ -338,8 +339,8 @@ fn function(to: &mut Packed, part: &Work) {
     sources(to, a, b, |to| to.put(shift.into(), 5));
 }
 
-fn row(to: &mut Packed, row: &RowImage, periods: &[Timeout]) {
-    // When it fits.
+/// When a row fits.
+fn matched(to: &mut Packed, row: &RowImage) {
     to.flag(true);
     to.flag(row.state.is_none());
     to.put(row.state.unwrap_or_default().into(), STATE);
@@ -353,7 +354,11 @@ fn row(to: &mut Packed, row: &RowImage, periods: &[Timeout]) {
     for flag in [0, 1] {
         both(to, Bits { mask: row.flags.mask >> flag & 1, value: row.flags.value >> flag & 1 }, 1);
     }
-    // What it does.
+}
+
+/// What it does to registers and context.
+fn choice(row: &RowImage, periods: &[Timeout]) -> Packed {
+    let mut to = Packed::default();
     for registers in [&row.flow[..], &row.globals] {
         to.array(registers.len(), 1 + FUNCTION_NUMBER, registers, |to, function| {
             to.option(function.map(u32::from), FUNCTION_NUMBER);
@@ -372,6 +377,7 @@ fn row(to: &mut Packed, row: &RowImage, periods: &[Timeout]) {
     }
     to.flag(row.next == Next::Forget);
     to.flag(row.notify);
+    to
 }
 
 /// A packed struct, from its topmost bit on.

@@ -4,7 +4,7 @@
 use crate::back::{self, BackError, Compiled};
 use crate::check::Facts;
 use crate::helpers::{Around, Expanded, expand};
-use crate::ir::{self, BuildError, Layout};
+use crate::ir::{self, BuildError, Layout, Op};
 use crate::maps::MapKind;
 use crate::object::{Object, Program};
 use crate::passes::optimize;
@@ -68,6 +68,12 @@ pub fn translate(
     lanes: Lanes,
     layout: &Layout,
 ) -> Result<Translated, TranslateError> {
-    let (form, Expanded { stack, beyond }) = form(object, program, facts, layout)?;
+    let (mut form, Expanded { stack, beyond }) = form(object, program, facts, layout)?;
+    let insts = form.blocks.iter_mut().flat_map(|block| &mut block.insts);
+    for inst in insts {
+        if let Op::Call { map: Some(map), .. } = &mut inst.op {
+            *map = layout.number(*map);
+        }
+    }
     Ok(Translated { compiled: back::compile(&form, &back::Options { lanes, stack })?, beyond })
 }

@@ -97,7 +97,7 @@ module map_bank
     port_t       port;
     op_e         op;
     logic        quiet;
-    logic [3:0]  ctx;
+    ctx_t        ctx;
     logic [31:0] info;
     logic [31:0] hash;
   } request_t;

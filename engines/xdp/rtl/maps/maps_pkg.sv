@@ -69,7 +69,7 @@ package maps_pkg;
   typedef struct packed {
     group_t      group;
     port_t       port;
-    logic [3:0]  ctx;
+    ctx_t        ctx;
     logic        probe;
     length_t     length;
     logic [7:0]  probes;

@@ -19,6 +19,7 @@ const BUCKETS_A_ROW: u32 = 8;
 const LONGEST_UPDATE: u32 = 256;
 
 /// What is taken of each bank.
+#[derive(Debug, Clone, Copy)]
 pub struct Bank {
     next: u32,
 }

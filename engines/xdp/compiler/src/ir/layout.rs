@@ -54,6 +54,9 @@ pub struct Ring {
 /// What a target says of memory outside of the core.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
+    /// The number by which the target knows the object's first map; the others follow. Hidden maps (card/mod.rs) have numbers behind all of them, and are
+    /// called by these before rows are made, too.
+    pub first: u32,
     /// By index of the map, its values. None: it must be asked by a call.
     pub arrays: Vec<Option<Array>>,
     /// By index of the map, its records.
@@ -132,6 +135,16 @@ impl Layout {
             Some(Array { address, stride, entries: map.shape.max_entries, per_context, banks: None })
         };
         Layout { arrays: object.maps.iter().map(place).collect(), ..Layout::default() }
+    }
+
+    /// The number by which the target knows a map.
+    pub fn number(&self, map: u32) -> u32 {
+        if (map as usize) < self.arrays.len() { self.first + map } else { map }
+    }
+
+    /// The index of the object's map that has this number.
+    pub fn index(&self, number: u32) -> Option<usize> {
+        number.checked_sub(self.first).map(|index| index as usize).filter(|index| *index < self.arrays.len())
     }
 
     /// What is known of a map's values.
