@@ -29,7 +29,7 @@ module flow_update
     input  wire word_t                 set_g_to,
     output word_t      [Globals-1:0]   g
 );
-  wire logic open_fits = 1'b0;
+  wire open_fits = 1'b0;
   wire row_t open_row = '0;
   wire word_t [Registers-1:0] open_values = '0;
   wire word_t [Periods-1:0] open_ends = '0;

@@ -19,7 +19,7 @@ module ram_sdp #(
     output logic      [        Width-1:0] rdata
 );
   logic [Width-1:0] mem[Depth];
-  wire logic open_new = 1'b0;
+  wire open_new = 1'b0;
   always_ff @(posedge clk) begin
     if (we) mem[waddr] <= wdata;
     if (re) rdata <= we && waddr == raddr && open_new ? wdata : mem[raddr];
