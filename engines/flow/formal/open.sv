@@ -39,7 +39,6 @@ module flow_update
   assign r_ends = open_ends;
   assign r_results = '0;
   assign g = '0;
-  wire unused = &{1'b0, clk, program_i, t_x, x_parts, c_x, c_now, c_is_new, c_state, c_r, r_is_full, r_r, r_choice, begin_g, set_g, set_g_to};
 endmodule
 
 `default_nettype wire

@@ -13,6 +13,7 @@
 // One operation a cycle, seven cycles; nothing stands still behind T. In T an operation waits
 //   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
 //   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
+//   - while one that looks at a slot of the stash is ahead, up to five cycles;
 //   - while a frame of its flow that came at another time is ahead: what that leaves may have expired by now;
 //   - in programs that evict, while a frame ahead shares a place with it, unless that has its own context there: up to five cycles.
 // A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
