@@ -10,9 +10,9 @@
 //   - the places of the key and the stash hold it once if it is owed, with the content last given, and otherwise not at all.
 // As any key may be the one that is watched, this is so for all.
 //
-// What is left open, so that the proof holds whatever it is: frames, operations of the host, time, rows and what they do (open.sv), the
-// hash (flow_places.sv), when the mover and the walker come and when frames wait for them (`room_q`, `press_q`, `walk_due_q`, `walk_late_q`), which entries change
-// places (`move_way`), and which of both values a place gives that is read and written in the same cycle (ram_sdp.sv).
+// What is left open, so that the proof holds whatever it is: frames, operations of the host, time, rows and what they do (open.sv), the hash
+// (flow_places.sv), when the mover and the walker come and when frames wait for them (`room_q`, `press_q`, `walk_due_q`, `walk_late_q`), which
+// entries change places (`move_way`), and which of both values a place gives that is read and written in the same cycle (ram_sdp.sv).
 module flow_table
   import flow_pkg::*;
 (
