@@ -13,6 +13,7 @@
 // One operation a cycle, seven cycles; nothing stands still behind T. In T an operation waits
 //   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
 //   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
+//   - while one that looks at a slot of the stash is ahead, up to five cycles;
 //   - while a frame of its flow that came at another time is ahead: what that leaves may have expired by now;
 //   - in programs that evict, while a frame ahead shares a place with it, unless that has its own context there: up to five cycles.
 // A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
@@ -279,6 +280,12 @@ module flow_core
     return head.valid && (head.keyed || head.op == OpWalk || head.op == OpRead);
   endfunction
 
+  // Who looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait for it; but walkers of a sweep,
+  // which come to each slot once.
+  function automatic logic has_slot(head_t head);
+    return head.where.stash && (head.op == OpWalk || head.op == OpRead);
+  endfunction
+
   logic [Ahead:1] t_same_key, t_meets, t_known;
   logic [Ahead:1][Ways-1:0] t_same_addr;
   // Frames whose own context is where they have found it, so that they take no other's place.
@@ -288,6 +295,8 @@ module flow_core
       t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
       for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
       t_meets[d] = has_places(t_q) && t_same_addr[d] != 0;
+      if ((has_slot(t_q) || has_slot(ahead[d])) && !(t_q.op == OpWalk && ahead[d].op == OpWalk))
+        t_meets[d] = has_places(t_q) && has_places(ahead[d]);
       if (t_q.op == OpFrame && ahead[d].op == OpFrame) begin
         if (!program_i.evicts || (t_same_key[d] && t_known[d])) t_meets[d] = 1'b0;
         if (t_same_key[d] && ahead[d].now != t_q.now) t_meets[d] = 1'b1;

@@ -849,6 +849,33 @@ async def the_clock_leaps(dut: Any) -> None:
 
 
 @cocotb.test()
+async def frames_follow_a_sweep(dut: Any) -> None:
+    """Frames that come right behind a sweep, of flows whose contexts it ends in the stash: each ends once, and begins anew."""
+    bench = Bench(dut, 18)
+    await bench.start()
+    await bench.run(replace(COUNTING, periods=[Period(10)], rows=[Row(r={0: 0}, keep=True, hard=0)]))
+    keys = bench.colliding(20)
+    for round_ in range(1, 21):
+        for key in keys:
+            await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
+        await bench.settle()
+        await bench.all_events()
+        there = [key for key in keys if await bench.ask(FIND, key) is not None]
+        # The last to be looked at are those in the last slots.
+        assert len(there) >= WAYS + STASH - 3
+        await bench.at(1000 * round_)
+        bench.write(regs.FLOW_HOST_CHANGE, SWEEP)
+        await bench.step(5)
+        again = bench.rng.sample(there, 4)
+        for key in again:
+            await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
+        await bench.settle()
+        events = [(event.kind, event.key) for event in await bench.all_events()]
+        assert sorted(events) == sorted([("expired", key) for key in there] + [("new", key) for key in again])
+        assert await bench.read(regs.FLOW_HOST_CONTEXTS) == [len(again)]
+
+
+@cocotb.test()
 async def the_host_sets_registers(dut: Any) -> None:
     """Global registers while each frame counts in one: none of them counts from what was before, in whatever cycle the host writes."""
     bench = Bench(dut, 17)
@@ -1049,6 +1076,7 @@ async def any_key(dut: Any) -> None:
         ("keys_collide", ENTRIES),
         ("others_give_way", ENTRIES),
         ("the_clock_leaps", ENTRIES),
+        ("frames_follow_a_sweep", ENTRIES),
         ("the_walker_gives_way", ENTRIES),
         ("the_host_sets_registers", ENTRIES),
         ("time_passes", ENTRIES),
