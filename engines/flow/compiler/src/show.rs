@@ -45,7 +45,7 @@ pub fn test(element: &Element, test: &Test) -> String {
             let sign = sign(compare, test.holds);
             if mask == all {
                 format!("{name} {sign} {}", number(field, value))
-            } else if field.name().ends_with("src") || field.name().ends_with("dst") {
+            } else if is_prefix(mask, all) && (field.name().ends_with("src") || field.name().ends_with("dst")) {
                 format!("{not}{name} in {}/{}", number(field, value), mask.count_ones())
             } else {
                 format!("{name} & {mask:#x} {sign} {value:#x}")
@@ -72,6 +72,12 @@ fn sign(compare: Compare, holds: bool) -> &'static str {
         (Compare::SignedLess, false) => ">=s",
         (Compare::Before, _) => "before",
     }
+}
+
+/// Whether a mask for a field of these bits is of its uppermost ones.
+fn is_prefix(mask: u128, all: u128) -> bool {
+    let rest = all & !mask;
+    rest & rest.wrapping_add(1) == 0
 }
 
 /// A number, as it is written beside a field.

@@ -151,6 +151,26 @@ fn what_never_happens() {
 }
 
 #[test]
+fn bits_in_the_middle() {
+    // So many numbers lack them that they cannot be gone through one by one.
+    for text in [
+        "eth.dst & 0x10000000000 != 0 => drop",
+        "data.0 & 1 == 0 => pass\ndata.0 & 1 == 1 => drop\ndata.0 & 2 == 2 => host",
+    ] {
+        assert!(compile("x.efsm", &rows(text)).is_ok(), "{text}");
+    }
+    refused(
+        &rows(
+            "tcp.sport & 1 == 0 => pass\ntcp.sport & 1 == 1 => drop\ntcp.sport & 2 == 2 => host\n^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        ),
+        "never fits",
+    );
+    let quarters = "tcp.seq & 0x60000000 == 0 => pass\ntcp.seq & 0x60000000 == 0x20000000 => pass\n\
+                    tcp.seq & 0x60000000 == 0x40000000 => pass\ntcp.seq & 0x60000000 == 0x60000000 => pass";
+    refused(&rows(&format!("{quarters}\ntcp.seq & 1 == 1 => host\n^^^^^^^^^^^^^^^^^^^^^^^^")), "never fits");
+}
+
+#[test]
 fn a_state_can_be_one_that_only_time_leads_to() {
     let text = "element e { key ip.src states A, B, C in A { else => goto B for 1 s then C } in C { tcp => forget } }";
     assert!(compile("x.efsm", text).is_ok());
