@@ -168,6 +168,12 @@ fn value(element: &Element, field: Field, value: Value) -> String {
     }
 }
 
+/// A timeout, with the state that it leads to.
+pub fn timeout(element: &Element, timeout: &Timeout) -> String {
+    let then = timeout.then.map(|next| format!(" then {}", state(element, next)));
+    format!("{}{}", time(timeout), then.unwrap_or_default())
+}
+
 /// How long a timeout is.
 pub fn time(timeout: &Timeout) -> String {
     match timeout.micros {
