@@ -24,7 +24,7 @@ use crate::root::Root;
 /// Number of `bpf_tail_call`.
 const TAIL_CALL: u32 = 12;
 /// Processors of a card to programs: contexts of its units.
-const PROCESSORS: u32 = 32 * CONTEXTS;
+pub(crate) const PROCESSORS: u32 = 32 * CONTEXTS;
 
 /// An XDP program that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,8 @@ pub struct XdpProgram {
     /// The one that frames begin with; behind it those that it may hand over to.
     programs: Vec<Checked>,
     lanes: Lanes,
+    /// That may have values of their own.
+    processors: u32,
     /// Messages of the compiler.
     pub messages: String,
     /// The object file.
@@ -100,13 +102,15 @@ pub struct RowImage {
 }
 
 impl XdpProgram {
-    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several.
+    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several. `units`
+    /// of the card may run it: those up to the last one that does.
     pub fn of(
         root: &Root,
         path: &Path,
         entry: Option<&str>,
         constants: &BTreeMap<String, Value>,
         lanes: Lanes,
+        units: u32,
     ) -> Result<Self, XdpError> {
         let (bytes, messages) = if path.extension().is_some_and(|extension| extension == "c") {
             object_of(root, path)?
@@ -144,7 +148,8 @@ impl XdpProgram {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let image = OnceLock::new();
-        Ok(Self { number, path, object, programs, lanes, messages, bytes, image })
+        let processors = units * CONTEXTS;
+        Ok(Self { number, path, object, programs, lanes, processors, messages, bytes, image })
     }
 
     /// Its name in the object.
@@ -177,7 +182,7 @@ impl XdpProgram {
     /// Where the maps lie on a card in RTL.
     fn place(&self) -> Placement {
         let helpers = self.programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
-        place(&self.object, &helpers.collect())
+        place(&self.object, &helpers.collect(), self.processors)
     }
 
     fn one(&self, Checked { program, facts }: &Checked, placement: &Placement) -> Result<Translated, XdpError> {

@@ -168,7 +168,6 @@ def test_bad_programs(source: str, target: str, told: str, make_design: DesignMa
 
 BEYOND = """#include <bpf.h>
 struct { __uint(type, BPF_MAP_TYPE_DEVMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } ports SEC(".maps");
-struct { __uint(type, BPF_MAP_TYPE_CPUMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } cpus SEC(".maps");
 SEC("xdp") int beyond(struct xdp_md *ctx) { return %s; }
 char _license[] SEC("license") = "GPL";
 """
@@ -185,9 +184,8 @@ char _license[] SEC("license") = "GPL";
             BEYOND % "bpf_redirect_map(&ports, 0, 8)",
             "it calls bpf_redirect_map() for copies to several ports (BPF_F_BROADCAST)",
         ),
-        (BEYOND % "bpf_redirect_map(&cpus, 0, 0)", "it calls bpf_redirect_map() with a map of the type cpumap"),
     ],
-    ids=["print", "copies", "processors"],
+    ids=["print", "copies"],
 )
 def test_what_rtl_has_not_is_said(source: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
     program = tmp_path / "program.c"

@@ -16,6 +16,7 @@ module map_port
 (
     input wire logic clk,
     input wire logic rst,
+    input wire penstock_pkg::unit_t unit_id,
 
     input  wire logic     valid,  // a request for the card's maps
     input  wire request_t next,
@@ -119,6 +120,16 @@ module map_port
   end
   wire fails = !known_q || bad_flags || !pointers || ended || (op == OpUpdate && of_q.value_bytes == '0);
 
+  wire map_info_t operation = '{
+      unused: '0,
+      unit: unit_id,
+      probe: 1'b0,
+      probes: '0,
+      length: '0,
+      flags: op == OpUpdate ? now_q.arg2[1:0] : 2'd0,
+      map: number[5:0]
+  };
+
   // ---- a part: 16 bytes of the window from any one on
   logic [2:0][63:0] near;
   logic [23:0][7:0] bytes;
@@ -179,8 +190,7 @@ module map_port
         end
       end
       Parts: begin
-        maps.flit.info <= {24'd0, now_q.arg2[1:0], number[5:0]};
-        if (op != OpUpdate) maps.flit.info[7:6] <= '0;
+        maps.flit.info <= operation;
         maps.flit.key_end <= section_ends && !value_q;
         maps.flit.last <= last;
         maps.flit.data <= part;

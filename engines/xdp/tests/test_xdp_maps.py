@@ -285,6 +285,52 @@ async def goes_on_from_memory(dut: Any) -> None:
 
 
 @cocotb.test()
+async def each_counts_for_itself(dut: Any) -> None:
+    """Entries that the host has made: each context raises its own count in them, and none of another's."""
+    card = Card(dut)
+    found = [
+        row(
+            of_map(0, isa.KIND_LOOKUP, 7, isa.SOURCE_ZERO, packet=0),
+            Lane(opcode("mov", True), 0, b=isa.SOURCE_CPU),
+            Lane(opcode("mov", True), 0, imm=1),
+            window=DATA,
+        ),
+        row(access(1, isa.KIND_ATOMIC, 0, 16, atomic=isa.ATOMIC_ADD)),
+        row(store(1, 24, 8), store(8, 32, 4), window=DATA),
+        row(leave(TX)),
+    ]
+    await card.begin(found)
+    count = 48  # of the card's processors, up to this unit's last
+    for value_bytes in (8, 24):
+        shape = Shape(HASH, 16, value_bytes, 4, count)
+        card.next_row = 1
+        await card.make(7, shape)
+        keys = [card.rng.randbytes(16) for _ in range(4)]
+        for key in keys:
+            assert await card.host(Request(4, map=7, key=key, value=bytes(value_bytes))) == [0]
+        card.sent.clear()
+        await exchange(card, [card.rng.choice(keys) + bytes(44) for _ in range(300)])
+        counts: Counter[tuple[bytes, int]] = Counter()
+        for frame in card.sent:
+            key, processor = frame.data[:16], int.from_bytes(frame.data[32:36], "little")
+            assert 32 <= processor < 48
+            assert int.from_bytes(frame.data[24:32], "little") <= counts[key, processor]
+            counts[key, processor] += 1
+        assert len({processor for _, processor in counts}) == 16
+        for key in keys:
+            size = 8 * shape.step() * count
+            values = await card.value(7, key, 512) or b""
+            address = (await card.host(Request(3, map=7, key=key)))[0]
+            for at in range(512, size, 512):
+                words = await card.host(Request(ROWS, address=address + at, count=min(512, size - at) // 16))
+                values += b"".join(word.to_bytes(8, "little") for word in words)
+            for processor in range(count):
+                value = values[8 * shape.step() * processor :][:8]
+                assert int.from_bytes(value, "little") == counts[key, processor]
+    await card.counted(wild=0)
+
+
+@cocotb.test()
 async def many_at_once(dut: Any) -> None:
     """Lookups of all contexts are under way at once: far faster than one after the other."""
     card = Card(dut)
@@ -304,7 +350,13 @@ async def many_at_once(dut: Any) -> None:
     assert cycles < 10 * 200 * lookups
 
 
-CASES = ["counts_flows", "keeps_what_it_is_told", "goes_on_from_memory", "many_at_once"]
+CASES = [
+    "counts_flows",
+    "keeps_what_it_is_told",
+    "goes_on_from_memory",
+    "each_counts_for_itself",
+    "many_at_once",
+]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -13,7 +13,7 @@ pub mod routes;
 use std::collections::BTreeSet;
 
 use crate::check::{FIB_LOOKUP, PRINTS};
-use crate::helpers::PROGRAM;
+use crate::helpers::{PROGRAM, SOCKET_AT};
 use crate::ir::{Array, CONTEXTS, Layout};
 use crate::maps::{Contents, Map, MapKind};
 use crate::object::Object;
@@ -83,8 +83,9 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them.
-pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
+/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them. So many processors may have values
+/// of their own: contexts of the card's units, up to the last one that runs the programs.
+pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
     let (mut unit, mut bank) = (Unit::default(), Bank::default());
     let mut placement =
         Placement { layout: Layout::default(), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
@@ -116,7 +117,7 @@ pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
             continue;
         }
         let placed = if index < OWN_MAPS {
-            one(map, index as u32, &mut unit, &mut bank)
+            one(map, index as u32, processors, &mut unit, &mut bank)
         } else {
             Err(format!("a card has {OWN_MAPS} maps of an object, this is number {}", index + 1))
         };
@@ -153,7 +154,7 @@ enum Place {
     Card(CardMap, Option<Array>),
 }
 
-fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place, String> {
+fn one(map: &Map, number: u32, processors: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place, String> {
     let kind = map.shape.kind().map_err(|error| error.to_string())?;
     if let Contents::Data { bytes, read_only } = &map.contents {
         if *read_only && let Some(address) = unit.take(bytes) {
@@ -177,13 +178,18 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
                 Array { stride, entries: map.shape.max_entries, per_context: each as u32, ..Array::at(address) };
             Ok(Place::Unit(array))
         }
-        MapKind::Array | MapKind::Devmap | MapKind::ProgArray => {
-            let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes)?;
+        MapKind::Array | MapKind::Devmap | MapKind::Cpumap | MapKind::Xskmap | MapKind::ProgArray => {
+            let more = if kind == MapKind::Xskmap { SOCKET_AT } else { 0 };
+            let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes + more)?;
             Ok(card((descriptor, Some(array))))
         }
         MapKind::Hash | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
-            Ok(card((bank.keys(kind, &map.shape)?, None)))
+            Ok(card((bank.keys(kind, &map.shape, 0)?, None)))
         }
+        MapKind::PercpuHash | MapKind::LruPercpuHash => match bank.keys(kind, &map.shape, processors) {
+            Ok(descriptor) => Ok(card((descriptor, None))),
+            Err(why) => Err(format!("{why}: each has a value for each of {processors} processors")),
+        },
         _ => Err(format!("units in RTL have no maps of the type {kind}")),
     }
 }
