@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
 use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
 use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, place};
-use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
+use penstock_xdp_compiler::check::{CheckError, Facts, MapRef, check, helper_name};
 use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
 use penstock_xdp_compiler::maps::Contents;
 use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
@@ -199,7 +199,7 @@ impl XdpProgram {
         let mut translated = Vec::new();
         for program in &self.programs {
             let one = self.one(program, &placement)?;
-            if let Some(what) = beyond(&self.object, &one, &placement) {
+            if let Some(what) = beyond(&self.object, &program.facts, &one, &placement) {
                 return Err(XdpError::NotInRtl { path: self.path.clone(), what });
             }
             translated.push(one.compiled);
@@ -221,8 +221,8 @@ impl RowImage {
     ///
     /// # Errors
     /// What the program asks for that a card in RTL cannot do.
-    pub fn of(object: &Object, translated: Translated, placement: Placement) -> Result<Self, String> {
-        match beyond(object, &translated, &placement) {
+    pub fn of(object: &Object, facts: &Facts, translated: Translated, placement: Placement) -> Result<Self, String> {
+        match beyond(object, facts, &translated, &placement) {
             Some(what) => Err(what),
             None => Ok(Self::at(placement, translated.compiled.words, vec![])),
         }
@@ -235,15 +235,27 @@ impl RowImage {
 }
 
 /// What a program asks for that a card in RTL cannot do.
-fn beyond(object: &Object, Translated { compiled, beyond }: &Translated, placement: &Placement) -> Option<String> {
+fn beyond(
+    object: &Object,
+    facts: &Facts,
+    Translated { compiled, beyond }: &Translated,
+    placement: &Placement,
+) -> Option<String> {
+    let missing = |map: usize| {
+        let why = placement.missing.get(map)?.as_ref()?;
+        Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
+    };
     let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
         Do::Request { asks, .. } => match asks {
             Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
-            Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
-                let map = usize::from(*map);
-                let why = placement.missing.get(map)?.as_ref()?;
-                Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
-            }
+            Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => match map {
+                Some(map) => missing((*map).into()),
+                // Those in a map of maps are on the card when that is.
+                None => facts.insns.get(node.slot)?.maps.iter().find_map(|map| match map {
+                    MapRef::Of(map) => missing(*map as usize),
+                    MapRef::In(_) => None,
+                }),
+            },
             Asks::Atomic { .. } if !node.reach.is_empty() => Some(
                 "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
             ),

@@ -326,6 +326,31 @@ fn entries_that_are_there_or_not() {
     }
 }
 
+/// Maps of maps are shown alike on both targets, and entries are taken out; only the object puts some in.
+#[test]
+fn maps_of_maps() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = running("engines/xdp/compiler/tests/objects/inner.c", target);
+        let key = |number: u32| number.to_le_bytes();
+        let pointer = |card: &mut dyn Device, name: &str| {
+            let index = card.maps().iter().position(|map| map.name == name).unwrap() as u32;
+            key(index + 1).to_vec()
+        };
+        let [a, b] = ["hash_a", "hash_b"].map(|name| pointer(&mut *card, name));
+        let mut hashes = Worked::new(&mut *card, "hashes");
+        assert_eq!(hashes.entries(), [(key(1).to_vec(), a), (key(3).to_vec(), b.clone())].into());
+        assert!(hashes.set(&key(0), &b, Store::Any).unwrap_err().contains("is filled by the object"));
+        hashes.delete(&key(1)).unwrap();
+        assert_eq!(hashes.delete(&key(1)).unwrap_err(), "hashes has no such entry");
+        assert_eq!((hashes.get(&key(1)), hashes.get(&key(3))), (None, Some(b)));
+        let [a, b] = ["array_a", "array_b"].map(|name| pointer(&mut *card, name));
+        let mut arrays = Worked::new(&mut *card, "arrays");
+        assert_eq!([0, 1, 2, 3].map(|n| arrays.get(&key(n))), [Some(a), Some(b.clone()), Some(b), None]);
+        arrays.delete(&key(2)).unwrap();
+        assert_eq!((arrays.entries().len(), arrays.delete(&key(2)).is_err()), (2, true));
+    }
+}
+
 /// Each group of units has maps of its own, and its processors are those of its units.
 #[test]
 fn groups_have_their_own() {

@@ -179,3 +179,94 @@ def test_a_new_entry_is_zeros_to_others(make_design: DesignMaker, tmp_path: Path
                 json.dumps(key_of(table, key)): [shown(table, key, value) for value in values]
                 for key, values in model[table].items()
             }
+
+
+HASHES, ARRAYS, OWNS, ONE_OF_TWO = range(4)  # what inner.c looks up in
+IN_MAPS: list[dict[int, str]] = [
+    {1: "hash_a", 3: "hash_b"},
+    {0: "array_a", 1: "array_b", 2: "array_b"},
+    {0: "own_a", 1: "own_b"},
+    {0: "hash_b", 1: "hash_a", 2: "hash_a", 3: "hash_a"},
+]
+
+
+def updated(table: dict[int, int], key: int, flags: int, of: int) -> int:
+    """What an update of a map in maps gives."""
+    if flags == 3:
+        return EINVAL
+    if of == ARRAYS and key not in table:
+        return E2BIG
+    if key in table:
+        return EEXIST if flags == 1 else 0
+    return ENOENT if flags == 2 else E2BIG if len(table) == 6 else 0
+
+
+def test_maps_in_maps(make_design: DesignMaker, tmp_path: Path) -> None:
+    """A map that a lookup gives, or that is one of several, is looked up in, updated and emptied as by its name."""
+    rng = random.Random(41)
+    rest = b"\x08\x00\x45\x00" + bytes(10) + rng.randbytes(8) + bytes(26)
+    frames = []
+    for _ in range(900):
+        of, what = rng.randrange(4), rng.choice([0, 0, 4, 4, 8])
+        # Maps that forget have room for six.
+        key = rng.randrange(6 if of == OWNS else 8)
+        frames.append(
+            bytes([of | what, rng.randrange(4), key, rng.randrange(4)]) + rng.randbytes(4) + bytes(4) + rest[2:]
+        )
+    model: dict[str, dict[int, int]] = {name: {} for name in ("hash_a", "hash_b", "own_a", "own_b")}
+    model |= {name: dict.fromkeys(range(3), 0) for name in ("array_a", "array_b")}
+    expected: dict[str, list[bytes]] = {"port0": [], "host": []}
+    for frame in frames:
+        of, what, key, value = frame[0] & 3, frame[0] & 12, frame[2], int.from_bytes(frame[4:8], "little")
+        name = IN_MAPS[of].get(frame[1])
+        if name is None:
+            expected["host"].append(frame)
+            continue
+        table = model[name]
+        before = table.get(key, 0)
+        if what == 4:
+            result = updated(table, key, frame[3], of)
+            if not result:
+                table[key] = value
+        elif what == 8:
+            result = EINVAL if of == ARRAYS else 0 if key in table else ENOENT
+            if of != ARRAYS:
+                table.pop(key, None)
+        else:
+            result = 0
+            if key in table:
+                result = table[key] = before + 1 & 0xFFFFFFFF
+        expected["port0"].append(frame[:4] + struct.pack("<II", result & 0xFFFFFFFF, before) + frame[12:])
+    program = FIRMWARE.parents[2] / "engines" / "xdp" / "compiler" / "tests" / "objects" / "inner.c"
+    runs = both(make_design(program, units=2, engine="xdp"), frames, {}, tmp_path)
+    outer: list[dict[str, Any]] = []
+    for run, dump in runs.values():
+        assert {to: run.frames[to] for to in expected} == expected
+        for name in ("array_a", "array_b"):
+            assert numbers(entries(dump, name)) == by_text(model[name])
+        for name in ("hash_a", "hash_b"):
+            assert numbers(entries(dump, name)) == {key_bytes(key): value for key, value in model[name].items()}
+        processors = set()
+        for name in ("own_a", "own_b"):
+            found = entries(dump, name)
+            assert set(found) == {key_bytes(key) for key in model[name]}
+            for key, value in model[name].items():
+                for processor, bytes_ in enumerate(found[key_bytes(key)]):
+                    if bytes_ != "0x" + "00" * 20:
+                        processors.add(processor)
+                        assert bytes_ == "0x" + struct.pack("<I16x", value).hex()
+        assert len(processors) == 1
+        outer.append({name: entries(dump, name) for name in ("hashes", "arrays", "owns")})
+    assert outer[0] == outer[1]
+    assert [sorted(outer[0][name]) for name in ("hashes", "owns")] == [["1", "3"], ["0", "1"]]
+    assert len(set(outer[0]["arrays"].values())) == 2 and len(outer[0]["arrays"]) == 3
+
+
+def key_bytes(number: int) -> str:
+    """A key of four bytes without a type."""
+    return json.dumps("0x" + number.to_bytes(4, "little").hex())
+
+
+def numbers(found: dict[str, str]) -> dict[str, int]:
+    """Values without a type, as numbers."""
+    return {key: int.from_bytes(bytes.fromhex(value[2:]), "little") for key, value in found.items()}

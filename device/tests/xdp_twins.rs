@@ -180,7 +180,8 @@ fn on_card(card: &mut RtlDevice, lanes: Lanes, case: &Case) -> usize {
     let translated = translate(&case.object, &case.program, &case.facts, lanes, &placement.layout);
     let translated = translated.unwrap_or_else(|error| panic!("{error}: {}", what()));
     let rows = translated.compiled.rows.len();
-    let image = RowImage::of(&case.object, translated, placement).unwrap_or_else(|error| panic!("{error}: {}", what()));
+    let image = RowImage::of(&case.object, &case.facts, translated, placement)
+        .unwrap_or_else(|error| panic!("{error}: {}", what()));
     let group = GroupImage { units: 0..1, program: Program::Rows(Arc::new(image)), table: vec![], maps: vec![] };
     card.load(&Image { groups: vec![group], ..Image::default() }).unwrap();
     let mut traffic = Traffic::default();

@@ -17,7 +17,8 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
     for program in &PROGRAMS {
         for lanes in Lanes::ALL {
             let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
-            let loaded = XdpProgram::of(root, &program.source(root), None, &BTreeMap::new(), lanes, 1).map_err(failed)?;
+            let loaded =
+                XdpProgram::of(root, &program.source(root), None, &BTreeMap::new(), lanes, 1).map_err(failed)?;
             let (compiled, _) = loaded.translate().map_err(failed)?;
             let case: BTreeMap<_, _> =
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]

@@ -43,7 +43,15 @@ impl<B: Bus> CardAccess<'_, B> {
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
         match self.place()? {
             Place::Unit(array) => self.unit_get(&array, key),
-            Place::Card(map) => self.card_get(&map, key),
+            Place::Card(map) => Ok(self.card_get(&map, key)?.map(|value| self.shown(value))),
+        }
+    }
+
+    /// A value as native code has it: there the number of a map's pointer is one more than its index.
+    fn shown(&self, value: Vec<u8>) -> Vec<u8> {
+        match self.map.kind.of_maps() {
+            true => u32::from(word_of(&value) as u16 + 1).to_le_bytes().to_vec(),
+            false => value,
         }
     }
 
@@ -81,7 +89,8 @@ impl<B: Bus> CardAccess<'_, B> {
                 let (key_bytes, value_bytes) = (self.map.key_bytes(), self.map.value_bytes());
                 let slots = Slots::of(&map.descriptor);
                 let places = slots.values_at(self.map.processors.as_ref());
-                Ok(self.banks().scan(&slots, key_bytes, &places, value_bytes)?)
+                let all = self.banks().scan(&slots, key_bytes, &places, value_bytes)?;
+                Ok(all.into_iter().map(|(key, value)| (key, self.shown(value))).collect())
             }
             _ => {
                 let keys = (0..self.map.max_entries).map(|number| number.to_le_bytes().to_vec());
@@ -199,12 +208,12 @@ impl<B: Bus> CardAccess<'_, B> {
         self.map.refused(errno.number().into(), errno)
     }
 
-    // ---- arrays of which entries are there or not (helpers/redirect.rs says what is in them)
+    // ---- arrays of which entries are there or not: of maps, and those in helpers/redirect.rs
 
     /// Where such an entry has four bytes that are 0 when it is not there; None of other maps.
     fn there_at(&self) -> Option<usize> {
         match self.map.kind {
-            MapKind::Devmap | MapKind::Cpumap => Some(0),
+            MapKind::Devmap | MapKind::Cpumap | MapKind::ArrayOfMaps => Some(0),
             MapKind::Xskmap => Some(SOCKET_AT as usize),
             _ => None,
         }
@@ -231,8 +240,12 @@ impl<B: Bus> CardAccess<'_, B> {
     }
 
     fn entry_delete(&mut self, map: &CardMap, key: &[u8]) -> Result<(), MapError> {
+        let maps = self.map.kind == MapKind::ArrayOfMaps;
         if word_of(key) >= self.map.max_entries {
-            return Err(self.refused(Errno::Invalid));
+            return Err(self.refused(if maps { Errno::TooBig } else { Errno::Invalid }));
+        }
+        if maps && self.card_get(map, key)?.is_none() {
+            return Err(self.refused(Errno::NoEntry));
         }
         self.update(map, key, &[0; 8], Store::Any)
     }

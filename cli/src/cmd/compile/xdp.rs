@@ -118,8 +118,11 @@ fn accepted(
     let facts = checked.map_err(|source| XdpError::Refused { file: file.to_owned(), source })?.facts;
     let name = || program.name.clone();
     let layout = place(object, &facts.helpers, CONTEXTS).layout;
-    let translated = translate(object, &program, &facts, lanes, &layout)
-        .map_err(|source| XdpError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?;
+    let translated = translate(object, &program, &facts, lanes, &layout).map_err(|source| XdpError::Rows {
+        file: file.to_owned(),
+        name: name(),
+        source: Box::new(source),
+    })?;
     Ok((program, facts, translated.compiled))
 }
 

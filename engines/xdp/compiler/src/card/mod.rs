@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use crate::check::{FIB_LOOKUP, PRINTS};
 use crate::helpers::{PROGRAM, SOCKET_AT};
-use crate::ir::{Array, CONTEXTS, Layout};
+use crate::ir::{Array, CONTEXTS, Layout, map_pointer};
 use crate::maps::{Contents, Map, MapKind};
 use crate::object::Object;
 use bank::Bank;
@@ -38,8 +38,10 @@ pub struct CardMap {
     pub number: u32,
     /// What describes it, lowest word first.
     pub descriptor: [u32; 5],
-    /// Addresses and what is there before the program runs: of global variables, and of program arrays.
+    /// Addresses and what is there before the program runs: of global variables, of program arrays and of arrays of maps.
     pub contents: Vec<(u32, Vec<u8>)>,
+    /// Keys and values that are there before: of hashes of maps.
+    pub entries: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Where all is.
@@ -75,6 +77,30 @@ impl Placement {
     }
 }
 
+impl Placement {
+    /// Puts the pointers of maps into the map of that number, which is to have them.
+    fn inner_maps(&mut self, object: &Object, map: &Map, number: u32) -> Result<(), String> {
+        let Contents::Names(names) = &map.contents else { return Ok(()) };
+        for (index, name) in names {
+            let (inner, _) = object.map(name).ok_or_else(|| format!("there is no map {name} for it"))?;
+            if !self.maps.iter().any(|made| made.number == inner) {
+                let why = self.missing[inner as usize].clone();
+                let why = why.unwrap_or_else(|| "units do not share it".to_owned());
+                return Err(format!("{name}, which is to be in it: {why}"));
+            }
+            let pointer = (map_pointer(inner) as u32).to_le_bytes().to_vec();
+            let address = self.layout.array(number).map(|array| array.address_at(*index));
+            let Some(made) = self.maps.iter_mut().find(|made| made.number == number) else { return Ok(()) };
+            match address {
+                Some(Some(address)) => made.contents.push((address, pointer)),
+                None if map.shape.key_bytes == 4 => made.entries.push((index.to_le_bytes().to_vec(), pointer)),
+                _ => return Err(format!("it has no entry {index} for {name}")),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A program array is to have a program that is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("map {map}: there is no program {name} for it")]
@@ -89,7 +115,7 @@ pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Place
     let (mut unit, mut bank) = (Unit::default(), Bank::default());
     let mut placement =
         Placement { layout: Layout::default(), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
-    let hidden = |(number, descriptor)| CardMap { number, descriptor, contents: vec![] };
+    let hidden = |(number, descriptor)| CardMap { number, descriptor, contents: vec![], entries: vec![] };
     // An empty card has room for them.
     if helpers.contains(&FIB_LOOKUP)
         && let Ok((routes, descriptors)) = routes::place(&mut bank, OF_ROUTES)
@@ -134,6 +160,13 @@ pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Place
         };
         placement.layout.arrays.push(array);
     }
+    for (map, number) in object.maps.iter().zip(0..).filter(|(map, _)| map.inner.is_some()) {
+        if let Err(why) = placement.inner_maps(object, map, number) {
+            placement.maps.retain(|made| made.number != number);
+            placement.layout.arrays[number as usize] = None;
+            placement.missing[number as usize] = Some(why);
+        }
+    }
     placement.unit = unit.bytes;
     placement
 }
@@ -163,9 +196,10 @@ fn one(map: &Map, number: u32, processors: u32, unit: &mut Unit, bank: &mut Bank
         }
         let (descriptor, array) = bank.array(1, map.shape.value_bytes)?;
         let contents = vec![(array.address, bytes.clone())];
-        return Ok(Place::Card(CardMap { number, descriptor, contents }, Some(array)));
+        return Ok(Place::Card(CardMap { number, descriptor, contents, entries: vec![] }, Some(array)));
     }
-    let card = |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: vec![] }, array);
+    let card =
+        |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: vec![], entries: vec![] }, array);
     match kind {
         MapKind::PercpuArray => {
             let stride = map.shape.value_bytes.next_multiple_of(8);
@@ -178,19 +212,24 @@ fn one(map: &Map, number: u32, processors: u32, unit: &mut Unit, bank: &mut Bank
                 Array { stride, entries: map.shape.max_entries, per_context: each as u32, ..Array::at(address) };
             Ok(Place::Unit(array))
         }
-        MapKind::Array | MapKind::Devmap | MapKind::Cpumap | MapKind::Xskmap | MapKind::ProgArray => {
+        MapKind::Array
+        | MapKind::ArrayOfMaps
+        | MapKind::Devmap
+        | MapKind::Cpumap
+        | MapKind::Xskmap
+        | MapKind::ProgArray => {
             let more = if kind == MapKind::Xskmap { SOCKET_AT } else { 0 };
             let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes + more)?;
             Ok(card((descriptor, Some(array))))
         }
-        MapKind::Hash | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
+        MapKind::Hash | MapKind::HashOfMaps | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
             Ok(card((bank.keys(kind, &map.shape, 0)?, None)))
         }
         MapKind::PercpuHash | MapKind::LruPercpuHash => match bank.keys(kind, &map.shape, processors) {
             Ok(descriptor) => Ok(card((descriptor, None))),
             Err(why) => Err(format!("{why}: each has a value for each of {processors} processors")),
         },
-        _ => Err(format!("units in RTL have no maps of the type {kind}")),
+        MapKind::Ringbuf | MapKind::PerfEventArray => Err("it has records and no entries".to_owned()),
     }
 }
 

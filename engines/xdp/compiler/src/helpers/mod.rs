@@ -19,6 +19,7 @@ mod tail_call;
 mod writer;
 
 use crate::card::ring::{HEADER, LONGEST};
+use crate::check::{Facts, MapRef};
 use crate::insn::Width;
 use crate::ir::{Adjust, Arg, BinOp, End, Inst, Layout, Op, Place, Program, Ring, Space};
 use crate::maps::MapKind;
@@ -34,6 +35,7 @@ pub use tail_call::PROGRAM;
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
     pub object: &'a Object,
+    pub facts: &'a Facts,
     pub layout: &'a Layout,
     /// The packet may have metadata: this program makes it, or one whose place it takes.
     pub metadata: bool,
@@ -116,9 +118,30 @@ impl Expander<'_> {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
                     Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))
                 }
+                "map_lookup_elem" | "map_update_elem" | "map_delete_elem" if map.is_none() => {
+                    self.by_pointer(inst.slot, helper.name);
+                    None
+                }
                 _ => self.records(program, inst),
             },
             _ => None,
+        }
+    }
+
+    /// A call on a map that a pointer names: all that it may name must be maps that the card looks up in by number.
+    fn by_pointer(&mut self, slot: usize, helper: &str) {
+        use MapKind::{Array, Hash, LpmTrie, LruHash, LruPercpuHash, PercpuHash};
+        let maps = self.around.facts.insns.get(slot).map(|facts| &facts.maps);
+        for map in maps.into_iter().flatten() {
+            let (MapRef::Of(index) | MapRef::In(index)) = *map;
+            let Some(named) = self.around.object.maps.get(index as usize) else { continue };
+            let inner = if let MapRef::In(_) = map { named.inner.as_ref() } else { Some(&named.shape) };
+            let Some(kind) = inner.and_then(|shape| shape.kind().ok()) else { continue };
+            if !matches!(kind, Array | Hash | LruHash | LpmTrie | PercpuHash | LruPercpuHash) {
+                let which = if let MapRef::In(_) = map { "a map in" } else { "one of several maps," };
+                self.beyond(format!("bpf_{helper}() with {which} {}, of the type {kind}", named.name));
+                return;
+            }
         }
     }
 

@@ -112,8 +112,8 @@ impl Layout {
         let (mut unit, mut card) = (u64::from(UNIT), u64::from(CARD));
         let place = |map: &crate::maps::Map| {
             let kind = map.shape.kind().ok()?;
-            use MapKind::{Array as Plain, Cpumap, Devmap, PercpuArray, ProgArray, Xskmap};
-            let numbered = matches!(kind, Plain | PercpuArray | Devmap | Cpumap | Xskmap | ProgArray);
+            use MapKind::{Array as Plain, ArrayOfMaps, Cpumap, Devmap, PercpuArray, ProgArray, Xskmap};
+            let numbered = matches!(kind, Plain | PercpuArray | ArrayOfMaps | Devmap | Cpumap | Xskmap | ProgArray);
             if !numbered && !matches!(map.contents, Contents::Data { .. }) {
                 return None;
             }

@@ -157,7 +157,7 @@ impl Builder<'_> {
     }
 
     /// The object's first map of maps.
-    fn outer(&self) -> Option<u32> {
+    pub(super) fn outer(&self) -> Option<u32> {
         self.object.maps.iter().position(|map| map.inner.is_some()).map(|index| index as u32)
     }
 
