@@ -147,7 +147,8 @@ impl GroupImage {
                 Program::Rpu(firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?)
             }
             Engine::Xdp { lanes, entry, constants, .. } => {
-                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry.as_deref(), constants, *lanes, room)?))
+                let (entry, units) = (entry.as_deref(), group.units.end);
+                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry, constants, *lanes, room, units)?))
             }
         };
         let mut maps = Vec::new();

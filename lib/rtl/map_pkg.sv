@@ -30,9 +30,11 @@ package map_pkg;
     logic [24:0] address;  // from 0x8000_0000 on
   } access_info_t;
 
-  // and in operations on a map. A probe is one of the lookups of which a lookup of a longest prefix is made.
+  // and in operations on a map. A probe is one of the lookups of which a lookup of a longest prefix is made. Unit and context are the processor
+  // whose value is meant, where each has its own.
   typedef struct packed {
-    logic [6:0] unused;
+    logic [1:0] unused;
+    logic [4:0] unit;
     logic       probe;
     logic [7:0] probes;  // how many there were, in the last one; else 0
     logic [7:0] length;  // of the prefix

@@ -24,7 +24,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
         for lanes in Lanes::ALL {
             let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
             let (source, constants, room) = (program.source(root), BTreeMap::new(), &mut Room::default());
-            let loaded = XdpProgram::of(root, &source, None, &constants, lanes, room).map_err(failed)?;
+            let loaded = XdpProgram::of(root, &source, None, &constants, lanes, room, 1).map_err(failed)?;
             let (compiled, _) = loaded.translate().map_err(failed)?;
             let case: BTreeMap<_, _> =
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]

@@ -77,7 +77,8 @@ impl Around<'_> {
         let (Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. }) = asked.asks else {
             return None;
         };
-        let id = *self.ids.get(usize::from(map))?;
+        // None of these programs has maps of maps.
+        let id = *self.ids.get(usize::from(map?))?;
         let shape = self.maps.map(id).shape.clone();
         // The key: what the window has of it, and the rest from memory.
         let mut key = asked.key.clone().unwrap_or_default();

@@ -3,6 +3,7 @@
 
 use penstock_xdp_compiler::card::{CARD, CardMap, repeatable_seed};
 
+use super::banks::{CardBanks, UPDATE};
 use crate::device::DeviceError;
 use crate::host::{Bus, word_of};
 use crate::regs;
@@ -44,6 +45,17 @@ pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
     for (address, bytes) in maps.iter().flat_map(|map| &map.contents) {
         for (offset, chunk) in (0..).step_by(8).zip(bytes.chunks(8)) {
             store(bus, address + offset, chunk)?;
+        }
+    }
+    for map in maps {
+        for (key, value) in &map.entries {
+            let answer = CardBanks { bus: &mut *bus }.ask(UPDATE, map.number, key, value)?;
+            if answer != 0 {
+                return Err(DeviceError::Card(format!(
+                    "map {} does not take what it begins with: {answer}",
+                    map.number
+                )));
+            }
         }
     }
     Ok(())

@@ -28,7 +28,6 @@ struct Case {
     name: String,
     slots: usize,
     helpers: Vec<u32>,
-    maps: Vec<u32>,
     plain: Form,
     optimized: Form,
 }
@@ -49,7 +48,7 @@ fn case(object: Object, program: &Program) -> Option<Case> {
     let mut optimized = plain.clone();
     optimize(&mut optimized);
     // As if packets had metadata, and as the compiler does it.
-    let around = helpers::Around { object: &object, layout: &layout, metadata: true };
+    let around = helpers::Around { object: &object, facts: &facts, layout: &layout, metadata: true };
     let mut expanded = plain.clone();
     let stack = expand(&mut expanded, &around, facts.stack_depth.next_multiple_of(8)).stack;
     let plain = Form { program: plain, expanded, stack };
@@ -63,7 +62,6 @@ fn case(object: Object, program: &Program) -> Option<Case> {
         name: program.name.clone(),
         slots: program.code.len(),
         helpers: facts.helpers.iter().copied().collect(),
-        maps: facts.maps.iter().copied().collect(),
         plain,
         optimized,
     })
@@ -71,7 +69,9 @@ fn case(object: Object, program: &Program) -> Option<Case> {
 
 fn cases() -> Vec<Case> {
     let mut paths = programs();
-    paths.extend(["good.c", "helpers.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name)));
+    paths.extend(
+        ["good.c", "helpers.c", "inner.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name)),
+    );
     let mut cases = Vec::new();
     for path in paths {
         let bytes = compile(&path, &[]);
@@ -156,7 +156,6 @@ fn same(case: &Case, form: &Form, compiled: &Compiled, lanes: Lanes, count: usiz
 /// Programs whose maps and helpers the tests have, and that do not look at the clock, which goes on with each look.
 fn judged(case: &Case) -> bool {
     case.helpers.iter().all(|helper| [1, 2, 3, 6, 8, 12, 23, 25, 28, 44, 51, 54, 65].contains(helper))
-        && !case.maps.iter().any(|map| case.object.maps[*map as usize].inner.is_some())
 }
 
 #[test]

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::check::{FIB_LOOKUP, PRINTS};
-use crate::helpers::PROGRAM;
-use crate::ir::{Array, CONTEXTS, Layout, Routes};
+use crate::helpers::{PROGRAM, SOCKET_AT};
+use crate::ir::{Array, CONTEXTS, Layout, Routes, map_pointer};
 use crate::maps::{Contents, Map, MapKind};
 use crate::object::Object;
 use bank::Bank;
@@ -40,8 +40,10 @@ pub struct CardMap {
     pub number: u32,
     /// What describes it, lowest word first.
     pub descriptor: [u32; 5],
-    /// Addresses and what is there before the program runs: of global variables, and of program arrays.
+    /// Addresses and what is there before the program runs: of global variables, of program arrays and of arrays of maps.
     pub contents: Vec<(u32, Vec<u8>)>,
+    /// Keys and values that are there before: of hashes of maps.
+    pub entries: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl CardMap {
@@ -83,7 +85,7 @@ impl Room {
         let mut bank = self.bank;
         let (what, descriptors) = place(&mut bank, first)?;
         (self.bank, self.numbers.end) = (bank, first);
-        let map = |(number, descriptor)| CardMap { number, descriptor, contents: vec![] };
+        let map = |(number, descriptor)| CardMap { number, descriptor, contents: vec![], entries: vec![] };
         Ok((what, (first..).zip(descriptors).map(map).collect()))
     }
 }
@@ -124,6 +126,32 @@ impl Placement {
     }
 }
 
+impl Placement {
+    /// Puts the pointers of maps into the map of that index, which is to have them.
+    fn inner_maps(&mut self, object: &Object, map: &Map, index: u32) -> Result<(), String> {
+        let Contents::Names(names) = &map.contents else { return Ok(()) };
+        let (number, array) = (self.layout.number(index), self.layout.array(index));
+        for (index, name) in names {
+            let (inner, _) = object.map(name).ok_or_else(|| format!("there is no map {name} for it"))?;
+            let inner_number = self.layout.number(inner);
+            if !self.maps.iter().any(|made| made.number == inner_number) {
+                let why = self.missing[inner as usize].clone();
+                let why = why.unwrap_or_else(|| "units do not share it".to_owned());
+                return Err(format!("{name}, which is to be in it: {why}"));
+            }
+            let pointer = (map_pointer(inner_number) as u32).to_le_bytes().to_vec();
+            let address = array.map(|array| array.address_at(*index));
+            let Some(made) = self.maps.iter_mut().find(|made| made.number == number) else { return Ok(()) };
+            match address {
+                Some(Some(address)) => made.contents.push((address, pointer)),
+                None if map.shape.key_bytes == 4 => made.entries.push((index.to_le_bytes().to_vec(), pointer)),
+                _ => return Err(format!("it has no entry {index} for {name}")),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A program array is to have a program that is not there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("map {map}: there is no program {name} for it")]
@@ -132,13 +160,14 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a card for it alone.
-pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
-    place_in(&mut Room::default(), object, helpers)
+/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a card for it alone. So many
+/// processors may have values of their own: contexts of the card's units, up to the last one that runs the programs.
+pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
+    place_in(&mut Room::default(), object, helpers, processors)
 }
 
 /// The same on a card where others have theirs.
-pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>) -> Placement {
+pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
     let mut unit = Unit::default();
     let mut placement = Placement { missing: vec![None; object.maps.len()], ..Placement::default() };
     if helpers.contains(&FIB_LOOKUP) && room.routes.is_none() {
@@ -180,7 +209,7 @@ pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>) -> Pl
             continue;
         }
         let placed = match number {
-            Some(number) => one(map, number, &mut unit, &mut room.bank),
+            Some(number) => one(map, number, processors, &mut unit, &mut room.bank),
             None => Err(format!("a card has {MAPS} maps, and none is left for this one")),
         };
         let array = match placed {
@@ -195,6 +224,14 @@ pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>) -> Pl
             }
         };
         placement.layout.arrays.push(array);
+    }
+    for (map, index) in object.maps.iter().zip(0..).filter(|(map, _)| map.inner.is_some()) {
+        if let Err(why) = placement.inner_maps(object, map, index) {
+            let number = placement.layout.number(index);
+            placement.maps.retain(|made| made.number != number);
+            placement.layout.arrays[index as usize] = None;
+            placement.missing[index as usize] = Some(why);
+        }
     }
     placement.unit = unit.bytes;
     placement
@@ -216,7 +253,7 @@ enum Place {
     Card(CardMap, Option<Array>),
 }
 
-fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place, String> {
+fn one(map: &Map, number: u32, processors: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place, String> {
     let kind = map.shape.kind().map_err(|error| error.to_string())?;
     if let Contents::Data { bytes, read_only } = &map.contents {
         if *read_only && let Some(address) = unit.take(bytes) {
@@ -225,9 +262,10 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
         }
         let (descriptor, array) = bank.array(1, map.shape.value_bytes)?;
         let contents = vec![(array.address, bytes.clone())];
-        return Ok(Place::Card(CardMap { number, descriptor, contents }, Some(array)));
+        return Ok(Place::Card(CardMap { number, descriptor, contents, entries: vec![] }, Some(array)));
     }
-    let card = |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: vec![] }, array);
+    let card =
+        |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: vec![], entries: vec![] }, array);
     match kind {
         MapKind::PercpuArray => {
             let stride = map.shape.value_bytes.next_multiple_of(8);
@@ -240,14 +278,24 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
                 Array { stride, entries: map.shape.max_entries, per_context: each as u32, ..Array::at(address) };
             Ok(Place::Unit(array))
         }
-        MapKind::Array | MapKind::Devmap | MapKind::ProgArray => {
-            let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes)?;
+        MapKind::Array
+        | MapKind::ArrayOfMaps
+        | MapKind::Devmap
+        | MapKind::Cpumap
+        | MapKind::Xskmap
+        | MapKind::ProgArray => {
+            let more = if kind == MapKind::Xskmap { SOCKET_AT } else { 0 };
+            let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes + more)?;
             Ok(card((descriptor, Some(array))))
         }
-        MapKind::Hash | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
-            Ok(card((bank.keys(kind, &map.shape)?, None)))
+        MapKind::Hash | MapKind::HashOfMaps | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
+            Ok(card((bank.keys(kind, &map.shape, 0)?, None)))
         }
-        _ => Err(format!("units in RTL have no maps of the type {kind}")),
+        MapKind::PercpuHash | MapKind::LruPercpuHash => match bank.keys(kind, &map.shape, processors) {
+            Ok(descriptor) => Ok(card((descriptor, None))),
+            Err(why) => Err(format!("{why}: each has a value for each of {processors} processors")),
+        },
+        MapKind::Ringbuf | MapKind::PerfEventArray => Err("it has records and no entries".to_owned()),
     }
 }
 

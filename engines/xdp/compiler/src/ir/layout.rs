@@ -115,7 +115,8 @@ impl Layout {
         let (mut unit, mut card) = (u64::from(UNIT), u64::from(CARD));
         let place = |map: &crate::maps::Map| {
             let kind = map.shape.kind().ok()?;
-            let numbered = matches!(kind, MapKind::Array | MapKind::PercpuArray | MapKind::Devmap | MapKind::ProgArray);
+            use MapKind::{Array as Plain, ArrayOfMaps, Cpumap, Devmap, PercpuArray, ProgArray, Xskmap};
+            let numbered = matches!(kind, Plain | PercpuArray | ArrayOfMaps | Devmap | Cpumap | Xskmap | ProgArray);
             if !numbered && !matches!(map.contents, Contents::Data { .. }) {
                 return None;
             }
