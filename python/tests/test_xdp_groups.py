@@ -28,6 +28,11 @@ def open_card(folder: Path, target: str, *programs: Path) -> Device:
     return Device.open(design, target)
 
 
+def number(value: int | bytes) -> int:
+    """A key or a value with or without a type."""
+    return value if isinstance(value, int) else int.from_bytes(value, "little")
+
+
 def through(card: Device, group: str, frames: list[bytes]) -> list[bytes]:
     """What a group makes of frames."""
     card.set_ingress(group)
@@ -104,6 +109,34 @@ def test_maps_of_all_kinds_behind_those_of_others(target: str, tmp_path: Path) -
         assert card.maps["second..data"][0]["total"] == 1000 + len(frames)
         assert card.maps["first..data"][0] == {"all": 1005} and len(card.maps["stations"]) == 1
         assert sum(card.maps["remainders"].values()) == 5
+
+
+def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
+    """What stands in a map of maps, and a map that is one of several, is the group's own."""
+    inner = Path(__file__).parents[2] / "engines" / "xdp" / "compiler" / "tests" / "objects" / "inner.c"
+    # What is looked up in, the entry there, and the map of which it is.
+    asked = [
+        (0, 1, "hash_a"),
+        (0, 3, "hash_b"),
+        (1, 0, "array_a"),
+        (1, 2, "array_b"),
+        (3, 0, "hash_b"),
+        (3, 2, "hash_a"),
+    ]
+    names = ("hash_a", "hash_b", "array_a", "array_b")
+    with open_card(tmp_path, target, inner, inner) as card:
+        expected = {
+            (group, name): dict.fromkeys(range(3), 0) if "array" in name else {} for group in GROUPS for name in names
+        }
+        for at, group in enumerate(GROUPS):
+            frames = []
+            for key, (of, entry, name) in enumerate(asked):
+                key, value = key % 3 if of == 1 else key, 100 * at + key + 1
+                frames.append(bytes([4 | of, entry, key, 0]) + struct.pack("<I", value) + bytes(56))
+                expected[group, name][key] = value
+            assert len(through(card, group, frames)) == len(frames)
+        found = {(group, name): dict(card.maps[f"{group}.{name}"].items()) for group in GROUPS for name in names}
+        assert {of: {number(k): number(v) for k, v in entries.items()} for of, entries in found.items()} == expected
 
 
 def test_routes_are_of_the_card(target: str, tmp_path: Path) -> None:
