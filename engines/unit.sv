@@ -14,7 +14,7 @@ module unit
 #(
     parameter int          Engine = 0,  // 0 rpu, 1 xdp
     parameter int          Accel = 1,   // accelerators of the rpu, a bit each: engines/rpu/rtl/accel.sv
-    parameter int unsigned Lanes = 4    // of the core of the xdp engine: 1, 2, 4 or 8
+    parameter int unsigned Lanes = 4    // of the core of the xdp engine: 1, 2, 3, 4 or 8
 ) (
     input wire logic  clk,
     input wire logic  rst,

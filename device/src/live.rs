@@ -28,6 +28,7 @@ use crate::image::{GroupImage, Image, Program};
 use crate::maps;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
+use crate::routes::Routes;
 use crate::soft::{SoftDevice, port_of, source_of, stream_of};
 use crate::traffic::Port;
 use crate::xdp::XdpProgram;
@@ -230,7 +231,9 @@ impl SoftDevice {
         let is_new = |program: &XdpProgram| self.card.loaded_xdp(!bit, program.number).is_none();
         let fresh = group.filter(|group| matches!(&group.program, Program::Xdp(program) if is_new(program)));
         let begin = fresh.map_or(&[][..], |group| &group.maps);
+        let before = self.running();
         self.host.load_unit(&mut self.card, unit, image)?;
+        self.keep_log(&before);
         self.route();
         maps::begin(self, begin)
     }
@@ -266,6 +269,7 @@ impl SoftDevice {
         let old = self.host.xdp(units);
         let running = old.and_then(|old| Some((self.card.loaded_xdp(units, old.number)?, old)));
         let kept = running.map(|(running, old)| loaded.take_over(program.object(), running, old.object()));
+        self.keep_log(&self.running());
         self.card.load_xdp(units, &loaded);
         self.host.note_xdp(units, program);
         self.route();
@@ -273,6 +277,11 @@ impl SoftDevice {
         let anew = |map: &&(maps::Map, _)| !kept.contains(&(map.0.name.clone(), true));
         maps::begin(self, image.maps.iter().filter(anew))?;
         Ok(kept)
+    }
+
+    /// The routes that programs ask for.
+    pub fn routes(&self) -> &Routes {
+        &self.routes
     }
 
     /// No unit takes frames of ports because one is starting: what comes now should wait.
@@ -375,6 +384,48 @@ mod tests {
             );
             assert!(device.take_faults().unwrap().is_empty());
         }
+    }
+
+    /// They wait, also when another program has taken the place of the one that has printed them.
+    #[test]
+    fn lines_are_taken_once() {
+        let root = Root::find().unwrap();
+        let text = "[card]\nname = \"lines\"\nports = 2\n[[units]]\nengine = \"xdp\"\ncount = 2\n\
+            program = \"../device/tests/firmware/printed.c\"\n[dispatch]\npolicy = \"round-robin\"\n";
+        let design = Design::parse(&root.join("designs/lines.toml"), text).unwrap();
+        let [first, second, third] = [(); 3].map(|()| Image::of(&root, &design).unwrap());
+        let mut device = SoftDevice::open(&design);
+        device.load(&first).unwrap();
+        let print = |device: &mut SoftDevice, frames: usize| {
+            push(device, frames);
+            assert_eq!(device.pump().count(), 0);
+        };
+        let taken = |device: &mut SoftDevice| {
+            let log = device.take_log();
+            assert!(log.lines.iter().all(|line| line == "hello"));
+            (log.lines.len(), log.lost)
+        };
+        print(&mut device, 3);
+        assert_eq!((taken(&mut device), taken(&mut device)), ((3, 0), (0, 0)));
+        print(&mut device, 2);
+        device.swap(&second.groups[0]).unwrap();
+        print(&mut device, 2);
+        assert_eq!(taken(&mut device), (4, 0));
+        for unit in 0..2 {
+            print(&mut device, 2);
+            load_unit(&mut device, unit, &third).unwrap();
+        }
+        print(&mut device, 1);
+        assert_eq!(taken(&mut device), (5, 0));
+        for _ in 0..258 {
+            print(&mut device, 256);
+        }
+        let lost = 258 * 256 - (1 << 16);
+        assert_eq!(taken(&mut device), (1 << 16, lost));
+        print(&mut device, 1);
+        assert_eq!(taken(&mut device), (1, lost));
+        device.load(&first).unwrap();
+        assert_eq!(taken(&mut device), (0, 0));
     }
 
     #[test]

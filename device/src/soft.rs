@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::time::Instant;
 
 use penstock_shell::{Card, Config, Engine, Exit, Source};
+use penstock_xdp_soft::{Loaded, Log};
 
 use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::flow::{self, FlowChain, FlowError, FlowImage};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
 use crate::image::{Image, Program};
+use crate::maps::lines::told;
 use crate::maps::{self, Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, InlineCounters};
 use crate::routes::{self, Routes};
@@ -37,7 +39,9 @@ pub struct SoftDevice {
     /// Where contexts lie in its tables follows from this.
     pub(crate) seed: u64,
     /// What programs ask for, those too that are loaded from now on.
-    routes: Routes,
+    pub(crate) routes: Routes,
+    /// What programs have printed that do not run any more, and how many lines were lost since the load.
+    log: Log,
     waiting: Traffic,
     /// Frames pushed so far, by stream.
     pub(crate) pushed: [u64; STREAMS],
@@ -92,6 +96,7 @@ impl SoftDevice {
             inline: Vec::new(),
             seed: 0,
             routes: Routes::default(),
+            log: Log::default(),
             waiting: Traffic::default(),
             pushed: [0; STREAMS],
             wanted: 0,
@@ -107,6 +112,24 @@ impl SoftDevice {
         for loaded in self.host.programs().filter_map(|(units, program)| self.card.loaded_xdp(units, program.number)) {
             loaded.with(|engine| engine.routes().clone_from(&self.routes));
         }
+    }
+
+    /// What xdp units run: of several units that run the same, each says it.
+    pub(crate) fn running(&self) -> Vec<Loaded> {
+        self.card.each_xdp().cloned().collect()
+    }
+
+    /// Keeps what programs have printed, which may not run any more.
+    pub(crate) fn keep_log(&mut self, of: &[Loaded]) {
+        for loaded in of {
+            self.log.append(loaded.with(|engine| engine.take_log()));
+        }
+    }
+
+    /// Takes what programs have printed since the last call; what was lost is counted since the load.
+    pub fn take_log(&mut self) -> Log {
+        self.keep_log(&self.running());
+        Log { lines: std::mem::take(&mut self.log.lines), lost: self.log.lost }
     }
 
     /// Takes units that were given up out of the dispatch, so that the others get their flows.
@@ -314,6 +337,7 @@ impl Device for SoftDevice {
         // Frames of the program before: nobody waits for them any more.
         self.card.poll();
         self.flight = None;
+        self.log = Log::default();
         maps::begin(self, image.maps())?;
         self.set_routes(&image.routes)
     }
@@ -359,8 +383,7 @@ impl Device for SoftDevice {
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);
-        let running = self.host.programs().filter_map(|(units, program)| self.card.loaded_xdp(units, program.number));
-        run.log = running.flat_map(|loaded| loaded.with(|engine| engine.take_log())).collect();
+        run.log = told(self.take_log());
         Ok(run)
     }
 

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
 use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
-use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, place};
-use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
+use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, Room, place_in};
+use penstock_xdp_compiler::check::{CheckError, Facts, MapRef, check, helper_name};
 use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
 use penstock_xdp_compiler::maps::Contents;
 use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
@@ -24,7 +24,7 @@ use crate::root::Root;
 /// Number of `bpf_tail_call`.
 const TAIL_CALL: u32 = 12;
 /// Processors of a card to programs: contexts of its units.
-const PROCESSORS: u32 = 32 * CONTEXTS;
+pub(crate) const PROCESSORS: u32 = 32 * CONTEXTS;
 
 /// An XDP program that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,8 @@ pub struct XdpProgram {
     /// The one that frames begin with; behind it those that it may hand over to.
     programs: Vec<Checked>,
     lanes: Lanes,
+    /// Where its maps lie on a card in RTL.
+    placement: Placement,
     /// Messages of the compiler.
     pub messages: String,
     /// The object file.
@@ -100,13 +102,17 @@ pub struct RowImage {
 }
 
 impl XdpProgram {
-    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several.
+    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several. On a
+    /// card in RTL its maps take what they need of the `room` that programs of other units have left. `units` of the card may run it: those up
+    /// to the last one that does.
     pub fn of(
         root: &Root,
         path: &Path,
         entry: Option<&str>,
         constants: &BTreeMap<String, Value>,
         lanes: Lanes,
+        room: &mut Room,
+        units: u32,
     ) -> Result<Self, XdpError> {
         let (bytes, messages) = if path.extension().is_some_and(|extension| extension == "c") {
             object_of(root, path)?
@@ -144,7 +150,9 @@ impl XdpProgram {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let image = OnceLock::new();
-        Ok(Self { number, path, object, programs, lanes, messages, bytes, image })
+        let helpers = programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
+        let placement = place_in(room, &object, &helpers.collect(), units * CONTEXTS);
+        Ok(Self { number, path, object, programs, lanes, placement, messages, bytes, image })
     }
 
     /// Its name in the object.
@@ -170,14 +178,7 @@ impl XdpProgram {
 
     /// The compiler's rows, and where they expect the maps, whatever cards in RTL have so far.
     pub fn translate(&self) -> Result<(Compiled, Placement), XdpError> {
-        let placement = self.place();
-        Ok((self.one(&self.programs[0], &placement)?.compiled, placement))
-    }
-
-    /// Where the maps lie on a card in RTL.
-    fn place(&self) -> Placement {
-        let helpers = self.programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
-        place(&self.object, &helpers.collect())
+        Ok((self.one(&self.programs[0], &self.placement)?.compiled, self.placement.clone()))
     }
 
     fn one(&self, Checked { program, facts }: &Checked, placement: &Placement) -> Result<Translated, XdpError> {
@@ -190,11 +191,11 @@ impl XdpProgram {
         if let Some(image) = self.image.get() {
             return Ok(Arc::clone(image));
         }
-        let mut placement = self.place();
+        let mut placement = self.placement.clone();
         let mut translated = Vec::new();
         for program in &self.programs {
             let one = self.one(program, &placement)?;
-            if let Some(what) = beyond(&self.object, &one, &placement) {
+            if let Some(what) = beyond(&self.object, &program.facts, &one, &placement) {
                 return Err(XdpError::NotInRtl { path: self.path.clone(), what });
             }
             translated.push(one.compiled);
@@ -216,29 +217,44 @@ impl RowImage {
     ///
     /// # Errors
     /// What the program asks for that a card in RTL cannot do.
-    pub fn of(object: &Object, translated: Translated, placement: Placement) -> Result<Self, String> {
-        match beyond(object, &translated, &placement) {
+    pub fn of(object: &Object, facts: &Facts, translated: Translated, placement: Placement) -> Result<Self, String> {
+        match beyond(object, facts, &translated, &placement) {
             Some(what) => Err(what),
             None => Ok(Self::at(placement, translated.compiled.words, vec![])),
         }
     }
 
     fn at(placement: Placement, rows: Vec<Vec<u32>>, programs: Vec<(String, u32)>) -> Self {
-        let Placement { layout, maps, unit, missing } = placement;
+        let Placement { layout, maps, unit, missing, without: _ } = placement;
         Self { rows, programs, unit, maps, layout, missing }
     }
 }
 
 /// What a program asks for that a card in RTL cannot do.
-fn beyond(object: &Object, Translated { compiled, beyond }: &Translated, placement: &Placement) -> Option<String> {
+fn beyond(
+    object: &Object,
+    facts: &Facts,
+    Translated { compiled, beyond }: &Translated,
+    placement: &Placement,
+) -> Option<String> {
+    let missing = |map: usize| {
+        let why = placement.missing.get(map)?.as_ref()?;
+        Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
+    };
     let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
         Do::Request { asks, .. } => match asks {
-            Asks::Helper { number } => Some(format!("it calls {}", helper_name((*number).into()))),
-            Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => {
-                let map = usize::from(*map);
-                let why = placement.missing.get(map)?.as_ref()?;
-                Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
+            Asks::Helper { number } => {
+                let why = placement.without.get(&(*number).into()).map_or(String::new(), |why| format!(": {why}"));
+                Some(format!("it calls {}{why}", helper_name((*number).into())))
             }
+            Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => match map {
+                Some(map) => missing(placement.layout.index((*map).into())?),
+                // Those in a map of maps are on the card when that is.
+                None => facts.insns.get(node.slot)?.maps.iter().find_map(|map| match map {
+                    MapRef::Of(map) => missing(*map as usize),
+                    MapRef::In(_) => None,
+                }),
+            },
             Asks::Atomic { .. } if !node.reach.is_empty() => Some(
                 "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
             ),

@@ -245,40 +245,160 @@ fn each_processor_has_its_own() {
     }
 }
 
+/// A card that runs a program of the tests.
+fn running(program: &str, target: Target) -> Box<dyn Device> {
+    let root = Root::find().unwrap();
+    let text = DESIGN.replace("device/tests/firmware/maps.c", program);
+    let design = Design::parse(&root.join("designs/maps.toml"), &text).unwrap();
+    let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
+    card.load(&Image::of(&root, &design).unwrap()).unwrap();
+    card
+}
+
+/// Hash tables in which each processor has a value: the host gives and takes those of all.
+#[test]
+fn tables_of_processors() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = running("device/tests/firmware/each.c", target);
+        for (name, key_bytes, value_bytes, entries) in [("small", 4, 8, 8), ("large", 20, 24, 16)] {
+            let mut table = Worked::new(&mut *card, name);
+            assert_eq!(table.map.processors, Some(0..32));
+            let key = |number: u8| vec![number; key_bytes];
+            let all =
+                |number: u8| -> Vec<u8> { (0..32 * value_bytes).map(|at| (at as u8).wrapping_mul(number)).collect() };
+            assert_eq!(table.set(&key(1), &all(1), Store::Existing).unwrap_err(), format!("{name} has no such entry"));
+            for number in 1..4 {
+                table.set(&key(number), &all(number), Store::New).unwrap();
+            }
+            assert_eq!(
+                table.set(&key(2), &all(5), Store::New).unwrap_err(),
+                format!("{name} has such an entry already")
+            );
+            table.set(&key(3), &all(7)[..value_bytes], Store::Existing).unwrap();
+            let third = all(7)[..value_bytes].repeat(32);
+            assert_eq!([1, 2, 3].map(|n| table.get(&key(n)).unwrap()), [all(1), all(2), third.clone()]);
+            table.delete(&key(1)).unwrap();
+            assert_eq!(table.delete(&key(1)).unwrap_err(), format!("{name} has no such entry"));
+            let left = [(key(2), all(2)), (key(3), third)];
+            assert_eq!((table.get(&key(1)), table.entries()), (None, left.into()));
+            if name == "small" {
+                (4..10).for_each(|number| table.set(&key(number), &all(number), Store::Any).unwrap());
+                let error = table.set(&key(10), &all(10), Store::Any).unwrap_err();
+                assert_eq!(
+                    error,
+                    format!("small is full, it takes {entries} entries; delete some, or give it more max_entries")
+                );
+                assert_eq!(table.entries().len(), 8);
+            }
+        }
+    }
+}
+
+/// Entries of processors and sockets, of which some are there and some not.
+#[test]
+fn entries_that_are_there_or_not() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = running("device/tests/firmware/targets.c", target);
+        let key = |number: u32| number.to_le_bytes();
+        let mut cpus = Worked::new(&mut *card, "cpus");
+        assert!(cpus.entries().is_empty() && cpus.get(&key(2)).is_none());
+        cpus.set(&key(2), &key(192), Store::Any).unwrap();
+        cpus.set(&key(3), &key(1), Store::Existing).unwrap();
+        cpus.set(&key(3), &key(0), Store::Any).unwrap();
+        assert_eq!(cpus.entries(), [(key(2).to_vec(), key(192).to_vec())].into());
+        assert_eq!(cpus.set(&key(4), &key(1), Store::New).unwrap_err(), "cpus has such an entry already");
+        let error = cpus.set(&key(4), &key(16_385), Store::Any).unwrap_err();
+        assert_eq!(error, "cpus, a cpumap, refuses that: the number is too large (EOVERFLOW)");
+        assert_eq!(cpus.set(&key(6), &key(1), Store::Any).unwrap_err(), "cpus has 6 entries, the last is number 5");
+        cpus.delete(&key(2)).unwrap();
+        cpus.delete(&key(2)).unwrap();
+        assert!(cpus.delete(&key(6)).unwrap_err().ends_with("not valid for a map of this kind (EINVAL)"));
+        assert!(cpus.entries().is_empty());
+        let mut sockets = Worked::new(&mut *card, "sockets");
+        assert_eq!(sockets.set(&key(0), &key(0), Store::Existing).unwrap_err(), "sockets has no such entry");
+        sockets.set(&key(0), &key(0), Store::New).unwrap();
+        assert_eq!(sockets.set(&key(0), &key(1), Store::New).unwrap_err(), "sockets has such an entry already");
+        sockets.set(&key(4), &key(9), Store::Any).unwrap();
+        assert_eq!(sockets.get(&key(0)).unwrap(), [0; 4]);
+        assert_eq!(sockets.entries().len(), 2);
+        sockets.delete(&key(0)).unwrap();
+        assert_eq!((sockets.get(&key(0)), sockets.entries().len()), (None, 1));
+    }
+}
+
+/// Maps of maps are shown alike on both targets, and entries are taken out; only the object puts some in.
+#[test]
+fn maps_of_maps() {
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = running("engines/xdp/compiler/tests/objects/inner.c", target);
+        let key = |number: u32| number.to_le_bytes();
+        let pointer = |card: &mut dyn Device, name: &str| {
+            let index = card.maps().iter().position(|map| map.name == name).unwrap() as u32;
+            key(index + 1).to_vec()
+        };
+        let [a, b] = ["hash_a", "hash_b"].map(|name| pointer(&mut *card, name));
+        let mut hashes = Worked::new(&mut *card, "hashes");
+        assert_eq!(hashes.entries(), [(key(1).to_vec(), a), (key(3).to_vec(), b.clone())].into());
+        assert!(hashes.set(&key(0), &b, Store::Any).unwrap_err().contains("is filled by the object"));
+        hashes.delete(&key(1)).unwrap();
+        assert_eq!(hashes.delete(&key(1)).unwrap_err(), "hashes has no such entry");
+        assert_eq!((hashes.get(&key(1)), hashes.get(&key(3))), (None, Some(b)));
+        let [a, b] = ["array_a", "array_b"].map(|name| pointer(&mut *card, name));
+        let mut arrays = Worked::new(&mut *card, "arrays");
+        assert_eq!([0, 1, 2, 3].map(|n| arrays.get(&key(n))), [Some(a), Some(b.clone()), Some(b), None]);
+        arrays.delete(&key(2)).unwrap();
+        assert_eq!((arrays.entries().len(), arrays.delete(&key(2)).is_err()), (2, true));
+    }
+}
+
 /// Each group of units has maps of its own, and its processors are those of its units.
 #[test]
 fn groups_have_their_own() {
     let root = Root::find().unwrap();
-    let group = |name: &str, count: u32| {
+    let group = |name: &str| {
         format!(
-            "[[units]]\nname = \"{name}\"\nengine = \"xdp\"\ncount = {count}\nports = true\n\
+            "[[units]]\nname = \"{name}\"\nengine = \"xdp\"\ncount = 1\nports = true\n\
              program = \"../device/tests/firmware/maps.c\"\n"
         )
     };
     let head = "[card]\nname = \"maps\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n";
-    let text = [head, &group("first", 1), &group("second", 2)].concat();
+    let text = [head, &group("first"), &group("second")].concat();
     let design = Design::parse(&root.join("designs/maps.toml"), &text).unwrap();
-    let mut card = open(&root, &design, Target::Soft, &mut |_| {}).unwrap();
-    card.load(&Image::of(&root, &design).unwrap()).unwrap();
-    let error = maps::find(&*card, "counts").unwrap_err().to_string();
-    assert_eq!(error, "several groups of units have a map counts, so say whose: first.counts, second.counts");
-    let mut traffic = Traffic::default();
-    (0..30).for_each(|_| traffic.push(Port::Ethernet(0), &[0; 60], 0));
-    card.send(&traffic, Rate::Lossless).unwrap();
-    card.run(&mut |_| {}).unwrap();
-    for (name, processors, frames) in [("first", 0..16, 10), ("second", 16..48, 20)] {
-        let mut counts = Worked::new(&mut *card, &format!("{name}.counts"));
-        assert_eq!(counts.map.processors, Some(processors));
-        let of = |value: Vec<u8>| value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>();
-        assert_eq!(of(counts.get(&[0; 4]).unwrap()), frames);
-        counts.set(&[0; 4], &[100, 0, 0, 0, 0, 0, 0, 0], Store::Any).unwrap();
+    for target in [Target::Soft, Target::Rtl] {
+        let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
+        card.load(&Image::of(&root, &design).unwrap()).unwrap();
+        let error = maps::find(&*card, "counts").unwrap_err().to_string();
+        assert_eq!(error, "several groups of units have a map counts, so say whose: first.counts, second.counts");
+        let mut traffic = Traffic::default();
+        (0..30).for_each(|_| traffic.push(Port::Ethernet(0), &[0; 60], 0));
+        card.send(&traffic, Rate::Lossless).unwrap();
+        card.run(&mut |_| {}).unwrap();
+        let sum = |value: Vec<u8>| value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>();
+        for (name, processors) in [("first", 0..16), ("second", 16..32)] {
+            let mut counts = Worked::new(&mut *card, &format!("{name}.counts"));
+            assert_eq!(counts.map.processors, Some(processors));
+            assert_eq!(sum(counts.get(&[0; 4]).unwrap()), 15);
+            counts.set(&[0; 4], &[if name == "first" { 10 } else { 11 }, 0, 0, 0, 0, 0, 0, 0], Store::Any).unwrap();
+            let flows = Worked::new(&mut *card, &format!("{name}.flows")).entries();
+            assert_eq!(flows.into_values().map(|seen| seen[0]).collect::<Vec<_>>(), [15]);
+        }
+        card.send(&traffic, Rate::Lossless).unwrap();
+        card.run(&mut |_| {}).unwrap();
+        for (name, all) in [("first", 16 * 10 + 15), ("second", 16 * 11 + 15)] {
+            assert_eq!(sum(Worked::new(&mut *card, &format!("{name}.counts")).get(&[0; 4]).unwrap()), all);
+        }
     }
-    card.send(&traffic, Rate::Lossless).unwrap();
-    card.run(&mut |_| {}).unwrap();
-    for (name, all) in [("first", 16 * 100 + 10), ("second", 32 * 100 + 20)] {
-        let value = Worked::new(&mut *card, &format!("{name}.counts")).get(&[0; 4]).unwrap();
-        assert_eq!(value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>(), all);
-    }
+}
+
+/// Where maps lie on a card in RTL follows from all its groups: images are not put together from others.
+#[test]
+fn groups_of_different_images_do_not_meet() {
+    let root = Root::find().unwrap();
+    let image = Image::of(&root, &design(&root)).unwrap();
+    image.fits_rtl().unwrap();
+    let groups = [image.groups.clone(), Image::of(&root, &design(&root)).unwrap().groups].concat();
+    let error = Image { groups, ..image }.fits_rtl().unwrap_err().to_string();
+    assert!(error.contains("maps of two groups of units lie in the same place"), "{error}");
 }
 
 /// Between two frames, so that each is in the counts once; the next program goes on where the one before was.

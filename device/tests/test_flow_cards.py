@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -11,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efsm import Machine
 from flow_card import TARGETS, Arrival, Left, TimedCard, byte_of, exit_of
 from flow_soft import PROGRAMS
+from penstock import Device
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet
 from system import ROOT
 from test_flow_programs import DROP, PASS, SEQUENCES, S, Step, SynFlood, built, tcp, udp
@@ -147,3 +152,67 @@ def test_tracking_behind_flood_detection(target: str, tmp_path: Path) -> None:
         assert sum(unit.rx_frames for unit in counters.units) == sum(one is not None for one in left)
         told = [event.key["ip.src"] for event in card.flow.events() if event.kind == "notified"]
         assert told == ["10.0.0.66", "203.0.113.9"]
+
+
+def inside(rng: random.Random, flow: int) -> bytes:
+    """A frame of one of the flows of seven hosts behind NAT."""
+    layer = TCP(sport=4000 + flow, dport=80) if flow % 3 else UDP(sport=4000 + flow, dport=53)
+    load = rng.randbytes(rng.choice([0, 5, 30, 200, 1400]))
+    return bytes(Ether() / IP(src=f"10.0.0.{flow % 7}", dst="198.51.100.7") / layer / load)
+
+
+def answer(rng: random.Random, data: bytes) -> bytes:
+    """To a frame that has left NAT for the outside; one of five comes from a stranger."""
+    packet = Ether(data)
+    layer = packet[TCP] if TCP in packet else packet[UDP]
+    source = "198.51.100.8" if rng.random() < 0.2 else packet[IP].dst
+    ports = {"sport": layer.dport, "dport": layer.sport}
+    return bytes(
+        Ether() / IP(src=source, dst=packet[IP].src) / type(layer)(**ports) / rng.randbytes(rng.randint(0, 90))
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
+    """NAT, with frames as fast as they come while the clock goes on, beside the interpreter of its text. What is answered has its flow already, so it does
+    not matter which of two frames of different ports comes first."""
+    rng = random.Random(1)
+    design, _ = design_of(tmp_path, (PROGRAMS / "nat.efsm").read_text())
+    machine = Machine((tmp_path / "program.efsm").read_text(), SMALL[2])
+    arp = bytes(Ether() / ARP(psrc="10.0.0.1", pdst="10.0.0.2"))
+    out: list[bytes] = []
+    answers: list[bytes] = []
+    seen: Counter = Counter()
+    with Device.open(design, target) as card:
+        for flows in (40, 40, 40, 0):
+            # Answers to what has left before, beside flows that may be new.
+            sent = {
+                INSIDE: [arp, *(inside(rng, rng.randrange(flows)) for _ in range(60 * bool(flows)))],
+                OUTSIDE: [*answers, arp],
+            }
+            past: dict[int, list[bytes]] = {INSIDE: [], OUTSIDE: []}
+            onward: dict[int, list[bytes]] = {INSIDE: [], OUTSIDE: []}
+            for port, frames in sent.items():
+                card.send(frames, port)
+                for data in frames:
+                    verdict, left = machine.run(data, port, 0)
+                    seen[verdict[0]] += 1
+                    if verdict[0] != "drop":
+                        # What passes goes through the unit, to the neighbour.
+                        (past[verdict[1]] if verdict[0] == "port" else onward[port ^ 1]).append(left)
+            result = card.run()
+            assert result.at("host") == []
+            for port in sent:
+                new = result.at(port)
+                assert [data for data in new if data not in onward[port]] == past[port]
+                assert [data for data in new if data in onward[port]] == onward[port]
+            out += past[OUTSIDE]
+            answers = [answer(rng, data) for data in rng.sample(out, 40)]
+        assert seen["drop"] > 10 and seen["pass"] == 8
+        inline = card.counters().inline
+        assert inline is not None and (inline.frames, inline.blocked) == (seen.total(), seen["drop"])
+        for element, contexts, counted in zip(inline.elements, machine.contexts, machine.counters, strict=True):
+            assert element.contexts == len(contexts) > 30
+            found = (element.keyless, element.unmatched, element.unkept)
+            assert found == (counted["keyless"], counted["unmatched"], counted["unkept"])
+        assert card.flow["assign"].registers == machine.globals[0]

@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import ip_address
 from itertools import groupby
 from pathlib import Path
@@ -23,7 +24,7 @@ import efsm
 import pytest
 from efsm import Machine
 from flow_card import TARGETS, Arrival, Left, TimedCard, exit_of
-from flow_random import WORDS, Traffic, Writer
+from flow_random import WORDS, Traffic, Writer, without_refused
 from flow_words import words
 from penstock import PenstockError
 from scapy.layers.inet import IP, TCP
@@ -70,16 +71,8 @@ class CardWriter(Writer):
 
 def accepted(seed: int, path: Path) -> str | None:
     """A random program for the card, without the rows that the compiler refuses; None when it refuses something else of it."""
-    lines = CardWriter(seed).program().split("\n")
-    while True:
-        path.write_text("\n".join(lines))
-        told = words(path, CONTEXTS)
-        if not isinstance(told, str):
-            return "\n".join(lines)
-        refused = int(told.removeprefix(f"{path}:").split(":")[0]) - 1
-        if "=>" not in lines[refused]:
-            return None
-        del lines[refused]
+    compiled = without_refused(CardWriter(seed).program(), path, partial(words, contexts=CONTEXTS))
+    return compiled and compiled[0]
 
 
 class CardTraffic(Traffic):

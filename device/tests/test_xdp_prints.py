@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 import struct
+import time
 from pathlib import Path
 
 import pytest
+from netns import LEFT, Net, Up, finish
 from system import TARGETS, DesignMaker, run_design, write_capture
+from test_xdp import SEND
 
 PROGRAM = Path(__file__).parent / "firmware" / "printed.c"
 
@@ -52,3 +56,28 @@ def test_more_lines_than_there_is_room(make_design: DesignMaker, tmp_path: Path)
     # A line takes 8 bytes for its header and 8 for sizes, 24 of arguments and 6 of format, rounded up.
     kept = (2**14 - 1) // 48
     assert run.result["log"] == ["hello"] * kept + [f"(lines lost since the load: {700 - kept})"]
+
+
+def test_lines_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    """Each comes once, those too of a program that does not run any more."""
+    up = Up(net, tmp_path, make_design(PROGRAM, units=1, engine="xdp"), driver="packet")
+    frames = [bytes([kind, *bytes(15)]) + struct.pack("<6Q", *range(kind, 6 + kind)) for kind in (0, 1, 4)]
+    lines = [line for frame in frames for line in printed(frame)]
+
+    def passes(all_of_them: int) -> None:
+        finish(net.python(LEFT, SEND, "l0", "1", *(frame.hex() for frame in frames)))
+        end = time.monotonic() + 20
+        while up.status()["drops"].get("blocked", 0) < all_of_them:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    assert up.ctl("log") == ""
+    passes(3)
+    assert up.ctl("log") == "".join(f"{line}\n" for line in lines)
+    assert up.ctl("log") == ""
+    for change in (("prog", "swap"), ("reload",)):
+        before = up.status()["drops"].get("blocked", 0)
+        passes(before + 3)
+        up.ctl(*change)
+        assert json.loads(up.ctl("log", "--json")) == {"log": {"lines": lines, "lost": 0}}
+    up.stop()

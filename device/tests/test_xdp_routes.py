@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from netns import LEFT, Net, Up, finish
 from system import TARGETS, DesignMaker, run_design, write_capture
+from test_xdp import CAPTURE, SEND
 
 PROGRAM = Path(__file__).parent / "firmware" / "routed.c"
 # Of the helper, as Linux numbers them.
@@ -186,3 +188,51 @@ def test_what_is_wrong_with_routes(table: Table, told: str, make_design: DesignM
     design = make_design(PROGRAM, units=1, engine="xdp")
     run = run_design(design, [capture], tmp_path / "out", "soft", "--routes", file)
     assert run.status == 1 and run.stderr.startswith("error: ") and told in run.stderr, run.stderr
+
+
+def test_routes_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
+    """They are shown and replaced while it works, and stay when programs change."""
+    up = Up(net, tmp_path, make_design(PROGRAM, units=2, engine="xdp"), driver="packet")
+    query = bytes([2, *bytes(7)]) + struct.pack("<I", 1) + bytes(20) + IPv4Address("192.0.2.9").packed
+    frame = bytes(16) + query.ljust(64, b"\0")
+
+    def answer() -> int:
+        receiver = net.python(LEFT, CAPTURE, "l0", "1")
+        finish(net.python(LEFT, SEND, "l0", "1", frame.hex()))
+        (line,) = finish(receiver).split()
+        return struct.unpack_from("<q", bytes.fromhex(line), 8)[0]
+
+    assert up.ctl("routes", "show") == "" and answer() == -19
+    table = {
+        "interfaces": {"10": {"mac": "02:00:00:00:00:0a"}, "1": {"mac": "02:00:00:00:00:01", "mtu": 900}},
+        "routes": [
+            {"dst": "default", "gateway": "198.51.100.1", "dev": 1, "metric": 3},
+            {"dst": "192.0.2.0/24", "type": "blackhole"},
+        ],
+        "neighbours": [{"dst": "198.51.100.1", "dev": 1, "lladdr": "02:00:00:00:00:99"}],
+    }
+    file = tmp_path / "routes.json"
+    file.write_text(json.dumps(table))
+    assert up.ctl("routes", "load", file) == "" and answer() == 1
+    shown = (
+        "interface 1: 02:00:00:00:00:01, mtu 900\ninterface 10: 02:00:00:00:00:0a, mtu 1500\n"
+        "0.0.0.0/0 via 198.51.100.1 dev 1 metric 3\nblackhole 192.0.2.0/24\n198.51.100.1 dev 1 lladdr 02:00:00:00:00:99\n"
+    )
+    assert up.ctl("routes", "show") == shown
+    up.ctl("reload")
+    up.ctl("prog", "swap")
+    assert up.ctl("routes", "show") == shown and answer() == 1
+    for text, told in (
+        ("{", "EOF while parsing"),
+        ('{"routes": [{"dst": "192.0.2.0/24", "dev": 99}]}', "route to 192.0.2.0/24: there is no interface 99"),
+        ('{"routes": [{"dst": "192.0.2.0"}], "rules": []}', "unknown field `rules`"),
+    ):
+        file.write_text(text)
+        assert told in up.refusal("routes", "load", file)
+    assert "none.json: No such file" in up.refusal("routes", "load", tmp_path / "none.json")
+    # What is shown as JSON can be loaded.
+    routes = json.loads(up.ctl("routes", "show", "--json"))["routes"]
+    file.write_text(json.dumps({**routes, "routes": routes["routes"][:1]}))
+    up.ctl("routes", "load", file)
+    assert up.ctl("routes", "show") == shown.replace("blackhole 192.0.2.0/24\n", "") and answer() == 0
+    up.stop()

@@ -168,8 +168,26 @@ def test_bad_programs(source: str, target: str, told: str, make_design: DesignMa
 
 BEYOND = """#include <bpf.h>
 struct { __uint(type, BPF_MAP_TYPE_DEVMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } ports SEC(".maps");
-struct { __uint(type, BPF_MAP_TYPE_CPUMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } cpus SEC(".maps");
 SEC("xdp") int beyond(struct xdp_md *ctx) { return %s; }
+char _license[] SEC("license") = "GPL";
+"""
+
+
+INSIDE = """#include <bpf.h>
+#define ENTRIES %d
+#define INNER(kind) struct { __uint(type, BPF_MAP_TYPE_##kind); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, ENTRIES); }
+INNER(%s) one SEC(".maps");
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+  __uint(key_size, 4);
+  __uint(max_entries, 4);
+  __array(values, INNER(%s));
+} outer SEC(".maps") = {.values = {(void *)&one}};
+SEC("xdp") int beyond(struct xdp_md *ctx) {
+  __u32 key = 0;
+  void *inner = bpf_map_lookup_elem(&outer, &key);
+  return inner && bpf_map_lookup_elem(inner, &key) ? XDP_PASS : XDP_DROP;
+}
 char _license[] SEC("license") = "GPL";
 """
 
@@ -185,9 +203,17 @@ char _license[] SEC("license") = "GPL";
             BEYOND % "bpf_redirect_map(&ports, 0, 8)",
             "it calls bpf_redirect_map() for copies to several ports (BPF_F_BROADCAST)",
         ),
-        (BEYOND % "bpf_redirect_map(&cpus, 0, 0)", "it calls bpf_redirect_map() with a map of the type cpumap"),
+        (
+            INSIDE % (4, "PERCPU_ARRAY", "PERCPU_ARRAY"),
+            "it calls bpf_map_lookup_elem() with a map in outer, of the type percpu_array",
+        ),
+        (
+            INSIDE % (100_000, "HASH", "HASH"),
+            "it uses the map outer: one, which is to be in it: it takes 21223 rows of each of the card's banks, 16383 are left; "
+            "give it fewer entries",
+        ),
     ],
-    ids=["print", "copies", "processors"],
+    ids=["print", "copies", "own", "room"],
 )
 def test_what_rtl_has_not_is_said(source: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
     program = tmp_path / "program.c"

@@ -15,6 +15,7 @@ use penstock_device::xdp::object_of;
 use penstock_device::{Design, Device, GroupImage, Image, Lanes, Port, Program, Rate, Root, RowImage, Traffic};
 use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::{Facts, check};
+use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::object;
 use penstock_xdp_compiler::object::Object;
 use penstock_xdp_compiler::random;
@@ -175,11 +176,12 @@ fn card(root: &Root, lanes: Lanes) -> RtlDevice {
 /// Runs a program on the card; gives how many rows it has.
 fn on_card(card: &mut RtlDevice, lanes: Lanes, case: &Case) -> usize {
     let what = || format!("seed {}, {} lanes\n{}", case.seed, lanes.count(), listing(&case.program));
-    let placement = place(&case.object, &case.facts.helpers);
+    let placement = place(&case.object, &case.facts.helpers, CONTEXTS);
     let translated = translate(&case.object, &case.program, &case.facts, lanes, &placement.layout);
     let translated = translated.unwrap_or_else(|error| panic!("{error}: {}", what()));
     let rows = translated.compiled.rows.len();
-    let image = RowImage::of(&case.object, translated, placement).unwrap_or_else(|error| panic!("{error}: {}", what()));
+    let image = RowImage::of(&case.object, &case.facts, translated, placement)
+        .unwrap_or_else(|error| panic!("{error}: {}", what()));
     let group = GroupImage { units: 0..1, program: Program::Rows(Arc::new(image)), table: vec![], maps: vec![] };
     card.load(&Image { groups: vec![group], ..Image::default() }).unwrap();
     let mut traffic = Traffic::default();

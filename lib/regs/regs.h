@@ -171,7 +171,7 @@
 /* engines/xdp/regs/maps.rdl */
 #define MAPS_HOST_SHAPE 0x0u /* Banks, as a power of two, [7:0]; rows of 16 bytes of each, as a power of two, [15:8]; maps, [23:16]. */
 #define MAPS_HOST_INFO 0x4u /* What the request says beside its parts: see `info` in maps.md. */
-#define MAPS_HOST_COMMAND 0x8u /* Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all. Read: [0] its answer is not here yet, [1] a map is being made. */
+#define MAPS_HOST_COMMAND 0x8u /* Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all, as a processor with the context [19:16]. Read: [0] its answer is not here yet, [1] a map is being made. */
 #define MAPS_HOST_DEFINE 0xCu /* Written: makes the map of that number as DESCRIPTOR says. All that it held is gone. */
 #define MAPS_HOST_DESCRIPTOR 0x10u /* Five words that describe a map. */
 #define MAPS_HOST_DESCRIPTOR_COUNT 0x5u /* How many there are, 4 bytes apart. */

@@ -326,7 +326,7 @@ pub const XDP_HOST_STRAY: u32 = 0xAC;
 pub const MAPS_HOST_SHAPE: u32 = 0x0;
 /// What the request says beside its parts: see `info` in maps.md.
 pub const MAPS_HOST_INFO: u32 = 0x4;
-/// Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all. Read: [0] its answer is not here yet, [1] a map is being made.
+/// Written: sends a request of the operation [2:0], whose key has [6:4] parts, with [12:8] parts in all, as a processor with the context [19:16]. Read: [0] its answer is not here yet, [1] a map is being made.
 pub const MAPS_HOST_COMMAND: u32 = 0x8;
 /// Written: makes the map of that number as DESCRIPTOR says. All that it held is gone.
 pub const MAPS_HOST_DEFINE: u32 = 0xC;

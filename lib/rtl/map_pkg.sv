@@ -6,8 +6,10 @@ package map_pkg;
   localparam int unsigned FlitBytes = 16;
   localparam int unsigned MaxKey = 64;       // bytes
   localparam int unsigned MaxValue = 256;    // of an update; elements of an array may be longer
+  localparam int unsigned Contexts = 16;     // of a unit: each has one request under way at most
 
   typedef logic [5:0] map_t;
+  typedef logic [$clog2(Contexts)-1:0] ctx_t;
   typedef logic [FlitBytes-1:0][7:0] data_t;
 
   typedef enum logic [2:0] {
@@ -28,9 +30,11 @@ package map_pkg;
     logic [24:0] address;  // from 0x8000_0000 on
   } access_info_t;
 
-  // and in operations on a map. A probe is one of the lookups of which a lookup of a longest prefix is made.
+  // and in operations on a map. A probe is one of the lookups of which a lookup of a longest prefix is made. Unit and context are the processor
+  // whose value is meant, where each has its own.
   typedef struct packed {
-    logic [6:0] unused;
+    logic [1:0] unused;
+    logic [4:0] unit;
     logic       probe;
     logic [7:0] probes;  // how many there were, in the last one; else 0
     logic [7:0] length;  // of the prefix
@@ -45,14 +49,14 @@ package map_pkg;
     logic        key_end;  // the last of the key
     op_e         op;       // these four are the same in all parts
     logic        quiet;    // no answer
-    logic [3:0]  ctx;
+    ctx_t        ctx;
     logic [31:0] info;
     data_t       data;
   } flit_t;
 
   typedef struct packed {
     logic        shape;  // no answer: what `value` says of a map, to all units
-    logic [3:0]  ctx;
+    ctx_t        ctx;
     logic [63:0] value;
   } reply_t;
 

@@ -13,6 +13,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use penstock_device::flow::FlowImage;
+use penstock_device::routes::{self, Routes};
 use penstock_device::{
     CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Group, GroupImage, Image, Port, PortCounters, Program,
     Root, SoftDevice, regs,
@@ -24,7 +25,7 @@ use crate::driver::Driver;
 use crate::flow;
 use crate::maps;
 use crate::protocol::{
-    Answer, MAX_WORDS, PortStatus, ProgramAbout, Reloaded, Reply, Request, Status, Swapped, UnitStatus,
+    Answer, Log, MAX_WORDS, PortStatus, ProgramAbout, Reloaded, Reply, Request, Status, Swapped, UnitStatus,
 };
 use crate::socket::{PollFd, wait};
 use crate::wire::{Link, Wire, WireCounters, WireError};
@@ -261,6 +262,7 @@ impl Live {
                 What::Tables(all) => self.load_tables(*all),
                 What::Swap(all) => self.swap(*all),
                 What::Rows(all) => self.change_rows(*all),
+                What::Routes(all) => self.load_routes(&all),
                 What::Reload(all) => {
                     let (design, groups, image) = *all;
                     let left = groups.iter().flat_map(|group| design.groups[*group].units.clone()).collect();
@@ -308,6 +310,11 @@ impl Live {
                     self.device.write_unit(unit, address, *value)?;
                 }
             }
+            Request::Routes => reply.routes = Some(routes::print(self.device.routes())),
+            Request::Log => {
+                let log = self.device.take_log();
+                reply.log = Some(Log { lines: log.lines, lost: log.lost });
+            }
             Request::Poke { unit } => self.device.write_unit(unit, regs::RPU_HOST_POKE, 1)?,
             Request::Evict { unit } => self.device.write_unit(unit, regs::RPU_HOST_EVICT, 1)?,
             Request::Debug { unit, value } => {
@@ -325,6 +332,7 @@ impl Live {
             Request::Reload { .. }
             | Request::Swap { .. }
             | Request::Table { .. }
+            | Request::LoadRoutes { .. }
             | Request::Maps
             | Request::MapDump { .. }
             | Request::MapGet { .. }
@@ -370,6 +378,11 @@ impl Live {
     fn change_rows(&mut self, (design, block): (Design, FlowImage)) -> Result<Reply, String> {
         self.device.change_flow(block).map_err(|error| error.to_string())?;
         self.runs(design);
+        Ok(Reply::default())
+    }
+
+    fn load_routes(&mut self, routes: &Routes) -> Result<Reply, String> {
+        self.device.set_routes(routes).map_err(|error| error.to_string())?;
         Ok(Reply::default())
     }
 

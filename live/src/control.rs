@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use penstock_device::flow::{self, FlowImage};
+use penstock_device::routes::{self, Routes};
 use penstock_device::{Design, DesignError, Device, Engine, ForGroup, GroupImage, Image, Override, Root, SoftDevice};
 
 use crate::protocol::{Answer, FlowAction, Reply, Request};
@@ -125,6 +126,8 @@ pub(crate) enum What {
     Rows(Box<(Design, FlowImage)>),
     /// Loads tables of a group of units.
     Tables(Box<NewTables>),
+    /// Other routes.
+    Routes(Box<Routes>),
 }
 
 /// Tables of a group of units.
@@ -262,6 +265,9 @@ impl Connection {
                 self.rows(block, program).map(|all| What::Rows(Box::new(all)))
             }
             Request::Table { name, file } => self.table(name, file).map(|all| What::Tables(Box::new(all))),
+            Request::LoadRoutes { file } => {
+                routes::of_file(&file).map(|all| What::Routes(Box::new(all))).map_err(|error| error.to_string())
+            }
             request => Ok(What::Request(request)),
         };
         let gone = || Answer::Error("the card is being stopped".to_string());

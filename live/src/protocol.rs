@@ -10,6 +10,7 @@
 //! {"do":"reload","program":"/firmware/new.c"}    {"ok":{"reload":{"units":16,"lost":0,"messages":""}}}
 //! {"do":"status"}                               {"ok":{"status":{"design":"firewall", ...}}}
 //! {"do":"map_get","name":"flows","key":7}        {"ok":{"entries":[{"key":7,"value":{"frames":3}}]}}
+//! {"do":"log"}                                  {"ok":{"log":{"lines":["hello"],"lost":0}}}
 //! {"do":"flow","action":{"delete":{"element":"knock","key":"192.0.2.1"}}}  {"ok":{}}
 //! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
 //! ```
@@ -164,6 +165,15 @@ pub enum Request {
         /// The key.
         key: Value,
     },
+    /// The routes that programs of xdp units ask for.
+    Routes,
+    /// Others, between two frames.
+    LoadRoutes {
+        /// A JSON file of them.
+        file: PathBuf,
+    },
+    /// Takes the lines that programs of xdp units have printed: each comes once.
+    Log,
     /// Looks into the inline chain, or changes it between two frames.
     Flow {
         /// What to do.
@@ -291,6 +301,12 @@ pub struct Reply {
     /// Of `map_dump` of a map that has records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<Records>,
+    /// Of `routes`, as a file of routes has them (`penstock_device::routes`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routes: Option<Value>,
+    /// Of `log`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<Log>,
     /// Of `flow`: elements, contexts, or events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Value>,
@@ -302,6 +318,15 @@ pub struct Records {
     /// Oldest first: text, of perf event arrays `{"cpu": 0, "data": text}`.
     pub records: Value,
     /// How many were lost since the load.
+    pub lost: u64,
+}
+
+/// Lines that programs have printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Log {
+    /// Of each program the oldest first.
+    pub lines: Vec<String>,
+    /// How many were lost since the card is up, because nobody took those before.
     pub lost: u64,
 }
 
@@ -462,7 +487,7 @@ mod tests {
             }
             count += 1;
         }
-        assert_eq!(count, 9);
+        assert_eq!(count, 10);
     }
 
     #[test]

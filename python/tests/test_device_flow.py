@@ -25,12 +25,18 @@ def tcp(source: str, port: int) -> Ether:
 SLACK = {"soft": 0, "rtl": 20_000}
 
 
+# A second element, which does nothing: so all cards are of a kind that other tests build anyway (device/tests/test_flow_cards.py).
+REST = "\nelement rest { port == 255 => drop }\n"
+CONTEXTS = 62
+
+
 def design_of(folder: Path, program: str) -> Path:
-    """A card with one inline block, before a unit that forwards: one shape for all."""
-    (folder / "one.efsm").write_text(program)
+    """A card with one inline block, before a unit that forwards."""
+    (folder / "one.efsm").write_text(program + REST)
     design = folder / "card.toml"
     design.write_text(
-        '[card]\nname = "card"\nports = 2\n[[inline]]\nname = "one"\nengine = "flow"\nprogram = "one.efsm"\ncontexts = 100\n'
+        '[card]\nname = "card"\nports = 2\n[[inline]]\nname = "one"\nengine = "flow"\nprogram = "one.efsm"\n'
+        f"contexts = {CONTEXTS}\n"
         f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{Path("engines/rpu/programs/forward.c").resolve()}"\n'
     )
     return design
@@ -47,7 +53,8 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
     text = text.replace("goto OPEN for 60 s,", "goto OPEN for 60 s then THREE,")
     with Device.open(design_of(tmp_path, text), target) as card:
         knock = card.flow["knock"]
-        assert (list(card.flow), knock.key, knock.states[4], knock.size) == (["knock"], ("ip.src",), "OPEN", 100)
+        assert (list(card.flow), knock.key, knock.states[4]) == (["knock", "rest"], ("ip.src",), "OPEN")
+        assert knock.size == CONTEXTS
         assert len(knock) == 0 and list(knock) == [] and knock.flow_registers == () and knock.registers == {}
         for at, port in enumerate(KNOCKS):
             card.flow.time = at * 400_000
@@ -115,8 +122,8 @@ def test_registers_events_and_rows(tmp_path: Path, target: str) -> None:
         udp => frames = frames + 1, all = all + 1, last = udp.dport, notify, port 1
     }"""
     second, other = (tmp_path / name for name in ("second.efsm", "other.efsm"))
-    second.write_text(text.replace("port 1", "port 0"))
-    other.write_text(text.replace("table 2", "table 3"))
+    second.write_text(text.replace("port 1", "port 0") + REST)
+    other.write_text(text.replace("table 2", "table 3") + REST)
     frames = [udp("192.0.2.1", 53), udp("192.0.2.1", 53), udp("192.0.2.2", 54), udp("192.0.2.3", 55)]
     with Device.open(design_of(tmp_path, text), target) as card:
         card.send(frames)
@@ -176,7 +183,7 @@ def test_timeouts_keep_their_meaning(tmp_path: Path, target: str) -> None:
         "element timed {{ key ip.src states A, B, C in A {{ {} }} in B {{ udp => port 1 }} in C {{ udp => port 0 }} }}"
     )
     changed = tmp_path / "changed.efsm"
-    changed.write_text(text.format(" ".join(["udp.dport == 4 => goto B for 7 s", *reversed(rows)])))
+    changed.write_text(text.format(" ".join(["udp.dport == 4 => goto B for 7 s", *reversed(rows)])) + REST)
     sources = [f"192.0.2.{port}" for port in range(1, 5)]
     with Device.open(design_of(tmp_path, text.format(" ".join(rows))), target) as card:
         timed = card.flow["timed"]

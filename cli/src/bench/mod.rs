@@ -22,6 +22,7 @@ pub mod traffic;
 pub mod xdp;
 pub mod xdp_rate;
 pub mod xdp_rows;
+mod xdp_run;
 
 use std::collections::BTreeMap;
 use std::path::Path;

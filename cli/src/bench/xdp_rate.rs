@@ -9,7 +9,7 @@ use penstock_device::{Device, Rate, Root, regs, window};
 use serde_json::{Value, json};
 
 use super::row::Row;
-use super::{BenchError, PORTS, Selection, forward, latency, rates, traffic, xdp};
+use super::{BenchError, Selection, forward, latency, rates, traffic, xdp};
 use crate::wire;
 
 /// The bench's name in its rows.
@@ -69,8 +69,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
 /// What a program takes on so many units.
 fn rate(root: &Root, name: &str, units: u32, size: usize, paper: Option<f64>) -> Result<Vec<Row>, BenchError> {
     let mut device = xdp::card(root, name, units)?;
-    // These two tell ports apart: traffic of both would be that of another program.
-    let ports = if matches!(name, "rxq_info" | "simple_firewall") { 1 } else { PORTS };
+    let ports = xdp::ports(name);
     let frames = traffic::clean(ports, size);
     let rows_before = rows(&mut device, units)?;
     let window = rates::whole_frames(size, WINDOW);

@@ -40,7 +40,7 @@ pub struct Args {
     /// Draw them as SVG (flow).
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Lanes of the core: 1, 2, 4 or 8 (xdp).
+    /// Lanes of the core: 1, 2, 3, 4 or 8 (xdp).
     #[arg(long, value_name = "N", value_parser = lanes)]
     pub lanes: Option<Lanes>,
     /// Print the rows of each program (xdp).
@@ -68,7 +68,7 @@ pub enum Engine {
 /// A number of lanes that a core may have.
 pub fn lanes(word: &str) -> Result<Lanes, String> {
     let count = word.parse().ok().and_then(Lanes::new);
-    count.ok_or_else(|| format!("a core has 1, 2, 4 or 8 lanes, not {word}"))
+    count.ok_or_else(|| format!("a core has 1, 2, 3, 4 or 8 lanes, not {word}"))
 }
 
 /// Why nothing was built.

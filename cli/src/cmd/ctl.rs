@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf, absolute};
 use clap::{Args as ClapArgs, Subcommand};
 use penstock_debug::DebugError;
 use penstock_device::{Design, DesignError, ForGroup};
-use penstock_live::protocol::{ProgramAbout, Reloaded, Reply, Request, Swapped};
+use penstock_live::protocol::{Log, ProgramAbout, Reloaded, Reply, Request, Swapped};
 use penstock_live::{Client, ControlError, control};
 
 use crate::cmd::debugger::Debugger;
 use crate::cmd::flow::{self, Flow};
 use crate::cmd::map::{self, Map};
+use crate::cmd::routes::{self, Routes};
 use crate::cmd::run;
 use crate::files::FileError;
 use crate::gdb::DebuggerError;
@@ -92,6 +93,14 @@ pub enum Action {
         #[command(subcommand)]
         action: Map,
     },
+    /// Routes that programs of xdp units ask for.
+    Routes {
+        /// What to do with them.
+        #[command(subcommand)]
+        action: Routes,
+    },
+    /// Takes the lines that programs of xdp units have printed: each comes once.
+    Log,
     /// Looks into the inline chain, and changes it between two frames.
     Flow {
         /// What to do with it.
@@ -255,6 +264,8 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
         }
         Action::Table { name, file } => Request::Table { name: name.clone(), file: whole(file)? },
         Action::Map { action } => action.request(),
+        Action::Routes { action } => action.request(whole)?,
+        Action::Log => Request::Log,
         Action::Flow { action } => Request::Flow { action: action.request(whole)? },
         Action::Prog { action: Prog::List } => Request::Programs,
         Action::Prog { action: Prog::Swap { program } } => Request::Swap {
@@ -313,6 +324,15 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
         (Some([]), _) => text += "no program with maps is loaded\n",
         (Some(maps), _) => text += &map::list(maps),
         (None, _) => {}
+    }
+    if let Some(answer) = &reply.routes {
+        text += &routes::text(answer)?;
+    }
+    if let Some(Log { lines, lost }) = &reply.log {
+        lines.iter().for_each(|line| text += &format!("{line}\n"));
+        if *lost > 0 {
+            text += &format!("lines lost since the card is up: {lost}\n");
+        }
     }
     if let (Some(answer), Request::Flow { action }) = (&reply.flow, request) {
         text += &flow::text(action, answer);

@@ -10,6 +10,7 @@ pub mod exec;
 pub mod flow;
 pub mod generate;
 pub mod map;
+pub mod routes;
 pub mod run;
 pub mod synth;
 pub mod test;

@@ -98,6 +98,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     let blocks = registry::select(&registry, &args.blocks)?;
     let tools = Tools::find(root)?;
     let (build, placements) = (PathBuf::from("build/synth"), Path::new("bench/placements"));
+    tools.prepare(&build)?;
     if args.check {
         return check(&tools, root, &blocks, &build.join("check"), args.jobs);
     }
@@ -183,10 +184,12 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
 /// Reads each block as it is on the card and as it is placed. An error names those that the tools refuse.
 fn check(tools: &Tools, root: &Path, blocks: &[Block], build: &Path, threads: usize) -> Result<(), SynthError> {
     let mut jobs = Vec::new();
-    for (block, Block { name, .. }) in blocks.iter().enumerate() {
-        for (form, sources) in
-            [("card", blocks[block].area_sources(root)?), ("placed", blocks[block].timing_sources(root)?)]
-        {
+    for (block, described) in blocks.iter().enumerate() {
+        let name = &described.name;
+        let mut forms = vec![("card", described.area_sources(root)?), ("placed", described.timing_sources(root)?)];
+        // Many are placed as they are on the card.
+        forms.dedup_by(|(_, placed), (_, card)| placed == card);
+        for (form, sources) in forms {
             let (label, folder) = (format!("{name} ({form})"), build.join(name).join(form));
             jobs.push(Job { block, label, sources, folder, task: Task::Read });
         }

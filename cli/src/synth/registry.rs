@@ -145,7 +145,7 @@ pub struct Figures {
 }
 
 /// A design that the tools can read: top module, sources (relative to the repository), parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sources {
     pub top: String,
     pub files: Vec<PathBuf>,

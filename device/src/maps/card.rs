@@ -2,8 +2,10 @@
 //! Maps of a card in RTL (engines/xdp/maps.md): those that units share by requests like theirs, per-CPU values in the units' windows.
 
 use penstock_xdp_compiler::card::{CardMap, UNIT};
+use penstock_xdp_compiler::helpers::SOCKET_AT;
 use penstock_xdp_compiler::ir::{Array, CONTEXTS};
-use penstock_xdp_maps::Store;
+use penstock_xdp_compiler::maps::MapKind;
+use penstock_xdp_maps::{Errno, Store, admit};
 
 use super::banks::{CardBanks, DELETE, LOOKUP, ROW, Slots, UPDATE};
 use super::ring::CardRing;
@@ -12,10 +14,12 @@ use crate::design::mask_of;
 use crate::host::{Bus, word_of};
 use crate::regs;
 use crate::window::{UNIT_MAPS, UNIT_WINDOW};
-use crate::xdp::RowImage;
+use crate::xdp::{PROCESSORS, RowImage};
 
 /// Where INFO has an update's flags.
 const FLAGS_AT: u32 = 6;
+/// The answer when there is no such entry.
+const NO_ENTRY: i64 = -2;
 /// A descriptor's kind of arrays, and of tries, whose keys are not those that are asked for.
 const ARRAY: u32 = 1;
 const LPM: u32 = 4;
@@ -39,7 +43,15 @@ impl<B: Bus> CardAccess<'_, B> {
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
         match self.place()? {
             Place::Unit(array) => self.unit_get(&array, key),
-            Place::Card(map) => self.card_get(&map, key),
+            Place::Card(map) => Ok(self.card_get(&map, key)?.map(|value| self.shown(value))),
+        }
+    }
+
+    /// A value as native code has it: there the number of a map's pointer is one more than its index.
+    fn shown(&self, value: Vec<u8>) -> Vec<u8> {
+        match self.map.kind.of_maps() {
+            true => u32::from(word_of(&value) as u16 + 1).to_le_bytes().to_vec(),
+            false => value,
         }
     }
 
@@ -48,18 +60,14 @@ impl<B: Bus> CardAccess<'_, B> {
             // All entries of an array are there.
             Place::Unit(_) if store == Store::New => Err(MapError::Exists(self.map.name.clone())),
             Place::Unit(array) => self.unit_set(&array, key, value),
+            Place::Card(map) if self.there_at().is_some() => self.entry_set(&map, key, value, store),
             Place::Card(map) if self.stores(&map) => match store {
                 Store::New => Err(MapError::Exists(self.map.name.clone())),
                 _ => self.store(&map, key, value),
             },
             Place::Card(map) => {
-                let flags = match store {
-                    Store::Any => 0,
-                    Store::New => 1,
-                    Store::Existing => 2,
-                };
-                let answer = self.ask(UPDATE, map.number | flags << FLAGS_AT, key, value)?;
-                self.told(answer)
+                admit(self.map.kind, value).map_err(|errno| self.refused(errno))?;
+                self.update(&map, key, value, store)
             }
         }
     }
@@ -67,6 +75,7 @@ impl<B: Bus> CardAccess<'_, B> {
     pub fn delete(&mut self, key: &[u8]) -> Result<(), MapError> {
         match self.place()? {
             Place::Unit(_) => Err(self.map.refused(22, "its entries are always there")),
+            Place::Card(map) if self.there_at().is_some() => self.entry_delete(&map, key),
             Place::Card(map) => {
                 let answer = self.ask(DELETE, map.number, key, &[])?;
                 self.told(answer)
@@ -78,7 +87,10 @@ impl<B: Bus> CardAccess<'_, B> {
         match self.place()? {
             Place::Card(map) if map.descriptor[0] & 7 != ARRAY => {
                 let (key_bytes, value_bytes) = (self.map.key_bytes(), self.map.value_bytes());
-                Ok(self.banks().scan(&Slots::of(&map.descriptor), key_bytes, value_bytes)?)
+                let slots = Slots::of(&map.descriptor);
+                let places = slots.values_at(self.map.processors.as_ref());
+                let all = self.banks().scan(&slots, key_bytes, &places, value_bytes)?;
+                Ok(all.into_iter().map(|(key, value)| (key, self.shown(value))).collect())
             }
             _ => {
                 let keys = (0..self.map.max_entries).map(|number| number.to_le_bytes().to_vec());
@@ -112,7 +124,7 @@ impl<B: Bus> CardAccess<'_, B> {
         if self.image.missing.get(index).is_some_and(Option::is_some) {
             return Err(self.nowhere());
         }
-        if let Some(map) = self.image.maps.iter().find(|map| map.number as usize == index) {
+        if let Some(map) = self.image.maps.iter().find(|map| self.image.layout.index(map.number) == Some(index)) {
             return Ok(Place::Card(map.clone()));
         }
         let array = u32::try_from(index).ok().and_then(|index| self.image.layout.array(index));
@@ -125,7 +137,19 @@ impl<B: Bus> CardAccess<'_, B> {
         let Ok(address @ 1..) = u32::try_from(self.ask(LOOKUP, map.number, key, &[])?) else { return Ok(None) };
         let bytes = self.map.value_bytes();
         if map.descriptor[0] & 7 == ARRAY {
-            return Ok(Some(self.banks().read(address, bytes)?));
+            let there_at = self.there_at();
+            let mut value = self.banks().read(address, there_at.map_or(0, |at| at + 4).max(bytes))?;
+            let is_there = there_at.is_none_or(|at| value[at..][..4] != [0; 4]);
+            value.truncate(bytes);
+            return Ok(is_there.then_some(value));
+        }
+        if let Some(processors) = &self.map.processors {
+            let places = Slots::of(&map.descriptor).values_at(Some(processors));
+            let all = self.banks().read(address, places.last().map_or(0, |last| last + bytes))?;
+            // The entry may have become another's meanwhile.
+            let again = self.ask(LOOKUP, map.number, key, &[])?;
+            let values = places.iter().flat_map(|place| &all[*place..][..bytes]).copied();
+            return Ok((again == i64::from(address)).then(|| values.collect()));
         }
         // Between the lookup and now the entry may have become another's, which its key then shows: it is read in one piece.
         let Slots { stride, key_rows, .. } = Slots::of(&map.descriptor);
@@ -151,6 +175,79 @@ impl<B: Bus> CardAccess<'_, B> {
             -22 => Err(self.map.refused(22, "not valid for a map of this kind (EINVAL)")),
             number => Err(self.map.refused(-number, format!("error {}", -number))),
         }
+    }
+
+    /// Stores a value, that of each processor in one step.
+    fn update(&mut self, map: &CardMap, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
+        let info = |store| {
+            let flags = match store {
+                Store::Any => 0,
+                Store::New => 1,
+                Store::Existing => 2,
+            };
+            map.number | flags << FLAGS_AT
+        };
+        let Some(processors) = &self.map.processors else {
+            let answer = self.ask(UPDATE, info(store), key, value)?;
+            return self.told(answer);
+        };
+        // One after the other: the first makes the entry. Who takes it out meanwhile comes behind all of them.
+        let mut store = store;
+        for (processor, value) in processors.clone().zip(value.chunks(self.map.value_bytes())) {
+            let answer = self.banks().ask_as(processor, UPDATE, info(store), key, value)?;
+            if answer == NO_ENTRY && processor > processors.start {
+                break;
+            }
+            self.told(answer)?;
+            store = Store::Existing;
+        }
+        Ok(())
+    }
+
+    fn refused(&self, errno: Errno) -> MapError {
+        self.map.refused(errno.number().into(), errno)
+    }
+
+    // ---- arrays of which entries are there or not: of maps, and those in helpers/redirect.rs
+
+    /// Where such an entry has four bytes that are 0 when it is not there; None of other maps.
+    fn there_at(&self) -> Option<usize> {
+        match self.map.kind {
+            MapKind::Devmap | MapKind::Cpumap | MapKind::ArrayOfMaps => Some(0),
+            MapKind::Xskmap => Some(SOCKET_AT as usize),
+            _ => None,
+        }
+    }
+
+    fn entry_set(&mut self, map: &CardMap, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
+        if self.map.kind == MapKind::Xskmap {
+            let is_there = self.card_get(map, key)?.is_some();
+            return match store {
+                Store::New if is_there => Err(self.refused(Errno::Exists)),
+                Store::Existing if !is_there => Err(self.refused(Errno::NoEntry)),
+                _ => self.update(map, key, &[value, &[1, 0, 0, 0]].concat(), Store::Any),
+            };
+        }
+        // Of devices and processors Linux does not ask whether they were there.
+        if store == Store::New {
+            return Err(self.refused(Errno::Exists));
+        }
+        admit(self.map.kind, value).map_err(|errno| self.refused(errno))?;
+        if self.map.kind == MapKind::Cpumap && word_of(key) >= PROCESSORS {
+            return Err(self.refused(Errno::NoDevice));
+        }
+        self.update(map, key, value, Store::Any)
+    }
+
+    fn entry_delete(&mut self, map: &CardMap, key: &[u8]) -> Result<(), MapError> {
+        let maps = self.map.kind == MapKind::ArrayOfMaps;
+        if word_of(key) >= self.map.max_entries {
+            return Err(self.refused(if maps { Errno::TooBig } else { Errno::Invalid }));
+        }
+        if maps && self.card_get(map, key)?.is_none() {
+            return Err(self.refused(Errno::NoEntry));
+        }
+        self.update(map, key, &[0; 8], Store::Any)
     }
 
     /// An array whose values are too long for an update.

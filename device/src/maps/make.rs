@@ -3,6 +3,7 @@
 
 use penstock_xdp_compiler::card::{CARD, CardMap, repeatable_seed};
 
+use super::banks::{CardBanks, UPDATE};
 use crate::device::DeviceError;
 use crate::host::{Bus, word_of};
 use crate::regs;
@@ -22,13 +23,18 @@ const LOOKS: u32 = 1 << 16;
 /// Cycles between two looks.
 const LOOK: u64 = 32;
 
-/// Makes the maps of a program, empty but for its global variables.
-pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
+/// Gives a card the seed of its hash, before any map of keys is made.
+pub fn seed(bus: &mut impl Bus) -> Result<(), DeviceError> {
     for (at, word) in (0..).zip(repeatable_seed()) {
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_LOW, word as u32)?;
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_HIGH, (word >> 32) as u32)?;
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_AT, at)?;
     }
+    Ok(())
+}
+
+/// Makes the maps of a program, empty but for its global variables.
+pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
     for map in maps {
         for (offset, word) in (0..).step_by(4).zip(map.descriptor) {
             bus.write(MAPS_WINDOW + regs::MAPS_HOST_DESCRIPTOR + offset, word)?;
@@ -39,6 +45,17 @@ pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
     for (address, bytes) in maps.iter().flat_map(|map| &map.contents) {
         for (offset, chunk) in (0..).step_by(8).zip(bytes.chunks(8)) {
             store(bus, address + offset, chunk)?;
+        }
+    }
+    for map in maps {
+        for (key, value) in &map.entries {
+            let answer = CardBanks { bus: &mut *bus }.ask(UPDATE, map.number, key, value)?;
+            if answer != 0 {
+                return Err(DeviceError::Card(format!(
+                    "map {} does not take what it begins with: {answer}",
+                    map.number
+                )));
+            }
         }
     }
     Ok(())

@@ -6,7 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use penstock_xdp_soft::{Interface, Neighbour, Route, RouteKind, Routes};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::files::{self, FileError};
 
@@ -51,7 +52,25 @@ pub fn parse(text: &str) -> Result<Routes, serde_json::Error> {
     })
 }
 
-#[derive(Deserialize)]
+/// Routes as [`parse`] reads them, with all that is not as it is when it is left out.
+pub fn print(routes: &Routes) -> Value {
+    let interface = |(ifindex, of): (&u32, &Interface)| {
+        (*ifindex, InterfaceOf { mac: Mac(of.mac), mtu: Some(of.mtu), forwards: Some(of.forwards) })
+    };
+    let mut neighbours: Vec<_> = routes.neighbours.iter().collect();
+    neighbours.sort_by_key(|(neighbour, _)| (neighbour.ifindex, neighbour.address));
+    let neighbour =
+        |(of, mac): (&Neighbour, &[u8; 6])| NeighbourOf { dst: of.address, dev: of.ifindex, lladdr: Mac(*mac) };
+    let table = Table {
+        interfaces: routes.interfaces.iter().map(interface).collect(),
+        routes: routes.routes.iter().map(RouteOf::of).collect(),
+        neighbours: neighbours.into_iter().map(neighbour).collect(),
+    };
+    // All its keys are text and numbers.
+    serde_json::to_value(table).unwrap_or_default()
+}
+
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     #[serde(default)]
@@ -62,7 +81,7 @@ struct Table {
     neighbours: Vec<NeighbourOf>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct InterfaceOf {
     mac: Mac,
@@ -70,20 +89,25 @@ struct InterfaceOf {
     forwards: Option<bool>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct RouteOf {
     dst: Dst,
+    #[serde(skip_serializing_if = "Option::is_none")]
     gateway: Option<IpAddr>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     dev: u32,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     metric: u32,
-    #[serde(rename = "type", default)]
+    #[serde(rename = "type", default, skip_serializing_if = "is_default")]
     kind: KindOf,
 }
 
-#[derive(Deserialize)]
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct NeighbourOf {
     dst: IpAddr,
@@ -91,7 +115,7 @@ struct NeighbourOf {
     lladdr: Mac,
 }
 
-#[derive(Deserialize, Default, Clone, Copy)]
+#[derive(Deserialize, Serialize, Default, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
 enum KindOf {
     #[default]
@@ -119,11 +143,23 @@ impl RouteOf {
         };
         Route { prefix, bits, kind, ifindex, gateway, metric }
     }
+
+    fn of(route: &Route) -> Self {
+        let kind = match route.kind {
+            RouteKind::Unicast => KindOf::Unicast,
+            RouteKind::Local => KindOf::Local,
+            RouteKind::Blackhole => KindOf::Blackhole,
+            RouteKind::Unreachable => KindOf::Unreachable,
+            RouteKind::Prohibit => KindOf::Prohibit,
+        };
+        let Route { prefix, bits, ifindex: dev, gateway, metric, .. } = *route;
+        Self { dst: Dst::Prefix(prefix, bits), gateway, dev, metric, kind }
+    }
 }
 
 /// A destination.
-#[derive(Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Deserialize, Serialize, Clone, Copy)]
+#[serde(try_from = "String", into = "String")]
 enum Dst {
     /// All of IPv4, or of IPv6 when the gateway is there.
     Default,
@@ -146,10 +182,25 @@ impl TryFrom<String> for Dst {
     }
 }
 
+impl From<Dst> for String {
+    fn from(dst: Dst) -> Self {
+        match dst {
+            Dst::Default => "default".into(),
+            Dst::Prefix(address, bits) => format!("{address}/{bits}"),
+        }
+    }
+}
+
 /// A MAC.
-#[derive(Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Deserialize, Serialize, Clone, Copy)]
+#[serde(try_from = "String", into = "String")]
 struct Mac([u8; 6]);
+
+impl From<Mac> for String {
+    fn from(Mac(mac): Mac) -> Self {
+        mac.map(|byte| format!("{byte:02x}")).join(":")
+    }
+}
 
 impl TryFrom<String> for Mac {
     type Error = String;
@@ -191,6 +242,15 @@ mod tests {
                 ("2001:db8::1/128".into(), RouteKind::Unicast, 1, 0),
             ]
         );
+        let again = print(&routes);
+        assert_eq!(print(&parse(&again.to_string()).unwrap()), again, "it says all");
+        assert_eq!(
+            again["routes"],
+            serde_json::json!([{"dst": "0.0.0.0/0", "gateway": "192.0.2.1", "dev": 2, "metric": 7},
+                {"dst": "::/0", "gateway": "fe80::1", "dev": 1}, {"dst": "10.0.0.0/8", "type": "prohibit"}, {"dst": "2001:db8::1/128", "dev": 1}])
+        );
+        let two = serde_json::json!({"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false});
+        assert_eq!((&again["interfaces"]["2"], again["neighbours"].as_array().unwrap().len()), (&two, 1));
         let near = Neighbour { ifindex: 2, address: "192.0.2.1".parse().unwrap() };
         assert_eq!(routes.neighbours[&near], [2, 0, 0, 0, 0, 255]);
         for (wrong, told) in [

@@ -19,7 +19,7 @@ mod json;
 use std::net::IpAddr;
 
 pub(crate) use card::CardRoutes;
-pub use json::{RoutesFileError, of_file, parse};
+pub use json::{RoutesFileError, of_file, parse, print};
 use penstock_xdp_compiler::card::routes::{INTERFACES, MAX_PREFIXES};
 pub use penstock_xdp_soft::{Interface, Neighbour, Route, RouteKind, Routes};
 

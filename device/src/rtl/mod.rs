@@ -26,6 +26,7 @@ use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::Program;
 use penstock_shell::flow::{Context, Event};
 use penstock_shell::{Access, AccessError, Cause, Fault};
+use penstock_xdp_soft::Log;
 
 use crate::design::{Design, Engine};
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
@@ -34,7 +35,7 @@ use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
 use crate::image::Image;
 use crate::maps::banks::CardBanks;
-use crate::maps::lines::line;
+use crate::maps::lines::{line, told};
 use crate::maps::ring::CardRing;
 use crate::maps::{self, CardAccess, Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops};
@@ -162,7 +163,10 @@ impl RtlDevice {
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
-        let model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
+        let mut model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
+        if design.groups.iter().any(|group| matches!(group.engine, Engine::Xdp { .. })) {
+            maps::make::seed(&mut model)?;
+        }
         if let Some(Wave { file, .. }) = &wave {
             // What is there afterwards is of this run.
             File::create(file).and_then(|_| fs::remove_file(file)).map_err(|error| {
@@ -342,14 +346,13 @@ impl RtlDevice {
     }
 
     /// Takes the lines that programs have printed.
-    fn take_log(&mut self) -> Result<Vec<String>, DeviceError> {
+    fn take_log(&mut self) -> Result<Log, DeviceError> {
         let programs = self.host.programs().map(|(units, program)| Ok((units, program.rows()?)));
-        let mut log = Vec::new();
+        let mut log = Log::default();
         for (units, image) in programs.collect::<Result<Vec<_>, DeviceError>>()? {
             let Some(ring) = image.layout.log else { continue };
             let (records, lost) = CardRing { banks: CardBanks { bus: &mut self.model }, ring, units }.take()?;
-            log.extend(records.iter().filter_map(|record| line(record)));
-            log.extend((lost > 0).then(|| format!("(lines lost since the load: {lost})")));
+            log.append(Log { lines: records.iter().filter_map(|record| line(record)).collect(), lost });
         }
         Ok(log)
     }
@@ -625,7 +628,7 @@ impl Device for RtlDevice {
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
-            run.log = self.take_log()?;
+            run.log = told(self.take_log()?);
         }
         run.settle(queued + earlier, made.endless);
         if let Some(Wave { file, from, .. }) = self.wave.take()
@@ -708,7 +711,7 @@ impl Device for RtlDevice {
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
         routes::check(routes)?;
         let images = self.host.programs().map(|(_, program)| program.rows()).collect::<Result<Vec<_>, _>>()?;
-        // The programs of one group at most have maps that units share.
+        // All that ask for routes ask the same tables.
         match images.iter().find_map(|image| image.layout.routes) {
             Some(tables) => self.routes.put(&mut self.model, &tables, routes),
             None => Ok(()),

@@ -13,6 +13,7 @@
 // One operation a cycle, seven cycles; nothing stands still behind T. In T an operation waits
 //   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
 //   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
+//   - while one that looks at a slot of the stash is ahead, up to five cycles;
 //   - while a frame of its flow that came at another time is ahead: what that leaves may have expired by now;
 //   - in programs that evict, while a frame ahead shares a place with it, unless that has its own context there: up to five cycles.
 // A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
@@ -23,9 +24,9 @@
 // the stash may not have a slot for each that is on its way.
 //
 // There are keys for which it never will: twelve that share their places, to name the plainest. So frames wait for the mover only while there is
-// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 64, and time one
+// patience, a count of cycles. Each in which one is held back takes one away; an entry of the stash that finds an empty place brings 256, and time one
 // in 32 cycles. Without patience frames go on, and a context that finds no slot is not kept, or, in programs that evict, takes another's place. So
-//   cycles in which the mover holds frames back  <=  4,160 + 64 * contexts that came into the stash + a tenth of all cycles.
+//   cycles in which the mover holds frames back  <=  4,352 + 256 * contexts that came into the stash + a tenth of all cycles.
 //
 // When no context can be added, a program that evicts puts the new one where another was: of those in its four places that with the lowest
 // or highest first register gives way. Where nothing is in them it is added all the same, as long as the table has room.
@@ -103,11 +104,11 @@ module flow_core
 );
   localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
   localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
-  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker
-  localparam int unsigned Pressing = StashEntries / 4;  // entries of the stash from which on the mover goes before frames
+  localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker: half of them it waits for one without a frame
+  localparam int unsigned Pressing = 6;  // entries of the stash from which on the mover goes before frames
   localparam int unsigned UltraDepth = 4096;  // places of a way that fill UltraRAM
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
-  localparam int unsigned PatienceOfEntry = 64;
+  localparam int unsigned PatienceOfEntry = 256;
   localparam int unsigned PatienceEvery = 32;  // cycles
 
   typedef logic [KeyBits-1:0] key_t;
@@ -166,7 +167,8 @@ module flow_core
   logic waits, next_taken;
   slot_t next_slot;
   key_t next_key;
-  logic walk_due_q;
+  way_t next_left;
+  logic walk_due_q, walk_late_q;  // where no frame comes; at once
   logic [$clog2(WalkEvery)-1:0] walk_wait_q;
   logic walk_stash_q;  // the walker is in the stash, where it comes only when it sweeps: nothing moves then
   way_t walk_way_q;
@@ -179,9 +181,10 @@ module flow_core
   wire h_next = !h_q.valid || h_go;
   wire h_free = h_next && !clearing_q && !sweeping_q && !hold;
   wire take_host = host_valid && !host_busy_q && h_free && room_q;
-  wire take_move = waits && (press_q || !valid || !room_q) && h_free && !take_host && !walk_due_q;
-  wire take_frame = valid && h_free && !take_host && !take_move && !walk_due_q && room_q;
-  wire take_walk = (walk_due_q && h_free && !take_host) || (sweeping_q && !clearing_q && h_next);
+  wire walk_turn = walk_due_q && (walk_late_q || !valid);
+  wire take_move = waits && (press_q || !valid || !room_q) && h_free && !take_host && !walk_turn;
+  wire take_frame = valid && h_free && !take_host && !take_move && !walk_late_q && room_q;
+  wire take_walk = (walk_turn && h_free && !take_host) || (sweeping_q && !clearing_q && h_next);
 
   assign ready = take_frame;
   assign host_taken = take_host;
@@ -212,7 +215,7 @@ module flow_core
       h_q.keyed <= take_frame ? takes && keyed && program_i.keyed : take_move || (take_host && host_op != OpRead);
       h_q.now <= now;
       h_q.key <= take_host ? host_key : take_move ? next_key : key;
-      h_q.where <= '{stash: take_move, way: walk_way_q, slot: next_slot};
+      h_q.where <= '{stash: take_move, way: take_move ? next_left : walk_way_q, slot: next_slot};
       if (sweeping_q) h_q.where <= '{stash: walk_stash_q, way: walk_way_q, slot: slot_t'(walk_addr_q)};
       if (take_host) h_q.where <= host_where;
       h_q.addr <= {Ways{take_host ? host_addr : walk_addr_q}};
@@ -233,14 +236,16 @@ module flow_core
       sweeping_q <= 1'b1;
     end
     walk_wait_q <= walk_wait_q + 1'b1;
-    walk_due_q <= (walk_due_q && !take_walk) || &walk_wait_q;
+    if (walk_wait_q == ($bits(walk_wait_q))'(WalkEvery / 2 - 1)) walk_due_q <= 1'b1;
+    if (walk_due_q && &walk_wait_q) walk_late_q <= 1'b1;
+    if (take_walk) {walk_late_q, walk_due_q} <= '0;
     host_busy_q <= (host_busy_q || take_host) && !answer_valid;
     if (rst) begin
       h_q.valid <= 1'b0;
       {walk_stash_q, walk_way_q, walk_addr_q} <= '0;
       sweeping_q <= 1'b0;
       walk_wait_q <= '0;
-      walk_due_q <= 1'b0;
+      {walk_late_q, walk_due_q} <= '0;
       host_busy_q <= 1'b0;
     end
   end
@@ -275,6 +280,12 @@ module flow_core
     return head.valid && (head.keyed || head.op == OpWalk || head.op == OpRead);
   endfunction
 
+  // Who looks at a slot of the stash does not know whose it is, so it waits for all that is ahead, and all behind wait for it; but walkers of a sweep,
+  // which come to each slot once.
+  function automatic logic has_slot(head_t head);
+    return head.where.stash && (head.op == OpWalk || head.op == OpRead);
+  endfunction
+
   logic [Ahead:1] t_same_key, t_meets, t_known;
   logic [Ahead:1][Ways-1:0] t_same_addr;
   // Frames whose own context is where they have found it, so that they take no other's place.
@@ -284,6 +295,8 @@ module flow_core
       t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
       for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
       t_meets[d] = has_places(t_q) && t_same_addr[d] != 0;
+      if ((has_slot(t_q) || has_slot(ahead[d])) && !(t_q.op == OpWalk && ahead[d].op == OpWalk))
+        t_meets[d] = has_places(t_q) && has_places(ahead[d]);
       if (t_q.op == OpFrame && ahead[d].op == OpFrame) begin
         if (!program_i.evicts || (t_same_key[d] && t_known[d])) t_meets[d] = 1'b0;
         if (t_same_key[d] && ahead[d].now != t_q.now) t_meets[d] = 1'b1;
@@ -331,7 +344,8 @@ module flow_core
   slot_t stash_slot;
   logic [Ways-1:0] s_hit, s_empty, s_chosen;
   logic [15:0] dice_q;  // where entries change places: any order in which they come must not be one of ways, too
-  wire way_t move_way = way_t'(dice_q);
+  // Back to the way that it comes from an entry would only undo what was done.
+  wire way_t move_way = s_q.where.way ^ (way_t'(dice_q) != '0 ? way_t'(dice_q) : dice_q[2] ? way_t'(1) : way_t'(2));
   wire s_by_place = s_q.op == OpWalk || s_q.op == OpRead;
 
   // The lowest of what may give way, the first of equal ones.
@@ -629,10 +643,12 @@ module flow_core
       .keep(a_moves ? a_other_q.valid : a_result_q.present),
       .slot(a_result_q.where.slot),
       .wkey(a_moves ? a_other_q.key : a_q.key),
+      .wleft(a_result_q.where.way),
       .wcontext(a_moves ? a_other_q.content : a_result_q.content),
       .waits,
       .next_slot,
       .next_key,
+      .next_left,
       .next_taken,
       .moved(a_q.valid && a_q.op == OpMove),
       .moved_slot(a_q.where.slot)

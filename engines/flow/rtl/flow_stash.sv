@@ -30,12 +30,14 @@ module flow_stash
     input wire logic            keep,
     input wire slot_t           slot,
     input wire logic [KeyBits-1:0] wkey,
+    input wire way_t            wleft,   // the way that it has left, any for a new one
     input wire context_t        wcontext,
 
     // the entry whose turn it is to move
     output logic            waits,
     output slot_t           next_slot,
     output logic [KeyBits-1:0] next_key,
+    output way_t            next_left,
     input  wire logic       next_taken,
     input  wire logic       moved,      // the operation that took `moved_slot` has ended
     input  wire slot_t      moved_slot
@@ -44,12 +46,14 @@ module flow_stash
   logic [StashEntries-1:0][KeyBits-1:0] keys_q;
   (* ram_style = "distributed" *) context_t contexts[StashEntries];
   (* ram_style = "distributed" *) logic [KeyBits-1:0] copies[StashEntries];  // of the keys, for one that moves or is read
+  (* ram_style = "distributed" *) way_t left[StashEntries];
 
   always_ff @(posedge clk) begin
     if (we && keep) begin
       keys_q[slot] <= wkey;
       contexts[slot] <= wcontext;
       copies[slot] <= wkey;
+      left[slot] <= wleft;
     end
   end
   assign read_context = contexts[read_slot];
@@ -71,7 +75,6 @@ module flow_stash
   end
 
   // Entries move in turn: one that has been moved to and fro lets the others try.
-  slot_t turn_q;
   logic [StashEntries-1:0] ready;
   logic waits_q;
   slot_t next_q;
@@ -80,12 +83,13 @@ module flow_stash
     waits = waits_q && ready[next_q];
     next_slot = next_q;
     next_key = copies[next_q];
+    next_left = left[next_q];
   end
 
   slot_t found;
   always_comb begin
-    found = turn_q;
-    for (int unsigned i = StashEntries; i > 0; i--) if (ready[turn_q+slot_t'(i)]) found = turn_q + slot_t'(i);
+    found = next_q;
+    for (int unsigned i = StashEntries; i > 0; i--) if (ready[next_q+slot_t'(i)]) found = next_q + slot_t'(i);
   end
 
   always_ff @(posedge clk) begin
@@ -93,7 +97,6 @@ module flow_stash
       waits_q <= ready[found] && !(next_taken && found == next_q);
       next_q <= found;
     end
-    if (next_taken) turn_q <= next_q;
     if (next_taken) moving_q[next_q] <= 1'b1;
     if (reserve) reserved_q[free_slot] <= 1'b1;
     if (we) begin
@@ -106,7 +109,6 @@ module flow_stash
       valid_q <= '0;
       moving_q <= '0;
       waits_q <= 1'b0;
-      turn_q <= '0;
       next_q <= '0;
     end
   end

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
 
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
+
+T = TypeVar("T")
 
 # Few values, so that flows meet and comparisons go both ways.
 PORTS = (80, 443, 5123)
@@ -21,7 +25,7 @@ KEYS = (
     "5tuple",
     "biflow(5tuple)",
     "biflow(5tuple6)",
-    "biflow(ip.src, ip.dst), l4.proto",
+    "biflow(ip.src, ip.dst, l4.proto)",
     "biflow(eth.src, eth.dst, vlan.id)",
     "meta0, port",
     "tcp.dport, ip6.src, ip6.dst",
@@ -189,6 +193,22 @@ class Writer:
         if self.random.random() < 0.3:
             return f"{name} = {self.number(BITS.get(name, 8 if name == 'mpls.ttl' else 16))}"
         return f"{name} = {self.expression() if self.random.random() < 0.5 else self.random.choice([*self.flow, *self.globals, 'time', 'ip.src', 'hash'])}"
+
+
+def without_refused(text: str, path: Path, compile_: Callable[[Path], T | str]) -> tuple[str, T] | None:
+    """A program without the rows that the compiler refuses, such as those that never fit, and what it is compiled to; None when something else of it
+    is refused. The compiler answers with a message when it refuses a program: never a panic, always a place."""
+    lines = text.split("\n")
+    while True:
+        path.write_text("\n".join(lines))
+        told = compile_(path)
+        if not isinstance(told, str):
+            return "\n".join(lines), told
+        assert told.startswith(f"{path}:"), told
+        refused = int(told.removeprefix(f"{path}:").split(":")[0]) - 1
+        if "=>" not in lines[refused]:
+            return None
+        del lines[refused]
 
 
 class Traffic:

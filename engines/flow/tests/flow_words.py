@@ -13,7 +13,7 @@ from pathlib import Path
 import efsm
 from efsm import Machine, Missing
 from flow_element import Context, Element, Event, Outcome, Program
-from flow_random import Traffic, Writer
+from flow_random import Traffic, Writer, without_refused
 from flow_soft import PROGRAMS
 from flow_vector import NO_ELEMENT, Vector, of_frame
 from penstock.cargo import example
@@ -185,13 +185,11 @@ class Twin(Machine):
 
 
 def accepted(seed: int, path: Path) -> tuple[str, list[dict]]:
-    """A random program that the compiler takes for hardware, and its elements."""
-    for attempt in range(3000):
-        text = Writer(3000 * seed + attempt).program()
-        path.write_text(text)
-        compiled = words(path)
-        if not isinstance(compiled, str):
-            return text, compiled
+    """A random program, without what the compiler does not take for hardware, and its elements."""
+    for attempt in range(100):
+        compiled = without_refused(Writer(100 * seed + attempt).program(), path, words)
+        if compiled is not None:
+            return compiled
     raise AssertionError("no program was accepted")
 
 

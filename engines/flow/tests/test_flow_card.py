@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "shell/tests"))
@@ -120,6 +121,8 @@ async def nat(dut: Any) -> None:
     assert await bench.read(ELEMENT + regs.FLOW_HOST_GLOBALS) == both.machine.globals[0]["next_port"]
 
 
+# Its model takes a minute and a half to build; device/tests/test_flow_cards.py sends both ports' frames through a card that is there anyway.
+@pytest.mark.long
 def test_flow_card() -> None:
     program = words(NAT, PLACES * 97 // 100)
     assert isinstance(program, list), program

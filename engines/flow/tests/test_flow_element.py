@@ -641,6 +641,35 @@ async def rates(dut: Any) -> None:
 
 
 @cocotb.test()
+async def the_walker_gives_way(dut: Any) -> None:
+    """Frames without contexts, which share no place with it, take eight cycles whenever they come; and it comes by though there is one each cycle."""
+    bench = Bench(dut, 18)
+    await bench.start()
+    rows = [Row(true_p=1, r={0: 0}, keep=True, hard=0), Row()]
+    program = replace(COUNTING, predicates=[Predicate(0, value=1)], periods=[Period(10)], rows=rows)
+    await bench.run(replace(program, edits=[telling(0), telling(0)]))
+    keyless = random_vector(bench.rng, None, [0] * OPERANDS, set())
+    for number in range(60):
+        bench.outputs.clear()
+        await bench.frame(keyless)
+        begin = bench.cycle
+        while not bench.outputs:
+            await bench.step()
+        assert bench.cycle - begin == LATENCY
+        await bench.step(number % 7)
+    key = 5
+    await bench.frame(random_vector(bench.rng, key, [1] * OPERANDS, set()))
+    await bench.settle()
+    assert [event.kind for event in await bench.all_events()] == ["new"]
+    await bench.at(500)
+    other = random_vector(bench.rng, 6, [0] * OPERANDS, set())
+    for _ in range(WALK):
+        await bench.frame(keyless if bench.cycle % 2 else other)
+    await bench.settle()
+    assert [(event.kind, event.key) for event in await bench.all_events()] == [("expired", key)]
+
+
+@cocotb.test()
 async def fills_up(dut: Any) -> None:
     """New flows at full rate until the table is full: each finds its place, and none is lost or there twice."""
     bench = Bench(dut, 8)
@@ -817,6 +846,33 @@ async def the_clock_leaps(dut: Any) -> None:
     assert sorted(events) == sorted(("expired", key) for key in keys if ends[key])
     for key in keys:
         assert (await bench.ask(FIND, key) is None) == ends[key]
+
+
+@cocotb.test()
+async def frames_follow_a_sweep(dut: Any) -> None:
+    """Frames that come right behind a sweep, of flows whose contexts it ends in the stash: each ends once, and begins anew."""
+    bench = Bench(dut, 18)
+    await bench.start()
+    await bench.run(replace(COUNTING, periods=[Period(10)], rows=[Row(r={0: 0}, keep=True, hard=0)]))
+    keys = bench.colliding(20)
+    for round_ in range(1, 21):
+        for key in keys:
+            await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
+        await bench.settle()
+        await bench.all_events()
+        there = [key for key in keys if await bench.ask(FIND, key) is not None]
+        # The last to be looked at are those in the last slots.
+        assert len(there) >= WAYS + STASH - 3
+        await bench.at(1000 * round_)
+        bench.write(regs.FLOW_HOST_CHANGE, SWEEP)
+        await bench.step(5)
+        again = bench.rng.sample(there, 4)
+        for key in again:
+            await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
+        await bench.settle()
+        events = [(event.kind, event.key) for event in await bench.all_events()]
+        assert sorted(events) == sorted([("expired", key) for key in there] + [("new", key) for key in again])
+        assert await bench.read(regs.FLOW_HOST_CONTEXTS) == [len(again)]
 
 
 @cocotb.test()
@@ -1020,6 +1076,8 @@ async def any_key(dut: Any) -> None:
         ("keys_collide", ENTRIES),
         ("others_give_way", ENTRIES),
         ("the_clock_leaps", ENTRIES),
+        ("frames_follow_a_sweep", ENTRIES),
+        ("the_walker_gives_way", ENTRIES),
         ("the_host_sets_registers", ENTRIES),
         ("time_passes", ENTRIES),
         ("any_key", ENTRIES),

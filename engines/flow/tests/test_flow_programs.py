@@ -12,8 +12,8 @@ from efsm import Machine
 from flow_soft import PROGRAMS, Soft
 from scapy.contrib.mpls import MPLS
 from scapy.layers.inet import ICMP, IP, TCP, UDP, fragment
-from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import ARP, Ether
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt
+from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
 S = 1_000_000
@@ -139,6 +139,32 @@ def test_port_knocking() -> None:
 # --- UDP firewall ---
 
 
+def deep(payload: Packet) -> Iterable[Packet]:
+    """TCP or UDP behind more and more headers: extensions of IPv6, VLAN tags, MPLS labels; then in an IPv4 packet whose header is damaged."""
+    ether, ip = Ether(**MACS), IP(src="8.8.8.8", dst="10.0.0.1")
+    for extensions in (0, 1, 4, 5, 6):
+        packet = Ether(**MACS, type=0x86DD) / IPv6(src="2001:db8::8", dst="2001:db8::1")
+        for _ in range(extensions):
+            packet /= IPv6ExtHdrDestOpt()
+        yield packet / payload
+    yield ether / Dot1Q(vlan=1) / Dot1Q(vlan=2) / ip / payload
+    yield ether / Dot1Q(vlan=1) / Dot1Q(vlan=2) / Dot1Q(vlan=3) / ip / payload
+    yield ether / Dot1AD(vlan=1) / Dot1Q(vlan=2) / Dot1AD(vlan=3) / ip / payload
+    for labels in (1, 2):
+        packet = Ether(**MACS, type=0x8847)
+        for left in reversed(range(labels)):
+            packet /= MPLS(label=16, s=int(left == 0), ttl=9)
+        yield packet / ip / payload
+    yield ether / IP(src="8.8.8.8", dst="10.0.0.1", ihl=4) / payload
+
+
+def is_hidden(packet: Packet) -> bool:
+    """Whether more stands in front of the ports than inline engines look through (engines/flow/language.md), or it is damaged."""
+    names = [layer.__name__ for layer in packet.layers()]
+    tags, extensions = names.count("Dot1Q") + names.count("Dot1AD"), sum(name.startswith("IPv6Ext") for name in names)
+    return tags > 2 or names.count("MPLS") > 1 or extensions > 4 or (IP in packet and packet[IP].ihl < 5)
+
+
 class UdpFirewall:
     """UDP comes in only between those who spoke from inside, 30 s after a question and 120 s after anything in a conversation."""
 
@@ -149,11 +175,9 @@ class UdpFirewall:
         inside = port == 1
         layer = IP if IP in packet else IPv6 if IPv6 in packet else None
         verdict = out(port ^ 1)
-        if (
-            layer
-            and UDP in packet
-            and not (layer is IP and (packet[IP].frag or packet[IP].flags.MF) and packet[IP].frag)
-        ):
+        if is_hidden(packet):
+            return verdict if inside else DROP, packet
+        if layer and UDP in packet and not (layer is IP and packet[IP].frag):
             ends = frozenset({(packet[layer].src, packet[UDP].sport), (packet[layer].dst, packet[UDP].dport)})
             patience, last = self.talks.get(ends, (0, 0))
             alive = patience and time < last + patience * S
@@ -185,6 +209,14 @@ def conversations() -> Iterable[Step]:
         yield 432 * S, 1, piece
     yield 433 * S, 0, Ether(**MACS) / IP() / ICMP()
     yield 433 * S, 0, Ether(**MACS) / ARP()
+    # From outside, from inside, and back.
+    for port, payload in ((0, UDP(sport=1, dport=2)), (0, TCP()), (1, UDP(sport=2, dport=1)), (0, UDP(sport=1, dport=2))):
+        for packet in deep(payload):
+            if port:
+                for layer in (IP, IPv6):
+                    if layer in packet:
+                        packet[layer].src, packet[layer].dst = packet[layer].dst, packet[layer].src
+            yield 434 * S, port, packet
     chance, time = random.Random(2), 500 * S
     for _ in range(1500):
         time += chance.choice((1, 1, 1, S, S, 5 * S, 29 * S, 119 * S))
@@ -228,6 +260,11 @@ class Balancer:
             return out(1), changed(packet, ip_dst=self.SERVERS[self.bound[key][0]])
         if TCP in packet and port == 1 and packet[IP].src in self.SERVERS and packet[TCP].sport == 80:
             return out(0), changed(packet, ip_src="192.0.2.1")
+        if TCP not in packet and IP in packet and packet[IP].proto == 6:
+            # Whose it is nobody knows.
+            to_service, from_server = packet[IP].dst == "192.0.2.1", packet[IP].src in self.SERVERS
+            if from_server if port else to_service:
+                return DROP, packet
         return out(port ^ 1), packet
 
 
@@ -244,12 +281,16 @@ def clients() -> Iterable[Step]:
         )
         if chance.random() < 0.1:
             yield time + 1, 0, tcp(host, "192.0.2.1", sport, 443)
+            ends = [chance.choice(("192.0.2.1", "192.0.2.2", *Balancer.SERVERS)), host]
+            chance.shuffle(ends)
+            for piece in fragment(tcp(*ends, 80, 80) / Raw(bytes(40)), fragsize=24)[1:]:
+                yield time + 1, chance.choice((0, 1)), piece
             yield time + 1, 0, Ether(**MACS) / ARP()
 
 
 def test_load_balancer() -> None:
     seen = play("load_balancer", Balancer(16384), clients())
-    assert seen[out(0)] > 500 and seen[out(1)] > 500 and not seen[DROP]
+    assert seen[out(0)] > 500 and seen[out(1)] > 500 and seen[DROP] > 50
 
 
 def test_load_balancer_full() -> None:
@@ -366,11 +407,18 @@ def test_policer(start: int) -> None:
     assert seen[PASS] > 100 and seen[DROP] > 100
 
 
+def test_policer_forgets() -> None:
+    """A silence of half of what 32 bits of microseconds reach: without an end of contexts the past would be to come."""
+    packet = udp("10.0.0.1", "10.9.9.9", 1, 1)
+    times = [*[0] * 11, *[(1 << 31) + 5000] * 11]
+    assert play("policer", Bucket(), [(time, 0, packet) for time in times]) == {PASS: 20, DROP: 2}
+
+
 # --- Big flows ---
 
 
 class Big:
-    """From the 101st on, frames of a flow are marked."""
+    """From the 101st on, frames of a flow are marked, and still tell of congestion."""
 
     def __init__(self) -> None:
         self.flows: dict[tuple, tuple[int, int]] = {}
@@ -381,15 +429,17 @@ class Big:
         count, last = self.flows.get(key, (0, time))
         count = 1 if time >= last + 10 * S else count + 1
         self.flows[key] = (count, time)
-        return PASS, changed(packet, ip_tos=4) if count > 100 else packet
+        return PASS, changed(packet, ip_tos=4 | packet[IP].tos & 3) if count > 100 else packet
 
 
 def few_flows() -> Iterable[Step]:
-    chance, time = random.Random(6), 0
+    chance, marks, time = random.Random(6), random.Random(60), 0
     for _ in range(2500):
         time += chance.choice((1, 1, 1000, S)) if chance.random() < 0.998 else 11 * S
         make = tcp if chance.random() < 0.5 else udp
-        yield time, 0, make("10.0.0.1", "10.0.0.2", chance.choice((1, 1, 1, 2)), 80)
+        packet = make("10.0.0.1", "10.0.0.2", chance.choice((1, 1, 1, 2)), 80)
+        packet[IP].tos = marks.choice((0, 1, 2, 3, 0xB8, 0xFF))
+        yield time, 0, packet
 
 
 def test_big_flows() -> None:
@@ -460,6 +510,8 @@ class Optimist:
 
     def __init__(self) -> None:
         self.sent: dict[frozenset, dict[str, int]] = {}
+        # The number with which the other side has begun.
+        self.first: dict[frozenset, int] = {}
         self.caught: set[frozenset] = set()
 
     def __call__(self, time: int, port: int, packet: Packet) -> Answer:
@@ -468,9 +520,10 @@ class Optimist:
         if key in self.caught:
             return DROP, packet
         me, other = packet[IP].src, packet[IP].dst
+        if flags.S and flags.A and (key not in self.sent or seq != self.first[key]):
+            self.sent[key], self.first[key] = {me: seq + 1, other: packet[TCP].ack}, seq
+            return PASS, packet
         if key not in self.sent:
-            if flags.S and flags.A:
-                self.sent[key] = {me: seq + 1, other: packet[TCP].ack}
             return PASS, packet
         if flags.R:
             del self.sent[key]
@@ -506,13 +559,26 @@ def transfers(chance: random.Random) -> Iterable[Step]:
             )
             return packet / Raw(bytes(data)) if data else packet
 
-        if sport % 5:
-            yield time, 0, segment("c", "S")
+        def begin() -> Iterable[tuple[int, Packet]]:
+            yield 0, segment("c", "S")
             number["c"] += 1
-            yield time, 0, segment("s", "SA")
+            yield 0, segment("s", "SA")
             number["s"] += 1
-        for _ in range(20):
+
+        answer: Packet | None = None
+        if sport % 5:
+            for _, answer in begin():
+                yield time, 0, answer
+        for round_ in range(20):
             time += 1000
+            if answer and chance.random() < 0.1:
+                # Comes again, late.
+                yield time, 0, answer
+            if sport % 7 == 6 and round_ == 10:
+                # One side has lost all, and begins anew.
+                number |= {side: chance.randint(0, 1 << 20) for side in number}
+                for _, answer in begin():
+                    yield time, 0, answer
             side, data = chance.choice("cs"), chance.choice((0, 10, 100))
             yield time, 0, segment(side, "A", data)
             if chance.random() < 0.2:
@@ -543,36 +609,43 @@ def test_optimistic_ack(seed: int) -> None:
 
 
 class Spreader:
-    """A host may have 100 connections open; who had more must close half."""
+    """A host may have 100 connections open; who had more must close half, or wait for five minutes."""
 
     def __init__(self) -> None:
         self.open: Counter = Counter()
-        self.shut: set[str] = set()
+        self.last: Counter = Counter()
+        self.shut: dict[str, int] = {}
 
     def __call__(self, time: int, port: int, packet: Packet) -> Answer:
         host, flags = packet[IP].src, packet[TCP].flags
         if port != 1:
             return PASS, packet
+        if time >= self.shut.get(host, self.last[host]) + 300 * S:
+            self.open[host] = 0
+            self.shut.pop(host, None)
         if flags.S and not flags.A:
             if self.open[host] >= 100 and host not in self.shut:
-                self.shut.add(host)
+                self.shut[host] = time
                 return DROP, packet
             if host in self.shut and self.open[host] > 50:
                 return DROP, packet
-            self.shut.discard(host)
+            self.shut.pop(host, None)
             self.open[host] += 1
-        elif flags.F and self.open[host]:
+            self.last[host] = time
+        elif (flags.F or flags.R) and self.open[host]:
             self.open[host] -= 1
+            self.last[host] = time
         return PASS, packet
 
 
 def spreads() -> Iterable[Step]:
-    chance = random.Random(8)
+    chance, time = random.Random(8), 0
     for at in range(4000):
         phase = (at // 1000) % 2
-        flags = chance.choices(("S", "FA", "A", "SA"), ((8, 3, 1, 1), (3, 8, 1, 1))[phase])[0]
+        time += 1000 if chance.random() < 0.998 else chance.choice((100, 200, 299, 300)) * S
+        flags = chance.choices(("S", "FA", "R", "A", "SA"), ((8, 2, 1, 1, 1), (3, 6, 2, 1, 1))[phase])[0]
         port = chance.choice((1, 1, 1, 0))
-        yield at * 1000, port, tcp(f"10.0.0.{chance.choice('1112')}", "9.9.9.9", 1, 1, flags)
+        yield time, port, tcp(f"10.0.0.{chance.choice('1112')}", "9.9.9.9", 1, 1, flags)
 
 
 def test_super_spreader() -> None:
@@ -580,11 +653,18 @@ def test_super_spreader() -> None:
     assert seen[DROP] > 50
 
 
+def test_super_spreader_may_come_back() -> None:
+    """Whose connections were all refused, and who goes on asking."""
+    times = [*range(101), *(240 * S * n for n in range(1, 101))]
+    seen = play("super_spreader", Spreader(), [(time, 1, tcp("10.0.0.1", "9.9.9.9", 1, 1)) for time in times])
+    assert seen[DROP] == 2
+
+
 # --- NAT ---
 
 
 class Nat:
-    """Each flow from inside has a public port for as long as it sends; answers come from where it sends to."""
+    """Each flow from inside has a public port for as long as it sends, whatever comes for it; answers come from where it sends to."""
 
     PUBLIC = "203.0.113.1"
 
@@ -595,8 +675,10 @@ class Nat:
 
     def __call__(self, time: int, port: int, packet: Packet) -> Answer:
         l4 = TCP if TCP in packet else UDP if UDP in packet else None
-        if IP not in packet or l4 is None:
+        if IP not in packet:
             return PASS, packet
+        if l4 is None:
+            return DROP, packet
         name = "tcp" if l4 is TCP else "udp"
         flow = (packet[IP].src, packet[l4].sport, packet[IP].dst, packet[l4].dport)
         if port == 1:
@@ -604,6 +686,9 @@ class Nat:
             if time >= last + 300 * S:
                 public, self.next = self.next, 1024 if self.next == 65535 else self.next + 1
             self.ports[*flow, l4] = (public, time)
+            owner, since = self.flows.get((public, l4), (flow, time))
+            if owner != flow and time < since + 301 * S:
+                return DROP, packet
             self.flows[public, l4] = (flow, time)
             return out(0), changed(packet, ip_src=self.PUBLIC, **{f"{name}_sport": public})
         if packet[IP].dst != self.PUBLIC or (packet[l4].dport, l4) not in self.flows:
@@ -611,7 +696,6 @@ class Nat:
         (inside, sport, outside, dport), last = self.flows[packet[l4].dport, l4]
         if time >= last + 301 * S:
             return DROP, packet
-        self.flows[packet[l4].dport, l4] = ((inside, sport, outside, dport), time)
         if (outside, dport) != (packet[IP].src, packet[l4].sport):
             return DROP, packet
         return out(1), changed(packet, ip_dst=inside, **{f"{name}_dport": sport})
@@ -637,6 +721,9 @@ def sessions() -> Iterable[Step]:
             )
     yield time, 1, Ether(**MACS) / ARP()
     yield time, 0, Ether(**MACS) / IP() / ICMP()
+    yield time, 1, Ether(**MACS) / IP(src="192.168.0.1", dst="9.9.9.9") / ICMP()
+    for piece in fragment(udp("192.168.0.1", "9.9.9.9", 5, 80, bytes(64)), fragsize=24)[1:]:
+        yield time, 1, piece
     yield time, 1, Ether(**MACS, type=0x86DD) / IPv6() / UDP()
 
 
@@ -645,31 +732,86 @@ def test_nat() -> None:
     assert min(seen[out(0)], seen[out(1)], seen[DROP]) > 10
 
 
+def test_nat_keeps_no_port_for_strangers() -> None:
+    """Neither who was not spoken to nor who was keeps a port taken: only its owner does."""
+    path = PROGRAMS / "nat.efsm"
+    machine = Machine(path.read_text())
+    ask, answer = udp("192.168.0.1", "9.9.9.9", 5, 80), udp("9.9.9.9", Nat.PUBLIC, 80, 1024)
+    foreign = udp("6.6.6.6", Nat.PUBLIC, 80, 1024)
+    with Soft(path) as soft:
+        for time, port, packet, verdict in [
+            (0, 1, ask, out(0)),
+            (290 * S, 0, foreign, DROP),
+            (299 * S, 1, ask, out(0)),
+            (580 * S, 0, foreign, DROP),
+            (590 * S, 0, answer, out(1)),
+            (600 * S, 0, answer, DROP),
+            (601 * S, 1, ask, out(0)),
+        ]:
+            result = soft.run(bytes(packet), port, time)
+            assert result[0] == verdict and result == machine.run(bytes(packet), port, time), time
+        # The last one has a new port, and the old one is free.
+        soft.walk(601 * S)
+        assert [port for port, _ in soft.contexts(1)] == [1025]
+
+
+def test_nat_has_no_room() -> None:
+    """Who finds a table full gets no port, and none is lost."""
+    path = PROGRAMS / "nat.efsm"
+    machine = Machine(path.read_text(), 5)
+    with Soft(path, 5) as soft:
+
+        def ports(flows: Iterable[int], time: int) -> list[int]:
+            """The ports that flows leave with; 0: none."""
+            found = []
+            for flow in flows:
+                frame = bytes(udp("192.168.0.1", "9.9.9.9", flow, 80))
+                verdict, left = result = soft.run(frame, 1, time)
+                assert result == machine.run(frame, 1, time)
+                found.append(Ether(left)[UDP].sport if verdict == out(0) else 0)
+            return found
+
+        assert ports([*range(8), 3], 0) == [1024, 1025, 1026, 1027, 1028, 0, 0, 0, 1027]
+        # The table of ports has room a second sooner than that of what they stand for; the flow keeps the port that it was given.
+        for time, wanted in ((300 * S, 0), (301 * S, 1029)):
+            soft.walk(time)
+            machine.walk(time)
+            assert ports([100], time) == [wanted]
+
+
 def test_nat_runs_out_of_ports() -> None:
-    """The last port is followed by the first; a port that is another flow's is given to nobody."""
+    """The last port is followed by the first; a port that is another flow's is given to nobody until it is free."""
     with Soft(PROGRAMS / "nat.efsm") as soft:
         one = bytes(udp("192.168.0.1", "9.9.9.9", 5, 80))
 
         def frame(flow: int) -> bytes:
             return one[:29] + bytes([flow // 60_000]) + one[30:34] + (flow % 60_000).to_bytes(2, "big") + one[36:]
 
-        # Slowly, so that those whose ports come again are over, and the table never has more than half of its contexts.
-        gap = 40_000
+        # Slowly, so that those whose ports come again are over, and the table never has more than half of its contexts. One, which comes first,
+        # keeps its own.
+        gap, kept = 40_000, 1
         flows = range(65536 - 1024 + 3)
         ports = []
         for first in range(0, len(flows), 1000):
             soft.walk(first * gap)
+            assert soft.run(frame(kept), 1, first * gap)[0] == out(0)
             frames = [(frame(flow), 1, flow * gap, 0) for flow in flows[first : first + 1000]]
             for verdict, result in soft.run_all(frames):
                 ports.append(int.from_bytes(result[34:36], "big") if verdict == out(0) else 0)
-        assert ports[:3] == [1024, 1025, 1026] and ports[64510:] == [65534, 65535, 1024, 1025, 1026]
+        assert ports[:3] == [1025, 1024, 1026] and ports[64510:] == [65534, 65535, 0, 1025, 1026]
+        # However often it asks, the port is its own when the other has been silent for long enough.
+        late, silent = frame(64512), 64_000 * gap
+        assert soft.globals(0)[0] == 1027 and soft.events()[-1]["kind"] == "Notified"
+        assert [soft.run(late, 1, silent + after * S)[0] for after in (100, 200, 300)] == [DROP] * 3
+        verdict, result = soft.run(late, 1, silent + 301 * S)
+        assert verdict == out(0) and int.from_bytes(result[34:36], "big") == 1024
 
 
 # --- Quotas ---
 
 
 class Quota:
-    """100,000 bytes for each subscriber; the frame that uses the rest up still passes."""
+    """100,000 bytes for each subscriber who has sent something; the frame that uses the rest up still passes."""
 
     def __init__(self) -> None:
         self.left: Counter = Counter()
@@ -677,6 +819,8 @@ class Quota:
     def __call__(self, time: int, port: int, packet: Packet) -> Answer:
         if IP in packet:
             host = packet[IP].src if port == 1 else packet[IP].dst
+            if port != 1 and host not in self.left:
+                return DROP, packet
             if self.left.setdefault(host, 100_000) < 0:
                 return DROP, packet
             self.left[host] -= len(packet)
@@ -685,7 +829,9 @@ class Quota:
 
 def subscribers() -> Iterable[Step]:
     chance = random.Random(10)
-    for at in range(800):
+    for at in range(4):
+        yield at, at % 2, udp(f"10.0.0.{3 + at % 2}", f"10.0.0.{3 + at % 2}", 1, 1)
+    for at in range(4, 800):
         ends = [f"10.0.0.{chance.choice('12')}", "9.9.9.9"]
         port = chance.choice((0, 1))
         source, destination = ends if port == 1 else ends[::-1]
@@ -832,18 +978,22 @@ GET, SET, RESPONSE = 1, 2, 3
 
 
 class Cache:
-    """Answers with what the store said last; nothing that a SET has changed."""
+    """Answers with what the store said last; nothing that a SET has changed, or that nobody asked for in a minute."""
 
     def __init__(self) -> None:
         self.cached: dict[bytes, bytes] = {}
+        self.last: Counter = Counter()
 
     def __call__(self, time: int, port: int, packet: Packet) -> Answer:
         load = bytes(packet[UDP].payload)
         kind, key = int.from_bytes(load[:4], "big"), load[4:12]
+        if key in self.cached and time >= self.last[key] + 60 * S:
+            del self.cached[key]
         if port == 1 and packet[UDP].sport == 11211 and kind == RESPONSE:
-            self.cached[key] = load[12:20]
+            self.cached[key], self.last[key] = load[12:20], time
         elif port == 0 and packet[UDP].dport == 11211 and key in self.cached:
             if kind == GET:
+                self.last[key] = time
                 answer = changed(
                     packet, eth_src=packet.dst, eth_dst=packet.src, ip_src=packet[IP].dst, ip_dst=packet[IP].src
                 )
@@ -856,8 +1006,9 @@ class Cache:
 
 
 def lookups() -> Iterable[Step]:
-    chance = random.Random(14)
-    for at in range(1500):
+    chance, time = random.Random(14), 0
+    for _ in range(1500):
+        time += 1 if chance.random() < 0.95 else chance.choice((29, 30, 60)) * S
         load = words(
             chance.choice((GET, GET, SET, RESPONSE)),
             0,
@@ -865,15 +1016,45 @@ def lookups() -> Iterable[Step]:
             chance.getrandbits(32),
             chance.getrandbits(32),
         )
+        store, other = chance.choice((11211, 11211, 9)), chance.choice((4000, 4000, 11211))
         if chance.random() < 0.5:
-            yield at, 1, udp("10.0.0.9", "10.0.0.1", chance.choice((11211, 11211, 9)), 4000, load)
+            yield time, 1, udp("10.0.0.9", "10.0.0.1", store, other, load)
         else:
-            yield at, 0, udp("10.0.0.1", "10.0.0.9", 4000, chance.choice((11211, 11211, 9)), load)
+            yield time, 0, udp("10.0.0.1", "10.0.0.9", other, store, load)
 
 
 def test_kvs_cache() -> None:
     seen = play("kvs_cache", Cache(), lookups())
     assert min(seen.values()) > 100
+
+
+# --- No room ---
+
+
+def question6(src: str, dst: str) -> Packet:
+    return Ether(**MACS, type=0x86DD) / IPv6(src=src, dst=dst) / UDP(sport=4000, dport=53)
+
+
+@pytest.mark.parametrize(
+    ("program", "port", "known", "new", "verdict"),
+    [
+        ("udp_firewall", 1, udp("10.0.0.1", "8.8.8.8", 4000, 53), udp("10.0.0.1", "8.8.8.8", 4001, 53), out(0)),
+        ("udp_firewall", 1, question6("2001:db8::1", "2001:db8::2"), question6("2001:db8::1", "2001:db8::3"), out(0)),
+        ("policer", 0, udp("10.0.0.1", "10.9.9.9", 1, 1), udp("10.0.0.2", "10.9.9.9", 1, 1), PASS),
+        ("super_spreader", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.2", "9.9.9.9", 1, 1), PASS),
+        ("quota", 1, udp("10.0.0.1", "9.9.9.9", 1, 1), udp("10.0.0.2", "9.9.9.9", 1, 1), out(0)),
+        ("paxos_acceptor", 0, message(P2A, 1, 1, 0, 0, 7), message(P2A, 2, 1, 0, 0, 7), out(1)),
+        ("tcp_tracking", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.1", "9.9.9.9", 2, 1), PASS),
+    ],
+)
+def test_no_room(program: str, port: int, known: Packet, new: Packet, verdict: tuple) -> None:
+    """With a table that one flow fills: the next is dropped, and the first is not harmed."""
+    path = PROGRAMS / f"{program}.efsm"
+    machine = Machine(path.read_text(), 1)
+    with Soft(path, 1) as soft:
+        for time, (packet, wanted) in enumerate([(known, verdict), (new, DROP), (known, verdict), (new, DROP)]):
+            result = soft.run(bytes(packet), port, time)
+            assert result[0] == wanted and result == machine.run(bytes(packet), port, time)
 
 
 # What each program is played with, and its model; tcp_tracking has tests of its own (test_flow_tcp.py).

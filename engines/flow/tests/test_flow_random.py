@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from efsm import Machine
-from flow_random import Traffic, Writer
+from flow_random import Traffic, Writer, without_refused
 from flow_soft import Soft
 from penstock.cargo import example
 
@@ -17,16 +17,21 @@ SEEDS = 60
 FRAMES = 150
 
 
+def compile_(path: Path) -> str | None:
+    """What the compiler has against a program."""
+    done = subprocess.run([example("exec"), path], input="", capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    assert done.returncode == 1, done.stderr
+    return done.stderr
+
+
 def accepted(seed: int, path: Path) -> str:
-    """A program that the compiler takes; with most of them something is wrong, such as rows that never fit."""
-    for attempt in range(1000):
-        text = Writer(1000 * seed + attempt).program()
-        path.write_text(text)
-        done = subprocess.run([example("exec"), path], input="", capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return text
-        # Never a panic; always a place.
-        assert done.returncode == 1 and done.stderr.startswith(f"{path}:"), done.stderr
+    """A random program, without what the compiler does not take."""
+    for attempt in range(100):
+        compiled = without_refused(Writer(100 * seed + attempt).program(), path, compile_)
+        if compiled is not None:
+            return compiled[0]
     raise AssertionError("no program was accepted")
 
 

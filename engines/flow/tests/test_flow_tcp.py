@@ -14,6 +14,7 @@ from scapy.layers.inet import IP, TCP, UDP, fragment
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
+from test_flow_programs import built, deep, is_hidden
 
 S = 1_000_000
 # Without them Scapy asks the network for them.
@@ -62,6 +63,9 @@ class Connection:
         """What only an attacker sends into an open connection."""
         far = self.chance.choice((1 << 21, 1 << 30, -(1 << 21), -(1 << 30)))
         for side in HOSTS:
+            # A reset in the window that has not the next number ends nothing (RFC 5961): its host asks who sent it.
+            yield side, self.segment(side, "RA", seq=self.chance.choice((1, 1000, 500_000))), True
+            yield side, self.segment(side, "R", seq=-self.chance.choice((1, 1000, 500_000))), False
             yield side, self.segment(side, "A", 10, seq=far), False
             yield side, self.segment(side, "RA", seq=far), False
             yield side, self.segment(side, "A", 10, ack=self.chance.choice((1, 1000, 1 << 30))), False
@@ -78,7 +82,12 @@ class Connection:
         for _ in range(self.chance.choice((0, 0, 1))):
             yield *self.sent[-1], True
         yield OUTSIDE, self.segment(OUTSIDE, "SA", ack=self.chance.choice((-1, 1))), False
-        yield OUTSIDE, self.segment(OUTSIDE, "A"), False
+        yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
+        if self.chance.random() < 0.3:
+            # The other side has one of before (RFC 5961, section 4): it is told that this is over, and asked again.
+            yield OUTSIDE, self.segment(OUTSIDE, "A", seq=77, ack=99), True
+            yield INSIDE, self.segment(INSIDE, "R", seq=99), True
+            yield *self.sent[-1], True
         yield from self.send(OUTSIDE, "SA")
         if self.chance.random() < 0.3:
             # The SYN again while its answer is on the way, and the answer again.
@@ -177,12 +186,81 @@ def test_everything_else() -> None:
         for packet, enters in [
             (Ether(**MACS) / ARP(), True),
             (Ether(**MACS) / IP() / UDP(), True),
+            *((packet, False) for packet in deep(TCP(flags="A"))),
+            *((packet, not is_hidden(built(packet))) for packet in deep(UDP())),
             (Ether(**MACS, type=0x86DD) / IPv6() / TCP(flags="A"), False),
             *((piece, False) for piece in pieces),
         ]:
             assert soft.run(bytes(packet), OUTSIDE, 0)[0] == ("pass" if enters else "drop",)
             if TCP not in packet:
                 assert soft.run(bytes(packet), INSIDE, 0)[0] == ("pass",)
+
+
+def test_what_is_over_takes_no_room() -> None:
+    """A connection each ten seconds, which is over at once: of a table of ten none is refused. What is open stays."""
+    path = PROGRAMS / "tcp_tracking.efsm"
+    time = 0
+    with Soft(path, contexts=10) as soft:
+
+        def play(events: Iterator[Event]) -> None:
+            nonlocal time
+            for side, packet, passes in events:
+                time += 1000
+                assert (soft.run(bytes(packet), side, time)[0] == ("pass",)) == passes
+
+        lasting = Connection(random.Random(0), 999)
+        play(lasting.send(INSIDE, "S"))
+        play(lasting.send(OUTSIDE, "SA"))
+        play(lasting.send(INSIDE, "A"))
+        for number in range(60):
+            connection = Connection(random.Random(number), 1000 + number)
+            for side, flags in ((INSIDE, "S"), (OUTSIDE, "SA"), (INSIDE, "A")):
+                play(connection.send(side, flags))
+            if number % 2:
+                play(iter([(OUTSIDE, connection.segment(OUTSIDE, "RA"), True)]))
+            else:
+                for side, flags in ((OUTSIDE, "FA"), (INSIDE, "FA"), (OUTSIDE, "A")):
+                    play(connection.send(side, flags))
+            time += 10 * S
+            soft.walk(time)
+            play(lasting.send(number % 2, "PA", 100))
+        assert len(soft.contexts(0)) < 10 and len(soft.contexts(1)) < 10
+
+
+def test_a_handshake_that_finds_no_room() -> None:
+    """The answer to the SYN/ACK is dropped when the table of what is open is full; when it is not any more, what inside sends again opens."""
+    path = PROGRAMS / "tcp_tracking.efsm"
+    machine = Machine(path.read_text(), 1)
+    first, second = (Connection(random.Random(port), port) for port in (1, 2))
+    with Soft(path, contexts=1) as soft:
+
+        def goes(event: Event, time: int) -> bool:
+            side, packet, _ = event
+            result = soft.run(bytes(packet), side, time)
+            assert result == machine.run(bytes(packet), side, time)
+            return result[0] == ("pass",)
+
+        for time, (connection, side, flags, wanted) in enumerate(
+            [
+                (first, INSIDE, "S", True),
+                (first, OUTSIDE, "SA", True),
+                (first, INSIDE, "A", True),
+                (second, INSIDE, "S", False),
+            ]
+        ):
+            assert [goes(event, time) for event in connection.send(side, flags)] == [wanted]
+        # The first one's handshake is forgotten; it is still open.
+        soft.walk(61 * S)
+        machine.walk(61 * S)
+        again = second.sent[-1]
+        assert goes((*again, True), 61 * S)
+        assert [goes(event, 61 * S + 1) for event in second.send(OUTSIDE, "SA")] == [True]
+        answer = next(second.send(INSIDE, "A"))
+        assert not goes(answer, 61 * S + 2)
+        assert goes((INSIDE, first.segment(INSIDE, "RA"), True), 62 * S)
+        soft.walk(122 * S)
+        machine.walk(122 * S)
+        assert goes((*second.sent[1], True), 122 * S - 1) is False
 
 
 def test_refused_connection() -> None:

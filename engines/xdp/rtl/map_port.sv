@@ -13,9 +13,11 @@ module map_port
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
   import map_pkg::*;
+  import map_pkg::ctx_t;  // xdp_pkg has a name for it, too
 (
     input wire logic clk,
     input wire logic rst,
+    input wire penstock_pkg::unit_t unit_id,
 
     input  wire logic     valid,  // a request for the card's maps
     input  wire request_t next,
@@ -64,13 +66,19 @@ module map_port
   wire shape_t shape = maps.reply.value;
   wire told = maps.reply_valid && maps.reply.shape;
   wire [7:0] kind = now_q.what[REQUEST_KIND_AT+:REQUEST_KIND_BITS];
-  wire [15:0] number = now_q.what[REQUEST_NUMBER_AT+:REQUEST_NUMBER_BITS];
+  // By number, or by a pointer to it: a bit above the number's 16.
+  wire by_pointer = next.what[REQUEST_POINTER_AT];
+  wire [15:0] number = by_pointer ? next.arg3[15:0] : 16'(next.what[REQUEST_NUMBER_AT+:REQUEST_NUMBER_BITS]);
   sizes_t of_q;
+  map_t number_q;
   logic known_q;
   always_ff @(posedge clk) begin
     if (told) sizes[shape.map] <= '{value_bytes: shape.value_bytes, key_bytes: shape.key_bytes};
-    if (state_q == Idle) of_q <= sizes[next.what[REQUEST_NUMBER_AT+:6]];
-    if (state_q == Idle) known_q <= made_q[next.what[REQUEST_NUMBER_AT+:6]] && next.what[REQUEST_NUMBER_AT+6+:10] == '0;
+    if (state_q == Idle) begin
+      number_q <= map_t'(number);
+      of_q <= sizes[map_t'(number)];
+      known_q <= made_q[map_t'(number)] && number[15:6] == '0 && (!by_pointer || next.arg3[16]);
+    end
   end
   always_ff @(posedge clk) begin
     if (told) made_q[shape.map] <= shape.key_bytes != '0;
@@ -118,6 +126,16 @@ module map_port
     else if (op != OpLookup && (!pointers || ended)) error = -8'sd14;
   end
   wire fails = !known_q || bad_flags || !pointers || ended || (op == OpUpdate && of_q.value_bytes == '0);
+
+  wire map_info_t operation = '{
+      unused: '0,
+      unit: unit_id,
+      probe: 1'b0,
+      probes: '0,
+      length: '0,
+      flags: op == OpUpdate ? now_q.arg2[1:0] : 2'd0,
+      map: number_q
+  };
 
   // ---- a part: 16 bytes of the window from any one on
   logic [2:0][63:0] near;
@@ -179,8 +197,7 @@ module map_port
         end
       end
       Parts: begin
-        maps.flit.info <= {24'd0, now_q.arg2[1:0], number[5:0]};
-        if (op != OpUpdate) maps.flit.info[7:6] <= '0;
+        maps.flit.info <= operation;
         maps.flit.key_end <= section_ends && !value_q;
         maps.flit.last <= last;
         maps.flit.data <= part;

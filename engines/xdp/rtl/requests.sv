@@ -26,6 +26,7 @@ module requests
 ) (
     input wire logic clk,
     input wire logic rst,
+    input wire penstock_pkg::unit_t unit_id,
 
     input  wire logic     request,
     input  wire request_t request_data,
@@ -151,6 +152,7 @@ module requests
   map_port i_port (
       .clk,
       .rst,
+      .unit_id,
       .valid(next_valid && to_card),
       .next,
       .taken(card_taken),

@@ -179,6 +179,7 @@ module xdp
   ) i_requests (
       .clk,
       .rst,
+      .unit_id,
       .request,
       .request_data,
       .answer,

@@ -2,7 +2,7 @@
 
 // Sizes and words of the xdp engine's core (engines/xdp/core.md).
 package xdp_pkg;
-  localparam int unsigned Contexts = 16;
+  localparam int unsigned Contexts = map_pkg::Contexts;
   localparam int unsigned Loop = 6;              // cycles from a row of a context to its next
   localparam int unsigned Rows = 2048;           // of a bank of row memory
   localparam int unsigned Buffers = 32;
@@ -16,7 +16,7 @@ package xdp_pkg;
   localparam int unsigned Groups = Window / 8;
 
   typedef logic [63:0] word_t;
-  typedef logic [3:0] ctx_t;
+  typedef map_pkg::ctx_t ctx_t;
   typedef logic [10:0] row_t;
   typedef logic [4:0] buffer_t;
   typedef logic [11:0] offset_t;                  // a byte of a buffer
@@ -24,7 +24,7 @@ package xdp_pkg;
 
   // Registers of a lane's bank.
   function automatic int unsigned bank_size(int unsigned lanes);
-    return lanes >= 4 ? 8 : 32 / lanes;
+    return lanes >= 4 ? 8 : lanes == 1 ? 32 : 16;
   endfunction
 
   // Sources from 64 on.

@@ -39,13 +39,14 @@ class Request:
     operand: int = 0
     expected: int = 0
     quiet: bool = False
+    unit: int = 0  # with ctx, the processor whose value is meant
     begin: int = 0  # cycles
     end: int = 0
     answer: int = 0
 
     def info(self) -> int:
         if self.op in (LOOKUP, UPDATE, DELETE):
-            return self.map | self.flags << 6
+            return self.map | self.flags << 6 | self.unit << 25
         if self.op == ROWS:
             return self.address - ORIGIN | self.count - 1 << 25
         return self.address - ORIGIN | self.count << 25 | self.atomic << 29
@@ -75,15 +76,22 @@ class Shape:
     key_bytes: int
     value_bytes: int
     max_entries: int
+    processors: int = 0  # that have a value each; 0: all have the same
     base: int = 0
     buckets: int = 0
     first: int = 0
     end: int = 0
     stride: int = 0
 
+    def step(self) -> int:
+        """Halves of rows from a processor's value to the next one's."""
+        if not self.processors:
+            return 0
+        return 1 if self.value_bytes <= 8 else 2 * -(-self.value_bytes // ROW)
+
     def lay_out(self, base: int, banks: int, share: int | None = None) -> int:
         """Finds its place from row `base` on; gives the row behind it."""
-        value_rows = -(-self.value_bytes // ROW)
+        value_rows = -(-self.step() * self.processors // 2) or -(-self.value_bytes // ROW)
         mean = self.max_entries / banks
         if self.kind == ARRAY:
             self.stride, self.base, self.first = value_rows, base, base
@@ -103,7 +111,7 @@ class Shape:
             self.max_entries,
             self.buckets << 16 | self.base,
             self.end << 16 | self.first,
-            self.stride << 16,
+            self.stride << 16 | self.step(),
         ]
 
 

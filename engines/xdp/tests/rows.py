@@ -18,7 +18,7 @@ ARITHMETIC = ["add", "sub", "and", "or", "xor", "lsh", "rsh", "arsh", "mul", "mo
 
 
 def bank_size(lanes: int) -> int:
-    return 8 if lanes >= 4 else 32 // lanes
+    return 8 if lanes >= 4 else 32 if lanes == 1 else 16
 
 
 def put(value: int, name: str) -> int:

@@ -309,7 +309,10 @@ async def random_programs(dut: Any) -> None:
             assert not differ, f"{where}: bytes {differ[:20]}"
 
 
-@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
+# Units and cards are tested with four lanes.
+@pytest.mark.parametrize(
+    "lanes", [1, 2, pytest.param(3, marks=pytest.mark.long), pytest.param(4, marks=pytest.mark.long), 8]
+)
 def test_core(lanes: int) -> None:
     """Equal verdicts, packets, registers and stacks."""
     simulate(

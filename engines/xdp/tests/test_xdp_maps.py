@@ -28,8 +28,8 @@ DATA = control(isa.SOURCE_DATA)
 
 
 def of_map(dst: int, kind: int, number: int, a: int, b: int = isa.SOURCE_ZERO, **key: int) -> Lane:
-    """A request of a map: with `stack` or `packet` its key is in that window, from that byte on."""
-    what = kind | number << isa.REQUEST_NUMBER_AT
+    """A request of a map: with `stack` or `packet` its key is in that window, from that byte on; with `pointer` argument 3 names the map."""
+    what = kind | number << isa.REQUEST_NUMBER_AT | key.get("pointer", 0) << isa.REQUEST_POINTER_AT
     for name, at in (("stack", isa.REQUEST_KEY_STACK_AT), ("packet", isa.REQUEST_KEY_PACKET_AT)):
         if name in key:
             what |= 1 << at | key[name] << isa.REQUEST_KEY_FIRST_AT
@@ -285,6 +285,92 @@ async def goes_on_from_memory(dut: Any) -> None:
 
 
 @cocotb.test()
+async def each_counts_for_itself(dut: Any) -> None:
+    """Entries that the host has made: each context raises its own count in them, and none of another's."""
+    card = Card(dut)
+    found = [
+        row(
+            of_map(0, isa.KIND_LOOKUP, 7, isa.SOURCE_ZERO, packet=0),
+            Lane(opcode("mov", True), 0, b=isa.SOURCE_CPU),
+            Lane(opcode("mov", True), 0, imm=1),
+            window=DATA,
+        ),
+        row(access(1, isa.KIND_ATOMIC, 0, 16, atomic=isa.ATOMIC_ADD)),
+        row(store(1, 24, 8), store(8, 32, 4), window=DATA),
+        row(leave(TX)),
+    ]
+    await card.begin(found)
+    count = 48  # of the card's processors, up to this unit's last
+    for value_bytes in (8, 24):
+        shape = Shape(HASH, 16, value_bytes, 4, count)
+        card.next_row = 1
+        await card.make(7, shape)
+        keys = [card.rng.randbytes(16) for _ in range(4)]
+        for key in keys:
+            assert await card.host(Request(4, map=7, key=key, value=bytes(value_bytes))) == [0]
+        card.sent.clear()
+        await exchange(card, [card.rng.choice(keys) + bytes(44) for _ in range(300)])
+        counts: Counter[tuple[bytes, int]] = Counter()
+        for frame in card.sent:
+            key, processor = frame.data[:16], int.from_bytes(frame.data[32:36], "little")
+            assert 32 <= processor < 48
+            assert int.from_bytes(frame.data[24:32], "little") <= counts[key, processor]
+            counts[key, processor] += 1
+        assert len({processor for _, processor in counts}) == 16
+        for key in keys:
+            size = 8 * shape.step() * count
+            values = await card.value(7, key, 512) or b""
+            address = (await card.host(Request(3, map=7, key=key)))[0]
+            for at in range(512, size, 512):
+                words = await card.host(Request(ROWS, address=address + at, count=min(512, size - at) // 16))
+                values += b"".join(word.to_bytes(8, "little") for word in words)
+            for processor in range(count):
+                value = values[8 * shape.step() * processor :][:8]
+                assert int.from_bytes(value, "little") == counts[key, processor]
+    await card.counted(wild=0)
+
+
+@cocotb.test()
+async def maps_by_pointer(dut: Any) -> None:
+    """The frame names the map in which its key is looked up, then deleted; what names none is counted."""
+    card = Card(dut)
+    pointer = Lane(isa.OP_ARG, 1, isa.SOURCE_ZERO, 0)
+    program = [
+        row(load(0, 8, 8), window=DATA),
+        row(of_map(1, isa.KIND_LOOKUP, 0, isa.SOURCE_ZERO, packet=4, pointer=1), pointer, window=DATA),
+        row(of_map(2, isa.KIND_DELETE, 0, isa.SOURCE_ZERO, packet=4, pointer=1), pointer, window=DATA),
+        row(store(1, 24, 8), store(2, 32, 8), window=DATA),
+        row(leave(TX)),
+    ]
+    await card.begin(program)
+    await card.make(5, Shape(HASH, 4, 8, 20))
+    await card.make(0, Shape(HASH, 4, 8, 20))
+    await card.make(9, Shape(ARRAY, 4, 8, 20))
+    there: dict[int, set[int]] = {5: set(), 0: set()}
+    for number, keys in there.items():
+        for key in card.rng.sample(range(24), 12):
+            assert await card.host(Request(4, map=number, key=key.to_bytes(4, "little"), value=bytes(8))) == [0]
+            keys.add(key)
+    wild = 0
+    for _ in range(80):
+        number, key = card.rng.choice([5, 0, 9, 9, 6, 64, 64 + 9]), card.rng.randrange(24)
+        word = card.rng.choice([number | 1 << 16, number | 1 << 16, number | 1 << 16, number])
+        bytes_ = key.to_bytes(4, "little")
+        address = (await card.host(Request(3, map=number, key=bytes_)))[0] if number in (0, 5, 9) else 0
+        known = number in (0, 5, 9) and word >> 16 == 1
+        card.sent.clear()
+        await exchange(card, [bytes(4) + bytes_ + word.to_bytes(8, "little") + bytes(44)])
+        found, deleted = (int.from_bytes(card.sent[0].data[at : at + 8], "little") for at in (24, 32))
+        assert found == (address if known else 0)
+        expected = -22 if not known or number == 9 else 0 if key in there[number] else -2
+        assert deleted == expected & M64
+        wild += 0 if known else 2
+        if known and number != 9:
+            there[number].discard(key)
+    await card.counted(wild=wild)
+
+
+@cocotb.test()
 async def many_at_once(dut: Any) -> None:
     """Lookups of all contexts are under way at once: far faster than one after the other."""
     card = Card(dut)
@@ -304,7 +390,14 @@ async def many_at_once(dut: Any) -> None:
     assert cycles < 10 * 200 * lookups
 
 
-CASES = ["counts_flows", "keeps_what_it_is_told", "goes_on_from_memory", "many_at_once"]
+CASES = [
+    "counts_flows",
+    "keeps_what_it_is_told",
+    "goes_on_from_memory",
+    "each_counts_for_itself",
+    "maps_by_pointer",
+    "many_at_once",
+]
 
 
 @pytest.mark.parametrize("case", CASES)

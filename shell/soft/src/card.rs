@@ -610,6 +610,14 @@ impl Card {
         })
     }
 
+    /// What each of its xdp units has loaded.
+    pub fn each_xdp(&self) -> impl Iterator<Item = &penstock_xdp_soft::Loaded> {
+        self.units.iter().filter_map(|unit| match unit {
+            Unit::Xdp(unit) => unit.loaded(),
+            Unit::Rpu(_) => None,
+        })
+    }
+
     /// The host has done something to a unit: let it run.
     pub(crate) fn wake(&mut self, unit: u8) {
         self.run(unit);

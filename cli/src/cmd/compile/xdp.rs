@@ -8,6 +8,7 @@ use penstock_device::{Lanes, Root, xdp};
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
+use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::{Map, MapKind};
 use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::translate::{TranslateError, translate};
@@ -116,8 +117,12 @@ fn accepted(
     let checked = check(object, &program);
     let facts = checked.map_err(|source| XdpError::Refused { file: file.to_owned(), source })?.facts;
     let name = || program.name.clone();
-    let translated = translate(object, &program, &facts, lanes, &place(object, &facts.helpers).layout)
-        .map_err(|source| XdpError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?;
+    let layout = place(object, &facts.helpers, CONTEXTS).layout;
+    let translated = translate(object, &program, &facts, lanes, &layout).map_err(|source| XdpError::Rows {
+        file: file.to_owned(),
+        name: name(),
+        source: Box::new(source),
+    })?;
     Ok((program, facts, translated.compiled))
 }
 

@@ -11,8 +11,8 @@ use crate::program::{
     Check, Compare, Edit, Element, Function, Key, Next, Operand, Operation, Pair, Place, Program, Register, Row, Test,
     Timeout, Value, Verdict,
 };
-use crate::reach;
 use crate::syntax::{self, Name, Tag, What};
+use crate::words::Layout;
 
 /// Checks a source.
 pub fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {
@@ -28,13 +28,7 @@ pub fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {
     limits::few("elements", limits::ELEMENTS, &file.elements, |element| element.name.span, &mut faults);
     let mut elements = Vec::new();
     for (at, element) in file.elements.iter().enumerate() {
-        let before = faults.len();
-        let mut checker = Checker { file, at, element, faults: &mut faults };
-        let checked = checker.element();
-        if faults.len() == before {
-            reach::check(element, &checked, &mut faults);
-        }
-        elements.push(checked);
+        elements.push(Checker { file, at, element, faults: &mut faults }.element());
     }
     if faults.is_empty() { Ok(Program { elements }) } else { Err(faults) }
 }
@@ -128,9 +122,9 @@ impl Checker<'_> {
         Element { name, span, key, states, registers, globals, capacity, evict, rows }
     }
 
-    fn key(&mut self, key: &syntax::Key) -> Option<Key> {
+    fn key(&mut self, source: &syntax::Key) -> Option<Key> {
         let mut fields = Vec::new();
-        for name in &key.fields {
+        for name in &source.fields {
             let of = match name.text.as_str() {
                 "5tuple" => vec![Field::IpSrc, Field::IpDst, Field::L4Proto, Field::L4Sport, Field::L4Dport],
                 "5tuple6" => vec![Field::Ip6Src, Field::Ip6Dst, Field::L4Proto, Field::L4Sport, Field::L4Dport],
@@ -155,31 +149,35 @@ impl Checker<'_> {
         let bits: u32 = fields.iter().map(|field| field.bits().next_multiple_of(8)).sum();
         if bits > limits::KEY_BITS {
             let message = format!("the key has {bits} bits, {} at most; take fields out", limits::KEY_BITS);
-            return self.fault(key.span, message);
+            return self.fault(source.span, message);
         }
         let mut pairs = Vec::new();
-        if key.biflow {
-            for (at, source) in fields.iter().enumerate() {
-                let Some(other) = other_end(source.name()).and_then(|name| Field::parse(&name)) else { continue };
+        if source.biflow {
+            for (at, one) in fields.iter().enumerate() {
+                let Some(other) = other_end(one.name()).and_then(|name| Field::parse(&name)) else { continue };
                 match fields.iter().position(|field| *field == other) {
-                    Some(_) if !is_source(source.name()) => (),
+                    Some(_) if !is_source(one.name()) => (),
                     Some(destination) => pairs.push((at, destination)),
                     None => {
                         let message = format!(
                             "`biflow` takes both ends, and `{}` has not its `{}`; add it",
-                            source.name(),
+                            one.name(),
                             other.name()
                         );
-                        return self.fault(key.span, message);
+                        return self.fault(source.span, message);
                     }
                 }
             }
             if pairs.is_empty() {
                 let message = "`biflow` is for sources and destinations, and there are none in this key; leave it out";
-                return self.fault(key.span, message);
+                return self.fault(source.span, message);
             }
         }
-        Some(Key { fields, pairs })
+        let key = Key { fields, pairs };
+        match Layout::new(&key) {
+            Ok(_) => Some(key),
+            Err(message) => self.fault(source.span, message),
+        }
     }
 
     fn registers(&mut self, sources: &[syntax::Register]) -> Vec<Register> {
@@ -201,12 +199,14 @@ impl Checker<'_> {
                 let form = match number.form {
                     Form::Ipv4 => "an IPv4 address",
                     Form::Mac => "an Ethernet address",
-                    Form::Ipv6 | Form::Plain => "an IPv6 address",
+                    Form::Ipv6 | Form::Plain | Form::Hex => "an IPv6 address",
                 };
                 self.fault(span, format!("{form} has {width} bits; here are {bits}"))
             }
             _ if bits < 128 && number.value >> bits != 0 => {
-                self.fault(span, format!("{:#x} does not fit into {bits} bits", number.value))
+                let value =
+                    if number.form == Form::Hex { format!("{:#x}", number.value) } else { number.value.to_string() };
+                self.fault(span, format!("{value} does not fit into {bits} bits"))
             }
             _ => Some(number.value),
         }

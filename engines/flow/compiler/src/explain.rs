@@ -9,9 +9,11 @@ use crate::image::{ElementImage, Image, Predicate, Source, Word};
 use crate::limits;
 use crate::program::{Compare, Element, Function, Next, Operand, Program, Timeout};
 use crate::show;
+use crate::words::{HALVES, halves, timeouts};
 
 /// The parts of an element: what they are called, how many are used, of how many.
-fn parts(element: &Element, image: &ElementImage) -> [(&'static str, usize, usize); 7] {
+fn parts(element: &Element, image: &ElementImage) -> [(&'static str, usize, usize); 9] {
+    let halves = element.key.iter().flat_map(|key| &key.fields).map(|field| halves(*field)).sum();
     [
         ("rows", image.rows.len(), limits::ROWS),
         ("operands", image.operands.len(), limits::OPERANDS),
@@ -20,6 +22,8 @@ fn parts(element: &Element, image: &ElementImage) -> [(&'static str, usize, usiz
         ("functions", image.functions.len(), limits::FUNCTIONS),
         ("flow registers", element.registers.len(), limits::REGISTERS),
         ("global registers", element.globals.len(), limits::GLOBALS),
+        ("key halves", halves, HALVES),
+        ("timeouts", timeouts(element, &[]).len(), limits::PERIODS),
     ]
 }
 
@@ -47,10 +51,7 @@ pub fn text(program: &Program, image: &Image) -> String {
             let mut next = match row.next {
                 Next::State { state, hard, idle } => {
                     let timeout = |word: &str, timeout: Option<Timeout>| {
-                        timeout.map_or(String::new(), |one| {
-                            let then = one.then.map(|state| format!(" then {}", show::state(element, state)));
-                            format!(" {word} {}{}", show::time(&one), then.unwrap_or_default())
-                        })
+                        timeout.map_or(String::new(), |one| format!(" {word} {}", show::timeout(element, &one)))
                     };
                     let state =
                         state.map_or("keep".to_owned(), |state| format!("goto {}", show::state(element, state)));
@@ -80,7 +81,7 @@ fn key(element: &Element) -> String {
 }
 
 /// What each part is, in the order of [`parts`].
-fn details(element: &Element, image: &ElementImage) -> [Vec<String>; 7] {
+fn details(element: &Element, image: &ElementImage) -> [Vec<String>; 9] {
     let word = |Word { field, word }: &Word| match field.bits() {
         0..=32 => field.name().to_owned(),
         _ => format!("{}[{word}]", field.name()),
@@ -129,6 +130,8 @@ fn details(element: &Element, image: &ElementImage) -> [Vec<String>; 7] {
         functions.collect(),
         names(&element.registers),
         names(&element.globals),
+        element.key.iter().flat_map(|key| &key.fields).map(|field| field.name().to_owned()).collect(),
+        timeouts(element, &[]).iter().map(|one| show::timeout(element, one)).collect(),
     ]
 }
 

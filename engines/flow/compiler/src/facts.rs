@@ -50,8 +50,15 @@ impl Facts {
     /// It says so of all contradictions between headers, between comparisons of one thing with numbers, and between comparisons of the same two
     /// things. That a program is refused for a contradiction is certain; that all contradictions are found is not.
     pub fn add(&mut self, fact: Fact, holds: bool) -> bool {
+        if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == fact) {
+            return *known == holds;
+        }
         self.0.push((fact, holds));
-        self.headers_agree() && self.numbers_agree() && self.conditions_agree()
+        // Those before agree with each other.
+        match fact {
+            Fact::There(_) | Fact::Check(Check::Has(_)) => self.headers_agree(),
+            Fact::Check(_) => self.numbers_agree() && self.conditions_agree(),
+        }
     }
 
     fn headers_agree(&self) -> bool {
@@ -212,6 +219,9 @@ impl Range {
     }
 }
 
+/// So many numbers are looked at before it is taken that there is one that fits: all of 16 bits.
+const NUMBERS: u32 = 1 << 16;
+
 /// Whether some number of so many bits is in all ranges that hold and in none that do not.
 fn possible(bits: u32, ranges: &[(Range, bool)]) -> bool {
     if bits <= 8 {
@@ -250,13 +260,15 @@ fn possible(bits: u32, ranges: &[(Range, bool)]) -> bool {
     {
         return false;
     }
-    // From the lowest on, behind each excluded interval that it is in.
-    while low <= high {
+    // From the lowest on, behind each excluded range that it is in.
+    for _ in 0..NUMBERS {
+        if low > high {
+            return false;
+        }
         let end = excluded.iter().filter(|range| range.has(low)).map(|range| match *range {
             Range::Interval(_, to) => to,
-            // A prefix is an interval, too; other bits exclude this number alone for sure.
-            Range::Bits(mask, value) if (!mask & all).wrapping_add(1) & !mask & all == 0 => value | all & !mask,
-            Range::Bits(..) => low,
+            // What differs only below the lowest bit that counts is excluded, too.
+            Range::Bits(mask, _) => low | (mask & mask.wrapping_neg()).wrapping_sub(1),
         });
         match end.max() {
             None => return true,
@@ -264,5 +276,5 @@ fn possible(bits: u32, ranges: &[(Range, bool)]) -> bool {
             Some(end) => low = end + 1,
         }
     }
-    false
+    true
 }

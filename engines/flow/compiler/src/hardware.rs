@@ -57,7 +57,7 @@ impl Contexts {
 
     fn with(element: &Element, timeouts: Vec<Timeout>) -> Option<Self> {
         let key = element.key.clone()?;
-        let halves = Layout::new(&key)?.halves;
+        let halves = Layout::new(&key).ok()?.halves;
         Some(Self { key, halves, timeouts })
     }
 

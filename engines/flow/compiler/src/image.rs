@@ -8,6 +8,7 @@ use crate::facts::within;
 use crate::fault::{Fault, Span};
 use crate::limits;
 use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
+use crate::words;
 
 /// What the elements of a chain hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,6 +178,7 @@ impl Allocation<'_> {
 
     fn rows(mut self, faults: &mut Vec<Fault>) -> ElementImage {
         let element = self.element;
+        let (mut rows, mut too_many) = (0, None);
         for (at, row) in element.rows.iter().enumerate() {
             self.span = row.span;
             if let Some(image) = self.row(at) {
@@ -191,7 +193,12 @@ impl Allocation<'_> {
                 }
                 let states =
                     if row.states.is_empty() { vec![None] } else { row.states.iter().copied().map(Some).collect() };
-                self.image.rows.extend(states.into_iter().map(|state| RowImage { state, ..image.clone() }));
+                rows += states.len();
+                if rows <= limits::ROWS {
+                    self.image.rows.extend(states.into_iter().map(|state| RowImage { state, ..image.clone() }));
+                } else {
+                    too_many.get_or_insert(row.span);
+                }
             }
         }
         let counts = [
@@ -211,15 +218,15 @@ impl Allocation<'_> {
                 faults.push(Fault::new(*span, message));
             }
         }
-        if let Some(row) = self.image.rows.get(limits::ROWS) {
+        if let Some(span) = too_many {
             let message = format!(
-                "element `{}` has {} rows, {} at most, counted once for each state that they name; this is the first that is too many",
+                "element `{}` has {rows} rows, {} at most, counted once for each state that they name; this is the first that is too many",
                 self.element.name,
-                self.image.rows.len(),
                 limits::ROWS
             );
-            faults.push(Fault::new(self.element.rows[row.row].span, message));
+            faults.push(Fault::new(span, message));
         }
+        faults.extend(words::too_many(element, &words::timeouts(element, &[])));
         self.image
     }
 

@@ -33,16 +33,17 @@ pub struct Number {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Plain,
+    Hex,
     Ipv4,
     Mac,
     Ipv6,
 }
 
 impl Form {
-    /// The width that a number of this form has, in bits; a plain one has none.
+    /// The width that a number of this form has, in bits; one that is no address has none.
     pub fn bits(self) -> Option<u32> {
         match self {
-            Form::Plain => None,
+            Form::Plain | Form::Hex => None,
             Form::Ipv4 => Some(32),
             Form::Mac => Some(48),
             Form::Ipv6 => Some(128),
@@ -103,10 +104,12 @@ fn pieces(run: &str, span: Span, found: &mut Vec<(Token, Span)>) -> Result<(), F
             run.parse::<Ipv6Addr>().map_or(Err("an Ethernet or IPv6 address"), |ip| number(ip.to_bits(), Form::Ipv6))
         }
     } else if run.starts_with(|first: char| first.is_ascii_digit()) && !run.starts_with("5tuple") {
-        if run.contains('.') {
+        if run.contains("..") {
+            Err("a number, and there are no ranges; compare with both ends, as in `tcp.dport >= 1 && tcp.dport < 1024`")
+        } else if run.contains('.') {
             run.parse::<Ipv4Addr>().map_or(Err("an IPv4 address"), |ip| number(ip.to_bits().into(), Form::Ipv4))
         } else if let Some(digits) = run.strip_prefix("0x") {
-            u128::from_str_radix(digits, 16).map_or(Err("a hexadecimal number"), |value| number(value, Form::Plain))
+            u128::from_str_radix(digits, 16).map_or(Err("a hexadecimal number"), |value| number(value, Form::Hex))
         } else {
             let digits = run.trim_start_matches(|letter: char| letter.is_ascii_digit());
             let (digits, unit) = run.split_at(run.len() - digits.len());

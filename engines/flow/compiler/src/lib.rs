@@ -45,17 +45,20 @@ pub struct Compiled {
     source: (String, String),
 }
 
-/// Reads and checks a program, and gives its elements their parts, so that one that is taken runs on every target.
+/// Reads and checks a program, and gives its elements their parts, so that one that is taken runs on every target whose tables are as large as it says.
 ///
 /// `file` is the name that faults say.
 ///
 /// # Errors
-/// Everything that is wrong with it; when the text cannot be read, the first thing.
+/// Everything that is wrong with it, as far as it can be told: when the text cannot be read, the first thing; what never happens is looked for in programs
+/// without other faults.
 pub fn compile(file: &str, text: &str) -> Result<Compiled, Faults> {
     let faults = |faults| Faults::new(file, text, faults);
     let parsed = parse::parse(text).map_err(|fault| faults(vec![fault]))?;
     let program = check::check(&parsed).map_err(faults)?;
     let image = Image::new(&program).map_err(faults)?;
+    // Last, as it takes long where there are many rows.
+    reach::check(&parsed, &program).map_err(faults)?;
     Ok(Compiled { program, image, source: (file.to_owned(), text.to_owned()) })
 }
 
@@ -71,7 +74,7 @@ impl Compiled {
     /// ```
     ///
     /// # Errors
-    /// What the program wants that native code has and hardware has not, or not so much of.
+    /// Tables that are larger than the hardware's.
     pub fn words(&self, contexts: u32) -> Result<Vec<Vec<u32>>, Faults> {
         let (file, text) = &self.source;
         let timeouts: Vec<_> = self.program.elements.iter().map(|element| words::timeouts(element, &[])).collect();

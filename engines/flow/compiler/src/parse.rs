@@ -269,6 +269,11 @@ impl Parser {
         while self.sign("&&") {
             tests.push(self.test()?);
         }
+        if self.is_sign("|") {
+            let message =
+                "all tests of a row must hold, and there is no `or`; write a row for each case, with the same actions";
+            return Err(Fault::new(self.span(), message));
+        }
         Ok(tests)
     }
 
@@ -282,6 +287,9 @@ impl Parser {
                 self.expect("/")?;
                 let length = self.number("the prefix' length in bits")?;
                 return Ok(Test::Prefix { field: name.clone(), value, length, negated });
+            }
+            if self.is_sign("=") {
+                return Err(Fault::new(self.span(), "`=` sets what stands behind `=>`; write `==` to compare"));
             }
             let compares = COMPARES.iter().any(|(sign, _)| self.is_sign(sign) || self.is_word(sign));
             if !compares {
@@ -315,6 +323,10 @@ impl Parser {
                     return Ok(Operand::Masked(name, mask, self.since(start)));
                 }
                 Ok(Operand::Name(name))
+            }
+            Token::Sign("(") => {
+                let message = "there are no parentheses, as an expression is one operation; let an element in front work out the inner one, into `meta0`";
+                Err(Fault::new(start, message))
             }
             _ => self.number("a field, a register or a number").map(|(number, span)| Operand::Number(number, span)),
         }
@@ -369,6 +381,9 @@ impl Parser {
                 &mut timeouts.hard
             } else if self.word("idle") {
                 &mut timeouts.idle
+            } else if self.is_word("then") {
+                let message = "`then` stands behind a time, as in `for 5 s then A`; without one the state that comes next is that of `goto`";
+                return Err(Fault::new(span, message));
             } else {
                 return Ok(timeouts);
             };
@@ -410,11 +425,20 @@ impl Parser {
             }
         }
         let a = self.operand(false)?;
-        let Some(name) = OPERATIONS.into_iter().find(|name| self.sign(name) || self.word(name)) else {
-            return Ok(Expression::Operand(a));
-        };
+        let Some(name) = self.operation() else { return Ok(Expression::Operand(a)) };
         let b = Some(self.operand(false)?);
         let span = self.since(start);
+        let second = self.span();
+        if let Some(name) = self.operation() {
+            let message = format!(
+                "an expression is one operation, and `{name}` is a second; put numbers together, or let an element in front work out the first, into `meta0`"
+            );
+            return Err(Fault::new(second, message));
+        }
         Ok(Expression::Operation { name: name.to_owned(), a, b, shift: None, span })
+    }
+
+    fn operation(&mut self) -> Option<&'static str> {
+        OPERATIONS.into_iter().find(|name| self.sign(name) || self.word(name))
     }
 }

@@ -3,14 +3,22 @@
 
 use crate::facts::{self, Fact, Facts};
 use crate::fault::Fault;
-use crate::program::{Check, Element, Next, Row};
+use crate::program::{Check, Element, Next, Program, Row};
 use crate::syntax;
 
-/// How many steps the search for a frame that fits a row takes before it takes it that there is one.
+/// How many steps the search for frames that fit a row takes, in all states together, before it takes it that there are some.
 const STEPS: u32 = 20_000;
 
-/// Looks for both in an element.
-pub fn check(source: &syntax::Element, element: &Element, faults: &mut Vec<Fault>) {
+/// Looks for both in all elements.
+pub fn check(file: &syntax::File, program: &Program) -> Result<(), Vec<Fault>> {
+    let mut faults = Vec::new();
+    for (source, element) in file.elements.iter().zip(&program.elements) {
+        check_element(source, element, &mut faults);
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+fn check_element(source: &syntax::Element, element: &Element, faults: &mut Vec<Fault>) {
     let fitting: Vec<Vec<u8>> = (0..element.rows.len()).map(|at| states_that_fit(element, at, faults)).collect();
     let reached = reached(element, &fitting);
     for (state, name) in source.states.iter().enumerate() {
@@ -34,13 +42,15 @@ fn states_that_fit(element: &Element, at: usize, faults: &mut Vec<Fault>) -> Vec
         return vec![];
     }
     let states = (0..=255).take(element.states.len()).filter(|state| row.is_for(*state));
-    let fitting: Vec<u8> = states.filter(|state| fits_behind(element, &element.rows[..at], row, *state)).collect();
+    let mut steps = STEPS;
+    let fits = |state: &u8| fits_behind(element, &element.rows[..at], row, *state, &mut steps);
+    let fitting: Vec<u8> = states.filter(fits).collect();
     if fitting.is_empty() {
         let covers = |earlier: &&Row| {
-            (0..=255)
-                .take(element.states.len())
-                .filter(|state| row.is_for(*state))
-                .all(|state| earlier.is_for(state) && !fits_behind(element, std::slice::from_ref(earlier), row, state))
+            let mut steps = STEPS;
+            (0..=255).take(element.states.len()).filter(|state| row.is_for(*state)).all(|state| {
+                earlier.is_for(state) && !fits_behind(element, std::slice::from_ref(earlier), row, state, &mut steps)
+            })
         };
         let message = match element.rows[..at].iter().find(covers) {
             Some(earlier) => format!(
@@ -63,13 +73,12 @@ fn keyed(element: &Element) -> impl Iterator<Item = (Fact, bool)> {
 }
 
 /// Whether a frame of a flow in this state can fit a row and none of those before it.
-fn fits_behind(element: &Element, before: &[Row], row: &Row, state: u8) -> bool {
+fn fits_behind(element: &Element, before: &[Row], row: &Row, state: u8, steps: &mut u32) -> bool {
     let mut facts = Facts::default();
     // Only flows in the first state may have no context.
     let known = keyed(element).chain(facts::of(row)).chain((state != 0).then_some((Fact::Check(Check::New), false)));
     let before: Vec<_> = before.iter().filter(|row| row.is_for(state)).map(facts::of).collect();
-    let mut steps = STEPS;
-    { known }.all(|(fact, holds)| facts.add(fact, holds)) && escapes(&before, &facts, &mut steps)
+    { known }.all(|(fact, holds)| facts.add(fact, holds)) && escapes(&before, &facts, steps)
 }
 
 /// Whether what is known can be with none of the rows fitting: of each one fact at least must be otherwise.

@@ -45,7 +45,7 @@ pub fn test(element: &Element, test: &Test) -> String {
             let sign = sign(compare, test.holds);
             if mask == all {
                 format!("{name} {sign} {}", number(field, value))
-            } else if field.name().ends_with("src") || field.name().ends_with("dst") {
+            } else if is_prefix(mask, all) && (field.name().ends_with("src") || field.name().ends_with("dst")) {
                 format!("{not}{name} in {}/{}", number(field, value), mask.count_ones())
             } else {
                 format!("{name} & {mask:#x} {sign} {value:#x}")
@@ -72,6 +72,12 @@ fn sign(compare: Compare, holds: bool) -> &'static str {
         (Compare::SignedLess, false) => ">=s",
         (Compare::Before, _) => "before",
     }
+}
+
+/// Whether a mask for a field of these bits is of its uppermost ones.
+fn is_prefix(mask: u128, all: u128) -> bool {
+    let rest = all & !mask;
+    rest & rest.wrapping_add(1) == 0
 }
 
 /// A number, as it is written beside a field.
@@ -160,6 +166,12 @@ fn value(element: &Element, field: Field, value: Value) -> String {
         Value::Register(place) => register(element, place).to_owned(),
         Value::Result(one) => function(element, one),
     }
+}
+
+/// A timeout, with the state that it leads to.
+pub fn timeout(element: &Element, timeout: &Timeout) -> String {
+    let then = timeout.then.map(|next| format!(" then {}", state(element, next)));
+    format!("{}{}", time(timeout), then.unwrap_or_default())
 }
 
 /// How long a timeout is.

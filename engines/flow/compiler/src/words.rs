@@ -129,7 +129,8 @@ fn timeouts_of(row: &Row) -> impl Iterator<Item = Timeout> + use<> {
     hard.into_iter().chain(idle)
 }
 
-fn too_many(element: &Element, timeouts: &[Timeout]) -> Option<Fault> {
+/// Says of the first row that has a timeout too many that it has.
+pub(crate) fn too_many(element: &Element, timeouts: &[Timeout]) -> Option<Fault> {
     let without_place = timeouts.get(limits::PERIODS..).filter(|rest| !rest.is_empty())?;
     let row = element.rows.iter().find(|row| timeouts_of(row).any(|timeout| without_place.contains(&timeout)));
     let way_out = if self::timeouts(element, &[]).len() > limits::PERIODS {
@@ -156,8 +157,17 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// None: there is no room.
-    pub(crate) fn new(key: &Key) -> Option<Layout> {
+    /// An error says that there is no room.
+    pub(crate) fn new(key: &Key) -> Result<Layout, String> {
+        Layout::place(key).ok_or_else(|| {
+            format!(
+                "the key has no place in hardware, which has {HALVES} halves of words, {PAIRS} of them for each side of `biflow`; a field takes \
+                 a half for each 16 bits that it has begun, and whole words when it has more than 16; take fields out"
+            )
+        })
+    }
+
+    fn place(key: &Key) -> Option<Layout> {
         let mut layout = Layout { halves: [None; HALVES], swap: 0 };
         // Both sides of pairs first, as they have the fewest places, and whole words before halves.
         for wide in [true, false] {
@@ -225,17 +235,17 @@ pub(crate) fn words_of(field: Field) -> impl Iterator<Item = FieldWord> {
         .map(move |word| FieldWord { number: field.word() + word as u8, wide: field.bits() - 32 * word > 16 })
 }
 
+/// Halves of a key that a field takes.
+pub(crate) fn halves(field: Field) -> usize {
+    words_of(field).map(|word| if word.wide { 2 } else { 1 }).sum()
+}
+
 fn key(to: &mut Packed, element: &Element, faults: &mut Vec<Fault>) {
     let none = Key { fields: vec![], pairs: vec![] };
     let key = element.key.as_ref().unwrap_or(&none);
-    let Some(layout) = Layout::new(key) else {
-        let message = format!(
-            "the key of element `{}` has no place in hardware, which has {HALVES} halves of words, {PAIRS} of them for each side of `biflow`; \
-             a field takes a half for each 16 bits that it has begun; take fields out",
-            element.name
-        );
-        faults.push(Fault::new(element.span, message));
-        return;
+    let layout = match Layout::new(key) {
+        Ok(layout) => layout,
+        Err(message) => return faults.push(Fault::new(element.span, message)),
     };
     let parts = key.fields.iter().filter_map(|field| field.part());
     to.put(parts.fold(0, |parts, part| parts | 1 << part as u32), PARTS);

@@ -52,6 +52,16 @@ fn what_cannot_be_read() {
 }
 
 #[test]
+fn what_other_languages_have() {
+    refused(&rows("tcp => r = r + 1 + 2\n                 ^"), "put numbers together");
+    refused(&rows("tcp => r = (r + 1) * 2\n           ^"), "let an element in front work out the inner one");
+    refused(&rows("tcp || udp => drop\n    ^"), "write a row for each case");
+    refused(&rows("ip.src = 1.2.3.4 => drop\n       ^"), "write `==` to compare");
+    refused(&rows("tcp => goto A then B\n              ^^^^"), "as in `for 5 s then A`");
+    refused(&rows("tcp.dport in 1000..2000 => drop\n             ^^^^^^^^^^"), "there are no ranges");
+}
+
+#[test]
 fn names() {
     refused(&rows("tcp => t = 1\n       ^"), "there is no register or field `t`");
     refused(&rows("tcp => goto AA\n            ^^"), "there is no state `AA`; the nearest is `A`");
@@ -71,7 +81,8 @@ fn names() {
 
 #[test]
 fn widths() {
-    refused(&rows("ip.ttl == 256 => drop\n          ^^^"), "0x100 does not fit into 8 bits");
+    refused(&rows("ip.ttl == 256 => drop\n          ^^^"), "256 does not fit into 8 bits");
+    refused(&rows("ip.ttl == 0x100 => drop\n          ^^^^^"), "0x100 does not fit into 8 bits");
     refused(&rows("ip.ttl == 1.2.3.4 => drop\n          ^^^^^^^"), "an IPv4 address has 32 bits; here are 8");
     refused(&rows("eth.src == r => drop\n^^^^^^^"), "`eth.src` has 48 bits; registers and conditions take 32");
     refused(&rows("eth.src != 02:00:00:00:00:01 => drop\n^^^^^^^"), "put a row for the equal ones before");
@@ -151,6 +162,26 @@ fn what_never_happens() {
 }
 
 #[test]
+fn bits_in_the_middle() {
+    // So many numbers lack them that they cannot be gone through one by one.
+    for text in [
+        "eth.dst & 0x10000000000 != 0 => drop",
+        "data.0 & 1 == 0 => pass\ndata.0 & 1 == 1 => drop\ndata.0 & 2 == 2 => host",
+    ] {
+        assert!(compile("x.efsm", &rows(text)).is_ok(), "{text}");
+    }
+    refused(
+        &rows(
+            "tcp.sport & 1 == 0 => pass\ntcp.sport & 1 == 1 => drop\ntcp.sport & 2 == 2 => host\n^^^^^^^^^^^^^^^^^^^^^^^^^^",
+        ),
+        "never fits",
+    );
+    let quarters = "tcp.seq & 0x60000000 == 0 => pass\ntcp.seq & 0x60000000 == 0x20000000 => pass\n\
+                    tcp.seq & 0x60000000 == 0x40000000 => pass\ntcp.seq & 0x60000000 == 0x60000000 => pass";
+    refused(&rows(&format!("{quarters}\ntcp.seq & 1 == 1 => host\n^^^^^^^^^^^^^^^^^^^^^^^^")), "never fits");
+}
+
+#[test]
 fn a_state_can_be_one_that_only_time_leads_to() {
     let text = "element e { key ip.src states A, B, C in A { else => goto B for 1 s then C } in C { tcp => forget } }";
     assert!(compile("x.efsm", text).is_ok());
@@ -180,8 +211,47 @@ fn too_much() {
     assert!(message(&text).contains("there is no register or field `data.8`"), "{}", message(&text));
     let text = many(16, &|at| format!("element e{at} {{ tcp => drop }}")).join("\n");
     assert!(message(&text).starts_with("x.efsm:16:9: there are 16 elements, 15 at most"), "{}", message(&text));
+    let text = "element e { key ip.tos, ip.ttl, ip.proto, tcp.flags, tcp.syn, tcp.fin, tcp.rst, tcp.ack_flag, vlan.id, vlan.pcp, vlan2.id, \
+                vlan2.pcp, mpls.tc, mpls.ttl, port, len, ip.len, ip.id, ip.frag, tcp.window, tcp.len }";
+    assert!(
+        message(text).starts_with("x.efsm:1:13: the key has no place in hardware, which has 20 halves"),
+        "{}",
+        message(text)
+    );
+    let text = many(11, &|at| format!("ip.ttl == {at} => keep for {} s", at + 1)).join("\n");
+    assert!(
+        message(&format!("element e {{ key ip.src\n{text} }}"))
+            .starts_with("x.efsm:10:1: element `e` has 11 different timeouts"),
+    );
     let text = "element e { key ip6.src, ip6.dst, eth.src, eth.dst, tcp.sport }";
     assert!(message(text).contains("the key has 368 bits, 320 at most"), "{}", message(text));
+}
+
+/// The search for rows that never fit goes through all states and all rows before each, so what is too much is said without it.
+#[test]
+fn far_too_much_is_refused_at_once() {
+    let states: Vec<String> = (0..256).map(|at| format!("S{at}")).collect();
+    let fields = ["ip.ttl", "ip.id", "tcp.sport", "tcp.window"];
+    let rows = |count: usize| -> String {
+        let test = |at: usize| format!("{} {} {}", fields[at % 4], ["!=", "<", ">"][at % 3], [50, 200][at % 2]);
+        let row = |at: usize| {
+            format!("{} && {} && {} && tcp.dport != {} => drop\n", test(at), test(at / 2 + 1), test(at / 3 + 2), at % 3)
+        };
+        (0..count).map(row).collect()
+    };
+    let begun = std::time::Instant::now();
+    let text = format!("element e {{ key ip.src states {}\n{} }}", states.join(", "), rows(300));
+    assert!(compile("x.efsm", &text).unwrap_err().to_string().contains("has 300 rows, 64 at most"));
+    // As many as there may be are looked at. That the last ones never fit takes more ways to go than there is time for, in each state.
+    let ways: String =
+        (0..25).map(|at| format!("ip.ttl < {} && ip.id < {} => drop\n", at % 5 + 1, at / 5 + 1)).collect();
+    let never: String = (0..20).map(|at| format!("tcp.dport == {at} => host\n")).collect();
+    let text = format!(
+        "element e {{ key ip.src states {}\n{ways}tcp.syn == 1 => drop\ntcp.syn == 0 => drop\n{never} }}",
+        states.join(", ")
+    );
+    assert!(compile("x.efsm", &text).unwrap_err().to_string().contains("no flow gets into the state"));
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
 
 /// Texts with pieces taken out, doubled and exchanged are refused or taken; nothing panics.

@@ -60,6 +60,24 @@ fn rows_are_counted_by_state() {
 }
 
 #[test]
+fn all_that_is_limited_is_counted() {
+    let compiled = element("in A { tcp => keep for 5 s then B idle 7 s } udp => keep idle 7 s");
+    let text = compiled.explain();
+    assert!(text.contains("timeouts           2 of   8   5 s then B, 7 s"), "{text}");
+    assert!(text.contains("key halves         2 of  20   ip.src"), "{text}");
+}
+
+#[test]
+fn masks_are_shown_as_they_are() {
+    for test in
+        ["ip.src in 10.0.0.0/9", "ip.dst & 0xff == 0x7", "!ip.dst in 10.2.0.0/15", "eth.dst & 0x10000000000 != 0x0"]
+    {
+        let explained = element(&format!("{test} => drop")).explain();
+        assert!(explained.contains(&format!("  {test} => drop")), "{explained}");
+    }
+}
+
+#[test]
 fn drawings() {
     let text = "element e { key ip.src states A, B in A { tcp.dport == 1 && !new => goto B for 3 s } in B { \"\" } }";
     assert!(compile("x.efsm", text).is_err());

@@ -84,7 +84,7 @@ const _: () = assert!(size_of::<Entry<2>>() == 64 && size_of::<Entry<5>>() == 12
 #[derive(Debug)]
 pub struct Table<const K: usize> {
     entries: Box<[Entry<K>]>,
-    seed: u64,
+    secrets: [u64; 2],
     capacity: usize,
     count: usize,
     /// Where the walker comes next.
@@ -108,6 +108,16 @@ fn ask_for_large_pages<T>(room: &mut [MaybeUninit<T>]) {
     let _ = room;
 }
 
+/// Two numbers of which each says nothing of the other (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+fn secrets(seed: u64) -> [u64; 2] {
+    [1, 2].map(|step| {
+        let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15u64.wrapping_mul(step));
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    })
+}
+
 impl<const K: usize> Table<K> {
     pub fn new(capacity: usize, seed: u64) -> Table<K> {
         let empty = Entry { key: [0; K], state: State { used: false, ..State::new([0; REGISTERS]) } };
@@ -116,7 +126,7 @@ impl<const K: usize> Table<K> {
         let mut entries = Vec::with_capacity(places);
         ask_for_large_pages(entries.spare_capacity_mut());
         entries.resize(places, empty);
-        Table { entries: entries.into_boxed_slice(), seed, capacity, count: 0, walk: 0 }
+        Table { entries: entries.into_boxed_slice(), secrets: secrets(seed), capacity, count: 0, walk: 0 }
     }
 
     pub fn count(&self) -> usize {
@@ -131,17 +141,18 @@ impl<const K: usize> Table<K> {
         self.entries.len()
     }
 
-    /// Where a search for the key begins: products of 128 bits, folded (as wyhash does).
+    /// Where a search for the key begins: products of 128 bits, folded (as wyhash does). Each factor has a secret: a word that makes one 0, whatever the
+    /// other is, would give all keys that have it one place.
     #[inline]
     pub fn home(&self, key: &Words<K>) -> usize {
         let fold = |a: u64, b: u64| {
             let product = u128::from(a) * u128::from(b);
             product as u64 ^ (product >> 64) as u64
         };
-        let mut hash = self.seed;
+        let mut hash = 0;
         for pair in key.chunks(2) {
             let second = pair.get(1).copied().unwrap_or_default();
-            hash = fold(pair[0] ^ 0xA076_1D64_78BD_642F ^ hash, second ^ 0xE703_7ED1_A0B4_28DB);
+            hash = fold(pair[0] ^ self.secrets[0] ^ hash, second ^ self.secrets[1]);
         }
         fold(hash, 0x8EBC_6AF0_9C88_C6E3) as usize & (self.entries.len() - 1)
     }
@@ -248,5 +259,44 @@ impl<const K: usize> Table<K> {
     pub fn clear(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.state.used = false);
         self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn who_knows_one_secret_does_not_know_the_next() {
+        let homes = |table: &Table<2>, key: &dyn Fn(u64) -> Words<2>| -> usize {
+            (0..1000).map(|at| table.home(&key(at))).collect::<HashSet<_>>().len()
+        };
+        let (known, other) = (Table::<2>::new(10_000, 1), Table::<2>::new(10_000, 2));
+        for secret in [0, 1] {
+            // Keys that all have one home where they were made for.
+            let key = |at: u64| {
+                let mut key = [at; 2];
+                key[secret] = known.secrets[secret];
+                key
+            };
+            assert_eq!(homes(&known, &key), 1);
+            assert!(homes(&other, &key) > 900, "{}", homes(&other, &key));
+        }
+    }
+
+    #[test]
+    fn all_words_of_a_long_key_count() {
+        let table = Table::<5>::new(10_000, 1);
+        for word in 0..5 {
+            let key = |at: u64| {
+                let mut key = [7; 5];
+                key[word] = at;
+                key
+            };
+            let homes: HashSet<_> = (0..1000).map(|at| table.home(&key(at))).collect();
+            assert!(homes.len() > 900, "{} of word {word}", homes.len());
+        }
     }
 }

@@ -186,6 +186,8 @@ fn supported() -> String {
 
 /// Flag of a map that takes memory as entries come.
 const NO_PREALLOC: u32 = 1;
+/// An array whose entries may differ in number from map to map (`BPF_F_INNER_MAP`).
+const INNER_MAP: u32 = 1 << 12;
 
 impl MapShape {
     /// Its kind, if the engine has it.
@@ -201,6 +203,15 @@ impl MapShape {
         let round = |bytes: u32| u64::from(bytes).next_multiple_of(8);
         let key = if self.kind().is_ok_and(MapKind::searched) { round(self.key_bytes) } else { 0 };
         (key + round(self.value_bytes)) * u64::from(self.max_entries)
+    }
+
+    /// Whether a map of that shape may be where maps of this one are, as Linux compares them.
+    pub fn takes(&self, found: &MapShape) -> bool {
+        let entries =
+            found.kind() != Ok(MapKind::Array) || self.flags & INNER_MAP != 0 || self.max_entries == found.max_entries;
+        entries
+            && (self.number, self.key_bytes, self.value_bytes, self.flags)
+                == (found.number, found.key_bytes, found.value_bytes, found.flags)
     }
 
     /// Whether the engine takes it, and Linux would.

@@ -4,7 +4,7 @@
 use crate::back::{self, BackError, Compiled};
 use crate::check::Facts;
 use crate::helpers::{Around, Expanded, expand};
-use crate::ir::{self, BuildError, Layout};
+use crate::ir::{self, BuildError, Layout, Op};
 use crate::maps::MapKind;
 use crate::object::{Object, Program};
 use crate::passes::optimize;
@@ -39,7 +39,7 @@ pub fn form(
 ) -> Result<(ir::Program, Expanded), BuildError> {
     let mut form = ir::build(object, program, facts, layout)?;
     optimize(&mut form);
-    let around = Around { object, layout, metadata: metadata(object, facts) };
+    let around = Around { object, facts, layout, metadata: metadata(object, facts) };
     let before = form.blocks.len();
     let expanded = expand(&mut form, &around, facts.stack_depth.next_multiple_of(8));
     if form.blocks.len() > before {
@@ -68,6 +68,12 @@ pub fn translate(
     lanes: Lanes,
     layout: &Layout,
 ) -> Result<Translated, TranslateError> {
-    let (form, Expanded { stack, beyond }) = form(object, program, facts, layout)?;
+    let (mut form, Expanded { stack, beyond }) = form(object, program, facts, layout)?;
+    let insts = form.blocks.iter_mut().flat_map(|block| &mut block.insts);
+    for inst in insts {
+        if let Op::Call { map: Some(map), .. } = &mut inst.op {
+            *map = layout.number(*map);
+        }
+    }
     Ok(Translated { compiled: back::compile(&form, &back::Options { lanes, stack })?, beyond })
 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use common::{Numbers, compile, programs, root};
 use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::check;
+use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::object::Object;
 use penstock_xdp_compiler::rows::Lanes;
 use penstock_xdp_compiler::translate::translate;
@@ -187,7 +188,7 @@ fn try_object(data: &[u8], lanes: Lanes, reached: &mut Reached) {
         reached[1] += 1;
         let Ok(checked) = check(&object, &program) else { continue };
         reached[2] += 1;
-        let layout = place(&object, &checked.facts.helpers).layout;
+        let layout = place(&object, &checked.facts.helpers, CONTEXTS).layout;
         reached[3] += u64::from(translate(&object, &program, &checked.facts, lanes, &layout).is_ok());
     }
 }
@@ -250,7 +251,7 @@ fn damaged_objects() {
         let data = objects[numbers.below(objects.len())].clone();
         let mut victim = Victim { data, numbers };
         victim.damage();
-        let (start, lanes) = (Instant::now(), Lanes::ALL[seed as usize % 4]);
+        let (start, lanes) = (Instant::now(), Lanes::ALL[seed as usize % Lanes::ALL.len()]);
         let bytes = held(|| {
             let done = catch_unwind(AssertUnwindSafe(|| try_object(&victim.data, lanes, &mut reached)));
             assert!(done.is_ok(), "case {seed} panics");

@@ -40,7 +40,7 @@ fn expanded(object: &Object, program: &object::Program, plain: &ir::Program) -> 
     let (layout, mut first) = (Layout::plain(object), plain.clone());
     let facts = check(object, program).unwrap().facts;
     let stack = facts.stack_depth.next_multiple_of(8);
-    expand(&mut first, &Around { object, layout: &layout, metadata: true }, stack);
+    expand(&mut first, &Around { object, facts: &facts, layout: &layout, metadata: true }, stack);
     let (second, _) = translate::form(object, program, &facts, &layout).unwrap();
     for form in [&first, &second] {
         verify(form).unwrap_or_else(|broken| panic!("{}: {broken}\n{form}", program.name));

@@ -209,6 +209,32 @@ fn maps_that_do_not_fit() {
     );
 }
 
+#[test]
+fn what_is_in_maps_of_maps() {
+    let shape = |value_bytes, entries| {
+        format!(
+            "__uint(type, BPF_MAP_TYPE_HASH); __uint(key_size, 4); __uint(value_size, {value_bytes}); \
+             __uint(max_entries, {entries});"
+        )
+    };
+    let read = |name: &str, inner: &str, entry: &str| {
+        let text = format!(
+            "#include <bpf.h>\nint p(struct xdp_md *ctx);\nstruct {{ {} }} one SEC(\".maps\");\n\
+             struct {{ __uint(type, BPF_MAP_TYPE_HASH_OF_MAPS); __uint(key_size, 4); __uint(max_entries, 2);\n\
+             __array(values, struct {{ {inner} }}); }} outer SEC(\".maps\") = {{.values = {{[1] = (void *)&{entry}}}}};\n\
+             SEC(\"xdp\") int p(struct xdp_md *ctx) {{ return 1; }}",
+            shape(8, 6)
+        );
+        Object::read(&compile_text(name, &text, &[])).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(read("fits", &shape(8, 6), "one"), Ok(()));
+    assert_eq!(read("longer", &shape(8, 7), "one"), Ok(()), "of hash tables the number of entries may differ");
+    let error = read("wider", &shape(16, 6), "one").unwrap_err();
+    assert!(error.starts_with("map outer in section `.maps`: its entry 1, one, has another shape"), "{error}");
+    let error = read("program", &shape(8, 6), "p").unwrap_err();
+    assert!(error.contains("its entry 1, p, has no place in this object: it is to be a map"), "{error}");
+}
+
 fn link_error(name: &str, text: &str) -> String {
     let object = Object::read(&compile_text(name, &format!("#include <packet.h>\n{text}"), &[])).unwrap();
     object.program(&object.entries[0]).unwrap_err().to_string()

@@ -21,7 +21,7 @@ use penstock_xdp_compiler::rows::{Lanes, Row, decode};
 use penstock_xdp_compiler::translate;
 
 /// A program's rows for all numbers of lanes, its name and its object.
-type Case = (Object, String, [(Lanes, Compiled); 4]);
+type Case = (Object, String, [(Lanes, Compiled); Lanes::ALL.len()]);
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

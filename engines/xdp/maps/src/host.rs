@@ -3,7 +3,7 @@
 
 use penstock_xdp_compiler::maps::MapKind;
 
-use crate::{Errno, Events, Index, MapId, Maps, Ring, Store};
+use crate::{Errno, Events, Index, MapId, Maps, Ring, Store, admit};
 
 /// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
@@ -54,7 +54,7 @@ impl Maps {
     fn admit(&self, id: MapId, value: &[u8]) -> Result<(), Errno> {
         let map = self.map(id);
         if !map.kind.of_maps() {
-            return map.admit(value);
+            return admit(map.kind, value);
         }
         let handle = value.first_chunk().map_or(0, |handle| u32::from_ne_bytes(*handle));
         let inner = self.by_handle(handle.into()).ok_or(Errno::Invalid)?;

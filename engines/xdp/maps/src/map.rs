@@ -167,22 +167,6 @@ impl Map {
         }
     }
 
-    /// Checks the value of an entry of devices, processors or sockets before it is put there.
-    ///
-    /// # Errors
-    /// Linux' for this kind.
-    pub fn admit(&self, value: &[u8]) -> Result<(), Errno> {
-        /// The longest queue of a processor.
-        const MAX_QUEUE: u32 = 16_384;
-        let program = value.get(4..8).map_or(0, |program| number(program).cast_signed());
-        match self.kind {
-            MapKind::DevmapHash if number(value) == 0 => Err(Errno::Invalid),
-            MapKind::Devmap if number(value) == 0 && program > 0 => Err(Errno::Invalid),
-            MapKind::Cpumap if number(value) > MAX_QUEUE => Err(Errno::Overflow),
-            _ => Ok(()),
-        }
-    }
-
     /// Puts what the host gives to a claimed place.
     ///
     /// # Errors
@@ -195,6 +179,22 @@ impl Map {
             there[place as usize] = !none;
         }
         Ok(())
+    }
+}
+
+/// Checks the value of an entry of devices, processors or sockets before it is put into a map of that kind.
+///
+/// # Errors
+/// Linux' for this kind.
+pub fn admit(kind: MapKind, value: &[u8]) -> Result<(), Errno> {
+    /// The longest queue of a processor.
+    const MAX_QUEUE: u32 = 16_384;
+    let program = value.get(4..8).map_or(0, |program| number(program).cast_signed());
+    match kind {
+        MapKind::DevmapHash if number(value) == 0 => Err(Errno::Invalid),
+        MapKind::Devmap if number(value) == 0 && program > 0 => Err(Errno::Invalid),
+        MapKind::Cpumap if number(value) > MAX_QUEUE => Err(Errno::Overflow),
+        _ => Ok(()),
     }
 }
 

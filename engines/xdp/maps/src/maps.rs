@@ -9,8 +9,6 @@ use crate::{Errno, Events, Hash, Index, Map, Memory, MemoryError, Prefixes, Ring
 const ALIGN: u64 = 64;
 /// Behind the last address.
 const END: u64 = 1 << 32;
-/// An array whose entries may differ in number from map to map (`BPF_F_INNER_MAP`).
-const INNER_MAP: u32 = 1 << 12;
 
 /// A map of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,15 +150,9 @@ impl Maps {
         ((number as usize) < self.maps.len()).then_some(MapId(number))
     }
 
-    /// Whether a map may be put into a map of maps, as Linux compares them.
+    /// Whether a map may be put into a map of maps.
     pub(crate) fn fits(&self, outer: MapId, inner: MapId) -> bool {
-        let (Some(wanted), found) = (&self.map(outer).inner, &self.map(inner).shape) else { return false };
-        let entries = self.map(inner).kind != MapKind::Array
-            || wanted.flags & INNER_MAP != 0
-            || wanted.max_entries == found.max_entries;
-        entries
-            && (wanted.number, wanted.key_bytes, wanted.value_bytes, wanted.flags)
-                == (found.number, found.key_bytes, found.value_bytes, found.flags)
+        self.map(outer).inner.as_ref().is_some_and(|wanted| wanted.takes(&self.map(inner).shape))
     }
 
     /// A program's lookup: the address of the value, or what a map of maps holds; 0 when there is none.

@@ -10,7 +10,8 @@
 //
 // A read takes three cycles: address register, memory, output register. Cycles from a request's first part to Reply, when it is idle: a load 4, another access 6, a
 // lookup of a key of 16 bytes that is first in its bucket 9, of one that is not there 6 and 3 for each entry on its way, of an array's element 3.
-// A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends.
+// A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends. Where each processor has a value
+// of its own, a new entry takes a cycle for each row of values.
 module map_bank
   import map_pkg::*;
   import maps_pkg::*;
@@ -64,6 +65,7 @@ module map_bank
     WriteEntry,
     WriteKey,
     WriteBucket,
+    ClearValues,
     WriteValue,
     Unlink,
     Release,
@@ -97,7 +99,7 @@ module map_bank
     port_t       port;
     op_e         op;
     logic        quiet;
-    logic [3:0]  ctx;
+    ctx_t        ctx;
     logic [31:0] info;
     logic [31:0] hash;
   } request_t;
@@ -151,16 +153,27 @@ module map_bank
   wire at_t bucket_row = at_t'(as_q.base_row) + at_t'(bucket_q >> 3);
   wire at_t bucket_head = at_t'({read[{bucket_q[2:0], 1'b1}], read[{bucket_q[2:0], 1'b0}]});
   wire data_t key_here = key[2'(t_q-4'd3)];
-  wire at_t value_row = here_q + at_t'(keys_q) + 1'b1;
   wire at_t hand_next = lists_q.hand + at_t'(as_q.stride);
 
   function automatic logic [63:0] extended(logic [7:0] x);
     return {{56{x[7]}}, x};
   endfunction
 
-  function automatic logic [63:0] address_of(at_t row, logic [BankW-1:0] bank);
-    return 64'({bank, row, 4'd0}) | 64'(Origin);
+  function automatic logic [63:0] address_of(at_t row, logic half, logic [BankW-1:0] bank);
+    return 64'({bank, row, half, 3'd0}) | 64'(Origin);
   endfunction
+
+  // ---- values, the one behind the other where each processor has its own
+  logic [13:0] behind_q;  // halves of rows from the first one to this processor's
+  at_t distance_q;        // from the entry to it
+  at_t last_q;            // row of a new entry
+  wire halved = as_q.step == 6'd1;
+  wire at_t value_row = here_q + distance_q;
+  always_ff @(posedge clk) begin
+    behind_q <= 14'({info.unit, now_q.ctx}) * 14'(as_q.step);
+    distance_q <= at_t'(keys_q) + at_t'(behind_q[13:1]) + 1'b1;
+    last_q <= here_q + at_t'(as_q.stride) - 1'b1;
+  end
 
   // ---- accesses
   wire [7:0] mask = 8'hFF >> (4'd8 - access.count);
@@ -362,7 +375,7 @@ module map_bank
         target_q <= at_t'(as_q.base_row) + index_q;
         if (now_q.op == OpDelete) finish(extended(Invalid));
         else if (now_q.hash >= as_q.max_entries) finish(now_q.op == OpLookup ? '0 : extended(TooBig));
-        else if (now_q.op == OpLookup) finish(address_of(at_t'(as_q.base_row) + index_q, number));
+        else if (now_q.op == OpLookup) finish(address_of(at_t'(as_q.base_row) + index_q, 1'b0, number));
         else if (info.flags == 2'd1) finish(extended(Exists));
         else begin
           value_q <= '0;
@@ -403,7 +416,7 @@ module map_bank
             target_q <= value_row;
             if (as_q.kind == MapLru && now_q.op != OpDelete && !entry_q.mark)
               put(here_q, 16'h0004, Marked);
-            if (now_q.op == OpLookup) finish(address_of(value_row, number));
+            if (now_q.op == OpLookup) finish(address_of(value_row, behind_q[0], number));
             else if (now_q.op == OpDelete) state_q <= Unlink;
             else if (info.flags == 2'd1) finish(extended(Exists));
             else begin
@@ -488,14 +501,24 @@ module map_bank
       WriteBucket: begin
         put(bucket_row, 16'd3 << {bucket_q[2:0], 1'b0}, {8{16'(here_q)}});
         value_q <= '0;
-        state_q <= WriteValue;
+        state_q <= as_q.step == '0 ? WriteValue : ClearValues;
+      end
+
+      // What others find: zeros
+      ClearValues: begin
+        put(target_q, '1, '0);
+        target_q <= target_q + 1'b1;
+        if (target_q == last_q) begin
+          target_q <= value_row;
+          state_q <= WriteValue;
+        end
       end
 
       WriteValue:
       if (ended_q) begin
         state_q <= Reply;
       end else if (in_valid) begin
-        put(target_q, '1, flit.data);
+        put(target_q, halved ? {{8{behind_q[0]}}, {8{!behind_q[0]}}} : '1, halved ? {2{flit.data[7:0]}} : flit.data);
         target_q <= target_q + 1'b1;
         if (flit.last) state_q <= Reply;
       end

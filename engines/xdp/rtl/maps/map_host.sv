@@ -147,7 +147,7 @@ module map_host
       Send: begin
         link_flit.op <= op;
         link_flit.quiet <= 1'b0;
-        link_flit.ctx <= '0;
+        link_flit.ctx <= command_q[19:16];
         link_flit.info <= info_q;
         link_flit.key_end <= part_q + 1'b1 == 6'(command_q[6:4]);
         link_flit.last <= part_q + 1'b1 == 6'(command_q[12:8]);

@@ -26,11 +26,11 @@ module map_longest
     logic [7:0]  probes;  // 0: not known yet
   } found_t;
 
-  localparam int unsigned Lookups = PortsPerGroup * 16;
+  localparam int unsigned Lookups = PortsPerGroup * Contexts;
 
   (* ram_style = "distributed" *) found_t kept[Lookups];
   logic [Lookups-1:0] open_q;  // some of its probes have come
-  wire [5:0] at = {in.port, in.ctx};
+  wire [$clog2(Lookups)-1:0] at = {in.port, in.ctx};
   found_t so_far, now;
   logic whole;
 

@@ -34,7 +34,8 @@ package maps_pkg;
   // A map, as the host describes it: five words, the first lowest.
   typedef struct packed {
     row_t        stride;       // rows of an entry
-    logic [15:0] unused2;
+    logic [9:0]  unused2;
+    logic [5:0]  step;         // halves of rows from a processor's value to the next one's: 1, or even; 0: all have the same value
     row_t        end_row;      // behind its last
     row_t        entries_row;  // of the first entry
     logic [10:0] unused1;
@@ -69,7 +70,7 @@ package maps_pkg;
   typedef struct packed {
     group_t      group;
     port_t       port;
-    logic [3:0]  ctx;
+    ctx_t        ctx;
     logic        probe;
     length_t     length;
     logic [7:0]  probes;

@@ -9,6 +9,7 @@ use penstock_xdp_compiler::object::{LinkError, Object, Program};
 use penstock_xdp_maps::{CreateError, Errno, MapId, Maps, MemoryError, Store};
 
 use crate::frame::{Frame, Input, Verdict};
+use crate::log::Log;
 use crate::native::{Guard, Native, NativeError, Source};
 use crate::routes::Routes;
 use crate::state::{BUFFER_END, CONTEXT, HEADROOM, STACK_END, State};
@@ -201,8 +202,8 @@ impl Engine {
         self.state.random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     }
 
-    /// Takes what programs have printed.
-    pub fn take_log(&mut self) -> Vec<String> {
+    /// Takes what programs have printed since the last call.
+    pub fn take_log(&mut self) -> Log {
         std::mem::take(&mut self.state.log)
     }
 }

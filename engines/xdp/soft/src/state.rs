@@ -7,6 +7,7 @@ use penstock_xdp_maps::{Errno, Maps};
 
 use crate::ProgramId;
 use crate::frame::{Frame, Input, Target};
+use crate::log::Log;
 use crate::native::Entry;
 use crate::routes::Routes;
 
@@ -52,7 +53,7 @@ pub struct State {
     pub entries: Vec<Entry>,
     pub random: u64,
     pub routes: Routes,
-    pub log: Vec<String>,
+    pub log: Log,
 }
 
 /// Places in [`State`] that native code uses.
@@ -77,7 +78,7 @@ impl State {
             entries: Vec::new(),
             random: 0x9E37_79B9_7F4A_7C15,
             routes: Routes::default(),
-            log: Vec::new(),
+            log: Log::default(),
         }
     }
 

@@ -248,7 +248,7 @@ fn printed() {
         ("print_many", "-1 -294967296 2748 0 0"),
     ] {
         twins.run(program, &Command { words, ..Command::default() });
-        assert_eq!(twins.engine.take_log(), [line]);
+        assert_eq!(twins.engine.take_log().lines, [line]);
     }
 }
 

@@ -35,6 +35,18 @@ impl Graph {
         }
         heights
     }
+
+    /// By node, the first branch of the block that it has to come before, or that it is.
+    pub fn exits(&self, block: &Block) -> Vec<usize> {
+        let leaves = |(index, node): (usize, &Node)| if node.op.leaves() { index } else { usize::MAX };
+        let mut exits: Vec<usize> = block.nodes.iter().enumerate().map(leaves).collect();
+        for (index, deps) in self.before.iter().enumerate().rev() {
+            for dep in deps {
+                exits[dep.on] = exits[dep.on].min(exits[index]);
+            }
+        }
+        exits
+    }
 }
 
 /// The graph of a block.

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From [`crate::ir`] to the rows of the core.
 //!
-//! `lower` chooses lane operations; `coalesce`, `tidy` and `absorb` make long runs of them, in which `schedule` finds what can go into a row
-//! together; `registers` gives each variable a register of the lane it is made in, and `spill` moves one to the stack when there is none.
+//! `lower` chooses lane operations; `coalesce`, `tidy` and `absorb` make long runs of them, `reuse` takes out what such a run has twice, and `schedule`
+//! finds what can go into a row together; `registers` gives each variable a register of the lane it is made in, and `spill` moves one to the stack when there is none.
 
 pub mod absorb;
 mod coalesce;
@@ -15,6 +15,7 @@ mod lower;
 mod open_row;
 mod registers;
 mod rename;
+mod reuse;
 mod schedule;
 mod spill;
 mod tidy;
@@ -99,6 +100,7 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, BackErr
     tidy::tidy(&mut code);
     coalesce::coalesce(&mut code, options.lanes);
     shape(&mut code, options.lanes);
+    reuse::reuse(&mut code);
     let free = isa::SIZE_STACK.saturating_sub(options.stack);
     let mut fixed = Vec::new();
     for spilled in 0.. {

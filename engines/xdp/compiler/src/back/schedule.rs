@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which node goes into which row: from the first row on, of what may come next that first on which most waits.
+//! Which node goes into which row: from the first row on, of what may come next that first on which most waits; or what the next branch needs, so
+//! that who leaves there does so early. Each block gets the order that makes it shorter.
 //!
 //! Nothing but memory order, variables and branches holds a node back: what only gives a value is carried out as soon as there is a lane, before
 //! the branches that decide whether it is wanted.
@@ -13,6 +14,17 @@ use crate::rows::Lanes;
 /// How far ahead of the first node that is not in a row yet others may be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reach(pub usize);
+
+/// What comes first of the nodes that may come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum First {
+    /// On which most waits.
+    Longest,
+    /// What is needed for the next branch, and of that on which most waits.
+    Exits,
+    /// The program's.
+    InTurn,
+}
 
 /// The rows of a program, by block in the order in which they stand.
 #[derive(Debug, Clone)]
@@ -41,11 +53,22 @@ pub fn schedule(code: &Code, order: &[usize], lanes: Lanes, reach: Reach) -> Sch
             .nodes
             .last()
             .is_some_and(|last| last.ends() && last.next().is_some() && last.next() == order.get(at + 1).copied());
-        let mut filler = Filler::new(block, falls, &live, *number, &mut banks, reach);
-        let rows = filler.fill();
+        let orders = [First::Longest, First::Exits, First::InTurn].map(|first| {
+            let mut banks = banks.clone();
+            let rows = Filler::new(block, falls, &live, *number, &mut banks, (reach, first)).fill();
+            (rows, banks)
+        });
+        let Some((rows, after)) = orders.into_iter().min_by_key(|(rows, _)| cost(rows)) else { continue };
+        banks = after;
         blocks.push(Scheduled { block: *number, rows, falls });
     }
     Schedule { blocks, lane_of: banks.lane_of }
+}
+
+/// What a schedule costs: its rows, then those that are carried out until it is left, on all ways.
+fn cost(rows: &[OpenRow]) -> (usize, usize) {
+    let leaves = |row: &OpenRow| row.items.iter().filter(|item| item.node.is_some() && item.op.leaves()).count();
+    (rows.len(), rows.iter().zip(1..).map(|(row, number)| number * leaves(row)).sum())
 }
 
 /// Lanes of variables that some operation can give only in one lane.
@@ -64,6 +87,8 @@ struct Filler<'a> {
     block: &'a Block,
     graph: Graph,
     heights: Vec<usize>,
+    /// By node, the first branch that needs it.
+    exits: Vec<usize>,
     /// By node, its row.
     rows: Vec<Option<usize>>,
     /// How many nodes there are, without a jump that is left out.
@@ -75,12 +100,20 @@ struct Filler<'a> {
     live: &'a Live,
     banks: &'a mut Banks,
     reach: Reach,
+    first: First,
 }
 
 impl<'a> Filler<'a> {
-    fn new(block: &'a Block, falls: bool, live: &'a Live, number: usize, banks: &'a mut Banks, reach: Reach) -> Self {
+    fn new(
+        block: &'a Block,
+        falls: bool,
+        live: &'a Live,
+        number: usize,
+        banks: &'a mut Banks,
+        (reach, first): (Reach, First),
+    ) -> Self {
         let graph = depend(block, live);
-        let heights = graph.heights();
+        let (heights, exits) = (graph.heights(), graph.exits(block));
         let mut readers = vec![0; banks.lane_of.len()];
         for node in &block.nodes {
             for var in readings(node, live) {
@@ -97,7 +130,7 @@ impl<'a> Filler<'a> {
         }
         let count = block.nodes.len() - usize::from(falls);
         let rows = vec![None; block.nodes.len()];
-        Filler { block, graph, heights, rows, count, readers, held, live, banks, reach }
+        Filler { block, graph, heights, exits, rows, count, readers, held, live, banks, reach, first }
     }
 
     fn fill(&mut self) -> Vec<OpenRow> {
@@ -120,7 +153,11 @@ impl<'a> Filler<'a> {
         let first = self.rows.iter().position(Option::is_none).unwrap_or(0);
         let end = first.saturating_add(self.reach.0).min(self.count);
         let mut waiting: Vec<usize> = (first..end).filter(|at| self.rows[*at].is_none()).collect();
-        waiting.sort_by_key(|at| (std::cmp::Reverse(self.heights[*at]), *at));
+        waiting.sort_by_key(|at| match self.first {
+            First::Longest => (0, std::cmp::Reverse(self.heights[*at]), *at),
+            First::Exits => (self.exits[*at], std::cmp::Reverse(self.heights[*at]), *at),
+            First::InTurn => (0, std::cmp::Reverse(0), *at),
+        });
         let mut more = true;
         while more {
             more = false;

@@ -19,6 +19,7 @@ const BUCKETS_A_ROW: u32 = 8;
 const LONGEST_UPDATE: u32 = 256;
 
 /// What is taken of each bank.
+#[derive(Debug, Clone, Copy)]
 pub struct Bank {
     next: u32,
 }
@@ -42,14 +43,20 @@ impl Bank {
         Ok((descriptor, Array { address, stride: stride * ROW_BYTES, entries, per_context: 0, banks }))
     }
 
-    /// Rows of a map with keys: its descriptor.
-    pub fn keys(&mut self, kind: MapKind, shape: &MapShape) -> Result<[u32; 5], String> {
+    /// Rows of a map with keys, in which each of so many processors has a value of its own if the kind says so: its descriptor.
+    pub fn keys(&mut self, kind: MapKind, shape: &MapShape, processors: u32) -> Result<[u32; 5], String> {
         let number = match kind {
-            MapKind::LruHash => 3,
+            MapKind::LruHash | MapKind::LruPercpuHash => 3,
             MapKind::LpmTrie => 4,
             _ => 2,
         };
-        let stride = 1 + shape.key_bytes.div_ceil(ROW_BYTES) + shape.value_bytes.div_ceil(ROW_BYTES);
+        let rows = shape.value_bytes.div_ceil(ROW_BYTES);
+        let (step, values) = match kind.per_cpu() {
+            false => (0, rows),
+            true if shape.value_bytes <= ROW_BYTES / 2 => (1, processors.div_ceil(2)),
+            true => (2 * rows, processors * rows),
+        };
+        let stride = 1 + shape.key_bytes.div_ceil(ROW_BYTES) + values;
         let share = share(shape.max_entries);
         let buckets = share.next_power_of_two().max(BUCKETS_A_ROW);
         let first = self.take(u64::from(buckets / BUCKETS_A_ROW) + u64::from(share) * u64::from(stride))?;
@@ -58,7 +65,7 @@ impl Bank {
             shape.max_entries,
             first | buckets.ilog2() << 16,
             (first + buckets / BUCKETS_A_ROW) | self.next << 16,
-            stride << 16,
+            step | stride << 16,
         ])
     }
 

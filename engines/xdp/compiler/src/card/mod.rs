@@ -5,16 +5,20 @@
 //! or no hardware it says why: only a program that uses it is refused.
 //!
 //! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and have the highest numbers.
+//!
+//! Groups of units that run programs of their own share a card's banks and numbers: each group's maps are placed in the [`Room`] that those before
+//! have left. The routes are the card's, so all groups ask the same tables.
 
 mod bank;
 pub mod ring;
 pub mod routes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::check::{FIB_LOOKUP, PRINTS};
-use crate::helpers::PROGRAM;
-use crate::ir::{Array, CONTEXTS, Layout};
+use crate::helpers::{PROGRAM, SOCKET_AT};
+use crate::ir::{Array, CONTEXTS, Layout, Routes, map_pointer};
 use crate::maps::{Contents, Map, MapKind};
 use crate::object::Object;
 use bank::Bank;
@@ -23,10 +27,8 @@ pub use bank::CARD;
 /// Where the unit's own memory begins for programs, and its bytes.
 pub const UNIT: u32 = 0x4000_0000;
 const UNIT_BYTES: u32 = 1 << 16;
-/// Of the 64 maps that a card tells apart, so many are the object's; hidden ones have the numbers behind.
-const OWN_MAPS: usize = 60;
-const OF_RINGS: u32 = 60;
-const OF_ROUTES: u32 = 61;
+/// Maps that a card tells apart.
+const MAPS: u32 = 64;
 /// Bytes of the ring of lines that programs print, and of that of a perf event array.
 const LOG_BYTES: u32 = 1 << 14;
 const PERF_BYTES: u32 = 1 << 15;
@@ -38,12 +40,58 @@ pub struct CardMap {
     pub number: u32,
     /// What describes it, lowest word first.
     pub descriptor: [u32; 5],
-    /// Addresses and what is there before the program runs: of global variables, and of program arrays.
+    /// Addresses and what is there before the program runs: of global variables, of program arrays and of arrays of maps.
     pub contents: Vec<(u32, Vec<u8>)>,
+    /// Keys and values that are there before: of hashes of maps.
+    pub entries: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl CardMap {
+    /// Its rows, the same in each bank.
+    pub fn rows(&self) -> Range<u32> {
+        (self.descriptor[2] & 0xFFFF)..self.descriptor[3] >> 16
+    }
+}
+
+/// What of a card is left for the maps of its next group of units.
+#[derive(Debug, Clone)]
+pub struct Room {
+    bank: Bank,
+    /// Numbers: an object's maps are taken from the beginning, hidden ones from the end.
+    numbers: Range<u32>,
+    /// The tables of routes, once a program asks for them.
+    routes: Option<Routes>,
+}
+
+impl Default for Room {
+    /// An empty card.
+    fn default() -> Self {
+        Self { bank: Bank::default(), numbers: 0..MAPS, routes: None }
+    }
+}
+
+impl Room {
+    /// Places so many hidden maps beside those of an object; gives them, and what `place`, which is told their first number, says of them.
+    fn hidden<T, const COUNT: usize>(
+        &mut self,
+        object: &Object,
+        place: impl FnOnce(&mut Bank, u32) -> Result<(T, [[u32; 5]; COUNT]), String>,
+    ) -> Result<(T, Vec<CardMap>), String> {
+        let (left, own) = (self.numbers.len(), object.maps.len());
+        if left < own + COUNT {
+            return Err(format!("a card has {MAPS} maps, {left} of them are left, and the object itself has {own}"));
+        }
+        let first = self.numbers.end - COUNT as u32;
+        let mut bank = self.bank;
+        let (what, descriptors) = place(&mut bank, first)?;
+        (self.bank, self.numbers.end) = (bank, first);
+        let map = |(number, descriptor)| CardMap { number, descriptor, contents: vec![], entries: vec![] };
+        Ok((what, (first..).zip(descriptors).map(map).collect()))
+    }
 }
 
 /// Where all is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Placement {
     /// For the compiler.
     pub layout: Layout,
@@ -52,6 +100,8 @@ pub struct Placement {
     pub unit: Vec<u8>,
     /// By index of the map, why it is nowhere.
     pub missing: Vec<Option<String>>,
+    /// By number of a helper, why what it needs is nowhere.
+    pub without: BTreeMap<u32, String>,
 }
 
 impl Placement {
@@ -61,14 +111,41 @@ impl Placement {
     /// The name of a program that is not there, and the map.
     pub fn programs(&mut self, object: &Object, row_of: impl Fn(&str) -> Option<u32>) -> Result<(), NoProgram> {
         for made in &mut self.maps {
-            let Some(map) = object.maps.get(made.number as usize) else { continue };
+            let Some(index) = self.layout.index(made.number) else { continue };
+            let Some(map) = object.maps.get(index) else { continue };
             let (Contents::Names(names), Ok(MapKind::ProgArray)) = (&map.contents, map.shape.kind()) else { continue };
-            let Some(array) = self.layout.array(made.number) else { continue };
+            let Some(array) = self.layout.array(index as u32) else { continue };
             for (index, name) in names {
                 let missing = || NoProgram { map: map.name.clone(), name: name.clone() };
                 let row = row_of(name).ok_or_else(missing)?;
                 let address = array.address_at(*index).ok_or_else(missing)?;
                 made.contents.push((address, (PROGRAM | row).to_le_bytes().to_vec()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Placement {
+    /// Puts the pointers of maps into the map of that index, which is to have them.
+    fn inner_maps(&mut self, object: &Object, map: &Map, index: u32) -> Result<(), String> {
+        let Contents::Names(names) = &map.contents else { return Ok(()) };
+        let (number, array) = (self.layout.number(index), self.layout.array(index));
+        for (index, name) in names {
+            let (inner, _) = object.map(name).ok_or_else(|| format!("there is no map {name} for it"))?;
+            let inner_number = self.layout.number(inner);
+            if !self.maps.iter().any(|made| made.number == inner_number) {
+                let why = self.missing[inner as usize].clone();
+                let why = why.unwrap_or_else(|| "units do not share it".to_owned());
+                return Err(format!("{name}, which is to be in it: {why}"));
+            }
+            let pointer = (map_pointer(inner_number) as u32).to_le_bytes().to_vec();
+            let address = array.map(|array| array.address_at(*index));
+            let Some(made) = self.maps.iter_mut().find(|made| made.number == number) else { return Ok(()) };
+            match address {
+                Some(Some(address)) => made.contents.push((address, pointer)),
+                None if map.shape.key_bytes == 4 => made.entries.push((index.to_le_bytes().to_vec(), pointer)),
+                _ => return Err(format!("it has no entry {index} for {name}")),
             }
         }
         Ok(())
@@ -83,42 +160,57 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them.
-pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
-    let (mut unit, mut bank) = (Unit::default(), Bank::default());
-    let mut placement =
-        Placement { layout: Layout::default(), maps: vec![], unit: vec![], missing: vec![None; object.maps.len()] };
-    let hidden = |(number, descriptor)| CardMap { number, descriptor, contents: vec![] };
-    // An empty card has room for them.
-    if helpers.contains(&FIB_LOOKUP)
-        && let Ok((routes, descriptors)) = routes::place(&mut bank, OF_ROUTES)
-    {
-        placement.layout.routes = Some(routes);
-        placement.maps.extend((OF_ROUTES..).zip(descriptors).map(hidden));
+/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a card for it alone. So many
+/// processors may have values of their own: contexts of the card's units, up to the last one that runs the programs.
+pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
+    place_in(&mut Room::default(), object, helpers, processors)
+}
+
+/// The same on a card where others have theirs.
+pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
+    let mut unit = Unit::default();
+    let mut placement = Placement { missing: vec![None; object.maps.len()], ..Placement::default() };
+    if helpers.contains(&FIB_LOOKUP) && room.routes.is_none() {
+        match room.hidden(object, routes::place) {
+            Ok((routes, maps)) => {
+                room.routes = Some(routes);
+                placement.maps.extend(maps);
+            }
+            Err(why) => {
+                placement.without.insert(FIB_LOOKUP, why);
+            }
+        }
     }
+    // Hidden maps are told from the object's by their numbers, which are higher.
+    placement.layout.routes = room.routes.filter(|routes| routes.v4 as usize >= object.maps.len());
     let rings = object.maps.iter().zip(0..).filter_map(|(map, index)| Some((index, ring_bytes(map)?)));
     let (with_records, mut bytes): (Vec<u32>, Vec<u32>) = rings.unzip();
     let prints = PRINTS.iter().any(|number| helpers.contains(number));
     bytes.extend(prints.then_some(LOG_BYTES));
     if !bytes.is_empty() {
-        match ring::place(&mut bank, &bytes) {
-            Ok((descriptor, rings)) => {
-                placement.maps.push(hidden((OF_RINGS, descriptor)));
+        match room.hidden(object, |bank, _| ring::place(bank, &bytes).map(|(descriptor, rings)| (rings, [descriptor])))
+        {
+            Ok((rings, maps)) => {
+                placement.maps.extend(maps);
                 placement.layout.log = rings.last().copied().filter(|_| prints);
                 placement.layout.rings = with_records.into_iter().zip(rings).collect();
             }
-            Err(why) => with_records.iter().for_each(|index| placement.missing[*index as usize] = Some(why.clone())),
+            Err(why) => {
+                with_records.iter().for_each(|index| placement.missing[*index as usize] = Some(why.clone()));
+                placement.without.extend(PRINTS.map(|number| (number, why.clone())));
+            }
         }
     }
+    placement.layout.first = room.numbers.start;
     for (index, map) in object.maps.iter().enumerate() {
+        let number = room.numbers.next();
         if map.shape.kind().is_ok_and(MapKind::has_records) {
             placement.layout.arrays.push(None);
             continue;
         }
-        let placed = if index < OWN_MAPS {
-            one(map, index as u32, &mut unit, &mut bank)
-        } else {
-            Err(format!("a card has {OWN_MAPS} maps of an object, this is number {}", index + 1))
+        let placed = match number {
+            Some(number) => one(map, number, processors, &mut unit, &mut room.bank),
+            None => Err(format!("a card has {MAPS} maps, and none is left for this one")),
         };
         let array = match placed {
             Ok(Place::Unit(array)) => Some(array),
@@ -132,6 +224,14 @@ pub fn place(object: &Object, helpers: &BTreeSet<u32>) -> Placement {
             }
         };
         placement.layout.arrays.push(array);
+    }
+    for (map, index) in object.maps.iter().zip(0..).filter(|(map, _)| map.inner.is_some()) {
+        if let Err(why) = placement.inner_maps(object, map, index) {
+            let number = placement.layout.number(index);
+            placement.maps.retain(|made| made.number != number);
+            placement.layout.arrays[index as usize] = None;
+            placement.missing[index as usize] = Some(why);
+        }
     }
     placement.unit = unit.bytes;
     placement
@@ -153,7 +253,7 @@ enum Place {
     Card(CardMap, Option<Array>),
 }
 
-fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place, String> {
+fn one(map: &Map, number: u32, processors: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place, String> {
     let kind = map.shape.kind().map_err(|error| error.to_string())?;
     if let Contents::Data { bytes, read_only } = &map.contents {
         if *read_only && let Some(address) = unit.take(bytes) {
@@ -162,9 +262,10 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
         }
         let (descriptor, array) = bank.array(1, map.shape.value_bytes)?;
         let contents = vec![(array.address, bytes.clone())];
-        return Ok(Place::Card(CardMap { number, descriptor, contents }, Some(array)));
+        return Ok(Place::Card(CardMap { number, descriptor, contents, entries: vec![] }, Some(array)));
     }
-    let card = |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: vec![] }, array);
+    let card =
+        |(descriptor, array)| Place::Card(CardMap { number, descriptor, contents: vec![], entries: vec![] }, array);
     match kind {
         MapKind::PercpuArray => {
             let stride = map.shape.value_bytes.next_multiple_of(8);
@@ -177,14 +278,24 @@ fn one(map: &Map, number: u32, unit: &mut Unit, bank: &mut Bank) -> Result<Place
                 Array { stride, entries: map.shape.max_entries, per_context: each as u32, ..Array::at(address) };
             Ok(Place::Unit(array))
         }
-        MapKind::Array | MapKind::Devmap | MapKind::ProgArray => {
-            let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes)?;
+        MapKind::Array
+        | MapKind::ArrayOfMaps
+        | MapKind::Devmap
+        | MapKind::Cpumap
+        | MapKind::Xskmap
+        | MapKind::ProgArray => {
+            let more = if kind == MapKind::Xskmap { SOCKET_AT } else { 0 };
+            let (descriptor, array) = bank.array(map.shape.max_entries, map.shape.value_bytes + more)?;
             Ok(card((descriptor, Some(array))))
         }
-        MapKind::Hash | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
-            Ok(card((bank.keys(kind, &map.shape)?, None)))
+        MapKind::Hash | MapKind::HashOfMaps | MapKind::DevmapHash | MapKind::LruHash | MapKind::LpmTrie => {
+            Ok(card((bank.keys(kind, &map.shape, 0)?, None)))
         }
-        _ => Err(format!("units in RTL have no maps of the type {kind}")),
+        MapKind::PercpuHash | MapKind::LruPercpuHash => match bank.keys(kind, &map.shape, processors) {
+            Ok(descriptor) => Ok(card((descriptor, None))),
+            Err(why) => Err(format!("{why}: each has a value for each of {processors} processors")),
+        },
+        MapKind::Ringbuf | MapKind::PerfEventArray => Err("it has records and no entries".to_owned()),
     }
 }
 

@@ -101,8 +101,8 @@ pub(super) fn place(bank: &mut Bank, first: u32) -> Result<(Routes, [[u32; 5]; 3
         max_entries: MAX_PREFIXES,
         flags: 0,
     };
-    let v4 = bank.keys(MapKind::LpmTrie, &shape(8))?;
-    let v6 = bank.keys(MapKind::LpmTrie, &shape(20))?;
+    let v4 = bank.keys(MapKind::LpmTrie, &shape(8), 0)?;
+    let v6 = bank.keys(MapKind::LpmTrie, &shape(20), 0)?;
     let (descriptor, interfaces): ([u32; 5], Array) = bank.array(INTERFACES, INTERFACE_BYTES)?;
     Ok((Routes { v4: first, v6: first + 1, of_interfaces: first + 2, interfaces }, [v4, v6, descriptor]))
 }

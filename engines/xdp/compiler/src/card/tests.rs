@@ -27,11 +27,27 @@ fn an_array_spreads_over_the_banks() {
 fn a_map_with_keys_has_room_for_chance() {
     let mut bank = Bank::default();
     // 64 entries a bank and 56 for chance, 128 buckets in 16 rows; an entry has four.
-    let descriptor = bank.keys(MapKind::Hash, &shape(17, 16, 1024)).expect("there is room");
+    let descriptor = bank.keys(MapKind::Hash, &shape(17, 16, 1024), 0).expect("there is room");
     assert_eq!(descriptor, [0x0010_1102, 1024, 1 | 7 << 16, 17 | (17 + 480) << 16, 4 << 16]);
     // All of a small one may lie in one bank.
-    let descriptor = bank.keys(MapKind::LruHash, &shape(4, 4, 3)).expect("there is room");
+    let descriptor = bank.keys(MapKind::LruHash, &shape(4, 4, 3), 0).expect("there is room");
     assert_eq!(descriptor, [0x0004_0403, 3, 497 | 3 << 16, 498 | 507 << 16, 3 << 16]);
+}
+
+#[test]
+fn each_processor_has_a_value() {
+    let mut bank = Bank::default();
+    // Two processors in a row: 17 rows of values, one of key. All 8 entries may lie in one bank.
+    let descriptor = bank.keys(MapKind::PercpuHash, &shape(4, 8, 8), 33).expect("there is room");
+    assert_eq!(descriptor, [0x0008_0402, 8, 1 | 3 << 16, 2 | (2 + 8 * 19) << 16, 1 | 19 << 16]);
+    // Two rows for each.
+    let descriptor = bank.keys(MapKind::LruPercpuHash, &shape(17, 20, 8), 32).expect("there is room");
+    assert_eq!(descriptor, [0x0014_1103, 8, 154 | 3 << 16, 155 | (155 + 8 * 67) << 16, 4 | 67 << 16]);
+    // What maps.md says of cards of 16 and 8 units.
+    for (entries, processors) in [(1082, 256), (2600, 128)] {
+        let keys = |entries| Bank::default().keys(MapKind::PercpuHash, &shape(16, 8, entries), processors);
+        assert!(keys(entries).is_ok() && keys(entries + 1).is_err());
+    }
 }
 
 #[test]

@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes, folded to 16 bits as Linux does since 6.14.
 //!
-//! Words of 32 bits are added up in 64 bits, of which no sum of what a program can reach runs over; carries come back in at the end. A sum in one's
-//! complement has two zeros: 0 comes out only when all that was added is 0, and so it does in Linux.
+//! A sum in one's complement may be taken over words of any multiple of 16 bits. Those of 48 bits are the widest that are added up in 64 bits without
+//! an overflow, whatever a program can reach; carries come back in at the end. Such a sum has two zeros: 0 comes out only when all that was added
+//! is 0, and so it does in Linux.
 
 use super::Code;
 use super::writer::Writer;
-use crate::insn::Cond;
+use crate::insn::{Cond, Width};
 use crate::ir::{Arg, BinOp, Op, Place, Space};
 
 /// So many bytes are added up without a loop.
@@ -47,14 +48,11 @@ pub(super) fn difference(sides: [(Place, Arg); 2], seed: Arg) -> Code<'static> {
         // Minus nothing is nothing, not the other zero.
         w.jump(both, &[added_then, ZERO, ZERO]);
         w.go(both);
-        let taken = half(w, taken, 32);
-        let taken = half(w, taken, 32);
+        let taken = half(w, taken);
+        let taken = half(w, taken);
         let taken = w.bin(BinOp::Xor, taken, minus);
         let total = w.add(added, taken);
-        // What of the first step is above 32 bits is small: two more are enough.
-        let total = half(w, total, 32);
-        let total = half(w, total, 16);
-        let total = half(w, total, 16);
+        let total = folded(w, total);
         w.done(total);
     })
 }
@@ -68,11 +66,24 @@ fn counted(w: &mut Writer, bytes: Bytes) -> Bytes {
     Bytes { count, ..bytes }
 }
 
-/// The lower bits, and what is above them.
-fn half(w: &mut Writer, sum: Arg, bits: u8) -> Arg {
-    let low = w.value(Op::low(sum, bits));
-    let high = w.bin(BinOp::Rsh, sum, Arg::Const(bits.into()));
+/// The lower 32 bits, and what is above them.
+fn half(w: &mut Writer, sum: Arg) -> Arg {
+    let low = w.low(sum);
+    let high = w.bin(BinOp::Rsh, sum, Arg::Const(32));
     w.add(low, high)
+}
+
+/// A sum folded to 16 bits: of what the first step leaves at most one bit is above 32, so the second gives 32. To these their halves, exchanged,
+/// are added: then the upper half is their sum with its carry, as in Linux' csum_fold.
+fn folded(w: &mut Writer, sum: Arg) -> Arg {
+    let sum = half(w, sum);
+    let carry = w.bin(BinOp::Rsh, sum, Arg::Const(32));
+    let sum = w.add(sum, carry);
+    let narrow = |w: &mut Writer, op, a, b| w.value(Op::Bin { op, width: Width::W32, a, b });
+    let below = narrow(w, BinOp::Mul, sum, Arg::Const(0x1_0001));
+    let above = narrow(w, BinOp::Rsh, sum, Arg::Const(16));
+    let both = narrow(w, BinOp::Add, below, above);
+    narrow(w, BinOp::Rsh, both, Arg::Const(16))
 }
 
 /// The sum of all words. Behind bytes that fill no word there are zeros.
@@ -83,17 +94,21 @@ fn sum(w: &mut Writer, bytes: Bytes) -> Arg {
     }
 }
 
-/// All at once, as a tree: neighbours are added first.
+/// All at once, as a tree: neighbours are added first. Programs write headers, and all that is on the stack, as numbers of up to 32 bits, and such a number
+/// is known without a load: so are the words on the stack, and what is left over by longer ones goes first, where a header is.
 fn straight(w: &mut Writer, bytes: Bytes, count: u32) -> Arg {
-    let load = |w: &mut Writer, at: u32, size| w.load(bytes.space, bytes.base, at.cast_signed(), size);
-    let mut sums: Vec<Arg> = (0..count / 4).map(|word| load(w, 4 * word, 4)).collect();
-    let end = count & !3;
-    if count & 2 != 0 {
-        sums.push(load(w, end, 2));
-    }
-    if count & 1 != 0 {
-        let last = load(w, count - 1, 1);
-        sums.push(w.bin(BinOp::Lsh, last, Arg::Const(u64::from(count & 2) * 8)));
+    const LONG: u32 = 6;
+    let mut sums = Vec::new();
+    let mut at = 0;
+    while at < count {
+        let left = (count - at) & !1;
+        let size = match left {
+            0 => 1,
+            left if bytes.space != Space::Stack && left % LONG == 0 => LONG,
+            left => left.min(4),
+        };
+        sums.push(w.load(bytes.space, bytes.base, at.cast_signed(), size));
+        at += size;
     }
     while sums.len() > 1 {
         sums = sums.chunks(2).map(|pair| pair.iter().copied().reduce(|a, b| w.add(a, b)).unwrap_or(ZERO)).collect();

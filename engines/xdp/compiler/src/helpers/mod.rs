@@ -19,19 +19,23 @@ mod tail_call;
 mod writer;
 
 use crate::card::ring::{HEADER, LONGEST};
+use crate::check::{Facts, MapRef};
 use crate::insn::Width;
 use crate::ir::{Adjust, Arg, BinOp, End, Inst, Layout, Op, Place, Program, Ring, Space};
 use crate::maps::MapKind;
 use crate::object::Object;
 use crate::rows::isa;
+use redirect::Targets;
 use writer::Writer;
 
+pub use redirect::SOCKET_AT;
 pub use tail_call::PROGRAM;
 
 /// What stands around a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
     pub object: &'a Object,
+    pub facts: &'a Facts,
     pub layout: &'a Layout,
     /// The packet may have metadata: this program makes it, or one whose place it takes.
     pub metadata: bool,
@@ -95,9 +99,8 @@ impl Expander<'_> {
             Op::Call { helper, map, args, reads, .. } => match helper.name {
                 "redirect" if args[1] != Arg::Const(0) => Some(redirect::port(args[0], args[1])),
                 "redirect_map" => self.redirect_map(*map, args),
-                "map_lookup_elem" if self.kind(*map) == Some(MapKind::Devmap) => {
-                    let (map, array) = ((*map)?, self.around.layout.array((*map)?)?);
-                    Some(redirect::device(map, array, place(program, reads, args[1])))
+                "map_lookup_elem" if matches!(self.kind(*map), Some(MapKind::Devmap | MapKind::Xskmap)) => {
+                    Some(redirect::lookup(self.targets(*map)?, place(program, reads, args[1])))
                 }
                 "fib_lookup" => {
                     let (routes, query) = (self.around.layout.routes?, place(program, reads, args[1]));
@@ -115,9 +118,30 @@ impl Expander<'_> {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
                     Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))
                 }
+                "map_lookup_elem" | "map_update_elem" | "map_delete_elem" if map.is_none() => {
+                    self.by_pointer(inst.slot, helper.name);
+                    None
+                }
                 _ => self.records(program, inst),
             },
             _ => None,
+        }
+    }
+
+    /// A call on a map that a pointer names: all that it may name must be maps that the card looks up in by number.
+    fn by_pointer(&mut self, slot: usize, helper: &str) {
+        use MapKind::{Array, Hash, LpmTrie, LruHash, LruPercpuHash, PercpuHash};
+        let maps = self.around.facts.insns.get(slot).map(|facts| &facts.maps);
+        for map in maps.into_iter().flatten() {
+            let (MapRef::Of(index) | MapRef::In(index)) = *map;
+            let Some(named) = self.around.object.maps.get(index as usize) else { continue };
+            let inner = if let MapRef::In(_) = map { named.inner.as_ref() } else { Some(&named.shape) };
+            let Some(kind) = inner.and_then(|shape| shape.kind().ok()) else { continue };
+            if !matches!(kind, Array | Hash | LruHash | LpmTrie | PercpuHash | LruPercpuHash) {
+                let which = if let MapRef::In(_) = map { "a map in" } else { "one of several maps," };
+                self.beyond(format!("bpf_{helper}() with {which} {}, of the type {kind}", named.name));
+                return;
+            }
         }
     }
 
@@ -196,7 +220,8 @@ impl Expander<'_> {
             self.beyond("bpf_redirect_map() with flags that are not known before".into());
             return None;
         };
-        if flags & !redirect::DEVICE_FLAGS != 0 {
+        let kind = self.kind(map);
+        if flags & !redirect::flags_of(kind) != 0 {
             return Some(Box::new(|w| w.done(Arg::Const(0))));
         }
         if flags & redirect::BROADCAST != 0 {
@@ -204,22 +229,28 @@ impl Expander<'_> {
             return None;
         }
         let (key, given) = (args[1], flags & redirect::RESULT);
-        match (self.kind(map), map.and_then(|map| self.around.layout.array(map)), map) {
-            (Some(MapKind::Devmap), Some(array), Some(map)) => Some(redirect::by_number(map, array, key, given)),
-            (Some(MapKind::DevmapHash), _, Some(map)) => {
+        match (kind, map) {
+            (Some(MapKind::DevmapHash), Some(map)) => {
                 let key_at = self.key_at(8, "bpf_redirect_map() with a devmap_hash")?;
                 Some(redirect::by_hash(map, key_at, key, given))
             }
-            (Some(MapKind::Devmap), None, _) => {
-                self.beyond("bpf_redirect_map(), and there is no memory for its map".into());
-                None
+            (Some(_), _) => {
+                let targets = self.targets(map);
+                if targets.is_none() {
+                    self.beyond("bpf_redirect_map(), and there is no memory for its map".into());
+                }
+                Some(redirect::by_number(targets?, key, given))
             }
-            (kind, ..) => {
-                let kind = kind.map_or_else(|| "several types".into(), |kind| kind.to_string());
-                self.beyond(format!("bpf_redirect_map() with a map of the type {kind}"));
+            (None, _) => {
+                self.beyond("bpf_redirect_map() with one of several maps".into());
                 None
             }
         }
+    }
+
+    /// A map by whose entries frames are redirected.
+    fn targets(&self, map: Option<u32>) -> Option<Targets> {
+        Some(Targets { map: map?, array: self.around.layout.array(map?)?, kind: self.kind(map)? })
     }
 
     /// Where a key of so many bytes, a multiple of 8, stands while a helper's code asks for it: below the program's stack. Its distance from the

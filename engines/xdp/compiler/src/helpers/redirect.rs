@@ -1,6 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_redirect`, `bpf_redirect_map` and lookups in maps of devices. The first four bytes of such a map's value are the interface, 0 is none; behind
-//! them may stand a program, which cards do not run.
+//! `bpf_redirect`, `bpf_redirect_map` and lookups in maps by which frames are redirected.
+//!
+//! The first four bytes of an entry are an interface, of processors the length of a queue, of sockets the queue that a socket is bound to. 0 is no
+//! interface and no processor; whether there is a socket the word behind says. Behind interfaces and processors may stand a program, which cards do not run.
+//! A card has no processors and no sockets: what is redirected there goes to no interface, and is refused as on native code.
 //!
 //! What names where the packet goes is the call of `bpf_redirect` without flags that is left: the core does it.
 
@@ -9,12 +12,46 @@ use super::writer::Writer;
 use crate::check::{LOOKUP, REDIRECT};
 use crate::insn::Cond;
 use crate::ir::{Arg, Array, Op, Place, Space, Special, map_pointer};
+use crate::maps::MapKind;
 use crate::rows;
 
 /// Flags of `bpf_redirect_map`: what it gives when there is no such entry; to all entries; those that maps of devices take.
 pub(super) const RESULT: u64 = 3;
 pub(super) const BROADCAST: u64 = 8;
-pub(super) const DEVICE_FLAGS: u64 = RESULT | BROADCAST | 16;
+const DEVICE_FLAGS: u64 = RESULT | BROADCAST | 16;
+
+/// Where an entry of sockets says, in four bytes, whether there is one.
+pub const SOCKET_AT: u32 = 4;
+
+/// The flags that `bpf_redirect_map` takes with maps of a kind.
+pub(super) fn flags_of(kind: Option<MapKind>) -> u64 {
+    match kind {
+        Some(MapKind::Cpumap | MapKind::Xskmap) => RESULT,
+        _ => DEVICE_FLAGS,
+    }
+}
+
+/// A map whose keys are numbers of entries.
+#[derive(Clone, Copy)]
+pub(super) struct Targets {
+    pub map: u32,
+    pub array: Array,
+    pub kind: MapKind,
+}
+
+impl Targets {
+    /// Where the word is that is not 0 when there is an entry.
+    fn there_at(&self) -> i32 {
+        if self.kind == MapKind::Xskmap { SOCKET_AT.cast_signed() } else { 0 }
+    }
+
+    /// The address of an entry, and the word that says whether it is there.
+    fn entry(&self, w: &mut Writer, number: Arg) -> (Arg, Arg) {
+        let address = self.array.address_of(number, &mut |op| w.value(op));
+        let there = w.load(Space::Map(self.map), address, self.there_at(), 4);
+        (address, there)
+    }
+}
 
 /// `bpf_redirect` with flags: only 0 is taken, others give XDP_ABORTED.
 pub(super) fn port(ifindex: Arg, flags: Arg) -> Code<'static> {
@@ -28,17 +65,18 @@ pub(super) fn port(ifindex: Arg, flags: Arg) -> Code<'static> {
 }
 
 /// `bpf_redirect_map` where the key is the number of an entry. `given`: the result when there is none.
-pub(super) fn by_number(map: u32, array: Array, key: Arg, given: u64) -> Code<'static> {
+pub(super) fn by_number(targets: Targets, key: Arg, given: u64) -> Code<'static> {
     Box::new(move |w| {
-        let (to, [ifindex]) = w.block();
+        let (to, [there]) = w.block();
         let number = w.low(key);
-        let outside = w.when(Cond::Lt, number, Arg::Const(array.entries.into()));
-        let (_, found) = entry(w, map, array, number);
+        let outside = w.when(Cond::Lt, number, Arg::Const(targets.array.entries.into()));
+        let (_, found) = targets.entry(w, number);
         w.jump(to, &[found]);
         w.go(outside);
         w.jump(to, &[Arg::Const(0)]);
         w.go(to);
-        redirect(w, ifindex, given);
+        let ifindex = if targets.kind == MapKind::Devmap { there } else { Arg::Const(0) };
+        redirect(w, there, ifindex, given);
     })
 }
 
@@ -57,17 +95,17 @@ pub(super) fn by_hash(map: u32, key_at: i64, key: Arg, given: u64) -> Code<'stat
         w.go(none);
         w.jump(to, &[Arg::Const(0)]);
         w.go(to);
-        redirect(w, ifindex, given);
+        redirect(w, ifindex, ifindex, given);
     })
 }
 
-/// `bpf_map_lookup_elem` in a map whose keys are numbers: the value's address, when there is an interface.
-pub(super) fn device(map: u32, array: Array, key: Place) -> Code<'static> {
+/// `bpf_map_lookup_elem` in a map whose keys are numbers: the value's address, when there is an entry.
+pub(super) fn lookup(targets: Targets, key: Place) -> Code<'static> {
     Box::new(move |w| {
         let number = w.load(key.space, key.base, key.offset, 4);
-        let outside = w.when(Cond::Lt, number, Arg::Const(array.entries.into()));
-        let (address, ifindex) = entry(w, map, array, number);
-        let empty = w.when(Cond::Ne, ifindex, Arg::Const(0));
+        let outside = w.when(Cond::Lt, number, Arg::Const(targets.array.entries.into()));
+        let (address, there) = targets.entry(w, number);
+        let empty = w.when(Cond::Ne, there, Arg::Const(0));
         w.done(address);
         for none in [outside, empty] {
             w.go(none);
@@ -76,17 +114,10 @@ pub(super) fn device(map: u32, array: Array, key: Place) -> Code<'static> {
     })
 }
 
-/// The address of an entry, and its interface.
-fn entry(w: &mut Writer, map: u32, array: Array, number: Arg) -> (Arg, Arg) {
-    let address = array.address_of(number, &mut |op| w.value(op));
-    let ifindex = w.load(Space::Map(map), address, 0, 4);
-    (address, ifindex)
-}
-
-/// To an interface if there is one. None is named, too: it takes the place of one that a call before has named.
-fn redirect(w: &mut Writer, ifindex: Arg, given: u64) {
+/// To an interface if there is an entry. None is named, too: it takes the place of one that a call before has named.
+fn redirect(w: &mut Writer, there: Arg, ifindex: Arg, given: u64) {
     name(w, ifindex);
-    let none = w.when(Cond::Ne, ifindex, Arg::Const(0));
+    let none = w.when(Cond::Ne, there, Arg::Const(0));
     w.done(Arg::Const(rows::REDIRECT.into()));
     w.go(none);
     w.done(Arg::Const(given));

@@ -54,6 +54,9 @@ pub struct Ring {
 /// What a target says of memory outside of the core.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
+    /// The number by which the target knows the object's first map; the others follow. Hidden maps (card/mod.rs) have numbers behind all of them, and are
+    /// called by these before rows are made, too.
+    pub first: u32,
     /// By index of the map, its values. None: it must be asked by a call.
     pub arrays: Vec<Option<Array>>,
     /// By index of the map, its records.
@@ -112,7 +115,8 @@ impl Layout {
         let (mut unit, mut card) = (u64::from(UNIT), u64::from(CARD));
         let place = |map: &crate::maps::Map| {
             let kind = map.shape.kind().ok()?;
-            let numbered = matches!(kind, MapKind::Array | MapKind::PercpuArray | MapKind::Devmap | MapKind::ProgArray);
+            use MapKind::{Array as Plain, ArrayOfMaps, Cpumap, Devmap, PercpuArray, ProgArray, Xskmap};
+            let numbered = matches!(kind, Plain | PercpuArray | ArrayOfMaps | Devmap | Cpumap | Xskmap | ProgArray);
             if !numbered && !matches!(map.contents, Contents::Data { .. }) {
                 return None;
             }
@@ -132,6 +136,16 @@ impl Layout {
             Some(Array { address, stride, entries: map.shape.max_entries, per_context, banks: None })
         };
         Layout { arrays: object.maps.iter().map(place).collect(), ..Layout::default() }
+    }
+
+    /// The number by which the target knows a map.
+    pub fn number(&self, map: u32) -> u32 {
+        if (map as usize) < self.arrays.len() { self.first + map } else { map }
+    }
+
+    /// The index of the object's map that has this number.
+    pub fn index(&self, number: u32) -> Option<usize> {
+        number.checked_sub(self.first).map(|index| index as usize).filter(|index| *index < self.arrays.len())
     }
 
     /// What is known of a map's values.

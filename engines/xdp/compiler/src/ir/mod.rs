@@ -103,9 +103,9 @@ pub struct Place {
     pub bytes: u32,
 }
 
-/// The number that stands for a pointer to the object's map of that index: 0 is null. Maps inside maps have the numbers behind those.
+/// The number that stands for a pointer to the map that the target knows by that number ([`Layout::number`]): 0 is null. Entries of maps of maps hold it, in four bytes.
 pub fn map_pointer(map: u32) -> u64 {
-    u64::from(map) + 1
+    u64::from(1 << 16 | map)
 }
 
 /// What an instruction does. Widths: a 32-bit operation takes the lower halves and clears the upper half of its result; the upper half of its
@@ -173,7 +173,7 @@ pub enum Op {
     /// A helper outside of the core. `reads` and `writes` is the memory that it reaches through its arguments.
     Call {
         helper: Helper,
-        /// The object's map that it works on, where that is known.
+        /// The object's map that it works on. None: the pointer among the arguments says.
         map: Option<u32>,
         /// As in eBPF. Maps are [`map_pointer`]s, the context is 0.
         args: Vec<Arg>,

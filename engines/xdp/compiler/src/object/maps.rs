@@ -36,7 +36,26 @@ pub(super) fn read(elf: &Elf, btf: &Btf, notes: &mut Vec<String>) -> Result<Vec<
             }
         }
     }
+    all.iter().try_for_each(|declared| inner(&declared.map, &all))?;
     Ok(all)
+}
+
+/// Checks the maps that a map of maps begins with.
+fn inner(map: &Map, all: &[Declared]) -> Result<(), ObjectError> {
+    let (Contents::Names(names), Some(wanted)) = (&map.contents, &map.inner) else { return Ok(()) };
+    for (index, name) in names {
+        let found = all.iter().find(|declared| declared.map.name == *name);
+        let what = match found {
+            Some(found) if wanted.takes(&found.map.shape) => continue,
+            Some(_) => {
+                "another shape than its maps: they need the same type, sizes and flags, arrays the same max_entries"
+            }
+            None => "no place in this object: it is to be a map",
+        };
+        let what = format!("its entry {index}, {name}, has {what}");
+        return Err(ObjectError::Map { map: map.name.clone(), section: map.section.clone(), what });
+    }
+    Ok(())
 }
 
 /// Whether a section of that name holds global variables, and if so, whether they are constants.

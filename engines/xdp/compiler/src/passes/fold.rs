@@ -59,9 +59,11 @@ fn binary(context: &Context, op: BinOp, width: Width, a: Arg, b: Arg) -> Option<
         let whole = matches!(b, Arg::Const(_)) && op == And
             || matches!(op, And | Or | Xor | Div | Mod) && context.fits(a, 32) && context.fits(b, 32)
             || op == Rsh && matches!(b, Arg::Const(_)) && context.fits(a, 32);
-        if whole {
+        if whole && !narrow_operand(op, b) {
             return bin(op, Width::W64, a, b);
         }
+    } else if narrow_operand(op, b) && context.fits(a, 32) {
+        return bin(op, Width::W32, a, b);
     }
     // What is left of an operation that changes nothing: of 32 bits, the lower half.
     let same = |arg: Arg| {
@@ -103,4 +105,10 @@ fn binary(context: &Context, op: BinOp, width: Width, a: Arg, b: Arg) -> Option<
         return bin(op, width, *x, Arg::Const(both & mask));
     }
     None
+}
+
+/// Whether a constant is an operand of the core's row at 32 bits only, where an operation on 64 would need a register for it.
+fn narrow_operand(op: BinOp, b: Arg) -> bool {
+    const FIRST: u64 = 1 << 31;
+    matches!(op, BinOp::Or | BinOp::Xor) && matches!(b, Arg::Const(FIRST..=0xFFFF_FFFF))
 }

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::length::{LONGEST, Length};
 use crate::check::{Scalar, alu, decided, extend, refined};
 use crate::insn::{AluOp, Cond, Size, Width};
 use crate::ir::{Arg, BinOp, BlockId, End, Op, Order, Program, Special, ValueId};
@@ -97,6 +98,7 @@ impl Known {
             told: vec![vec![]; program.blocks.len()],
         };
         let before = program.predecessors();
+        let mut lengths: Vec<Option<Length>> = vec![None; program.blocks.len()];
         for (place, &block) in order.blocks.iter().enumerate() {
             let ways: Vec<BlockId> =
                 before[block.0 as usize].iter().copied().filter(|way| order.reaches(*way)).collect();
@@ -118,13 +120,30 @@ impl Known {
                     known.values[param.0 as usize] = joined.unwrap_or(Scalar::ANY);
                 }
             }
+            let mut length = known.length(block, &ways, &lengths);
             for inst in &program.block(block).insts {
+                let told = length.step(inst, |arg| known.at(block, arg));
                 if let Some(result) = inst.result {
-                    known.values[result.0 as usize] = known.result(block, &inst.op);
+                    known.values[result.0 as usize] = told.unwrap_or_else(|| known.result(block, &inst.op));
                 }
             }
+            lengths[block.0 as usize] = Some(length);
         }
         known
+    }
+
+    /// The packet's length where a block begins. A loop comes back with what is not known yet.
+    fn length(&self, block: BlockId, ways: &[BlockId], ends: &[Option<Length>]) -> Length {
+        let end = |way: &BlockId| ends[way.0 as usize];
+        match ways {
+            _ if block == BlockId(0) => Length::ANY,
+            [only] => end(only).unwrap_or(Length::ANY),
+            _ => {
+                let settled = |way| Some(end(way)?.settled(|value| self.at(*way, Arg::Value(value))));
+                let all: Option<Vec<Length>> = ways.iter().map(settled).collect();
+                all.and_then(|all| all.into_iter().reduce(Length::join)).unwrap_or(Length::ANY)
+            }
+        }
     }
 
     /// What the comparison at the end of `from` says in `to`, to which nothing else leads.
@@ -209,7 +228,7 @@ fn size(bytes: u32) -> Size {
 /// What every packet's surroundings keep to (engines/xdp/core.md).
 fn of_special(special: Special) -> Scalar {
     match special {
-        Special::Len => Scalar::up_to(4096),
+        Special::Len => Scalar::up_to(LONGEST),
         Special::Time => Scalar::ANY,
         Special::Data | Special::DataEnd | Special::DataMeta => Scalar::between(0x1_0000, 0x1_1000),
         Special::Stack => Scalar::between(0x2_0000, 0x2_0200),

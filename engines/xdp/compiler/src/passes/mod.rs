@@ -15,7 +15,9 @@ mod flow;
 mod fold;
 mod joins;
 mod known;
+mod length;
 mod loads;
+mod packet;
 mod params;
 mod peephole;
 mod replace;
@@ -36,7 +38,7 @@ pub struct Pass {
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 17] = [
+pub const PASSES: [Pass; 18] = [
     Pass { name: "flow", run: flow::run },
     Pass { name: "parameters", run: params::run },
     Pass { name: "dead values", run: dead::run },
@@ -49,6 +51,7 @@ pub const PASSES: [Pass; 17] = [
     Pass { name: "same values", run: same::run },
     Pass { name: "stack", run: stack::run },
     Pass { name: "stack at joins", run: joins::run },
+    Pass { name: "packet", run: packet::run },
     Pass { name: "byte order", run: endian::run },
     Pass { name: "wide loads", run: loads::run },
     Pass { name: "wide stores", run: wide::run },

@@ -134,7 +134,7 @@ fn join(mut a: Vec<Byte>, b: Vec<Byte>) -> Vec<Byte> {
 }
 
 /// What a store leaves, byte by byte.
-fn stored(place: &Place, swap: bool, value: Arg) -> Vec<Byte> {
+pub(super) fn stored(place: &Place, swap: bool, value: Arg) -> Vec<Byte> {
     let byte = |index: u8| match value {
         Arg::Const(number) => Byte::Const((number >> (8 * index)) as u8),
         value => Byte::Of(value, index),

@@ -81,8 +81,11 @@ fn find(block: &Block, uses: &HashMap<ValueId, usize>) -> Option<Merge> {
             };
             if let (Arg::Const(low), Arg::Const(high)) = (low, high) {
                 let mask = (1u64 << (8 * low_bytes)) - 1;
-                let value = Arg::Const(low & mask | high << (8 * low_bytes));
-                let store = Op::Store { place: both, swap: false, value };
+                let value = low & mask | high << (8 * low_bytes);
+                if !is_operand(&both, value) {
+                    continue;
+                }
+                let store = Op::Store { place: both, swap: false, value: Arg::Const(value) };
                 return Some(Merge { gone: earlier, stays: later, store, load: None });
             }
             if let Some((value, load)) = loads(block, low, high, low_bytes, uses) {
@@ -92,6 +95,14 @@ fn find(block: &Block, uses: &HashMap<ValueId, usize>) -> Option<Merge> {
         }
     }
     None
+}
+
+/// Whether a number is stored without being brought into a register first: 32 bits are, with their sign, into packet and stack. Elsewhere a store
+/// takes a register in any case.
+fn is_operand(place: &Place, number: u64) -> bool {
+    let above = 64 - 8 * place.bytes;
+    let signed = (number << above).cast_signed() >> above;
+    place.bytes <= 4 || i32::try_from(signed).is_ok() || !matches!(place.space, Space::Packet | Space::Stack)
 }
 
 /// The place that two beside each other are together.

@@ -31,7 +31,7 @@ pub fn within(row: &Row, lanes: Lanes) -> Result<(), Limit> {
     let count = lanes.count();
     let bank = match count {
         1 => 32,
-        2 => 16,
+        2 | 3 => 16,
         _ => 8,
     };
     let mut once = Vec::new();

@@ -18,9 +18,9 @@ pub const LOOK_BYTES: usize = 62;
 /// # Errors
 /// None that a program of this module has: its jumps stay inside it.
 pub fn for_card(object: &Object, seed: u64) -> Result<Program, CodeError> {
-    const KINDS: [MapKind; 5] =
-        [MapKind::Array, MapKind::PercpuArray, MapKind::Hash, MapKind::LruHash, MapKind::LpmTrie];
-    let mut writer = Writer::new(seed, true, entries(object, &KINDS));
+    use MapKind::{Array, Hash, LpmTrie, LruHash, LruPercpuHash, PercpuArray, PercpuHash};
+    let kinds = [Array, PercpuArray, Hash, PercpuHash, LruHash, LruPercpuHash, LpmTrie];
+    let mut writer = Writer::new(seed, true, entries(object, &kinds));
     let used = writer.below(3);
     while writer.maps.len() > used {
         let one = writer.below(writer.maps.len());

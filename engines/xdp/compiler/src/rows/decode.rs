@@ -167,6 +167,7 @@ fn request(imm: u32, lane: usize) -> Result<Asks<InWindow>, DecodeError> {
     let kind = get(imm, (isa::REQUEST_KIND_AT, isa::REQUEST_KIND_BITS));
     let error = DecodeError::Request { lane, kind };
     let number = get(imm, (isa::REQUEST_NUMBER_AT, isa::REQUEST_NUMBER_BITS)) as u16;
+    let map = (!bit(imm, isa::REQUEST_POINTER_AT)).then_some(number);
     let count = get(imm, (isa::REQUEST_COUNT_AT, isa::REQUEST_COUNT_BITS)) as u8;
     let bytes = Bytes { count, swap: bit(imm, isa::REQUEST_SWAP_AT) };
     let window = match (bit(imm, isa::REQUEST_KEY_STACK_AT), bit(imm, isa::REQUEST_KEY_PACKET_AT)) {
@@ -189,9 +190,9 @@ fn request(imm: u32, lane: usize) -> Result<Asks<InWindow>, DecodeError> {
             width: if bit(imm, isa::REQUEST_DIV_NARROW_AT) { Width::W32 } else { Width::W64 },
         },
         isa::KIND_HELPER => Asks::Helper { number },
-        isa::KIND_LOOKUP => Asks::Lookup { map: number, key },
-        isa::KIND_UPDATE => Asks::Update { map: number, key },
-        isa::KIND_DELETE => Asks::Delete { map: number, key },
+        isa::KIND_LOOKUP => Asks::Lookup { map, key },
+        isa::KIND_UPDATE => Asks::Update { map, key },
+        isa::KIND_DELETE => Asks::Delete { map, key },
         isa::KIND_TAIL_CALL => Asks::TailCall,
         _ => return Err(error),
     })

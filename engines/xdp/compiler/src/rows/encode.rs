@@ -254,10 +254,13 @@ fn request(asks: &Asks<InWindow>, answer: bool) -> Result<u64, EncodeError> {
             bits.put((isa::REQUEST_DIV_NARROW_AT, 1), "the width", width == Width::W32)?;
         }
         Asks::Helper { number: of }
-        | Asks::Lookup { map: of, .. }
-        | Asks::Update { map: of, .. }
-        | Asks::Delete { map: of, .. } => {
+        | Asks::Lookup { map: Some(of), .. }
+        | Asks::Update { map: Some(of), .. }
+        | Asks::Delete { map: Some(of), .. } => {
             bits.put((isa::REQUEST_NUMBER_AT, isa::REQUEST_NUMBER_BITS), "a helper's or map's number", of)?;
+        }
+        Asks::Lookup { map: None, .. } | Asks::Update { map: None, .. } | Asks::Delete { map: None, .. } => {
+            bits.put((isa::REQUEST_POINTER_AT, isa::REQUEST_POINTER_BITS), "a map's pointer", 1)?;
         }
         Asks::TailCall => {}
     }

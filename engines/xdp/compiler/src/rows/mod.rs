@@ -29,11 +29,11 @@ impl Lanes {
     pub const STORING: usize = 2;
 
     /// All numbers of lanes that there are.
-    pub const ALL: [Lanes; 4] = [Lanes(1), Lanes(2), Lanes(4), Lanes(8)];
+    pub const ALL: [Lanes; 5] = [Lanes(1), Lanes(2), Lanes(3), Lanes(4), Lanes(8)];
     /// The usual number.
     pub const FOUR: Lanes = Lanes(4);
 
-    /// 1, 2, 4 or 8.
+    /// 1, 2, 3, 4 or 8.
     pub fn new(count: usize) -> Option<Lanes> {
         Lanes::ALL.into_iter().find(|lanes| lanes.count() == count)
     }
@@ -47,7 +47,7 @@ impl Lanes {
     pub fn registers(self) -> usize {
         match self.0 {
             1 => 32,
-            2 => 16,
+            2 | 3 => 16,
             _ => 8,
         }
     }

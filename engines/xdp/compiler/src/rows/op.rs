@@ -49,7 +49,7 @@ pub struct Key<P> {
     pub place: P,
 }
 
-/// What a request asks for. The numbers are of helpers and maps.
+/// What a request asks for. The numbers are of helpers and maps; no number: argument 3 is the map's pointer ([`crate::ir::map_pointer`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Asks<P> {
     Load {
@@ -72,15 +72,15 @@ pub enum Asks<P> {
         number: u16,
     },
     Lookup {
-        map: u16,
+        map: Option<u16>,
         key: Option<Key<P>>,
     },
     Update {
-        map: u16,
+        map: Option<u16>,
         key: Option<Key<P>>,
     },
     Delete {
-        map: u16,
+        map: Option<u16>,
         key: Option<Key<P>>,
     },
     /// The program that begins with the row in `a` takes over.

@@ -108,6 +108,7 @@ impl Display for InLane<'_> {
             Do::Redirect { to } => write!(f, "redir {dst}, {to}"),
             Do::Args { k, a, b } => write!(f, "arg {k}, {a}, {b}"),
             Do::Request { asks, answer, a, b } => {
+                let of = |map: &Option<u16>| map.map_or_else(|| "pointer".into(), |map| map.to_string());
                 let name = match asks {
                     Asks::Load { bytes, signed } => format!("load {}{}", bytes.count, flags(*signed, *bytes)),
                     Asks::Store { bytes } => format!("store {}{}", bytes.count, flags(false, *bytes)),
@@ -117,9 +118,9 @@ impl Display for InLane<'_> {
                         format!("{sign}{name}{}", bits(*width))
                     }
                     Asks::Helper { number } => format!("helper {number}"),
-                    Asks::Lookup { map, .. } => format!("lookup {map}"),
-                    Asks::Update { map, .. } => format!("update {map}"),
-                    Asks::Delete { map, .. } => format!("delete {map}"),
+                    Asks::Lookup { map, .. } => format!("lookup {}", of(map)),
+                    Asks::Update { map, .. } => format!("update {}", of(map)),
+                    Asks::Delete { map, .. } => format!("delete {}", of(map)),
                     Asks::TailCall => "tail_call".into(),
                 };
                 if *answer {

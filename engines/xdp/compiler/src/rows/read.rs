@@ -68,6 +68,11 @@ impl<'a> Words<'a> {
         self.parse("a number", |word| word.parse().ok())
     }
 
+    /// A map's number, if it has one here.
+    fn map(&mut self) -> Read<Option<u16>> {
+        if self.have("pointer") { Ok(None) } else { self.number().map(Some) }
+    }
+
     fn source(&mut self) -> Read<Source> {
         self.parse("a register or a special source", source)
     }
@@ -261,9 +266,9 @@ fn request(words: &mut Words<'_>, answer: bool) -> Read<LaneOp> {
             Asks::Atomic { op, count: words.number()? }
         }
         "helper" => Asks::Helper { number: words.number()? },
-        "lookup" => Asks::Lookup { map: words.number()?, key: None },
-        "update" => Asks::Update { map: words.number()?, key: None },
-        "delete" => Asks::Delete { map: words.number()?, key: None },
+        "lookup" => Asks::Lookup { map: words.map()?, key: None },
+        "update" => Asks::Update { map: words.map()?, key: None },
+        "delete" => Asks::Delete { map: words.map()?, key: None },
         "tail_call" => Asks::TailCall,
         _ => {
             let Some((stem, width)) = width(name) else { return words.wrong(name, "a request") };

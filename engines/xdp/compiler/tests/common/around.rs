@@ -7,7 +7,7 @@ use penstock_xdp_compiler::object::Object;
 use penstock_xdp_compiler::rows::Asks;
 use penstock_xdp_compiler::rows::run::{Asked, Outside};
 
-use super::world::Plain;
+use super::world::{Plain, map_of};
 
 /// The maps of the form's interpreter, behind the requests of rows.
 pub struct Around {
@@ -40,6 +40,7 @@ impl Outside for Around {
     }
 
     fn call(&mut self, asked: &Asked, memory: &mut Memory) -> u64 {
+        let pointed = map_of(asked.args[3]);
         let (number, map) = match asked.asks {
             Asks::Lookup { map, .. } => (1, map),
             Asks::Update { map, .. } => (2, map),
@@ -50,8 +51,9 @@ impl Outside for Around {
             }
             _ => panic!("{asked:?}"),
         };
+        let map = map.map(u32::from).or(pointed).unwrap();
         // The key: what the window has, and the rest from memory.
-        let bytes = self.key_bytes[usize::from(map)];
+        let bytes = self.key_bytes[map as usize];
         let mut key = asked.key.clone().unwrap_or_default();
         key.truncate(bytes as usize);
         let rest = bytes - key.len() as u32;
@@ -61,7 +63,7 @@ impl Outside for Around {
         // The world reads it from memory: from the far end of the stack of a copy.
         let mut copy = memory.clone();
         copy.write(0x2_0000, &key).unwrap();
-        let args = [map_pointer(map.into()), 0x2_0000, asked.args[1], asked.args[2], 0];
-        self.world.call(&mut copy, find_helper(number).unwrap(), Some(map.into()), &args).unwrap()
+        let args = [map_pointer(map), 0x2_0000, asked.args[1], asked.args[2], 0];
+        self.world.call(&mut copy, find_helper(number).unwrap(), Some(map), &args).unwrap()
     }
 }

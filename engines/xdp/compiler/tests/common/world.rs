@@ -43,6 +43,11 @@ pub fn row_of(map: u32, index: u32) -> u32 {
     map << 6 | index
 }
 
+/// The map that a pointer names.
+pub fn map_of(pointer: u64) -> Option<u32> {
+    (pointer >> 16 == 1).then_some(pointer as u32 & 0xffff)
+}
+
 fn not(number: i64) -> u64 {
     (-number).cast_unsigned()
 }
@@ -65,6 +70,12 @@ impl Plain {
             if let Contents::Data { bytes, .. } = &map.contents {
                 let address = plain.layout.array(index as u32).unwrap().address;
                 plain.put(address.into(), bytes);
+            }
+            if let (Contents::Names(names), Some(_)) = (&map.contents, &map.inner) {
+                for (at, name) in names {
+                    let pointer = (map_pointer(object.map(name).unwrap().0) as u32).to_le_bytes();
+                    plain.set(index as u32, &at.to_le_bytes(), &pointer, 0);
+                }
             }
             // Half of the places hold a program, whose first row says which.
             if let Ok(MapKind::ProgArray) = map.shape.kind() {
@@ -96,7 +107,7 @@ impl Plain {
         match shape.kind().unwrap() {
             MapKind::ProgArray => None,
             MapKind::Devmap => self.entry(map, key).filter(|address| self.bytes(*address, 4) != [0; 4]),
-            MapKind::Array | MapKind::PercpuArray => self.entry(map, key),
+            MapKind::Array | MapKind::PercpuArray | MapKind::ArrayOfMaps => self.entry(map, key),
             MapKind::LpmTrie => {
                 let bits = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
                 let bit = |bytes: &[u8], at: usize| bytes[4 + at / 8] >> (7 - at % 8) & 1;
@@ -185,6 +196,8 @@ impl World for Plain {
     }
 
     fn call(&mut self, memory: &mut Memory, helper: &Helper, map: Option<u32>, args: &[u64]) -> Option<u64> {
+        let pointed = || map_of(args[0]).filter(|_| helper.name.starts_with("map_"));
+        let map = map.or_else(pointed);
         let shape = map.map(|map| self.maps[map as usize].shape.clone());
         if let Some(map) = map {
             // Behind the context, where there is one.

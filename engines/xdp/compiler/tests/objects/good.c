@@ -282,4 +282,113 @@ ASM(tests,
     "r6 = *(u32 *)(r1 + 12); *(u64 *)(r10 - 8) = 0; r0 = 1; if r6 & 0xfffffff8 goto 1f; r3 = r10; r3 += -8; r3 += r6;"
     "r0 = *(u8 *)(r3 + 0); 1: exit;")
 
+/* Changes the last byte of a packet that has so many. */
+static __always_inline int marked(struct xdp_md *ctx, int bytes) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + bytes) > frame_end(ctx)) return XDP_DROP;
+  data[bytes - 1] += 1;
+  return 11;
+}
+
+/* Packets of more than 60 bytes, made as long as a number says: what is checked behind that is there always, never, or in some. */
+#define CUT(name, length, checked)                                  \
+  SEC("xdp") int name(struct xdp_md *ctx) {                         \
+    int bytes = frame_end(ctx) - frame_start(ctx);                  \
+    if (bytes <= 60) return XDP_PASS;                               \
+    if (bpf_xdp_adjust_tail(ctx, length - bytes)) return XDP_TX;    \
+    return marked(ctx, checked);                                    \
+  }
+CUT(cut, 60, 60)
+CUT(cut_shorter, 61, 62)
+CUT(cut_too_short, 13, 13)
+CUT(cut_or_longer, 64, 64)
+CUT(cut_far, -3000, 1)
+
+/* The packet's head, or its tail, moves from where there are 34 bytes. */
+#define MOVED(name, helper, by, checked)                            \
+  SEC("xdp") int name(struct xdp_md *ctx) {                         \
+    if (frame_start(ctx) + 34 > frame_end(ctx)) return XDP_PASS;    \
+    if (helper(ctx, by)) return XDP_TX;                             \
+    return marked(ctx, checked);                                    \
+  }
+MOVED(moved_up, bpf_xdp_adjust_head, -20, 54)
+MOVED(moved_up_less, bpf_xdp_adjust_head, -20, 70)
+MOVED(moved_down, bpf_xdp_adjust_head, 20, 14)
+MOVED(moved_down_more, bpf_xdp_adjust_head, 19, 40)
+MOVED(moved_by_some, bpf_xdp_adjust_head, (*(__u8 *)frame_start(ctx) & 7) - 8, 40)
+MOVED(moved_tail, bpf_xdp_adjust_tail, -20, 14)
+MOVED(moved_tail_more, bpf_xdp_adjust_tail, -18, 40)
+MOVED(moved_meta, bpf_xdp_adjust_meta, -4, 34)
+MOVED(moved_meta_more, bpf_xdp_adjust_meta, -4, 50)
+
+/* Nobody asks whether the packet has moved. */
+SEC("xdp") int moved_unasked(struct xdp_md *ctx) {
+  if (frame_start(ctx) + 34 > frame_end(ctx)) return XDP_PASS;
+  bpf_xdp_adjust_head(ctx, 30);
+  bpf_xdp_adjust_head(ctx, -4);
+  return marked(ctx, 34);
+}
+
+/* Ways come together behind two moves. */
+SEC("xdp") int moved_either(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 34) > frame_end(ctx)) return XDP_PASS;
+  if (data[0] & 1) {
+    if (bpf_xdp_adjust_head(ctx, -8)) return XDP_TX;
+  } else if (bpf_xdp_adjust_head(ctx, 4)) {
+    return XDP_TX;
+  }
+  return marked(ctx, 45);
+}
+
+/* What was just written is read again: in part, over two stores, turned round; through a pointer that may lead there, and behind a move. */
+SEC("xdp") int written(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
+#define AT(type, place) (*(volatile type *)(place))
+  __u64 sum = AT(__u32, data + 20), place = AT(__u8, data + 13) & 7;
+  __u8 *other = data + place;
+  if ((void *)(other + 2) > frame_end(ctx)) return XDP_DROP;
+  AT(__u64, data) = 0x8877665544332211;
+  sum = sum * 31 + AT(__u16, data + 3);
+  AT(__u32, data + 4) = sum * 7;
+  sum = sum * 31 + AT(__u32, data + 4);
+  sum = sum * 31 + AT(__u64, data);
+  AT(__u16, data + 2) = bpf_htons(sum);
+  sum = sum * 31 + AT(__u16, data + 2);
+  AT(__u32, data + 4) = 5;
+  AT(__u8, other) = 6;
+  sum = sum * 31 + AT(__u32, data + 4);
+  AT(__u8, other + 1) = 7;
+  AT(__u32, data + 4) = 8;
+  sum = sum * 31 + AT(__u8, other + 1);
+  __u64 own = 0;
+  __u8 *either = place & 1 ? (__u8 *)&own : data + 5;
+  asm volatile("" : "+r"(either));
+  AT(__u8, either) = 9;
+  sum = sum * 31 + AT(__u32, data + 4) + AT(__u64, &own);
+  AT(__u64, data + 8) = 0x0000000180000000;
+  AT(__u64, data + 20) = 0xFFFFFFFF7FFFFFFF;
+  AT(__u32, data + 16) = 9;
+  if (bpf_xdp_adjust_head(ctx, 2)) return XDP_DROP;
+  data = frame_start(ctx);
+  if ((void *)(data + 30) > frame_end(ctx)) return XDP_DROP;
+  sum = sum * 31 + AT(__u32, data + 16) + AT(__u64, data + 8);
+  AT(__u64, data) = sum;
+  return XDP_TX;
+}
+
+/* Operands of which the lower half counts, and constants that are one of it only. */
+SEC("xdp") int halves(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 54) > frame_end(ctx)) return XDP_DROP;
+  __u64 wide = AT(__u64, data + 16);
+  __u32 low = AT(__u32, data + 16);
+  AT(__u64, data + 0) = low ^ 0xFFFFFFFF;
+  AT(__u64, data + 8) = (wide & 0xFFFF0000) + (wide ^ 0xFFFFFFFF);
+  AT(__u64, data + 24) = (low | 0x80000000) + (wide | 0x80000000);
+  AT(__u64, data + 32) = wide & 0xFFFF00000000FFFF;
+  return XDP_TX;
+}
+
 char _license[] SEC("license") = "GPL";

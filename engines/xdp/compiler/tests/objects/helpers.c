@@ -66,6 +66,14 @@ SUM(sum_128, 128)
 SUM(sum_132, 132)
 SUM(sum_700, 700)
 
+/* All ones, of which there is every carry, or zeros. */
+SEC("xdp") int sum_ones(struct xdp_md *ctx) {
+  BYTES(92);
+  __u32 *words = (void *)packet, word = 0 - (packet[6] & 1);
+  for (int i = 0; i < 23; i++) words[i] = word;
+  return leave(ctx, bpf_csum_diff(0, 0, words, 92, packet[91] & 3));
+}
+
 /* What was there goes, what is on the stack comes; sizes and seed are known, or not. */
 #define DIFFERENCE(name, from_bytes, to_bytes, seed)                                           \
   SEC("xdp") int name(struct xdp_md *ctx) {                                                    \

@@ -12,8 +12,6 @@ const MAX_ARGUMENTS: usize = 12;
 /// Characters of a line, and of a string in it.
 const MAX_LINE: usize = 1024;
 const MAX_STRING: usize = 128;
-/// Lines that are kept. The first are those that explain.
-const MAX_LOG: usize = 1 << 16;
 
 pub(super) extern "C" fn trace_printk(state: &mut State, format: u64, bytes: u64, a: u64, b: u64, c: u64) -> u64 {
     print(state, format, bytes, &[a, b, c])
@@ -45,9 +43,7 @@ fn print(state: &mut State, format: u64, bytes: u64, arguments: &[u64]) -> u64 {
     match line {
         Ok(line) => {
             let length = line.chars().count();
-            if state.log.len() < MAX_LOG {
-                state.log.push(line.chars().take(MAX_LINE - 1).collect());
-            }
+            state.log.push(line.chars().take(MAX_LINE - 1).collect());
             length as u64
         }
         Err(error) => error.result(),

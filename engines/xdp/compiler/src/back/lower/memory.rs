@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Loads and stores: by a window where the packet or a known place of the stack is meant, else by a request.
 
-use super::{Lower, imm};
+use super::Lower;
 use crate::back::code::{At, Src, Touch, Var};
 use crate::insn::{AtomicOp, Width};
 use crate::ir::{Arg, BinOp, Op, Place, Space, Special, ValueId};
@@ -108,18 +108,37 @@ impl Lower<'_> {
     pub(super) fn store(&mut self, place: &Place, swap: bool, value: Arg) {
         let bytes = Bytes { count: place.bytes as u8, swap };
         if let Some((window, at)) = self.window(place) {
-            // Of up to four bytes only the lower half counts.
-            let width = if bytes.count <= 4 { Width::W32 } else { Width::W64 };
-            let value = match value {
-                Arg::Const(number) if imm(width, number).is_some() => self.second(width, value),
-                _ => Second::Source(self.src(value)),
-            };
-            self.push(Do::Store { window, place: at, bytes, value }, None);
+            match self.known(value) {
+                Arg::Const(number) => self.store_number(window, at, bytes, number),
+                value => {
+                    let value = Second::Source(self.src(value));
+                    self.push(Do::Store { window, place: at, bytes, value }, None);
+                }
+            }
             return;
         }
         let (a, b) = (self.address(place), self.src(value));
         let reach = self.touch(place, true);
         self.ask(Asks::Store { bytes }, (a, b), None, reach);
+    }
+
+    /// Stores a number: as an operand, in two parts where it is none. So it takes no register, and two operations instead of three.
+    fn store_number(&mut self, window: Window, place: At, bytes: Bytes, number: u64) {
+        let above = 64 - 8 * u32::from(bytes.count);
+        let number = if bytes.swap { number.swap_bytes() >> above } else { number };
+        let signed = (number << above).cast_signed() >> above;
+        let mut store = |offset: u8, count: u8, value: i32| {
+            let place = At { offset: place.offset + i32::from(offset), ..place };
+            let bytes = Bytes { count, swap: false };
+            self.push(Do::Store { window, place, bytes, value: Second::Imm(value) }, None);
+        };
+        match i32::try_from(signed) {
+            Ok(value) => store(0, bytes.count, value),
+            Err(_) => {
+                store(0, 4, signed as i32);
+                store(4, bytes.count - 4, (signed >> 32) as i32);
+            }
+        }
     }
 
     pub(super) fn atomic(

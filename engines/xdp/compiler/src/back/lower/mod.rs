@@ -93,6 +93,9 @@ impl<'a> Lower<'a> {
             return Src::Zero;
         }
         let (low, high) = (number as u32, (number >> 32) as u32);
+        if low == 0 {
+            return self.value(Do::MoveHigh { a: Src::Zero, imm: high });
+        }
         let width = if imm(Width::W64, number).is_some() { Width::W64 } else { Width::W32 };
         let lower = self.value(Do::Move { width, from: Second::Imm(low.cast_signed()) });
         if width == Width::W64 || high == 0 { lower } else { self.value(Do::MoveHigh { a: lower, imm: high }) }
@@ -190,6 +193,9 @@ impl<'a> Lower<'a> {
         };
         let commutes = matches!(op, Alu::Add | Alu::Mul | Alu::And | Alu::Or | Alu::Xor);
         let (a, b) = if commutes && matches!(a, Arg::Const(_)) { (b, a) } else { (a, b) };
+        // A mask without an upper half is an operand at 32 bits, and leaves none.
+        let masks = op == Alu::And && matches!(b, Arg::Const(mask) if u32::try_from(mask).is_ok());
+        let width = if masks { Width::W32 } else { width };
         let (a, b) = (self.src(a), self.second(width, b));
         self.give(Do::Alu { op, width, a, b }, result);
     }
@@ -297,7 +303,7 @@ fn verdict_of(number: u64) -> u8 {
 }
 
 /// A number as an immediate of an operation of that width.
-pub(super) fn imm(width: Width, number: u64) -> Option<i32> {
+fn imm(width: Width, number: u64) -> Option<i32> {
     match width {
         Width::W32 => Some((number as u32).cast_signed()),
         Width::W64 => i32::try_from(number.cast_signed()).ok(),

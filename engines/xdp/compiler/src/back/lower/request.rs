@@ -7,6 +7,9 @@ use crate::check::Helper;
 use crate::ir::{Arg, Place, ValueId};
 use crate::rows::{Asks, Do, Key, Second, isa};
 
+/// The argument of a request that is a map's pointer, where the map has no number.
+const POINTER: usize = 3;
+
 impl Lower<'_> {
     pub(super) fn call(
         &mut self,
@@ -23,21 +26,25 @@ impl Lower<'_> {
         }
         let map = map.and_then(|map| u16::try_from(map).ok());
         let arg = |index: usize| args.get(index).copied().unwrap_or(Arg::Const(0));
-        let (asks, given) = match (helper.name, map) {
-            ("map_lookup_elem", Some(map)) => {
+        let (asks, mut given) = match helper.name {
+            "map_lookup_elem" => {
                 let (key, address) = self.key(arg(1), reads);
                 (Asks::Lookup { map, key }, vec![address])
             }
-            ("map_update_elem", Some(map)) => {
+            "map_update_elem" => {
                 let (key, address) = self.key(arg(1), reads);
                 (Asks::Update { map, key }, vec![address, arg(2), arg(3)])
             }
-            ("map_delete_elem", Some(map)) => {
+            "map_delete_elem" => {
                 let (key, address) = self.key(arg(1), reads);
                 (Asks::Delete { map, key }, vec![address])
             }
             _ => (Asks::Helper { number: helper.number as u16 }, args.to_vec()),
         };
+        if !matches!(asks, Asks::Helper { .. }) && map.is_none() {
+            given.resize(POINTER, Arg::Const(0));
+            given.push(arg(0));
+        }
         let mut sources: Vec<Src> = given.into_iter().map(|arg| self.src(arg)).collect();
         sources.resize(sources.len().next_multiple_of(2).max(2), Src::Zero);
         for (k, pair) in sources.chunks_exact(2).enumerate().skip(1) {

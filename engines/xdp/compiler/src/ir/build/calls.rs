@@ -22,10 +22,13 @@ impl Builder<'_> {
             "xdp_adjust_head" => self.value(Op::Adjust { what: Adjust::Head, by: args[1], bare: false }),
             "xdp_adjust_meta" => self.value(Op::Adjust { what: Adjust::Meta, by: args[1], bare: false }),
             "xdp_adjust_tail" => self.value(Op::Adjust { what: Adjust::Tail, by: args[1], bare: false }),
-            "map_lookup_elem" => match self.array() {
-                Some(array) => self.element(array, &args),
-                None => self.call(helper, args),
-            },
+            "map_lookup_elem" => {
+                let found = match self.array() {
+                    Some(array) => self.element(array, &args),
+                    None => self.call(helper, args),
+                };
+                if self.holds_maps() { self.inner(found) } else { found }
+            }
             _ => self.call(helper, args),
         };
         for reg in Reg::range(Reg::R1, Reg::R5) {
@@ -70,7 +73,26 @@ impl Builder<'_> {
     fn array(&self) -> Option<Array> {
         let map = self.map()?;
         let kind = self.object.maps.get(map as usize)?.shape.kind().ok()?;
-        matches!(kind, MapKind::Array | MapKind::PercpuArray).then(|| self.layout.array(map)).flatten()
+        matches!(kind, MapKind::Array | MapKind::PercpuArray | MapKind::ArrayOfMaps)
+            .then(|| self.layout.array(map))
+            .flatten()
+    }
+
+    /// Whether what a lookup finds is a map.
+    fn holds_maps(&self) -> bool {
+        let kind = |map: &u32| self.object.maps.get(*map as usize).and_then(|map| map.shape.kind().ok());
+        let of_maps = |map: &MapRef| matches!(map, MapRef::Of(map) if kind(map).is_some_and(MapKind::of_maps));
+        let maps = &self.facts.insns[self.slot].maps;
+        !maps.is_empty() && maps.iter().all(of_maps)
+    }
+
+    /// The map in an entry at that address, if there is one: its pointer, or null.
+    fn inner(&mut self, entry: Arg) -> Arg {
+        let space = Space::Map(self.outer().unwrap_or_default());
+        let place = Place { space, base: entry, offset: 0, bytes: 4 };
+        self.when((Cond::Ne, Width::W64, entry, Arg::Const(0)), |builder| {
+            builder.value(Op::Load { place, signed: false, swap: false })
+        })
     }
 
     /// A lookup in an array: the address of the value when the index is in range, else null.
@@ -79,25 +101,26 @@ impl Builder<'_> {
         let space = space.map_or(Space::Any, |(_, access)| self.space(access));
         let key = Place { space, base: args[1], offset: 0, bytes: 4 };
         let index = self.value(Op::Load { place: key, signed: false, swap: false });
+        self.when((Cond::Lt, Width::W32, index, Arg::Const(array.entries.into())), |builder| {
+            array.address_of(index, &mut |op| builder.value(op))
+        })
+    }
+
+    /// What `then` computes when a comparison holds, else 0.
+    fn when(&mut self, (cond, width, a, b): (Cond, Width, Arg, Arg), then: impl FnOnce(&mut Self) -> Arg) -> Arg {
         let found = self.program.fresh();
         let inside = self.program.blocks.len();
         let (slot, to) = (self.slot, |block: usize, args| Edge { to: BlockId(block as u32), args });
         for params in [vec![], vec![found]] {
             self.program.blocks.push(Block { params, insts: vec![], end: End::Exit(UNSET), end_slot: slot });
         }
+        let (then_to, otherwise) = (to(inside, vec![]), to(inside + 1, vec![Arg::Const(0)]));
         self.program.blocks[self.at].end_slot = slot;
-        self.program.blocks[self.at].end = End::Branch {
-            cond: Cond::Lt,
-            width: Width::W32,
-            a: index,
-            b: Arg::Const(array.entries.into()),
-            then: to(inside, vec![]),
-            otherwise: to(inside + 1, vec![Arg::Const(0)]),
-            packet_check: None,
-        };
+        self.program.blocks[self.at].end =
+            End::Branch { cond, width, a, b, then: then_to, otherwise, packet_check: None };
         self.at = inside;
-        let address = array.address_of(index, &mut |op| self.value(op));
-        self.program.blocks[inside].end = End::Jump(to(inside + 1, vec![address]));
+        let result = then(self);
+        self.program.blocks[inside].end = End::Jump(to(inside + 1, vec![result]));
         self.at = inside + 1;
         Arg::Value(found)
     }

@@ -88,7 +88,7 @@ impl Builder<'_> {
     fn wide(&self, imm: Imm64) -> Result<u64, BuildError> {
         Ok(match imm {
             Imm64::Value(value) => value,
-            Imm64::Map(map) => crate::ir::map_pointer(map),
+            Imm64::Map(map) => crate::ir::map_pointer(self.layout.number(map)),
             Imm64::MapValue { map, offset } => {
                 let name = || self.object.maps.get(map as usize).map_or_else(String::new, |map| map.name.clone());
                 let found = self.layout.array(map);
@@ -157,7 +157,7 @@ impl Builder<'_> {
     }
 
     /// The object's first map of maps.
-    fn outer(&self) -> Option<u32> {
+    pub(super) fn outer(&self) -> Option<u32> {
         self.object.maps.iter().position(|map| map.inner.is_some()).map(|index| index as u32)
     }
 
