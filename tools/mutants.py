@@ -38,9 +38,9 @@ COPIES = ROOT / "build" / "mutants"
 # The bugs caught so far, a line each: the fingerprint of what it was, and its name.
 RECORD = COPIES / "caught"
 # What `compiles` knows how to compile.
-COMPILED = (".sv", ".rs", ".py", ".c", ".h", ".S")
-# Firmware as the command line builds it, with the kit's start-up code and headers.
-COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile", "rpu"]
+COMPILED = (".sv", ".rs", ".py", ".efsm", ".c", ".h", ".S")
+# As the command line does it: firmware with the kit's start-up code and headers.
+COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile"]
 # A bug may make a test hang; that is a catch, too. A test has at least this long, and four times as long as on the unchanged tree,
 # when all that it needs had to be built.
 SHORTEST_LIMIT_S = 600
@@ -129,7 +129,9 @@ class Copy:
             return self.succeeds([sys.executable, "-m", "py_compile", file])
         if file.endswith(".rs"):
             return self.succeeds(["cargo", "check", "--quiet", "--release", "--workspace"])
-        return all(self.succeeds([*COMPILE, program]) for program in self.programs(file))
+        if file.endswith(".efsm"):
+            return self.succeeds([*COMPILE, "flow", file])
+        return all(self.succeeds([*COMPILE, "rpu", program]) for program in self.programs(file))
 
     def programs(self, file: str) -> list[str]:
         """Firmware that `file` is part of: itself, or, when it is a part of the kit, all that is shipped and needs no design."""

@@ -210,7 +210,12 @@ def conversations() -> Iterable[Step]:
     yield 433 * S, 0, Ether(**MACS) / IP() / ICMP()
     yield 433 * S, 0, Ether(**MACS) / ARP()
     # From outside, from inside, and back.
-    for port, payload in ((0, UDP(sport=1, dport=2)), (0, TCP()), (1, UDP(sport=2, dport=1)), (0, UDP(sport=1, dport=2))):
+    for port, payload in (
+        (0, UDP(sport=1, dport=2)),
+        (0, TCP()),
+        (1, UDP(sport=2, dport=1)),
+        (0, UDP(sport=1, dport=2)),
+    ):
         for packet in deep(payload):
             if port:
                 for layer in (IP, IPv6):
@@ -559,15 +564,14 @@ def transfers(chance: random.Random) -> Iterable[Step]:
             )
             return packet / Raw(bytes(data)) if data else packet
 
-        def begin() -> Iterable[tuple[int, Packet]]:
-            yield 0, segment("c", "S")
-            number["c"] += 1
-            yield 0, segment("s", "SA")
-            number["s"] += 1
+        def begin(number: dict = number) -> Iterable[Packet]:
+            for side, flags in (("c", "S"), ("s", "SA")):
+                yield segment(side, flags)
+                number[side] += 1
 
         answer: Packet | None = None
         if sport % 5:
-            for _, answer in begin():
+            for answer in begin():
                 yield time, 0, answer
         for round_ in range(20):
             time += 1000
@@ -577,7 +581,7 @@ def transfers(chance: random.Random) -> Iterable[Step]:
             if sport % 7 == 6 and round_ == 10:
                 # One side has lost all, and begins anew.
                 number |= {side: chance.randint(0, 1 << 20) for side in number}
-                for _, answer in begin():
+                for answer in begin():
                     yield time, 0, answer
             side, data = chance.choice("cs"), chance.choice((0, 10, 100))
             yield time, 0, segment(side, "A", data)
@@ -739,20 +743,29 @@ def test_nat_keeps_no_port_for_strangers() -> None:
     ask, answer = udp("192.168.0.1", "9.9.9.9", 5, 80), udp("9.9.9.9", Nat.PUBLIC, 80, 1024)
     foreign = udp("6.6.6.6", Nat.PUBLIC, 80, 1024)
     with Soft(path) as soft:
-        for time, port, packet, verdict in [
-            (0, 1, ask, out(0)),
-            (290 * S, 0, foreign, DROP),
-            (299 * S, 1, ask, out(0)),
-            (580 * S, 0, foreign, DROP),
-            (590 * S, 0, answer, out(1)),
-            (600 * S, 0, answer, DROP),
-            (601 * S, 1, ask, out(0)),
-        ]:
-            result = soft.run(bytes(packet), port, time)
-            assert result[0] == verdict and result == machine.run(bytes(packet), port, time), time
+
+        def play(steps: list[tuple[int, int, Packet, tuple]]) -> None:
+            for time, port, packet, verdict in steps:
+                result = soft.run(bytes(packet), port, time)
+                assert result[0] == verdict and result == machine.run(bytes(packet), port, time), time
+            soft.walk(time)
+
+        play(
+            [
+                (0, 1, ask, out(0)),
+                (290 * S, 0, foreign, DROP),
+                (299 * S, 1, ask, out(0)),
+                (580 * S, 0, foreign, DROP),
+                (590 * S, 0, answer, out(1)),
+                (600 * S, 0, answer, DROP),
+                (601 * S, 1, ask, out(0)),
+            ]
+        )
         # The last one has a new port, and the old one is free.
-        soft.walk(601 * S)
         assert [port for port, _ in soft.contexts(1)] == [1025]
+        answer, foreign = changed(answer, udp_dport=1025), changed(foreign, udp_dport=1025)
+        play([(890 * S, 0, answer, out(1)), (901 * S, 0, foreign, DROP), (902 * S, 0, answer, DROP)])
+        assert soft.contexts(0) == soft.contexts(1) == {}
 
 
 def test_nat_has_no_room() -> None:
@@ -791,17 +804,18 @@ def test_nat_runs_out_of_ports() -> None:
         # keeps its own.
         gap, kept = 40_000, 1
         flows = range(65536 - 1024 + 3)
-        ports = []
+        ports, told = [], 0
         for first in range(0, len(flows), 1000):
             soft.walk(first * gap)
             assert soft.run(frame(kept), 1, first * gap)[0] == out(0)
             frames = [(frame(flow), 1, flow * gap, 0) for flow in flows[first : first + 1000]]
             for verdict, result in soft.run_all(frames):
                 ports.append(int.from_bytes(result[34:36], "big") if verdict == out(0) else 0)
+            told += sum(event["kind"] == "Notified" for event in soft.events())
         assert ports[:3] == [1025, 1024, 1026] and ports[64510:] == [65534, 65535, 0, 1025, 1026]
         # However often it asks, the port is its own when the other has been silent for long enough.
         late, silent = frame(64512), 64_000 * gap
-        assert soft.globals(0)[0] == 1027 and soft.events()[-1]["kind"] == "Notified"
+        assert soft.globals(0)[0] == 1027 and told == 1
         assert [soft.run(late, 1, silent + after * S)[0] for after in (100, 200, 300)] == [DROP] * 3
         verdict, result = soft.run(late, 1, silent + 301 * S)
         assert verdict == out(0) and int.from_bytes(result[34:36], "big") == 1024
