@@ -4,8 +4,8 @@
 // The registry of inline engines: what an element of the chain is (shell/rtl/inline_chain.sv). Whoever adds an engine adds it here.
 //
 // An element takes a frame's headers when `valid` and `ready`, gives each back later, in order, never held, and leaves those alone that name another
-// element (`next`). It answers every access on `cfg` in bounded time. So far all are the flow engine's: its registers (engines/flow/regs/flow.rdl) begin the
-// window, and behind them there is nothing.
+// element (`next`). It answers every access on `cfg` in bounded time, and takes no frame between the answer to a write and what the write does. So far all
+// are the flow engine's: its registers (engines/flow/regs/flow.rdl) begin the window, and behind them there is nothing.
 module element
   import flow_pkg::*;
 #(

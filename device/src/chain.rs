@@ -4,7 +4,7 @@
 use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::Program;
 use penstock_shell::Inline;
-use penstock_shell::flow::{Context, Event};
+use penstock_shell::flow::{Context, Event, EventKind};
 
 use crate::flow::{FlowError, no_register};
 
@@ -47,6 +47,9 @@ pub trait FlowChain {
 
     /// Takes the oldest event that waits.
     fn event(&mut self) -> Result<Option<Event>, FlowError>;
+
+    /// Of an element's events only those of these kinds are kept from now on; after a load all are.
+    fn tell(&mut self, element: usize, kinds: &[EventKind]) -> Result<(), FlowError>;
 }
 
 impl FlowChain for Inline {
@@ -98,5 +101,9 @@ impl FlowChain for Inline {
 
     fn event(&mut self) -> Result<Option<Event>, FlowError> {
         Ok(self.chain_mut().event())
+    }
+
+    fn tell(&mut self, element: usize, kinds: &[EventKind]) -> Result<(), FlowError> {
+        Ok(self.chain_mut().tell(element, kinds)?)
     }
 }

@@ -273,20 +273,27 @@ pub fn set_registers(chain: &mut dyn FlowChain, element: &str, values: &Json) ->
     numbered(&element.globals, values)?.into_iter().try_for_each(|(at, to)| chain.set_global(number, at, to))
 }
 
+/// Of an element's events only those of these kinds are kept from now on; after a load all are.
+pub fn tell(chain: &mut dyn FlowChain, element: &str, kinds: &[String]) -> Result<(), FlowError> {
+    let (number, _) = find(chain, element)?;
+    let known = |name: &String| {
+        let none = || {
+            let known = EventKind::ALL.map(EventKind::name).join(", ");
+            FlowError::Given(format!("there are no events of the kind `{name}`; there are: {known}"))
+        };
+        EventKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(none)
+    };
+    let kinds = kinds.iter().map(known).collect::<Result<Vec<_>, _>>()?;
+    chain.tell(number, &kinds)
+}
+
 /// Takes the events that wait, the oldest first: kind, element, time in µs, and what the context is or was.
 pub fn take_events(chain: &mut dyn FlowChain) -> Result<Json, FlowError> {
     let mut all = Vec::new();
     while let Some(event) = chain.event()? {
-        let kind = match event.kind {
-            EventKind::New => "new",
-            EventKind::Expired => "expired",
-            EventKind::Evicted => "evicted",
-            EventKind::Full => "full",
-            EventKind::Notified => "notified",
-        };
         let element = &chain.program().elements[event.element];
         all.push(json!({
-            "kind": kind,
+            "kind": event.kind.name(),
             "element": element.name,
             "time": event.time,
             "key": key(element, &event.key),

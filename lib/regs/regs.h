@@ -200,6 +200,9 @@
 #define FLOW_HOST_EVICTED 0x3Cu /* Contexts that gave way to others. */
 #define FLOW_HOST_MOVED 0x40u /* Times that an entry went to another place of the table. */
 #define FLOW_HOST_EVENTS_LOST 0x44u /* Events that found their queue full. */
+#define FLOW_HOST_TABLE 0x48u /* Of the table: ways, [7:0]; slots of the stash, [15:8]; bits of the secret, [31:16]. */
+#define FLOW_HOST_ROOM 0x4Cu /* Contexts for which the table has room. */
+#define FLOW_HOST_TELL 0x50u /* Kinds of events that go into the queue, as EVENT names them; all after a reset. Of others nothing is kept, and they are not lost. */
 #define FLOW_HOST_GLOBALS 0x60u /* Global registers. Written between two frames; no change may be under way. */
 #define FLOW_HOST_GLOBALS_COUNT 0x8u /* How many there are, 4 bytes apart. */
 #define FLOW_HOST_KEY 0x80u /* Key of the operation, lowest word first; behind it, that of what was read. */

@@ -382,6 +382,12 @@ pub const FLOW_HOST_EVICTED: u32 = 0x3C;
 pub const FLOW_HOST_MOVED: u32 = 0x40;
 /// Events that found their queue full.
 pub const FLOW_HOST_EVENTS_LOST: u32 = 0x44;
+/// Of the table: ways, [7:0]; slots of the stash, [15:8]; bits of the secret, [31:16].
+pub const FLOW_HOST_TABLE: u32 = 0x48;
+/// Contexts for which the table has room.
+pub const FLOW_HOST_ROOM: u32 = 0x4C;
+/// Kinds of events that go into the queue, as EVENT names them; all after a reset. Of others nothing is kept, and they are not lost.
+pub const FLOW_HOST_TELL: u32 = 0x50;
 /// Global registers. Written between two frames; no change may be under way.
 pub const FLOW_HOST_GLOBALS: u32 = 0x60;
 /// How many there are, 4 bytes apart.

@@ -26,6 +26,7 @@ pub(crate) fn answer(device: &mut impl Device, action: &FlowAction) -> Result<Re
         FlowAction::Clear { element } => flow::clear(chain, element).map(|()| None),
         FlowAction::Set { element, registers } => flow::set_registers(chain, element, registers).map(|()| None),
         FlowAction::Events => flow::take_events(chain).map(Some),
+        FlowAction::Tell { element, kinds } => flow::tell(chain, element, kinds).map(|()| None),
         // This comes compiled.
         FlowAction::Rows { .. } => Ok(None),
     };

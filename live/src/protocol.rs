@@ -231,6 +231,13 @@ pub enum FlowAction {
     },
     /// Takes the events that wait.
     Events,
+    /// Has only events of some kinds kept from now on.
+    Tell {
+        /// The element.
+        element: String,
+        /// Their names.
+        kinds: Vec<String>,
+    },
     /// Other rows for an inline block.
     Rows {
         /// Its name; not needed when there is only one.

@@ -181,6 +181,10 @@ class Element:
         """Sets registers of the element: `element.set(next_port=1024)`."""
         self._card.flow_set(self.name, json.dumps(registers))
 
+    def tell(self, *kinds: str) -> None:
+        """Only events of these kinds are kept from now on, of "new", "expired", "evicted", "full" and "notified"; without any, none. After a load all are."""
+        self._card.flow_tell(self.name, list(kinds))
+
     def _about(self) -> dict[str, Any]:
         return next(about for about in json.loads(self._card.flow_elements()) if about["name"] == self.name)
 

@@ -368,6 +368,10 @@ impl PyCard {
         self.flow(py, |chain| Ok(flow::take_events(chain)?.to_string()))
     }
 
+    fn flow_tell(&self, py: Python<'_>, element: String, kinds: Vec<String>) -> PyResult<()> {
+        self.flow(py, move |chain| flow::tell(chain, &element, &kinds))
+    }
+
     /// Gives a block, or the only one, other rows.
     fn flow_rows(&self, py: Python<'_>, block: String, program: PathBuf) -> PyResult<()> {
         Ok(self.call(py, move |card| card.change_rows(&block, program))??)

@@ -210,3 +210,59 @@ def test_a_card_without_a_chain() -> None:
         assert card.counters().inline is None
         with pytest.raises(FlowError, match="no inline chain"):
             list(card.flow)
+
+
+def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target: str) -> None:
+    """What one element leaves only one of the same program goes on with: a frame that met one of each would be dropped. None is, and none is lost."""
+    text = "element one {{\n ip => meta0 = {0}\n}}\nelement two {{\n meta0 == {0} => opposite\n ip => drop\n}}"
+    frames = [bytes(udp("192.0.2.1", number) / bytes(1000)) for number in range(1500)]
+    left = []
+    with Device.open(design_of(tmp_path, text.format(1)), target) as card:
+        for number in (2, 3):
+            card.send(frames)
+            if target == "rtl":
+                card.step(1000)
+            else:
+                left += card.run().at(1)
+            other = tmp_path / "other.efsm"
+            other.write_text(text.format(number))
+            card.flow.change(other)
+            counters = card.counters().inline
+            assert counters is not None and counters.changes == number - 1
+            assert target == "soft" or counters.frames < (number - 1) * len(frames), (
+                "all frames had gone before the change"
+            )
+        card.send(frames)
+        result = card.run()
+        left += result.at(1)
+    assert left == 3 * frames
+    assert not any(result.drops.values())
+
+
+def test_events_are_kept_by_their_kinds(tmp_path: Path, target: str) -> None:
+    """A flood of new flows fills the queue and what a row says is lost, unless only that is to be kept."""
+    text = "element guard {\n key ip.src\n flow age\n table 100 evict lowest\n udp.dport == 7 => notify, drop\n ip => keep, drop\n}"
+    flood = [udp(f"10.1.{number >> 8}.{number & 255}", 5) for number in range(4200)]
+    with Device.open(design_of(tmp_path, text), target) as card:
+        guard = card.flow["guard"]
+        for kinds, expected in (("new", "notified"), {"new", "notified"}), (("notified",), {"notified"}), ((), set()):
+            guard.tell(*kinds)
+            card.send([udp("192.0.2.1", 7), udp("192.0.2.2", 5)])
+            card.run()
+            assert {event.kind for event in card.flow.events()} == expected
+            guard.clear()
+        guard.tell("notified")
+        card.send([*flood, udp("192.0.2.1", 7)])
+        card.run()
+        assert [(event.kind, event.key) for event in card.flow.events()] == [("notified", {"ip.src": "192.0.2.1"})]
+        counters = card.counters().inline
+        assert counters is not None and counters.events_lost == 0
+        with pytest.raises(
+            FlowError, match="no events of the kind `all`; there are: expired, evicted, new, full, notified"
+        ):
+            guard.tell("all")
+        # A load forgets that.
+        card.load()
+        card.send(udp("192.0.2.1", 5))
+        card.run()
+        assert [event.kind for event in card.flow.events()] == ["new"]

@@ -50,6 +50,7 @@ module card_inline
   tail_t changed_tails[Ports];
   cfg_if #(.ADDR_W(20)) elements[Elements] ();
   inline_event_t events;
+  logic close, empty;
   logic [31:0] now;
 
   inline_frames #(
@@ -81,6 +82,8 @@ module card_inline
       .clk,
       .rst,
       .now,
+      .close,
+      .empty,
       .to_valid,
       .to_ready,
       .to_meta,
@@ -104,7 +107,9 @@ module card_inline
       .cfg(cfg),
       .elements(elements),
       .events,
-      .now
+      .now,
+      .close,
+      .empty
   );
 
   for (genvar p = 0; p < Ports; p++) begin : gen_exit

@@ -8,7 +8,7 @@
 //
 // One frame's headers a cycle, in order. An element may hold what comes, never what leaves: so behind each but the last there is a queue, and an element
 // takes a frame only while that has room for it and for all that are between the element's input and the queue's end. What leaves the last one is
-// taken at once (inline_frames.sv). So elements wait only for those behind them, and those for nobody.
+// taken at once (inline_frames.sv). So elements wait only for those behind them, and those for nobody: a chain that takes nothing is empty soon.
 module inline_chain
   import penstock_pkg::*, shell_pkg::*, fields_pkg::*, flow_pkg::*;
 #(
@@ -20,6 +20,9 @@ module inline_chain
     input wire logic  clk,
     input wire logic  rst,
     input wire word_t now,  // us
+
+    input  wire logic close,  // frames wait in front of the chain
+    output logic      empty,  // none is in it
 
     input  wire logic        to_valid,
     output logic             to_ready,
@@ -38,6 +41,7 @@ module inline_chain
 );
   localparam int unsigned Depth = 32;  // of a queue: frames at full rate in an element and on the way through the queue, and some to spare
   localparam int unsigned CountW = $clog2(Depth) + 1;
+  localparam int unsigned InsideW = $clog2(MaxPorts * 512) + 1;  // no more than have room in inline_frames.sv
 
   if (Elements < 1 || Elements > MaxElements) begin : gen_elements
     $error("inline_chain: Elements must be 1 to %0d", MaxElements);
@@ -48,8 +52,9 @@ module inline_chain
   logic [Elements-1:0] ready;
   vector_t vectors[Elements+1];
 
-  assign valid[0] = to_valid;
-  assign to_ready = ready[0];
+  wire enter = !close;
+  assign valid[0] = to_valid && enter;
+  assign to_ready = ready[0] && enter;
   assign vectors[0] = '{
           headers: to_headers,
           hash: to_meta.hash,
@@ -112,6 +117,13 @@ module inline_chain
           .level()
       );
     end
+  end
+
+  logic [InsideW-1:0] inside_q;  // frames in the chain
+  assign empty = inside_q == '0;
+  always_ff @(posedge clk) begin
+    inside_q <= inside_q + InsideW'(valid[0] && ready[0]) - InsideW'(valid[Elements]);
+    if (rst) inside_q <= '0;
   end
 
   // ---- where to

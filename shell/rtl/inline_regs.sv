@@ -3,6 +3,9 @@
 
 // The registers of the inline chain (shell/regs/inline.rdl), the windows of its elements behind them, and the clock that all elements read. An address
 // without a register answers with `err`, and so does a write to one that can only be read.
+//
+// A write to the window of all elements waits until the chain is empty, while frames wait in front of it; then all elements take it in the same cycle. An
+// element that has answered holds frames back itself for as long as it needs. So no frame meets an element from before and one from behind.
 module inline_regs
   import penstock_pkg::*, shell_pkg::*, regs_pkg::*;
 #(
@@ -17,22 +20,26 @@ module inline_regs
 
     input wire inline_event_t events,
 
-    output logic [31:0] now  // us
+    output logic [31:0] now,  // us
+
+    output logic      close,  // no frame enters the chain
+    input  wire logic empty   // none is in it
 );
   localparam int unsigned Window = 20;  // address bits of an element's window
   localparam int unsigned Microsecond = 250;  // cycles
 
-  // An access waits for the element that it is for; all other ones are answered in the cycle behind.
+  // An access waits for the elements that it is for; all other ones are answered in the cycle behind.
   logic [Elements-1:0] targets, waiting_q, ack, err;
   logic [31:0] rdata[Elements];
   logic [31:0] answer;
-  logic start;
+  logic start, to_all, answered, err_q;
+  logic close_q, asked_q;  // the entry of the chain is closed; the elements have been asked since
 
   for (genvar n = 0; n < Elements; n++) begin : gen_element
     assign targets[n] = cfg.addr[23:Window] == 4'(n + 1);
     assign elements[n].req = waiting_q[n];
     assign elements[n].we = cfg.we;
-    assign elements[n].addr = cfg.addr[Window-1:0];
+    assign elements[n].addr = {cfg.addr[Window-1] && !to_all, cfg.addr[Window-2:0]};
     assign elements[n].wdata = cfg.wdata;
     assign ack[n] = waiting_q[n] && elements[n].ack;
     assign err[n] = elements[n].err;
@@ -47,7 +54,10 @@ module inline_regs
   logic [31:0] frames_q, blocked_q, refused_q, time_q;
   logic [$clog2(Microsecond)-1:0] part_q;
   logic held_q;
-  assign start = cfg.req && !cfg.ack && waiting_q == '0;
+  assign start = cfg.req && !cfg.ack && waiting_q == '0 && !close_q;
+  assign to_all = cfg.we && cfg.addr[23:Window-1] == 5'd1;
+  assign answered = waiting_q != '0 && (waiting_q & ~ack) == '0;
+  assign close = close_q;
   assign now = time_q;
 
   always_ff @(posedge clk) begin
@@ -60,11 +70,16 @@ module inline_regs
       if (part_q == ($bits(part_q))'(Microsecond - 1)) time_q <= time_q + 32'd1;
     end
 
-    waiting_q <= start ? targets : waiting_q & ~ack;
-    cfg.ack   <= ack != '0 || (start && targets == '0);
+    if (start && to_all) close_q <= 1'b1;
+    if (close_q && empty) asked_q <= 1'b1;
+    if (close_q && answered) {close_q, asked_q} <= '0;
+
+    waiting_q <= start ? targets : close_q && empty && !asked_q ? '1 : waiting_q & ~ack;
+    cfg.ack   <= answered || (start && targets == '0 && !to_all);
     cfg.rdata <= answer;
-    cfg.err   <= (ack & err) != '0;
-    if (start && targets == '0) begin
+    cfg.err   <= err_q || (ack & err) != '0;
+    err_q     <= !start && (err_q || (ack & err) != '0);
+    if (start && targets == '0 && !to_all) begin
       cfg.err <= cfg.we;
       case (32'(cfg.addr))
         INLINE_ELEMENTS: cfg.rdata <= Elements;
@@ -97,6 +112,8 @@ module inline_regs
       part_q    <= '0;
       held_q    <= 1'b0;
       waiting_q <= '0;
+      close_q   <= 1'b0;
+      asked_q   <= 1'b0;
       cfg.ack   <= 1'b0;
     end
   end

@@ -3,9 +3,11 @@
 
 // An inline element for the tests of the shell: element n does what byte n of a frame's source address says. Upper digit: 0 nothing; 1 drop; 2 to the
 // host; 3 to port byte `lower digit`; 4 a VLAN tag with that id comes in front; 5 IPv4's TTL becomes it; 6 the next element is passed by; 7 meta0 becomes it;
-// 8 IPv4's TTL becomes meta0; 9 the source port of TCP or UDP does; A the VLAN tag in front goes.
+// 8 IPv4's TTL becomes meta0; 9 the source port of TCP or UDP does; A the VLAN tag in front goes; B meta0 becomes the edition;
+// C to port byte `lower digit` when that is the edition, else drop.
 //
-// Configuration, byte addresses: 0 it takes a frame in so many of 256 cycles; 4 frames that it has taken; 8 the time that it read with the last one.
+// Configuration, byte addresses: 0 it takes a frame in so many of 256 cycles; 4 frames that it has taken; 8 the time that it read with the last one;
+// C the edition.
 // Others: error. A frame is Latency cycles in it.
 module element
   import penstock_pkg::*, fields_pkg::*, flow_pkg::*;
@@ -29,7 +31,7 @@ module element
 
   logic [8:0] share_q;
   logic [7:0] dice_q;
-  logic [31:0] frames_q;
+  logic [31:0] frames_q, edition_q;
   word_t time_q;
   logic [Latency-1:0] valid_q;
   vector_t vector_q[Latency];
@@ -64,9 +66,11 @@ module element
           changed.headers.parts[PART_VLAN2] = 1'b0;
           changed.len = in.len - 16'd4;
         end
+        4'hB: changed.meta0 = edition_q;
+        4'hC: changed.verdict = '{kind: in.meta0 == edition_q ? VerdictPort : VerdictDrop, port: port_t'(value)};
         default: ;
       endcase
-      if (op inside {4'h1, 4'h2, 4'h3}) changed.next = 4'd15;
+      if (op inside {4'h1, 4'h2, 4'h3, 4'hC}) changed.next = 4'd15;
     end
   end
 
@@ -87,12 +91,14 @@ module element
         20'h0: if (cfg.we) share_q <= cfg.wdata[8:0]; else cfg.rdata <= 32'(share_q);
         20'h4: cfg.rdata <= frames_q;
         20'h8: cfg.rdata <= time_q;
+        20'hC: if (cfg.we) edition_q <= cfg.wdata; else cfg.rdata <= edition_q;
         default: cfg.err <= 1'b1;
       endcase
     if (rst) begin
       dice_q <= 8'(1 + Number);
       valid_q <= '0;
       frames_q <= '0;
+      edition_q <= '0;
       share_q <= 9'd256;
       cfg.ack <= 1'b0;
     end

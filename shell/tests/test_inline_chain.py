@@ -21,8 +21,11 @@ from scapy.layers.l2 import Ether
 
 ELEMENTS = 2
 CHAIN, ELEMENT, STRIDE = 0x4500_0000, 0x4510_0000, 0x10_0000  # windows
-SHARE, TAKEN, TIME = 0, 4, 8  # registers of an element
-NOTHING, DROP, TO_HOST, TO_PORT, PUSH, TTL, PASS_BY, META, META_TTL, META_PORT, POP = range(11)
+ALL = 0x4508_0000  # the window of all elements
+SHARE, TAKEN, TIME, EDITION = 0, 4, 8, 12  # registers of an element
+NOTHING, DROP, TO_HOST, TO_PORT, PUSH, TTL, PASS_BY, META, META_TTL, META_PORT, POP, META_EDITION, SAME_EDITION = range(
+    13
+)
 UNITS, BLOCKED, REFUSED, OVERSIZE = "units", "blocked", "refused", "oversize"
 # What a byte says: Ethernet 0 and 1 under both names, the host; loopback, host memory, ports that are not there.
 PORTS = {0: 0, 1: 1, 8: 0, 9: 1, 2: HOST, 3: REFUSED, 4: REFUSED, 5: REFUSED, 10: REFUSED, 15: REFUSED}
@@ -68,7 +71,7 @@ def outcome(data: bytes) -> tuple[Any, bytes]:
                 packet[IP].ttl = value if op == TTL else meta
                 del packet[IP].chksum
             data = bytes(packet)
-        elif op in (DROP, TO_HOST, TO_PORT):
+        elif op in (DROP, TO_HOST, TO_PORT, SAME_EDITION):
             to = BLOCKED if op == DROP else HOST if op == TO_HOST else PORTS[value]
             break
     if to not in (BLOCKED, REFUSED) and len(data) > LONGEST:
@@ -241,6 +244,38 @@ async def grown_too_long(dut: Any) -> None:
 
 
 @cocotb.test()
+async def all_elements_at_once(dut: Any) -> None:
+    """Frames that meet one edition in the first element and another one in the second are dropped. With a write to both there are none, whatever waits between
+    them, and at line rate the frames that wait for it have room; with a write to each there are many."""
+    bench, traffic = await started(dut)
+    bench.pause = False
+    for shares in ((256, 256), (256, 100)):
+        for element, share in enumerate(shares):
+            await bench.write(ELEMENT + STRIDE * element + SHARE, share)
+        for _ in range(600):
+            traffic.send(0, (does(META_EDITION), does(SAME_EDITION, 1)), 250)
+        for edition in range(20):
+            before = await bench.read(CHAIN + regs.INLINE_FRAMES)
+            await bench.write(ALL + EDITION, edition)
+            assert [await bench.read(ELEMENT + STRIDE * element + EDITION) for element in range(ELEMENTS)] == [
+                edition
+            ] * 2
+        assert before < len(traffic.sent), "no frame was on its way"
+        await bench.drained(traffic.leave())
+    traffic.check()
+    assert await bench.read(CHAIN + regs.INLINE_BLOCKED) == 0
+    assert await bench.counter(0, "DROP_OVERFLOW") == 0
+    await bench.write(ELEMENT + STRIDE + SHARE, 100)
+    for _ in range(100):
+        bench.send(0, frame(bench, 0, (does(META_EDITION), does(SAME_EDITION, 1)), 60))
+    await bench.clocks(150)
+    for element in range(ELEMENTS):
+        await bench.write(ELEMENT + STRIDE * element + EDITION, 100)
+    await bench.clocks(1000)
+    assert await bench.read(CHAIN + regs.INLINE_BLOCKED) > 0
+
+
+@cocotb.test()
 async def windows(dut: Any) -> None:
     """The chain's registers, an element's behind them, and the clock that all elements read."""
     bench, traffic = await started(dut)
@@ -257,10 +292,21 @@ async def windows(dut: Any) -> None:
     for element in range(ELEMENTS):
         await bench.write(ELEMENT + STRIDE * element + SHARE, 200 + element)
     assert [await bench.read(ELEMENT + STRIDE * element + SHARE) for element in range(ELEMENTS)] == [200, 201]
-    for address in (CHAIN + 0x1C, CHAIN + 0x1000, ELEMENT + 0xC, ELEMENT + STRIDE * ELEMENTS, 0x45FF_FFFC, 0x4600_0000):
+    for address in (
+        CHAIN + 0x1C,
+        CHAIN + 0x1000,
+        ELEMENT + 0x10,
+        ELEMENT + STRIDE * ELEMENTS,
+        ALL + 0x10,
+        0x45FF_FFFC,
+        0x4600_0000,
+    ):
         await refused(False, address)
         await refused(True, address)
     await refused(True, CHAIN + regs.INLINE_FRAMES)
+    await refused(False, ALL + SHARE)
+    await bench.write(ALL + SHARE, 256)
+    assert [await bench.read(ELEMENT + STRIDE * element + SHARE) for element in range(ELEMENTS)] == [256, 256]
     await bench.write(CHAIN + regs.INLINE_HOLD, 1)
     await bench.write(CHAIN + regs.INLINE_TIME, 12345)
     await bench.clocks(600)

@@ -65,6 +65,13 @@ pub enum Flow {
     },
     /// Takes the events that wait, the oldest first.
     Events,
+    /// Has only events of these kinds kept from now on, until a load; without any, none.
+    Tell {
+        /// The element.
+        element: String,
+        /// new, expired, evicted, full, notified.
+        kinds: Vec<String>,
+    },
     /// Goes on with other rows; contexts and registers stay.
     Rows {
         /// A program with the same elements, keys, states and registers, of several inline blocks for this one; the one that runs, compiled anew, when
@@ -94,6 +101,7 @@ impl Flow {
                 FlowAction::Set { element: element.clone(), registers: registers.into() }
             }
             Self::Events => FlowAction::Events,
+            Self::Tell { element, kinds } => FlowAction::Tell { element: element.clone(), kinds: kinds.clone() },
             Self::Rows { program } => FlowAction::Rows {
                 block: program.as_ref().and_then(|program| program.group.clone()),
                 program: program.as_ref().map(|program| whole(&program.value)).transpose()?,

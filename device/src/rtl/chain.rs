@@ -16,8 +16,9 @@ use crate::host::{Bus, LOOK};
 use crate::outcome::{ElementCounters, InlineCounters, RowCounter};
 use crate::regs;
 
-/// Host addresses of the chain's registers and of the first element's window, and from one of these to the next.
+/// Host addresses of the chain's registers, of the window of all elements and of the first element's, and from one of these to the next.
 const CHAIN: u32 = 0x4500_0000;
+const ALL: u32 = 0x4508_0000;
 const ELEMENTS: u32 = 0x4510_0000;
 const STRIDE: u32 = 0x10_0000;
 /// Contexts for which places are found, of a hundred places.
@@ -27,6 +28,7 @@ const PLACES: (u32, u32) = (64, 1 << 20);
 /// Cycles after which an element must have done what it was told: to look at all places takes one for each.
 const PATIENCE: u64 = 2_000_000;
 /// Bits of STATUS.
+const COMPLETE: u32 = 1;
 const CHANGES: u32 = 1 << 1;
 const WAITS: u32 = 1 << 2;
 const FOUND: u32 = 1 << 3;
@@ -40,13 +42,9 @@ const READ: u32 = 0;
 const FIND: u32 = 1;
 const PUT: u32 = 2;
 const DELETE: u32 = 3;
-/// Slots of the stash, and the bits of PLACE that name one, and a way.
-const STASH: u32 = 16;
+/// Bits of PLACE that name a slot of the stash, and a way.
 const IN_STASH: u32 = 1 << 31;
-const WAYS: u32 = 4;
 const WAY_AT: u32 = 20;
-/// Bits of the hash of a key that are in none of its places.
-const SPREAD: u32 = 5;
 /// Times up to so many µs ago are past, all others are still to come.
 const PAST: u32 = 1 << 28;
 /// So far the clock is set at once, in µs: what passes by then is past for long enough to be seen everywhere.
@@ -108,26 +106,30 @@ impl CardChain {
             );
             return Err(DeviceError::Unsupported(text));
         }
-        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
+        let shape = Window { bus, element: 0 }.shape()?;
         let Hardware { words, rows, contexts } =
-            compile(blocks, &program, places, &[]).map_err(DeviceError::Unsupported)?;
-        for (element, words) in words.iter().enumerate() {
+            compile(blocks, &program, shape.room, &[]).map_err(DeviceError::Unsupported)?;
+        bring(bus, &words)?;
+        for element in 0..words.len() {
             let mut window = Window { bus, element };
-            window.program(words)?;
-            for word in secret(places) {
+            for word in secret(shape.secret) {
                 window.write(regs::FLOW_HOST_SECRET, word)?;
             }
-            // Whatever a frame has left behind under half a secret goes.
-            window.change(COMMIT | CLEAR | BEGIN_GLOBALS)?;
+        }
+        // Whatever a frame has left behind under half a secret goes.
+        change(bus, words.len(), COMMIT | CLEAR | BEGIN_GLOBALS)?;
+        for element in 0..words.len() {
+            let mut window = Window { bus, element };
             while window.read(regs::FLOW_HOST_EVENT)? != 0 {
                 window.write(regs::FLOW_HOST_EVENT, 0)?;
             }
+            window.write(regs::FLOW_HOST_TELL, u32::MAX)?;
         }
         bus.write(CHAIN + regs::INLINE_TIME, 0)?;
         Ok(Self { program, contexts, rows, waiting: VecDeque::new(), time: 0, changes: 0 })
     }
 
-    /// Gives the elements other rows, between two frames each; contexts and registers stay.
+    /// Gives the elements other rows, all of them between the same two frames; contexts and registers stay.
     ///
     /// # Errors
     /// The programs differ in more than rows; then nothing has changed.
@@ -136,14 +138,11 @@ impl CardChain {
         if let Some((element, what)) = self.program.difference(&program) {
             return Err(HostError::Differs { element, what }.into());
         }
-        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
+        let shape = Window { bus, element: 0 }.shape()?;
         let Hardware { words, rows, contexts } =
-            compile(blocks, &program, places, &self.contexts).map_err(FlowError::Given)?;
-        for (element, words) in words.iter().enumerate() {
-            let mut window = Window { bus, element };
-            window.program(words)?;
-            window.change(COMMIT)?;
-        }
+            compile(blocks, &program, shape.room, &self.contexts).map_err(FlowError::Given)?;
+        bring(bus, &words)?;
+        change(bus, words.len(), COMMIT)?;
         (self.program, self.rows, self.contexts) = (program, rows, contexts);
         self.changes += 1;
         Ok(())
@@ -244,13 +243,13 @@ impl CardChain {
     /// All contexts, place by place until as many are found as there are. Entries move meanwhile, so one may be found twice, and another one not at once.
     pub fn all(&mut self, bus: &mut impl Bus, element: usize) -> Result<Vec<Context>, FlowError> {
         let now = self.time(bus)?;
-        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
+        let Shape { places, ways, stash, .. } = Window { bus, element }.shape()?;
         let mut found = Found::default();
         for _ in 0..ROUNDS {
             let count = self.count(bus, element)?;
             let mut window = Window { bus, element };
-            let of_ways = (0..places).map(|place| (place / WAYS) | ((place % WAYS) << WAY_AT));
-            for place in (0..STASH).map(|slot| IN_STASH | slot << WAY_AT).chain(of_ways) {
+            let of_ways = (0..places).map(|place| (place / ways) | ((place % ways) << WAY_AT));
+            for place in (0..stash).map(|slot| IN_STASH | slot << WAY_AT).chain(of_ways) {
                 if found.all.len() >= count {
                     return Ok(found.all);
                 }
@@ -328,11 +327,10 @@ impl CardChain {
     /// How the table of an element is doing.
     pub fn table(&self, bus: &mut impl Bus, element: usize) -> Result<FlowTable, FlowError> {
         self.known(element)?;
-        let places = bus.read(CHAIN + regs::INLINE_CONTEXTS)?;
         let mut window = Window { bus, element };
         let stash = window.read(regs::FLOW_HOST_STASH)?;
         Ok(FlowTable {
-            places,
+            places: window.shape()?.places,
             contexts: window.read(regs::FLOW_HOST_CONTEXTS)?,
             moved: window.read(regs::FLOW_HOST_MOVED)?,
             stash: stash & 0xFF,
@@ -360,6 +358,14 @@ impl CardChain {
         Ok(self.waiting.pop_front())
     }
 
+    /// Of an element's events only those of these kinds are kept from now on.
+    pub fn tell(&self, bus: &mut impl Bus, element: usize, kinds: &[EventKind]) -> Result<(), FlowError> {
+        self.element(element)?;
+        let bits = EventKind::ALL.iter().enumerate().filter(|(_, kind)| kinds.contains(kind));
+        let bits = bits.fold(0, |bits, (bit, _)| bits | 1 << bit);
+        Ok(Window { bus, element }.write(regs::FLOW_HOST_TELL, bits)?)
+    }
+
     /// Takes the events of the frame that comes first out of its element's queue; false when there are none.
     fn take_oldest(&mut self, bus: &mut impl Bus) -> Result<bool, FlowError> {
         let mut found = Vec::new();
@@ -381,8 +387,7 @@ impl CardChain {
     /// Takes the events of one frame out of an element's queue.
     fn take(&mut self, bus: &mut impl Bus, element: usize, kinds: u32, time: u64) -> Result<(), FlowError> {
         let mut window = Window { bus, element };
-        let all = [EventKind::Expired, EventKind::Evicted, EventKind::New, EventKind::Full, EventKind::Notified];
-        for (_, kind) in all.into_iter().enumerate().filter(|(bit, _)| kinds >> bit & 1 == 1) {
+        for (_, kind) in EventKind::ALL.into_iter().enumerate().filter(|(bit, _)| kinds >> bit & 1 == 1) {
             let gone = matches!(kind, EventKind::Expired | EventKind::Evicted);
             let base = if gone { regs::FLOW_HOST_EVENT_GONE } else { regs::FLOW_HOST_EVENT_FLOW };
             let key: [u32; KEY_WORDS] = window.read_all(base)?;
@@ -438,6 +443,62 @@ impl Found {
     }
 }
 
+/// What an element of hardware is.
+struct Shape {
+    /// Of its table, without those of the stash.
+    places: u32,
+    /// Contexts for which there is room.
+    room: u32,
+    ways: u32,
+    /// Slots.
+    stash: u32,
+    /// Bits.
+    secret: u32,
+    /// Of a program.
+    words: usize,
+    /// Its place in the chain.
+    number: usize,
+}
+
+/// Brings each element its program, which runs when it is committed.
+///
+/// # Errors
+/// The elements are not those for which the programs were made, or do not have all of them; what ran still runs.
+fn bring(bus: &mut impl Bus, programs: &[Vec<u32>]) -> Result<(), DeviceError> {
+    for (element, words) in programs.iter().enumerate() {
+        let mut window = Window { bus, element };
+        let shape = window.shape()?;
+        if (shape.number, shape.words) != (element, words.len()) {
+            let text = format!(
+                "element {element} of the inline chain is number {} and takes programs of {} words, not of {}: the card was built from other sources; \
+                 build it from these",
+                shape.number,
+                shape.words,
+                words.len()
+            );
+            return Err(DeviceError::Unsupported(text));
+        }
+        window.write(regs::FLOW_HOST_BEGIN, 0)?;
+        words.iter().try_for_each(|word| window.write(regs::FLOW_HOST_PROGRAM, *word))?;
+    }
+    for element in 0..programs.len() {
+        if (Window { bus, element }).read(regs::FLOW_HOST_STATUS)? & COMPLETE == 0 {
+            let text = format!(
+                "element {element} of the inline chain has not got all words of its program, so what ran before still runs: load it again, and let nobody \
+                 else do so meanwhile"
+            );
+            return Err(DeviceError::Card(text));
+        }
+    }
+    Ok(())
+}
+
+/// Has something changed in all elements between the same two frames, and waits until it is.
+fn change(bus: &mut impl Bus, elements: usize, what: u32) -> Result<(), DeviceError> {
+    bus.write(ALL + regs::FLOW_HOST_CHANGE, what)?;
+    (0..elements).try_for_each(|element| Window { bus, element }.until_not(CHANGES).map(|_| ()))
+}
+
 /// The window of an element.
 struct Window<'a, B: Bus> {
     bus: &'a mut B,
@@ -471,10 +532,18 @@ impl<B: Bus> Window<'_, B> {
         (first..).step_by(4).zip(all).try_for_each(|(register, word)| self.write(register, *word))
     }
 
-    /// Brings a program in, which runs when it is committed.
-    fn program(&mut self, words: &[u32]) -> Result<(), DeviceError> {
-        self.write(regs::FLOW_HOST_BEGIN, 0)?;
-        words.iter().try_for_each(|word| self.write(regs::FLOW_HOST_PROGRAM, *word))
+    fn shape(&mut self) -> Result<Shape, DeviceError> {
+        let shape = self.read(regs::FLOW_HOST_SHAPE)?;
+        let table = self.read(regs::FLOW_HOST_TABLE)?;
+        Ok(Shape {
+            places: 1 << (shape & 0x1F),
+            room: self.read(regs::FLOW_HOST_ROOM)?,
+            ways: (table & 0xFF).max(1),
+            stash: table >> 8 & 0xFF,
+            secret: table >> 16,
+            words: (shape >> 16) as usize,
+            number: (shape >> 8 & 0xFF) as usize,
+        })
     }
 
     /// Has something changed between two frames, and waits until it is.
@@ -533,15 +602,14 @@ fn unwrapped(at: u32, now: u64) -> u64 {
     if late < PAST { now.saturating_sub(late.into()) } else { now + u64::from(at.wrapping_sub(now as u32)) }
 }
 
-/// The words of a chain for tables of so many places, whose elements have contexts from before; else what hardware has not, with the places in the blocks'
-/// programs.
+/// The words of a chain for tables with room for so many contexts, whose elements have contexts from before; else what hardware has not, with the places
+/// in the blocks' programs.
 fn compile(
     blocks: &[FlowImage],
     program: &Program,
-    places: u32,
+    contexts: u32,
     before: &[Option<Contexts>],
 ) -> Result<Hardware, String> {
-    let contexts = (u64::from(places) * LOAD / 100) as u32;
     // Where the program does not say how many, the design does.
     let by_design = |element: &Element| element.key.is_some() && element.capacity.is_none();
     let mut sized = blocks.iter().filter(|block| block.program.elements.iter().any(by_design));
@@ -563,8 +631,7 @@ fn compile(
 }
 
 /// What places of keys depend on: the same in each run, so that runs are repeatable.
-fn secret(places: u32) -> impl Iterator<Item = u32> {
-    let bits = 32 * KEY_WORDS as u32 + WAYS * (places / WAYS).ilog2() + SPREAD;
+fn secret(bits: u32) -> impl Iterator<Item = u32> {
     // SplitMix64
     (1..=u64::from(bits.div_ceil(32))).map(|step| {
         let mut mixed = step.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -598,7 +665,9 @@ mod tests {
             self.time = self.time.wrapping_add(1);
             Ok(match address.checked_sub(ELEMENTS) {
                 None if address == CHAIN + regs::INLINE_TIME => self.time,
-                None => 64,
+                None => 0,
+                Some(regs::FLOW_HOST_SHAPE) => 6,
+                Some(regs::FLOW_HOST_TABLE) => 16 << 8 | 4,
                 Some(regs::FLOW_HOST_CONTEXTS) => self.contexts,
                 Some(regs::FLOW_HOST_STATUS) => u32::from(self.found.is_some()) * FOUND,
                 Some(regs::FLOW_HOST_EVENT) => {
@@ -637,6 +706,76 @@ mod tests {
         }
     }
 
+    /// Elements that take programs of so many words, and what changes in them.
+    #[derive(Default)]
+    struct Elements {
+        words: usize,
+        /// Words that each has got.
+        got: [usize; 2],
+        /// The second loses this one.
+        loses: Option<usize>,
+        changes: Vec<(u32, u32)>,
+    }
+
+    impl Bus for Elements {
+        fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+            let Some(at) = address.checked_sub(ELEMENTS) else { return Ok(2) };
+            let number = at / STRIDE;
+            Ok(match at % STRIDE {
+                regs::FLOW_HOST_SHAPE => (self.words as u32) << 16 | number << 8 | 6,
+                regs::FLOW_HOST_ROOM => 62,
+                regs::FLOW_HOST_STATUS => u32::from(self.got[number as usize] == self.words) * COMPLETE,
+                _ => 0,
+            })
+        }
+
+        fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+            let number = (address.saturating_sub(ELEMENTS) / STRIDE) as usize;
+            match address % STRIDE & !(ALL - CHAIN) {
+                regs::FLOW_HOST_CHANGE => self.changes.push((address, value)),
+                regs::FLOW_HOST_BEGIN => self.got[number] = 0,
+                regs::FLOW_HOST_PROGRAM if number == 1 && self.loses.take_if(|word| *word == self.got[1]).is_some() => {
+                }
+                regs::FLOW_HOST_PROGRAM => self.got[number] += 1,
+                _ => {}
+            }
+            Ok(())
+        }
+
+        fn load_xdp(&mut self, _: u32, _: &XdpProgram, _: bool) -> Result<(), DeviceError> {
+            Ok(())
+        }
+
+        fn pass(&mut self, _: u64) -> Result<(), DeviceError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn elements_change_at_once_and_to_whole_programs() {
+        let program =
+            penstock_flow_compiler::compile("two.efsm", "element one { ip => drop } element two { ip => drop }");
+        let program = program.unwrap().program;
+        let words = hardware::compile(&program, 62, &[]).unwrap().words[0].len();
+        let blocks = [FlowImage { name: String::new(), path: "two.efsm".into(), program, contexts: 62 }];
+        let mut card = Elements { words, ..Elements::default() };
+        let mut chain = CardChain::load(&mut card, &blocks).unwrap();
+        chain.change(&mut card, &blocks).unwrap();
+        let all = ALL + regs::FLOW_HOST_CHANGE;
+        let changes = [(all, COMMIT | CLEAR | BEGIN_GLOBALS), (all, COMMIT)];
+        assert_eq!(card.changes, changes);
+        card.loses = Some(words / 2);
+        let error = chain.change(&mut card, &blocks).unwrap_err().to_string();
+        assert!(error.starts_with("element 1 of the inline chain has not got all words of its program"), "{error}");
+        card.words += 1;
+        let error = CardChain::load(&mut card, &blocks).err().unwrap().to_string();
+        let number = words + 1;
+        let expected =
+            format!("element 0 of the inline chain is number 0 and takes programs of {number} words, not of {words}: ");
+        assert!(error.starts_with(&expected), "{error}");
+        assert_eq!(card.changes, changes);
+    }
+
     fn chain() -> CardChain {
         let text = "element one { key eth.type else => keep }";
         let program = penstock_flow_compiler::compile("one.efsm", text).unwrap().program;
@@ -673,7 +812,7 @@ mod tests {
             let text = format!("element one {{ key eth.type {table} else => keep }}");
             let program = penstock_flow_compiler::compile("one.efsm", &text).unwrap().program;
             let blocks = [FlowImage { name: String::new(), path: "one.efsm".into(), program, contexts }];
-            compile(&blocks, &joined(&blocks), 64, &[]).err().unwrap_or_default()
+            compile(&blocks, &joined(&blocks), 62, &[]).err().unwrap_or_default()
         };
         assert_eq!([refused("", 62), refused("table 62", 1000)], ["", ""]);
         // Who has said so must be told.

@@ -24,7 +24,7 @@ pub use chain::FlowTable;
 pub use pace::LINE_GBPS;
 use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::Program;
-use penstock_shell::flow::{Context, Event};
+use penstock_shell::flow::{Context, Event, EventKind};
 use penstock_shell::{Access, AccessError, Cause, Fault};
 use penstock_xdp_soft::Log;
 
@@ -791,6 +791,10 @@ impl FlowChain for RtlDevice {
 
     fn event(&mut self) -> Result<Option<Event>, FlowError> {
         self.chain.as_mut().ok_or(FlowError::NoChain)?.event(&mut self.model)
+    }
+
+    fn tell(&mut self, element: usize, kinds: &[EventKind]) -> Result<(), FlowError> {
+        self.chain.as_ref().ok_or(FlowError::NoChain)?.tell(&mut self.model, element, kinds)
     }
 }
 

@@ -103,7 +103,7 @@ module flow_core
     output logic                             moved     // one cycle: an entry went to another place
 );
   localparam int unsigned Ahead = 5;  // how far an operation is ahead at most whose effect is not in the ways when they are read
-  localparam int unsigned Room = Entries * 97 / 100;  // contexts for which places are found
+  localparam int unsigned Room = room_of(Entries);  // contexts for which places are found
   localparam int unsigned WalkEvery = 128;  // cycles between two looks of the walker: half of them it waits for one without a frame
   localparam int unsigned Pressing = 6;  // entries of the stash from which on the mover goes before frames
   localparam int unsigned UltraDepth = 4096;  // places of a way that fill UltraRAM

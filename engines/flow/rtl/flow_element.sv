@@ -174,6 +174,7 @@ module flow_element
 
   // ---- what the host sees
   logic event_valid, event_take;
+  kinds_t tell;
   event_t event_;
   word_t events_lost, row_count;
   counts_t counts;
@@ -182,6 +183,7 @@ module flow_element
   flow_events events (
       .clk,
       .rst,
+      .tell,
       .in_valid(told_valid),
       .in(told),
       .valid(event_valid),
@@ -253,6 +255,7 @@ module flow_element
       .told_valid(event_valid),
       .told(event_),
       .told_take(event_take),
+      .tell,
       .told_lost(events_lost)
   );
 endmodule

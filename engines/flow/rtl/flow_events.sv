@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What the host is told, in a queue: one entry for each operation of which something is to be said. What finds the queue full is counted
-// and lost, each kind by itself; no frame ever waits for it.
+// What the host is told, in a queue: one entry for each operation of which something is to be said, of the kinds that it wants to know. What
+// finds the queue full is counted and lost, each kind by itself; no frame ever waits for it.
 module flow_events
   import flow_pkg::*;
 #(
@@ -10,6 +10,8 @@ module flow_events
 ) (
     input wire logic clk,
     input wire logic rst,
+
+    input wire kinds_t tell,  // these kinds
 
     input wire logic   in_valid,
     input wire event_t in,
@@ -28,8 +30,9 @@ module flow_events
 
   assign push = in_valid_q && !level_q[LevelW-1];
   always_ff @(posedge clk) begin
-    in_valid_q <= in_valid && !rst;
+    in_valid_q <= in_valid && (in.kinds & tell) != '0 && !rst;
     in_q <= in;
+    in_q.kinds <= in.kinds & tell;
     level_q <= level_q + LevelW'(push) - LevelW'(valid && take);
     if (in_valid_q && !push) lost_q <= lost_q + word_t'($countones(in_q.kinds));
     if (rst) {level_q, lost_q} <= '0;

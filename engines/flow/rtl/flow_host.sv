@@ -64,6 +64,7 @@ module flow_host
     input  wire logic                             told_valid,
     input  wire event_t                           told,
     output logic                                  told_take,
+    output kinds_t                                tell,
     input  wire word_t                            told_lost
 );
   // ---- a cycle to get here
@@ -160,6 +161,12 @@ module flow_host
     if (rst) most_q <= '0;
   end
   assign told_take = writes(we_q, at_q, FLOW_HOST_EVENT);
+  kinds_t tell_q;
+  always_ff @(posedge clk) begin
+    if (writes(we_q, at_q, FLOW_HOST_TELL)) tell_q <= kinds_t'(wdata_q[$bits(kinds_t)-1:0]);
+    if (rst) tell_q <= '1;
+  end
+  assign tell = tell_q;
   assign of_row = host_addr[2+:$bits(row_t)];
 
   word_t [255:0] all;
@@ -178,6 +185,9 @@ module flow_host
     all[at(FLOW_HOST_EVICTED)] = counts.evicted;
     all[at(FLOW_HOST_MOVED)] = counts.moved;
     all[at(FLOW_HOST_EVENTS_LOST)] = told_lost;
+    all[at(FLOW_HOST_TABLE)] = {16'(SecretW), 8'(StashEntries), 8'(Ways)};
+    all[at(FLOW_HOST_ROOM)] = room_of(Entries);
+    all[at(FLOW_HOST_TELL)] = word_t'(tell_q);
     for (int unsigned i = 0; i < Globals; i++) all[at(FLOW_HOST_GLOBALS + 4 * i)] = g[i];
     for (int unsigned i = 0; i < KeyBits / 32; i++) all[at(FLOW_HOST_KEY + 4 * i)] = key_q[i];
     all[at(FLOW_HOST_STATE)] = word_t'(content_q.state);

@@ -19,6 +19,11 @@ package flow_pkg;
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
   localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
 
+  // Contexts for which a table of so many places has room.
+  function automatic int unsigned room_of(int unsigned places);
+    return places * 97 / 100;
+  endfunction
+
   typedef logic [31:0] word_t;
   typedef logic [7:0] state_t;
   typedef logic [$clog2(Rows)-1:0] row_t;

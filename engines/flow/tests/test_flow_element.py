@@ -592,6 +592,22 @@ async def events_are_lost(dut: Any) -> None:
     assert await bench.read(regs.FLOW_HOST_EVENTS_LOST) == [count - len(events)]
 
 
+@cocotb.test()
+async def only_what_is_asked_for(dut: Any) -> None:
+    """Events of kinds that the host does not want take up no room and are not lost."""
+    bench = Bench(dut, 7)
+    await bench.start()
+    await bench.run(replace(COUNTING, rows=[Row(r={0: 0}, notify=True)]))
+    kinds = ((16, ["notified"]), (4, ["new"]), (0, []), (31, ["new", "notified"]))
+    for number, (asked, told) in enumerate(kinds):
+        bench.write(regs.FLOW_HOST_TELL, asked)
+        assert await bench.read(regs.FLOW_HOST_TELL) == [asked]
+        await bench.frame(random_vector(bench.rng, number, [0] * OPERANDS, set()))
+        await bench.settle()
+        assert [event.kind for event in await bench.all_events()] == told
+    assert await bench.read(regs.FLOW_HOST_EVENTS_LOST) == [0]
+
+
 # A flow's first register counts its frames; the second function is never chosen.
 COUNTING = Program(
     capacity=1 << 20,
@@ -1069,6 +1085,7 @@ async def any_key(dut: Any) -> None:
         ("half_a_program", ENTRIES),
         ("nothing_loaded", ENTRIES),
         ("events_are_lost", ENTRIES),
+        ("only_what_is_asked_for", ENTRIES),
         ("rates", ENTRIES),
         ("fills_up", ENTRIES),
         ("a_flood", ENTRIES),

@@ -9,7 +9,7 @@ use penstock_headers::Headers;
 
 use crate::code::Rows;
 use crate::element::{BATCH, Contexts, Counters, Element};
-use crate::event::{Event, Events, Raw};
+use crate::event::{Event, EventKind, Events, Raw};
 use crate::frame::{Arrival, Frame, Known, Verdict};
 use crate::key::Packing;
 use crate::table::{GONE, NEVER, State, Table};
@@ -111,8 +111,9 @@ impl Chain {
     /// Starts a program: no flow has a context, all registers have their first values.
     pub fn new(program: &Program, options: &Options) -> Chain {
         let element = |(at, one)| Element::new(at, one, options.contexts, options.seed);
-        let elements = program.elements.iter().enumerate().map(element).collect();
-        Chain { program: program.clone(), elements, events: Events::new(options.events), changes: 0 }
+        let elements: Vec<_> = program.elements.iter().enumerate().map(element).collect();
+        let events = Events::new(options.events, elements.len());
+        Chain { program: program.clone(), elements, events, changes: 0 }
     }
 
     /// What it runs.
@@ -182,6 +183,13 @@ impl Chain {
             Contexts::Long(packing, _) => packing.unpack(&key),
         };
         Some(Event { kind, element, time, key, state, registers })
+    }
+
+    /// Of an element's events only those of these kinds are kept from now on; at first all are.
+    pub fn tell(&mut self, element: usize, kinds: &[EventKind]) -> Result<(), HostError> {
+        self.element(element)?;
+        self.events.tell(element, kinds);
+        Ok(())
     }
 
     /// Events that were lost because too many waited.

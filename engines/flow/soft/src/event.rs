@@ -22,19 +22,36 @@ pub struct Event {
     pub registers: [u32; REGISTERS],
 }
 
-/// What happened.
+/// What happened. Several of one frame come in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
-    /// A flow has got a context.
-    New,
     /// A context's time was over.
     Expired,
     /// A context gave way to a new one.
     Evicted,
+    /// A flow has got a context.
+    New,
     /// A context took the last place.
     Full,
     /// A row said `notify`.
     Notified,
+}
+
+impl EventKind {
+    /// All of them.
+    pub const ALL: [EventKind; 5] = [Self::Expired, Self::Evicted, Self::New, Self::Full, Self::Notified];
+
+    /// Its name for users.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Evicted => "evicted",
+            Self::New => "new",
+            Self::Full => "full",
+            Self::Notified => "notified",
+        }
+    }
 }
 
 /// An event whose key is still packed: short keys stand in the first two words.
@@ -53,16 +70,26 @@ pub struct Raw {
 pub struct Events {
     waiting: VecDeque<Raw>,
     room: usize,
+    /// Of each element the kinds that are kept, a bit each.
+    told: Vec<u32>,
     /// Events that found the queue full.
     pub lost: u64,
 }
 
 impl Events {
-    pub fn new(room: usize) -> Events {
-        Events { waiting: VecDeque::with_capacity(room), room, lost: 0 }
+    pub fn new(room: usize, elements: usize) -> Events {
+        Events { waiting: VecDeque::with_capacity(room), room, told: vec![u32::MAX; elements], lost: 0 }
+    }
+
+    /// Of an element only these are kept from now on.
+    pub fn tell(&mut self, element: usize, kinds: &[EventKind]) {
+        self.told[element] = kinds.iter().fold(0, |bits: u32, kind| bits | 1 << *kind as u32);
     }
 
     pub fn push(&mut self, event: Raw) {
+        if self.told[event.element] >> event.kind as u32 & 1 == 0 {
+            return;
+        }
         if self.waiting.len() < self.room {
             self.waiting.push_back(event);
         } else {
