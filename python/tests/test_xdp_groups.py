@@ -130,12 +130,14 @@ def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
         }
         for at, group in enumerate(GROUPS):
             frames = []
-            for key, (of, entry, name) in enumerate(asked):
-                key, value = key % 3 if of == 1 else key, 100 * at + key + 1
+            for count, (of, entry, name) in enumerate(asked):
+                key, value = count % 3, 100 * at + count + 1
                 frames.append(bytes([4 | of, entry, key, 0]) + struct.pack("<I", value) + bytes(56))
                 expected[group, name][key] = value
             assert len(through(card, group, frames)) == len(frames)
         found = {(group, name): dict(card.maps[f"{group}.{name}"].items()) for group in GROUPS for name in names}
+        outer = [dict(card.maps[f"{group}.hashes"].items()) for group in GROUPS]
+        assert outer[0] == outer[1] and len(outer[0]) == 2
         assert {of: {number(k): number(v) for k, v in entries.items()} for of, entries in found.items()} == expected
 
 

@@ -49,9 +49,10 @@ impl<B: Bus> CardAccess<'_, B> {
 
     /// A value as native code has it: there the number of a map's pointer is one more than its index.
     fn shown(&self, value: Vec<u8>) -> Vec<u8> {
-        match self.map.kind.of_maps() {
-            true => u32::from(word_of(&value) as u16 + 1).to_le_bytes().to_vec(),
-            false => value,
+        let index = self.image.layout.index(u32::from(word_of(&value) as u16));
+        match index.filter(|_| self.map.kind.of_maps()) {
+            Some(index) => (index as u32 + 1).to_le_bytes().to_vec(),
+            None => value,
         }
     }
 
