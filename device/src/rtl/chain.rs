@@ -731,7 +731,7 @@ mod tests {
 
         fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
             let number = (address.saturating_sub(ELEMENTS) / STRIDE) as usize;
-            match address % STRIDE & !(ALL - CHAIN) {
+            match (address % STRIDE) & !(ALL - CHAIN) {
                 regs::FLOW_HOST_CHANGE => self.changes.push((address, value)),
                 regs::FLOW_HOST_BEGIN => self.got[number] = 0,
                 regs::FLOW_HOST_PROGRAM if number == 1 && self.loses.take_if(|word| *word == self.got[1]).is_some() => {

@@ -321,25 +321,37 @@ MOVED(moved_tail_more, bpf_xdp_adjust_tail, -18, 40)
 MOVED(moved_meta, bpf_xdp_adjust_meta, -4, 34)
 MOVED(moved_meta_more, bpf_xdp_adjust_meta, -4, 50)
 
-/* Nobody asks whether the packet has moved. */
+/* Nobody asks whether the packet has moved: up there is not so much room. */
 SEC("xdp") int moved_unasked(struct xdp_md *ctx) {
   if (frame_start(ctx) + 34 > frame_end(ctx)) return XDP_PASS;
-  bpf_xdp_adjust_head(ctx, 30);
-  bpf_xdp_adjust_head(ctx, -4);
-  return marked(ctx, 34);
+  bpf_xdp_adjust_head(ctx, -220);
+  return marked(ctx, 60);
+}
+
+/* A number that is made of the length, before the tail moves and behind that. */
+SEC("xdp") int moved_number(struct xdp_md *ctx) {
+  __u64 before = frame_end(ctx) - frame_start(ctx);
+  asm volatile("%0 += 5" : "+r"(before));
+  if (bpf_xdp_adjust_tail(ctx, -3)) return XDP_TX;
+  __u64 behind = frame_end(ctx) - frame_start(ctx);
+  asm volatile("%0 += 5" : "+r"(behind));
+  return (before * 3 ^ behind) & 3;
 }
 
 /* Ways come together behind two moves. */
-SEC("xdp") int moved_either(struct xdp_md *ctx) {
-  __u8 *data = frame_start(ctx);
-  if ((void *)(data + 34) > frame_end(ctx)) return XDP_PASS;
-  if (data[0] & 1) {
-    if (bpf_xdp_adjust_head(ctx, -8)) return XDP_TX;
-  } else if (bpf_xdp_adjust_head(ctx, 4)) {
-    return XDP_TX;
+#define EITHER(name, up)                                            \
+  SEC("xdp") int name(struct xdp_md *ctx) {                         \
+    __u8 *data = frame_start(ctx);                                  \
+    if ((void *)(data + 34) > frame_end(ctx)) return XDP_PASS;      \
+    if ((data[0] & 1) == up) {                                      \
+      if (bpf_xdp_adjust_head(ctx, -10)) return XDP_TX;             \
+    } else if (bpf_xdp_adjust_tail(ctx, -4)) {                      \
+      return XDP_TX;                                                \
+    }                                                               \
+    return marked(ctx, 33);                                         \
   }
-  return marked(ctx, 45);
-}
+EITHER(moved_either, 0)
+EITHER(moved_or, 1)
 
 /* What was just written is read again: in part, over two stores, turned round; through a pointer that may lead there, and behind a move. */
 SEC("xdp") int written(struct xdp_md *ctx) {
