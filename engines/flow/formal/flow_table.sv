@@ -603,20 +603,16 @@ module flow_table
 `ifdef COVER
   always_comb assume (secret == '0 && !host_valid && !core.walk_due_q && !core.walk_late_q);
 `endif
-  logic exchanged_q, back_q;
-  wire moves = core.a_moves && core.a_q.key == watched;
+  logic exchanged_q;
   always_ff @(posedge clk) begin
-    if (!owed_q.present) {exchanged_q, back_q} <= '0;
+    if (!owed_q.present) exchanged_q <= 1'b0;
     if (owed_q.present && core.a_moves && core.a_other_q.valid && core.a_other_q.key == watched) exchanged_q <= 1'b1;
-    if (moves && exchanged_q) back_q <= 1'b1;
-    if (rst) {exchanged_q, back_q} <= '0;
+    if (rst) exchanged_q <= 1'b0;
   end
   always_comb begin
     if (started_q) begin
-      // Pushed into the stash, where another is, too; found there; gone back to a way.
-      cover (exchanged_q && core.stash.valid_q == '1);
+      // Pushed into the stash, and found there.
       cover (exchanged_q && a_frame && core.a_result_q.where.stash && !told.kinds.is_new);
-      cover (back_q);
       // Removed while its move is on its way.
       cover (core.a_q.valid && op == OpMove && core.a_q.key == watched && !core.a_result_q.placed);
       // Giving way; expired and made anew by the same frame; found expired in the stash by a sweep.

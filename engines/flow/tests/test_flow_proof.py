@@ -40,5 +40,5 @@ def test_prove() -> None:
 
 @pytest.mark.long
 def test_cover() -> None:
-    """What the proof speaks of happens: entries are pushed into the stash and come back, give way, expire, find no place."""
+    """What the proof speaks of happens: entries are pushed into the stash and found there, give way, expire, find no place."""
     run("cover")
