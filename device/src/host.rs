@@ -155,10 +155,9 @@ impl Host {
         self.enable(bus, enabled & !halted)
     }
 
-    /// Writes programs and tables into the units of the mask, holds them in reset, and lets the dispatcher forget their slots.
+    /// Writes programs and tables into the units of the mask, which are in reset, and lets the dispatcher forget their slots.
     fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &GroupImage, join: bool) -> Result<(), DeviceError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
-        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
         let firmware = image.firmware().map(|firmware| Arc::new(firmware.clone()));
         if firmware.is_none() {
             let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
