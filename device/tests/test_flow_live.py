@@ -87,7 +87,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     for context in flow(up, "dump", "translate"):
         registers = context["registers"]
         assert (
-            context["key"] == {"meta0": ports[registers["inside_port"]], "l4.proto": 6} and context["state"] == "TAKEN"
+            context["key"] == {"meta0": ports[registers["inside_port"]], "ip.proto": 6} and context["state"] == "TAKEN"
         )
         assert registers["outside_port"] == 8000 and registers["inside"] == 10 << 24 | 2
         assert 250_000_000 < context["idle"]["left"] <= context["idle"]["us"] == 301_000_000

@@ -30,9 +30,9 @@ REST = "\nelement rest { port == 255 => drop }\n"
 CONTEXTS = 62
 
 
-def design_of(folder: Path, program: str) -> Path:
+def design_of(folder: Path, program: str, rest: str = REST) -> Path:
     """A card with one inline block, before a unit that forwards."""
-    (folder / "one.efsm").write_text(program + REST)
+    (folder / "one.efsm").write_text(program + rest)
     design = folder / "card.toml"
     design.write_text(
         '[card]\nname = "card"\nports = 2\n[[inline]]\nname = "one"\nengine = "flow"\nprogram = "one.efsm"\n'
@@ -217,7 +217,7 @@ def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target:
     text = "element one {{\n ip => meta0 = {0}\n}}\nelement two {{\n meta0 == {0} => opposite\n ip => drop\n}}"
     frames = [bytes(udp("192.0.2.1", number) / bytes(1000)) for number in range(1500)]
     left = []
-    with Device.open(design_of(tmp_path, text.format(1)), target) as card:
+    with Device.open(design_of(tmp_path, text.format(1), ""), target) as card:
         for number in (2, 3):
             card.send(frames)
             if target == "rtl":
@@ -241,7 +241,7 @@ def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target:
 
 def test_events_are_kept_by_their_kinds(tmp_path: Path, target: str) -> None:
     """A flood of new flows fills the queue and what a row says is lost, unless only that is to be kept."""
-    text = "element guard {\n key ip.src\n flow age\n table 100 evict lowest\n udp.dport == 7 => notify, drop\n ip => keep, drop\n}"
+    text = "element guard {\n key ip.src\n flow age\n table 62 evict lowest\n udp.dport == 7 => notify, drop\n ip => keep, drop\n}"
     flood = [udp(f"10.1.{number >> 8}.{number & 255}", 5) for number in range(4200)]
     with Device.open(design_of(tmp_path, text), target) as card:
         guard = card.flow["guard"]

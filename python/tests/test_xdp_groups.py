@@ -131,7 +131,8 @@ def test_maps_in_maps_of_each(target: str, tmp_path: Path) -> None:
         for at, group in enumerate(GROUPS):
             frames = []
             for count, (of, entry, name) in enumerate(asked):
-                key, value = count % 3, 100 * at + count + 1
+                # A key of its own for each, as frames are on their way together.
+                key, value = count % 3 if of == 1 else count, 100 * at + count + 1
                 frames.append(bytes([4 | of, entry, key, 0]) + struct.pack("<I", value) + bytes(56))
                 expected[group, name][key] = value
             assert len(through(card, group, frames)) == len(frames)

@@ -16,6 +16,11 @@ package flow_pkg;
   localparam int unsigned PlaceBits = 1;
   localparam int unsigned SpreadBits = (1 << KeyBits) * Ways * PlaceBits - KeyBits - Ways * PlaceBits;  // all keys' places (flow_places.sv)
 
+  // Contexts for which a table of so many places has room.
+  function automatic int unsigned room_of(int unsigned places);
+    return places * 97 / 100;
+  endfunction
+
   typedef logic [2:0] word_t;  // counts the contexts of the smallest table
   typedef logic state_t;
   typedef logic [$clog2(Rows)-1:0] row_t;
