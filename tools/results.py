@@ -29,6 +29,7 @@ BENCHES = (
     "synth",
     "xdp-rows",
     "xdp-rate",
+    "xdp-soft",
 )
 # Programs of xdp-rate that the README shows: the shortest, two that look something up, and the one that is closest to the paper's.
 XDP_SHOWN = ("drop", "xdp1", "simple_firewall", "router_ipv4")

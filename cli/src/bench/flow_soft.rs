@@ -5,15 +5,15 @@
 //! found, the row chosen, context and frame are written, and the verdict. What brings frames to memory and takes them away is not.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use penstock_device::{Root, files};
 use penstock_flow::{Arrival, Chain, Frame, Options, Verdict};
 use penstock_flow_compiler::compile;
 use serde_json::json;
 
-use super::BenchError;
 use super::row::Row;
+use super::{BenchError, soft};
 use crate::cmd::generate::Flow;
 
 /// Programs of engines/flow/programs.
@@ -33,15 +33,6 @@ const SIZE: usize = 60;
 
 /// Frames in memory, at least.
 const FRAMES: u32 = 1000;
-
-/// Frames that are timed at once, at least: some tens of milliseconds.
-const TIMED: usize = 1_000_000;
-
-/// How often. The fastest counts: what else the machine does only ever slows it down.
-const ROUNDS: usize = 5;
-
-/// Where Linux says for how many nanoseconds this thread has had a processor: what other work takes of it does not count.
-const CLOCK: &str = "/proc/thread-self/schedstat";
 
 /// Contexts of the table: more than flows, as in any table that is not to be full.
 const CONTEXTS: u32 = 1 << 17;
@@ -66,23 +57,16 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
     Ok(())
 }
 
-/// Frames in a µs.
+/// Millions of frames a second.
 fn measure(path: PathBuf, flows: u32) -> Result<f64, BenchError> {
     let text = files::read(&path, files::FLOW)?;
     let program = compile(&path.display().to_string(), &text)?.program;
     let mut chain = Chain::new(&program, &Options { contexts: CONTEXTS, events: 0, ..Options::default() });
     let mut frames: Vec<Frame> = (0..flows.max(FRAMES)).map(|number| frame(number, flows)).collect();
-    // Each flow gets its context. From here on nothing but time is not the same in each round.
-    chain.run_all(&mut frames);
-    let rounds = TIMED.div_ceil(frames.len());
-    let mut best = f64::INFINITY;
-    for _ in 0..ROUNDS {
-        let start = processor_time()?;
-        for _ in 0..rounds {
-            chain.run_all(&mut frames);
-        }
-        best = best.min((processor_time()? - start) / (rounds * frames.len()) as f64);
-    }
+    let mpps = soft::mpps(frames.len(), || {
+        chain.run_all(&mut frames);
+        Ok(())
+    })?;
     let wrong = |what: &str| Err(BenchError::Wrong("flow-soft", format!("{}: {what}", path.display())));
     if frames.iter().any(|frame| frame.verdict == Verdict::Drop) {
         return wrong("a frame was dropped");
@@ -90,14 +74,7 @@ fn measure(path: PathBuf, flows: u32) -> Result<f64, BenchError> {
     if chain.count(0).ok() != Some(flows as usize) {
         return wrong("there are not as many contexts as flows");
     }
-    Ok(1e3 / best)
-}
-
-/// Nanoseconds.
-fn processor_time() -> Result<f64, BenchError> {
-    let text = files::read(Path::new(CLOCK), "flow-soft needs a Linux kernel that counts time by thread")?;
-    let first = text.split(' ').next().and_then(|word| word.parse().ok());
-    first.ok_or_else(|| BenchError::Wrong("flow-soft", format!("{CLOCK} has no time in it")))
+    Ok(mpps)
 }
 
 /// A frame of one of the flows, from inside, so that the firewall opens.

@@ -18,11 +18,13 @@ pub mod rates;
 pub mod reload;
 pub mod row;
 pub mod sim_speed;
+mod soft;
 pub mod traffic;
 pub mod xdp;
 pub mod xdp_rate;
 pub mod xdp_rows;
 mod xdp_run;
+pub mod xdp_soft;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -2,11 +2,15 @@
 //! The shipped XDP programs, written after those of the hXDP paper (OSDI 2020), and what the paper has for them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use penstock_device::maps::{Entry, Map};
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{ForGroup, Override, Root};
+use penstock_device::{Design, Engine, ForGroup, Image, Lanes, Override, Root, XdpProgram};
+use penstock_xdp_maps::{MapId, Maps, Store};
 
 use super::{BenchError, PORTS, card_of};
+use crate::card::CardError;
 
 /// A program, and what the paper and the goals say of it.
 pub struct Program {
@@ -72,6 +76,48 @@ pub fn manifest(root: &Root, program: &str) -> PathBuf {
 /// A card of so many units that run a program.
 pub fn card(root: &Root, program: &str, units: u32) -> Result<RtlDevice, BenchError> {
     card_of(root, &manifest(root, program), Override { units: vec![ForGroup::only(units)], ..Override::default() })
+}
+
+/// What maps begin with.
+type Contents = Vec<(Map, Vec<Entry>)>;
+
+/// The program of its design's only group of units, for so many lanes if not for those of the design, and what its maps begin with.
+pub fn loaded(
+    root: &Root,
+    name: &'static str,
+    lanes: Option<Lanes>,
+) -> Result<(Arc<XdpProgram>, Contents), BenchError> {
+    let mut design = Design::read(&manifest(root, name)).map_err(CardError::from)?;
+    for group in &mut design.groups {
+        if let Engine::Xdp { lanes: of_group, .. } = &mut group.engine {
+            *of_group = lanes.unwrap_or(*of_group);
+        }
+    }
+    let image = Image::of(root, &design).map_err(CardError::from)?;
+    match &image.groups[..] {
+        [group] => match &group.program {
+            penstock_device::Program::Xdp(program) => Ok((program.clone(), group.maps.clone())),
+            _ => Err(BenchError::Wrong(name, "its design has no XDP program".into())),
+        },
+        _ => Err(BenchError::Wrong(name, "its design has several groups".into())),
+    }
+}
+
+/// Fills maps of native code, found by their names.
+pub fn fill(
+    name: &'static str,
+    maps: &mut Maps,
+    contents: &Contents,
+    id_of: impl Fn(&str) -> Option<MapId>,
+) -> Result<(), BenchError> {
+    for (map, entries) in contents {
+        let id = id_of(&map.name).ok_or_else(|| BenchError::Wrong(name, format!("it has no map {}", map.name)))?;
+        for (key, value) in entries {
+            let set = maps.set(id, key, value, Store::Any);
+            set.map_err(|error| BenchError::Wrong(name, format!("{}: {error}", map.name)))?;
+        }
+    }
+    Ok(())
 }
 
 /// How many ports frames of a program's bench enter at. Two tell ports apart: traffic of both would be that of another program.

@@ -27,7 +27,7 @@ const WINDOW: u64 = 40_000;
 const PAPER_MHZ: f64 = 156.25;
 
 /// Programs, each the design of its name in bench/xdp, and what the paper's core does with them, millions of frames a second.
-const PROGRAMS: [(&str, f64); 12] = [
+pub const PROGRAMS: [(&str, f64); 12] = [
     ("drop", 52.0),
     ("tx", 22.5),
     ("redirect", 15.0),

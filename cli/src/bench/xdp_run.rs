@@ -2,37 +2,22 @@
 //! Rows that frames take, counted by carrying them out one after the other, as engines/xdp/core.md says: no card is needed, so it is done at every
 //! number of lanes. Around the rows are the maps of native code, filled as the design says. Each frame is the first of its flow.
 
-use penstock_device::{Design, Engine, Image, Lanes, Port, Program, Root};
+use penstock_device::{Lanes, Port, Root};
 use penstock_xdp_compiler::ir::{Array, Layout, Memory};
 use penstock_xdp_compiler::rows::Asks;
 use penstock_xdp_compiler::rows::run::{Asked, Machine, Outside, Surroundings};
 use penstock_xdp_maps::{Errno, MapId, Maps, Store};
 
 use super::{BenchError, traffic, xdp};
-use crate::card::CardError;
 
 /// Rows carried out for a frame of so many bytes, on average, by the design of a program in bench/xdp.
 pub fn rows_a_frame(root: &Root, name: &'static str, lanes: Lanes, size: usize) -> Result<f64, BenchError> {
     let failed = |what: String| BenchError::Wrong(name, what);
-    let mut design = Design::read(&xdp::manifest(root, name)).map_err(CardError::from)?;
-    for group in &mut design.groups {
-        if let Engine::Xdp { lanes: of_group, .. } = &mut group.engine {
-            *of_group = lanes;
-        }
-    }
-    let image = Image::of(root, &design).map_err(CardError::from)?;
-    let [group] = &image.groups[..] else { return Err(failed("its design has several groups".into())) };
-    let Program::Xdp(program) = &group.program else { return Err(failed("its design has no XDP program".into())) };
+    let (program, contents) = xdp::loaded(root, name, Some(lanes))?;
     let (compiled, placement) = program.translate().map_err(|error| failed(error.to_string()))?;
     let mut maps = Maps::new(1).map_err(|error| failed(error.to_string()))?;
     let ids = maps.add(&program.object().maps).map_err(|error| failed(error.to_string()))?;
-    for (map, entries) in &group.maps {
-        let place = program.object().maps.iter().position(|declared| declared.name == map.name);
-        for (key, value) in entries {
-            let id = place.map(|place| ids[place]).ok_or_else(|| failed(format!("it has no map {}", map.name)))?;
-            maps.set(id, key, value, Store::Any).map_err(|error| failed(format!("{}: {error}", map.name)))?;
-        }
-    }
+    xdp::fill(name, &mut maps, &contents, |map| Some(ids[program.object().map(map)?.0 as usize]))?;
     let mut around = Around { maps, ids, layout: &placement.layout };
     let traffic = traffic::clean(xdp::ports(name), size);
     let mut rows = 0;

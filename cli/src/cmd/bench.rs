@@ -9,7 +9,7 @@ use penstock_device::Root;
 use crate::bench::row::{self, Row};
 use crate::bench::{
     BenchError, SIZES, Selection, TOLERANCE, firewall, flow_latency, flow_rate, flow_soft, flow_table, forward,
-    generate, latency, messages, reload, sim_speed, word, xdp_rate, xdp_rows,
+    generate, latency, messages, reload, sim_speed, word, xdp_rate, xdp_rows, xdp_soft,
 };
 use crate::files;
 
@@ -60,6 +60,8 @@ pub enum Name {
     XdpRows,
     /// Throughput of XDP programs (hXDP, section 4.3).
     XdpRate,
+    /// XDP programs in native code.
+    XdpSoft,
     /// State machines in native code (FlowBlaze, Figure 7).
     FlowSoft,
     /// Line rate through an element of the flow engine (FlowBlaze, Figures 8, 11 and 12).
@@ -75,7 +77,7 @@ pub enum Name {
 }
 
 impl Name {
-    const EACH: [Self; 13] = [
+    const EACH: [Self; 14] = [
         Self::RpuForward,
         Self::RpuLatency,
         Self::RpuFirewall,
@@ -84,6 +86,7 @@ impl Name {
         Self::RpuReload,
         Self::XdpRows,
         Self::XdpRate,
+        Self::XdpSoft,
         Self::FlowSoft,
         Self::FlowRate,
         Self::FlowTable,
@@ -101,6 +104,7 @@ impl Name {
             Self::RpuReload => "rpu-reload",
             Self::XdpRows => "xdp-rows",
             Self::XdpRate => "xdp-rate",
+            Self::XdpSoft => "xdp-soft",
             Self::FlowSoft => "flow-soft",
             Self::FlowRate => "flow-rate",
             Self::FlowTable => "flow-table",
@@ -121,7 +125,13 @@ impl Name {
             Self::RpuReload => &reload::UNITS,
             Self::XdpRate => &xdp_rate::UNITS,
             Self::SimSpeed => &sim_speed::UNITS,
-            Self::XdpRows | Self::FlowSoft | Self::FlowRate | Self::FlowTable | Self::FlowLatency | Self::All => &[],
+            Self::XdpRows
+            | Self::XdpSoft
+            | Self::FlowSoft
+            | Self::FlowRate
+            | Self::FlowTable
+            | Self::FlowLatency
+            | Self::All => &[],
         }
     }
 
@@ -169,6 +179,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
             Name::RpuReload => reload::run(root, &selection, &mut report)?,
             Name::XdpRows => xdp_rows::run(root, &mut report)?,
             Name::XdpRate => xdp_rate::run(root, &selection, &mut report)?,
+            Name::XdpSoft => xdp_soft::run(root, &mut report)?,
             Name::FlowSoft => flow_soft::run(root, &mut report)?,
             Name::FlowRate => flow_rate::run(root, &selection, &mut report)?,
             Name::FlowTable => flow_table::run(root, &mut report)?,

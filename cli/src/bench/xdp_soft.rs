@@ -1,0 +1,61 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `xdp-soft`: frames a second of XDP programs in native code, on one processor.
+//!
+//! Frames lie in memory and are copied before each run, as programs change them. Maps are filled as the design of a program in bench/xdp says; what they
+//! get from frames they have before time is taken.
+
+use std::collections::BTreeMap;
+
+use penstock_device::{Port, Root};
+use penstock_xdp_soft::{Engine, Frame, Input};
+use serde_json::json;
+
+use super::row::Row;
+use super::{BenchError, soft, traffic, xdp, xdp_rate};
+
+/// What the project aims at.
+const GOALS: [(&str, f64); 2] = [("xdp1", 10.0), ("simple_firewall", 5.0)];
+
+/// Measures each program.
+pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
+    for (name, _) in xdp_rate::PROGRAMS {
+        let goal = GOALS.iter().find(|(with_goal, _)| *with_goal == name).map(|(_, mpps)| *mpps);
+        let case = [("program", json!(name)), ("size", json!(xdp_rate::SIZE))];
+        let case: BTreeMap<_, _> = case.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
+        let mpps = measure(root, name)?;
+        report(&[Row::new("xdp-soft", &case, "mpps", "million frames/s", [None, goal], mpps)]);
+    }
+    Ok(())
+}
+
+/// Millions of frames a second.
+fn measure(root: &Root, name: &'static str) -> Result<f64, BenchError> {
+    let failed = |what: String| BenchError::Wrong(name, what);
+    let (program, contents) = xdp::loaded(root, name, None)?;
+    let object = program.object();
+    let mut engine = Engine::new(object, 1).map_err(|error| failed(error.to_string()))?;
+    let entry = engine.load(object, program.name()).map_err(|error| failed(error.to_string()))?;
+    let ids: BTreeMap<_, _> = object.maps.iter().map(|map| (&*map.name, engine.map(object, &map.name))).collect();
+    xdp::fill(name, engine.maps(), &contents, |map| *ids.get(map)?)?;
+    let traffic = traffic::clean(xdp::ports(name), xdp_rate::SIZE);
+    let frames: Vec<(Frame, Input)> = traffic
+        .frames
+        .iter()
+        .map(|frame| {
+            let ifindex = if let Port::Ethernet(port) = frame.port { u32::from(port) + 1 } else { 0 };
+            (Frame::new(traffic.bytes[frame.range.clone()].to_vec()), Input { ifindex, ..Input::default() })
+        })
+        .collect();
+    let mut work = Frame::default();
+    soft::mpps(frames.len(), || {
+        for (frame, input) in &frames {
+            work.data.clone_from(&frame.data);
+            work.meta.clear();
+            let verdict = engine.run(entry, &mut work, input).map_err(|error| failed(error.to_string()))?;
+            if verdict.stopped {
+                return Err(failed("it was stopped".into()));
+            }
+        }
+        Ok(())
+    })
+}
