@@ -32,7 +32,7 @@ package flow_pkg;
   typedef logic [$clog2(Periods)-1:0] period_t;
   typedef logic [$clog2(Functions)-1:0] function_t;
   typedef logic [fields_pkg::PARTS-1:0] parts_t;  // of a frame: what it has
-  typedef logic [$clog2(fields_pkg::WORDS)-1:0] choose_t;  // a word of a field
+  typedef logic [5:0] choose_t;  // one of what a place of the key, or an operand, reaches (choices_pkg.sv)
 
   // ---- a frame on its way through the elements
   typedef enum logic [1:0] {
@@ -88,7 +88,7 @@ package flow_pkg;
     PairL4  = 2'd3
   } pair_e;
 
-  // Half words are numbered from the lowest. A word of a field that has more than 16 bits fills a word, any other one a half.
+  // Halves are numbered from the lowest.
   typedef struct packed {
     parts_t                  parts;   // that a frame must have
     // For both directions to have one key, these change places when the frame's source is the larger: n and n + 8 for n < 8, and 16 and 17.

@@ -31,7 +31,9 @@ from flow_element import (
     FUNCTION,
     FUNCTIONS,
     GLOBALS,
+    HALF_CHOICES,
     HALVES,
+    OPERAND_CHOICES,
     OPERANDS,
     PARTS,
     PERIODS,
@@ -53,7 +55,7 @@ from flow_element import (
     Program,
     Row,
     Source,
-    word_of,
+    operands_of,
 )
 from flow_random import Traffic
 from flow_vector import BESIDE, NO_ELEMENT, SIZES, Vector, of_frame
@@ -70,8 +72,8 @@ WAYS, STASH = 4, 16
 SPREAD = 5  # bits of a key's hash that are in no place
 
 # Words that rows of random programs read: what they see is all in the frame.
-KEY_FIELD = "meta0"
-X_FIELDS = ("ip.src", "ip.dst", "tcp.seq", "tcp.ack", "hash", "meta1", "data.0", "data.1")
+KEY_FIELD = "data.7"
+X_FIELDS = ("tcp.seq", "meta1", "ip.src", "data.0", "tcp.ack", "data.1", "ip.dst", "hash")
 # Where these rows write what registers have become.
 R_FIELDS = ("ip.src", "ip.dst", "tcp.seq", "tcp.ack")
 G_FIELDS = ("meta1", "data.0", "data.1", "data.2")
@@ -84,8 +86,9 @@ def number_of(name: str) -> int:
 
 
 # A frame without Ethernet has no key; there is none, but tests make some.
-KEY = Key(parts=1 << ETH, halves=[number_of(KEY_FIELD)] * 2 + [0] * (HALVES - 2))
-OPERANDS_OF_ROWS = [number_of(name) for name in X_FIELDS]
+HALVES_OF_KEY = [HALF_CHOICES[half].index((number_of(KEY_FIELD), half)) for half in range(2)]
+KEY = Key(parts=1 << ETH, halves=HALVES_OF_KEY + [0] * (HALVES - 2))
+OPERANDS_OF_ROWS = [OPERAND_CHOICES[at].index((number_of(name), 0)) for at, name in enumerate(X_FIELDS)]
 
 
 class Bench:
@@ -1047,15 +1050,19 @@ async def any_key(dut: Any) -> None:
         frame.outside |= {"meta0": rng.getrandbits(32), "meta1": rng.getrandbits(32)}
         vector = of_frame(frame, rng)
         values, parts = values_of(frame, time), vector.bits_of_parts()
-        there = [number for number, of in enumerate(WORDS) if not of or any(name in values for name, _ in of)]
+        there = {number for number, of in enumerate(WORDS) if not of or any(name in values for name, _ in of)}
+
+        def any_of(choices: list[tuple[int, int]]) -> int:
+            return rng.choice([at for at, (number, _) in enumerate(choices) if number in there])  # noqa: B023
+
         pairs = [pair for pair, sides in enumerate(SIDES) if values.keys() >= set(sides)]
         key = Key(
             rng.choice([0, parts, parts & rng.getrandbits(24), 1 << rng.randrange(24)]),
             rng.getrandbits(9),
             rng.choices(pairs, k=3),
-            rng.choices(there, k=HALVES),
+            [any_of(choices) for choices in HALF_CHOICES],
         )
-        operands = rng.choices(there, k=OPERANDS)
+        operands = [any_of(choices) for choices in OPERAND_CHOICES]
         rows = [Row(notify=True)]
         program = Program(1, key=key, operands=operands, functions=functions, rows=rows, edits=[edit.bits()])
         bench.load(list(program.words(count)))
@@ -1069,7 +1076,7 @@ async def any_key(dut: Any) -> None:
         wanted = key.of(values, parts)
         assert [event.key for event in events] == ([] if wanted is None else [wanted])
         if wanted is not None:
-            assert [left_.get(name) for name in names] == [word_of(number, values) for number in operands]
+            assert [left_.get(name) for name in names] == operands_of(operands, values)
             swapped += wanted != replace(key, swap=0).of(values, parts)
     assert swapped > 5
 

@@ -8,7 +8,7 @@ use crate::facts::within;
 use crate::fault::{Fault, Span};
 use crate::limits;
 use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
-use crate::words;
+use crate::{places, words};
 
 /// What the elements of a chain hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Image {
 pub struct ElementImage {
     /// Operands X.
     pub operands: Vec<Word>,
+    /// For each of them its number in hardware, where each reaches some words only.
+    pub places: Vec<u8>,
     /// Predicates P.
     pub predicates: Vec<Predicate>,
     /// Conditions C.
@@ -227,7 +229,33 @@ impl Allocation<'_> {
             faults.push(Fault::new(span, message));
         }
         faults.extend(words::too_many(element, &words::timeouts(element, &[])));
+        faults.extend(self.place());
         self.image
+    }
+
+    /// Gives operands their numbers in hardware.
+    fn place(&mut self) -> Option<Fault> {
+        let operands = &self.image.operands;
+        if operands.len() > limits::OPERANDS {
+            return None;
+        }
+        let stuck = match places::operands(operands) {
+            Ok(places) => {
+                self.image.places = places;
+                return None;
+            }
+            Err(stuck) => stuck,
+        };
+        let names: Vec<String> = stuck.iter().map(|at| format!("`{}`", operands[*at].field.name())).collect();
+        let message = format!(
+            "element `{}` reads {} words of fields of which operands X of hardware reach {} only: {}; this row is the first that reads one too \
+             many; take one of them out, or move rows to a second element",
+            self.element.name,
+            stuck.len(),
+            stuck.len() - 1,
+            names.join(", ")
+        );
+        Some(Fault::new(self.first[0][*stuck.iter().max()?], message))
     }
 
     fn operand(&mut self, word: Word) -> u8 {
