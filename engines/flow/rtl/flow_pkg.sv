@@ -19,6 +19,18 @@ package flow_pkg;
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
   localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
 
+  // Bits of the secret of a hash that gives addresses of so many.
+  function automatic int unsigned secret_bits(int unsigned addr_w);
+    return KeyBits + 2 * addr_w + SpreadBits;
+  endfunction
+
+  // Three bits of each side fill a LUT. As one comparison of all they would come by two.
+  function automatic logic equal_keys(logic [KeyBits-1:0] a, logic [KeyBits-1:0] b);
+    logic [(KeyBits+2)/3-1:0] differ = '0;
+    for (int unsigned i = 0; i < KeyBits; i++) differ[i/3] |= a[i] ^ b[i];
+    return differ == '0;
+  endfunction
+
   // Contexts for which a table of so many places has room.
   function automatic int unsigned room_of(int unsigned places);
     return places * 97 / 100;
