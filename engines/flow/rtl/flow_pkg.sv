@@ -6,6 +6,7 @@ package flow_pkg;
   localparam int unsigned Predicates = 32;
   localparam int unsigned Conditions = 8;
   localparam int unsigned Functions = 16;
+  localparam int unsigned FullFunctions = 4;  // the first ones, which also shift, average and multiply
   localparam int unsigned Registers = 4;
   localparam int unsigned Globals = 8;
   localparam int unsigned Rows = 64;
@@ -15,6 +16,7 @@ package flow_pkg;
   // A key is ten words of 32 bits, chosen in halves.
   localparam int unsigned KeyHalves = 20;
   localparam int unsigned KeyBits = 16 * KeyHalves;
+  localparam int unsigned KeyThirds = (KeyBits + 2) / 3;  // of a LUT's inputs
   localparam int unsigned KeyPairs = 9;  // of halves that can change places
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
   localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
@@ -26,9 +28,8 @@ package flow_pkg;
 
   // Three bits of each side fill a LUT. As one comparison of all they would come by two.
   function automatic logic equal_keys(logic [KeyBits-1:0] a, logic [KeyBits-1:0] b);
-    logic [(KeyBits+2)/3-1:0] differ = '0;
-    for (int unsigned i = 0; i < KeyBits; i++) differ[i/3] |= a[i] ^ b[i];
-    return differ == '0;
+    logic [3*KeyThirds-1:0] differ = (3 * KeyThirds)'(a ^ b);
+    return ((differ | differ >> 1 | differ >> 2) & {KeyThirds{3'b001}}) == '0;
   endfunction
 
   // Contexts for which a table of so many places has room.
@@ -156,13 +157,15 @@ package flow_pkg;
     FunctionOr         = 4'd4,
     FunctionXor        = 4'd5,
     FunctionNot        = 4'd6,
+    // of the first functions only
     FunctionShiftLeft  = 4'd7,
     FunctionShiftRight = 4'd8,
     FunctionRotate     = 4'd9,
-    FunctionMin        = 4'd10,
-    FunctionMax        = 4'd11,
     FunctionAverage    = 4'd12,  // a + ((b - a) >>> shift)
-    FunctionMultiply   = 4'd13
+    FunctionMultiply   = 4'd13,
+    // of all
+    FunctionMin        = 4'd10,
+    FunctionMax        = 4'd11
   } function_e;
 
   // a * b modulo 2^32 = low + (ab + ba) * 2^16

@@ -116,6 +116,11 @@ FUNCTION: dict[str, Callable[[int, int, int], int]] = {
 }
 
 
+# Only the first functions do these.
+FULL = ("shl", "shr", "ror", "ewma", "mul")
+FULL_FUNCTIONS = 4
+
+
 @dataclass(frozen=True)
 class Key:
     """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, what each half chooses."""
@@ -405,6 +410,7 @@ class Program:
         program = replace(
             program, periods=periods, predicates=predicates, conditions=conditions, functions=functions, rows=used
         )
+        assert all(one.op not in FULL for one in functions[FULL_FUNCTIONS:])
         program.edits = [number(words[:EDIT_WORDS]) for words in of_rows[: len(used)]]
         assert program.serial == serial
         return program

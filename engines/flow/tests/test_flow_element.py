@@ -28,6 +28,8 @@ from flow_edit import FIRST, Edit
 from flow_element import (
     CONDITION,
     CONDITIONS,
+    FULL,
+    FULL_FUNCTIONS,
     FUNCTION,
     FUNCTIONS,
     GLOBALS,
@@ -395,9 +397,13 @@ def random_program(rng: random.Random, capacity: int, globals_: bool, evict: str
         ],
         functions=[
             Function(
-                rng.choice(list(FUNCTION)), random_source(rng), random_source(rng), rng.randrange(32), random_word(rng)
+                rng.choice([op for op in FUNCTION if op not in FULL or at < FULL_FUNCTIONS]),
+                random_source(rng),
+                random_source(rng),
+                rng.randrange(32),
+                random_word(rng),
             )
-            for _ in range(FUNCTIONS)
+            for at in range(FUNCTIONS)
         ],
         rows=rows,
         edits=[telling(number) for number in range(len(rows))],

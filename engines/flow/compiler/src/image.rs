@@ -7,8 +7,9 @@ use crate::edits::{EditSource, Edits};
 use crate::facts::within;
 use crate::fault::{Fault, Span};
 use crate::limits;
+use crate::places::{self, Places};
 use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
-use crate::{places, words};
+use crate::words;
 
 /// What the elements of a chain hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +23,6 @@ pub struct Image {
 pub struct ElementImage {
     /// Operands X.
     pub operands: Vec<Word>,
-    /// For each of them its number in hardware, where each reaches some words only.
-    pub places: Vec<u8>,
     /// Predicates P.
     pub predicates: Vec<Predicate>,
     /// Conditions C.
@@ -34,6 +33,8 @@ pub struct ElementImage {
     pub rows: Vec<RowImage>,
     /// Rows write global registers, so all frames are as of one flow.
     pub serial: bool,
+    /// Where operands and functions stand in hardware.
+    pub places: Places,
 }
 
 /// 32 bits of a field.
@@ -89,6 +90,22 @@ pub struct Work {
     pub a: Source,
     /// And this.
     pub b: Source,
+}
+
+impl Work {
+    /// Whether it shifts, averages or multiplies, which only some functions of hardware do. Of two constants the result is known.
+    pub(crate) fn is_full(&self) -> bool {
+        let known = matches!((self.a, self.b), (Source::Constant(_), Source::Constant(_)));
+        let full = matches!(
+            self.operation,
+            Operation::ShiftLeft
+                | Operation::ShiftRight
+                | Operation::RotateRight
+                | Operation::Multiply
+                | Operation::Ewma(_)
+        );
+        full && !known
+    }
 }
 
 /// Bits that must be so.
@@ -229,19 +246,31 @@ impl Allocation<'_> {
             faults.push(Fault::new(span, message));
         }
         faults.extend(words::too_many(element, &words::timeouts(element, &[])));
+        let full = self.image.functions.iter().zip(&self.first[3]).filter(|(work, _)| work.is_full());
+        if let Some((_, span)) = full.clone().nth(limits::FULL_FUNCTIONS) {
+            let message = format!(
+                "element `{}` needs {} functions that shift, average or multiply, {} at most, and this row the first that is too many; what rows \
+                 have in common counts once, and a second element has as many again",
+                element.name,
+                full.count(),
+                limits::FULL_FUNCTIONS
+            );
+            faults.push(Fault::new(*span, message));
+        }
         faults.extend(self.place());
         self.image
     }
 
-    /// Gives operands their numbers in hardware.
+    /// Gives operands and functions their numbers in hardware. Of which there are too many have none.
     fn place(&mut self) -> Option<Fault> {
         let operands = &self.image.operands;
         if operands.len() > limits::OPERANDS {
             return None;
         }
+        self.image.places.functions = places::functions(&self.image.functions).unwrap_or_default();
         let stuck = match places::operands(operands) {
             Ok(places) => {
-                self.image.places = places;
+                self.image.places.operands = places;
                 return None;
             }
             Err(stuck) => stuck,

@@ -1,11 +1,21 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where an element's parts stand in hardware, in which each operand reaches some words only (tools/flow_choices.py).
+//! Where an element's parts stand in hardware, in which each operand reaches some words only (tools/flow_choices.py), and only the first functions
+//! shift, average and multiply.
 
 use crate::choices;
 use crate::edits::EditSource;
-use crate::image::{ElementImage, Source, Word};
+use crate::image::{ElementImage, Source, Word, Work};
 use crate::limits;
 use crate::matching::matching;
+
+/// Numbers of hardware, by those of the image.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Of operands.
+    pub operands: Vec<u8>,
+    /// Of functions.
+    pub functions: Vec<u8>,
+}
 
 /// The number with which each operand of hardware chooses the word; 0 where it does not reach it.
 pub(crate) fn choices_of(word: Word) -> &'static [u8; limits::OPERANDS] {
@@ -19,11 +29,19 @@ pub(crate) fn operands(words: &[Word]) -> Result<Vec<u8>, Vec<usize>> {
     Ok(matching(&reach)?.into_iter().map(|place| place as u8).collect())
 }
 
+/// For each function its number in hardware. An error has those that are too many, the first of them last.
+pub(crate) fn functions(functions: &[Work]) -> Result<Vec<u8>, Vec<usize>> {
+    let below = |count: usize| (1 << count) - 1;
+    let most = |work: &Work| if work.is_full() { limits::FULL_FUNCTIONS } else { limits::FUNCTIONS };
+    let reach: Vec<u32> = functions.iter().map(|work| below(most(work))).collect();
+    Ok(matching(&reach)?.into_iter().map(|place| place as u8).collect())
+}
+
 impl ElementImage {
     /// The same with the numbers of hardware; the parts themselves stand in their order.
     pub(crate) fn in_places(&self) -> ElementImage {
         let mut image = self.clone();
-        let operand = |at: &mut u8| *at = self.places[usize::from(*at)];
+        let operand = |at: &mut u8| *at = self.places.operands[usize::from(*at)];
         let source = |source: &mut Source| {
             if let Source::Operand(at) = source {
                 operand(at);
@@ -32,11 +50,15 @@ impl ElementImage {
         image.predicates.iter_mut().for_each(|one| operand(&mut one.operand));
         image.conditions.iter_mut().flat_map(|one| [&mut one.a, &mut one.b]).for_each(source);
         image.functions.iter_mut().flat_map(|one| [&mut one.a, &mut one.b]).for_each(source);
+        let function = |at: &mut u8| *at = self.places.functions[usize::from(*at)];
         for row in &mut image.rows {
             source(&mut row.port);
+            row.flow.iter_mut().chain(&mut row.globals).flatten().for_each(function);
             for write in &mut row.edits.writes {
-                if let EditSource::Operand(at) = &mut write.from {
-                    operand(at);
+                match &mut write.from {
+                    EditSource::Operand(at) => operand(at),
+                    EditSource::Function(at) => function(at),
+                    EditSource::Constant(_) | EditSource::Register(_) => (),
                 }
             }
         }

@@ -64,8 +64,12 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     let periods = &timeouts[..timeouts.len().min(limits::PERIODS)];
     let image = &image.in_places();
     let mut operands = [0; limits::OPERANDS];
-    for (word, place) in image.operands.iter().zip(&image.places) {
+    for (word, place) in image.operands.iter().zip(&image.places.operands) {
         operands[usize::from(*place)] = choices_of(*word)[usize::from(*place)];
+    }
+    let mut functions = [None; limits::FUNCTIONS];
+    for (work, place) in image.functions.iter().zip(&image.places.functions) {
+        functions[usize::from(*place)] = Some(*work);
     }
     let mut to = Packed::default();
     to.flag(element.key.is_some());
@@ -86,7 +90,7 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     });
     to.array(limits::PREDICATES, PREDICATE, &image.predicates, predicate);
     to.array(limits::CONDITIONS, CONDITION, &image.conditions, condition);
-    to.array(limits::FUNCTIONS, FUNCTION, &image.functions, function);
+    to.array(limits::FUNCTIONS, FUNCTION, &functions, function);
     to.array(limits::ROWS, MATCH, &image.rows, matched);
     let does = |row: &RowImage| row.edit_words().into_iter().chain(choice(row, periods).words());
     let mut words: Vec<u32> = image.rows.iter().flat_map(does).collect();
@@ -226,8 +230,10 @@ fn condition(to: &mut Packed, part: &Condition) {
     sources(to, a, b, |_| ());
 }
 
-fn function(to: &mut Packed, part: &Work) {
-    let Work { mut operation, mut a, mut b } = *part;
+fn function(to: &mut Packed, part: &Option<Work>) {
+    let Some(Work { mut operation, mut a, mut b }) = *part else {
+        return to.bits.resize(to.bits.len() + FUNCTION, false);
+    };
     // There is one constant; of two the result is known.
     if let (Source::Constant(x), Source::Constant(y)) = (a, b) {
         (a, b) = (Source::Constant(operation.apply(x, y)), Source::Register(Place::Flow(0)));
