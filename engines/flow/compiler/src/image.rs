@@ -7,6 +7,7 @@ use crate::edits::{EditSource, Edits};
 use crate::facts::within;
 use crate::fault::{Fault, Span};
 use crate::limits;
+use crate::places::{self, Places};
 use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
 use crate::words;
 
@@ -32,6 +33,8 @@ pub struct ElementImage {
     pub rows: Vec<RowImage>,
     /// Rows write global registers, so all frames are as of one flow.
     pub serial: bool,
+    /// Where operands and functions stand in hardware.
+    pub places: Places,
 }
 
 /// 32 bits of a field.
@@ -87,6 +90,22 @@ pub struct Work {
     pub a: Source,
     /// And this.
     pub b: Source,
+}
+
+impl Work {
+    /// Whether it shifts, averages or multiplies, which only some functions of hardware do. Of two constants the result is known.
+    pub(crate) fn is_full(&self) -> bool {
+        let known = matches!((self.a, self.b), (Source::Constant(_), Source::Constant(_)));
+        let full = matches!(
+            self.operation,
+            Operation::ShiftLeft
+                | Operation::ShiftRight
+                | Operation::RotateRight
+                | Operation::Multiply
+                | Operation::Ewma(_)
+        );
+        full && !known
+    }
 }
 
 /// Bits that must be so.
@@ -227,7 +246,45 @@ impl Allocation<'_> {
             faults.push(Fault::new(span, message));
         }
         faults.extend(words::too_many(element, &words::timeouts(element, &[])));
+        let full = self.image.functions.iter().zip(&self.first[3]).filter(|(work, _)| work.is_full());
+        if let Some((_, span)) = full.clone().nth(limits::FULL_FUNCTIONS) {
+            let message = format!(
+                "element `{}` needs {} functions that shift, average or multiply, {} at most, and this row the first that is too many; what rows \
+                 have in common counts once, and a second element has as many again",
+                element.name,
+                full.count(),
+                limits::FULL_FUNCTIONS
+            );
+            faults.push(Fault::new(*span, message));
+        }
+        faults.extend(self.place());
         self.image
+    }
+
+    /// Gives operands and functions their numbers in hardware. Of which there are too many have none.
+    fn place(&mut self) -> Option<Fault> {
+        let operands = &self.image.operands;
+        if operands.len() > limits::OPERANDS {
+            return None;
+        }
+        self.image.places.functions = places::functions(&self.image.functions).unwrap_or_default();
+        let stuck = match places::operands(operands) {
+            Ok(places) => {
+                self.image.places.operands = places;
+                return None;
+            }
+            Err(stuck) => stuck,
+        };
+        let names: Vec<String> = stuck.iter().map(|at| format!("`{}`", operands[*at].field.name())).collect();
+        let message = format!(
+            "element `{}` reads {} words of fields of which operands X of hardware reach {} only: {}; this row is the first that reads one too \
+             many; take one of them out, or move rows to a second element",
+            self.element.name,
+            stuck.len(),
+            stuck.len() - 1,
+            names.join(", ")
+        );
+        Some(Fault::new(self.first[0][*stuck.iter().max()?], message))
     }
 
     fn operand(&mut self, word: Word) -> u8 {
