@@ -539,6 +539,32 @@ async def prefixes(dut: Any) -> None:
 
 
 @cocotb.test()
+async def made(dut: Any) -> None:
+    """Maps are made while units work with another one, as a swap of programs does: of that one nothing is lost, no new length of prefixes either."""
+    maps = Maps(dut)
+    await maps.start()
+    trie, other = Shape(LPM, 12, 8, 64), Shape(ARRAY, 4, 8, 1)
+    other.lay_out(trie.lay_out(1, maps.banks, share=64), maps.banks)
+    # No prefix begins another one, and each has a length of its own.
+    keys = [length.to_bytes(4, "little") + bytes([length]) + bytes(7) for length in range(8, 65)]
+    for _ in range(6):
+        await maps.make(1, trie)
+        updates = [
+            Request(UPDATE, map=1, key=key, value=bytes(8), ctx=at // maps.units % 16) for at, key in enumerate(keys)
+        ]
+        for first in range(0, len(updates), 16 * maps.units):
+            for at, update in enumerate(updates[first : first + 16 * maps.units]):
+                maps.send(at % maps.units, update)
+            while not maps.quiet():
+                await maps.make(2, other)
+                for _ in range(maps.rng.randrange(30)):
+                    await maps.step()
+        assert all(update.answer == 0 for update in updates)
+        found = [await maps.ask(Request(LOOKUP, map=1, key=(64).to_bytes(4, "little") + key[4:])) for key in keys]
+        assert len(set(found)) == len(keys) and 0 not in found
+
+
+@cocotb.test()
 async def together(dut: Any) -> None:
     """All units, several contexts each, on few keys, while the host works too: for each key some order of all that was done explains what
     came of it; no count is lost."""
@@ -679,7 +705,19 @@ async def speed(dut: Any) -> None:
     assert one >= 0.09
 
 
-CASES = ["arrays", "accesses", "hashes", "chains", "alike", "forgets", "processors", "prefixes", "together", "speed"]
+CASES = [
+    "arrays",
+    "accesses",
+    "hashes",
+    "chains",
+    "alike",
+    "forgets",
+    "processors",
+    "prefixes",
+    "made",
+    "together",
+    "speed",
+]
 # The smallest, one of two groups of links, which matter to those alone who ask at once, and the card's usual one, of five, whose model takes minutes.
 SMALL, TWO_GROUPS = {"Units": 2, "Banks": 2, "Rows": 2048}, {"Units": 5, "Banks": 4, "Rows": 2048}
 USUAL = {"Units": 16, "Banks": 16, "Rows": 1024}

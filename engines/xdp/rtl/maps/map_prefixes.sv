@@ -42,11 +42,14 @@ module map_prefixes
     Rest      // of an update: its value
   } state_e;
 
+  // A cycle behind `define` the ledger tells of no length, so none is lost; `define_map` still stands.
   (* ram_style = "distributed" *) lengths_t lengths[Maps];
   logic [Maps-1:0] prefixes_q;
   length_t most_q[Maps];
+  logic define_q;
   always_ff @(posedge clk) begin
-    if (define) lengths[define_map] <= '0;
+    define_q <= define;
+    if (define_q) lengths[define_map] <= '0;
     else if (length_used) lengths[length_map] <= lengths[length_map] | (lengths_t'(1) << length);
   end
   always_ff @(posedge clk) begin
