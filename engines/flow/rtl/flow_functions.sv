@@ -52,11 +52,25 @@ module flow_functions
     end
   end
 
+  // But for the first, a function reads half of the operands and of the globals on each side: that is half of what a choice among all takes.
+  function automatic word_t near_value_of(source_t source, word_t constant, logic upper);
+    logic [1:0] low = source.index[1:0];
+    word_t rest = source.from[0] ? g[{upper, low}] : x[{upper, low}];
+    return source.from == FromFlow ? r[low] : source.from == FromConstant ? constant : rest;
+  endfunction
+
   for (genvar i = 0; i < Functions; i++) begin : gen_function
-    wire word_t a = value_of(functions[i].a, functions[i].value);
-    wire word_t b = value_of(functions[i].b, functions[i].value);
-    wire function_e is = functions[i].is;
     localparam bit Full = i < FullFunctions;
+    localparam bit [1:0] Upper = 2'(i);  // on the left, and on the right
+    word_t a, b;
+    if (Full) begin : gen_from_all
+      assign a = value_of(functions[i].a, functions[i].value);
+      assign b = value_of(functions[i].b, functions[i].value);
+    end else begin : gen_from_half
+      assign a = near_value_of(functions[i].a, functions[i].value, Upper[0]);
+      assign b = near_value_of(functions[i].b, functions[i].value, Upper[1]);
+    end
+    wire function_e is = functions[i].is;
     wire averages = Full && is == FunctionAverage;
     wire shifts = Full && (is == FunctionShiftLeft || is == FunctionShiftRight || is == FunctionRotate);
     wire multiplies = Full && is == FunctionMultiply;

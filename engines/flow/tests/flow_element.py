@@ -121,6 +121,11 @@ FULL = ("shl", "shr", "ror", "ewma", "mul")
 FULL_FUNCTIONS = 4
 
 
+def reads(source: Source, upper: int) -> bool:
+    """Whether the side of a function reads it that has the upper half of operands and global registers, or the lower one."""
+    return source.of not in {"g", "x"} or source.index // 4 == upper
+
+
 @dataclass(frozen=True)
 class Key:
     """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, what each half chooses."""
@@ -411,6 +416,8 @@ class Program:
             program, periods=periods, predicates=predicates, conditions=conditions, functions=functions, rows=used
         )
         assert all(one.op not in FULL for one in functions[FULL_FUNCTIONS:])
+        for at, one in enumerate(functions[FULL_FUNCTIONS:], FULL_FUNCTIONS):
+            assert reads(one.a, at & 1) and reads(one.b, at >> 1 & 1)
         program.edits = [number(words[:EDIT_WORDS]) for words in of_rows[: len(used)]]
         assert program.serial == serial
         return program

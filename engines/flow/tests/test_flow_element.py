@@ -329,8 +329,11 @@ def told(before: Vector, outcome: Outcome) -> Vector:
     return after
 
 
-def random_source(rng: random.Random) -> Source:
+def random_source(rng: random.Random, upper: int | None = None) -> Source:
+    """One of all, or of those that a side of a function reads."""
     of = rng.choice(["r", "r", "g", "x", "constant"])
+    if upper is not None and of in {"g", "x"}:
+        return Source(of, 4 * upper + rng.randrange(4))
     return Source(
         of, {"r": rng.randrange(REGISTERS), "g": rng.randrange(GLOBALS), "x": rng.randrange(OPERANDS)}.get(of, 0)
     )
@@ -398,8 +401,7 @@ def random_program(rng: random.Random, capacity: int, globals_: bool, evict: str
         functions=[
             Function(
                 rng.choice([op for op in FUNCTION if op not in FULL or at < FULL_FUNCTIONS]),
-                random_source(rng),
-                random_source(rng),
+                *(random_source(rng, None if at < FULL_FUNCTIONS else at >> side & 1) for side in range(2)),
                 rng.randrange(32),
                 random_word(rng),
             )
@@ -830,7 +832,7 @@ async def others_give_way(dut: Any) -> None:
     bench = Bench(dut, 15)
     await bench.start()
     rng = bench.rng
-    capacity, evicted, added = 40, 0, 0
+    capacity, evicted, added = 30, 0, 0
     for evict in ("lowest", "highest"):
         functions = [Function("copy", Source("x", 0))]
         await bench.run(replace(COUNTING, capacity=capacity, evict=evict, functions=functions))
@@ -1056,9 +1058,9 @@ async def any_key(dut: Any) -> None:
     rng, frames = bench.rng, Traffic(5)
     swapped = 0
     # Functions give operands back, which edits write; the event says the key.
-    functions = [Function("copy", Source("x", at)) for at in range(OPERANDS)]
+    functions = [Function("copy", Source("x", 4 * (at & 1) + at // 2)) for at in range(OPERANDS)]
     names = (*R_FIELDS, *G_FIELDS)
-    edit = Edit(writes=[(FIRST[name], ("result", at)) for at, name in enumerate(names)])
+    edit = Edit(writes=[(FIRST[name], ("result", at % 4 * 2 + at // 4)) for at, name in enumerate(names)])
     count = await bench.program_words()
     for _ in range(60):
         data, port, time, hash_ = frames.frame()

@@ -7,7 +7,7 @@ use crate::edits::{EditSource, Edits};
 use crate::facts::within;
 use crate::fault::{Fault, Span};
 use crate::limits;
-use crate::places::{self, Places};
+use crate::places::{self, Places, Stuck};
 use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
 use crate::words;
 
@@ -93,6 +93,20 @@ pub struct Work {
 }
 
 impl Work {
+    /// Whether it means nothing which of both comes first.
+    pub(crate) fn turns(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Add
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Min
+                | Operation::Max
+                | Operation::Multiply
+        )
+    }
+
     /// Whether it shifts, averages or multiplies, which only some functions of hardware do. Of two constants the result is known.
     pub(crate) fn is_full(&self) -> bool {
         let known = matches!((self.a, self.b), (Source::Constant(_), Source::Constant(_)));
@@ -246,45 +260,52 @@ impl Allocation<'_> {
             faults.push(Fault::new(span, message));
         }
         faults.extend(words::too_many(element, &words::timeouts(element, &[])));
-        let full = self.image.functions.iter().zip(&self.first[3]).filter(|(work, _)| work.is_full());
-        if let Some((_, span)) = full.clone().nth(limits::FULL_FUNCTIONS) {
+        let mut full = self.image.functions.iter().zip(&self.first[3]).filter(|(work, _)| work.is_full());
+        let count = full.clone().count();
+        if let Some((_, span)) = full.nth(limits::FULL_FUNCTIONS) {
             let message = format!(
-                "element `{}` needs {} functions that shift, average or multiply, {} at most, and this row the first that is too many; what rows \
-                 have in common counts once, and a second element has as many again",
+                "element `{}` needs {count} functions that shift, average or multiply, {} at most, and this row the first that is too many; what \
+                 rows have in common counts once, and a second element has as many again",
                 element.name,
-                full.count(),
                 limits::FULL_FUNCTIONS
             );
             faults.push(Fault::new(*span, message));
         }
-        faults.extend(self.place());
+        if faults.is_empty() {
+            faults.extend(self.place());
+        }
         self.image
     }
 
-    /// Gives operands and functions their numbers in hardware. Of which there are too many have none.
+    /// Gives operands and functions their numbers in hardware.
     fn place(&mut self) -> Option<Fault> {
-        let operands = &self.image.operands;
-        if operands.len() > limits::OPERANDS {
-            return None;
-        }
-        self.image.places.functions = places::functions(&self.image.functions).unwrap_or_default();
-        let stuck = match places::operands(operands) {
+        let ElementImage { operands, functions, .. } = &self.image;
+        let (name, first) = (&self.element.name, &self.first);
+        Some(match places::place(operands, functions) {
             Ok(places) => {
-                self.image.places.operands = places;
+                self.image.places = places;
                 return None;
             }
-            Err(stuck) => stuck,
-        };
-        let names: Vec<String> = stuck.iter().map(|at| format!("`{}`", operands[*at].field.name())).collect();
-        let message = format!(
-            "element `{}` reads {} words of fields of which operands X of hardware reach {} only: {}; this row is the first that reads one too \
-             many; take one of them out, or move rows to a second element",
-            self.element.name,
-            stuck.len(),
-            stuck.len() - 1,
-            names.join(", ")
-        );
-        Some(Fault::new(self.first[0][*stuck.iter().max()?], message))
+            Err(Stuck::Operands(stuck)) => {
+                let names: Vec<String> = stuck.iter().map(|at| format!("`{}`", operands[*at].field.name())).collect();
+                let message = format!(
+                    "element `{name}` reads {} words of fields of which operands X of hardware reach {} only: {}; this row is the first that \
+                     reads one too many; take one of them out, or move rows to a second element",
+                    stuck.len(),
+                    stuck.len() - 1,
+                    names.join(", ")
+                );
+                Fault::new(first[0][*stuck.last()?], message)
+            }
+            Err(Stuck::Function(at)) => {
+                let message = format!(
+                    "element `{name}` has no place in hardware for the functions up to this row's: but for four each reads half of the operands X \
+                     and half of the global registers on the left, and on the right (the first four that are declared, or the others), and there \
+                     are three for each way; change sides in some of them, declare global registers in another order, or move rows to a second element"
+                );
+                Fault::new(first[3][at], message)
+            }
+        })
     }
 
     fn operand(&mut self, word: Word) -> u8 {
@@ -302,18 +323,7 @@ impl Allocation<'_> {
     fn function(&mut self, function: &Function) -> u8 {
         let Function { operation, a, b } = *function;
         let (mut a, mut b) = (self.source(a), self.source(b));
-        // Which comes first means nothing to these.
-        let either = matches!(
-            operation,
-            Operation::Add
-                | Operation::And
-                | Operation::Or
-                | Operation::Xor
-                | Operation::Min
-                | Operation::Max
-                | Operation::Multiply
-        );
-        if either && a > b {
+        if (Work { operation, a, b }).turns() && a > b {
             (a, b) = (b, a);
         }
         number(&mut self.image.functions, Work { operation, a, b }, &mut self.first[3], self.span) as u8

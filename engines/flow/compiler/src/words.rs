@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::image::{Bits, Condition, ElementImage, Image, Predicate, RowImage, Source, Work};
 use crate::key::{HALVES, Layout, PAIRS};
 use crate::limits;
-use crate::places::choices_of;
+use crate::places::{choices_of, reads};
 use crate::program::{Compare, Element, Evict, Key, Next, Operation, Place, Program, Row, Timeout};
 
 /// Pairs of fields that decide which side comes first.
@@ -69,7 +69,8 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     }
     let mut functions = [None; limits::FUNCTIONS];
     for (work, place) in image.functions.iter().zip(&image.places.functions) {
-        functions[usize::from(*place)] = Some(*work);
+        let turned = !reads((*place).into(), work.a, work.b);
+        functions[usize::from(*place)] = Some(if turned { Work { a: work.b, b: work.a, ..*work } } else { *work });
     }
     let mut to = Packed::default();
     to.flag(element.key.is_some());
