@@ -20,10 +20,6 @@ package flow_pkg;
     return (1 << KeyBits) * Ways * addr_w;
   endfunction
 
-  function automatic logic equal_keys(logic [KeyBits-1:0] a, logic [KeyBits-1:0] b);
-    return a == b;
-  endfunction
-
   // Contexts for which a table of so many places has room.
   function automatic int unsigned room_of(int unsigned places);
     return places * 97 / 100;

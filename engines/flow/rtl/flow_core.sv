@@ -292,7 +292,7 @@ module flow_core
   assign t_known = {a_result_q.placed, r_found_q.placed, c_result_q.placed, x_stash_q || x_way_hit_q, 1'b0};
   always_comb begin
     for (int unsigned d = 1; d <= Ahead; d++) begin
-      t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && equal_keys(ahead[d].key, t_q.key);
+      t_same_key[d] = ahead[d].valid && t_q.keyed && ahead[d].keyed && ahead[d].key == t_q.key;
       for (int unsigned w = 0; w < Ways; w++) t_same_addr[d][w] = has_places(ahead[d]) && ahead[d].addr[w] == t_q.addr[w];
       t_meets[d] = has_places(t_q) && t_same_addr[d] != 0;
       if ((has_slot(t_q) || has_slot(ahead[d])) && !(t_q.op == OpWalk && ahead[d].op == OpWalk))
@@ -363,7 +363,7 @@ module flow_core
   always_comb begin
     for (int unsigned w = 0; w < Ways; w++) begin
       s_empty[w] = !s_entries[w].valid;
-      s_hit[w] = s_entries[w].valid && s_q.keyed && equal_keys(s_entries[w].key, s_q.key);
+      s_hit[w] = s_entries[w].valid && s_q.keyed && s_entries[w].key == s_q.key;
     end
     s_chosen = s_hit != 0 ? s_hit : s_victim;
     if (s_by_place) s_chosen = Ways'(1) << s_q.where.way;

@@ -16,7 +16,6 @@ package flow_pkg;
   // A key is ten words of 32 bits, chosen in halves.
   localparam int unsigned KeyHalves = 20;
   localparam int unsigned KeyBits = 16 * KeyHalves;
-  localparam int unsigned KeyThirds = (KeyBits + 2) / 3;  // of a LUT's inputs
   localparam int unsigned KeyPairs = 9;  // of halves that can change places
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
   localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
@@ -24,12 +23,6 @@ package flow_pkg;
   // Bits of the secret of a hash that gives addresses of so many.
   function automatic int unsigned secret_bits(int unsigned addr_w);
     return KeyBits + 2 * addr_w + SpreadBits;
-  endfunction
-
-  // Three bits of each side fill a LUT. As one comparison of all they would come by two.
-  function automatic logic equal_keys(logic [KeyBits-1:0] a, logic [KeyBits-1:0] b);
-    logic [3*KeyThirds-1:0] differ = (3 * KeyThirds)'(a ^ b);
-    return ((differ | differ >> 1 | differ >> 2) & {KeyThirds{3'b001}}) == '0;
   endfunction
 
   // Contexts for which a table of so many places has room.

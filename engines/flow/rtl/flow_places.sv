@@ -25,28 +25,14 @@ module flow_places
     output logic      [Ways-1:0][AddrW-1:0]    addr
 );
   localparam int unsigned Bits = 2 * AddrW;
-  localparam int unsigned Sums = Bits + SpreadBits;
-  localparam int unsigned Sixths = (KeyBits + 17) / 18;
 
   function automatic logic [AddrW-1:0] turned(logic [AddrW-1:0] place, int unsigned by);
     return place << by | place >> AddrW - by;
   endfunction
 
-  logic [Sums-1:0] sum;
-  for (genvar n = 0; n < Sums; n++) begin : gen_sum
-    wire [18*Sixths-1:0] terms = (18 * Sixths)'(key & secret[n+:KeyBits]);
-    // As many at a time as LUTs of six inputs take.
-    logic [6*Sixths-1:0] thirds;
-    logic [Sixths-1:0] sixths;
-    for (genvar i = 0; i < 6 * Sixths; i++) begin : gen_third
-      assign thirds[i] = ^terms[3*i+:3];
-    end
-    for (genvar i = 0; i < Sixths; i++) begin : gen_sixth
-      assign sixths[i] = ^thirds[6*i+:6];
-    end
-    assign sum[n] = ^sixths;
-  end
+  logic [Bits+SpreadBits-1:0] sum;
   always_comb begin
+    for (int unsigned n = 0; n < Bits + SpreadBits; n++) sum[n] = ^(key & secret[n+:KeyBits]);
     for (int unsigned n = 0; n < Bits; n++) addr[n%2][n/2] = sum[n] ^ (sum[n+1] & sum[n+2]) ^ (sum[n+3] & sum[n+5]);
     addr[2] = addr[0] ^ turned(addr[1], AddrW / 2);
     addr[3] = turned(addr[0], AddrW / 3) ^ turned(addr[1], 1);

@@ -63,7 +63,7 @@ module flow_stash
   always_comb begin
     hit_slot = '0;
     for (int unsigned i = 0; i < StashEntries; i++) begin
-      same[i] = valid_q[i] && equal_keys(keys_q[i], key);
+      same[i] = valid_q[i] && keys_q[i] == key;
       if (same[i]) hit_slot |= slot_t'(i);
     end
   end
