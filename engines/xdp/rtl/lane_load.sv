@@ -4,6 +4,7 @@
 // The load of a lane: 1 to 8 bytes of a window. A window's groups of 8 bytes come at their own places in the memory's row, so its byte
 // `at` is byte `at[2:0]` of group `at[5:3]`: for each of the 8 places in a group the right group is chosen, then the 8 bytes are turned.
 //
+//   MEM    which groups              -> register
 //   TURN   groups chosen, bytes turned -> register
 //   WRITE  order, sign                 -> value, in the same cycle
 module lane_load
@@ -11,11 +12,13 @@ module lane_load
 (
     input wire logic clk,
 
+    // MEM
+    input wire logic [5:0] at,      // the first byte's place in the row
+
     // TURN
     input wire window_t    packet,
     input wire window_t    stack,
     input wire logic       from_stack,
-    input wire logic [5:0] at,      // the first byte's place in the row
     input wire logic [3:0] count,   // 1..8
     input wire logic       is_signed,
     input wire logic       swap,
@@ -26,13 +29,17 @@ module lane_load
   logic [3:0] count_q;
   logic signed_q, swap_q;
 
+  logic [7:0][2:0] group_q;
+  logic [2:0] first_q;
+  always_ff @(posedge clk) begin
+    for (int unsigned b = 0; b < 8; b++) group_q[b] <= at[5:3] + 3'(4'(b) < {1'b0, at[2:0]});
+    first_q <= at[2:0];
+  end
+
   always_comb begin
-    for (int unsigned b = 0; b < 8; b++) begin
-      logic [2:0] group;
-      group = at[5:3] + 3'(4'(b) < {1'b0, at[2:0]});
-      chosen[b] = from_stack ? stack[group][b*8+:8] : packet[group][b*8+:8];
-    end
-    for (int unsigned b = 0; b < 8; b++) turned[b] = chosen[3'(b)+at[2:0]];
+    for (int unsigned b = 0; b < 8; b++)
+      chosen[b] = from_stack ? stack[group_q[b]][b*8+:8] : packet[group_q[b]][b*8+:8];
+    for (int unsigned b = 0; b < 8; b++) turned[b] = chosen[3'(b)+first_q];
   end
 
   always_ff @(posedge clk) begin

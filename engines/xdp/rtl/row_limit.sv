@@ -3,7 +3,7 @@
 
 // Counts the rows that each context has carried out for its frame, and says when there may be no more.
 //
-//   READ  whether it is over      EXEC  the count -> register      MEM  one more
+//   ROW  whether it is over -> register      EXEC  the count -> register      MEM  one more
 module row_limit
   import xdp_pkg::*;
 (
@@ -13,7 +13,7 @@ module row_limit
     input wire logic start,      // a context begins
     input wire ctx_t start_ctx,
 
-    input  wire ctx_t read_ctx,
+    input  wire ctx_t row_ctx,
     output logic      over,      // in READ: its row is to be an exit
     input  wire ctx_t exec_ctx,
     input  wire logic row,       // in MEM: one was carried out
@@ -26,9 +26,8 @@ module row_limit
   logic [Width-1:0] count_q;
   wire [Width:0] more = {1'b0, count_q} + 1'b1;
 
-  assign over = over_q[read_ctx];
-
   always_ff @(posedge clk) begin
+    over <= over_q[row_ctx];
     count_q <= fresh_q[exec_ctx] ? '0 : counts[exec_ctx];
     if (row) counts[mem_ctx] <= more[Width-1:0];
   end

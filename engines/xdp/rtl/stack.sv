@@ -32,25 +32,30 @@ module stack
   endfunction
 
   ctx_t mem_ctx_q, turn_ctx_q;
-  logic [5:0] mem_word_q, turn_word_q;
+  logic [5:0] mem_word_q;
 
   always_ff @(posedge clk) begin
     mem_ctx_q <= ctx;
     mem_word_q <= word;
     turn_ctx_q <= mem_ctx_q;
-    turn_word_q <= mem_word_q;
   end
 
   // ---- what was written
   (* ram_style = "distributed" *) written_t written[Contexts];
   logic [Contexts-1:0] fresh_q;  // of the context nothing
-  written_t known_q, stored;
-  logic [Groups-1:0] store;
+  written_t groups, groups_q, stored;
+  logic [2:0] turn_row_q[Groups];
+  logic [Groups-1:0] known_q, store;
+  assign groups = fresh_q[mem_ctx_q] ? '0 : written[mem_ctx_q];
 
   always_ff @(posedge clk) begin
-    known_q <= fresh_q[mem_ctx_q] ? '0 : written[mem_ctx_q];
+    groups_q <= groups;
+    for (int unsigned g = 0; g < Groups; g++) begin
+      turn_row_q[g] <= row_of(mem_word_q, g);
+      known_q[g] <= groups[row_of(mem_word_q, g)][g];
+    end
     if (store != '0) begin
-      written[turn_ctx_q] <= known_q | stored;
+      written[turn_ctx_q] <= groups_q | stored;
       fresh_q[turn_ctx_q] <= 1'b0;
     end
     if (forget) fresh_q[turn_ctx_q] <= 1'b1;
@@ -60,28 +65,26 @@ module stack
   // ---- memory
   always_comb begin
     stored = '0;
-    for (int unsigned g = 0; g < Groups; g++) stored[row_of(turn_word_q, g)][g] = store[g];
+    for (int unsigned g = 0; g < Groups; g++) stored[turn_row_q[g]][g] = store[g];
   end
 
   for (genvar g = 0; g < Groups; g++) begin : gen_group
     (* ram_style = "block", no_rw_check *) logic [63:0] mem[Contexts*StackRows];
-    wire [2:0] turn_row = row_of(turn_word_q, g);
-    wire known = known_q[turn_row][g];
     logic [63:0] mem_q, read_q;
     logic [7:0] strobes;
 
     // A group that is stored to for the first time gets zeros in its other bytes.
     assign store[g] = be[g*8+:8] != 0;
-    assign strobes = be[g*8+:8] | {8{store[g] && !known}};
+    assign strobes = be[g*8+:8] | {8{store[g] && !known_q[g]}};
 
     always_ff @(posedge clk) begin
       mem_q <= mem[{ctx, row_of(word, g)}];
       for (int unsigned b = 0; b < 8; b++)
-        if (strobes[b]) mem[{turn_ctx_q, turn_row}][b*8+:8] <= be[g*8+b] ? data[g*8+b] : 8'd0;
+        if (strobes[b]) mem[{turn_ctx_q, turn_row_q[g]}][b*8+:8] <= be[g*8+b] ? data[g*8+b] : 8'd0;
     end
     always_ff @(posedge clk) read_q <= mem_q;
 
-    assign window[g] = known ? read_q : '0;
+    assign window[g] = known_q[g] ? read_q : '0;
   end
 endmodule
 

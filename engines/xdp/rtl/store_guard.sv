@@ -4,7 +4,7 @@
 // Stores to the packet: those of a row become one, without what lies outside of metadata and packet. The compiler has proven that there is no
 // such store; this makes sure that a program which it got wrong spoils its own frame alone.
 //
-//   MEM  first byte of each store      TURN  compared with the packet's ends      WRITE  the store
+//   MEM  ends of each store      TURN  compared with the packet's ends      WRITE  the store
 module store_guard
   import xdp_pkg::*;
 #(
@@ -16,12 +16,12 @@ module store_guard
     // MEM
     input wire offset_t    mem_place,               // of the window
     input wire logic [5:0] mem_first[StoreLanes],   // byte of it
+    input wire logic [3:0] mem_count[StoreLanes],
 
     // TURN
     input wire buffer_t           turn_buffer,
     input wire offset_t           turn_place,
     input wire extent_t           turn_extent,
-    input wire logic [3:0]        turn_count[StoreLanes],
     input wire logic [Window-1:0] turn_be[StoreLanes],     // by place in the memory's row; none: the lane does not store
     input wire logic [7:0][7:0]   turn_bytes[StoreLanes],  // of each group of 8 bytes
 
@@ -36,10 +36,16 @@ module store_guard
   offset_t first_q[StoreLanes];
   logic [StoreLanes-1:0] stores, fits;
   for (genvar l = 0; l < StoreLanes; l++) begin : gen_lane
-    wire [12:0] behind = {1'b0, first_q[l]} + 13'(turn_count[l]);
-    always_ff @(posedge clk) first_q[l] <= mem_place + offset_t'(mem_first[l]);
+    // `first` counts modulo the buffer, and what is behind it from there.
+    wire [12:0] first = 13'(mem_place) + 13'(mem_first[l]);
+    wire [12:0] behind = 13'(mem_place) + 13'(7'(mem_first[l]) + 7'(mem_count[l]));
+    logic [12:0] behind_q;
+    always_ff @(posedge clk) begin
+      first_q[l] <= first[11:0];
+      behind_q <= {behind[12] ^ first[12], behind[11:0]};
+    end
     assign stores[l] = turn_be[l] != '0;
-    assign fits[l] = first_q[l] >= turn_extent.meta && behind <= {1'b0, turn_extent.finish};
+    assign fits[l] = first_q[l] >= turn_extent.meta && behind_q <= {1'b0, turn_extent.finish};
   end
 
   logic [Window-1:0] be;

@@ -245,7 +245,7 @@ module xdp_core
       .rst,
       .start,
       .start_ctx,
-      .read_ctx(read_q.ctx),
+      .row_ctx(row_ctx_q),
       .over,
       .exec_ctx(exec_q.ctx),
       .row(issues),
@@ -436,13 +436,13 @@ module xdp_core
 
   // ---- MEM: what acts, and where the context goes on
   logic here;  // how much of the packet has arrived, asked in EXEC
-  logic [12:0] arrived_q;
+  logic [12:0] window_room_q;  // up to here a window has arrived; the headroom before a frame is longer than a window
   logic whole_q;
   always_ff @(posedge clk) begin
     whole_q <= a_whole;
-    arrived_q <= a_arrived;
+    window_room_q <= a_arrived - 13'(Window);
   end
-  assign here = whole_q || {1'b0, mem_place_q} + 13'(Window) <= arrived_q;
+  assign here = whole_q || {1'b0, mem_place_q} <= window_room_q;
 
   wire [7:0] outcomes = 8'(outcome);
   wire hold = mem_reaches_q && !here;
@@ -510,7 +510,6 @@ module xdp_core
     op_t op;
     logic writes;
     logic [4:0] dst;
-    logic [5:0] at;
     access_t access;
   } lane_turn_t;
 
@@ -537,7 +536,7 @@ module xdp_core
         .stack_be(lane_stack_be[l])
     );
     assign lane_first[l] = mem_lane_q[l].access.first;
-    assign lane_count[l] = turn_lane_q[l].access.count;
+    assign lane_count[l] = mem_lane_q[l].access.count;
   end
 
   always_ff @(posedge clk) turn_place_q <= mem_place_q;
@@ -549,10 +548,10 @@ module xdp_core
       .rst,
       .mem_place(mem_place_q),
       .mem_first(lane_first),
+      .mem_count(lane_count),
       .turn_buffer(turn_packet_q.at),
       .turn_place(turn_place_q),
       .turn_extent(turn_packet_q.extent),
-      .turn_count(lane_count),
       .turn_be(lane_packet_be),
       .turn_bytes(lane_bytes),
       .store,
@@ -589,7 +588,6 @@ module xdp_core
           op: mem_lane_q[l].op,
           writes: acts[l] && mem_lane_q[l].op.writes,
           dst: mem_lane_q[l].dst,
-          at: mem_lane_q[l].at,
           access: mem_lane_q[l].access
       };
       write_q_writes[l] <= turn_lane_q[l].writes;
@@ -601,10 +599,10 @@ module xdp_core
 
     lane_load i_load (
         .clk,
+        .at(mem_lane_q[l].at),
         .packet(a_window),
         .stack(stack_window),
         .from_stack(turn_lane_q[l].op.on_stack),
-        .at(turn_lane_q[l].at),
         .count(turn_lane_q[l].access.count),
         .is_signed(turn_lane_q[l].access.is_signed),
         .swap(turn_lane_q[l].access.swap),
