@@ -38,6 +38,7 @@ mod root;
 pub mod routes;
 pub mod rtl;
 mod soft;
+mod swap;
 mod traffic;
 pub mod window;
 pub mod xdp;
