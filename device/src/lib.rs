@@ -25,6 +25,7 @@ mod design;
 mod device;
 mod diagnosis;
 mod errors;
+pub mod executed;
 pub mod file_list;
 pub mod files;
 pub mod flow;
