@@ -78,6 +78,7 @@ def steps(long: bool) -> list[Step]:
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
         Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),
         Step("fields of frames are up to date", [PYTHON, "tools/fields.py", "--check"]),
+        Step("choices of flow elements are up to date", [PYTHON, "tools/flow_choices.py", "--check"]),
         Step("results are up to date", [PYTHON, "tools/results.py", "--check"]),
         Step("planted bugs fit", [PYTHON, "tools/mutants.py"]),
         Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),

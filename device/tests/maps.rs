@@ -314,6 +314,8 @@ fn entries_that_are_there_or_not() {
         cpus.delete(&key(2)).unwrap();
         assert!(cpus.delete(&key(6)).unwrap_err().ends_with("not valid for a map of this kind (EINVAL)"));
         assert!(cpus.entries().is_empty());
+        let error = Worked::new(&mut *card, "devices").set(&key(0), &[2, 0, 0, 0, 7, 0, 0, 0], Store::Any).unwrap_err();
+        assert!(error.starts_with("an entry of devices, a devmap, has a program"), "{error}");
         let mut sockets = Worked::new(&mut *card, "sockets");
         assert_eq!(sockets.set(&key(0), &key(0), Store::Existing).unwrap_err(), "sockets has no such entry");
         sockets.set(&key(0), &key(0), Store::New).unwrap();

@@ -100,7 +100,7 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     assert up.status()["drops"]["blocked"] > before
     listed = up.ctl("flow", "list")
     assert listed.startswith(
-        "assign: key ip.src, ip.dst, l4.proto, l4.sport, l4.dport; 20 of 65536 contexts; next_port 1044\n"
+        "assign: key ip.src, ip.dst, l4.proto, l4.sport, l4.dport; 20 of 63569 contexts; next_port 1044\n"
     )
     # The next one gets the port that is said.
     up.ctl("flow", "set", "assign", "next_port=40000")

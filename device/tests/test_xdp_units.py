@@ -7,6 +7,7 @@ import random
 import struct
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,29 @@ def test_reaches_its_stack_where_it_computes(make_design: DesignMaker, tmp_path:
         assert Counter(run.frames["port0"]) == Counter(sent), target
         assert run.result["drops"] == {"blocked": dropped}
     assert_twins(runs["soft"], runs["rtl"])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_random_numbers(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    """No bit is more often 1 than chance allows, and none says anything of the same bit of the number behind it, or of its neighbours there."""
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 400)
+    run = run_design(make_design(FIRMWARE / "random.c", units=2, engine="xdp"), [capture], tmp_path / "out", target)
+    assert run.status == 0, run.stderr
+    numbers = [struct.unpack("<4I", frame[:16]) for frame in run.frames["port0"]]
+    assert len({number for four in numbers for number in four}) > 1590
+    # Of n bits, each 1 half of the time, n / 2 ± 6 standard deviations.
+    close = 6 * (1600**0.5) / 2
+    for bit in range(32):
+        assert abs(sum(number >> bit & 1 for four in numbers for number in four) - 800) < close, bit
+    for turn in range(-8, 9):
+        same = sum(
+            32 - (first ^ (second << turn if turn >= 0 else second >> -turn) & 0xFFFFFFFF).bit_count()
+            for four in numbers
+            for first, second in pairwise(four)
+        )
+        bits = 1200 * 32
+        # Bits that are shifted in are 0, which are as often the same.
+        assert abs(same - bits / 2) < 6 * bits**0.5 / 2, turn
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -187,7 +187,7 @@
 #define FLOW_HOST_BEGIN 0x8u /* Written: the next word of a program is its first. */
 #define FLOW_HOST_PROGRAM 0xCu /* Written: a word of a program, which changes nothing before it is complete and committed. */
 #define FLOW_HOST_CHANGE 0x10u /* Written: between two frames, [0] the program that is complete is committed, [1] all contexts are removed, [2] global registers get their first values, [3] contexts whose time is over end, wherever they are: a cycle for each place. In this order. */
-#define FLOW_HOST_SECRET 0x14u /* Written: a word of the table's secret, lowest first; the secret has 325 bits and four times those of an address in a way. The table must be empty. */
+#define FLOW_HOST_SECRET 0x14u /* Written: a word of the table's secret, lowest first; the secret has 325 bits and twice those of an address in a way. The table must be empty. */
 #define FLOW_HOST_COMMAND 0x18u /* Written: begins an operation on contexts: 0 reads what lies at PLACE (entries move while the stash has some), 1 finds the context of KEY, 2 gives KEY a context, 3 removes it. None may be under way. */
 #define FLOW_HOST_PLACE 0x1Cu /* What is read: an address in a way, [17:0], of the way [21:20]; with [31] of the stash the slot [23:20]. */
 #define FLOW_HOST_CONTEXTS 0x20u /* Contexts in the table. */

@@ -356,7 +356,7 @@ pub const FLOW_HOST_BEGIN: u32 = 0x8;
 pub const FLOW_HOST_PROGRAM: u32 = 0xC;
 /// Written: between two frames, [0] the program that is complete is committed, [1] all contexts are removed, [2] global registers get their first values, [3] contexts whose time is over end, wherever they are: a cycle for each place. In this order.
 pub const FLOW_HOST_CHANGE: u32 = 0x10;
-/// Written: a word of the table's secret, lowest first; the secret has 325 bits and four times those of an address in a way. The table must be empty.
+/// Written: a word of the table's secret, lowest first; the secret has 325 bits and twice those of an address in a way. The table must be empty.
 pub const FLOW_HOST_SECRET: u32 = 0x14;
 /// Written: begins an operation on contexts: 0 reads what lies at PLACE (entries move while the stash has some), 1 finds the context of KEY, 2 gives KEY a context, 3 removes it. None may be under way.
 pub const FLOW_HOST_COMMAND: u32 = 0x18;

@@ -122,6 +122,14 @@ pub enum MapError {
         /// Of which type it is.
         kind: MapKind,
     },
+    /// An entry with a program.
+    #[error("an entry of {map}, a {kind}, has a program: no unit runs one behind a redirection, so let it be 0 or -1")]
+    Behind {
+        /// Its name.
+        map: String,
+        /// Of which type it is.
+        kind: MapKind,
+    },
     /// It has records.
     #[error("{map} has records and no entries: take those of a {kind}")]
     NoEntries {
@@ -271,6 +279,11 @@ fn is_numbered(kind: MapKind) -> bool {
     matches!(kind, Array | PercpuArray | ProgArray | PerfEventArray | ArrayOfMaps | Devmap | Cpumap | Xskmap)
 }
 
+/// What an entry of devices or processors has for a program: the number of an open one, where it has one.
+fn program_of(value: &[u8]) -> i32 {
+    value.get(4..8).and_then(<[u8]>::first_chunk).map_or(0, |number| i32::from_le_bytes(*number))
+}
+
 /// Whether values are numbers of devices, processors, sockets, programs or maps.
 fn names(kind: MapKind) -> bool {
     is_numbered(kind) && !matches!(kind, MapKind::Array | MapKind::PercpuArray)
@@ -351,6 +364,9 @@ impl Map {
             _ if self.read_only => return Err(MapError::Constant(self.name.clone())),
             MapKind::ProgArray | MapKind::ArrayOfMaps | MapKind::HashOfMaps => {
                 return Err(MapError::Names { map: self.name.clone(), kind: self.kind });
+            }
+            MapKind::Devmap | MapKind::DevmapHash | MapKind::Cpumap if program_of(value) > 0 => {
+                return Err(MapError::Behind { map: self.name.clone(), kind: self.kind });
             }
             kind if is_numbered(kind) && number >= self.max_entries => {
                 return Err(MapError::Beyond { map: self.name.clone(), entries: self.max_entries });

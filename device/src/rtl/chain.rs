@@ -313,7 +313,13 @@ impl CardChain {
             return Ok(());
         }
         let contexts = window.read(regs::FLOW_HOST_CONTEXTS)? as usize;
-        Err(HostError::Full { element: source.name.clone(), contexts }.into())
+        let capacity = source.capacity.unwrap_or(u32::MAX).min(window.read(regs::FLOW_HOST_ROOM)?) as usize;
+        let element = source.name.clone();
+        Err(if contexts < capacity {
+            HostError::NoPlace { element, contexts }.into()
+        } else {
+            HostError::Full { element, contexts }.into()
+        })
     }
 
     /// Removes the context of a flow; whether there was one.
@@ -630,7 +636,7 @@ fn compile(
     })
 }
 
-/// What places of keys depend on: the same in each run, so that runs are repeatable.
+/// What places of keys depend on: the same in each run, so that simulations are repeatable. A card that anybody can reach wants another one each time.
 fn secret(bits: u32) -> impl Iterator<Item = u32> {
     // SplitMix64
     (1..=u64::from(bits.div_ceil(32))).map(|step| {
@@ -669,6 +675,7 @@ mod tests {
                 Some(regs::FLOW_HOST_SHAPE) => 6,
                 Some(regs::FLOW_HOST_TABLE) => 16 << 8 | 4,
                 Some(regs::FLOW_HOST_CONTEXTS) => self.contexts,
+                Some(regs::FLOW_HOST_ROOM) => 62,
                 Some(regs::FLOW_HOST_STATUS) => u32::from(self.found.is_some()) * FOUND,
                 Some(regs::FLOW_HOST_EVENT) => {
                     // It comes in this very cycle.
@@ -818,6 +825,17 @@ mod tests {
         // Who has said so must be told.
         assert_eq!(refused("", 63), "the design says contexts = 63, and a table of this card holds 62");
         assert!(refused("table 63", 10).starts_with("one.efsm:1:9: the table of element `one` has 63 contexts"));
+    }
+
+    #[test]
+    fn a_full_table_is_told_from_one_without_a_place_for_this_key() {
+        let context = Context { key: vec![1], state: 0, registers: [0; 4], hard: None, idle: None };
+        let refused = |contexts| {
+            let mut card = Restless { contexts, ..Restless::default() };
+            chain().insert(&mut card, 0, &context).unwrap_err().to_string()
+        };
+        assert_eq!(refused(62), "the table of element one is full with 62 contexts; remove one first");
+        assert!(refused(61).starts_with("the places of element one that this key can have are others'"));
     }
 
     #[test]

@@ -16,6 +16,14 @@ struct {
   __uint(max_entries, 5);
 } sockets SEC(".maps");
 
+/* For entries with programs, which are refused. */
+struct {
+  __uint(type, BPF_MAP_TYPE_DEVMAP);
+  __uint(key_size, 4);
+  __uint(value_size, 8);
+  __uint(max_entries, 2);
+} devices SEC(".maps");
+
 SEC("xdp") int targets(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + 14) > frame_end(ctx)) return XDP_DROP;

@@ -14,7 +14,11 @@ package flow_pkg;
   localparam int unsigned StashEntries = 2;
   localparam int unsigned KeyBits = 3;
   localparam int unsigned PlaceBits = 1;
-  localparam int unsigned SpreadBits = (1 << KeyBits) * Ways * PlaceBits - KeyBits - Ways * PlaceBits;  // all keys' places (flow_places.sv)
+
+  // All keys' places (flow_places.sv).
+  function automatic int unsigned secret_bits(int unsigned addr_w);
+    return (1 << KeyBits) * Ways * addr_w;
+  endfunction
 
   // Contexts for which a table of so many places has room.
   function automatic int unsigned room_of(int unsigned places);

@@ -7,9 +7,9 @@ module flow_places
 #(
     parameter int unsigned AddrW = 1
 ) (
-    input  wire logic [KeyBits-1:0]                       key,
-    input  wire logic [KeyBits+Ways*AddrW+SpreadBits-1:0] secret,
-    output logic      [Ways-1:0][AddrW-1:0]               addr
+    input  wire logic [KeyBits-1:0]            key,
+    input  wire logic [secret_bits(AddrW)-1:0] secret,
+    output logic      [Ways-1:0][AddrW-1:0]    addr
 );
   assign addr = secret[key*Ways*AddrW+:Ways*AddrW];
   wire unused = &{1'b0, secret};

@@ -22,7 +22,7 @@ module flow_table
     input wire program_t                                  program_i,
     input wire word_t                                     now,
     input wire choice_t                                   choice,
-    input wire logic [KeyBits+Ways*PlaceBits+SpreadBits-1:0] secret,
+    input wire logic [secret_bits(PlaceBits)-1:0] secret,
 
     input wire logic hold,
     input wire logic clear,
@@ -119,7 +119,7 @@ module flow_table
   // ---- what may come (flow_core.sv, flow_host.sv)
   logic [KeyBits-1:0] watched_q;
   program_t program_q;
-  logic [KeyBits+Ways*AddrW+SpreadBits-1:0] secret_q;
+  logic [secret_bits(AddrW)-1:0] secret_q;
   context_t host_context_q;
   logic changes_q;
   always_ff @(posedge clk) begin

@@ -42,7 +42,7 @@ module flow_core
 
     input wire program_t                      program_i,  // changes only while the element is idle
     input wire word_t                         now,        // us
-    input wire logic [KeyBits+Ways*AddrW+SpreadBits-1:0] secret,  // of the hash; changes only while the table is empty
+    input wire logic [secret_bits(AddrW)-1:0] secret,  // of the hash; changes only while the table is empty
 
     // between two frames
     input  wire logic hold,       // nothing new is taken

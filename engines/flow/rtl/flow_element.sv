@@ -84,7 +84,7 @@ module flow_element
 
   logic [Globals-1:0] set_g;
   word_t set_g_to;
-  logic [KeyBits+Ways*AddrW+SpreadBits-1:0] secret;
+  logic [secret_bits(AddrW)-1:0] secret;
   logic op_valid, op_taken, answer_valid, answer_found;
   op_e op;
   logic [KeyBits-1:0] op_key, answer_key;

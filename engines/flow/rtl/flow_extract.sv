@@ -8,10 +8,12 @@
 //   both sides of each pair ─> the larger ─────────────────────────┘
 //
 // Without registers: in front of the first one of the core. The sides are compared beside the choice of the halves, so what both take is not one
-// after the other: whether halves change places is decided behind the choice. For that each side has its own places in a key.
+// after the other: whether halves change places is decided behind the choice. For that each side has its own places in a key. Each half and each operand
+// chooses among some of the words only (tools/flow_choices.py).
 module flow_extract
   import flow_pkg::*;
   import fields_pkg::*;
+  import choices_pkg::*;
 (
     input wire key_word_t              key_i,      // of the program
     input wire choose_t [Operands-1:0] operands_i,
@@ -35,7 +37,12 @@ module flow_extract
 
   // ---- operands
   for (genvar i = 0; i < Operands; i++) begin : gen_operand
-    assign x[i] = words[operands_i[i]];
+    localparam int unsigned NumberW = $clog2(OPERANDS_COUNT[i]);
+    word_t [(1<<NumberW)-1:0] from;
+    for (genvar n = 0; n < (1 << NumberW); n++) begin : gen_choice
+      assign from[n] = words[OPERANDS[i][n]];
+    end
+    assign x[i] = from[operands_i[i][NumberW-1:0]];
   end
 
   // ---- which side is the larger
@@ -55,16 +62,16 @@ module flow_extract
     for (int unsigned i = 3; i > 0; i--) if (differ[key_i.order[i-1]]) swap = larger[key_i.order[i-1]];
   end
 
-  // ---- the key. A small word of a field may be in either half, the halves of a wide one only in theirs.
-  logic [WORDS-1:0][15:0] lower, upper;
-  for (genvar i = 0; i < WORDS; i++) begin : gen_word
-    assign lower[i] = words[i][15:0];
-    assign upper[i] = WIDE[i] ? words[i][31:16] : words[i][15:0];
-  end
-
+  // ---- the key
+  wire [2*WORDS-1:0][15:0] halves = words;
   logic [KeyHalves-1:0][15:0] chosen, placed;
   for (genvar i = 0; i < KeyHalves; i++) begin : gen_half
-    assign chosen[i] = i % 2 == 0 ? lower[key_i.halves[i]] : upper[key_i.halves[i]];
+    localparam int unsigned NumberW = $clog2(HALVES_COUNT[i]);
+    logic [(1<<NumberW)-1:0][15:0] from;
+    for (genvar n = 0; n < (1 << NumberW); n++) begin : gen_choice
+      assign from[n] = halves[HALVES[i][n]];
+    end
+    assign chosen[i] = from[key_i.halves[i][NumberW-1:0]];
   end
 
   always_comb begin
@@ -75,7 +82,7 @@ module flow_extract
   assign key = placed;
   assign keyed = (key_i.parts & ~vector.headers.parts) == 0;
 
-  wire unused = &{1'b0, vector.verdict, vector.next};
+  wire unused = &{1'b0, vector.verdict, vector.next, key_i, operands_i};
 endmodule
 
 `default_nettype wire

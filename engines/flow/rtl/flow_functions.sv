@@ -7,8 +7,8 @@
 //                                          └─> one sum, bitwise operations, multipliers ──> halves
 //   halves, the cycle after ──> turned, cut off, added ──> results
 //
-// The second half is done while the row is found. It is one for all: what shifts is turned and loses what came round; what multiplies has its parts
-// added; an average adds what it was to its turned difference. To all others it does nothing.
+// The second half is done while the row is found. The first functions have one, which is one for all that they do: what shifts is turned and loses what
+// came round; what multiplies has its parts added; an average adds what it was to its turned difference. To all else it does nothing.
 module flow_functions
   import flow_pkg::*;
 (
@@ -52,13 +52,28 @@ module flow_functions
     end
   end
 
+  // But for the first, a function reads half of the operands and of the globals on each side: that is half of what a choice among all takes.
+  function automatic word_t near_value_of(source_t source, word_t constant, logic upper);
+    logic [1:0] low = source.index[1:0];
+    word_t rest = source.from[0] ? g[{upper, low}] : x[{upper, low}];
+    return source.from == FromFlow ? r[low] : source.from == FromConstant ? constant : rest;
+  endfunction
+
   for (genvar i = 0; i < Functions; i++) begin : gen_function
-    wire word_t a = value_of(functions[i].a, functions[i].value);
-    wire word_t b = value_of(functions[i].b, functions[i].value);
+    localparam bit Full = i < FullFunctions;
+    localparam bit [1:0] Upper = 2'(i);  // on the left, and on the right
+    word_t a, b;
+    if (Full) begin : gen_from_all
+      assign a = value_of(functions[i].a, functions[i].value);
+      assign b = value_of(functions[i].b, functions[i].value);
+    end else begin : gen_from_half
+      assign a = near_value_of(functions[i].a, functions[i].value, Upper[0]);
+      assign b = near_value_of(functions[i].b, functions[i].value, Upper[1]);
+    end
     wire function_e is = functions[i].is;
-    wire averages = is == FunctionAverage;
-    wire shifts = is == FunctionShiftLeft || is == FunctionShiftRight || is == FunctionRotate;
-    wire multiplies = is == FunctionMultiply;
+    wire averages = Full && is == FunctionAverage;
+    wire shifts = Full && (is == FunctionShiftLeft || is == FunctionShiftRight || is == FunctionRotate);
+    wire multiplies = Full && is == FunctionMultiply;
     wire sums = is == FunctionAdd || is == FunctionSub || averages;
 
     // ---- the first half
@@ -91,18 +106,22 @@ module flow_functions
     end
 
     // ---- the second
-    wire half_t half = halves_r[i];
-    wire left = is == FunctionShiftLeft;
-    wire [4:0] turn = left ? -half.shift : half.shift;
-    wire word_t turned = word_t'({half.base, half.base} >> turn);
-    // Which bits have not come round: of a shift to the right those below.
-    wire word_t kept_left = {32{1'b1}} << half.shift;
-    wire word_t kept_right = {32{1'b1}} >> half.shift;
-    wire word_t kept = left ? kept_left : is == FunctionRotate ? '1 : kept_right;
-    wire sign = averages && half.base[31];
-    wire word_t cut = (turned & kept) | ({32{sign}} & ~kept);
-    wire [15:0] crossed = half.mul.ab + half.mul.ba;
-    assign results[i] = (cut | half.mul.low) + (half.more | {crossed, 16'b0});
+    if (Full) begin : gen_full
+      wire half_t half = halves_r[i];
+      wire left = is == FunctionShiftLeft;
+      wire [4:0] turn = left ? -half.shift : half.shift;
+      wire word_t turned = word_t'({half.base, half.base} >> turn);
+      // Which bits have not come round: of a shift to the right those below.
+      wire word_t kept_left = {32{1'b1}} << half.shift;
+      wire word_t kept_right = {32{1'b1}} >> half.shift;
+      wire word_t kept = left ? kept_left : is == FunctionRotate ? '1 : kept_right;
+      wire sign = averages && half.base[31];
+      wire word_t cut = (turned & kept) | ({32{sign}} & ~kept);
+      wire [15:0] crossed = half.mul.ab + half.mul.ba;
+      assign results[i] = (cut | half.mul.low) + (half.more | {crossed, 16'b0});
+    end else begin : gen_base
+      assign results[i] = halves_r[i].base;
+    end
   end
 endmodule
 

@@ -11,7 +11,7 @@ module flow_host
     parameter int unsigned Entries = 16384,
     parameter int unsigned Number  = 0,
     localparam int unsigned AddrW  = $clog2(Entries / Ways),
-    localparam int unsigned SecretW = KeyBits + Ways * AddrW + SpreadBits
+    localparam int unsigned SecretW = secret_bits(AddrW)
 ) (
     input wire logic clk,
     input wire logic rst,

@@ -6,6 +6,7 @@ package flow_pkg;
   localparam int unsigned Predicates = 32;
   localparam int unsigned Conditions = 8;
   localparam int unsigned Functions = 16;
+  localparam int unsigned FullFunctions = 4;  // the first ones, which also shift, average and multiply
   localparam int unsigned Registers = 4;
   localparam int unsigned Globals = 8;
   localparam int unsigned Rows = 64;
@@ -18,6 +19,11 @@ package flow_pkg;
   localparam int unsigned KeyPairs = 9;  // of halves that can change places
   localparam int unsigned PlaceBits = 18;  // of an address in a way of the largest table
   localparam int unsigned SpreadBits = 5;  // of the hash, that are in no address (flow_places.sv)
+
+  // Bits of the secret of a hash that gives addresses of so many.
+  function automatic int unsigned secret_bits(int unsigned addr_w);
+    return KeyBits + 2 * addr_w + SpreadBits;
+  endfunction
 
   // Contexts for which a table of so many places has room.
   function automatic int unsigned room_of(int unsigned places);
@@ -32,7 +38,7 @@ package flow_pkg;
   typedef logic [$clog2(Periods)-1:0] period_t;
   typedef logic [$clog2(Functions)-1:0] function_t;
   typedef logic [fields_pkg::PARTS-1:0] parts_t;  // of a frame: what it has
-  typedef logic [$clog2(fields_pkg::WORDS)-1:0] choose_t;  // a word of a field
+  typedef logic [5:0] choose_t;  // one of what a place of the key, or an operand, reaches (choices_pkg.sv)
 
   // ---- a frame on its way through the elements
   typedef enum logic [1:0] {
@@ -88,7 +94,7 @@ package flow_pkg;
     PairL4  = 2'd3
   } pair_e;
 
-  // Half words are numbered from the lowest. A word of a field that has more than 16 bits fills a word, any other one a half.
+  // Halves are numbered from the lowest.
   typedef struct packed {
     parts_t                  parts;   // that a frame must have
     // For both directions to have one key, these change places when the frame's source is the larger: n and n + 8 for n < 8, and 16 and 17.
@@ -144,13 +150,15 @@ package flow_pkg;
     FunctionOr         = 4'd4,
     FunctionXor        = 4'd5,
     FunctionNot        = 4'd6,
+    // of the first functions only
     FunctionShiftLeft  = 4'd7,
     FunctionShiftRight = 4'd8,
     FunctionRotate     = 4'd9,
-    FunctionMin        = 4'd10,
-    FunctionMax        = 4'd11,
     FunctionAverage    = 4'd12,  // a + ((b - a) >>> shift)
-    FunctionMultiply   = 4'd13
+    FunctionMultiply   = 4'd13,
+    // of all
+    FunctionMin        = 4'd10,
+    FunctionMax        = 4'd11
   } function_e;
 
   // a * b modulo 2^32 = low + (ab + ba) * 2^16

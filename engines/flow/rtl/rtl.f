@@ -1,6 +1,7 @@
 # The flow engine. Needs lib/rtl/headers.f.
 -f ../../../lib/rtl/headers.f
 flow_pkg.sv
+choices_pkg.sv
 edit_pkg.sv
 flow_program.sv
 flow_extract.sv

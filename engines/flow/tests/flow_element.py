@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import fields  # noqa: E402
+import flow_choices  # noqa: E402
 
 WORD = 1 << 32
 OPERANDS, PREDICATES, CONDITIONS, FUNCTIONS, REGISTERS, GLOBALS, ROWS, PERIODS = 8, 32, 8, 16, 4, 8, 64, 8
@@ -23,7 +24,10 @@ ROW_WORDS = EDIT_WORDS + CHOICE_WORDS
 SOURCE = fields.tomllib.loads((ROOT / fields.SOURCE).read_text())
 PARTS = [*SOURCE["header"], *SOURCE["part"]]
 WORDS = fields.words(SOURCE)
-WORD_BITS = (len(WORDS) - 1).bit_length()
+CHOICE_BITS = 6
+# What each half of a key and each operand choose from: (number of a word, 1 for its upper half).
+HALF_CHOICES = flow_choices.halves(flow_choices.Words())
+OPERAND_CHOICES = flow_choices.operands(flow_choices.Words())
 SIDES = (
     ("eth.src", "eth.dst"),
     ("ip.src", "ip.dst"),
@@ -112,9 +116,19 @@ FUNCTION: dict[str, Callable[[int, int, int], int]] = {
 }
 
 
+# Only the first functions do these.
+FULL = ("shl", "shr", "ror", "ewma", "mul")
+FULL_FUNCTIONS = 4
+
+
+def reads(source: Source, upper: int) -> bool:
+    """Whether the side of a function reads it that has the upper half of operands and global registers, or the lower one."""
+    return source.of not in {"g", "x"} or source.index // 4 == upper
+
+
 @dataclass(frozen=True)
 class Key:
-    """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, words of fields by number."""
+    """What a key is made of: parts that a frame must have, halves that change places, pairs that decide it, what each half chooses."""
 
     parts: int = 0
     swap: int = 0
@@ -126,14 +140,14 @@ class Key:
             (self.parts, len(PARTS)),
             (self.swap, PAIRS),
             repeated([(pair, 2) for pair in self.order]),
-            repeated([(half, WORD_BITS) for half in self.halves]),
+            repeated([(half, CHOICE_BITS) for half in self.halves]),
         )
 
     @classmethod
     def read(cls, reader: Reader) -> Key:
         parts, swap = reader.take(len(PARTS)), reader.take(PAIRS)
         order = [reader.take(2) for _ in range(3)]
-        halves = [reader.take(WORD_BITS) for _ in range(HALVES)]
+        halves = [reader.take(CHOICE_BITS) for _ in range(HALVES)]
         return cls(parts, swap, order[::-1], halves[::-1])
 
     def of(self, values: Mapping[str, int], parts: int) -> int | None:
@@ -141,10 +155,9 @@ class Key:
         if self.parts & ~parts:
             return None
         key = []
-        for at, number in enumerate(self.halves):
-            wide = any(SOURCE["field"][name]["bits"] - 32 * word > 16 for name, word in WORDS[number])
-            value = word_of(number, values)
-            key.append(value >> 16 if wide and at % 2 else value & 0xFFFF)
+        for choices, choice in zip(HALF_CHOICES, self.halves, strict=True):
+            number, upper = choices[choice]
+            key.append(word_of(number, values) >> 16 * upper & 0xFFFF)
         sides = [[values.get(name, 0) for name in SIDES[pair]] for pair in self.order]
         if [source for source, _ in sides] > [destination for _, destination in sides]:
             for pair in range(PAIRS):
@@ -157,6 +170,11 @@ class Key:
 def word_of(number: int, values: Mapping[str, int]) -> int:
     """A word of a field that the frame has; of one that it has not, 0."""
     return next((values[name] >> 32 * word & WORD - 1 for name, word in WORDS[number] if name in values), 0)
+
+
+def operands_of(chosen: Sequence[int], values: Mapping[str, int]) -> list[int]:
+    """What operands are that choose these."""
+    return [word_of(choices[choice][0], values) for choices, choice in zip(OPERAND_CHOICES, chosen, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -345,7 +363,7 @@ class Program:
             (int(self.evict == "highest"), 1),
             (self.places, PLACE),
             self.key.bits(),
-            repeated([(number, WORD_BITS) for number in self.operands]),
+            repeated([(number, CHOICE_BITS) for number in self.operands]),
             (self.capacity, 32),
             repeated([(value, 32) for value in self.initial]),
             repeated([(value, 32) for value in self.initial_g]),
@@ -371,7 +389,7 @@ class Program:
         words = words[ROWS * ROW_WORDS :]
         one_of_each = (Period(), Predicate(), Condition(), Function())
         counts = (PERIODS, PREDICATES, CONDITIONS, FUNCTIONS)
-        width = 4 + PLACE + Key().bits()[1] + OPERANDS * WORD_BITS + 32 * (1 + REGISTERS + GLOBALS)
+        width = 4 + PLACE + Key().bits()[1] + OPERANDS * CHOICE_BITS + 32 * (1 + REGISTERS + GLOBALS)
         width += sum(count * part.bits()[1] for part, count in zip(one_of_each, counts, strict=True))
         width += ROWS * Row().match()[1]
         assert (width + 31) // 32 == len(words)
@@ -381,7 +399,7 @@ class Program:
         evict = (None, "lowest", None, "highest")[reader.take(1) + 2 * reader.take(1)]
         places = reader.take(PLACE)
         key = Key.read(reader)
-        operands = [reader.take(WORD_BITS) for _ in range(OPERANDS)][::-1]
+        operands = [reader.take(CHOICE_BITS) for _ in range(OPERANDS)][::-1]
         capacity = reader.take(32)
         initial, initial_g = ([reader.take(32) for _ in range(count)][::-1] for count in (REGISTERS, GLOBALS))
         periods, predicates, conditions, functions = (
@@ -397,6 +415,9 @@ class Program:
         program = replace(
             program, periods=periods, predicates=predicates, conditions=conditions, functions=functions, rows=used
         )
+        assert all(one.op not in FULL for one in functions[FULL_FUNCTIONS:])
+        for at, one in enumerate(functions[FULL_FUNCTIONS:], FULL_FUNCTIONS):
+            assert reads(one.a, at & 1) and reads(one.b, at >> 1 & 1)
         program.edits = [number(words[:EDIT_WORDS]) for words in of_rows[: len(used)]]
         assert program.serial == serial
         return program
@@ -474,7 +495,7 @@ class Element:
 
     def vector(self, values: Mapping[str, int], parts: int) -> Outcome:
         """A frame that has these fields, those that come with it among them, and these parts."""
-        x = [word_of(number, values) for number in self.program.operands]
+        x = operands_of(self.program.operands, values)
         return self.frame(self.program.key.of(values, parts), x, parts)
 
     def frame(self, key: int | None, x: Sequence[int], parts: int) -> Outcome:

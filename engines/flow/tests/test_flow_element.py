@@ -28,10 +28,14 @@ from flow_edit import FIRST, Edit
 from flow_element import (
     CONDITION,
     CONDITIONS,
+    FULL,
+    FULL_FUNCTIONS,
     FUNCTION,
     FUNCTIONS,
     GLOBALS,
+    HALF_CHOICES,
     HALVES,
+    OPERAND_CHOICES,
     OPERANDS,
     PARTS,
     PERIODS,
@@ -53,7 +57,7 @@ from flow_element import (
     Program,
     Row,
     Source,
-    word_of,
+    operands_of,
 )
 from flow_random import Traffic
 from flow_vector import BESIDE, NO_ELEMENT, SIZES, Vector, of_frame
@@ -70,8 +74,8 @@ WAYS, STASH = 4, 16
 SPREAD = 5  # bits of a key's hash that are in no place
 
 # Words that rows of random programs read: what they see is all in the frame.
-KEY_FIELD = "meta0"
-X_FIELDS = ("ip.src", "ip.dst", "tcp.seq", "tcp.ack", "hash", "meta1", "data.0", "data.1")
+KEY_FIELD = "data.7"
+X_FIELDS = ("tcp.seq", "meta1", "ip.src", "data.0", "tcp.ack", "data.1", "ip.dst", "hash")
 # Where these rows write what registers have become.
 R_FIELDS = ("ip.src", "ip.dst", "tcp.seq", "tcp.ack")
 G_FIELDS = ("meta1", "data.0", "data.1", "data.2")
@@ -84,8 +88,9 @@ def number_of(name: str) -> int:
 
 
 # A frame without Ethernet has no key; there is none, but tests make some.
-KEY = Key(parts=1 << ETH, halves=[number_of(KEY_FIELD)] * 2 + [0] * (HALVES - 2))
-OPERANDS_OF_ROWS = [number_of(name) for name in X_FIELDS]
+HALVES_OF_KEY = [HALF_CHOICES[half].index((number_of(KEY_FIELD), half)) for half in range(2)]
+KEY = Key(parts=1 << ETH, halves=HALVES_OF_KEY + [0] * (HALVES - 2))
+OPERANDS_OF_ROWS = [OPERAND_CHOICES[at].index((number_of(name), 0)) for at, name in enumerate(X_FIELDS)]
 
 
 class Bench:
@@ -112,7 +117,7 @@ class Bench:
         await self.settle()
         self.way_bits = (await self.read(regs.FLOW_HOST_SHAPE))[0] % 256 - 2
         # The last words stay.
-        count = (320 + WAYS * self.way_bits + SPREAD + 31) // 32
+        count = (320 + 2 * self.way_bits + SPREAD + 31) // 32
         self.secret = sum(word << 32 * at for at, word in enumerate(words_[-count:]))
 
     async def step(self, cycles: int = 1) -> bool:
@@ -244,17 +249,27 @@ class Bench:
     # ---- where contexts lie
     def places(self, key: int) -> list[int]:
         """The places of a key, by way."""
-        bits = WAYS * self.way_bits
+        bits = 2 * self.way_bits
         sums = [(key & self.secret >> n).bit_count() & 1 for n in range(bits + SPREAD)]
         spread = [sums[n] ^ sums[n + 1] & sums[n + 2] ^ sums[n + 3] & sums[n + 5] for n in range(bits)]
-        return [sum(bit << at for at, bit in enumerate(spread[way::WAYS])) for way in range(WAYS)]
+        first, second = (sum(bit << at for at, bit in enumerate(spread[way::2])) for way in range(2))
+
+        def turned(place: int, by: int) -> int:
+            return (place << by | place >> self.way_bits - by) & (1 << self.way_bits) - 1
+
+        return [
+            first,
+            second,
+            first ^ turned(second, self.way_bits // 2),
+            turned(first, self.way_bits // 3) ^ turned(second, 1),
+        ]
 
     def colliding(self, count: int) -> list[int]:
         """Keys of 32 bits that have the same sums, and so the same places: who knows the secret solves equations."""
         solved: dict[int, int] = {}  # by highest bit of the sums
         same = []
         for at in range(32):
-            n = range(WAYS * self.way_bits + SPREAD)
+            n = range(2 * self.way_bits + SPREAD)
             sums = sum((self.secret >> bit >> at & 1) << bit for bit in n)
             key = 1 << at
             while sums and (top := sums.bit_length()) in solved:
@@ -314,8 +329,11 @@ def told(before: Vector, outcome: Outcome) -> Vector:
     return after
 
 
-def random_source(rng: random.Random) -> Source:
+def random_source(rng: random.Random, upper: int | None = None) -> Source:
+    """One of all, or of those that a side of a function reads."""
     of = rng.choice(["r", "r", "g", "x", "constant"])
+    if upper is not None and of in {"g", "x"}:
+        return Source(of, 4 * upper + rng.randrange(4))
     return Source(
         of, {"r": rng.randrange(REGISTERS), "g": rng.randrange(GLOBALS), "x": rng.randrange(OPERANDS)}.get(of, 0)
     )
@@ -382,9 +400,12 @@ def random_program(rng: random.Random, capacity: int, globals_: bool, evict: str
         ],
         functions=[
             Function(
-                rng.choice(list(FUNCTION)), random_source(rng), random_source(rng), rng.randrange(32), random_word(rng)
+                rng.choice([op for op in FUNCTION if op not in FULL or at < FULL_FUNCTIONS]),
+                *(random_source(rng, None if at < FULL_FUNCTIONS else at >> side & 1) for side in range(2)),
+                rng.randrange(32),
+                random_word(rng),
             )
-            for _ in range(FUNCTIONS)
+            for at in range(FUNCTIONS)
         ],
         rows=rows,
         edits=[telling(number) for number in range(len(rows))],
@@ -751,7 +772,7 @@ async def a_flood(dut: Any) -> None:
 @cocotb.test()
 async def keys_count_up(dut: Any) -> None:
     """Addresses of a range, under a secret by which sums alone would reach 24 of 64 places: all find room, at full rate."""
-    bench = Bench(dut, 478)
+    bench = Bench(dut, 227)
     await bench.start()
     await bench.run(COUNTING)
     begin = bench.cycle
@@ -811,7 +832,7 @@ async def others_give_way(dut: Any) -> None:
     bench = Bench(dut, 15)
     await bench.start()
     rng = bench.rng
-    capacity, evicted, added = 40, 0, 0
+    capacity, evicted, added = 30, 0, 0
     for evict in ("lowest", "highest"):
         functions = [Function("copy", Source("x", 0))]
         await bench.run(replace(COUNTING, capacity=capacity, evict=evict, functions=functions))
@@ -1037,9 +1058,9 @@ async def any_key(dut: Any) -> None:
     rng, frames = bench.rng, Traffic(5)
     swapped = 0
     # Functions give operands back, which edits write; the event says the key.
-    functions = [Function("copy", Source("x", at)) for at in range(OPERANDS)]
+    functions = [Function("copy", Source("x", 4 * (at & 1) + at // 2)) for at in range(OPERANDS)]
     names = (*R_FIELDS, *G_FIELDS)
-    edit = Edit(writes=[(FIRST[name], ("result", at)) for at, name in enumerate(names)])
+    edit = Edit(writes=[(FIRST[name], ("result", at % 4 * 2 + at // 4)) for at, name in enumerate(names)])
     count = await bench.program_words()
     for _ in range(60):
         data, port, time, hash_ = frames.frame()
@@ -1047,15 +1068,19 @@ async def any_key(dut: Any) -> None:
         frame.outside |= {"meta0": rng.getrandbits(32), "meta1": rng.getrandbits(32)}
         vector = of_frame(frame, rng)
         values, parts = values_of(frame, time), vector.bits_of_parts()
-        there = [number for number, of in enumerate(WORDS) if not of or any(name in values for name, _ in of)]
+        there = {number for number, of in enumerate(WORDS) if not of or any(name in values for name, _ in of)}
+
+        def any_of(choices: list[tuple[int, int]]) -> int:
+            return rng.choice([at for at, (number, _) in enumerate(choices) if number in there])  # noqa: B023
+
         pairs = [pair for pair, sides in enumerate(SIDES) if values.keys() >= set(sides)]
         key = Key(
             rng.choice([0, parts, parts & rng.getrandbits(24), 1 << rng.randrange(24)]),
             rng.getrandbits(9),
             rng.choices(pairs, k=3),
-            rng.choices(there, k=HALVES),
+            [any_of(choices) for choices in HALF_CHOICES],
         )
-        operands = rng.choices(there, k=OPERANDS)
+        operands = [any_of(choices) for choices in OPERAND_CHOICES]
         rows = [Row(notify=True)]
         program = Program(1, key=key, operands=operands, functions=functions, rows=rows, edits=[edit.bits()])
         bench.load(list(program.words(count)))
@@ -1069,7 +1094,7 @@ async def any_key(dut: Any) -> None:
         wanted = key.of(values, parts)
         assert [event.key for event in events] == ([] if wanted is None else [wanted])
         if wanted is not None:
-            assert [left_.get(name) for name in names] == [word_of(number, values) for number in operands]
+            assert [left_.get(name) for name in names] == operands_of(operands, values)
             swapped += wanted != replace(key, swap=0).of(values, parts)
     assert swapped > 5
 

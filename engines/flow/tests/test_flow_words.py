@@ -55,7 +55,7 @@ def test_keys(key: str, tmp_path: Path) -> None:
             "element e { key port, ip.tos, ip.ttl, ip.proto, ip.len, ip.id, ip.frag, tcp.flags, tcp.window, tcp.len, tcp.syn, tcp.fin, "
             "tcp.rst, tcp.ack_flag, vlan.id, vlan.pcp, vlan2.id, vlan2.pcp, mpls.tc, mpls.ttl, len flow n tcp => n = 1 }",
             ":1:13:",
-            "take fields out",
+            "take one of them out",
         ),
         (
             "element e { key ip.src\n" + "\n".join(f"ip.ttl == {n} => keep for {n} s" for n in range(1, 10)) + "}",

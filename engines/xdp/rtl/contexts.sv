@@ -63,7 +63,6 @@ module contexts
   logic [Contexts-1:0] active_q, ready_q, ending_q, grant, grant_q;
   logic [Contexts-1:0] bank_q;
   row_t pc_q[Contexts];
-  packet_t packet_q[Contexts];
   logic [$clog2(MaxTailCalls+1)-1:0] jumps_q[Contexts];
   logic [Contexts-1:0] may_jump_q;
 
@@ -107,8 +106,23 @@ module contexts
   assign fetch_valid = grant_q != '0;
   assign fetch_answer = answer_q;
 
-  // ---- ROW -> READ
-  always_ff @(posedge clk) row_packet <= packet_q[row_ctx];
+  // ---- ROW -> READ: the packet as it was in the beginning, and what rows have changed since
+  (* ram_style = "distributed" *) packet_t packets[Contexts];
+  (* ram_style = "distributed" *) extent_t extents[Contexts];
+  (* ram_style = "distributed" *) logic [7:0] targets[Contexts];
+  logic [Contexts-1:0] adjusted_q, redirected_q;
+  wire adjusts = mem_valid && mem_adjusts;
+  wire redirects = mem_valid && mem_redirects;
+  always_ff @(posedge clk) begin
+    if (start) packets[start_ctx] <= start_packet;
+    if (adjusts) extents[mem_ctx] <= mem_extent;
+    if (redirects) targets[mem_ctx] <= mem_target;
+  end
+  always_ff @(posedge clk) begin
+    row_packet <= packets[row_ctx];
+    if (adjusted_q[row_ctx]) row_packet.extent <= extents[row_ctx];
+    if (redirected_q[row_ctx]) row_packet.target <= targets[row_ctx];
+  end
 
   // ---- MEM
   assign mem_may_jump = may_jump_q[mem_ctx];
@@ -141,9 +155,9 @@ module contexts
         may_jump_q[c] <= 1'b1;
       end
       if (begins) bank_q[c] <= bank;
-      if (mem_here && mem_adjusts) packet_q[c].extent <= mem_extent;
-      if (mem_here && mem_redirects) packet_q[c].target <= mem_target;
-      if (begins) packet_q[c] <= start_packet;
+      if (mem_here && mem_adjusts) adjusted_q[c] <= 1'b1;
+      if (mem_here && mem_redirects) redirected_q[c] <= 1'b1;
+      if (begins) {adjusted_q[c], redirected_q[c]} <= '0;
     end
   end
 

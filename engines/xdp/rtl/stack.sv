@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The stacks of all contexts: 512 bytes each in distributed memory, in groups of 8 bytes. A window is 64 bytes from any group on.
+// The stacks of all contexts: 512 bytes each in block RAM, in groups of 8 bytes. A window is 64 bytes from any group on.
 // What was not written since `clear` or `forget` reads as zero: a bit for each group says whether it was.
 //
-//   EXEC  word     MEM  rows of the groups; memory -> register     TURN  window, zeros put in; a store's strobes and bytes
+//   EXEC  rows of the groups     MEM  memory -> output register     TURN  window, zeros put in; a store's strobes and bytes
 module stack
   import xdp_pkg::*;
 (
@@ -24,42 +24,64 @@ module stack
     input wire logic [Window-1:0][7:0] data
 );
   localparam int unsigned StackRows = StackBytes / Window;
+  typedef logic [StackRows-1:0][Groups-1:0] written_t;
+
+  // Row of group g of a window that begins in group `first`
+  function automatic logic [2:0] row_of(logic [5:0] first, int unsigned g);
+    return first[5:3] + 3'(g < 32'(first[2:0]));
+  endfunction
 
   ctx_t mem_ctx_q, turn_ctx_q;
-  logic [5:0] mem_word_q;
+  logic [5:0] mem_word_q, turn_word_q;
 
   always_ff @(posedge clk) begin
     mem_ctx_q <= ctx;
     mem_word_q <= word;
     turn_ctx_q <= mem_ctx_q;
+    turn_word_q <= mem_word_q;
   end
 
-  window_t read_q;
-  logic [Groups-1:0] known_q, store;
+  // ---- what was written
+  (* ram_style = "distributed" *) written_t written[Contexts];
+  logic [Contexts-1:0] fresh_q;  // of the context nothing
+  written_t known_q, stored;
+  logic [Groups-1:0] store;
+
+  always_ff @(posedge clk) begin
+    known_q <= fresh_q[mem_ctx_q] ? '0 : written[mem_ctx_q];
+    if (store != '0) begin
+      written[turn_ctx_q] <= known_q | stored;
+      fresh_q[turn_ctx_q] <= 1'b0;
+    end
+    if (forget) fresh_q[turn_ctx_q] <= 1'b1;
+    if (clear) fresh_q[clear_ctx] <= 1'b1;
+  end
+
+  // ---- memory
+  always_comb begin
+    stored = '0;
+    for (int unsigned g = 0; g < Groups; g++) stored[row_of(turn_word_q, g)][g] = store[g];
+  end
 
   for (genvar g = 0; g < Groups; g++) begin : gen_group
-    (* ram_style = "distributed" *) logic [7:0][7:0] mem[Contexts*StackRows];
-    logic [Contexts-1:0][StackRows-1:0] written_q;
-    wire [2:0] row = mem_word_q[5:3] + 3'(4'(g) < {1'b0, mem_word_q[2:0]});
-    logic [2:0] row_q;
+    (* ram_style = "block", no_rw_check *) logic [63:0] mem[Contexts*StackRows];
+    wire [2:0] turn_row = row_of(turn_word_q, g);
+    wire known = known_q[turn_row][g];
+    logic [63:0] mem_q, read_q;
     logic [7:0] strobes;
 
     // A group that is stored to for the first time gets zeros in its other bytes.
     assign store[g] = be[g*8+:8] != 0;
-    assign strobes = be[g*8+:8] | {8{store[g] && !known_q[g]}};
+    assign strobes = be[g*8+:8] | {8{store[g] && !known}};
 
     always_ff @(posedge clk) begin
-      row_q <= row;
-      read_q[g] <= mem[{mem_ctx_q, row}];
-      known_q[g] <= written_q[mem_ctx_q][row];
+      mem_q <= mem[{ctx, row_of(word, g)}];
       for (int unsigned b = 0; b < 8; b++)
-        if (strobes[b]) mem[{turn_ctx_q, row_q}][b] <= be[g*8+b] ? data[g*8+b] : 8'd0;
-      if (store[g]) written_q[turn_ctx_q][row_q] <= 1'b1;
-      if (forget) written_q[turn_ctx_q] <= '0;
-      if (clear) written_q[clear_ctx] <= '0;
+        if (strobes[b]) mem[{turn_ctx_q, turn_row}][b*8+:8] <= be[g*8+b] ? data[g*8+b] : 8'd0;
     end
+    always_ff @(posedge clk) read_q <= mem_q;
 
-    assign window[g] = known_q[g] ? read_q[g] : '0;
+    assign window[g] = known ? read_q : '0;
   end
 endmodule
 

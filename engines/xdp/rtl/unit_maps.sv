@@ -4,9 +4,9 @@
 // Maps of one unit: per-CPU values, and read-only ones of which every unit has its own. Bytes in two banks of 8, so that an access of
 // up to 8 bytes may begin anywhere. One access at a time, of the program or of the host:
 //
-//   0 ask ─> banks ─> 1 output register ─> 2 turned, changed ─> banks; done
+//   0 ask ─> banks ─> 1 output register ─> 2 turned; a store ─> banks; done ─> 3 changed by an atomic operation ─> banks; done
 //
-// An atomic operation changes what it read in cycle 2: nobody comes between.
+// Nobody comes between what an atomic operation reads and what it writes.
 module unit_maps
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
@@ -33,12 +33,14 @@ module unit_maps
   logic [3:0] at_q;
   logic [3:0] count_q;
   logic [2:0] atomic_q;
-  word_t value_q, expected_q;
+  word_t value_q, expected_q, old_q;
   logic [1:0][63:0] read_q, out_q;
   logic [1:0][AddrW-1:0] row, row_q;
   logic [15:0] be;
   logic [15:0][7:0] spread;
-  wire change = stage_q == 2'd2 && what_q != AccessLoad;
+
+  assign done = stage_q == (what_q == AccessAtomic ? 2'd3 : 2'd2);
+  wire change = done && what_q != AccessLoad;
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
     (* ram_style = "ultra", no_rw_check *) logic [63:0] mem[Bytes/16];
@@ -57,7 +59,7 @@ module unit_maps
   end
 
   always_ff @(posedge clk) begin
-    stage_q <= ask ? 2'd1 : stage_q == 2'd1 ? 2'd2 : 2'd0;
+    stage_q <= ask ? 2'd1 : stage_q == 2'd0 || done ? 2'd0 : stage_q + 1'b1;
     if (ask) begin
       what_q <= what;
       at_q <= at[3:0];
@@ -69,7 +71,7 @@ module unit_maps
     if (rst) stage_q <= 2'd0;
   end
 
-  // ---- cycle 2
+  // ---- cycle 2, and of an atomic operation 3
   logic [15:0][7:0] circle;
   logic [7:0][7:0] found, changed;
   word_t old, mask;
@@ -77,18 +79,20 @@ module unit_maps
   assign circle = out_q;
   assign mask = count_q[3] ? '1 : ~(64'hFFFFFFFFFFFFFFFF << {count_q[2:0], 3'd0});
 
+  always_ff @(posedge clk) old_q <= old;
+
   always_comb begin
     for (int unsigned i = 0; i < 8; i++) found[i] = circle[4'(i)+at_q];
     old = word_t'(found) & mask;
-    swaps = old == (expected_q & mask);
+    swaps = old_q == (expected_q & mask);
     changed = value_q;
     if (what_q == AccessAtomic) begin
       unique case (32'(atomic_q))
-        ATOMIC_ADD: changed = old + value_q;
-        ATOMIC_OR: changed = old | value_q;
-        ATOMIC_AND: changed = old & value_q;
-        ATOMIC_XOR: changed = old ^ value_q;
-        ATOMIC_CMPXCHG: changed = swaps ? value_q : old;
+        ATOMIC_ADD: changed = old_q + value_q;
+        ATOMIC_OR: changed = old_q | value_q;
+        ATOMIC_AND: changed = old_q & value_q;
+        ATOMIC_XOR: changed = old_q ^ value_q;
+        ATOMIC_CMPXCHG: changed = swaps ? value_q : old_q;
         default: changed = value_q;
       endcase
     end
@@ -98,7 +102,6 @@ module unit_maps
     end
   end
 
-  assign done = stage_q == 2'd2;
   assign old_value = old;
 endmodule
 

@@ -167,7 +167,7 @@ fn the_clock_goes_on_and_takes_contexts_with_it() {
     assert_eq!(times.map(|time| push(&mut card, time)), [1, 0, 0, 1, 0]);
     card.inline_mut().unwrap().set_time(5);
     assert_eq!(card.inline().unwrap().time(), 119);
-    // A place of the table each microsecond: 16,384 contexts have twice as many at least.
+    // A place of the table each microsecond: 15,892 contexts have twice as many at least.
     let count = |card: &mut Card, time| {
         card.inline_mut().unwrap().set_time(time);
         card.inline().unwrap().chain().count(0).unwrap()

@@ -4,6 +4,7 @@
 use penstock_headers::{Field, Header};
 
 use crate::fault::{Fault, Span, nearest};
+use crate::key::Layout;
 use crate::lex::{Form, Number};
 use crate::limits;
 use crate::needs::Needs;
@@ -12,7 +13,6 @@ use crate::program::{
     Timeout, Value, Verdict,
 };
 use crate::syntax::{self, Name, Tag, What};
-use crate::words::Layout;
 
 /// Checks a source.
 pub fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {

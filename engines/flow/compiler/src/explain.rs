@@ -6,10 +6,11 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::image::{ElementImage, Image, Predicate, Source, Word};
+use crate::key::{HALVES, halves};
 use crate::limits;
 use crate::program::{Compare, Element, Function, Next, Operand, Program, Timeout};
 use crate::show;
-use crate::words::{HALVES, halves, timeouts};
+use crate::words::timeouts;
 
 /// The parts of an element: what they are called, how many are used, of how many.
 fn parts(element: &Element, image: &ElementImage) -> [(&'static str, usize, usize); 9] {

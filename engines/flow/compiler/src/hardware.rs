@@ -4,8 +4,9 @@
 
 use crate::fault::Fault;
 use crate::image::Image;
+use crate::key::{HALVES, Layout, Part};
 use crate::program::{Element, Key, Program, Timeout};
-use crate::words::{self, HALVES, Layout, words_of};
+use crate::words;
 
 /// Words of 32 bits of a key.
 pub const KEY_WORDS: usize = HALVES / 2;
@@ -42,8 +43,8 @@ pub fn compile(program: &Program, contexts: u32, before: &[Option<Contexts>]) ->
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contexts {
     key: Key,
-    /// The number of the word in each half.
-    halves: [Option<u8>; HALVES],
+    /// Where its fields stand.
+    parts: Vec<Part>,
     /// By their numbers.
     timeouts: Vec<Timeout>,
 }
@@ -57,8 +58,8 @@ impl Contexts {
 
     fn with(element: &Element, timeouts: Vec<Timeout>) -> Option<Self> {
         let key = element.key.clone()?;
-        let halves = Layout::new(&key).ok()?.halves;
-        Some(Self { key, halves, timeouts })
+        let parts = Layout::new(&key).ok()?.parts;
+        Some(Self { key, parts, timeouts })
     }
 
     /// The key of these values of its fields, as the table has it: with `biflow` the side that comes first in its place.
@@ -81,8 +82,8 @@ impl Contexts {
             self.key.pairs.iter().for_each(|(source, destination)| values.swap(*source, *destination));
         }
         let mut words = [0; KEY_WORDS];
-        for (field, half, low) in self.places() {
-            words[half / 2] |= u32::from((values[field] >> low) as u16) << (half % 2 * 16);
+        for Part { field, part, half } in &self.parts {
+            words[half / 2] |= u32::from((values[*field] >> (16 * part)) as u16) << (half % 2 * 16);
         }
         words
     }
@@ -91,8 +92,8 @@ impl Contexts {
     #[must_use]
     pub fn unpack(&self, words: &[u32; KEY_WORDS]) -> Vec<u128> {
         let mut values = vec![0; self.key.fields.len()];
-        for (field, half, low) in self.places() {
-            values[field] |= u128::from((words[half / 2] >> (half % 2 * 16)) as u16) << low;
+        for Part { field, part, half } in &self.parts {
+            values[*field] |= u128::from((words[half / 2] >> (half % 2 * 16)) as u16) << (16 * part);
         }
         values
     }
@@ -107,19 +108,6 @@ impl Contexts {
     #[must_use]
     pub fn number(&self, wanted: impl Fn(&Timeout) -> bool) -> Option<usize> {
         self.timeouts.iter().position(wanted)
-    }
-
-    /// For each half that is used: the place of its field among those of the key, the half, and the lowest bit of the field that is there.
-    fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> {
-        self.halves.iter().enumerate().filter_map(|(half, number)| {
-            let number = (*number)?;
-            let mut fields = self.key.fields.iter().enumerate();
-            fields.find_map(|(at, field)| {
-                let mut words = words_of(*field).enumerate();
-                let (index, word) = words.find(|(_, word)| word.number == number)?;
-                Some((at, half, 32 * index + if word.wide { half % 2 * 16 } else { 0 }))
-            })
-        })
     }
 }
 

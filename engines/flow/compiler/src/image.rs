@@ -7,6 +7,7 @@ use crate::edits::{EditSource, Edits};
 use crate::facts::within;
 use crate::fault::{Fault, Span};
 use crate::limits;
+use crate::places::{self, Places, Stuck};
 use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
 use crate::words;
 
@@ -32,6 +33,8 @@ pub struct ElementImage {
     pub rows: Vec<RowImage>,
     /// Rows write global registers, so all frames are as of one flow.
     pub serial: bool,
+    /// Where operands and functions stand in hardware.
+    pub places: Places,
 }
 
 /// 32 bits of a field.
@@ -87,6 +90,36 @@ pub struct Work {
     pub a: Source,
     /// And this.
     pub b: Source,
+}
+
+impl Work {
+    /// Whether it means nothing which of both comes first.
+    pub(crate) fn turns(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Add
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Min
+                | Operation::Max
+                | Operation::Multiply
+        )
+    }
+
+    /// Whether it shifts, averages or multiplies, which only some functions of hardware do. Of two constants the result is known.
+    pub(crate) fn is_full(&self) -> bool {
+        let known = matches!((self.a, self.b), (Source::Constant(_), Source::Constant(_)));
+        let full = matches!(
+            self.operation,
+            Operation::ShiftLeft
+                | Operation::ShiftRight
+                | Operation::RotateRight
+                | Operation::Multiply
+                | Operation::Ewma(_)
+        );
+        full && !known
+    }
 }
 
 /// Bits that must be so.
@@ -227,7 +260,52 @@ impl Allocation<'_> {
             faults.push(Fault::new(span, message));
         }
         faults.extend(words::too_many(element, &words::timeouts(element, &[])));
+        let mut full = self.image.functions.iter().zip(&self.first[3]).filter(|(work, _)| work.is_full());
+        let count = full.clone().count();
+        if let Some((_, span)) = full.nth(limits::FULL_FUNCTIONS) {
+            let message = format!(
+                "element `{}` needs {count} functions that shift, average or multiply, {} at most, and this row the first that is too many; what \
+                 rows have in common counts once, and a second element has as many again",
+                element.name,
+                limits::FULL_FUNCTIONS
+            );
+            faults.push(Fault::new(*span, message));
+        }
+        if faults.is_empty() {
+            faults.extend(self.place());
+        }
         self.image
+    }
+
+    /// Gives operands and functions their numbers in hardware.
+    fn place(&mut self) -> Option<Fault> {
+        let ElementImage { operands, functions, .. } = &self.image;
+        let (name, first) = (&self.element.name, &self.first);
+        Some(match places::place(operands, functions) {
+            Ok(places) => {
+                self.image.places = places;
+                return None;
+            }
+            Err(Stuck::Operands(stuck)) => {
+                let names: Vec<String> = stuck.iter().map(|at| format!("`{}`", operands[*at].field.name())).collect();
+                let message = format!(
+                    "element `{name}` reads {} words of fields of which operands X of hardware reach {} only: {}; this row is the first that \
+                     reads one too many; take one of them out, or move rows to a second element",
+                    stuck.len(),
+                    stuck.len() - 1,
+                    names.join(", ")
+                );
+                Fault::new(first[0][*stuck.last()?], message)
+            }
+            Err(Stuck::Function(at)) => {
+                let message = format!(
+                    "element `{name}` has no place in hardware for the functions up to this row's: but for four each reads half of the operands X \
+                     and half of the global registers on the left, and on the right (the first four that are declared, or the others), and there \
+                     are three for each way; change sides in some of them, declare global registers in another order, or move rows to a second element"
+                );
+                Fault::new(first[3][at], message)
+            }
+        })
     }
 
     fn operand(&mut self, word: Word) -> u8 {
@@ -245,18 +323,7 @@ impl Allocation<'_> {
     fn function(&mut self, function: &Function) -> u8 {
         let Function { operation, a, b } = *function;
         let (mut a, mut b) = (self.source(a), self.source(b));
-        // Which comes first means nothing to these.
-        let either = matches!(
-            operation,
-            Operation::Add
-                | Operation::And
-                | Operation::Or
-                | Operation::Xor
-                | Operation::Min
-                | Operation::Max
-                | Operation::Multiply
-        );
-        if either && a > b {
+        if (Work { operation, a, b }).turns() && a > b {
             (a, b) = (b, a);
         }
         number(&mut self.image.functions, Work { operation, a, b }, &mut self.first[3], self.span) as u8

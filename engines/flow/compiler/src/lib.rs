@@ -13,6 +13,7 @@
 //! ```
 
 mod check;
+mod choices;
 mod draw;
 pub mod edits;
 mod explain;
@@ -20,10 +21,13 @@ mod facts;
 mod fault;
 pub mod hardware;
 pub mod image;
+mod key;
 mod lex;
 pub mod limits;
+mod matching;
 mod needs;
 mod parse;
+mod places;
 pub mod program;
 mod reach;
 mod show;

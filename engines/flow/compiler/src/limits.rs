@@ -19,6 +19,8 @@ pub const PREDICATES: usize = 32;
 pub const CONDITIONS: usize = 8;
 /// Results of which registers take one.
 pub const FUNCTIONS: usize = 16;
+/// Functions that shift, average or multiply, of all.
+pub const FULL_FUNCTIONS: usize = 4;
 /// Timeouts: times with the states that they lead to.
 pub const PERIODS: usize = 8;
 /// Edits of a row.

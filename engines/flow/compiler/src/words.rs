@@ -4,32 +4,25 @@
 //!
 //! A packed struct has its first member topmost, and an array its last; words are sent lowest first. Parts that a program does not use are 0, which
 //! does nothing.
-//!
-//! # The key
-//! Ten words of 32 bits, chosen in halves. Words of fields of more than 16 bits take a word, others a half. With `biflow` the halves from 0 to 7 change places
-//! with those from 8 to 15, and 16 with 17, where they hold both sides of a pair; so sources stand in one group, and destinations in the
-//! other at the same places.
 
-use penstock_headers::{Field, PARTS, WORDS};
+use penstock_headers::{Field, PARTS};
 
 use crate::edits::EDIT_WORDS;
 use crate::fault::Fault;
 use crate::image::{Bits, Condition, ElementImage, Image, Predicate, RowImage, Source, Work};
+use crate::key::{HALVES, Layout, PAIRS};
 use crate::limits;
+use crate::places::{choices_of, reads};
 use crate::program::{Compare, Element, Evict, Key, Next, Operation, Place, Program, Row, Timeout};
 
-/// Halves of a key.
-pub(crate) const HALVES: usize = 20;
-/// Pairs of halves that can change places.
-const PAIRS: usize = 9;
 /// Pairs of fields that decide which side comes first.
 const ORDER: usize = 3;
 
 // Widths.
 /// An address in a way of the largest table.
 const PLACE: usize = 18;
-/// The number of a word of a field.
-const WORD: usize = WORDS.next_power_of_two().ilog2() as usize;
+/// One of what a half of the key, or an operand, reaches.
+const CHOICE_NUMBER: usize = 6;
 const STATE: usize = 8;
 const OPERAND: usize = 3;
 const PERIOD_NUMBER: usize = 3;
@@ -69,6 +62,16 @@ pub fn words(
 fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], faults: &mut Vec<Fault>) -> Vec<u32> {
     faults.extend(too_many(element, timeouts));
     let periods = &timeouts[..timeouts.len().min(limits::PERIODS)];
+    let image = &image.in_places();
+    let mut operands = [0; limits::OPERANDS];
+    for (word, place) in image.operands.iter().zip(&image.places.operands) {
+        operands[usize::from(*place)] = choices_of(*word)[usize::from(*place)];
+    }
+    let mut functions = [None; limits::FUNCTIONS];
+    for (work, place) in image.functions.iter().zip(&image.places.functions) {
+        let turned = !reads((*place).into(), work.a, work.b);
+        functions[usize::from(*place)] = Some(if turned { Work { a: work.b, b: work.a, ..*work } } else { *work });
+    }
     let mut to = Packed::default();
     to.flag(element.key.is_some());
     to.flag(image.serial);
@@ -76,9 +79,7 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     to.flag(element.evict == Some(Evict::Highest));
     to.put(places(element.capacity), PLACE);
     key(&mut to, element, faults);
-    to.array(limits::OPERANDS, WORD, &image.operands, |to, operand| {
-        to.put((operand.field.word() + operand.word).into(), WORD);
-    });
+    to.array(limits::OPERANDS, CHOICE_NUMBER, &operands, |to, choice| to.put((*choice).into(), CHOICE_NUMBER));
     // Without a number as many as there is room for.
     to.put(element.capacity.unwrap_or(u32::MAX), 32);
     for (count, registers) in [(limits::REGISTERS, &element.registers), (limits::GLOBALS, &element.globals)] {
@@ -90,7 +91,7 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     });
     to.array(limits::PREDICATES, PREDICATE, &image.predicates, predicate);
     to.array(limits::CONDITIONS, CONDITION, &image.conditions, condition);
-    to.array(limits::FUNCTIONS, FUNCTION, &image.functions, function);
+    to.array(limits::FUNCTIONS, FUNCTION, &functions, function);
     to.array(limits::ROWS, MATCH, &image.rows, matched);
     let does = |row: &RowImage| row.edit_words().into_iter().chain(choice(row, periods).words());
     let mut words: Vec<u32> = image.rows.iter().flat_map(does).collect();
@@ -148,98 +149,6 @@ pub(crate) fn too_many(element: &Element, timeouts: &[Timeout]) -> Option<Fault>
     Some(Fault::new(row.map_or(element.span, |row| row.span), message))
 }
 
-/// Where words of fields stand in a key.
-pub(crate) struct Layout {
-    /// The number of the word in each half.
-    pub(crate) halves: [Option<u8>; HALVES],
-    /// Halves that change places.
-    swap: u32,
-}
-
-impl Layout {
-    /// An error says that there is no room.
-    pub(crate) fn new(key: &Key) -> Result<Layout, String> {
-        Layout::place(key).ok_or_else(|| {
-            format!(
-                "the key has no place in hardware, which has {HALVES} halves of words, {PAIRS} of them for each side of `biflow`; a field takes \
-                 a half for each 16 bits that it has begun, and whole words when it has more than 16; take fields out"
-            )
-        })
-    }
-
-    fn place(key: &Key) -> Option<Layout> {
-        let mut layout = Layout { halves: [None; HALVES], swap: 0 };
-        // Both sides of pairs first, as they have the fewest places, and whole words before halves.
-        for wide in [true, false] {
-            for (source, destination) in &key.pairs {
-                let sides = words_of(key.fields[*source]).zip(words_of(key.fields[*destination]));
-                for (source, destination) in sides.filter(|(source, _)| source.wide == wide) {
-                    layout.pair(source, destination)?;
-                }
-            }
-        }
-        let paired = |at: usize| key.pairs.iter().any(|(source, destination)| at == *source || at == *destination);
-        for wide in [true, false] {
-            let singles = key.fields.iter().enumerate().filter(|(at, _)| !paired(*at));
-            for word in singles.flat_map(|(_, field)| words_of(*field)).filter(|word| word.wide == wide) {
-                let half = (0..HALVES).rev().find(|half| layout.is_free(*half, word))?;
-                layout.set(half, word);
-            }
-        }
-        Some(layout)
-    }
-
-    /// The half that changes places with that of a pair.
-    fn other(pair: usize) -> (usize, usize) {
-        if pair < PAIRS - 1 { (pair, pair + 8) } else { (16, 17) }
-    }
-
-    fn pair(&mut self, source: FieldWord, destination: FieldWord) -> Option<()> {
-        // The last pair cannot be a part of a word, so halves go there first.
-        let free = |pair: &usize| {
-            let (one, other) = Layout::other(*pair);
-            self.is_free(one, source) && self.is_free(other, destination)
-        };
-        let pair = if source.wide { (0..PAIRS - 1).find(free) } else { (0..PAIRS).rev().find(free) }?;
-        let (one, other) = Layout::other(pair);
-        self.set(one, source);
-        self.set(other, destination);
-        self.swap |= if source.wide { 3 } else { 1 } << pair;
-        Some(())
-    }
-
-    /// Whether a word can stand from a half on.
-    fn is_free(&self, half: usize, word: FieldWord) -> bool {
-        let free = |half: usize| self.halves[half].is_none();
-        if word.wide { half.is_multiple_of(2) && free(half) && free(half + 1) } else { free(half) }
-    }
-
-    fn set(&mut self, half: usize, word: FieldWord) {
-        self.halves[half] = Some(word.number);
-        if word.wide {
-            self.halves[half + 1] = Some(word.number);
-        }
-    }
-}
-
-/// 32 bits of a field.
-#[derive(Clone, Copy)]
-pub(crate) struct FieldWord {
-    pub(crate) number: u8,
-    /// It has more than 16 bits.
-    pub(crate) wide: bool,
-}
-
-pub(crate) fn words_of(field: Field) -> impl Iterator<Item = FieldWord> {
-    (0..field.bits().div_ceil(32))
-        .map(move |word| FieldWord { number: field.word() + word as u8, wide: field.bits() - 32 * word > 16 })
-}
-
-/// Halves of a key that a field takes.
-pub(crate) fn halves(field: Field) -> usize {
-    words_of(field).map(|word| if word.wide { 2 } else { 1 }).sum()
-}
-
 fn key(to: &mut Packed, element: &Element, faults: &mut Vec<Fault>) {
     let none = Key { fields: vec![], pairs: vec![] };
     let key = element.key.as_ref().unwrap_or(&none);
@@ -259,7 +168,7 @@ fn key(to: &mut Packed, element: &Element, faults: &mut Vec<Fault>) {
     }
     order.resize(ORDER, order.first().copied().unwrap_or_default());
     to.array(ORDER, 2, &order, |to, pair| to.put(*pair, 2));
-    to.array(HALVES, WORD, &layout.halves, |to, half| to.put(half.unwrap_or_default().into(), WORD));
+    to.array(HALVES, CHOICE_NUMBER, &layout.choices, |to, choice| to.put((*choice).into(), CHOICE_NUMBER));
 }
 
 /// `pair_e`, by the source.
@@ -322,8 +231,10 @@ fn condition(to: &mut Packed, part: &Condition) {
     sources(to, a, b, |_| ());
 }
 
-fn function(to: &mut Packed, part: &Work) {
-    let Work { mut operation, mut a, mut b } = *part;
+fn function(to: &mut Packed, part: &Option<Work>) {
+    let Some(Work { mut operation, mut a, mut b }) = *part else {
+        return to.bits.resize(to.bits.len() + FUNCTION, false);
+    };
     // There is one constant; of two the result is known.
     if let (Source::Constant(x), Source::Constant(y)) = (a, b) {
         (a, b) = (Source::Constant(operation.apply(x, y)), Source::Register(Place::Flow(0)));

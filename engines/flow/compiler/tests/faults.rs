@@ -204,6 +204,31 @@ fn too_much() {
     assert!(message(&text).starts_with("x.efsm:11:1: element `e` needs 9 conditions"), "{}", message(&text));
     let text = rows(&many(17, &|at| format!("ip.id == {at} => a = {at}")));
     assert!(message(&text).contains("needs 17 functions"), "{}", message(&text));
+    let text = rows(&many(5, &|at| format!("ip.id == {at} => a = a << {}", at + 1)));
+    assert!(
+        message(&text).contains("needs 5 functions that shift, average or multiply, 4 at most"),
+        "{}",
+        message(&text)
+    );
+    // On the left ten functions read the first global registers, on the right, too; so turned round there are three more.
+    let global = |rows: &[String]| format!("element e {{ global g, h\n{}\n}}", rows.join("\n"));
+    assert!(compile("x.efsm", &global(&many(10, &|at| format!("ip.id == {at} => h = g - {}", at + 1)))).is_ok());
+    let text = global(&many(11, &|at| format!("ip.id == {at} => h = g - {}", at + 1)));
+    assert!(
+        message(&text).starts_with("x.efsm:12:1: element `e` has no place in hardware for the functions"),
+        "{}",
+        message(&text)
+    );
+    assert!(compile("x.efsm", &global(&many(13, &|at| format!("ip.id == {at} => h = g + {}", at + 1)))).is_ok());
+    let fields = ["port", "meta1", "vlan.tci", "ip.tos", "ip.len", "tcp.window", "data.0"];
+    assert!(compile("x.efsm", &rows(&many(6, &|at| format!("{} == 1 => drop", fields[at])))).is_ok());
+    let text = rows(&many(7, &|at| format!("{} == 1 => drop", fields[at])));
+    assert!(
+        message(&text).contains("reads 7 words of fields of which operands X of hardware reach 6 only: `port`"),
+        "{}",
+        message(&text)
+    );
+    assert!(message(&text).starts_with("x.efsm:9:1:"), "{}", message(&text));
     let fields = ["eth.type", "ip.src", "ip.dst", "ip.id", "ip.ttl", "ip.tos", "ip.len", "ip.proto", "ip.frag"];
     let text = rows(&many(9, &|at| format!("{} == 1 => drop", fields[at])));
     assert!(message(&text).contains("needs 9 operands X"), "{}", message(&text));

@@ -68,6 +68,8 @@ pub enum HostError {
     State { element: String, state: u8, states: usize },
     /// The table is full.
     Full { element: String, contexts: usize },
+    /// Of hardware: the table is not full, but other contexts have all places in which this one could be.
+    NoPlace { element: String, contexts: usize },
     /// The new program has other elements, keys, states, registers or tables.
     Differs { element: String, what: &'static str },
 }
@@ -88,6 +90,10 @@ impl fmt::Display for HostError {
             HostError::Full { element, contexts } => {
                 write!(f, "the table of element {element} is full with {contexts} contexts; remove one first")
             }
+            HostError::NoPlace { element, contexts } => write!(
+                f,
+                "the places of element {element} that this key can have are others', though its table has no more than {contexts} contexts; try again, as they move, or remove some"
+            ),
             HostError::Differs { element, what } => write!(
                 f,
                 "element {element} has other {what} in the new program; its contexts would mean nothing there, so load that as a new chain"

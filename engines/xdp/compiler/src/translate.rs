@@ -39,7 +39,7 @@ pub fn form(
 ) -> Result<(ir::Program, Expanded), BuildError> {
     let mut form = ir::build(object, program, facts, layout)?;
     optimize(&mut form);
-    let around = Around { object, facts, layout, metadata: metadata(object, facts) };
+    let around = Around { object, source: program, facts, layout, metadata: metadata(object, facts) };
     let before = form.blocks.len();
     let expanded = expand(&mut form, &around, facts.stack_depth.next_multiple_of(8));
     if form.blocks.len() > before {

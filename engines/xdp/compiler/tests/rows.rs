@@ -159,7 +159,11 @@ fn strict() {
         ("[p data+8] - | stp 1, 6:1 | - | -", Some(Fault::Outside(1))),
         ("[s 1] sts 1, 6:2 | sts 1, 7:2 | - | jmp exit:1", Some(Fault::TwoStores(0x2_000F))),
         ("[s 1] - | - | sts 1, 6:2 | jmp exit:1", Some(Fault::Rule(RowRule::Store(2)))),
-        ("ext silent, update 0, stack, stack | jmp exit:1 | - | -", Some(Fault::Rule(RowRule::Ends))),
+        // Who has ended has nothing that a request could read; where it goes on, the request of the same row is one like others.
+        ("ext silent, update 0, stack, stack | jmp exit:1 | - | -", Some(Fault::Ends)),
+        ("ext r0.0, lookup 0, stack, zero | br.eq32 len, 14, exit:1 | - | -", Some(Fault::Ends)),
+        ("unless 1 ext r0.0, lookup 0, stack, zero | br.eq32 len, 14, exit:1 | - | -", None),
+        ("unless 1 ext r0.0, lookup 0, stack, zero | br.eq32 len, 15, exit:1 | - | -\n jmp exit:1 | - | - | -", None),
         ("exit r0.0 | - | - | -", Some(Fault::NotThere(0))),
         ("- | - | - | -", Some(Fault::NoRow)),
     ];

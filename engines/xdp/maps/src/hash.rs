@@ -6,12 +6,16 @@
 //! passes are cleared, and it stays behind the place it took. So a table holds `max_entries` entries before it forgets any, and in
 //! hardware marks are one vector in which the first zero is looked for.
 
+use std::hash::{BuildHasher, RandomState};
+
 /// No place.
 const NONE: u32 = u32::MAX;
 
 /// A table of keys. Places are 0 to `capacity` − 1.
 #[derive(Debug, Clone)]
 pub struct Hash {
+    /// Of the hash, others for each table: nobody outside can choose keys that share a chain.
+    secrets: [u64; 2],
     key_bytes: usize,
     keys: Vec<u8>,
     /// The first place of each chain.
@@ -32,7 +36,9 @@ impl Hash {
     /// An empty table. One that `forgets` is never full.
     pub fn new(key_bytes: u32, capacity: u32, forgets: bool) -> Hash {
         let places = capacity as usize;
+        let state = RandomState::new();
         Hash {
+            secrets: [state.hash_one(0), state.hash_one(1)],
             key_bytes: key_bytes as usize,
             keys: vec![0; places * key_bytes as usize],
             heads: vec![NONE; places.next_power_of_two()],
@@ -103,7 +109,7 @@ impl Hash {
     }
 
     fn chain(&self, key: &[u8]) -> usize {
-        hash(key) as usize & (self.heads.len() - 1)
+        hash(self.secrets, key) as usize & (self.heads.len() - 1)
     }
 
     fn search(&self, chain: usize, key: &[u8]) -> Option<u32> {
@@ -166,21 +172,42 @@ impl Hash {
     }
 }
 
-/// Mixes a key: words of eight bytes, each multiplied to 128 bits and folded.
-fn hash(key: &[u8]) -> u64 {
-    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Mixes a key: products of 128 bits, folded (as wyhash does). Each factor has a secret, so there is no word that makes a product 0 whatever the others are.
+fn hash(secrets: [u64; 2], key: &[u8]) -> u64 {
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
         product as u64 ^ (product >> 64) as u64
     };
-    let (words, rest) = key.as_chunks::<8>();
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    let (pairs, rest) = key.as_chunks::<16>();
     let mut sum = key.len() as u64;
-    for word in words {
-        sum = fold(sum ^ u64::from_le_bytes(*word), ODD);
+    for pair in pairs {
+        let (a, b) = (u128::from_le_bytes(*pair) as u64, (u128::from_le_bytes(*pair) >> 64) as u64);
+        sum = fold(sum ^ secrets[0] ^ a, secrets[1] ^ b);
     }
-    if !rest.is_empty() {
-        let word = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        sum = fold(sum ^ word, ODD);
+    let (a, b) = rest.split_at(rest.len().min(8));
+    fold(sum ^ secrets[0] ^ word(a), secrets[1] ^ word(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who knows the chains of one table's keys does not know those of another's.
+    #[test]
+    fn chains_are_each_tables_own() {
+        for key_bytes in [4, 8, 13, 40] {
+            let [known, other] = [(); 2].map(|()| Hash::new(key_bytes, 1024, false));
+            let key = |number: u32| [number.to_le_bytes(); 10].concat()[..key_bytes as usize].to_vec();
+            let chosen: Vec<_> = (0..100_000).map(key).filter(|key| known.chain(key) == 7).collect();
+            let chains: std::collections::HashSet<_> = chosen.iter().map(|key| other.chain(key)).collect();
+            // Of some hundred keys with one chain of 1,024.
+            assert!(
+                chosen.len() > 50 && chains.len() > chosen.len() / 2,
+                "{key_bytes}: {} {}",
+                chosen.len(),
+                chains.len()
+            );
+        }
     }
-    sum ^ sum >> 32
 }

@@ -29,7 +29,6 @@ module map_hash
     output logic        done,         // five cycles after key_end
     output logic [31:0] hash
 );
-  (* ram_style = "distributed" *) logic [63:0] seeds[4][MaxKey/FlitBytes];
   logic [63:0] first_q;
   always_ff @(posedge clk) begin
     if (seed_we && seed_at == '0) first_q <= seed;
@@ -37,10 +36,11 @@ module map_hash
 
   logic [63:0] sums_q[4];
   for (genvar w = 0; w < 4; w++) begin : gen_sum
+    (* ram_style = "distributed" *) logic [63:0] seeds[MaxKey/FlitBytes];
     wire [4:0] previous = seed_at - 5'd1;
     always_ff @(posedge clk) begin
-      if (seed_we && seed_at != '0 && previous[1:0] == 2'(w)) seeds[w][previous[3:2]] <= seed;
-      sums_q[w] <= seeds[w][part] + 64'(data[4*w+:4]);
+      if (seed_we && seed_at != '0 && previous[1:0] == 2'(w)) seeds[previous[3:2]] <= seed;
+      sums_q[w] <= seeds[part] + 64'(data[4*w+:4]);
     end
   end
 

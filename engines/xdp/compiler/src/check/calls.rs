@@ -6,10 +6,10 @@ use std::rc::Rc;
 use super::error::Rule;
 use super::helpers::{self, Arg, Gives, Helper};
 use super::jumps::forget_packet;
-use super::memory::{Site, Use, on_stack};
+use super::memory::{READ_ONLY, Site, Use, on_stack};
 use super::paths::{Next, Paths};
 use super::scalar::Scalar;
-use super::state::{Frame, PlaceOf};
+use super::state::{Frame, PlaceOf, State};
 use super::value::{Gone, MapRef, Pointer, Region, Value};
 use crate::insn::{Callee, Reg};
 use crate::maps::MapKind;
@@ -23,8 +23,8 @@ impl Paths<'_> {
     pub(super) fn call(&mut self, slot: usize, callee: Callee) -> Result<Next, Rule> {
         match callee {
             Callee::Helper(number) => {
-                self.helper(slot, number)?;
-                Ok(Next::Slot(slot + 1))
+                let left = self.helper(slot, number)?;
+                Ok(left.map_or(Next::Slot(slot + 1), |(returns_to, state)| Next::Both(returns_to, state)))
             }
             Callee::Local(_) => {
                 let target = self.program.code.target(slot).unwrap_or(slot);
@@ -76,7 +76,8 @@ impl Paths<'_> {
         }
     }
 
-    fn helper(&mut self, slot: usize, number: u32) -> Result<(), Rule> {
+    /// Calls a helper. Gives the other way on from a tail call in a function: where, and with what state.
+    fn helper(&mut self, slot: usize, number: u32) -> Result<Option<(usize, Box<State>)>, Rule> {
         let Some(helper) = helpers::find(number) else {
             let way = match number {
                 181 => "; write the loop out, with a fixed limit",
@@ -94,9 +95,7 @@ impl Paths<'_> {
         for (index, arg) in helper.args.iter().enumerate() {
             self.argument(&mut call, index, *arg)?;
         }
-        if helper.name == "tail_call" {
-            self.tail_call()?;
-        }
+        let left = if helper.name == "tail_call" { self.tail_call()? } else { None };
         self.facts.insns[slot].maps.extend(call.map);
         let result = self.result(&call)?;
         if let Some(record) = call.record {
@@ -112,15 +111,34 @@ impl Paths<'_> {
         }
         self.clobber();
         self.write(Reg::R0, result);
-        Ok(())
+        Ok(left)
     }
 
-    /// Callers must leave enough of the stack to the program that is called.
-    fn tail_call(&self) -> Result<(), Rule> {
+    /// Callers must leave enough of the stack to the program that is called. Its end is that of the function which calls it: then the function's caller
+    /// goes on, with a result that nobody knows and with a packet that may have moved.
+    fn tail_call(&self) -> Result<Option<(usize, Box<State>)>, Rule> {
+        if let Some((_, slot)) = self.path.state.records.first() {
+            return Err(Rule::RecordTailCall(self.program.place(*slot).slot));
+        }
         let frames = &self.path.state.frames;
         let used = |frame: &Rc<Frame>| self.facts.stack[frame.function].max(1).next_multiple_of(32);
         let callers = frames[..frames.len() - 1].iter().map(used).sum();
-        if callers >= TAIL_CALL_STACK { Err(Rule::TailCallStack(callers)) } else { Ok(()) }
+        if callers >= TAIL_CALL_STACK {
+            return Err(Rule::TailCallStack(callers));
+        }
+        if frames.len() == 1 {
+            return Ok(None);
+        }
+        let mut state = self.path.state.clone();
+        let returns_to = state.frame().returns_to;
+        state.frames.pop();
+        forget_packet(&mut state, "tail_call");
+        let regs = &mut state.frame_mut().regs;
+        regs[Reg::R0.index()] = Value::number(Scalar::ANY);
+        for reg in Reg::range(Reg::R1, Reg::R5) {
+            regs[reg.index()] = Value::Gone(Gone::Call);
+        }
+        Ok(Some((returns_to, Box::new(state))))
     }
 
     /// What the helper gives.
@@ -230,7 +248,11 @@ impl Paths<'_> {
     fn map_argument(&self, helper: &Helper, map: MapRef) -> Result<(), Rule> {
         let kind = self.map_shape(map).map(|shape| shape.kind());
         match kind {
-            Some(Ok(kind)) if helpers::works_on(helper, kind) => Ok(()),
+            Some(Ok(kind)) if helpers::works_on(helper, kind) => {
+                let changes = matches!(helper.name, "map_update_elem" | "map_delete_elem");
+                let fixed = self.map_shape(map).is_some_and(|shape| shape.flags & READ_ONLY != 0);
+                if changes && fixed { Err(Rule::ReadOnly(self.map_name(map))) } else { Ok(()) }
+            }
             Some(Ok(kind)) => {
                 let way = match kind {
                     MapKind::Devmap | MapKind::DevmapHash | MapKind::Cpumap | MapKind::Xskmap => {

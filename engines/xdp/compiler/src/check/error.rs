@@ -155,6 +155,10 @@ pub enum Rule {
         "the record that was reserved at instruction {0} is neither submitted nor discarded; call bpf_ringbuf_submit() or bpf_ringbuf_discard() on every path"
     )]
     RecordKept(usize),
+    #[error(
+        "the record that was reserved at instruction {0} is open when bpf_tail_call() is called, which does not come back; submit or discard it before"
+    )]
+    RecordTailCall(usize),
 }
 
 /// How much of the packet is known to be there.

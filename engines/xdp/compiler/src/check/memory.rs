@@ -12,7 +12,7 @@ use crate::maps::{MapKind, MapShape};
 use crate::object::Attach;
 
 /// Flag of maps that programs may only read.
-const READ_ONLY: u32 = 1 << 7;
+pub(super) const READ_ONLY: u32 = 1 << 7;
 
 /// What is done with memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

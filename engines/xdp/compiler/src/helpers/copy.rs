@@ -11,15 +11,7 @@ const STRAIGHT: u64 = 64;
 /// Copies so many bytes, from memory that they do not overlap: all at once when they are few and known, else eight at a time, then one.
 pub(super) fn copy(w: &mut Writer, (from, base): (Space, Arg), (to, place): (Space, Arg), bytes: Arg) {
     if let Arg::Const(count @ 0..=STRAIGHT) = bytes {
-        let mut at = 0;
-        for size in [8, 4, 2, 1] {
-            while at + size <= count {
-                let part = w.load(from, base, at as i32, size as u32);
-                w.store(to, place, at as i32, size as u32, part);
-                at += size;
-            }
-        }
-        return;
+        return all(w, (from, base), (to, place), count);
     }
     let mut first = Arg::Const(0);
     for size in [8, 1] {
@@ -34,5 +26,17 @@ pub(super) fn copy(w: &mut Writer, (from, base): (Space, Arg), (to, place): (Spa
         w.jump(head, &[next]);
         w.go(through);
         first = at;
+    }
+}
+
+/// Copies so many bytes without a loop.
+pub(super) fn all(w: &mut Writer, (from, base): (Space, Arg), (to, place): (Space, Arg), count: u64) {
+    let mut at = 0;
+    for size in [8, 4, 2, 1] {
+        while at + size <= count {
+            let part = w.load(from, base, at as i32, size as u32);
+            w.store(to, place, at as i32, size as u32, part);
+            at += size;
+        }
     }
 }

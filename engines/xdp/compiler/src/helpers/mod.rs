@@ -15,6 +15,7 @@ mod print;
 mod records;
 mod redirect;
 mod ring;
+mod staging;
 mod tail_call;
 mod writer;
 
@@ -26,6 +27,7 @@ use crate::maps::MapKind;
 use crate::object::Object;
 use crate::rows::isa;
 use redirect::Targets;
+use staging::Staged;
 use writer::Writer;
 
 pub use redirect::SOCKET_AT;
@@ -35,6 +37,8 @@ pub use tail_call::PROGRAM;
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
     pub object: &'a Object,
+    /// The program as the object has it.
+    pub source: &'a crate::object::Program,
     pub facts: &'a Facts,
     pub layout: &'a Layout,
     /// The packet may have metadata: this program makes it, or one whose place it takes.
@@ -104,7 +108,7 @@ impl Expander<'_> {
                 }
                 "fib_lookup" => {
                     let (routes, query) = (self.around.layout.routes?, place(program, reads, args[1]));
-                    let key_at = self.key_at(fib::KEY_BYTES, "bpf_fib_lookup()")?;
+                    let key_at = self.stack_at(fib::KEY_BYTES, "bpf_fib_lookup(), whose key")?;
                     Some(fib::lookup(routes, key_at, query, args[2], args[3]))
                 }
                 "map_update_elem" if self.kind(*map) == Some(MapKind::PercpuArray) => {
@@ -118,9 +122,11 @@ impl Expander<'_> {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
                     Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))
                 }
-                "map_lookup_elem" | "map_update_elem" | "map_delete_elem" if map.is_none() => {
-                    self.by_pointer(inst.slot, helper.name);
-                    None
+                "map_lookup_elem" | "map_update_elem" | "map_delete_elem" => {
+                    if map.is_none() {
+                        self.by_pointer(inst.slot, helper.name);
+                    }
+                    self.staged(inst)
                 }
                 _ => self.records(program, inst),
             },
@@ -143,6 +149,27 @@ impl Expander<'_> {
                 return;
             }
         }
+    }
+
+    /// A request for a map, with copies of what it cannot reach by itself.
+    fn staged(&mut self, inst: &Inst) -> Option<Code<'static>> {
+        let Op::Call { helper, reads, .. } = &inst.op else { return None };
+        let (mut bytes, mut staged) = (0, Vec::new());
+        for (arg, read) in staging::read_by_request(helper) {
+            let place = reads.get(*read).filter(|place| !staging::reached(place));
+            if let Some(place) = place {
+                staged.push((*arg, *read, bytes));
+                bytes += place.bytes.next_multiple_of(8);
+            }
+        }
+        if staged.is_empty() {
+            return None;
+        }
+        let place = self.around.source.place(inst.slot);
+        let whose = format!("bpf_{}() ({place}) with a key or value in a map's memory", helper.name);
+        let first = self.stack_at(bytes, &format!("{whose}, a copy of which"))?;
+        let staged = staged.into_iter().map(|(arg, read, at)| Staged { arg, read, at: first + i64::from(at) });
+        Some(staging::call(inst.op.clone(), staged.collect()))
     }
 
     /// The code of a helper that sends records to the host.
@@ -231,7 +258,7 @@ impl Expander<'_> {
         let (key, given) = (args[1], flags & redirect::RESULT);
         match (kind, map) {
             (Some(MapKind::DevmapHash), Some(map)) => {
-                let key_at = self.key_at(8, "bpf_redirect_map() with a devmap_hash")?;
+                let key_at = self.stack_at(8, "bpf_redirect_map() with a devmap_hash, whose key")?;
                 Some(redirect::by_hash(map, key_at, key, given))
             }
             (Some(_), _) => {
@@ -253,15 +280,13 @@ impl Expander<'_> {
         Some(Targets { map: map?, array: self.around.layout.array(map?)?, kind: self.kind(map)? })
     }
 
-    /// Where a key of so many bytes, a multiple of 8, stands while a helper's code asks for it: below the program's stack. Its distance from the
-    /// stack's end.
-    fn key_at(&mut self, bytes: u32, whose: &str) -> Option<i64> {
+    /// Where so many bytes, a multiple of 8, stand while a helper's code or a request needs them: below the program's stack. Their distance from the
+    /// stack's end. `what` is for the message.
+    fn stack_at(&mut self, bytes: u32, what: &str) -> Option<i64> {
         let below = self.own_stack + bytes;
         if below > isa::SIZE_STACK {
             let left = isa::SIZE_STACK - bytes;
-            self.beyond(format!(
-                "{whose}, whose key needs {bytes} bytes of the stack: the program itself may use {left}"
-            ));
+            self.beyond(format!("{what} needs {bytes} bytes of the stack: the program itself may use {left}"));
             return None;
         }
         self.expanded.stack = self.expanded.stack.max(below);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! What a row may hold, said once more from engines/xdp/core.md.
 
-use crate::rows::{Alu, Asks, Do, Lane, Lanes, Row, Target, Window};
+use crate::rows::{Alu, Asks, Do, Lane, Lanes, Row, Window};
 
 /// Bytes of windows and of the stack; the unit in which windows are placed.
 const PACKET_WINDOW: u32 = 56;
@@ -22,8 +22,6 @@ pub enum Limit {
     Window(usize),
     #[error("more than one lane moves the packet, or names the interface of a redirection, or has the same arguments")]
     Once,
-    #[error("the program may end in it, and a request needs memory later")]
-    Ends,
 }
 
 /// Whether a row is within the limits of a core of that many lanes.
@@ -60,17 +58,7 @@ pub fn within(row: &Row, lanes: Lanes) -> Result<(), Limit> {
         }
         once.push(kind);
     }
-    let ops = || row.lanes.iter().flatten().map(|lane| &lane.op);
-    let ends = ops().any(|op| matches!(op, Do::Exit(_) | Do::Jump(Target::Exit(_)) | Do::Branch(_, Target::Exit(_))));
-    let later = |op: &Do<_, _, _>| match op {
-        Do::Request { asks, .. } => match asks {
-            Asks::Update { .. } => true,
-            Asks::Lookup { key, .. } | Asks::Delete { key, .. } => key.is_none(),
-            _ => false,
-        },
-        _ => false,
-    };
-    if ends && ops().any(later) { Err(Limit::Ends) } else { Ok(()) }
+    Ok(())
 }
 
 /// Whether a lane of that number does such a thing.

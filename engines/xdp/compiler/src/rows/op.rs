@@ -185,16 +185,6 @@ impl<S: Copy, P, T> Do<S, P, T> {
         matches!(self, Do::Branch(..) | Do::Jump(_) | Do::Exit(_))
     }
 
-    /// Whether it is a request that reads key or value from where a program that has ended has nothing any more.
-    pub fn reads_later(&self) -> bool {
-        let Do::Request { asks, .. } = self else { return false };
-        match asks {
-            Asks::Update { .. } => true,
-            Asks::Lookup { key, .. } | Asks::Delete { key, .. } => key.is_none(),
-            _ => false,
-        }
-    }
-
     /// The comparison in it that gives an outcome.
     pub fn test(&self) -> Option<&Test<S>> {
         match self {
@@ -305,6 +295,15 @@ impl<P> Asks<P> {
             Asks::Update { map, key: at } => Asks::Update { map, key: key(at) },
             Asks::Delete { map, key: at } => Asks::Delete { map, key: key(at) },
             Asks::TailCall => Asks::TailCall,
+        }
+    }
+
+    /// Whether it reads key or value from where a program that has ended has nothing any more.
+    pub fn reads_later(&self) -> bool {
+        match self {
+            Asks::Update { .. } => true,
+            Asks::Lookup { key, .. } | Asks::Delete { key, .. } => key.is_none(),
+            _ => false,
         }
     }
 

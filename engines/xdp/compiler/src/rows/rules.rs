@@ -2,7 +2,7 @@
 //! What a row may not hold, whatever its values are.
 
 use super::op::Do;
-use super::{Lanes, Row, Target};
+use super::{Lanes, Row};
 
 /// A rule that a row breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -23,8 +23,6 @@ pub enum RowRule {
     Window(usize),
     #[error("more than one lane names the interface of a redirection")]
     Redirects,
-    #[error("the program may end in it, and a request reads memory later")]
-    Ends,
     #[error("it has no encoding")]
     Encoding,
 }
@@ -76,12 +74,6 @@ pub fn legal(row: &Row, lanes: Lanes) -> Result<(), RowRule> {
     }
     if redirects > 1 {
         return Err(RowRule::Redirects);
-    }
-    let lane_ops = || row.lanes.iter().flatten().map(|lane| &lane.op);
-    let ends =
-        |op: &Do<_, _, Target>| matches!(op, Do::Exit(_) | Do::Jump(Target::Exit(_)) | Do::Branch(_, Target::Exit(_)));
-    if lane_ops().any(Do::reads_later) && lane_ops().any(ends) {
-        return Err(RowRule::Ends);
     }
     super::encode(row, lanes).map(drop).map_err(|_| RowRule::Encoding)
 }

@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /* A program for each rule that it breaks. The comment before it is a part of what the checker must say; Linux must refuse it, too, but for
- * those marked "here only". */
+ * those marked "here only". What is marked "newer" Linux refuses from some version on, so it is not asked. */
 #include <packet.h>
 
 #include "map.h"
@@ -12,6 +12,7 @@ MAP(events, PERF_EVENT_ARRAY, 4, 4, 8, 0);
 MAP(ports, DEVMAP, 4, 4, 8, 0);
 MAP(sockets, XSKMAP, 4, 4, 8, 0);
 MAP(ring, RINGBUF, 0, 0, 4096, 0);
+MAP(fixed, ARRAY, 4, 16, 8, 128); /* BPF_F_RDONLY_PROG */
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -52,6 +53,9 @@ FUNCTION(fifth, "call sixth; exit;")
 FUNCTION(fourth, "call fifth; exit;")
 FUNCTION(third, "call fourth; exit;")
 FUNCTION(second, "call third; exit;")
+__attribute__((naked, used)) static int tail_calls(void) {
+  asm volatile("r2 = %[programs] ll; r3 = 0; call 12; r0 = 1; exit;" ::M(programs) :);
+}
 
 /* Registers. */
 
@@ -241,6 +245,27 @@ ASM(behind_record,
     "r1 = %[ring] ll; r2 = 8; r3 = 0; call 131; if r0 == 0 goto 1f; *(u64 *)(r0 + 4) = 0; r1 = r0; r2 = 0; call 133;"
     "1: r0 = 0; exit;",
     M(ring))
+
+/* refused: the record that was reserved at instruction 5 is open when bpf_tail_call() is called */
+ASM(record_and_tail_call,
+    "r6 = r1; r1 = %[ring] ll; r2 = 8; r3 = 0; call 131; if r0 == 0 goto 1f; r7 = r0; r1 = r6; r2 = %[programs] ll; r3 = 0; call 12;"
+    "r1 = r7; r2 = 0; call 133; 1: r0 = 0; exit;",
+    M(ring), M(programs))
+
+/* The program that a function's tail call leads to comes back to the function's caller. */
+
+/* refused, newer: r6 points to where the packet was before bpf_tail_call() moved it */
+ASM(packet_after_tail_call,
+    "r6 = *(u32 *)(r1 + 0); r7 = *(u32 *)(r1 + 4); r2 = r6; r2 += 1; r0 = 0; if r2 > r7 goto 1f; call tail_calls;"
+    "r0 = *(u8 *)(r6 + 0); 1: exit;")
+/* refused, newer: the number that is added to the pointer may be anything; bound it first */
+ASM(result_of_tail_call, "call tail_calls; r2 = r10; r2 -= r0; *(u8 *)(r2 + 0) = 1; r0 = 0; exit;")
+
+/* refused: fixed is for reading only */
+ASM(update_of_constants,
+    "*(u32 *)(r10 - 4) = 0; *(u64 *)(r10 - 24) = 0; *(u64 *)(r10 - 16) = 0; r1 = %[fixed] ll; r2 = r10; r2 += -4; r3 = r10;"
+    "r3 += -24; r4 = 0; call 2; r0 = 0; exit;",
+    M(fixed))
 
 /* Numbers and pointers. */
 

@@ -60,9 +60,9 @@ impl Lower<'_> {
         self.reaching(reach);
     }
 
-    /// Where a window has all of a key; else its address.
+    /// Where a window has all of a key, the first that a call reads; else its address.
     fn key(&mut self, address: Arg, reads: &[Place]) -> (Option<Key<At>>, Arg) {
-        let Some(place) = reads.iter().find(|place| place.base == address) else { return (None, address) };
+        let Some(place) = reads.first() else { return (None, address) };
         let Some((window, at)) = self.window(place) else { return (None, address) };
         let first = at.offset.rem_euclid(isa::SIZE_WINDOW_WORD.cast_signed()).unsigned_abs();
         let whole = first + place.bytes <= window.bytes();

@@ -127,6 +127,9 @@ impl Builder<'_> {
 
     /// The end of a run with a tail call. When there is no program, r0 holds what no program reads.
     pub(super) fn tail_call(&mut self, depth: usize, slot: usize, otherwise: Edge) -> Result<End, BuildError> {
+        if depth > 0 {
+            return Err(BuildError::TailCallInFunction(self.source.place(slot)));
+        }
         let map = self.map().ok_or_else(|| BuildError::UnknownPrograms(self.source.place(slot)))?;
         let index = self.state[variable(depth, Reg::R3)];
         for reg in Reg::range(Reg::R0, Reg::R5) {

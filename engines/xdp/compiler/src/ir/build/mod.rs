@@ -31,6 +31,10 @@ pub enum BuildError {
     #[error("{0}: bpf_tail_call() with one of several program arrays; call it where the array is known")]
     UnknownPrograms(Place),
     #[error(
+        "{0}: bpf_tail_call() in a function returns to its caller on soft only; declare the function `static __always_inline`"
+    )]
+    TailCallInFunction(Place),
+    #[error(
         "{0}: there is no memory left for the global data in `{1}`; make it or the object's arrays smaller, 2 GiB hold all of them"
     )]
     NoAddress(Place, String),

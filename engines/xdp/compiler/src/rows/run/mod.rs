@@ -73,6 +73,8 @@ pub enum Fault {
     Wild,
     #[error("the stack window reaches beyond the stack")]
     StackWindow,
+    #[error("the program ends in it, and its request reads memory later")]
+    Ends,
 }
 
 /// How a program ended.
@@ -392,6 +394,10 @@ impl<'a, O: Outside> Machine<'a, O> {
             }
             let bits = self.memory.adjust(what, by.bits, true);
             self.registers[lane][usize::from(register)] = Value { bits, lost: false };
+        }
+        let ends = matches!(effects.next, Some(Target::Exit(_)));
+        if ends && effects.request.as_ref().is_some_and(|sent| sent.asks.reads_later()) {
+            return Err(Fault::Ends);
         }
         if let Some(Sent { asks: Asks::TailCall, .. }) = effects.request {
             return Ok(Next::Program(self.args[0] as u32 & (isa::SIZE_ROWS - 1)));

@@ -1,0 +1,61 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Places for parts of which each reaches some only.
+
+/// Gives each item a place of its own, by the bits of those that it reaches: a matching by augmenting paths, so one is found where there is one.
+///
+/// # Errors
+/// The first that finds none, and before it all that stand in its way: together they reach one place fewer than they are.
+pub(crate) fn matching(reach: &[u32]) -> Result<Vec<usize>, Vec<usize>> {
+    let mut owners = [None; 32];
+    for item in 0..reach.len() {
+        let mut seen = 0;
+        if !seek(item, reach, &mut owners, &mut seen) {
+            let others = owners.iter().enumerate().filter(|(place, _)| seen >> place & 1 == 1);
+            let mut stuck: Vec<usize> = others.filter_map(|(_, owner)| *owner).collect();
+            stuck.sort_unstable();
+            stuck.push(item);
+            return Err(stuck);
+        }
+    }
+    let mut places = vec![0; reach.len()];
+    for (place, owner) in owners.iter().enumerate() {
+        if let Some(item) = owner {
+            places[*item] = place;
+        }
+    }
+    Ok(places)
+}
+
+/// Finds a place for the item; those that have one may move.
+fn seek(item: usize, reach: &[u32], owners: &mut [Option<usize>; 32], seen: &mut u32) -> bool {
+    loop {
+        let left = reach[item] & !*seen;
+        if left == 0 {
+            return false;
+        }
+        let place = left.trailing_zeros() as usize;
+        *seen |= 1 << place;
+        if owners[place].is_none_or(|owner| seek(owner, reach, owners, seen)) {
+            owners[place] = Some(item);
+            return true;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_move() {
+        assert_eq!(matching(&[0b11, 0b01, 0b110]).unwrap(), [1, 0, 2]);
+        assert_eq!(matching(&[]).unwrap(), [0; 0]);
+    }
+
+    #[test]
+    fn those_in_the_way_are_named() {
+        assert_eq!(matching(&[0b100, 0b11, 0b01, 0b1000, 0b10]).unwrap_err(), [1, 2, 4]);
+        assert_eq!(matching(&[1, 0]).unwrap_err(), [1]);
+    }
+}
