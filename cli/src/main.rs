@@ -38,6 +38,7 @@ enum Command {
     Synth(cmd::synth::Args),
     Up(cmd::up::Args),
     Ctl(cmd::ctl::Args),
+    Prog(cmd::ctl::ProgArgs),
     Top(cmd::top::Args),
     Test(cmd::test::Args),
 }
@@ -64,6 +65,7 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
         Command::Synth(args) => cmd::synth::run(args, &root)?,
         Command::Up(args) => cmd::up::run(args, &root)?,
         Command::Ctl(args) => cmd::ctl::run(args)?,
+        Command::Prog(args) => cmd::ctl::prog(args)?,
         Command::Top(args) => cmd::top::run(args)?,
         Command::Test(args) => cmd::test::run(args, &root)?,
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::design::{CLOCK_MHZ, Design};
 use crate::flow::{FlowChain, FlowError, FlowImage};
 use crate::hop::Hop;
-use crate::image::Image;
+use crate::image::{GroupImage, Image};
 use crate::maps::{Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
 use crate::root::Root;
@@ -273,7 +273,15 @@ pub trait Device {
     /// are gone; else they wait for the run.
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
-    /// Fills tables of the accelerators of these units anew ([`GroupImage::table`](crate::GroupImage::table)) while the programs stay as they
+    /// Gives a group of xdp units another program between two frames: none is lost, none waits for a unit. Maps of the same name, types and sizes
+    /// keep what they hold, and so does the clock. Gives the names of all maps but constants, and whether they were kept.
+    ///
+    /// # Errors
+    /// The units are of another engine; on `rtl` there is no room beside what the card has, or the program has what RTL has not. The program before goes
+    /// on then.
+    fn swap(&mut self, image: &GroupImage) -> Result<Vec<(String, bool)>, DeviceError>;
+
+    /// Fills tables of the accelerators of these units anew ([`GroupImage::table`]) while the programs stay as they
     /// are. A frame that is looked up meanwhile meets the old table on `soft`, and on `rtl` perhaps a part of each.
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError>;
 

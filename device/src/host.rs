@@ -14,7 +14,7 @@ use crate::image::{GroupImage, Image, Program};
 use crate::maps::{self, Map};
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
-use crate::window::{ROW_BYTES, UNIT_DMEM, UNIT_IMEM, UNIT_MAPS, UNIT_ROWS, UNIT_TABLES, UNIT_WINDOW};
+use crate::window::{ROW_BANK_BYTES, ROW_BYTES, UNIT_DMEM, UNIT_IMEM, UNIT_MAPS, UNIT_ROWS, UNIT_TABLES, UNIT_WINDOW};
 use crate::xdp::{RowImage, XdpProgram};
 
 /// Streams of the register map behind the Ethernet ports.
@@ -341,9 +341,9 @@ impl Host {
         maps::list(&self.groups, &self.xdp)
     }
 
-    /// Whether a map is of a program that units run.
-    pub fn has(&self, map: &Map) -> bool {
-        self.xdp.iter().flatten().any(|program| program.number == map.program.number)
+    /// The program that units run and that a map is of, as the card has it.
+    pub fn program_of(&self, map: &Map) -> Option<&Arc<XdpProgram>> {
+        self.xdp.iter().flatten().find(|program| program.number == map.program.number)
     }
 
     /// The program that a unit runs.
@@ -391,23 +391,32 @@ pub fn word_of(bytes: &[u8]) -> u32 {
 /// Gives the xdp units that are written to rows, and makes the maps that they share, unless they are to `join` units that run them already: how
 /// cards in RTL and on FPGAs take a program.
 pub fn load_rows(bus: &mut impl Bus, image: &RowImage, join: bool) -> Result<(), DeviceError> {
-    write_rows(bus, image)?;
-    if join { Ok(()) } else { maps::make::make(bus, &image.maps) }
+    write_rows(bus, image, 0)?;
+    write_unit_maps(bus, image)?;
+    bus.write(UNIT_WINDOW + regs::XDP_HOST_BANK, 0)?;
+    if join { Ok(()) } else { maps::make::make(bus, image) }
 }
 
-/// Writes rows and maps of their own into the units that are written to.
-fn write_rows(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
+/// Writes rows into a bank of the units that are written to.
+pub fn write_rows(bus: &mut impl Bus, image: &RowImage, bank: u32) -> Result<(), DeviceError> {
     for (row, words) in (0..).zip(&image.rows) {
-        let base = UNIT_WINDOW + UNIT_ROWS + row * ROW_BYTES;
+        let base = UNIT_WINDOW + UNIT_ROWS + bank * ROW_BANK_BYTES + row * ROW_BYTES;
         // Behind the control word stands none.
         for (place, word) in [0].into_iter().chain(2..).zip(words) {
             bus.write(base + 4 * place, *word)?;
         }
     }
-    for (offset, bytes) in (0..).step_by(4).zip(image.unit.chunks(4)) {
-        bus.write(UNIT_WINDOW + UNIT_MAPS + offset, word_of(bytes))?;
+    Ok(())
+}
+
+/// Writes maps of their own into the units that are written to.
+pub fn write_unit_maps(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
+    for (first, bytes) in &image.unit {
+        for (offset, bytes) in (*first..).step_by(4).zip(bytes.chunks(4)) {
+            bus.write(UNIT_WINDOW + UNIT_MAPS + offset, word_of(bytes))?;
+        }
     }
-    bus.write(UNIT_WINDOW + regs::XDP_HOST_BANK, 0)
+    Ok(())
 }
 
 /// Writes tables into the units that are written to.

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceError;
 use crate::host::{BOOT_LIMIT, LOOK};
-use crate::image::{GroupImage, Image, Program};
+use crate::image::{Image, Program};
 use crate::maps;
 use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
 use crate::regs;
@@ -255,28 +255,6 @@ impl SoftDevice {
         self.starting &= !bit;
         self.drop_dead()?;
         Ok(true)
-    }
-
-    /// Gives a group of xdp units another program between two frames: none is lost, none waits for a unit. Maps of the same name, types and sizes
-    /// keep what they hold, and so does the clock. Gives the names of all maps but constants, and whether they were kept.
-    pub fn swap(&mut self, image: &GroupImage) -> Result<Vec<(String, bool)>, DeviceError> {
-        let Program::Xdp(program) = &image.program else {
-            let text = "packet units start anew with another program: reload it";
-            return Err(DeviceError::Unsupported(text.into()));
-        };
-        let units = image.mask();
-        let mut loaded = program.native()?;
-        let old = self.host.xdp(units);
-        let running = old.and_then(|old| Some((self.card.loaded_xdp(units, old.number)?, old)));
-        let kept = running.map(|(running, old)| loaded.take_over(program.object(), running, old.object()));
-        self.keep_log(&self.running());
-        self.card.load_xdp(units, &loaded);
-        self.host.note_xdp(units, program);
-        self.route();
-        let kept = kept.unwrap_or_default();
-        let anew = |map: &&(maps::Map, _)| !kept.contains(&(map.0.name.clone(), true));
-        maps::begin(self, image.maps.iter().filter(anew))?;
-        Ok(kept)
     }
 
     /// The routes that programs ask for.

@@ -11,11 +11,12 @@ use crate::design::{self, Design};
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::flow::{self, FlowChain, FlowError, FlowImage};
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
-use crate::image::{Image, Program};
+use crate::image::{GroupImage, Image, Program};
 use crate::maps::lines::told;
 use crate::maps::{self, Entry, Map, MapError, Records, Store};
 use crate::outcome::{Counters, InlineCounters};
 use crate::routes::{self, Routes};
+use crate::swap;
 use crate::traffic::{Departure, Port, Traffic};
 use crate::xdp::XdpProgram;
 
@@ -340,6 +341,22 @@ impl Device for SoftDevice {
         self.log = Log::default();
         maps::begin(self, image.maps())?;
         self.set_routes(&image.routes)
+    }
+
+    fn swap(&mut self, image: &GroupImage) -> Result<Vec<(String, bool)>, DeviceError> {
+        let program = swap::program(image)?;
+        let units = image.mask();
+        let mut loaded = program.native()?;
+        let old = self.host.xdp(units);
+        let running = old.and_then(|old| Some((self.card.loaded_xdp(units, old.number)?, old)));
+        let kept = running.map(|(running, old)| loaded.take_over(program.object(), running, old.object()));
+        self.keep_log(&self.running());
+        self.card.load_xdp(units, &loaded);
+        self.host.note_xdp(units, program);
+        self.route();
+        let kept = kept.unwrap_or_default();
+        maps::begin(self, swap::begun_anew(image, &kept))?;
+        Ok(kept)
     }
 
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {

@@ -14,6 +14,8 @@ pub(crate) const UNIT_TABLES: u32 = 0x300_0000;
 pub(crate) const UNIT_MAPS: u32 = 0x100_0000;
 pub(crate) const UNIT_ROWS: u32 = 0x200_0000;
 pub(crate) const ROW_BYTES: u32 = 128;
+/// From one of its banks to the other.
+pub(crate) const ROW_BANK_BYTES: u32 = 0x4_0000;
 /// Host address of the registers of the card's maps.
 pub(crate) const MAPS_WINDOW: u32 = 0x4400_0000;
 

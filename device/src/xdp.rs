@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! XDP programs: what is loaded into xdp units, on `soft` the object, on a card its rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
 use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
-use penstock_xdp_compiler::card::{CardMap, NoProgram, Placement, Room, place_in};
+use penstock_xdp_compiler::card::{Before, CardMap, NoProgram, Placement, Room, place_in};
 use penstock_xdp_compiler::check::{CheckError, Facts, MapRef, check, helper_name};
 use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
 use penstock_xdp_compiler::maps::Contents;
@@ -63,10 +63,11 @@ pub struct XdpProgram {
     /// Tells it from all others of this process.
     pub number: u64,
     path: PathBuf,
-    object: Object,
+    object: Arc<Object>,
     /// The one that frames begin with; behind it those that it may hand over to.
-    programs: Vec<Checked>,
-    lanes: Lanes,
+    programs: Arc<[Checked]>,
+    /// Of the cores that its rows are for.
+    pub lanes: Lanes,
     /// Where its maps lie on a card in RTL.
     placement: Placement,
     /// Messages of the compiler.
@@ -91,10 +92,12 @@ pub struct RowImage {
     /// Programs in them, by name, and the row with which each begins: what stands in an entry of a program array, beside
     /// [`penstock_xdp_compiler::helpers::PROGRAM`].
     pub programs: Vec<(String, u32)>,
-    /// Each unit's own memory, from its beginning on.
-    pub unit: Vec<u8>,
+    /// What is written into each unit's own memory: how far from its beginning on, and bytes.
+    pub unit: Vec<(u32, Vec<u8>)>,
     /// Maps that units share.
     pub maps: Vec<CardMap>,
+    /// Numbers of those that are there already, and hold what a program before has left.
+    pub kept: BTreeSet<u32>,
     /// Where values lie that need no search, by index of the map.
     pub layout: Layout,
     /// By index of the map, why it is nowhere.
@@ -150,9 +153,35 @@ impl XdpProgram {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let image = OnceLock::new();
-        let helpers = programs.iter().flat_map(|one| one.facts.helpers.iter().copied());
-        let placement = place_in(room, &object, &helpers.collect(), units * CONTEXTS);
+        let placement = place_in(room, &object, &helpers(&programs), units * CONTEXTS, None);
+        let (object, programs) = (Arc::new(object), programs.into());
         Ok(Self { number, path, object, programs, lanes, placement, messages, bytes, image })
+    }
+
+    /// The same program for a card in RTL on which `running` ones are at work, in place of one of them, whose maps it takes over as far as they are
+    /// alike. `units` as for [`XdpProgram::of`].
+    pub fn in_place_of(
+        &self,
+        before: &Self,
+        running: impl IntoIterator<Item = Arc<Self>>,
+        units: u32,
+    ) -> Result<Self, XdpError> {
+        let images = running.into_iter().map(|program| program.rows()).collect::<Result<Vec<_>, _>>()?;
+        let mut room = Room::beside(images.iter().map(|image| (&image.layout, &image.maps[..])));
+        let old = before.rows()?;
+        let before = Before { object: &before.object, layout: &old.layout, maps: &old.maps };
+        let placement = place_in(&mut room, &self.object, &helpers(&self.programs), units * CONTEXTS, Some(&before));
+        Ok(Self {
+            number: self.number,
+            path: self.path.clone(),
+            object: Arc::clone(&self.object),
+            programs: Arc::clone(&self.programs),
+            lanes: self.lanes,
+            placement,
+            messages: String::new(),
+            bytes: self.bytes.clone(),
+            image: OnceLock::new(),
+        })
     }
 
     /// Its name in the object.
@@ -193,9 +222,9 @@ impl XdpProgram {
         }
         let mut placement = self.placement.clone();
         let mut translated = Vec::new();
-        for program in &self.programs {
+        for program in self.programs.iter() {
             let one = self.one(program, &placement)?;
-            if let Some(what) = beyond(&self.object, &program.facts, &one, &placement) {
+            if let Some(what) = beyond(&self.object, &program.facts, &one, &placement).pop_first() {
                 return Err(XdpError::NotInRtl { path: self.path.clone(), what });
             }
             translated.push(one.compiled);
@@ -212,36 +241,41 @@ impl XdpProgram {
     }
 }
 
+/// Numbers of the helpers that programs call.
+fn helpers(programs: &[Checked]) -> BTreeSet<u32> {
+    programs.iter().flat_map(|one| one.facts.helpers.iter().copied()).collect()
+}
+
 impl RowImage {
     /// Rows that the compiler has made of a program of the object that hands over to no other, for the maps where they were placed.
     ///
     /// # Errors
     /// What the program asks for that a card in RTL cannot do.
     pub fn of(object: &Object, facts: &Facts, translated: Translated, placement: Placement) -> Result<Self, String> {
-        match beyond(object, facts, &translated, &placement) {
+        match beyond(object, facts, &translated, &placement).pop_first() {
             Some(what) => Err(what),
             None => Ok(Self::at(placement, translated.compiled.words, vec![])),
         }
     }
 
     fn at(placement: Placement, rows: Vec<Vec<u32>>, programs: Vec<(String, u32)>) -> Self {
-        let Placement { layout, maps, unit, missing, without: _ } = placement;
-        Self { rows, programs, unit, maps, layout, missing }
+        let Placement { layout, maps, kept, unit, missing, without: _ } = placement;
+        Self { rows, programs, unit, maps, kept, layout, missing }
     }
 }
 
-/// What a program asks for that a card in RTL cannot do.
-fn beyond(
+/// What a program asks for that a card in RTL cannot do: "it calls …".
+pub fn beyond(
     object: &Object,
     facts: &Facts,
     Translated { compiled, beyond }: &Translated,
     placement: &Placement,
-) -> Option<String> {
+) -> BTreeSet<String> {
     let missing = |map: usize| {
         let why = placement.missing.get(map)?.as_ref()?;
         Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
     };
-    let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).find_map(|node| match &node.op {
+    let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).filter_map(|node| match &node.op {
         Do::Request { asks, .. } => match asks {
             Asks::Helper { number } => {
                 let why = placement.without.get(&(*number).into()).map_or(String::new(), |why| format!(": {why}"));
@@ -262,7 +296,9 @@ fn beyond(
         },
         _ => None,
     });
-    beyond.first().cloned().or(asks)
+    // What is said of a call in particular is enough.
+    let asks = asks.filter(|what| !beyond.iter().any(|known| known.starts_with(what)));
+    beyond.iter().cloned().chain(asks).collect()
 }
 
 /// Gives a constant of an object (`const volatile` in the source) another value, as loaders do before Linux sees it. Whoever asks must have

@@ -270,7 +270,17 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     other.write_text(text.replace("max_entries, 32)", "max_entries, 33)"))
     assert up.ctl("prog", "swap").endswith("; begun anew: flows\n")
     assert up.ctl("map", "dump", "flows") == ""
+
+    # What was loaded waits, as it was then.
+    other.write_text(text.replace("max_entries, 32)", "max_entries, 34)"))
+    loaded = up.ctl("prog", "load", other)
+    assert loaded.startswith(f"waits for `prog swap`: units 0..1: maps of {other}; maps: .rodata, ")
     other.write_text("int broken")
+    assert up.ctl("prog", "list").endswith(loaded) and "33 entries" in up.ctl("map", "list")
+    assert "other.c:1:11: error" in up.refusal("prog", "load", other)
+    assert up.ctl("prog", "swap").endswith("; begun anew: flows\n")
+    assert "34 entries" in up.ctl("map", "list") and "waits" not in up.ctl("prog", "list")
+    assert up.call("prog", "list").stdout == up.ctl("prog", "list")
     for words, told in (
         ((other,), "other.c:1:11: error"),
         ((tmp_path / "none.c",), "none.c"),

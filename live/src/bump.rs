@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 use penstock_device::flow::FlowImage;
 use penstock_device::routes::{self, Routes};
 use penstock_device::{
-    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Group, GroupImage, Image, Port, PortCounters, Program,
-    Root, SoftDevice, regs,
+    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, GroupImage, Image, Port, PortCounters, Root, SoftDevice,
+    regs,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::control::{Command, ControlError, NewTables, Server, What};
+use crate::control::{Command, ControlError, NewTables, Server, What, about};
 use crate::driver::Driver;
 use crate::flow;
 use crate::maps;
@@ -330,6 +330,7 @@ impl Live {
             Request::Ingress { groups } => self.set_ingress(&groups)?,
             // These come compiled, or are done already.
             Request::Reload { .. }
+            | Request::Load { .. }
             | Request::Swap { .. }
             | Request::Table { .. }
             | Request::LoadRoutes { .. }
@@ -363,14 +364,13 @@ impl Live {
         Ok(Reply::default())
     }
 
-    fn swap(&mut self, (design, group, mut image): (Design, usize, Image)) -> Result<Reply, String> {
-        let new = &image.groups[group];
-        let maps = self.device.swap(new).map_err(|error| format!("{error}; the program before goes on"))?;
+    fn swap(&mut self, (design, group, new): (Design, usize, GroupImage)) -> Result<Reply, String> {
+        let maps = self.device.swap(&new).map_err(|error| format!("{error}; the program before goes on"))?;
         let named = |was_kept: bool| {
             maps.iter().filter(move |(_, kept)| *kept == was_kept).map(|(name, _)| name.clone()).collect()
         };
         let swap = Some(Swapped { kept: named(true), anew: named(false), messages: new.messages().to_owned() });
-        std::mem::swap(&mut self.image.groups[group], &mut image.groups[group]);
+        self.image.groups[group] = new;
         self.runs(design);
         Ok(Reply { swap, ..Reply::default() })
     }
@@ -388,20 +388,8 @@ impl Live {
 
     /// What each group of units runs.
     fn programs(&self) -> Vec<ProgramAbout> {
-        let about = |(group, image): (&Group, &GroupImage)| {
-            let xdp = match &image.program {
-                Program::Xdp(program) => Some(program),
-                Program::Rpu(_) | Program::Rows(_) => None,
-            };
-            ProgramAbout {
-                group: group.name.clone(),
-                units: (group.units.start, group.units.end),
-                file: group.program.clone(),
-                name: xdp.map(|program| program.name().to_owned()),
-                maps: xdp.into_iter().flat_map(|program| &program.object().maps).map(|map| map.name.clone()).collect(),
-            }
-        };
-        self.design.groups.iter().zip(&self.image.groups).map(about).collect()
+        let groups = self.design.groups.iter().zip(&self.image.groups);
+        groups.map(|(group, image)| about(group, &group.program, image)).collect()
     }
 
     /// Goes on with a reload, if there is one: starts the next unit, or looks whether it is up. When the new program does not come up,

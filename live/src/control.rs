@@ -18,9 +18,11 @@ use std::time::Duration;
 
 use penstock_device::flow::{self, FlowImage};
 use penstock_device::routes::{self, Routes};
-use penstock_device::{Design, DesignError, Device, Engine, ForGroup, GroupImage, Image, Override, Root, SoftDevice};
+use penstock_device::{
+    Design, DesignError, Device, Engine, ForGroup, Group, GroupImage, Image, Override, Program, Root, SoftDevice,
+};
 
-use crate::protocol::{Answer, FlowAction, Reply, Request};
+use crate::protocol::{Answer, FlowAction, Loaded, ProgramAbout, Reply, Request};
 
 /// Bytes of the longest request.
 const MAX_LINE: u64 = 4 << 20;
@@ -121,7 +123,7 @@ pub(crate) enum What {
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Gives a group of xdp units, by its index, another program.
-    Swap(Box<(Design, usize, Image)>),
+    Swap(Box<(Design, usize, GroupImage)>),
     /// Gives an inline block other rows.
     Rows(Box<(Design, FlowImage)>),
     /// Loads tables of a group of units.
@@ -157,6 +159,23 @@ struct Shared {
     design: Arc<Mutex<Design>>,
     /// Held by who changes programs or tables.
     change: Arc<Mutex<()>>,
+    /// Programs that wait for a swap, by the index of the group, each with its file.
+    waiting: Arc<Mutex<BTreeMap<usize, (PathBuf, GroupImage)>>>,
+}
+
+/// What units of a group run, or are to.
+pub(crate) fn about(group: &Group, file: &Path, image: &GroupImage) -> ProgramAbout {
+    let xdp = match &image.program {
+        Program::Xdp(program) => Some(program),
+        Program::Rpu(_) | Program::Rows(_) => None,
+    };
+    ProgramAbout {
+        group: group.name.clone(),
+        units: (group.units.start, group.units.end),
+        file: file.to_owned(),
+        name: xdp.map(|program| program.name().to_owned()),
+        maps: xdp.into_iter().flat_map(|program| &program.object().maps).map(|map| map.name.clone()).collect(),
+    }
 }
 
 impl Server {
@@ -178,7 +197,8 @@ impl Server {
             end.set_nonblocking(true).map_err(io)?;
         }
         let design = Arc::new(Mutex::new(design.clone()));
-        let shared = Shared { root: root.clone(), design: design.clone(), change: Arc::default() };
+        let shared =
+            Shared { root: root.clone(), design: design.clone(), change: Arc::default(), waiting: Arc::default() };
         thread::spawn(move || {
             for stream in listener.incoming() {
                 match stream.and_then(|stream| Ok((stream, waker.try_clone()?))) {
@@ -241,6 +261,7 @@ impl Connection {
         let changes = matches!(
             request,
             Request::Reload { .. }
+                | Request::Load { .. }
                 | Request::Swap { .. }
                 | Request::Table { .. }
                 | Request::Ingress { .. }
@@ -256,6 +277,13 @@ impl Connection {
             Some(Ok(lock)) => Some(lock),
             None => None,
         };
+        if let Request::Load { group, program } = request {
+            let loaded = self.load(group, program);
+            return loaded.map_or_else(Answer::Error, |load| {
+                Answer::Ok(Box::new(Reply { load: Some(load), ..Reply::default() }))
+            });
+        }
+        let lists = matches!(request, Request::Programs);
         let what = match request {
             Request::Reload { group, program, tables } => {
                 self.reload(group, program, tables).map(|all| What::Reload(Box::new(all)))
@@ -280,9 +308,22 @@ impl Connection {
                 }
                 // When it is full, the card's thread is awake already.
                 let _ = (&self.waker).write(&[0]);
-                answered.recv().unwrap_or_else(|_| gone())
+                let mut answer = answered.recv().unwrap_or_else(|_| gone());
+                if let Answer::Ok(reply) = &mut answer
+                    && lists
+                {
+                    reply.waiting = Some(self.waiting());
+                }
+                answer
             }
         }
+    }
+
+    /// Programs that wait for a swap.
+    fn waiting(&self) -> Vec<ProgramAbout> {
+        let design = self.design();
+        let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.iter().map(|(index, (file, image))| about(&design.groups[*index], file, image)).collect()
     }
 
     /// What runs.
@@ -315,17 +356,40 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// What runs with another program of a group of xdp units.
-    fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Design, usize, Image), String> {
-        let design = self.design();
-        let index = design.find("program", group.as_deref()).map_err(|error| error.to_string())?;
-        let group_of = &design.groups[index];
-        if !matches!(group_of.engine, Engine::Xdp { .. }) {
+    /// Index of a group of xdp units.
+    fn xdp_group(&self, design: &Design, group: Option<&str>) -> Result<usize, String> {
+        let index = design.find("program", group).map_err(|error| error.to_string())?;
+        if !matches!(design.groups[index].engine, Engine::Xdp { .. }) {
             return Err("packet units start anew with another program: `ctl reload` does it unit by unit".to_string());
         }
-        let program = program.unwrap_or_else(|| group_of.program.clone());
-        let (design, _, image) = self.reload(group, Some(program), BTreeMap::new())?;
-        Ok((design, index, image))
+        Ok(index)
+    }
+
+    /// Has a program of a group of xdp units wait for a swap.
+    fn load(&self, group: Option<String>, program: PathBuf) -> Result<Loaded, String> {
+        let index = self.xdp_group(&self.design(), group.as_deref())?;
+        let (design, _, mut image) = self.reload(group, Some(program), BTreeMap::new())?;
+        let (group, image) = (&design.groups[index], image.groups.swap_remove(index));
+        let loaded = Loaded { program: about(group, &group.program, &image), messages: image.messages().to_owned() };
+        let mut waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.insert(index, (group.program.clone(), image));
+        Ok(loaded)
+    }
+
+    /// What runs with another program of a group of xdp units: the given one, the one that waits, or the one that runs.
+    fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Design, usize, GroupImage), String> {
+        let design = self.design();
+        let index = self.xdp_group(&design, group.as_deref())?;
+        let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        if let (None, Some((file, image))) = (&program, waiting) {
+            let programs = vec![ForGroup { group, value: file }];
+            let design =
+                design.with(Override { programs, ..Override::default() }).map_err(|error| error.to_string())?;
+            return Ok((design, index, image));
+        }
+        let program = program.unwrap_or_else(|| design.groups[index].program.clone());
+        let (design, _, mut image) = self.reload(group, Some(program), BTreeMap::new())?;
+        Ok((design, index, image.groups.swap_remove(index)))
     }
 
     /// What runs with other rows of an inline block.

@@ -124,12 +124,20 @@ pub enum Request {
     },
     /// What each group of units runs.
     Programs,
+    /// Compiles and checks a program for a group of xdp units; it waits for `swap`.
+    Load {
+        /// The group; not needed when there is only one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<String>,
+        /// C source or an object.
+        program: PathBuf,
+    },
     /// Gives a group of xdp units another program between two frames.
     Swap {
         /// The group; not needed when there is only one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
-        /// C source or an object; the one that runs, compiled anew, when not given.
+        /// C source or an object; when not given the one that waits, else the one that runs, compiled anew.
         program: Option<PathBuf>,
     },
     /// The maps of the programs of xdp units.
@@ -296,6 +304,12 @@ pub struct Reply {
     /// Of `programs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<Vec<ProgramAbout>>,
+    /// Of `programs`: those that wait for `swap`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Vec<ProgramAbout>>,
+    /// Of `load`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Loaded>,
     /// Of `swap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swap: Option<Swapped>,
@@ -352,6 +366,15 @@ pub struct ProgramAbout {
     pub name: Option<String>,
     /// Names of its maps.
     pub maps: Vec<String>,
+}
+
+/// A program that was loaded, and waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// What it is.
+    pub program: ProgramAbout,
+    /// Warnings of the compiler.
+    pub messages: String,
 }
 
 /// What a swap did with maps.

@@ -128,6 +128,19 @@ class Device:
         if messages:
             warnings.warn(messages.rstrip(), ProgramWarning, stacklevel=2)
 
+    def swap(self, program: str | PathLike[str], group: str | None = None) -> dict[str, bool]:
+        """Gives xdp units another program between two frames; frames that are on their way go on, none is lost.
+
+        `group`: whose units; not needed when there is only one. Maps of the same name, types and sizes keep what they hold: gives for each of the program's
+        maps but constants whether it was kept. On rtl the others find room beside those of the program before, which is needed until then.
+
+        Raises what `load` does, and UnsupportedError for units of another engine; the program before goes on then.
+        """
+        maps, messages = self._card.swap(group, program)
+        if messages:
+            warnings.warn(messages.rstrip(), ProgramWarning, stacklevel=2)
+        return dict(maps)
+
     def set_routes(self, routes: Mapping[str, object]) -> None:
         """Gives the card other routes, until the next `load`: what `bpf_fib_lookup` asks. Programs go on.
 

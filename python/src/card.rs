@@ -116,6 +116,22 @@ impl Card {
         Ok(messages)
     }
 
+    /// Gives a group of xdp units another program between two frames. Gives the names of its maps, whether they were kept, and the compiler's warnings.
+    pub fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Vec<(String, bool)>, String), Error> {
+        let index = self.design.find("program", group.as_deref())?;
+        let programs = vec![ForGroup { group, value: program }];
+        let (design, _) = change_image(self.design.clone(), self.texts.clone(), programs, BTreeMap::new())?;
+        let image = Image::of(&self.root, &design)?;
+        let new = &image.groups[index];
+        let maps = self.device.swap(new)?;
+        let messages = new.messages().to_owned();
+        if let Some(running) = &mut self.image {
+            running.groups[index] = new.clone();
+        }
+        self.design = design;
+        Ok((maps, messages))
+    }
+
     /// Fills a table anew while the programs stay as they are.
     pub fn set_table(&mut self, name: &str, table: Table) -> Result<(), Error> {
         let (group, kind) = self.design.find_table(name)?;

@@ -122,6 +122,12 @@ impl PyCard {
         Ok(self.call(py, move |card| card.load(for_groups(programs), tables_of(tables)))??)
     }
 
+    /// Names of maps, and whether they were kept; the compiler's warnings.
+    #[allow(clippy::type_complexity)]
+    fn swap(&self, py: Python<'_>, group: Option<String>, program: PathBuf) -> PyResult<(Vec<(String, bool)>, String)> {
+        Ok(self.call(py, move |card| card.swap(group, program))??)
+    }
+
     fn set_table(&self, py: Python<'_>, name: String, table: PyTable) -> PyResult<()> {
         Ok(self.call(py, move |card| card.set_table(&name, table_from(table)))??)
     }

@@ -8,7 +8,8 @@ import struct
 from collections import defaultdict
 from pathlib import Path
 
-from penstock import Device
+import pytest
+from penstock import Device, ProgramError, UnsupportedError
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 
@@ -92,3 +93,52 @@ def test_a_firewall_knows_who_has_called(target: str, tmp_path: Path) -> None:
         card.send(answers, port=1)
         result = card.run()
         assert sorted(result.at(0)) == sorted(known) and result.drops["blocked"] == len(answers) - len(known)
+
+
+MARKS = """#include <packet.h>
+struct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32); __uint(max_entries, %d); } %s SEC(".maps");
+__u64 frames;
+SEC("xdp") int marks(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if (data + 60 > (__u8 *)frame_end(ctx)) return XDP_DROP;
+  __u32 key = 7, *found = bpf_map_lookup_elem(&%s, &key);
+  data[20] = %d;
+  data[21] = found ? *found : 0;
+  __sync_fetch_and_add(&frames, 1);
+  return XDP_TX;
+}
+"""
+
+
+def test_a_program_is_swapped(target: str, tmp_path: Path) -> None:
+    def program(mark: int, name: str, entries: int) -> Path:
+        path = tmp_path / f"{mark}.c"
+        path.write_text(MARKS % (entries, name, name, mark))
+        return path
+
+    def marks(card: Device) -> set[bytes]:
+        card.send([bytes(60)] * 20)
+        return {data[20:22] for data in card.run().at(0)}
+
+    with Device.open(xdp_design(tmp_path, program(1, "first", 8), units=2), target) as card:
+        card.maps["first"][7] = 77
+        assert marks(card) == {bytes([1, 77])}
+        assert card.swap(program(2, "first", 8)) == {"first": True, ".bss": True}
+        assert marks(card) == {bytes([2, 77])}
+        assert card.swap(program(3, "first", 9)) == {"first": False, ".bss": True}
+        assert marks(card) == {bytes([3, 0])}
+        (tmp_path / "broken.c").write_text("int broken")
+        with pytest.raises(ProgramError, match="broken"):
+            card.swap(tmp_path / "broken.c")
+        assert card.swap(program(4, "second", 9), group="") == {"second": False, ".bss": True}
+        card.maps["second"][7] = 44
+        assert marks(card) == {bytes([4, 44])} and "first" not in card.maps
+        assert card.maps[".bss"][0] == {"frames": 80}
+        card.load()
+        assert marks(card) == {bytes([4, 0])} and card.maps[".bss"][0] == {"frames": 20}
+
+
+def test_packet_units_are_not_swapped(target: str) -> None:
+    with Device.open(ROOT / "designs/forward.toml", target, units=1) as card:
+        with pytest.raises(UnsupportedError, match="reload it"):
+            card.swap(ROOT / "engines/rpu/programs/forward.c")

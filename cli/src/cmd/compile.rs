@@ -46,6 +46,9 @@ pub struct Args {
     /// Print the rows of each program (xdp).
     #[arg(long)]
     pub rows: bool,
+    /// Carry out the rows of each program on the frames of this capture, from the first port, with maps that begin as the object says (xdp).
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
     /// Only the program of that name (xdp).
     #[arg(long, value_name = "NAME")]
     pub program: Option<String>,
@@ -96,13 +99,14 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
         Xdp => "xdp",
         Flow => "flow",
     };
-    let options: [(&str, bool, &[Engine]); 8] = [
+    let options: [(&str, bool, &[Engine]); 9] = [
         ("--output", args.output.is_some(), &[Rpu]),
         ("--design", args.design.is_some(), &[Rpu]),
         ("--explain", args.explain, &[Xdp, Flow]),
         ("--program", args.program.is_some(), &[Xdp]),
         ("--lanes", args.lanes.is_some(), &[Xdp]),
         ("--rows", args.rows, &[Xdp]),
+        ("--capture", args.capture.is_some(), &[Xdp]),
         ("--dot", args.dot.is_some(), &[Flow]),
         ("--svg", args.svg.is_some(), &[Flow]),
     ];
@@ -117,6 +121,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
             explain: args.explain,
             lanes: args.lanes.unwrap_or(Lanes::FOUR),
             rows: args.rows,
+            capture: args.capture.as_deref(),
             json: args.json.as_deref(),
             root,
         })?),

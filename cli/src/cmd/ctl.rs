@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf, absolute};
 use clap::{Args as ClapArgs, Subcommand};
 use penstock_debug::DebugError;
 use penstock_device::{Design, DesignError, ForGroup};
-use penstock_live::protocol::{Log, ProgramAbout, Reloaded, Reply, Request, Swapped};
+use penstock_live::protocol::{Loaded, Log, ProgramAbout, Reloaded, Reply, Request, Swapped};
 use penstock_live::{Client, ControlError, control};
 
 use crate::cmd::debugger::Debugger;
@@ -28,6 +28,17 @@ pub struct Args {
     /// What it shall do.
     #[command(subcommand)]
     pub action: Action,
+}
+
+/// Programs of a card that is up, as `ctl prog`.
+#[derive(Debug, ClapArgs)]
+pub struct ProgArgs {
+    /// Which card.
+    #[command(flatten)]
+    pub which: Which,
+    /// What to do with them.
+    #[command(subcommand)]
+    pub action: Prog,
 }
 
 /// A card that is up.
@@ -158,11 +169,17 @@ pub enum Action {
 /// What to do with programs.
 #[derive(Debug, Subcommand)]
 pub enum Prog {
-    /// What each group of units runs, and its maps.
+    /// What each group of units runs, and its maps; and what waits for `swap`.
     List,
+    /// Compiles and checks a program for xdp units beside the one that runs; it waits for `swap`.
+    Load {
+        /// C source or object, of several groups of units for this one.
+        #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
+        program: ForGroup<PathBuf>,
+    },
     /// Gives xdp units another program between two frames; maps of the same name, types and sizes keep what they hold.
     Swap {
-        /// C source or object, of several groups of units for this one; the one that runs, compiled anew, when left out.
+        /// C source or object, of several groups of units for this one. When left out, the one that was loaded, else the one that runs, compiled anew.
         #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
         program: Option<ForGroup<PathBuf>>,
     },
@@ -236,20 +253,45 @@ pub fn run(args: &Args) -> Result<(), CtlError> {
         (_, None) => return Ok(()),
         (_, Some(request)) => request,
     };
-    let reply = args.which.connect()?.ask(&request)?;
-    if args.which.json {
+    ask(&args.which, &request)
+}
+
+/// The same of `penstock prog`.
+pub fn prog(args: &ProgArgs) -> Result<(), CtlError> {
+    ask(&args.which, &args.action.request()?)
+}
+
+fn ask(which: &Which, request: &Request) -> Result<(), CtlError> {
+    let reply = which.connect()?.ask(request)?;
+    if which.json {
         println!("{}", serde_json::to_string(&reply)?);
     } else {
-        print!("{}", text(&request, &reply)?);
+        print!("{}", text(request, &reply)?);
     }
     Ok(())
 }
 
+/// Where a file is: the card may have been started in another folder.
+fn whole(path: &PathBuf) -> Result<PathBuf, FileError> {
+    absolute(path).map_err(|error: io::Error| FileError::input(path, error, "give a path"))
+}
+
+impl Prog {
+    /// What is asked of the card.
+    fn request(&self) -> Result<Request, FileError> {
+        Ok(match self {
+            Prog::List => Request::Programs,
+            Prog::Load { program } => Request::Load { group: program.group.clone(), program: whole(&program.value)? },
+            Prog::Swap { program } => Request::Swap {
+                group: program.as_ref().and_then(|program| program.group.clone()),
+                program: program.as_ref().map(|program| whole(&program.value)).transpose()?,
+            },
+        })
+    }
+}
+
 /// What is asked of the card; nothing when it is debugged.
 fn request(action: &Action) -> Result<Option<Request>, FileError> {
-    // The card may have been started in another folder.
-    let whole =
-        |path: &PathBuf| absolute(path).map_err(|error: io::Error| FileError::input(path, error, "give a path"));
     Ok(Some(match action {
         Action::Debugger(_) => return Ok(None),
         Action::Status => Request::Status,
@@ -267,11 +309,7 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
         Action::Routes { action } => action.request(whole)?,
         Action::Log => Request::Log,
         Action::Flow { action } => Request::Flow { action: action.request(whole)? },
-        Action::Prog { action: Prog::List } => Request::Programs,
-        Action::Prog { action: Prog::Swap { program } } => Request::Swap {
-            group: program.as_ref().and_then(|program| program.group.clone()),
-            program: program.as_ref().map(|program| whole(&program.value)).transpose()?,
-        },
+        Action::Prog { action } => action.request()?,
         Action::Poke { unit } => Request::Poke { unit: *unit },
         Action::Evict { unit } => Request::Evict { unit: *unit },
         Action::Debug { unit, value } => Request::Debug { unit: *unit, value: *value },
@@ -305,11 +343,14 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
             text += &format!("0x{:08x}: {}\n", address + 16 * index, words.join(" "));
         }
     }
-    for ProgramAbout { group, units: (first, end), file, name, maps } in reply.programs.iter().flatten() {
-        let group = if group.is_empty() { String::new() } else { format!("{group}: ") };
-        let name = name.as_ref().map_or(String::new(), |name| format!("{name} of "));
-        let maps = if maps.is_empty() { String::new() } else { format!("; maps: {}", maps.join(", ")) };
-        text += &format!("{group}units {first}..{}: {name}{}{maps}\n", end - 1, file.display());
+    for about in reply.programs.iter().flatten() {
+        text += &format!("{}\n", program_line(about));
+    }
+    for about in reply.waiting.iter().flatten() {
+        text += &format!("waits for `prog swap`: {}\n", program_line(about));
+    }
+    if let Some(Loaded { program, messages }) = &reply.load {
+        text += &format!("{messages}waits for `prog swap`: {}\n", program_line(program));
     }
     if let Some(Swapped { kept, anew, messages }) = &reply.swap {
         let list = |maps: &[String]| if maps.is_empty() { "none".to_string() } else { maps.join(", ") };
@@ -346,6 +387,13 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
         text += &format!("{messages}{units} units loaded, {lost}\n");
     }
     Ok(text)
+}
+
+fn program_line(ProgramAbout { group, units: (first, end), file, name, maps }: &ProgramAbout) -> String {
+    let group = if group.is_empty() { String::new() } else { format!("{group}: ") };
+    let name = name.as_ref().map_or(String::new(), |name| format!("{name} of "));
+    let maps = if maps.is_empty() { String::new() } else { format!("; maps: {}", maps.join(", ")) };
+    format!("{group}units {first}..{}: {name}{}{maps}", end - 1, file.display())
 }
 
 fn number(text: &str) -> Result<u32, String> {

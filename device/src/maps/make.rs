@@ -8,6 +8,7 @@ use crate::device::DeviceError;
 use crate::host::{Bus, word_of};
 use crate::regs;
 use crate::window::MAPS_WINDOW;
+use crate::xdp::RowImage;
 
 /// Bits of COMMAND when it is read: a request is under way, a map is being made.
 const REQUEST: u32 = 1;
@@ -33,9 +34,10 @@ pub fn seed(bus: &mut impl Bus) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// Makes the maps of a program, empty but for its global variables.
-pub fn make(bus: &mut impl Bus, maps: &[CardMap]) -> Result<(), DeviceError> {
-    for map in maps {
+/// Makes the maps of a program that are not there yet, empty but for its global variables.
+pub fn make(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
+    let maps: Vec<&CardMap> = image.maps.iter().filter(|map| !image.kept.contains(&map.number)).collect();
+    for map in &maps {
         for (offset, word) in (0..).step_by(4).zip(map.descriptor) {
             bus.write(MAPS_WINDOW + regs::MAPS_HOST_DESCRIPTOR + offset, word)?;
         }

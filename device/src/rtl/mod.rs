@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use build::BuildError;
@@ -26,6 +27,7 @@ use penstock_flow_compiler::limits::GLOBALS;
 use penstock_flow_compiler::program::Program;
 use penstock_shell::flow::{Context, Event, EventKind};
 use penstock_shell::{Access, AccessError, Cause, Fault};
+use penstock_xdp_compiler::ir;
 use penstock_xdp_soft::Log;
 
 use crate::design::{Design, Engine};
@@ -33,7 +35,7 @@ use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, R
 use crate::flow::{FlowChain, FlowError, FlowImage};
 use crate::hop::Hop;
 use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
-use crate::image::Image;
+use crate::image::{GroupImage, Image};
 use crate::maps::banks::CardBanks;
 use crate::maps::lines::{line, told};
 use crate::maps::ring::CardRing;
@@ -42,8 +44,9 @@ use crate::outcome::{Counters, Drops};
 use crate::regs;
 use crate::root::Root;
 use crate::routes::{self, CardRoutes, Routes};
+use crate::swap;
 use crate::traffic::{Departure, Port, Traffic};
-use crate::xdp::XdpProgram;
+use crate::xdp::{RowImage, XdpProgram};
 use build::{Kind, Parameters};
 use chain::CardChain;
 pub(crate) use model::Hop as ModelHop;
@@ -129,7 +132,11 @@ pub struct RtlDevice {
     flight: Option<Flight>,
     /// Cycle in which the program was loaded.
     loaded: u64,
+    /// What stands in the tables of routes, and what programs find there that ask.
     routes: CardRoutes,
+    wanted: Routes,
+    /// What programs have printed that do not run any more.
+    log: Log,
     /// What is to be recorded.
     wave: Option<Wave>,
 }
@@ -187,6 +194,8 @@ impl RtlDevice {
             flight: None,
             loaded: 0,
             routes: CardRoutes::default(),
+            wanted: Routes::default(),
+            log: Log::default(),
             wave,
         })
     }
@@ -348,13 +357,35 @@ impl RtlDevice {
     /// Takes the lines that programs have printed.
     fn take_log(&mut self) -> Result<Log, DeviceError> {
         let programs = self.host.programs().map(|(units, program)| Ok((units, program.rows()?)));
-        let mut log = Log::default();
+        let mut log = std::mem::take(&mut self.log);
         for (units, image) in programs.collect::<Result<Vec<_>, DeviceError>>()? {
-            let Some(ring) = image.layout.log else { continue };
-            let (records, lost) = CardRing { banks: CardBanks { bus: &mut self.model }, ring, units }.take()?;
-            log.append(Log { lines: records.iter().filter_map(|record| line(record)).collect(), lost });
+            log.append(self.log_of(units, &image)?);
         }
         Ok(log)
+    }
+
+    /// Takes the lines that a program of these units has printed.
+    fn log_of(&mut self, units: u32, image: &RowImage) -> Result<Log, DeviceError> {
+        let Some(ring) = image.layout.log else { return Ok(Log::default()) };
+        let (records, lost) = CardRing { banks: CardBanks { bus: &mut self.model }, ring, units }.take()?;
+        Ok(Log { lines: records.iter().filter_map(|record| line(record)).collect(), lost })
+    }
+
+    /// Puts into the maps of a program what they begin with, and routes into tables that it is the first to ask.
+    fn begin(&mut self, image: &GroupImage, kept: &[(String, bool)], has_routes: bool) -> Result<(), DeviceError> {
+        maps::begin(self, swap::begun_anew(image, kept))?;
+        if has_routes {
+            return Ok(());
+        }
+        self.routes.forget();
+        let routes = self.wanted.clone();
+        self.set_routes(&routes)
+    }
+
+    /// The tables of routes, if a program asks for such.
+    fn tables(&self) -> Result<Option<ir::Routes>, DeviceError> {
+        let images = self.host.programs().map(|(_, program)| program.rows()).collect::<Result<Vec<_>, _>>()?;
+        Ok(images.iter().find_map(|image| image.layout.routes))
     }
 
     /// Works with a map of the program that is loaded.
@@ -363,10 +394,8 @@ impl RtlDevice {
         map: &Map,
         work: impl FnOnce(&mut CardAccess<'_, Model>) -> Result<T, MapError>,
     ) -> Result<T, MapError> {
-        if !self.host.has(map) {
-            return Err(MapError::Gone(map.name.clone()));
-        }
-        let image = map.program.rows().map_err(DeviceError::from)?;
+        let program = self.host.program_of(map).ok_or_else(|| MapError::Gone(map.name.clone()))?;
+        let image = program.rows().map_err(DeviceError::from)?;
         work(&mut CardAccess { bus: &mut self.model, map, image: &image })
     }
 
@@ -574,9 +603,44 @@ impl Device for RtlDevice {
         self.inline.clone_from(&image.inline);
         self.host.load(&mut self.model, image)?;
         self.loaded = self.model.cycle();
+        self.log = Log::default();
         self.routes.forget();
         maps::begin(self, image.maps())?;
         self.set_routes(&image.routes)
+    }
+
+    fn swap(&mut self, image: &GroupImage) -> Result<Vec<(String, bool)>, DeviceError> {
+        let (program, units) = (swap::program(image)?, image.mask());
+        let none = || DeviceError::Unsupported("these units have no program to swap: load one".into());
+        let before = Arc::clone(self.host.xdp(units).ok_or_else(none)?);
+        if program.lanes != before.lanes {
+            let (new, old) = (program.lanes.count(), before.lanes.count());
+            let text = format!("the program was compiled for {new} lanes, the card's cores have {old}");
+            return Err(DeviceError::Unsupported(text));
+        }
+        let has_routes = self.tables()?.is_some();
+        let running = self.host.programs().map(|(_, program)| Arc::clone(program));
+        let next = Arc::new(program.in_place_of(&before, running, image.units.end)?);
+        let rows = next.rows()?;
+        swap::await_end(&mut self.model, units)?;
+        swap::bring(&mut self.model, units, &rows)?;
+        let (layout, maps) = (&rows.layout, &next.object().maps);
+        let variable = (0..).zip(maps).filter(|(_, map)| map.constants().is_none());
+        let kept = variable.map(|(index, map)| (map.name.clone(), rows.kept.contains(&layout.number(index))));
+        let kept: Vec<_> = kept.collect();
+        self.host.note_xdp(units, &next);
+        if let Err(error) = self.begin(image, &kept, has_routes) {
+            self.host.note_xdp(units, &before);
+            return Err(error);
+        }
+        swap::change(&mut self.model, units)?;
+        swap::await_end(&mut self.model, units)?;
+        let log = self.log_of(units, &*before.rows()?)?;
+        self.log.append(log);
+        if let Some(flight) = &mut self.flight {
+            flight.moved = self.model.cycle();
+        }
+        Ok(kept)
     }
 
     fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
@@ -710,9 +774,9 @@ impl Device for RtlDevice {
 
     fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
         routes::check(routes)?;
-        let images = self.host.programs().map(|(_, program)| program.rows()).collect::<Result<Vec<_>, _>>()?;
+        self.wanted.clone_from(routes);
         // All that ask for routes ask the same tables.
-        match images.iter().find_map(|image| image.layout.routes) {
+        match self.tables()? {
             Some(tables) => self.routes.put(&mut self.model, &tables, routes),
             None => Ok(()),
         }

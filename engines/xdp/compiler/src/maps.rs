@@ -99,6 +99,17 @@ impl MapKind {
         matches!(self, MapKind::PerfEventArray | MapKind::Ringbuf)
     }
 
+    /// Whether what it holds, with values of so many bytes, means the same to another program: no program, map or queue of the one that it was made for.
+    pub fn outlasts(self, value_bytes: u32) -> bool {
+        use MapKind::{ArrayOfMaps, Cpumap, Devmap, DevmapHash, HashOfMaps, PerfEventArray, ProgArray, Ringbuf};
+        match self {
+            ProgArray | ArrayOfMaps | HashOfMaps | PerfEventArray | Ringbuf => false,
+            // Behind the device or the queue stands a program.
+            Devmap | DevmapHash | Cpumap => value_bytes == 4,
+            _ => true,
+        }
+    }
+
     /// Whether its values are maps.
     pub fn of_maps(self) -> bool {
         matches!(self, MapKind::ArrayOfMaps | MapKind::HashOfMaps)
@@ -195,7 +206,7 @@ impl MapShape {
         MapKind::from_number(self.number).map_err(MapError::Kind)
     }
 
-    /// Bytes of memory for keys and values when it is full; each is rounded up to eight. Per-CPU kinds need them for each core.
+    /// Bytes of memory for keys and values when it is full; each is rounded up to eight. Per-CPU kinds need them for each context of a unit.
     pub fn memory(&self) -> u64 {
         if self.kind() == Ok(MapKind::Ringbuf) {
             return self.max_entries.into();
@@ -274,6 +285,14 @@ impl Map {
             return Err(MapError::Nested);
         }
         inner.check(false).map_err(|source| MapError::Inner(Box::new(source)))
+    }
+
+    /// Whether it goes on with what a map of another object holds: one of the same name, types and sizes.
+    pub fn goes_on(&self, before: &Map) -> bool {
+        let same = (&self.name, &self.shape, &self.key_type, &self.value_type)
+            == (&before.name, &before.shape, &before.key_type, &before.value_type);
+        let outlasts = self.shape.kind().is_ok_and(|kind| kind.outlasts(self.shape.value_bytes));
+        same && outlasts && self.constants().is_none()
     }
 
     /// The bytes of a global constant, if it holds such.

@@ -91,15 +91,9 @@ impl Maps {
     pub fn take_over(&mut self, id: MapId, others: &mut Maps, theirs: MapId) -> bool {
         /// Bytes that are compared before they are written: memory that nobody has touched takes none then.
         const PAGE: usize = 4096;
-        use MapKind::{ArrayOfMaps, Cpumap, Devmap, DevmapHash, HashOfMaps, PerfEventArray, ProgArray, Ringbuf};
         let (map, other) = (self.map(id), others.map(theirs));
-        let names_others = match map.kind {
-            ProgArray | ArrayOfMaps | HashOfMaps | PerfEventArray | Ringbuf => true,
-            // Behind the device or the queue stands a program.
-            Devmap | DevmapHash | Cpumap => map.shape.value_bytes > 4,
-            _ => false,
-        };
-        if names_others || map.frozen || map.shape != other.shape || self.cpus() != others.cpus() {
+        let outlasts = map.kind.outlasts(map.shape.value_bytes);
+        if !outlasts || map.frozen || map.shape != other.shape || self.cpus() != others.cpus() {
             return false;
         }
         let (to, from) = (map.values, other.values);

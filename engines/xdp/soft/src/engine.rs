@@ -151,10 +151,7 @@ impl Engine {
     pub fn take_over(&mut self, object: &Object, other: &mut Engine, theirs: &Object) -> Vec<(String, bool)> {
         let mut all = Vec::new();
         for (map, id) in object.maps.iter().zip(self.ids.clone()).filter(|(map, _)| map.constants().is_none()) {
-            let same = theirs.maps.iter().zip(&other.ids).find(|(old, _)| {
-                (&old.name, &old.shape, &old.key_type, &old.value_type)
-                    == (&map.name, &map.shape, &map.key_type, &map.value_type)
-            });
+            let same = theirs.maps.iter().zip(&other.ids).find(|(old, _)| map.goes_on(old));
             let taken =
                 same.map(|(_, old)| *old).is_some_and(|old| self.state.maps.take_over(id, &mut other.state.maps, old));
             all.push((map.name.clone(), taken));

@@ -1,6 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rows of the card's banks: each map takes the same rows of every bank.
 
+use std::ops::Range;
+
+use super::space::Space;
 use crate::ir::{Array, Banks};
 use crate::maps::{MapKind, MapShape};
 
@@ -9,7 +12,7 @@ pub const CARD: u32 = 0x8000_0000;
 /// Banks.
 pub const BANKS: u32 = 16;
 /// Rows of a bank, and bytes of a row.
-const ROWS: u32 = 1 << 14;
+pub(super) const ROWS: u32 = 1 << 14;
 const ROW_BYTES: u32 = 16;
 /// Bytes of a bank: from an address in one to the same row of the next.
 pub const BANK_BYTES: u32 = ROWS * ROW_BYTES;
@@ -19,15 +22,17 @@ const BUCKETS_A_ROW: u32 = 8;
 const LONGEST_UPDATE: u32 = 256;
 
 /// What is taken of each bank.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Bank {
-    next: u32,
+    rows: Space,
 }
 
 impl Default for Bank {
     /// Row 0 belongs to no map.
     fn default() -> Self {
-        Self { next: 1 }
+        let mut rows = Space::new(ROWS);
+        rows.keep(0..1);
+        Self { rows }
     }
 }
 
@@ -35,9 +40,9 @@ impl Bank {
     /// Rows of an array: its descriptor, and where its elements are.
     pub fn array(&mut self, entries: u32, value_bytes: u32) -> Result<([u32; 5], Array), String> {
         let stride = value_bytes.div_ceil(ROW_BYTES);
-        let first = self.take(u64::from(entries.div_ceil(BANKS)) * u64::from(stride))?;
+        let Range { start: first, end } = self.take(u64::from(entries.div_ceil(BANKS)) * u64::from(stride))?;
         let updates = if value_bytes > LONGEST_UPDATE { 0 } else { value_bytes };
-        let descriptor = [1 | 4 << 8 | updates << 16, entries, first, first | self.next << 16, stride << 16];
+        let descriptor = [1 | 4 << 8 | updates << 16, entries, first, first | end << 16, stride << 16];
         let banks = Some(Banks { count: BANKS, bytes: BANK_BYTES });
         let address = CARD + first * ROW_BYTES;
         Ok((descriptor, Array { address, stride: stride * ROW_BYTES, entries, per_context: 0, banks }))
@@ -59,28 +64,27 @@ impl Bank {
         let stride = 1 + shape.key_bytes.div_ceil(ROW_BYTES) + values;
         let share = share(shape.max_entries);
         let buckets = share.next_power_of_two().max(BUCKETS_A_ROW);
-        let first = self.take(u64::from(buckets / BUCKETS_A_ROW) + u64::from(share) * u64::from(stride))?;
+        let rows = u64::from(buckets / BUCKETS_A_ROW) + u64::from(share) * u64::from(stride);
+        let Range { start: first, end } = self.take(rows)?;
         Ok([
             number | shape.key_bytes << 8 | shape.value_bytes << 16,
             shape.max_entries,
             first | buckets.ilog2() << 16,
-            (first + buckets / BUCKETS_A_ROW) | self.next << 16,
+            (first + buckets / BUCKETS_A_ROW) | end << 16,
             step | stride << 16,
         ])
     }
 
-    /// Takes so many rows; gives the first.
-    fn take(&mut self, rows: u64) -> Result<u32, String> {
-        let left = ROWS - self.next;
-        match u32::try_from(rows) {
-            Ok(rows) if rows <= left => {
-                self.next += rows;
-                Ok(self.next - rows)
-            }
-            _ => {
-                Err(format!("it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries"))
-            }
-        }
+    /// Takes rows that somebody has already.
+    pub fn keep(&mut self, rows: Range<u32>) {
+        self.rows.keep(rows);
+    }
+
+    /// Takes so many rows.
+    fn take(&mut self, rows: u64) -> Result<Range<u32>, String> {
+        self.rows.take(rows, 1).map_err(|left| {
+            format!("it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries")
+        })
     }
 }
 

@@ -8,10 +8,14 @@
 //!
 //! Groups of units that run programs of their own share a card's banks and numbers: each group's maps are placed in the [`Room`] that those before
 //! have left. The routes are the card's, so all groups ask the same tables.
+//!
+//! A program that takes the place of one that runs ([`Before`]) has maps of the same name, types and sizes where that one has them, and room for the
+//! others beside all that is there.
 
 mod bank;
 pub mod ring;
 pub mod routes;
+mod space;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,6 +27,7 @@ use crate::maps::{Contents, Map, MapKind};
 use crate::object::Object;
 use bank::Bank;
 pub use bank::CARD;
+use space::Space;
 
 /// Where the unit's own memory begins for programs, and its bytes.
 pub const UNIT: u32 = 0x4000_0000;
@@ -57,36 +62,84 @@ impl CardMap {
 #[derive(Debug, Clone)]
 pub struct Room {
     bank: Bank,
-    /// Numbers: an object's maps are taken from the beginning, hidden ones from the end.
-    numbers: Range<u32>,
+    /// Numbers that no map has: an object's maps are taken from the beginning, hidden ones from the end.
+    numbers: BTreeSet<u32>,
     /// The tables of routes, once a program asks for them.
     routes: Option<Routes>,
+    /// Those tables, when they are there already.
+    tables: Vec<CardMap>,
 }
 
 impl Default for Room {
     /// An empty card.
     fn default() -> Self {
-        Self { bank: Bank::default(), numbers: 0..MAPS, routes: None }
+        Self { bank: Bank::default(), numbers: (0..MAPS).collect(), routes: None, tables: vec![] }
     }
 }
 
 impl Room {
-    /// Places so many hidden maps beside those of an object; gives them, and what `place`, which is told their first number, says of them.
+    /// What programs leave, of which each says where its maps are and what they are.
+    pub fn beside<'a>(programs: impl IntoIterator<Item = (&'a Layout, &'a [CardMap])>) -> Self {
+        let mut room = Self::default();
+        let mut maps: Vec<&CardMap> = Vec::new();
+        for (layout, of_program) in programs {
+            room.routes = room.routes.or(layout.routes);
+            room.numbers.retain(|number| !layout.numbers.contains(number));
+            maps.extend(of_program);
+        }
+        for map in maps {
+            room.bank.keep(map.rows());
+            room.numbers.remove(&map.number);
+            let is_table = room.routes.is_some_and(|routes| routes.maps().contains(&map.number));
+            if is_table && !room.tables.iter().any(|table| table.number == map.number) {
+                room.tables.push(map.clone());
+            }
+        }
+        room
+    }
+
+    /// Places so many hidden maps beside those of an object, `own` of which are to come; gives them, and what `place`, which is told their first number,
+    /// says of them.
     fn hidden<T, const COUNT: usize>(
         &mut self,
         object: &Object,
+        own: usize,
         place: impl FnOnce(&mut Bank, u32) -> Result<(T, [[u32; 5]; COUNT]), String>,
     ) -> Result<(T, Vec<CardMap>), String> {
-        let (left, own) = (self.numbers.len(), object.maps.len());
-        if left < own + COUNT {
-            return Err(format!("a card has {MAPS} maps, {left} of them are left, and the object itself has {own}"));
-        }
-        let first = self.numbers.end - COUNT as u32;
-        let mut bank = self.bank;
+        let left = self.numbers.len();
+        let numbers = |first: u32| first..first + COUNT as u32;
+        // Above all indices of the object's maps.
+        let firsts = self.numbers.range(object.maps.len() as u32..).rev();
+        let mut free = firsts.filter(|first| numbers(**first).all(|number| self.numbers.contains(&number)));
+        let first = free.next().copied().filter(|_| left >= own + COUNT);
+        let first = first.ok_or_else(|| {
+            format!("a card has {MAPS} maps, {left} of them are left, and the object itself has {own}")
+        })?;
+        let mut bank = self.bank.clone();
         let (what, descriptors) = place(&mut bank, first)?;
-        (self.bank, self.numbers.end) = (bank, first);
+        self.bank = bank;
+        self.numbers.retain(|number| !numbers(first).contains(number));
         let map = |(number, descriptor)| CardMap { number, descriptor, contents: vec![], entries: vec![] };
         Ok((what, (first..).zip(descriptors).map(map).collect()))
+    }
+}
+
+/// The program that another one takes the place of.
+#[derive(Debug, Clone, Copy)]
+pub struct Before<'a> {
+    pub object: &'a Object,
+    pub layout: &'a Layout,
+    pub maps: &'a [CardMap],
+}
+
+impl Before<'_> {
+    /// What takes over from a map: its number, where its values are, and what it is on the card.
+    fn takes_over(&self, map: &Map) -> Option<(u32, Option<Array>, Option<CardMap>)> {
+        let index = self.object.maps.iter().position(|old| map.goes_on(old))? as u32;
+        let (number, array) = (self.layout.number(index), self.layout.array(index));
+        let old = self.maps.iter().find(|old| old.number == number);
+        let old = old.map(|old| CardMap { contents: vec![], entries: vec![], ..old.clone() });
+        (old.is_some() || array.is_some()).then_some((number, array, old))
     }
 }
 
@@ -96,8 +149,10 @@ pub struct Placement {
     /// For the compiler.
     pub layout: Layout,
     pub maps: Vec<CardMap>,
-    /// The unit's own memory from [`UNIT`] on, as far as it is used.
-    pub unit: Vec<u8>,
+    /// Numbers of maps that the program before has made, and that go on.
+    pub kept: BTreeSet<u32>,
+    /// What is written into each unit's own memory: how far from [`UNIT`] on, and bytes.
+    pub unit: Vec<(u32, Vec<u8>)>,
     /// By index of the map, why it is nowhere.
     pub missing: Vec<Option<String>>,
     /// By number of a helper, why what it needs is nowhere.
@@ -105,6 +160,13 @@ pub struct Placement {
 }
 
 impl Placement {
+    /// Rows of each of the card's banks that it takes, and bytes of each unit's own memory; how many there are.
+    pub fn sizes(&self) -> [(u32, u32); 2] {
+        let rows = self.maps.iter().map(|map| map.rows().len() as u32).sum();
+        let bytes = self.unit.iter().map(|(_, bytes)| bytes.len() as u32).sum();
+        [(rows, bank::ROWS - 1), (bytes, UNIT_BYTES)]
+    }
+
     /// Puts programs into the program arrays that are to have them: `row_of` says with which row a program begins.
     ///
     /// # Errors
@@ -163,15 +225,26 @@ pub struct NoProgram {
 /// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a card for it alone. So many
 /// processors may have values of their own: contexts of the card's units, up to the last one that runs the programs.
 pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
-    place_in(&mut Room::default(), object, helpers, processors)
+    place_in(&mut Room::default(), object, helpers, processors, None)
 }
 
-/// The same on a card where others have theirs.
-pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
-    let mut unit = Unit::default();
+/// The same on a card where others have theirs, perhaps in place of one that runs.
+pub fn place_in(
+    room: &mut Room,
+    object: &Object,
+    helpers: &BTreeSet<u32>,
+    processors: u32,
+    before: Option<&Before<'_>>,
+) -> Placement {
+    let mut unit = Unit::beside(before);
     let mut placement = Placement { missing: vec![None; object.maps.len()], ..Placement::default() };
+    let taken_over: Vec<_> = object.maps.iter().map(|map| before?.takes_over(map)).collect();
+    let own = taken_over.iter().filter(|old| old.is_none()).count();
+    // Whoever asks next for routes finds these tables, whatever has become of the program that they were made for.
+    placement.kept.extend(room.tables.iter().map(|table| table.number));
+    placement.maps.append(&mut room.tables.clone());
     if helpers.contains(&FIB_LOOKUP) && room.routes.is_none() {
-        match room.hidden(object, routes::place) {
+        match room.hidden(object, own, routes::place) {
             Ok((routes, maps)) => {
                 room.routes = Some(routes);
                 placement.maps.extend(maps);
@@ -188,8 +261,8 @@ pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>, proce
     let prints = PRINTS.iter().any(|number| helpers.contains(number));
     bytes.extend(prints.then_some(LOG_BYTES));
     if !bytes.is_empty() {
-        match room.hidden(object, |bank, _| ring::place(bank, &bytes).map(|(descriptor, rings)| (rings, [descriptor])))
-        {
+        let place = |bank: &mut Bank, _| ring::place(bank, &bytes).map(|(descriptor, rings)| (rings, [descriptor]));
+        match room.hidden(object, own, place) {
             Ok((rings, maps)) => {
                 placement.maps.extend(maps);
                 placement.layout.log = rings.last().copied().filter(|_| prints);
@@ -201,9 +274,16 @@ pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>, proce
             }
         }
     }
-    placement.layout.first = room.numbers.start;
-    for (index, map) in object.maps.iter().enumerate() {
-        let number = room.numbers.next();
+    for ((index, map), old) in object.maps.iter().enumerate().zip(taken_over) {
+        if let Some((number, array, map)) = old {
+            placement.layout.numbers.push(number);
+            placement.layout.arrays.push(array);
+            placement.kept.insert(number);
+            placement.maps.extend(map);
+            continue;
+        }
+        let number = room.numbers.pop_first();
+        placement.layout.numbers.push(number.unwrap_or(MAPS));
         if map.shape.kind().is_ok_and(MapKind::has_records) {
             placement.layout.arrays.push(None);
             continue;
@@ -233,7 +313,7 @@ pub fn place_in(room: &mut Room, object: &Object, helpers: &BTreeSet<u32>, proce
             placement.missing[index as usize] = Some(why);
         }
     }
-    placement.unit = unit.bytes;
+    placement.unit = unit.pieces;
     placement
 }
 
@@ -272,7 +352,8 @@ fn one(map: &Map, number: u32, processors: u32, unit: &mut Unit, bank: &mut Bank
             let each = (u64::from(stride) * u64::from(map.shape.max_entries)).next_multiple_of(8);
             let bytes = usize::try_from(each * u64::from(CONTEXTS)).ok().filter(|bytes| *bytes <= UNIT_BYTES as usize);
             let address = bytes.and_then(|bytes| unit.take(&vec![0; bytes])).ok_or_else(|| {
-                format!("it takes {} bytes for the contexts of a unit, {} are left", each * 8, unit.left())
+                let all = each * u64::from(CONTEXTS);
+                format!("it takes {all} bytes for the contexts of a unit, {} are left", unit.left())
             })?;
             let array =
                 Array { stride, entries: map.shape.max_entries, per_context: each as u32, ..Array::at(address) };
@@ -299,27 +380,37 @@ fn one(map: &Map, number: u32, processors: u32, unit: &mut Unit, bank: &mut Bank
     }
 }
 
-/// The unit's own memory while it is filled, from its beginning on.
-#[derive(Default)]
+/// The unit's own memory while it is filled.
 struct Unit {
-    bytes: Vec<u8>,
+    space: Space,
+    pieces: Vec<(u32, Vec<u8>)>,
 }
 
+/// Each access of a map's value lies in one row of so many bytes.
+const UNIT_ROW: u32 = 16;
+
 impl Unit {
-    /// Puts bytes there; gives their address.
-    fn take(&mut self, bytes: &[u8]) -> Option<u32> {
-        // Each access of a map's value lies in one row of 16 bytes then.
-        let start = self.bytes.len().next_multiple_of(16);
-        if start + bytes.len() > UNIT_BYTES as usize {
-            return None;
+    /// Beside what the program before has there.
+    fn beside(before: Option<&Before<'_>>) -> Self {
+        let mut space = Space::new(UNIT_BYTES);
+        for array in before.iter().flat_map(|before| before.layout.arrays.iter().flatten()) {
+            let bytes = if array.per_context > 0 { array.per_context * CONTEXTS } else { array.stride * array.entries };
+            if let Some(start) = array.address.checked_sub(UNIT).filter(|start| *start < UNIT_BYTES) {
+                space.keep(start..start + bytes);
+            }
         }
-        self.bytes.resize(start, 0);
-        self.bytes.extend_from_slice(bytes);
-        Some(UNIT + start as u32)
+        Self { space, pieces: Vec::new() }
     }
 
-    fn left(&self) -> usize {
-        UNIT_BYTES as usize - self.bytes.len().next_multiple_of(16)
+    /// Puts bytes there; gives their address.
+    fn take(&mut self, bytes: &[u8]) -> Option<u32> {
+        let part = self.space.take(bytes.len() as u64, UNIT_ROW).ok()?;
+        self.pieces.push((part.start, bytes.to_vec()));
+        Some(UNIT + part.start)
+    }
+
+    fn left(&mut self) -> u32 {
+        self.space.take(u64::MAX, UNIT_ROW).err().unwrap_or_default()
     }
 }
 

@@ -130,6 +130,8 @@ pub struct Facts {
     pub packet_bytes: Option<u32>,
     /// How many instructions were looked at, over all paths.
     pub visited: usize,
+    /// How many the longest path has.
+    pub longest: usize,
 }
 
 impl Facts {

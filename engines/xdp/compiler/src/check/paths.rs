@@ -38,6 +38,10 @@ struct Kept {
     open: usize,
     hits: usize,
     misses: usize,
+    /// Instructions from the parent to here.
+    since: usize,
+    /// The most that follow, on the paths that have come to their ends.
+    longest: usize,
 }
 
 /// A path that is being followed, or will be.
@@ -89,9 +93,10 @@ impl<'a> Paths<'a> {
     /// Follows all paths.
     pub fn run(mut self) -> Result<Facts, Broken> {
         loop {
-            let ended = self.joins[self.path.slot] && self.arrive().map_err(|rule| (self.path.slot, rule))?;
-            if ended || !self.step()? {
-                self.end();
+            let joins = self.joins[self.path.slot];
+            let known = if joins { self.arrive().map_err(|rule| (self.path.slot, rule))? } else { None };
+            if known.is_some() || !self.step()? {
+                self.end(known.unwrap_or_default());
                 match self.waiting.pop() {
                     Some(path) => self.path = path,
                     None => break,
@@ -161,8 +166,8 @@ impl<'a> Paths<'a> {
         Ok(on)
     }
 
-    /// Comes to a place where paths come together. True when the path ends here.
-    fn arrive(&mut self) -> Result<bool, Rule> {
+    /// Comes to a place where paths come together. When the path ends here, the most instructions that would follow.
+    fn arrive(&mut self) -> Result<Option<usize>, Rule> {
         let slot = self.path.slot;
         let mut list = self.by_slot.remove(&slot).unwrap_or_default();
         let mut found = None;
@@ -205,7 +210,7 @@ impl<'a> Paths<'a> {
                 self.mark_read(place);
             }
         }
-        Ok(found.is_some())
+        Ok(found.map(|index| self.kept[index].longest))
     }
 
     fn keep(&mut self) {
@@ -219,20 +224,29 @@ impl<'a> Paths<'a> {
             open: 1,
             hits: 0,
             misses: 0,
+            since: path.insns,
+            longest: 0,
         });
         path.parent = Some(index);
         path.insns = 0;
         path.jumps = 0;
     }
 
-    /// A path has come to its end: so may have the states on it.
-    fn end(&mut self) {
+    /// A path has come to its end, behind which so many instructions would follow: so may have the states on it.
+    fn end(&mut self, behind: usize) {
+        let mut longest = self.path.insns + behind;
         let mut next = self.path.parent;
         while let Some(index) = next {
             let kept = &mut self.kept[index];
+            kept.longest = kept.longest.max(longest);
             kept.open -= 1;
-            next = if kept.open == 0 { kept.parent } else { None };
+            if kept.open > 0 {
+                return;
+            }
+            longest = kept.since + kept.longest;
+            next = kept.parent;
         }
+        self.facts.longest = self.facts.longest.max(longest);
     }
 
     /// Marks that a place is read, in the kept states back to where it was written.

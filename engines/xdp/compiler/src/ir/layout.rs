@@ -42,6 +42,13 @@ pub struct Routes {
     pub interfaces: Array,
 }
 
+impl Routes {
+    /// Their numbers.
+    pub fn maps(&self) -> [u32; 3] {
+        [self.v4, self.v6, self.of_interfaces]
+    }
+}
+
 /// A ring of records to the host (card/ring.rs says what is in it).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
@@ -54,9 +61,9 @@ pub struct Ring {
 /// What a target says of memory outside of the core.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
-    /// The number by which the target knows the object's first map; the others follow. Hidden maps (card/mod.rs) have numbers behind all of them, and are
-    /// called by these before rows are made, too.
-    pub first: u32,
+    /// By index of the map, the number by which the target knows it; none: its index. Hidden maps (card/mod.rs) have numbers above all indices, and are called
+    /// by these before rows are made, too.
+    pub numbers: Vec<u32>,
     /// By index of the map, its values. None: it must be asked by a call.
     pub arrays: Vec<Option<Array>>,
     /// By index of the map, its records.
@@ -140,12 +147,13 @@ impl Layout {
 
     /// The number by which the target knows a map.
     pub fn number(&self, map: u32) -> u32 {
-        if (map as usize) < self.arrays.len() { self.first + map } else { map }
+        self.numbers.get(map as usize).copied().unwrap_or(map)
     }
 
     /// The index of the object's map that has this number.
     pub fn index(&self, number: u32) -> Option<usize> {
-        number.checked_sub(self.first).map(|index| index as usize).filter(|index| *index < self.arrays.len())
+        let by_index = || Some(number as usize).filter(|index| *index < self.arrays.len());
+        if self.numbers.is_empty() { by_index() } else { self.numbers.iter().position(|own| *own == number) }
     }
 
     /// What is known of a map's values.
