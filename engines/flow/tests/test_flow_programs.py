@@ -141,12 +141,13 @@ def knocks() -> Iterable[Step]:
     for after in (1, 30 * S, 60 * S - 1, 60 * S, 60 * S + 1):
         yield opened + after, 0, to("1.1.1.1", 22)
         yield opened + after, 0, to("1.1.1.1", 80)
-    # Too slow by nothing at all, and just in time.
-    for wait in (S - 1, S):
-        start = opened + 100 * S + wait
+    # Just in time, and at one of the doors too slow by nothing at all.
+    for slow in range(4):
+        now = opened + (100 + 10 * slow) * S
         for at, door in enumerate(Knocking.DOORS):
-            yield start + at * wait, 0, to(f"3.3.3.{wait % 7}", door)
-        yield start + 3 * wait + 5, 0, to(f"3.3.3.{wait % 7}", 22)
+            now += S if at == slow else S - 1
+            yield now, 0, to(f"3.3.3.{slow}", door)
+        yield now + 5, 0, to(f"3.3.3.{slow}", 22)
     yield 300 * S, 0, udp("1.1.1.1", "10.0.0.1", 1, 22)
     yield 300 * S, 0, ADDRESS_QUESTION
     # Ways around the doors, from who has knocked and from who has not: headers that are hidden, IPv6, a SYN in pieces (RFC 1858).
@@ -529,6 +530,9 @@ def syns() -> Iterable[Step]:
         kind = chance.random()
         packet = tcp(host, "10.0.0.1", 1, 80, "S" if kind < 0.8 else chance.choice(("A", "SA", "R")))
         yield time, 0, packet if kind < 0.95 else udp(host, "10.0.0.1", 1, 1)
+    # An answer begins no second.
+    for at in range(101):
+        yield time + at, 0, tcp("8.8.8.8", "10.0.0.1", 1, 80, "S" if at else "SA")
 
 
 def test_syn_flood() -> None:
