@@ -294,8 +294,8 @@ def changed_mind(side: int) -> Iterator[Event]:
     yield OUTSIDE, connection.segment(OUTSIDE, "SA", seq=-1), False
 
 
-@pytest.mark.parametrize("events", [refused(), changed_mind(INSIDE), changed_mind(OUTSIDE)])
-def test_handshakes_that_end(events: Iterator[Event]) -> None:
+@pytest.mark.parametrize("events", [list(refused()), list(changed_mind(INSIDE)), list(changed_mind(OUTSIDE))])
+def test_handshakes_that_end(events: list[Event]) -> None:
     """Nothing is left of them."""
     with Soft(PROGRAMS / "tcp_tracking.efsm") as soft:
         for time, (side, packet, passes) in enumerate(events):
@@ -331,8 +331,8 @@ def unlucky_number() -> Iterator[Event]:
     yield *connection.sent[-1], True
 
 
-@pytest.mark.parametrize("events", [full_windows(), unlucky_number()])
-def test_numbers(events: Iterator[Event]) -> None:
+@pytest.mark.parametrize("events", [list(full_windows()), list(unlucky_number())])
+def test_numbers(events: list[Event]) -> None:
     path = PROGRAMS / "tcp_tracking.efsm"
     machine = Machine(path.read_text())
     with Soft(path) as soft:
