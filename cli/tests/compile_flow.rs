@@ -33,7 +33,7 @@ fn a_program_that_fits() {
     assert!(out.contains("port_knocking.efsm: knock: 7 of 64 rows, 1 of 8 operands, 5 of 32 predicates"), "{out}");
     let [json, dot, svg] = files.map(|file| std::fs::read_to_string(file).unwrap());
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&report["engine"], &report["elements"][0]["states"][4]), (&"flow".into(), &"OPEN".into()));
+    assert_eq!((&report["engine"], &report["elements"][1]["states"][4]), (&"flow".into(), &"OPEN".into()));
     assert!(dot.starts_with("digraph") && dot.contains("THREE") && svg.starts_with("<svg") && svg.contains("THREE"));
     let (well, out, _) = penstock("flow", &source, &["--explain"]);
     assert!(well && out.contains("key ip.src (32 bits), 5 states") && out.contains("goto OPEN for 60 s"), "{out}");

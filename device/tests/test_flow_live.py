@@ -137,7 +137,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
     assert is_open()
     text = up.ctl("flow", "dump", "knock")
     assert re.fullmatch(r"ip\.src 10\.0\.0\.1: OPEN, for 35\d\d\.\d{3} s\n", text), text
-    assert re.fullmatch(r"inside: no contexts\nknock: key ip\.src; 1 of 1000 contexts\n", up.ctl("flow", "list"))
+    assert re.fullmatch(r"gate: no contexts\nknock: key ip\.src; 1 of 1000 contexts\n", up.ctl("flow", "list"))
     events = [(event["kind"], event["state"]) for event in flow(up, "events")]
     # The first host's way to nowhere, then the one that opened.
     assert events == [("new", "ONE"), ("new", "ONE"), ("notified", "OPEN")] and flow(up, "events") == []
@@ -161,7 +161,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
     (tmp_path / "other.efsm").write_text("element knock { tcp.dprt == 1 => drop }")
     assert "other.efsm:1:17: " in up.refusal("flow", "rows", tmp_path / "other.efsm")
     assert "there is no inline block `two`" in up.refusal("flow", "rows", f"two={tmp_path / 'knock.efsm'}")
-    assert "there is no element `lock`; there are: inside, knock" in up.refusal("flow", "dump", "lock")
+    assert "there is no element `lock`; there are: gate, knock" in up.refusal("flow", "dump", "lock")
     assert is_open()
     up.ctl("flow", "clear", "knock")
     assert not is_open() and up.ctl("flow", "dump", "knock") == ""

@@ -51,9 +51,9 @@ def test_contexts_states_and_time(tmp_path: Path, target: str) -> None:
     # What is over leads back here, so that hosts can be let in by hand for a time on both targets.
     text = Path("engines/flow/programs/port_knocking.efsm").read_text()
     text = text.replace("goto OPEN for 60 s,", "goto OPEN for 60 s then THREE,")
-    with Device.open(design_of(tmp_path, text), target) as card:
+    with Device.open(design_of(tmp_path, text, rest=""), target) as card:
         knock = card.flow["knock"]
-        assert (list(card.flow), knock.key, knock.states[4]) == (["knock", "rest"], ("ip.src",), "OPEN")
+        assert (list(card.flow), knock.key, knock.states[4]) == (["gate", "knock"], ("ip.src",), "OPEN")
         assert knock.size == CONTEXTS
         assert len(knock) == 0 and list(knock) == [] and knock.flow_registers == () and knock.registers == {}
         for at, port in enumerate(KNOCKS):

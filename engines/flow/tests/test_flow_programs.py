@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import groupby
 
 import pytest
 from efsm import Machine
@@ -19,11 +20,15 @@ from scapy.packet import Packet, Raw
 S = 1_000_000
 # Without them Scapy asks the network for them.
 MACS = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}
+# With the addresses of this machine it would be another frame on each.
+ADDRESS_QUESTION = Ether(**MACS) / ARP(hwsrc=MACS["src"], psrc="10.9.9.1", pdst="10.9.9.2")
 PASS, DROP = ("pass",), ("drop",)
 # What came: when, from where, what; and what becomes of it.
 Step = tuple[int, int, Packet]
 Answer = tuple[tuple, Packet]
 Model = Callable[[int, int, Packet], Answer]
+# How many contexts tables have, and what comes; in between the host may do something.
+Scene = tuple[int, Iterable[Step | Callable[[Soft], object]]]
 
 
 def out(port: int) -> tuple:
@@ -64,6 +69,26 @@ def play(name: str, model: Model, steps: Iterable[Step], contexts: int = 16384) 
     return seen
 
 
+def never_taken(name: str, scenes: Iterable[Scene]) -> list[tuple[str, int]]:
+    """The rows of a program that no scene takes: each its element, and which of its rows."""
+    path = PROGRAMS / f"{name}.efsm"
+    elements = Machine(path.read_text()).elements
+    taken: Counter = Counter()
+    for contexts, steps in scenes:
+        with Soft(path, contexts) as soft:
+            for host, frames in groupby(steps, callable):
+                if host:
+                    for act in frames:
+                        act(soft)
+                else:
+                    soft.run_all([(bytes(packet), port, time, 0) for time, port, packet in frames])
+            for at, element in enumerate(elements):
+                rows = soft.counters(at)["rows"]
+                assert len(rows) == len(element.rows)
+                taken.update({(element.name, number): count for number, count in enumerate(rows)})
+    return [(one.name, number) for one in elements for number in range(len(one.rows)) if not taken[one.name, number]]
+
+
 def tcp(src: str, dst: str, sport: int, dport: int, flags: str = "S", **more: int) -> Packet:
     return Ether(**MACS) / IP(src=src, dst=dst) / TCP(sport=sport, dport=dport, flags=flags, **more)
 
@@ -80,7 +105,7 @@ def words(*values: int) -> bytes:
 
 
 class Knocking:
-    """A host knocks at four doors, each within a second of the last; then port 22 is open for a minute."""
+    """A host knocks at four doors, each within a second of the last; then port 22 is open for a minute. Nothing else comes in but ARP."""
 
     DOORS = (5123, 6234, 7345, 8456)
 
@@ -88,8 +113,11 @@ class Knocking:
         self.hosts: dict[str, tuple[int, int]] = {}
 
     def __call__(self, time: int, port: int, packet: Packet) -> Answer:
-        if TCP not in packet:
-            return PASS, packet
+        if port == 1 or ARP in packet:
+            return out(port ^ 1), packet
+        # The whole header of TCP, in the first fragment if there are several.
+        if IP not in packet or TCP not in packet or packet[IP].frag or len(packet[TCP]) < 20 or is_hidden(packet):
+            return DROP, packet
         host, door = packet[IP].src, packet[TCP].dport
         stage, until = self.hosts.get(host, (0, 0))
         if stage and time >= until:
@@ -113,14 +141,27 @@ def knocks() -> Iterable[Step]:
     for after in (1, 30 * S, 60 * S - 1, 60 * S, 60 * S + 1):
         yield opened + after, 0, to("1.1.1.1", 22)
         yield opened + after, 0, to("1.1.1.1", 80)
-    # Too slow by nothing at all, and just in time.
-    for wait in (S - 1, S):
-        start = opened + 100 * S + wait
+    # Just in time, and at one of the doors too slow by nothing at all.
+    for slow in range(4):
+        now = opened + (100 + 10 * slow) * S
         for at, door in enumerate(Knocking.DOORS):
-            yield start + at * wait, 0, to(f"3.3.3.{wait % 7}", door)
-        yield start + 3 * wait + 5, 0, to(f"3.3.3.{wait % 7}", 22)
+            now += S if at == slow else S - 1
+            yield now, 0, to(f"3.3.3.{slow}", door)
+        yield now + 5, 0, to(f"3.3.3.{slow}", 22)
     yield 300 * S, 0, udp("1.1.1.1", "10.0.0.1", 1, 22)
-    yield 300 * S, 0, Ether(**MACS) / ARP()
+    yield 300 * S, 0, ADDRESS_QUESTION
+    # Ways around the doors, from who has knocked and from who has not: headers that are hidden, IPv6, a SYN in pieces (RFC 1858).
+    for at, door in enumerate(Knocking.DOORS):
+        yield 301 * S + at, 0, to("8.8.8.8", door)
+    for packet in deep(TCP(sport=1024, dport=22, flags="S")):
+        yield 302 * S, 0, packet
+    for host, size in (("8.8.8.8", 8), ("9.9.9.9", 8), ("8.8.8.8", 24)):
+        for piece in fragment(to(host, 22) / Raw(bytes(20)), fragsize=size):
+            yield 303 * S, 0, piece
+    # What the server says.
+    yield 303 * S, 1, tcp("10.0.0.1", "8.8.8.8", 22, 1024, "SA")
+    yield 303 * S, 1, tcp("10.0.0.1", "9.9.9.9", 22, 1024, "SA")
+    yield 303 * S, 1, ADDRESS_QUESTION
     chance, time, doors = random.Random(1), 400 * S, {"4.4.4.4": 0, "5.5.5.5": 0}
     for _ in range(1000):
         time += chance.choice((1000, 100_000, 400_000))
@@ -208,7 +249,7 @@ def conversations() -> Iterable[Step]:
         yield 431 * S, 0, piece
         yield 432 * S, 1, piece
     yield 433 * S, 0, Ether(**MACS) / IP() / ICMP()
-    yield 433 * S, 0, Ether(**MACS) / ARP()
+    yield 433 * S, 0, ADDRESS_QUESTION
     # From outside, from inside, and back.
     for port, payload in (
         (0, UDP(sport=1, dport=2)),
@@ -290,7 +331,7 @@ def clients() -> Iterable[Step]:
             chance.shuffle(ends)
             for piece in fragment(tcp(*ends, 80, 80) / Raw(bytes(40)), fragsize=24)[1:]:
                 yield time + 1, chance.choice((0, 1)), piece
-            yield time + 1, 0, Ether(**MACS) / ARP()
+            yield time + 1, 0, ADDRESS_QUESTION
 
 
 def test_load_balancer() -> None:
@@ -298,10 +339,13 @@ def test_load_balancer() -> None:
     assert seen[out(0)] > 500 and seen[out(1)] > 500 and seen[DROP] > 50
 
 
-def test_load_balancer_full() -> None:
+def crowd() -> Iterable[Step]:
     # What is over takes up room until someone comes by; so all within 20 s.
-    steps = [(at, 0, tcp("198.51.100.1", "192.0.2.1", 1000 + at % 7, 80)) for at in range(30)]
-    assert play("load_balancer", Balancer(5), steps, contexts=5)[DROP] == 8
+    return [(at, 0, tcp("198.51.100.1", "192.0.2.1", 1000 + at % 7, 80)) for at in range(30)]
+
+
+def test_load_balancer_full() -> None:
+    assert play("load_balancer", Balancer(5), crowd(), contexts=5)[DROP] == 8
 
 
 # --- Flowlets ---
@@ -364,11 +408,11 @@ def bursts() -> Iterable[Step]:
         else:
             yield (
                 time,
-                10,
+                chance.choice((0, 1, 10)),
                 chance.choice(
                     (
-                        Ether(**MACS) / ARP(),
-                        Ether(**MACS) / IP(dst="10.3.0.1") / ICMP(),
+                        ADDRESS_QUESTION,
+                        Ether(**MACS) / IP(src="10.1.0.1", dst="10.3.0.1") / ICMP(),
                         udp("10.1.0.1", "9.9.9.9", 1, 1),
                     )
                 ),
@@ -486,6 +530,9 @@ def syns() -> Iterable[Step]:
         kind = chance.random()
         packet = tcp(host, "10.0.0.1", 1, 80, "S" if kind < 0.8 else chance.choice(("A", "SA", "R")))
         yield time, 0, packet if kind < 0.95 else udp(host, "10.0.0.1", 1, 1)
+    # An answer begins no second.
+    for at in range(101):
+        yield time + at, 0, tcp("8.8.8.8", "10.0.0.1", 1, 80, "S" if at else "SA")
 
 
 def test_syn_flood() -> None:
@@ -511,7 +558,7 @@ def test_syn_flood_from_everywhere() -> None:
 
 
 class Optimist:
-    """Nobody may acknowledge what the other side has not sent. Numbers do not wrap here, so they are compared as they are."""
+    """Nobody may acknowledge what the other side has not sent."""
 
     def __init__(self) -> None:
         self.sent: dict[frozenset, dict[str, int]] = {}
@@ -526,19 +573,26 @@ class Optimist:
             return DROP, packet
         me, other = packet[IP].src, packet[IP].dst
         if flags.S and flags.A and (key not in self.sent or seq != self.first[key]):
-            self.sent[key], self.first[key] = {me: seq + 1, other: packet[TCP].ack}, seq
+            self.sent[key], self.first[key] = {me: (seq + 1) % 2**32, other: packet[TCP].ack}, seq
             return PASS, packet
         if key not in self.sent:
             return PASS, packet
         if flags.R:
             del self.sent[key]
             return PASS, packet
-        if flags.A and packet[TCP].ack > self.sent[key][other]:
+        if flags.A and self.ahead(packet[TCP].ack, self.sent[key][other]):
             self.caught.add(key)
             return DROP, packet
         length = len(packet[TCP].payload) + int(bool(flags.F))
-        self.sent[key][me] = max(self.sent[key][me], seq + length)
+        end = (seq + length) % 2**32
+        if self.ahead(end, self.sent[key][me]):
+            self.sent[key][me] = end
         return PASS, packet
+
+    @staticmethod
+    def ahead(one: int, other: int) -> bool:
+        """Whether a number is ahead of another, by less than half of all numbers."""
+        return (one - other) % 2**32 in range(1, 1 << 31)
 
 
 def transfers(chance: random.Random) -> Iterable[Step]:
@@ -546,7 +600,8 @@ def transfers(chance: random.Random) -> Iterable[Step]:
     time = 0
     for sport in range(40):
         ends = {"c": ("10.0.0.1", sport + 1), "s": ("10.0.0.2", 80)}
-        number = {"c": chance.randint(0, 1 << 20), "s": chance.randint(0, 1 << 20)}
+        # Many pass 2^31 or 2^32.
+        number = {side: chance.choice((1 << 31, 1 << 32, 1 << 32)) - chance.randint(0, 1500) for side in "cs"}
         other = {"c": "s", "s": "c"}
 
         def segment(
@@ -559,8 +614,8 @@ def transfers(chance: random.Random) -> Iterable[Step]:
                 ends[side][1],
                 ends[there][1],
                 flags,
-                seq=number[side],
-                ack=number[there] + more,
+                seq=number[side] % 2**32,
+                ack=(number[there] + more) % 2**32,
             )
             return packet / Raw(bytes(data)) if data else packet
 
@@ -580,7 +635,7 @@ def transfers(chance: random.Random) -> Iterable[Step]:
                 yield time, 0, answer
             if sport % 7 == 6 and round_ == 10:
                 # One side has lost all, and begins anew.
-                number |= {side: chance.randint(0, 1 << 20) for side in number}
+                number |= {side: chance.getrandbits(32) for side in number}
                 for answer in begin():
                     yield time, 0, answer
             side, data = chance.choice("cs"), chance.choice((0, 10, 100))
@@ -613,7 +668,7 @@ def test_optimistic_ack(seed: int) -> None:
 
 
 class Spreader:
-    """A host may have 100 connections open; who had more must close half, or wait for five minutes."""
+    """A host may have 100 connections open; who had more must close half, or wait for five minutes. Who sends nothing for as long is forgotten."""
 
     def __init__(self) -> None:
         self.open: Counter = Counter()
@@ -635,10 +690,9 @@ class Spreader:
                 return DROP, packet
             self.shut.pop(host, None)
             self.open[host] += 1
-            self.last[host] = time
-        elif (flags.F or flags.R) and self.open[host]:
-            self.open[host] -= 1
-            self.last[host] = time
+        elif flags.F or flags.R:
+            self.open[host] = max(0, self.open[host] - 1)
+        self.last[host] = time
         return PASS, packet
 
 
@@ -664,6 +718,33 @@ def test_super_spreader_may_come_back() -> None:
     assert seen[DROP] == 2
 
 
+def test_super_spreader_who_only_sends() -> None:
+    """With 100 connections open, and used for longer than what is silent is known, no more are."""
+    steps = [(at, 1, tcp("10.0.0.1", "9.9.9.9", 1 + at, 80)) for at in range(100)]
+    steps += [(at * S, 1, tcp("10.0.0.1", "9.9.9.9", at, 80, "A")) for at in range(1, 901, 299)]
+    steps += [(901 * S, 1, tcp("10.0.0.1", "9.9.9.9", 200, 80))]
+    assert play("super_spreader", Spreader(), steps) == {PASS: 104, DROP: 1}
+
+
+def test_super_spreader_full() -> None:
+    """With a table that one host fills no other begins a connection; all else of it passes."""
+    path = PROGRAMS / "super_spreader.efsm"
+    machine = Machine(path.read_text(), 1)
+    other = Ether(**MACS) / IP(src="10.0.0.2", dst="9.9.9.9")
+    with Soft(path, 1) as soft:
+        for packet, verdict in (
+            (tcp("10.0.0.1", "9.9.9.9", 1, 80), PASS),
+            (tcp("10.0.0.2", "9.9.9.9", 1, 80), DROP),
+            (tcp("10.0.0.2", "9.9.9.9", 1, 80, "A"), PASS),
+            (tcp("10.0.0.2", "9.9.9.9", 1, 80, "FA"), PASS),
+            (udp("10.0.0.2", "9.9.9.9", 1, 53), PASS),
+            (other / ICMP(), PASS),
+            (tcp("10.0.0.1", "9.9.9.9", 2, 80), PASS),
+        ):
+            result = soft.run(bytes(packet), 1, 0)
+            assert result == (verdict, bytes(packet)) and result == machine.run(bytes(packet), 1, 0), packet.summary()
+
+
 # --- NAT ---
 
 
@@ -673,7 +754,8 @@ class Nat:
     PUBLIC = "203.0.113.1"
 
     def __init__(self) -> None:
-        self.ports: dict[tuple, tuple[int, int]] = {}
+        # Of a flow its port, until when, and whether its connection has ended; of a port its flow, and until when.
+        self.ports: dict[tuple, tuple[int, int, bool]] = {}
         self.flows: dict[tuple[int, type], tuple[tuple, int]] = {}
         self.next = 1024
 
@@ -686,19 +768,26 @@ class Nat:
         name = "tcp" if l4 is TCP else "udp"
         flow = (packet[IP].src, packet[l4].sport, packet[IP].dst, packet[l4].dport)
         if port == 1:
-            public, last = self.ports.get((*flow, l4), (0, -1000 * S))
-            if time >= last + 300 * S:
-                public, self.next = self.next, 1024 if self.next == 65535 else self.next + 1
-            self.ports[*flow, l4] = (public, time)
-            owner, since = self.flows.get((public, l4), (flow, time))
-            if owner != flow and time < since + 301 * S:
+            public, until, ended = self.ports.get((*flow, l4), (0, 0, False))
+            established = False
+            if time >= until:
+                public, self.next, ended = self.next, 1024 if self.next == 65535 else self.next + 1, False
+            elif l4 is TCP:
+                # Established connections are kept for long; not what begins, and not what has ended.
+                begins, ends = packet[TCP].flags.S, packet[TCP].flags.F or packet[TCP].flags.R
+                ended = not begins if ended else bool(ends)
+                established = not begins and not ended
+            patience = 3999 if established else 300
+            self.ports[*flow, l4] = (public, time + patience * S, ended)
+            owner, taken = self.flows.get((public, l4), (flow, 0))
+            if owner != flow and time < taken:
                 return DROP, packet
-            self.flows[public, l4] = (flow, time)
+            self.flows[public, l4] = (flow, time + (patience + 1) * S)
             return out(0), changed(packet, ip_src=self.PUBLIC, **{f"{name}_sport": public})
         if packet[IP].dst != self.PUBLIC or (packet[l4].dport, l4) not in self.flows:
             return DROP, packet
-        (inside, sport, outside, dport), last = self.flows[packet[l4].dport, l4]
-        if time >= last + 301 * S:
+        (inside, sport, outside, dport), until = self.flows[packet[l4].dport, l4]
+        if time >= until:
             return DROP, packet
         if (outside, dport) != (packet[IP].src, packet[l4].sport):
             return DROP, packet
@@ -706,24 +795,24 @@ class Nat:
 
 
 def sessions() -> Iterable[Step]:
-    chance, time = random.Random(9), 0
-    for _ in range(2500):
-        time += chance.choice((1, 1000, S, S)) if chance.random() < 0.99 else 150 * S
+    # Of a NAT of its own, so that answers go to ports that were given.
+    chance, time, nat = random.Random(9), 0, Nat()
+    for at in range(2500):
+        # At last so long that connections end, too.
+        pauses = (150, 299) if at < 2000 else (2000, 3999)
+        time += chance.choice((1, 1000, S, S)) if chance.random() < 0.99 else chance.choice(pauses) * S
         make = chance.choice((tcp, udp))
         if chance.random() < 0.5:
-            yield (
-                time,
-                1,
-                make(f"192.168.0.{chance.choice('12')}", f"9.9.9.{chance.choice('12')}", chance.choice((5, 6)), 80),
-            )
+            packet = make(f"192.168.0.{chance.choice('12')}", f"9.9.9.{chance.choice('12')}", chance.choice((5, 6)), 80)
+            if make is tcp:
+                packet[TCP].flags = chance.choice(("S", "A", "A", "A", "PA", "FA", "R"))
+            nat(time, 1, packet)
+            yield time, 1, packet
         else:
             public = chance.choice((Nat.PUBLIC, Nat.PUBLIC, Nat.PUBLIC, "192.168.0.1"))
-            yield (
-                time,
-                0,
-                make(f"9.9.9.{chance.choice('12')}", public, chance.choice((80, 80, 81)), 1024 + chance.randint(0, 30)),
-            )
-    yield time, 1, Ether(**MACS) / ARP()
+            number = max(1024, nat.next - chance.randint(0, 16))
+            yield time, 0, make(f"9.9.9.{chance.choice('12')}", public, chance.choice((80, 80, 81)), number)
+    yield time, 1, ADDRESS_QUESTION
     yield time, 0, Ether(**MACS) / IP() / ICMP()
     yield time, 1, Ether(**MACS) / IP(src="192.168.0.1", dst="9.9.9.9") / ICMP()
     for piece in fragment(udp("192.168.0.1", "9.9.9.9", 5, 80, bytes(64)), fragsize=24)[1:]:
@@ -768,6 +857,23 @@ def test_nat_keeps_no_port_for_strangers() -> None:
         assert soft.contexts(0) == soft.contexts(1) == {}
 
 
+def test_nat_keeps_connections() -> None:
+    """An idle connection keeps its port for more than an hour, but not before it is established nor when it has ended."""
+
+    def ports(*segments: tuple[int, str]) -> list[int]:
+        """The ports with which segments leave, each with its time in seconds and its flags."""
+        steps = [(time * S, 1, tcp("192.168.0.1", "9.9.9.9", 5, 80, flags)) for time, flags in segments]
+        play("nat", Nat(), steps)
+        with Soft(PROGRAMS / "nat.efsm") as soft:
+            return [Ether(soft.run(bytes(packet), port, time)[1])[TCP].sport for time, port, packet in steps]
+
+    assert ports((0, "S"), (299, "A"), (4297, "A"), (8296, "A")) == [1024, 1024, 1024, 1025]
+    assert ports((0, "S"), (299, "S"), (599, "A")) == [1024, 1024, 1025]
+    for end in ("FA", "R"):
+        assert ports((0, "S"), (1, "A"), (2, end), (3, "A"), (302, "A"), (602, "A")) == [1024] * 5 + [1025]
+        assert ports((0, "S"), (2, end), (3, "S"), (4, "A"), (4002, "A")) == [1024] * 5
+
+
 def test_nat_has_no_room() -> None:
     """Who finds a table full gets no port, and none is lost."""
     path = PROGRAMS / "nat.efsm"
@@ -792,14 +898,15 @@ def test_nat_has_no_room() -> None:
             assert ports([100], time) == [wanted]
 
 
+def many_flows(flow: int) -> bytes:
+    """A frame of one of more flows than there are ports."""
+    one = bytes(udp("192.168.0.1", "9.9.9.9", 5, 80))
+    return one[:29] + bytes([flow // 60_000]) + one[30:34] + (flow % 60_000).to_bytes(2, "big") + one[36:]
+
+
 def test_nat_runs_out_of_ports() -> None:
     """The last port is followed by the first; a port that is another flow's is given to nobody until it is free."""
     with Soft(PROGRAMS / "nat.efsm") as soft:
-        one = bytes(udp("192.168.0.1", "9.9.9.9", 5, 80))
-
-        def frame(flow: int) -> bytes:
-            return one[:29] + bytes([flow // 60_000]) + one[30:34] + (flow % 60_000).to_bytes(2, "big") + one[36:]
-
         # Slowly, so that those whose ports come again are over, and the table never has more than half of its contexts. One, which comes first,
         # keeps its own; it differs in its source alone from the flow that is given the same.
         gap, kept = 40_000, 4512
@@ -807,8 +914,8 @@ def test_nat_runs_out_of_ports() -> None:
         ports, told = [], 0
         for first in range(0, len(flows), 1000):
             soft.walk(first * gap)
-            assert soft.run(frame(kept), 1, first * gap)[0] == out(0)
-            frames = [(frame(flow), 1, flow * gap, 0) for flow in flows[first : first + 1000]]
+            assert soft.run(many_flows(kept), 1, first * gap)[0] == out(0)
+            frames = [(many_flows(flow), 1, flow * gap, 0) for flow in flows[first : first + 1000]]
             for verdict, result in soft.run_all(frames):
                 ports.append(int.from_bytes(result[34:36], "big") if verdict == out(0) else 0)
             told += sum(event["kind"] == "Notified" for event in soft.events())
@@ -816,7 +923,7 @@ def test_nat_runs_out_of_ports() -> None:
             ports[:3] == [1025, 1026, 1027] and ports[kept] == 1024 and ports[64510:] == [65534, 65535, 0, 1025, 1026]
         )
         # However often it asks, the port is its own when the other has been silent for long enough.
-        late, silent = frame(64512), 64_000 * gap
+        late, silent = many_flows(64512), 64_000 * gap
         assert soft.globals(0)[0] == 1027 and told == 1
         assert [soft.run(late, 1, silent + after * S)[0] for after in (100, 200, 300)] == [DROP] * 3
         verdict, result = soft.run(late, 1, silent + 301 * S)
@@ -852,7 +959,7 @@ def subscribers() -> Iterable[Step]:
         port = chance.choice((0, 1))
         source, destination = ends if port == 1 else ends[::-1]
         yield at, port, udp(source, destination, 1, 1, bytes(chance.randint(0, 1400)))
-    yield 900, 0, Ether(**MACS) / ARP()
+    yield 900, 0, ADDRESS_QUESTION
 
 
 def test_quota() -> None:
@@ -872,6 +979,13 @@ def test_quota_is_topped_up() -> None:
         assert told == [("Notified", 100_000 - 59 * 1400), ("Notified", (100_000 - 72 * 1400) % 2**32)]
         assert soft.insert(1, [subscriber], 2, [5000]) == "done"
         assert [soft.run(frame, 1, at)[0] for at in range(100, 106)] == [out(0)] * 4 + [DROP] * 2
+        soft.events()
+        # Who had little, or nothing, and then has much, is told of again.
+        for state in (1, 2):
+            assert soft.insert(1, [subscriber], state, [50_000]) == "done"
+            assert [soft.run(frame, 1, 150)[0] for _ in range(40)] == [out(0)] * 36 + [DROP] * 4
+            told = [event["registers"][0] for event in soft.events() if event["kind"] == "Notified"]
+            assert told == [50_000 - 23 * 1400, (50_000 - 36 * 1400) % 2**32]
         assert soft.remove(1, [subscriber]) == "done" and soft.contexts(1) == {}
         assert soft.run(frame, 1, 200)[0] == out(0)
 
@@ -1051,18 +1165,19 @@ def question6(src: str, dst: str) -> Packet:
     return Ether(**MACS, type=0x86DD) / IPv6(src=src, dst=dst) / UDP(sport=4000, dport=53)
 
 
-@pytest.mark.parametrize(
-    ("program", "port", "known", "new", "verdict"),
-    [
-        ("udp_firewall", 1, udp("10.0.0.1", "8.8.8.8", 4000, 53), udp("10.0.0.1", "8.8.8.8", 4001, 53), out(0)),
-        ("udp_firewall", 1, question6("2001:db8::1", "2001:db8::2"), question6("2001:db8::1", "2001:db8::3"), out(0)),
-        ("policer", 0, udp("10.0.0.1", "10.9.9.9", 1, 1), udp("10.0.0.2", "10.9.9.9", 1, 1), PASS),
-        ("super_spreader", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.2", "9.9.9.9", 1, 1), PASS),
-        ("quota", 1, udp("10.0.0.1", "9.9.9.9", 1, 1), udp("10.0.0.2", "9.9.9.9", 1, 1), out(0)),
-        ("paxos_acceptor", 0, message(P2A, 1, 1, 0, 0, 7), message(P2A, 2, 1, 0, 0, 7), out(1)),
-        ("tcp_tracking", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.1", "9.9.9.9", 2, 1), PASS),
-    ],
-)
+# A program, a port, a frame of a flow that fills its table, one of another, and what becomes of the first.
+NO_ROOM: list[tuple[str, int, Packet, Packet, tuple]] = [
+    ("udp_firewall", 1, udp("10.0.0.1", "8.8.8.8", 4000, 53), udp("10.0.0.1", "8.8.8.8", 4001, 53), out(0)),
+    ("udp_firewall", 1, question6("2001:db8::1", "2001:db8::2"), question6("2001:db8::1", "2001:db8::3"), out(0)),
+    ("policer", 0, udp("10.0.0.1", "10.9.9.9", 1, 1), udp("10.0.0.2", "10.9.9.9", 1, 1), PASS),
+    ("super_spreader", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.2", "9.9.9.9", 1, 1), PASS),
+    ("quota", 1, udp("10.0.0.1", "9.9.9.9", 1, 1), udp("10.0.0.2", "9.9.9.9", 1, 1), out(0)),
+    ("paxos_acceptor", 0, message(P2A, 1, 1, 0, 0, 7), message(P2A, 2, 1, 0, 0, 7), out(1)),
+    ("tcp_tracking", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.1", "9.9.9.9", 2, 1), PASS),
+]
+
+
+@pytest.mark.parametrize(("program", "port", "known", "new", "verdict"), NO_ROOM)
 def test_no_room(program: str, port: int, known: Packet, new: Packet, verdict: tuple) -> None:
     """With a table that one flow fills: the next is dropped, and the first is not harmed."""
     path = PROGRAMS / f"{program}.efsm"
@@ -1090,3 +1205,40 @@ SEQUENCES: dict[str, Callable[[], tuple[Model, Iterable[Step]]]] = {
     "syn_flood": lambda: (SynFlood(), syns()),
     "udp_firewall": lambda: (UdpFirewall(), conversations()),
 }
+
+
+def few_ports() -> Iterable[Scene]:
+    """NAT with tables of five contexts, then with all ports given, one of them to a flow that the host has put there."""
+
+    def asks(time: int, flow: int) -> Step:
+        return time, 1, udp("192.168.0.1", "9.9.9.9", flow, 80)
+
+    # Places of the first table are free a second sooner than those of the second.
+    yield 5, [*(asks(0, flow) for flow in range(8)), lambda soft: soft.walk(300 * S), asks(300 * S, 100)]
+    frames = [(0, 1, many_flows(flow)) for flow in range(65536 - 1024)]
+    yield 1 << 17, [lambda soft: soft.insert(1, [1025, 17], 1, [1, 1, 1, 1]), *frames]
+
+
+def credits() -> Iterable[Step | Callable[[Soft], object]]:
+    """A quota that is used up, and what the host makes of it: states, and how much is left."""
+    frame = udp("10.0.0.1", "9.9.9.9", 1, 1, bytes(1358))
+    for state, left in ((0, 2**32 - 1), (1, 50_000), (2, 5000), (2, 50_000)):
+        yield from [(0, 1, frame)] * 80
+        yield lambda soft, state=state, left=left: soft.insert(1, [0x0A000001], state, [left])
+    yield 0, 1, frame
+
+
+# Besides what a program is played with.
+MORE: dict[str, Callable[[], Iterable[Scene]]] = {
+    "load_balancer": lambda: [(5, crowd())],
+    "nat": few_ports,
+    "quota": lambda: [(16384, credits())],
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_every_row_is_taken(name: str) -> None:
+    scenes: list[Scene] = [(16384, SEQUENCES[name]()[1])]
+    scenes += [(1, [(0, port, known), (0, port, new)]) for program, port, known, new, _ in NO_ROOM if program == name]
+    scenes += MORE[name]() if name in MORE else []
+    assert never_taken(name, scenes) == []

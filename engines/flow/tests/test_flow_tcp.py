@@ -14,7 +14,7 @@ from scapy.layers.inet import IP, TCP, UDP, fragment
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
-from test_flow_programs import built, deep, is_hidden
+from test_flow_programs import DROP, PASS, Model, Step, built, deep, is_hidden, never_taken
 
 S = 1_000_000
 # Without them Scapy asks the network for them.
@@ -61,7 +61,8 @@ class Connection:
 
     def forged(self) -> Iterator[Event]:
         """What only an attacker sends into an open connection."""
-        far = self.chance.choice((1 << 21, 1 << 30, -(1 << 21), -(1 << 30)))
+        # Farther than windows are.
+        far = self.chance.choice(((1 << 30) + 1, 1 << 31, -(1 << 30) - 2, -(1 << 30) - (1 << 21)))
         for side in HOSTS:
             # A reset in the window that has not the next number ends nothing (RFC 5961): its host asks who sent it.
             yield side, self.segment(side, "RA", seq=self.chance.choice((1, 1000, 500_000))), True
@@ -148,7 +149,7 @@ def life(seed: int, pause: int = 4000 * S) -> Iterator[tuple[int, int, Packet, b
         connection = Connection(chance, 1000 + number // 2)
         if before and before.port == connection.port:
             # Hosts begin far from where they were (RFC 6528).
-            connection.number = {side: (last + (1 << 24)) % 2**32 for side, last in before.number.items()}
+            connection.number = {side: (last + (1 << 31)) % 2**32 for side, last in before.number.items()}
         before = connection
         parts = [connection.open(), connection.talk(chance.randint(0, 10))]
         # Some are left as they are: their host is gone, and its next connection may have the same port.
@@ -163,6 +164,13 @@ def life(seed: int, pause: int = 4000 * S) -> Iterator[tuple[int, int, Packet, b
             time += pause
             yield time, OUTSIDE, connection.segment(OUTSIDE, "A", 10), False
         time += 1
+
+
+def tracked(seed: int) -> tuple[Model, list[Step]]:
+    """The same, and what becomes of each frame, in their order."""
+    events = list(life(seed))
+    passes = iter([passes for _, _, _, passes in events])
+    return lambda _time, _port, packet: (PASS if next(passes) else DROP, packet), [event[:3] for event in events]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -180,17 +188,19 @@ def test_connections(seed: int) -> None:
         assert machine.run(frame, port, time) == expected
 
 
+def others() -> Iterator[tuple[Packet, bool]]:
+    """What is of no connection, and whether it comes in."""
+    yield Ether(**MACS) / ARP(), True
+    yield Ether(**MACS) / IP() / UDP(), True
+    yield from ((packet, False) for packet in deep(TCP(flags="A")))
+    yield from ((packet, not is_hidden(built(packet))) for packet in deep(UDP()))
+    yield Ether(**MACS, type=0x86DD) / IPv6() / TCP(flags="A"), False
+    yield from ((piece, False) for piece in fragment(Ether(**MACS) / IP() / TCP() / Raw(bytes(100)), fragsize=40))
+
+
 def test_everything_else() -> None:
     with Soft(PROGRAMS / "tcp_tracking.efsm") as soft:
-        pieces = fragment(Ether(**MACS) / IP() / TCP() / Raw(bytes(100)), fragsize=40)
-        for packet, enters in [
-            (Ether(**MACS) / ARP(), True),
-            (Ether(**MACS) / IP() / UDP(), True),
-            *((packet, False) for packet in deep(TCP(flags="A"))),
-            *((packet, not is_hidden(built(packet))) for packet in deep(UDP())),
-            (Ether(**MACS, type=0x86DD) / IPv6() / TCP(flags="A"), False),
-            *((piece, False) for piece in pieces),
-        ]:
+        for packet, enters in others():
             assert soft.run(bytes(packet), OUTSIDE, 0)[0] == ("pass" if enters else "drop",)
             if TCP not in packet:
                 assert soft.run(bytes(packet), INSIDE, 0)[0] == ("pass",)
@@ -263,12 +273,93 @@ def test_a_handshake_that_finds_no_room() -> None:
         assert goes((*second.sent[1], True), 122 * S - 1) is False
 
 
-def test_refused_connection() -> None:
-    """A port that is closed: the answer to the SYN is a reset, and then nothing is left."""
+def refused() -> Iterator[Event]:
+    """A port that is closed: the answer to the SYN is a reset."""
     connection = Connection(random.Random(1), 1)
+    yield from connection.send(INSIDE, "S")
+    yield OUTSIDE, connection.segment(OUTSIDE, "RA", ack=5), False
+    yield OUTSIDE, connection.segment(OUTSIDE, "RA"), True
+    yield OUTSIDE, connection.segment(OUTSIDE, "SA"), False
+
+
+def changed_mind(side: int) -> Iterator[Event]:
+    """A side that resets a connection before it is open; what the other side sends then is of none."""
+    connection = Connection(random.Random(2), 2)
+    yield from connection.send(INSIDE, "S")
+    yield from connection.send(OUTSIDE, "SA")
+    # From outside only with the right number.
+    yield OUTSIDE, connection.segment(OUTSIDE, "R", seq=1), False
+    yield side, connection.segment(side, "R"), True
+    yield INSIDE, connection.segment(INSIDE, "A"), False
+    yield OUTSIDE, connection.segment(OUTSIDE, "SA", seq=-1), False
+
+
+@pytest.mark.parametrize("events", [list(refused()), list(changed_mind(INSIDE)), list(changed_mind(OUTSIDE))])
+def test_handshakes_that_end(events: list[Event]) -> None:
+    """Nothing is left of them."""
     with Soft(PROGRAMS / "tcp_tracking.efsm") as soft:
-        for time, (side, packet, passes) in enumerate(connection.send(INSIDE, "S")):
-            assert (soft.run(bytes(packet), side, time)[0] != ("drop",)) == passes
-        assert soft.run(bytes(connection.segment(OUTSIDE, "RA", ack=5)), OUTSIDE, 9)[0] == ("drop",)
-        assert soft.run(bytes(connection.segment(OUTSIDE, "RA")), OUTSIDE, 10)[0] == ("pass",)
-        assert soft.contexts(0) == {} and soft.contexts(1) == {}
+        for time, (side, packet, passes) in enumerate(events):
+            assert (soft.run(bytes(packet), side, time)[0] == PASS) == passes, f"frame {time}"
+        assert soft.contexts(0) == soft.contexts(1) == {}
+
+
+def full_windows() -> Iterator[Event]:
+    """Sides that send as much as the largest window takes (RFC 7323, section 2.3) before anything of it is acknowledged."""
+    connection, window = Connection(random.Random(3), 3), (1 << 30) - (1 << 14)
+    yield from connection.send(INSIDE, "S")
+    yield from connection.send(OUTSIDE, "SA")
+    yield from connection.send(INSIDE, "A")
+    for side in (INSIDE, OUTSIDE, INSIDE):
+        for ahead in (0, 1 << 20, 1 << 29, window - 1000):
+            yield side, connection.segment(side, "A", 1000, seq=ahead), True
+        yield side, connection.segment(side, "A", 1000, seq=(1 << 30) - 999), False
+        # The first is lost, and comes again.
+        yield side, connection.segment(side, "A", 1000), True
+        connection.number[side] = (connection.number[side] + window) % 2**32
+        yield 1 - side, connection.segment(1 - side, "A"), True
+
+
+def unlucky_number() -> Iterator[Event]:
+    """A segment whose number is the one that the elements tell each other with 0 (tcp_tracking.efsm): it opens nothing by itself, and belongs to what is open."""
+    connection = Connection(random.Random(4), 4)
+    connection.number[INSIDE] = (3 << 30) - 1001
+    yield INSIDE, connection.segment(INSIDE, "A", 10, seq=1001), False
+    yield from connection.send(INSIDE, "S")
+    yield from connection.send(OUTSIDE, "SA")
+    yield from connection.send(INSIDE, "A", 1000)
+    yield from connection.send(INSIDE, "A", 1000)
+    yield *connection.sent[-1], True
+
+
+@pytest.mark.parametrize("events", [list(full_windows()), list(unlucky_number())])
+def test_numbers(events: list[Event]) -> None:
+    path = PROGRAMS / "tcp_tracking.efsm"
+    machine = Machine(path.read_text())
+    with Soft(path) as soft:
+        for time, (side, packet, passes) in enumerate(events):
+            result = soft.run(bytes(packet), side, time)
+            assert result[0] == (PASS if passes else DROP), f"frame {time}"
+            assert result == machine.run(bytes(packet), side, time)
+
+
+def test_every_row_is_taken() -> None:
+    def steps(*parts: Iterator[Event]) -> Iterator[Step]:
+        for time, (side, packet, _) in enumerate(event for part in parts for event in part):
+            yield time, side, packet
+
+    special = (refused(), changed_mind(INSIDE), changed_mind(OUTSIDE), unlucky_number())
+    first, second = (
+        steps(*(one.send(side, flags) for side, flags in ((INSIDE, "S"), (OUTSIDE, "SA"), (INSIDE, "A"))))
+        for one in (Connection(random.Random(port), port) for port in (5, 6))
+    )
+    # The second finds the handshake of the first forgotten, which is open; a third finds no room for its own.
+    no_room = [
+        *first,
+        lambda soft: soft.walk(61 * S),
+        *((time + 61 * S, side, packet) for time, side, packet in second),
+        *steps(Connection(random.Random(7), 7).send(INSIDE, "S")),
+    ]
+    everything_else = ((side, packet, passes) for packet, passes in others() for side in HOSTS)
+    scenes = [(16384, tracked(seed)[1]) for seed in range(6)]
+    scenes += [(16384, steps(*special, everything_else)), (1, no_room)]
+    assert never_taken("tcp_tracking", scenes) == []

@@ -1,0 +1,44 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The captures beside the programs of the flow engine, run as the engine's README says: what leaves, against plain Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from flow_captures import PLAYED, captures, shown
+from flow_card import exit_of
+from flow_soft import PROGRAMS
+from system import run_design
+
+DESIGN = PROGRAMS / "card.toml"
+PORTS = 3
+
+
+def test_every_program_has_captures() -> None:
+    assert {path.stem for path in PROGRAMS.glob("*.efsm")} == set(PLAYED)
+    names = {name for one in PLAYED for name in (f"{one}.0.pcap", f"{one}.1.pcap")} | {"flowlets.2.pcap"}
+    assert {path.name for path in PROGRAMS.glob("*.pcap")} == names
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_capture(name: str, tmp_path: Path) -> None:
+    frames = shown(name)
+    files = captures(name, frames)
+    for path, data in files.items():
+        assert path.read_bytes() == data, "made anew by engines/flow/tests/flow_captures.py"
+    inputs = [f"{path}@{path.stem[-1]}" for path in files]
+    run = run_design(DESIGN, inputs, tmp_path, "soft", "--program", f"flow={PROGRAMS / name}.efsm")
+    assert run.status == 0, run.stderr
+    wanted: dict[str, Counter] = {f"port{port}": Counter() for port in range(PORTS)}
+    dropped = 0
+    for _, port, _, verdict, left in frames:
+        exit_ = exit_of(verdict, port, PORTS)
+        if exit_ is None:
+            dropped += 1
+        else:
+            wanted[f"port{exit_}"][left] += 1
+    for port, expected in wanted.items():
+        assert Counter(run.frames.get(port, [])) == expected, port
+    assert run.result["drops"] == ({"blocked": dropped} if dropped else {})
