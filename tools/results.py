@@ -74,12 +74,14 @@ def readme_rows() -> list[str]:
     speed, synth, xdp = results["sim-speed"], results["synth"], results["xdp-rate"]
     flow, table, element = (results[f"flow-{name}"] for name in ("rate", "table", "latency"))
     unit = [pick(synth, metric, block="unit") for metric in ("lut", "ff", "bram", "uram")]
-    ratios = [(r["value"], r["case"]["block"]) for r in synth if r["metric"] == "fmax_ratio" and r["value"] is not None and r["case"]["block"] != "card"]
+    ratios = [
+        (r["value"], r["case"]["block"])
+        for r in synth
+        if r["metric"] == "fmax_ratio" and r["value"] is not None and r["case"]["block"] != "card"
+    ]
     slowest = min(ratios) if ratios else None
     area = (
-        " / ".join(number(v) for v in unit if v is not None)
-        if all(v is not None for v in unit)
-        else "not measured yet"
+        " / ".join(number(v) for v in unit if v is not None) if all(v is not None for v in unit) else "not measured yet"
     )
     rows = [
         (
