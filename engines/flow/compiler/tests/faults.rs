@@ -286,8 +286,9 @@ fn damaged_sources() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % below.max(1)
     };
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|file| file.extension().is_some_and(|kind| kind == "efsm")) {
+        let text = std::fs::read_to_string(file).unwrap();
         let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
         for _ in 0..100 {
             let mut words = words.clone();
