@@ -138,7 +138,7 @@ def test_a_program_is_swapped(target: str, tmp_path: Path) -> None:
         assert marks(card) == {bytes([4, 0])} and card.maps[".bss"][0] == {"frames": 20}
 
 
-def test_packet_units_are_not_swapped(target: str) -> None:
-    with Device.open(ROOT / "designs/forward.toml", target, units=1) as card:
+def test_packet_units_are_not_swapped() -> None:
+    with Device.open(ROOT / "designs/forward.toml", units=1) as card:
         with pytest.raises(UnsupportedError, match="reload it"):
             card.swap(ROOT / "engines/rpu/programs/forward.c")
