@@ -484,6 +484,7 @@ fn unit_counters(bus: &mut impl Bus, unit: u32) -> Result<UnitCounters, DeviceEr
         blocked: read(regs::RPU_HOST_BLOCKED)?,
         refused: read(regs::RPU_HOST_REFUSED)?,
         aborted: read(regs::XDP_HOST_ABORTED)?,
+        wild: read(regs::XDP_HOST_WILD)?,
         generated: read(regs::RPU_HOST_GENERATED)?,
         errors,
     })

@@ -152,6 +152,8 @@ pub struct UnitCounters {
     pub refused: u64,
     /// Frames that ended with XDP_ABORTED.
     pub aborted: u64,
+    /// Requests of XDP programs that led nowhere, and so failed: of what the compiler makes there is none; 0 on `soft`.
+    pub wild: u64,
     /// Frames that the program made; those sent count them, too.
     pub generated: u64,
     /// Error flags, bits as in INTERRUPT_FLAGS.
@@ -271,6 +273,7 @@ impl UnitCounters {
             blocked: diff(self.blocked, earlier.blocked),
             refused: diff(self.refused, earlier.refused),
             aborted: diff(self.aborted, earlier.aborted),
+            wild: diff(self.wild, earlier.wild),
             generated: diff(self.generated, earlier.generated),
             errors: self.errors,
         }

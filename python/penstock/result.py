@@ -84,6 +84,8 @@ class UnitCounters:
     """Frames dropped because the program's descriptor was refused, or the interface they were redirected to does not exist."""
     aborted: int
     """Frames that ended with XDP_ABORTED."""
+    wild: int
+    """Requests of XDP programs that led nowhere, and so failed: of what the compiler makes there is none; 0 on soft."""
     generated: int
     """Frames that the program made; tx_frames counts them, too, when they leave."""
     errors: int

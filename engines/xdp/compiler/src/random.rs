@@ -18,10 +18,16 @@ const CONTEXT: u8 = 6;
 const DATA: u8 = 7;
 const END: u8 = 8;
 const COUNTER: u8 = 9;
+/// What points behind the stack.
+const FRAME: u8 = 10;
 /// Bytes of the stack that hold numbers, and, behind them, the key and the value of a map's entry.
 const NUMBERS: i16 = 64;
 const KEY: i16 = 80;
 const VALUE: i16 = 112;
+/// Helpers of maps.
+const LOOKUP: u32 = 1;
+const UPDATE: u32 = 2;
+const DELETE: u32 = 3;
 /// Longest key and value of maps that are used.
 const MOST_KEY: u32 = 16;
 const MOST_VALUE: u32 = 32;
@@ -246,7 +252,7 @@ impl Writer {
         self.budget = self.budget.saturating_sub(1);
         // Calls take r1 to r5 and give r0, so that they stand where all of these are numbers.
         let calls = scope.numbers.len() == ALL.len();
-        match self.below(20) {
+        match self.below(21) {
             0..6 => self.arithmetic(scope),
             6..9 => self.stack(scope),
             9..12 if scope.packet > 0 => self.packet(scope),
@@ -258,6 +264,7 @@ impl Writer {
             // What moves the packet takes all checks back.
             18 if calls && scope.packet == 0 && !scope.in_loop => self.adjust(),
             19 if calls && self.card => self.ask(),
+            20 if calls && !self.maps.is_empty() => self.requests(scope),
             _ => self.one_operand(scope),
         }
     }
@@ -383,48 +390,135 @@ impl Writer {
 
     /// Puts the address of a place on the stack into a register.
     fn address(&mut self, dst: u8, offset: i16) {
-        self.push(mov(dst, Operand::Reg(Reg::FP)));
-        let src = Operand::Imm((-offset).into());
+        self.pointer(dst, (FRAME, -offset));
+    }
+
+    /// Puts the address of a place into a register: it is so far behind what another one points to.
+    fn pointer(&mut self, dst: u8, (base, offset): (u8, i16)) {
+        self.push(mov(dst, Operand::Reg(reg(base))));
+        let src = Operand::Imm(offset.into());
         self.push(Insn::Alu { op: AluOp::Add, width: Width::W64, dst: reg(dst), src });
     }
 
-    /// A lookup, an update or a removal; the keys are few.
+    /// A lookup, an update or a removal.
     fn map(&mut self, scope: Scope) {
-        let Entry { map, key, value, searched } = self.one(&self.maps.clone());
-        self.push(Insn::Alu { op: AluOp::And, width: Width::W64, dst: reg(4), src: Operand::Imm(3) });
-        self.push(Insn::Store { size: key_size(key), base: Reg::FP, offset: -KEY, src: Operand::Reg(reg(4)) });
-        self.push(Insn::LoadImm64 { dst: Reg::R1, imm: Imm64::Map(map) });
-        self.address(2, KEY);
-        match self.below(4) {
-            0 if searched => {
-                self.push(Insn::Call(Callee::Helper(3)));
+        let entry = self.one(&self.maps.clone());
+        let helper = self.helper(entry);
+        let absent = self.request(scope, entry, helper);
+        if helper != LOOKUP {
+            if let Some(absent) = absent {
+                self.here(absent);
+                self.renew(&[0]);
             }
-            1 => {
-                let size = if value >= 8 { Size::B8 } else { Size::B4 };
-                self.push(Insn::Store { size, base: Reg::FP, offset: -VALUE, src: Operand::Reg(reg(5)) });
-                self.address(3, VALUE);
-                let flags = self.below(3) as i32;
-                self.push(mov(4, Operand::Imm(flags)));
-                self.push(Insn::Call(Callee::Helper(2)));
-            }
-            _ => {
-                self.push(Insn::Call(Callee::Helper(1)));
-                self.renew(WITHOUT_R0);
-                let (width, right) = (Width::W64, Operand::Imm(0));
-                let null = self.push(Insn::Branch { cond: Cond::Eq, width, left: Reg::R0, right, offset: 0 });
-                let inner = Scope { numbers: WITHOUT_R0, ..scope };
-                for _ in 0..1 + self.below(3) {
-                    if value >= 8 && self.below(3) == 0 {
-                        self.atomic(inner, Reg::R0, 0);
-                    } else {
-                        self.access(inner, Reg::R0, 0, value as i16);
-                    }
-                }
-                self.here(null);
-                return self.renew(&[0]);
-            }
+            return self.renew(WITHOUT_R0);
         }
         self.renew(WITHOUT_R0);
+        let null = self.when_null();
+        let inner = Scope { numbers: WITHOUT_R0, ..scope };
+        for _ in 0..1 + self.below(3) {
+            if entry.value >= 8 && self.below(3) == 0 {
+                self.atomic(inner, Reg::R0, 0);
+            } else {
+                self.access(inner, Reg::R0, 0, entry.value as i16);
+            }
+        }
+        for skipped in [Some(null), absent].into_iter().flatten() {
+            self.here(skipped);
+        }
+        self.renew(&[0]);
+    }
+
+    /// Requests in a row, behind each an exit.
+    fn requests(&mut self, scope: Scope) {
+        for _ in 0..2 + self.below(2) {
+            let entry = self.one(&self.maps.clone());
+            let helper = self.helper(entry);
+            let absent = self.request(scope, entry, helper);
+            let cond = self.one(&[Cond::Eq, Cond::Ne]);
+            let right = Operand::Imm(0);
+            let on = self.push(Insn::Branch { cond, width: Width::W64, left: Reg::R0, right, offset: 0 });
+            let verdict = self.one(&[2, 3]);
+            self.push(mov(0, Operand::Imm(verdict)));
+            self.push(Insn::Exit);
+            for skipped in [Some(on), absent].into_iter().flatten() {
+                self.here(skipped);
+            }
+            self.renew(WITHOUT_R0);
+        }
+        self.renew(&[0]);
+    }
+
+    /// What is asked of a map.
+    fn helper(&mut self, entry: Entry) -> u32 {
+        match self.below(4) {
+            0 if entry.searched => DELETE,
+            1 => UPDATE,
+            _ => LOOKUP,
+        }
+    }
+
+    /// A branch over what comes, taken when r0 is null.
+    fn when_null(&mut self) -> usize {
+        let right = Operand::Imm(0);
+        self.push(Insn::Branch { cond: Cond::Eq, width: Width::W64, left: Reg::R0, right, offset: 0 })
+    }
+
+    /// Asks a map; the keys are few. Key and value lie on the stack, or one of them in the packet or in a value of an array: gives the branch over
+    /// it all that is taken when there is no such value, as far as the checker knows.
+    fn request(&mut self, scope: Scope, entry: Entry, helper: u32) -> Option<usize> {
+        let Entry { map, key, value, .. } = entry;
+        let place = self.below(6);
+        let room = match place {
+            0 => Some(key),
+            1 if helper == UPDATE => Some(value),
+            _ => None,
+        };
+        let absent = room.and_then(|bytes| self.home(bytes));
+        let (in_value, room) = ((0, 0), i32::from(scope.packet) - key.cast_signed());
+        let key_at = match place {
+            0 if absent.is_some() => in_value,
+            2 if room > 0 => (DATA, self.below(room as usize) as i16),
+            _ => (FRAME, -KEY),
+        };
+        let value_at = if place == 1 && absent.is_some() { in_value } else { (FRAME, -VALUE) };
+        self.push(Insn::Alu { op: AluOp::And, width: Width::W64, dst: reg(4), src: Operand::Imm(3) });
+        self.key(key, key_at);
+        self.pointer(2, key_at);
+        if helper == UPDATE {
+            let (size, (base, offset)) = (if value >= 8 { Size::B8 } else { Size::B4 }, value_at);
+            self.push(Insn::Store { size, base: reg(base), offset, src: Operand::Reg(reg(5)) });
+            self.pointer(3, value_at);
+            let flags = self.below(3) as i32;
+            self.push(mov(4, Operand::Imm(flags)));
+        }
+        self.push(Insn::LoadImm64 { dst: Reg::R1, imm: Imm64::Map(map) });
+        self.push(Insn::Call(Callee::Helper(helper)));
+        absent
+    }
+
+    /// Writes a key, its number from r4. What is behind that is 0, on the stack since the program began.
+    fn key(&mut self, bytes: u32, (base, first): (u8, i16)) {
+        let behind = if base == FRAME { 0 } else { bytes as i16 / 4 };
+        for offset in (0..behind).map(|word| first + 4 * word) {
+            self.push(Insn::Store { size: Size::B4, base: reg(base), offset, src: Operand::Imm(0) });
+        }
+        self.push(Insn::Store { size: key_size(bytes), base: reg(base), offset: first, src: Operand::Reg(reg(4)) });
+    }
+
+    /// Looks up a value of an array that has room for so many bytes: r0 points to it. Gives the branch that is taken when there is none.
+    fn home(&mut self, bytes: u32) -> Option<usize> {
+        let arrays: Vec<Entry> = self.maps.iter().filter(|it| !it.searched && it.value >= bytes).copied().collect();
+        if arrays.is_empty() {
+            return None;
+        }
+        let Entry { map, .. } = self.one(&arrays);
+        let index = self.below(2) as i32;
+        self.push(Insn::Store { size: Size::B4, base: Reg::FP, offset: -KEY, src: Operand::Imm(index) });
+        self.push(Insn::LoadImm64 { dst: Reg::R1, imm: Imm64::Map(map) });
+        self.address(2, KEY);
+        self.push(Insn::Call(Callee::Helper(LOOKUP)));
+        self.renew(WITHOUT_R0);
+        Some(self.when_null())
     }
 
     fn adjust(&mut self) {

@@ -8,7 +8,7 @@ mod common;
 use common::around::Around;
 use common::packets::packet;
 use common::world::{Plain, row_of};
-use common::{Numbers, compile, programs, root};
+use common::{Numbers, compile, corpus, programs, root};
 use penstock_xdp_compiler::back::code::Src;
 use penstock_xdp_compiler::back::{self, BackError, Compiled, Options};
 use penstock_xdp_compiler::check::check;
@@ -18,8 +18,8 @@ use penstock_xdp_compiler::maps::MapKind;
 use penstock_xdp_compiler::object::{Object, Program};
 use penstock_xdp_compiler::passes::optimize;
 use penstock_xdp_compiler::random;
-use penstock_xdp_compiler::rows::Lanes;
 use penstock_xdp_compiler::rows::run::{Machine, Surroundings};
+use penstock_xdp_compiler::rows::{Asks, Do, Lanes};
 use penstock_xdp_compiler::translate;
 
 /// A program of an object, in the form.
@@ -48,7 +48,7 @@ fn case(object: Object, program: &Program) -> Option<Case> {
     let mut optimized = plain.clone();
     optimize(&mut optimized);
     // As if packets had metadata, and as the compiler does it.
-    let around = helpers::Around { object: &object, facts: &facts, layout: &layout, metadata: true };
+    let around = helpers::Around { object: &object, source: program, facts: &facts, layout: &layout, metadata: true };
     let mut expanded = plain.clone();
     let stack = expand(&mut expanded, &around, facts.stack_depth.next_multiple_of(8)).stack;
     let plain = Form { program: plain, expanded, stack };
@@ -68,7 +68,7 @@ fn case(object: Object, program: &Program) -> Option<Case> {
 }
 
 fn cases() -> Vec<Case> {
-    let mut paths = programs();
+    let mut paths: Vec<_> = programs().into_iter().chain(corpus()).collect();
     paths.extend(
         ["good.c", "helpers.c", "inner.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name)),
     );
@@ -183,6 +183,23 @@ fn reach_of_requests() {
                 for (at, _) in node.reach.iter().filter_map(|touch| touch.at) {
                     let read = !matches!(at.base, Src::Var(_)) || node.reads().contains(&at.base);
                     assert!(read, "{}: {node:?}", case.name);
+                }
+            }
+        }
+    }
+}
+
+/// A key that a window can have whole is in one: the engine does not have to ask for it.
+#[test]
+fn keys_in_windows() {
+    let whole = ["simple_firewall", "router_ipv4", "blocklist", "blocklist_copies", "five_tuple", "long_keys", "macs"];
+    for case in cases().iter().filter(|case| whole.contains(&case.name.as_str()) || case.name == "headers_as_key") {
+        for lanes in Lanes::ALL {
+            let compiled = rows(case, &case.optimized, lanes);
+            for node in compiled.code.blocks.iter().flat_map(|block| &block.nodes) {
+                let Do::Request { asks, .. } = &node.op else { continue };
+                if let Asks::Lookup { key, .. } | Asks::Update { key, .. } | Asks::Delete { key, .. } = asks {
+                    assert_eq!(key.is_some(), whole.contains(&case.name.as_str()), "{}: {node:?}", case.name);
                 }
             }
         }

@@ -7,7 +7,7 @@ mod common;
 use common::kernel::{self, Maps, allowed, loaded};
 use common::packets::packet;
 use common::world::Plain;
-use common::{Numbers, compile, programs, root};
+use common::{Numbers, compile, corpus, programs, root};
 use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::helpers::{Around, expand};
 use penstock_xdp_compiler::ir::{
@@ -40,7 +40,7 @@ fn expanded(object: &Object, program: &object::Program, plain: &ir::Program) -> 
     let (layout, mut first) = (Layout::plain(object), plain.clone());
     let facts = check(object, program).unwrap().facts;
     let stack = facts.stack_depth.next_multiple_of(8);
-    expand(&mut first, &Around { object, facts: &facts, layout: &layout, metadata: true }, stack);
+    expand(&mut first, &Around { object, source: program, facts: &facts, layout: &layout, metadata: true }, stack);
     let (second, _) = translate::form(object, program, &facts, &layout).unwrap();
     for form in [&first, &second] {
         verify(form).unwrap_or_else(|broken| panic!("{}: {broken}\n{form}", program.name));
@@ -50,7 +50,7 @@ fn expanded(object: &Object, program: &object::Program, plain: &ir::Program) -> 
 
 /// All programs that the tests have: those that are shipped, and those of the checker's tests.
 fn cases() -> Vec<Case> {
-    let mut paths = programs();
+    let mut paths: Vec<_> = programs().into_iter().chain(corpus()).collect();
     paths.extend(["good.c", "helpers.c"].map(|name| root().join("engines/xdp/compiler/tests/objects").join(name)));
     let mut cases = Vec::new();
     for path in paths {

@@ -278,7 +278,7 @@ fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Wh
             }
             Do::Request { asks, answer, .. } => {
                 // Its context goes on with the answer, and what it reaches is its context's only while that is there.
-                let held = leaves && (answer || !touched.is_empty() || needs_memory(&asks));
+                let held = leaves && (answer || !touched.is_empty());
                 let redirects = others().any(|other| matches!(other.op, Do::Redirect { .. }));
                 let meets = |touched: &Touched| {
                     others().any(|other| {
@@ -296,15 +296,6 @@ fn together(all: &[&Acting], touched: &[Touched], leaves: bool) -> Result<(), Wh
         }
     }
     Ok(())
-}
-
-/// Whether the engine reads a request's key or value while its context waits: no window has them.
-fn needs_memory(asks: &Asks<Place>) -> bool {
-    match asks {
-        Asks::Update { .. } => true,
-        Asks::Lookup { key, .. } | Asks::Delete { key, .. } => key.is_none(),
-        _ => false,
-    }
 }
 
 /// Whether a lane acts.

@@ -3,6 +3,7 @@
 
 use penstock_xdp_compiler::check::find_helper;
 use penstock_xdp_compiler::ir::{Memory, Special, World, map_pointer};
+use penstock_xdp_compiler::maps::MapShape;
 use penstock_xdp_compiler::object::Object;
 use penstock_xdp_compiler::rows::Asks;
 use penstock_xdp_compiler::rows::run::{Asked, Outside};
@@ -13,11 +14,17 @@ use super::world::{Plain, map_of};
 pub struct Around {
     pub world: Plain,
     key_bytes: Vec<u32>,
+    value_bytes: Vec<u32>,
 }
 
 impl Around {
     pub fn new(object: &Object) -> Around {
-        Around { world: Plain::new(object), key_bytes: object.maps.iter().map(|map| map.shape.key_bytes).collect() }
+        let sizes = |of: fn(&MapShape) -> u32| object.maps.iter().map(|map| of(&map.shape)).collect();
+        Around {
+            world: Plain::new(object),
+            key_bytes: sizes(|shape| shape.key_bytes),
+            value_bytes: sizes(|shape| shape.value_bytes),
+        }
     }
 }
 
@@ -63,6 +70,11 @@ impl Outside for Around {
         // The world reads it from memory: from the far end of the stack of a copy.
         let mut copy = memory.clone();
         copy.write(0x2_0000, &key).unwrap();
+        // A value comes from the stack or the packet, too: nothing else is the context's.
+        if let Asks::Update { .. } = asked.asks {
+            let bytes = self.value_bytes[map as usize];
+            assert!(memory.read(asked.args[1], bytes).is_some(), "{asked:?}");
+        }
         let args = [map_pointer(map), 0x2_0000, asked.args[1], asked.args[2], 0];
         self.world.call(&mut copy, find_helper(number).unwrap(), Some(map), &args).unwrap()
     }

@@ -64,11 +64,20 @@ pub fn compile_text(name: &str, text: &str, flags: &[&str]) -> Vec<u8> {
 
 /// The shipped programs, by path.
 pub fn programs() -> Vec<PathBuf> {
-    let folder = std::fs::read_dir(root().join("engines/xdp/programs")).unwrap();
+    sources("engines/xdp/programs")
+}
+
+fn sources(folder: &str) -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(root().join(folder)).unwrap();
     let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
     paths.sort();
     paths
+}
+
+/// Small programs as users write them, one idea each, by path.
+pub fn corpus() -> Vec<PathBuf> {
+    sources("engines/xdp/tests/corpus")
 }
 
 /// Numbers that look random and are the same each time (xorshift).
