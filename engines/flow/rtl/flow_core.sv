@@ -10,12 +10,13 @@
 //                                       │           └── 2 behind ────┤           │
 //                                       └────── 3, 4, 5 behind ──────┴───────────┘
 //
-// One operation a cycle, seven cycles; nothing stands still behind T. In T an operation waits
+// One operation a cycle, seven cycles, in their order: nothing stands still behind T, and what waits in T holds all that come after it. It waits there
 //   - for the one ahead, when both are frames of one flow, or the program writes globals: one cycle;
 //   - while one that moves, looks at or changes places on the host's behalf and it share one, up to five cycles;
 //   - while one that looks at a slot of the stash is ahead, up to five cycles;
-//   - while a frame of its flow that came at another time is ahead: what that leaves may have expired by now;
-//   - in programs that evict, while a frame ahead shares a place with it, unless that has its own context there: up to five cycles.
+//   - while a frame of its flow that came in another microsecond is ahead: what that leaves may have expired by now; up to five of
+//     a microsecond's 250 cycles;
+//   - in programs that evict, while a frame ahead shares a place with it, unless both are of one flow, whose context is there: up to five cycles.
 // A context that is newer than what was read comes from the operation ahead of the same key: it is at most five ahead. So each operation sees all
 // that those before it did, at its own time, and the table changes in A alone, in their order.
 //
@@ -110,6 +111,11 @@ module flow_core
   localparam int unsigned Patience = 4096;  // at most, but for what the last entry brings
   localparam int unsigned PatienceOfEntry = 256;
   localparam int unsigned PatienceEvery = 32;  // cycles
+
+  // The walker comes to the stash's slots by the addresses of a way.
+  if (Entries / Ways < StashEntries) begin : gen_entries
+    $error("flow_core: Entries must be %0d at least", Ways * StashEntries);
+  end
 
   typedef logic [KeyBits-1:0] key_t;
   typedef logic [AddrW-1:0] addr_t;
