@@ -216,9 +216,28 @@ char _license[] SEC("license") = "GPL";
 """
 
 
+# A value to be copied, and little stack left.
+WIDE = """#include <bpf.h>
+struct wide { __u64 words[32]; };
+struct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, struct wide); __uint(max_entries, 4); } table SEC(".maps");
+static const volatile struct wide fresh = {{1}};
+SEC("xdp") int beyond(struct xdp_md *ctx) {
+  volatile __u64 own[40] = {};
+  own[ctx->rx_queue_index & 31] = 1;
+  __u32 key = own[3];
+  return bpf_map_update_elem(&table, &key, (const void *)&fresh, BPF_ANY) ? XDP_DROP : XDP_TX;
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
     [
+        (
+            WIDE,
+            "program.c:9: instruction 58 of beyond() in section `xdp`) with a key or value in a map's memory, a copy of which needs "
+            "256 bytes of the stack: the program itself may use 256",
+        ),
         (
             BEYOND % '({ static const char s[] = "%s"; bpf_trace_printk(s, 3, s); })',
             "it calls bpf_trace_printk() with %s",
@@ -237,7 +256,7 @@ char _license[] SEC("license") = "GPL";
             "give it fewer entries",
         ),
     ],
-    ids=["print", "copies", "own", "room"],
+    ids=["stack", "print", "copies", "own", "room"],
 )
 def test_what_rtl_has_not_is_said(source: str, told: str, make_design: DesignMaker, tmp_path: Path) -> None:
     program = tmp_path / "program.c"

@@ -168,6 +168,7 @@ fn facts(source: &object::Program, frame: u32) -> Facts {
             0,
             Access {
                 region: Some(region),
+                outside: false,
                 offset: (offset, offset),
                 bytes: size.bytes(),
                 writes: true,

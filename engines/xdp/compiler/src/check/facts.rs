@@ -62,6 +62,8 @@ fn reach(pointer: &Pointer, more: i64) -> (i64, i64) {
 pub struct Access {
     /// None: on different paths in different regions.
     pub region: Option<Region>,
+    /// On all paths in values of maps, or in records.
+    pub outside: bool,
     /// Smallest and largest offset of the first byte from the region's beginning; equal when it is one place.
     pub offset: (i64, i64),
     /// How many bytes, at most.
@@ -163,13 +165,15 @@ impl Facts {
         }
         let accesses = &mut self.insns[slot].accesses;
         let proofs = pointer.proof.filter(|_| pointer.in_packet());
+        let outside = matches!(pointer.region, Region::MapValue(_) | Region::Record(_));
         match accesses.iter_mut().find(|(known, _)| *known == arg) {
             None => {
                 let proofs = proofs.into_iter().collect();
-                accesses.push((arg, Access { region: Some(pointer.region), offset, bytes, writes, proofs }));
+                accesses.push((arg, Access { region: Some(pointer.region), outside, offset, bytes, writes, proofs }));
             }
             Some((_, known)) => {
                 known.region = known.region.filter(|region| *region == pointer.region);
+                known.outside &= outside;
                 known.offset = (known.offset.0.min(offset.0), known.offset.1.max(offset.1));
                 known.bytes = known.bytes.max(bytes);
                 known.writes |= writes;

@@ -88,6 +88,8 @@ pub enum Space {
     Map(u32),
     /// A record of a ring buffer.
     Record,
+    /// Values of several maps, or records: neither packet nor stack.
+    Shared,
     /// Not known before the program runs.
     Any,
 }

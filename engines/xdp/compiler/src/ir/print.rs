@@ -43,6 +43,7 @@ impl Display for Place {
             Space::Stack => "stack".into(),
             Space::Map(map) => format!("map{map}"),
             Space::Record => "record".into(),
+            Space::Shared => "shared".into(),
             Space::Any => "any".to_owned(),
         };
         write!(f, "{space}.{}[{}{:+}]", self.bytes, self.base, self.offset)

@@ -71,7 +71,7 @@ impl Lower<'_> {
 
     /// What a request or call that reaches a place has to do with packet and stack.
     pub(super) fn touch(&mut self, place: &Place, writes: bool) -> Vec<Touch> {
-        if matches!(place.space, Space::Map(_) | Space::Record) {
+        if matches!(place.space, Space::Map(_) | Space::Record | Space::Shared) {
             return vec![];
         }
         let (base, offset) = self.base(place.base);

@@ -152,6 +152,7 @@ impl Builder<'_> {
             // The same map can be in several, and be one of the object's own: all of them count as one.
             Some(Region::MapValue(_)) => Space::Map(self.outer().unwrap_or_default()),
             Some(Region::Record(_)) => Space::Record,
+            None if access.outside => Space::Shared,
             Some(Region::Socket) | None => Space::Any,
         }
     }
