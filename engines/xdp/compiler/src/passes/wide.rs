@@ -169,7 +169,13 @@ pub(super) fn passes(op: &Op, place: &Place, store: bool) -> bool {
 /// Whether two places have no byte in common, for sure.
 fn apart(a: &Place, b: &Place) -> bool {
     if a.space != b.space {
-        return a.space != Space::Any && b.space != Space::Any;
+        // What is one of several maps' may be any map's.
+        let elsewhere = |one: Space, other: Space| match one {
+            Space::Any => false,
+            Space::Shared => matches!(other, Space::Packet | Space::Stack),
+            _ => true,
+        };
+        return elsewhere(a.space, b.space) && elsewhere(b.space, a.space);
     }
     let (from, to) = (i64::from(a.offset), i64::from(b.offset));
     let beside = from + i64::from(a.bytes) <= to || to + i64::from(b.bytes) <= from;
@@ -179,5 +185,26 @@ fn apart(a: &Place, b: &Place) -> bool {
             x + i64::from(a.bytes) <= y || y + i64::from(b.bytes) <= x
         }
         (x, y) => x == y && beside,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_any_maps_is_not_apart_from_one() {
+        let at = |space| Place { space, base: Arg::Const(0), offset: 0, bytes: 4 };
+        let cases = [
+            (Space::Map(0), Space::Map(1), true),
+            (Space::Map(0), Space::Shared, false),
+            (Space::Record, Space::Shared, false),
+            (Space::Stack, Space::Shared, true),
+            (Space::Packet, Space::Stack, true),
+            (Space::Stack, Space::Any, false),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!([apart(&at(a), &at(b)), apart(&at(b), &at(a))], [expected; 2], "{a:?} {b:?}");
+        }
     }
 }
