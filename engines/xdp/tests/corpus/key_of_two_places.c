@@ -21,12 +21,13 @@ SEC("xdp") int key_of_two_places(struct xdp_md *ctx) {
   struct ethhdr *eth = frame_start(ctx);
   struct iphdr *ip = (void *)(eth + 1);
   if ((void *)(ip + 1) > end || eth->h_proto != bpf_htons(ETH_P_IP)) return XDP_PASS;
-  __be32 own = ip->saddr, *key = bpf_map_lookup_elem(&aliases, &own);
+  __be32 own = 0, *key = bpf_map_lookup_elem(&aliases, &ip->saddr);
   __u64 one = 1;
   if (!key) {
-    bpf_map_update_elem(&aliases, &own, &ip->daddr, BPF_ANY);
+    bpf_map_update_elem(&aliases, &ip->saddr, &ip->daddr, BPF_ANY);
     key = &own;
   }
+  own = ip->daddr;
   __u64 *count = bpf_map_lookup_elem(&hosts, key);
   if (count) {
     __sync_fetch_and_add(count, 1);

@@ -3,7 +3,7 @@
 #include <packet.h>
 
 struct name {
-  __u8 bytes[48];
+  __u8 bytes[47];
 };
 
 struct {
@@ -29,7 +29,7 @@ SEC("xdp") int scratch_key(struct xdp_md *ctx) {
   struct name *name = bpf_map_lookup_elem(&scratch, &zero);
   if (!name) return XDP_ABORTED;
   __builtin_memcpy(name->bytes + 7, &ip->saddr, 4);
-  name->bytes[47] = ip->protocol;
+  name->bytes[46] = ip->protocol;
   __u32 *count = bpf_map_lookup_elem(&names, name);
   if (!count) {
     __u32 first = 1;
