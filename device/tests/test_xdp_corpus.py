@@ -21,6 +21,7 @@ ADDRESS = int.from_bytes(ADDRESSES[1], "little")
 ENTRIES: dict[str, dict[str, Any]] = {
     "blocklist": {"blocked": {str(ADDRESS): 1}, "ports": {str(0x3500): 1}},
     "blocklist_copies": {"blocked": {str(ADDRESS): 1}},
+    "kept_when_blocked": {"blocked": {str(ADDRESS): 1}},
     "to_port": {"blocked": {str(ADDRESS): 1}, "ports": {"0": 2, "1": 1, "2": 16}},
     "to_port_by_tag": {"ports": {"1": 2, "2": 16, "5": 1}},
     "allow_and_block": {

@@ -1,0 +1,32 @@
+/* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
+/* A delete behind an exit: what the exit keeps from it is still there. */
+#include <packet.h>
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __type(key, __be32);
+  __type(value, __u64);
+  __uint(max_entries, 64);
+} blocked SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __type(key, __be32);
+  __type(value, __u64);
+  __uint(max_entries, 64);
+} flows SEC(".maps");
+
+SEC("xdp") int kept_when_blocked(struct xdp_md *ctx) {
+  void *end = frame_end(ctx);
+  struct ethhdr *eth = frame_start(ctx);
+  struct iphdr *ip = (void *)(eth + 1);
+  if ((void *)(ip + 1) > end || eth->h_proto != bpf_htons(ETH_P_IP)) return XDP_PASS;
+  __u64 one = 1;
+  if (ip->protocol == IPPROTO_UDP) {
+    bpf_map_update_elem(&flows, &ip->saddr, &one, BPF_ANY);
+    return XDP_TX;
+  }
+  if (bpf_map_lookup_elem(&blocked, &ip->saddr)) return XDP_DROP;
+  bpf_map_delete_elem(&flows, &ip->saddr);
+  return XDP_PASS;
+}
