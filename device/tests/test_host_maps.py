@@ -277,7 +277,9 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     assert loaded.startswith(f"waits for `prog swap`: units 0..1: maps of {other}; maps: .rodata, ")
     other.write_text("int broken")
     assert up.ctl("prog", "list").endswith(loaded) and "33 entries" in up.ctl("map", "list")
-    assert "other.c:1:11: error" in up.refusal("prog", "load", other)
+    for action in ("load", "swap"):
+        assert "other.c:1:11: error" in up.refusal("prog", action, other)
+    assert up.ctl("prog", "list").endswith(loaded)
     assert up.ctl("prog", "swap").endswith("; begun anew: flows\n")
     assert "34 entries" in up.ctl("map", "list") and "waits" not in up.ctl("prog", "list")
     assert up.call("prog", "list").stdout == up.ctl("prog", "list")

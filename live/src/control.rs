@@ -380,8 +380,11 @@ impl Connection {
     fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Design, usize, GroupImage), String> {
         let design = self.design();
         let index = self.xdp_group(&design, group.as_deref())?;
-        let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
-        if let (None, Some((file, image))) = (&program, waiting) {
+        // Who names another one leaves the one that waits where it is.
+        let waiting = || self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        if program.is_none()
+            && let Some((file, image)) = waiting()
+        {
             let programs = vec![ForGroup { group, value: file }];
             let design =
                 design.with(Override { programs, ..Override::default() }).map_err(|error| error.to_string())?;
