@@ -2,20 +2,22 @@
 //! `penstock synth`: area and speed of the card's blocks, beside the paper's tables.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use penstock_device::Root;
+use serde_json::Value;
 
 use crate::bench::row::{self, Row};
 use crate::files;
-use crate::synth::SynthError;
 use crate::synth::area::{self, Area};
 use crate::synth::registry::{self, Block, Figures, Router, Sources, Sum};
 use crate::synth::timing::{self, Repository, Timing};
 use crate::synth::tools::Tools;
+use crate::synth::{SynthError, io_error};
 
 /// No block of the 250 MHz domain may be slower than this part of the reference core.
 const LOWEST_RATIO: f64 = 0.9;
@@ -40,7 +42,7 @@ pub struct Args {
     /// Measures only this.
     #[arg(long, value_enum)]
     pub only: Option<Kind>,
-    /// Also writes bench/results/synth.json, and the placements into bench/placements.
+    /// Also writes the figures into bench/results/synth.json, where those that were not measured stay, and the placements into bench/placements.
     #[arg(long)]
     pub save: bool,
     /// Measures nothing: only says whether the tools can read the blocks.
@@ -150,7 +152,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         .zip(bases)
         .filter_map(|(router, measured)| Some((*router, measured.timing.as_ref()?.median().fmax_mhz)))
         .collect();
-    let lines = lines(&blocks, &registry.sums, measured, &base);
+    let values = values(&blocks, measured, &base);
+    let lines = lines(&blocks, &registry.sums, &values);
     print!("{}", table(&reference.name, bases[0].area, &base, &lines));
     for failure in bases.iter().flat_map(|measured| &measured.failures) {
         println!("{failure}");
@@ -159,11 +162,13 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         print!("{}", about_placements(name, measured));
     }
     print!("{}", remarks(&blocks, measured, &base, args.paths));
-    let text =
-        row::to_json(&rows(&lines)).map_err(|e| SynthError::Output { path: "synth".into(), message: e.to_string() })?;
-    let saved = args.save.then(|| root.join("bench/results/synth.json"));
-    for path in args.json.iter().chain(&saved) {
-        files::write(path, &text)?;
+    if let Some(path) = &args.json {
+        write(path, &lines)?;
+    }
+    if args.save {
+        let path = root.join("bench/results/synth.json");
+        let all = beside(saved(&path)?, values);
+        write(&path, &self::lines(&registry.blocks, &registry.sums, &all))?;
     }
 
     let failed: Vec<&str> = references
@@ -259,18 +264,68 @@ struct Line<'a> {
     router: Option<Router>,
 }
 
-/// The figures of the blocks, then those of the sums whose blocks were all measured.
-fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], measured: &[Measured], base: &Base) -> Vec<Line<'a>> {
+/// Figures of blocks by their names, and their MHz.
+type Values = BTreeMap<String, (Figures, Option<f64>)>;
+
+/// What this run has measured.
+fn values(blocks: &[Block], measured: &[Measured], base: &Base) -> Values {
+    let value = |block: &Block, measured: &Measured| {
+        let mhz = measured.timing.as_ref().map(|timing| timing.median().fmax_mhz);
+        (figures(measured.area, ratio(block, measured, base)), mhz)
+    };
+    blocks.iter().zip(measured).map(|(block, measured)| (block.name.clone(), value(block, measured))).collect()
+}
+
+/// What earlier runs have saved; nothing before the first.
+fn saved(path: &Path) -> Result<Values, SynthError> {
+    if !path.exists() {
+        return Ok(Values::new());
+    }
+    let text = fs::read_to_string(path).map_err(io_error(path))?;
+    let rows = serde_json::from_str(&text)
+        .map_err(|error| SynthError::Output { path: path.into(), message: error.to_string() })?;
+    Ok(values_of(rows))
+}
+
+/// The figures in rows; speeds are not in them but as ratios.
+fn values_of(rows: Vec<Row>) -> Values {
+    let mut values = Values::new();
+    for row in rows {
+        let Some(block) = row.case.get("block").and_then(Value::as_str) else { continue };
+        let (figures, _) = values.entry(block.into()).or_default();
+        if let Some((.., slot)) = METRICS.iter().find(|(metric, ..)| *metric == row.metric) {
+            *slot(figures) = Some(row.value);
+        }
+    }
+    values
+}
+
+/// `before`, with all that was measured `now` in its place.
+fn beside(mut before: Values, now: Values) -> Values {
+    for (block, (mut figures, mhz)) in now {
+        let slot = before.entry(block).or_default();
+        for (.., of) in METRICS {
+            if let Some(value) = *of(&mut figures) {
+                *of(&mut slot.0) = Some(value);
+            }
+        }
+        slot.1 = mhz;
+    }
+    before
+}
+
+/// The figures of the blocks, then those of the sums whose blocks all have some.
+fn lines<'a>(blocks: &'a [Block], sums: &'a [Sum], values: &Values) -> Vec<Line<'a>> {
     let mut lines: Vec<Line> = blocks
         .iter()
-        .zip(measured)
-        .map(|(block, measured)| Line {
+        .filter_map(|block| Some((block, values.get(&block.name)?)))
+        .map(|(block, (value, fmax_mhz))| Line {
             name: &block.name,
             about: &block.about,
             paper: block.paper,
             goal: block.goal,
-            value: figures(measured.area, ratio(block, measured, base)),
-            fmax_mhz: measured.timing.as_ref().map(|timing| timing.median().fmax_mhz),
+            value: *value,
+            fmax_mhz: *fmax_mhz,
             router: Some(block.timing.router),
         })
         .collect();
@@ -316,21 +371,29 @@ fn figures(area: Option<Area>, fmax_ratio: Option<f64>) -> Figures {
     }
 }
 
+/// Metric, its unit, and where it is found.
+type Metric = (&'static str, &'static str, fn(&mut Figures) -> &mut Option<f64>);
+const METRICS: [Metric; 6] = [
+    ("lut", "LUT", |f| &mut f.lut),
+    ("ff", "FF", |f| &mut f.ff),
+    ("bram", "36 Kbit blocks", |f| &mut f.bram),
+    ("uram", "288 Kbit blocks", |f| &mut f.uram),
+    ("dsp", "DSP", |f| &mut f.dsp),
+    ("fmax_ratio", "of the reference core", |f| &mut f.fmax_ratio),
+];
+
+fn write(path: &Path, lines: &[Line]) -> Result<(), SynthError> {
+    let text = row::to_json(&rows(lines))
+        .map_err(|error| SynthError::Output { path: path.into(), message: error.to_string() })?;
+    Ok(files::write(path, &text)?)
+}
+
 fn rows(lines: &[Line]) -> Vec<Row> {
-    /// Metric, its unit, and where it is found.
-    type Metric = (&'static str, &'static str, fn(&Figures) -> Option<f64>);
-    const METRICS: [Metric; 6] = [
-        ("lut", "LUT", |f| f.lut),
-        ("ff", "FF", |f| f.ff),
-        ("bram", "36 Kbit blocks", |f| f.bram),
-        ("uram", "288 Kbit blocks", |f| f.uram),
-        ("dsp", "DSP", |f| f.dsp),
-        ("fmax_ratio", "of the reference core", |f| f.fmax_ratio),
-    ];
     let mut rows = Vec::new();
     for line in lines {
         for (metric, unit, of) in METRICS {
-            let Some(value) = of(&line.value) else { continue };
+            let read = |mut figures: Figures| *of(&mut figures);
+            let Some(value) = read(line.value) else { continue };
             let mut case = BTreeMap::from_iter([("block".to_string(), line.name.into())]);
             if let Some(router) = line.router.filter(|_| metric == "fmax_ratio") {
                 case.insert("router".into(), router.name().into());
@@ -340,9 +403,9 @@ fn rows(lines: &[Line]) -> Vec<Row> {
                 case,
                 metric: metric.into(),
                 unit: unit.into(),
-                paper: of(&line.paper),
+                paper: read(line.paper),
                 peer: None,
-                goal: of(&line.goal),
+                goal: read(line.goal),
                 value,
             });
         }
@@ -441,4 +504,34 @@ fn slower_than(limit: f64, blocks: &[Block], measured: &[Measured], base: &Base)
     let ratios =
         blocks.iter().zip(measured).filter_map(|(block, measured)| Some((block, ratio(block, measured, base)?)));
     ratios.filter(|(_, ratio)| *ratio < limit).map(|(block, ratio)| format!("{} ({ratio:.2})", block.name)).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_were_not_measured_stay_saved() {
+        let registry: registry::Registry = toml::from_str(
+            "[reference]\nname = \"r\"\ntop = \"r\"\nfile = \"r.v\"\n\
+             [[block]]\nname = \"a\"\nabout = \"\"\ntop = \"a\"\nfiles = []\n\
+             [[block]]\nname = \"b\"\nabout = \"\"\ntop = \"b\"\nfiles = []\n\
+             [[sum]]\nname = \"both\"\nabout = \"\"\nof = { a = 1, b = 2 }\n",
+        )
+        .unwrap();
+        let area = |lut| Figures { lut: Some(lut), ..Figures::default() };
+        let mut rows = Vec::new();
+        let mut save = |block: &str, figures| {
+            let now = Values::from([(block.to_string(), (figures, None))]);
+            let all = beside(values_of(std::mem::take(&mut rows)), now);
+            rows = super::rows(&lines(&registry.blocks, &registry.sums, &all));
+        };
+        save("a", Figures { fmax_ratio: Some(1.5), ..area(10.0) });
+        save("b", area(1.0));
+        save("a", area(20.0));
+        let found: Vec<_> =
+            rows.iter().map(|row| (row.case["block"].as_str().unwrap(), row.metric.as_str(), row.value)).collect();
+        assert_eq!(found, [("a", "lut", 20.0), ("a", "fmax_ratio", 1.5), ("b", "lut", 1.0), ("both", "lut", 22.0)]);
+    }
 }
