@@ -38,7 +38,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// How fast frames enter. `soft` takes them as fast as it can whatever this says.
+/// How fast frames enter. `soft` takes them as fast as it can whatever this says, but in turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
     /// Line rate, but no frame starts while its port is paused: nothing overflows.
@@ -49,17 +49,23 @@ pub enum Rate {
     Gbps(f64),
     /// Ports of so many Gb/s: no byte comes or leaves faster. So a card at another clock is measured: what counts is how many bytes a cycle brings.
     Ports(f64),
+    /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped. An inline chain finds the time at
+    /// which it was captured. So programs that remember see the same on both targets.
+    Turns,
 }
 
 impl Rate {
-    /// Parses `lossless`, `line` or a number of Gb/s.
+    /// Parses `lossless`, `line`, `turns` or a number of Gb/s.
     pub fn parse(word: &str) -> Result<Self, String> {
         match word {
             "lossless" => Ok(Self::Lossless),
             "line" => Ok(Self::Line),
+            "turns" => Ok(Self::Turns),
             _ => match word.parse() {
                 Ok(gbps) if (0.001..=100.0).contains(&gbps) => Ok(Self::Gbps(gbps)),
-                _ => Err(format!("`{word}` is no rate: give `lossless`, `line`, or Gb/s between 0.001 and 100")),
+                _ => {
+                    Err(format!("`{word}` is no rate: give `lossless`, `line`, `turns`, or Gb/s between 0.001 and 100"))
+                }
             },
         }
     }
@@ -69,6 +75,7 @@ impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lossless => f.write_str("line rate with pauses"),
+            Self::Turns => f.write_str("one frame at a time"),
             Self::Line => f.write_str("line rate"),
             Self::Gbps(gbps) => write!(f, "{gbps} Gb/s a port"),
             Self::Ports(gbps) => write!(f, "line rate of ports of {gbps} Gb/s"),

@@ -44,6 +44,8 @@ pub struct SoftDevice {
     /// What programs have printed that do not run any more, and how many lines were lost since the load.
     log: Log,
     waiting: Traffic,
+    /// Frames come one at a time.
+    in_turns: bool,
     /// Frames pushed so far, by stream.
     pub(crate) pushed: [u64; STREAMS],
     /// Units that shall take frames, as long as they live.
@@ -73,6 +75,8 @@ struct Flight {
     /// Frames accounted for when last counted, and polls since in which that has not changed.
     accounted: u64,
     circles: u32,
+    /// In turns: the frame that entered last is still on its way.
+    is_inside: bool,
     /// Frames that programs made, and turns of the units so far.
     made: Made,
     turns: u64,
@@ -99,6 +103,7 @@ impl SoftDevice {
             routes: Routes::default(),
             log: Log::default(),
             waiting: Traffic::default(),
+            in_turns: false,
             pushed: [0; STREAMS],
             wanted: 0,
             starting: 0,
@@ -169,11 +174,11 @@ impl SoftDevice {
             if !traffic.frames.is_empty() {
                 let before = flight.traffic.frames.len();
                 flight.traffic.append(&traffic);
-                flight.order.extend(self.order(&flight.traffic, before));
+                flight.order.extend(flight.traffic.by_time(before));
             }
             return Ok(flight);
         }
-        let order = self.order(&traffic, 0);
+        let order = traffic.by_time(0);
         Ok(Flight {
             traffic,
             order,
@@ -185,16 +190,11 @@ impl SoftDevice {
             run: Run::default(),
             accounted: 0,
             circles: 0,
+            is_inside: false,
             made: Made::default(),
             turns: 0,
             clock: Instant::now(),
         })
-    }
-
-    /// The order in which frames from this one on enter. Units know no time but their own, so those have them as they were sent; an inline chain, as
-    /// they were captured.
-    fn order(&self, traffic: &Traffic, first: usize) -> Vec<usize> {
-        if self.inline.is_empty() { (first..traffic.frames.len()).collect() } else { traffic.by_time(first) }
     }
 
     /// All counters, those of the inline chain among them.
@@ -233,7 +233,11 @@ impl SoftDevice {
     /// Carries on for as many frames as are pushed between two polls.
     fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
         let total = flight.traffic.frames.len();
-        let end = total.min(flight.next + BATCH);
+        let batch = match (self.in_turns, flight.is_inside) {
+            (false, _) => BATCH,
+            (true, inside) => usize::from(!inside),
+        };
+        let end = total.min(flight.next + batch);
         let mut is_stuck = false;
         while flight.next < end && !is_stuck {
             is_stuck = !self.enter(flight, false)?;
@@ -246,15 +250,20 @@ impl SoftDevice {
             let (entered, left) = (flight.next as u64, flight.run.departures.len() as u64);
             progress(Progress::Running { entered, left, total: total as u64, cycles: 0 });
         }
-        if flight.next < total && !is_stuck {
+        if flight.next < total && !is_stuck && !self.in_turns {
             return Ok(Work::Moving);
         }
         let generates = flight.made.frames > made;
-        let now = flight.run.departures.len() as u64 - flight.made.frames + self.all_counters()?.drops().total();
+        let drops = self.all_counters()?.since(&flight.before).drops();
+        let now = flight.run.departures.len() as u64 - flight.made.frames + drops.total();
         flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
         flight.accounted = now;
         let starts = self.host.asleep & !self.card.debugged() != 0 && u64::from(flight.circles) < BOOT_LIMIT / LOOK;
         let circles = self.card.busy() && flight.circles < CIRCLES;
+        if flight.next < total && !is_stuck {
+            flight.is_inside = circles && now < flight.next as u64;
+            return Ok(Work::Moving);
+        }
         Ok(match () {
             () if starts || circles => Work::Moving,
             () if flight.made.go_on(flight.turns * HELD_LIMIT, generates) => Work::Moving,
@@ -369,7 +378,8 @@ impl Device for SoftDevice {
         self.host.set_ingress(&mut self.card, groups)
     }
 
-    fn send(&mut self, traffic: &Traffic, _rate: Rate) -> Result<(), DeviceError> {
+    fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
+        self.in_turns = rate == Rate::Turns;
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         self.waiting.append(traffic);
         Ok(())

@@ -7,13 +7,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from flow_captures import PLAYED, captures, shown
+from flow_captures import PLAYED, Shown, captures, shown
 from flow_card import exit_of
 from flow_soft import PROGRAMS
-from system import run_design
+from system import Run, run_design
+from test_flow_cards import ELEMENT, SMALL, design_of
 
 DESIGN = PROGRAMS / "card.toml"
 PORTS = 3
+
+
+def elements(name: str) -> int:
+    return len(ELEMENT.findall((PROGRAMS / f"{name}.efsm").read_text()))
 
 
 def test_every_program_has_captures() -> None:
@@ -30,11 +35,25 @@ def test_capture(name: str, tmp_path: Path) -> None:
         assert path.read_bytes() == data, "made anew by engines/flow/tests/flow_captures.py"
     inputs = [f"{path}@{path.stem[-1]}" for path in files]
     run = run_design(DESIGN, inputs, tmp_path, "soft", "--program", f"flow={PROGRAMS / name}.efsm")
+    judge(run, frames)
+
+
+@pytest.mark.parametrize("name", [name for name in PLAYED if elements(name) <= SMALL[1]])
+def test_capture_in_turns(name: str, tmp_path: Path) -> None:
+    """In RTL frames come one at a time, and find the times of the captures: an hour passes between some of them."""
+    frames = shown(name)
+    design, ports = design_of(tmp_path, (PROGRAMS / f"{name}.efsm").read_text())
+    inputs = [f"{path}@{path.stem[-1]}" for path in captures(name, frames)]
+    judge(run_design(design, inputs, tmp_path / "out", "rtl", "--rate", "turns"), frames, ports)
+
+
+def judge(run: Run, frames: list[Shown], ports: int = PORTS) -> None:
+    """What left is what plain Python says."""
     assert run.status == 0, run.stderr
-    wanted: dict[str, Counter] = {f"port{port}": Counter() for port in range(PORTS)}
+    wanted: dict[str, Counter] = {f"port{port}": Counter() for port in range(ports)}
     dropped = 0
     for _, port, _, verdict, left in frames:
-        exit_ = exit_of(verdict, port, PORTS)
+        exit_ = exit_of(verdict, port, ports)
         if exit_ is None:
             dropped += 1
         else:

@@ -185,13 +185,12 @@ impl Card {
 
     /// Carries what is queued.
     pub fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
-        let rate = match rate {
-            Some(_) if self.target == Target::Soft => {
-                return Err(Error::Word("a rate needs target rtl: soft takes frames as fast as it can".to_string()));
-            }
-            Some(word) => Rate::parse(word).map_err(Error::Word)?,
-            None => Rate::Lossless,
-        };
+        let rate = rate.map(Rate::parse).transpose().map_err(Error::Word)?;
+        if self.target == Target::Soft && rate.is_some_and(|rate| rate != Rate::Turns) {
+            let text = "a rate needs target rtl, but for `turns`: soft takes frames as fast as it can";
+            return Err(Error::Word(text.to_string()));
+        }
+        let rate = rate.unwrap_or(Rate::Lossless);
         self.hand_over(rate)?;
         let traffic = std::mem::take(&mut self.sent);
         let mut run = self.device.run(&mut |_| self.stop.heed())?;

@@ -35,10 +35,11 @@ pub struct Args {
     /// What carries the design out.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
-    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, or Gb/s a port [default: lossless]
+    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one at a time) [default: lossless]
     ///
     /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line rate frames queue;
-    /// a low rate, say 1, shows the latency of a card that is not loaded.
+    /// a low rate, say 1, shows the latency of a card that is not loaded. In `turns` frames of all ports enter in the order of their times, the
+    /// next when the one before has left or was dropped, on both targets: so programs that remember do the same on both.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
     /// Write the result as JSON.
@@ -120,7 +121,7 @@ pub enum RunError {
     WaveOnSoft,
     #[error("--trace needs --target rtl: on soft a frame's way takes no time")]
     TraceOnSoft,
-    #[error("--rate needs --target rtl: soft takes frames as fast as it can")]
+    #[error("--rate needs --target rtl, but for `turns`: soft takes frames as fast as it can")]
     RateOnSoft,
     #[error("--in {input}: `{port}` is no port, and there is no such file; give FILE@0, FILE@1, ... or FILE@host")]
     Port { input: String, port: String },
@@ -138,7 +139,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if args.trace.is_some() && target == Target::Soft {
         return Err(RunError::TraceOnSoft);
     }
-    if args.rate.is_some() && target == Target::Soft {
+    if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
         return Err(RunError::RateOnSoft);
     }
     let rate = args.rate.unwrap_or(Rate::Lossless);

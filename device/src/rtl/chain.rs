@@ -87,6 +87,8 @@ pub struct CardChain {
     waiting: VecDeque<Event>,
     /// When the clock was read last, in µs: the card's has 32 bits.
     time: u64,
+    /// Until when contexts that had ended were looked for, in µs.
+    swept: u64,
     /// How often rows were changed.
     changes: u64,
 }
@@ -126,7 +128,7 @@ impl CardChain {
             window.write(regs::FLOW_HOST_TELL, u32::MAX)?;
         }
         bus.write(CHAIN + regs::INLINE_TIME, 0)?;
-        Ok(Self { program, contexts, rows, waiting: VecDeque::new(), time: 0, changes: 0 })
+        Ok(Self { program, contexts, rows, waiting: VecDeque::new(), time: 0, swept: 0, changes: 0 })
     }
 
     /// Gives the elements other rows, all of them between the same two frames; contexts and registers stay.
@@ -213,6 +215,19 @@ impl CardChain {
             }
             // Their times have 32 bits, too.
             while self.take_oldest(bus)? {}
+            self.swept = self.time;
+        }
+        Ok(())
+    }
+
+    /// It is so late, as [`Self::set_time`] says, for the frames that come: what has ended by then may stay in the tables for a while, as no frame finds it.
+    pub fn pass_time(&mut self, bus: &mut impl Bus, time: u64) -> Result<(), FlowError> {
+        if time >= self.swept.saturating_add(LEAP) {
+            return self.set_time(bus, time);
+        }
+        if self.time(bus)? < time {
+            self.time = time;
+            bus.write(CHAIN + regs::INLINE_TIME, time as u32)?;
         }
         Ok(())
     }
@@ -787,7 +802,7 @@ mod tests {
         let text = "element one { key eth.type else => keep }";
         let program = penstock_flow_compiler::compile("one.efsm", text).unwrap().program;
         let contexts = program.elements.iter().map(Contexts::of).collect();
-        CardChain { program, contexts, rows: vec![], waiting: VecDeque::new(), time: 0, changes: 0 }
+        CardChain { program, contexts, rows: vec![], waiting: VecDeque::new(), time: 0, swept: 0, changes: 0 }
     }
 
     #[test]

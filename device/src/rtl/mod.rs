@@ -13,7 +13,7 @@ mod chain;
 mod model;
 mod pace;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -121,9 +121,8 @@ pub struct RtlDevice {
     /// What the inline chain runs, block by block, and in its elements.
     inline: Vec<FlowImage>,
     chain: Option<CardChain>,
-    frames: Vec<Frame>,
-    /// Index, in what was sent, of each of `frames`.
-    indices: Vec<usize>,
+    /// Frames that are still to be handed to the model, and their bytes.
+    waiting: VecDeque<Waiting>,
     bytes: Vec<u8>,
     sent: usize,
     empty: u64,
@@ -185,8 +184,7 @@ impl RtlDevice {
             host: Host::new(design),
             inline: Vec::new(),
             chain: None,
-            frames: Vec::new(),
-            indices: Vec::new(),
+            waiting: VecDeque::new(),
             bytes: Vec::new(),
             sent: 0,
             empty: 0,
@@ -274,7 +272,7 @@ impl RtlDevice {
         let mut endless = Endless { before: self.counters()?.drops(), entered: 0, left: 0 };
         self.send(traffic, rate)?;
         self.model.clear();
-        self.start(true);
+        self.start(self.waiting.len(), true);
         (self.sent, self.empty) = (0, 0);
         self.model.keep_bytes(false);
         self.model.step(warmup, u64::MAX);
@@ -324,13 +322,17 @@ impl RtlDevice {
         self.model.pace(self.host.ports, Pace::unlimited(repeat), Pace::unlimited(false));
     }
 
-    /// Hands what was sent to the model.
-    fn start(&mut self, repeat: bool) {
+    /// Hands so many of the frames that wait to the model.
+    fn start(&mut self, count: usize, repeat: bool) {
         self.set_pace(repeat);
-        self.model.queue(&self.frames, &self.bytes);
-        self.frames.clear();
-        self.indices.clear();
-        self.bytes.clear();
+        let mut frames: Vec<Frame> = self.waiting.drain(..count).map(|waiting| waiting.frame).collect();
+        let base = frames.first().map_or(0, |frame| frame.offset);
+        let end = frames.last().map_or(0, |frame| frame.offset + u64::from(frame.length));
+        frames.iter_mut().for_each(|frame| frame.offset -= base);
+        self.model.queue(&frames, &self.bytes[base as usize..end as usize]);
+        if self.waiting.is_empty() {
+            self.bytes.clear();
+        }
     }
 
     /// How the table of an element of the inline chain is doing.
@@ -413,16 +415,29 @@ impl RtlDevice {
         Ok(flight)
     }
 
-    /// Hands over what was sent, once all frames before have entered.
-    fn top_up(&mut self, flight: &mut Flight) {
-        if self.frames.is_empty() || flight.matcher.entered < flight.queued || self.host.asleep != 0 {
-            return;
+    /// Hands over what was sent, once all frames before have entered; in turns the next frame, once nothing is known to be inside.
+    fn top_up(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
+        let Some(next) = self.waiting.front() else { return Ok(()) };
+        if flight.matcher.entered < flight.queued || self.host.asleep != 0 {
+            return Ok(());
         }
-        for (frame, index) in self.frames.iter().zip(&self.indices) {
-            flight.matcher.expect(frame.stream, *index);
+        let mut count = self.waiting.len();
+        if self.rate == Rate::Turns {
+            if flight.accounted() < flight.queued {
+                return Ok(());
+            }
+            count = 1;
+            if let Some(chain) = &mut self.chain {
+                let passed = chain.pass_time(&mut self.model, next.time_ns / 1000);
+                passed.map_err(|error| DeviceError::Card(error.to_string()))?;
+            }
         }
-        flight.queued += self.frames.len() as u64;
-        self.start(false);
+        for waiting in self.waiting.range(..count) {
+            flight.matcher.expect(waiting.frame.stream, waiting.index);
+        }
+        flight.queued += count as u64;
+        self.start(count, false);
+        Ok(())
     }
 
     /// Takes down what entered and left since the last time; false when nothing did but frames that programs made.
@@ -444,7 +459,10 @@ impl RtlDevice {
 
     /// Carries on until the next look at the card.
     fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
-        self.top_up(flight);
+        self.top_up(flight)?;
+        if self.rate == Rate::Turns {
+            flight.stride = QUIET;
+        }
         let step = self.model.step(flight.stride, QUIET);
         if self.collect(flight) {
             flight.moved = self.model.cycle();
@@ -471,9 +489,9 @@ impl RtlDevice {
             flight.run.drops = drops;
             flight.moved = self.model.cycle();
         }
-        let accounted = flight.run.departures.len() as u64 - flight.earlier - flight.made.frames + drops.total();
+        let accounted = flight.accounted();
         flight.stands = None;
-        if self.frames.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
+        if self.waiting.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
             let now = self.model.cycle();
             let told = counters.units.iter().map(|unit| unit.generated).sum();
             if told > flight.told {
@@ -487,7 +505,7 @@ impl RtlDevice {
         flight.hops = counters.loopback.tx_frames;
         // The model is quiet already: go on in small steps until the counters tell.
         flight.stride = QUIET;
-        let is_paced = !matches!(self.rate, Rate::Lossless);
+        let is_paced = !matches!(self.rate, Rate::Lossless | Rate::Turns);
         if is_paced && flight.matcher.entered < flight.queued {
             // The next frame comes when its time has come, whatever the card does.
             flight.moved = self.model.cycle();
@@ -588,8 +606,8 @@ impl Device for RtlDevice {
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
         image.fits_rtl()?;
         if self.flight.take().is_some() {
-            self.frames.clear();
-            self.start(false);
+            self.waiting.clear();
+            self.start(0, false);
             (self.sent, self.empty) = (0, 0);
         }
         // No frame finds a chain that is half loaded, and none that entered before finds the new one.
@@ -658,22 +676,26 @@ impl Device for RtlDevice {
         {
             self.model.wave(file, *from, *cycles);
         }
-        let base = self.bytes.len();
+        let (base, sent) = (self.bytes.len(), self.sent);
         self.bytes.extend_from_slice(&traffic.bytes);
-        for frame in &traffic.frames {
-            let index = self.sent;
-            self.sent += 1;
+        self.sent += traffic.frames.len();
+        let order = match rate {
+            Rate::Turns => traffic.by_time(0),
+            _ => (0..traffic.frames.len()).collect(),
+        };
+        for number in order {
+            let frame = &traffic.frames[number];
             if frame.range.is_empty() {
                 // No bus can carry it: what a MAC would drop is counted here.
                 self.empty += 1;
                 continue;
             }
-            self.indices.push(index);
-            self.frames.push(Frame {
-                offset: (base + frame.range.start) as u64,
-                length: frame.range.len() as u32,
-                stream: frame.port.model_stream(self.host.ports),
-                ..Frame::default()
+            let stream = frame.port.model_stream(self.host.ports);
+            let (offset, length) = ((base + frame.range.start) as u64, frame.range.len() as u32);
+            self.waiting.push_back(Waiting {
+                frame: Frame { offset, length, stream, ..Frame::default() },
+                index: sent + number,
+                time_ns: frame.time_ns,
             });
         }
         self.rate = rate;
@@ -716,12 +738,15 @@ impl Device for RtlDevice {
     }
 
     fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError> {
+        if self.rate == Rate::Turns && !self.waiting.is_empty() {
+            return Err(DeviceError::Unsupported("frames in turns have no cycles of their own: run them".into()));
+        }
         let clock = Instant::now();
         let given = self.flight.as_ref().map_or(0, |flight| flight.run.departures.len());
         let mut flight = self.take_flight()?;
         let end = self.model.cycle().saturating_add(cycles);
         while self.model.cycle() < end {
-            self.top_up(&mut flight);
+            self.top_up(&mut flight)?;
             self.model.step(LOOK.min(end - self.model.cycle()), u64::MAX);
             self.collect(&mut flight);
             check(&self.model)?;
@@ -896,6 +921,13 @@ fn answer(access: Access, address: u32, response: u32) -> Result<(), DeviceError
     }
 }
 
+/// A frame that was sent, its index among these, and when it was captured.
+struct Waiting {
+    frame: Frame,
+    index: usize,
+    time_ns: u64,
+}
+
 /// Frames that were sent, from the cycle in which the first of them could enter until what became of them is known.
 struct Flight {
     before: Counters,
@@ -945,6 +977,11 @@ impl Flight {
             hops: 0,
             stands: None,
         }
+    }
+
+    /// Frames of those that were handed over that are known to have left or to have been dropped.
+    fn accounted(&self) -> u64 {
+        self.run.departures.len() as u64 - self.earlier - self.made.frames + self.run.drops.total()
     }
 
     /// Takes down what has left.

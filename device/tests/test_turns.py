@@ -1,0 +1,58 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Frames in turns: a program that remembers does with captures of several ports what their times say, on both targets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.l2 import Ether
+from scapy.utils import RawPcapReader
+from system import ROOT, TARGETS, run_design
+
+TRAFFIC = ROOT / "designs" / "traffic"
+Sides = tuple[str, str]
+
+
+def frames_of(capture: str, sides: Sides) -> list[tuple[float, int, bytes]]:
+    """Frames of both sides by their times: when, at which port, and what."""
+    frames = []
+    for port, side in enumerate(sides):
+        for data, meta in RawPcapReader(str(TRAFFIC / f"{capture}.{side}.pcap")):
+            frames.append((meta.sec + meta.usec / 1e9, port, bytes(data)))
+    return sorted(frames, key=lambda frame: frame[0])
+
+
+def ends(packet: Ether) -> tuple | None:
+    """A flow of TCP or UDP, whichever way."""
+    ports = next((packet[layer] for layer in (TCP, UDP) if layer in packet), None)
+    return (
+        None
+        if ports is None
+        else (packet[IP].proto, frozenset([(packet[IP].src, ports.sport), (packet[IP].dst, ports.dport)]))
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("sides", [("outside", "inside"), ("inside", "outside")])
+@pytest.mark.parametrize("capture", ["web", "names"])
+def test_a_firewall_sees_questions_before_answers(capture: str, sides: Sides, target: str, tmp_path: Path) -> None:
+    """With the servers at port 0 the first call of each connection is stopped, and none is answered; with the clients there all pass."""
+    inputs = [f"{TRAFFIC / capture}.{side}.pcap@{port}" for port, side in enumerate(sides)]
+    run = run_design(ROOT / "designs/xdp-firewall.toml", inputs, tmp_path, target, "--units", "2", "--rate", "turns")
+    assert run.status == 0, run.stderr
+    begun, blocked = set(), 0
+    left: dict[str, list[bytes]] = {"port0": [], "port1": [], "host": []}
+    for _, port, data in frames_of(capture, sides):
+        flow = ends(Ether(data))
+        if flow is None:
+            left["host"].append(data)
+        elif port == 0 or flow in begun:
+            begun |= {flow} if port == 0 else set()
+            left[f"port{port ^ 1}"].append(data)
+        else:
+            blocked += 1
+    assert {name: run.frames.get(name, []) for name in left} == left
+    assert run.result["drops"] == ({"blocked": blocked} if blocked else {})
+    assert (blocked > 0) == (sides[0] == "inside")
