@@ -1,12 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
 // What units and the card's maps say to each other (map_if.sv). engines/xdp/maps.md is the contract of the maps themselves.
+`ifndef PENSTOCK_CONTEXTS
+`define PENSTOCK_CONTEXTS 16
+`endif
+
 package map_pkg;
   localparam int unsigned Maps = 64;         // of the card
   localparam int unsigned FlitBytes = 16;
   localparam int unsigned MaxKey = 64;       // bytes
   localparam int unsigned MaxValue = 256;    // of an update; elements of an array may be longer
-  localparam int unsigned Contexts = 16;     // of a unit: each has one request under way at most
+  localparam int unsigned Contexts = `PENSTOCK_CONTEXTS;  // of a unit, a power of two: each has one request under way at most. `synth` places fewer
 
   typedef logic [5:0] map_t;
   typedef logic [$clog2(Contexts)-1:0] ctx_t;

@@ -85,6 +85,9 @@ pub struct TimingView {
     pub files: Vec<PathBuf>,
     #[serde(default)]
     pub params: BTreeMap<String, i64>,
+    /// Macros of the preprocessor, for what packages say.
+    #[serde(default)]
+    pub defines: BTreeMap<String, i64>,
     #[serde(default)]
     pub router: Router,
     /// Odd; the median counts. Three, unless one takes half an hour.
@@ -104,6 +107,7 @@ impl Default for TimingView {
             top: None,
             files: Vec::new(),
             params: BTreeMap::new(),
+            defines: BTreeMap::new(),
             router: Router::default(),
             placements: three(),
             note: None,
@@ -150,6 +154,7 @@ pub struct Sources {
     pub top: String,
     pub files: Vec<PathBuf>,
     pub params: BTreeMap<String, i64>,
+    pub defines: BTreeMap<String, i64>,
     /// Modules that are left out.
     pub without: Vec<String>,
     pub form: Form,
@@ -174,6 +179,7 @@ impl Reference {
             top: self.top.clone(),
             files,
             params: BTreeMap::new(),
+            defines: BTreeMap::new(),
             without: Vec::new(),
             form: Form::Bare,
             router,
@@ -195,12 +201,14 @@ impl Block {
         files.extend(expand(root, &self.timing.files)?);
         let mut params = if self.timing.top.is_some() { BTreeMap::new() } else { self.params.clone() };
         params.extend(self.timing.params.clone());
-        Ok(self.sources(self.timing.top.clone().unwrap_or_else(|| self.top.clone()), files, params))
+        let top = self.timing.top.clone().unwrap_or_else(|| self.top.clone());
+        Ok(Sources { defines: self.timing.defines.clone(), ..self.sources(top, files, params) })
     }
 
     fn sources(&self, top: String, files: Vec<PathBuf>, params: BTreeMap<String, i64>) -> Sources {
         let TimingView { router, placements, .. } = self.timing;
-        Sources { top, files, params, without: self.without.clone(), form: Form::Block, router, placements }
+        let (defines, without) = (BTreeMap::new(), self.without.clone());
+        Sources { top, files, params, defines, without, form: Form::Block, router, placements }
     }
 }
 

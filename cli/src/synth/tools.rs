@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The tools behind `synth`, from the pinned Python environment: yosys and nextpnr-ecp5, compiled to WebAssembly.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -104,7 +105,10 @@ impl Tools {
 
 /// The yosys commands that elaborate `sources` and keep the netlist, with its source locations, in `folder`.
 pub fn read_commands(sources: &Sources, folder: &Path) -> String {
-    let params: Vec<String> = sources.params.iter().map(|(name, value)| format!("-G {name}={value} ")).collect();
+    let given = |(option, names): (&str, &BTreeMap<String, i64>)| -> String {
+        names.iter().map(|(name, value)| format!("{option} {name}={value} ")).collect()
+    };
+    let params = [("-D", &sources.defines), ("-G", &sources.params)].map(given);
     let files: Vec<String> = sources.files.iter().map(|path| inside(path)).collect();
     let (top, params, files) = (&sources.top, params.concat(), files.join(" "));
     let read = match sources.form {
