@@ -160,6 +160,10 @@ SEC("xdp") __attribute__((naked)) int compare_low(struct xdp_md *ctx) {
       "r0 = *(u32 *)(r10 - 8); exit;");
 }
 
+/* With all bits of what they take as 32. */
+static long (*const load_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)189;
+static long (*const store_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)190;
+
 /* Bytes of the packet to the stack, changed there, and back elsewhere; those that are not loaded stay as they were. */
 #define COPY(name, size, from, to, count)                               \
   SEC("xdp") int name(struct xdp_md *ctx) {                             \
@@ -167,9 +171,9 @@ SEC("xdp") __attribute__((naked)) int compare_low(struct xdp_md *ctx) {
     BYTES(14);                                                          \
     __u64 first = from, then = to, many = count;                        \
     __builtin_memset(bytes, packet[5], size);                           \
-    long loaded = bpf_xdp_load_bytes(ctx, first, bytes, many);          \
+    long loaded = load_wide(ctx, first, bytes, many);                   \
     bytes[(size) - 1] ^= 0x55;                                          \
-    long stored = bpf_xdp_store_bytes(ctx, then, bytes, many);          \
+    long stored = store_wide(ctx, then, bytes, many);                   \
     return loaded * 100 + stored;                                       \
   }
 COPY(copy_7, 7, 2, 9, 7)
@@ -188,8 +192,8 @@ SEC("xdp") int copy_kept(struct xdp_md *ctx) {
   __u64 *count = bpf_map_lookup_elem(&kept, &zero);
   if (!count) return XDP_DROP;
   __builtin_memcpy(&before, packet + 14, 8);
-  packet[3] = packet[9] + 1;
   bpf_xdp_store_bytes(ctx, 14, count, 8);
+  packet[3] = packet[9] + 1;
   bpf_xdp_load_bytes(ctx, packet[13] & 15, count, 8);
   __u64 after;
   __builtin_memcpy(&after, packet + 14, 8);
