@@ -104,7 +104,7 @@ def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
     run = run_design(design, [capture], tmp_path / "out", "soft", "--dump-maps", tmp_path / "after")
     assert run.status == 0, run.stderr
     entries = json.loads((tmp_path / "after/seen.json").read_text())
-    assert len(entries) == 3 and sum(value for _, value in entries) == 4
+    assert len(entries) == 3 and sum(entry["value"] for entry in entries) == 4
 
 
 def test_what_is_said_of_each_program(tmp_path: Path) -> None:
