@@ -174,7 +174,7 @@ static long (*const store_wide)(struct xdp_md *, __u64 offset, void *, __u64 siz
     long loaded = load_wide(ctx, first, bytes, many);                   \
     bytes[(size) - 1] ^= 0x55;                                          \
     long stored = store_wide(ctx, then, bytes, many);                   \
-    return loaded * 100 + stored;                                       \
+    return leave(ctx, loaded * 100 + stored);                           \
   }
 COPY(copy_7, 7, 2, 9, 7)
 COPY(copy_60, 60, 0, 30, 60)
@@ -193,11 +193,20 @@ SEC("xdp") int copy_kept(struct xdp_md *ctx) {
   if (!count) return XDP_DROP;
   __builtin_memcpy(&before, packet + 14, 8);
   bpf_xdp_store_bytes(ctx, 14, count, 8);
-  packet[3] = packet[9] + 1;
   bpf_xdp_load_bytes(ctx, packet[13] & 15, count, 8);
   __u64 after;
   __builtin_memcpy(&after, packet + 14, 8);
   return leave(ctx, before + 31 * after + bpf_xdp_get_buff_len(ctx));
+}
+
+/* What is stored before is loaded. */
+SEC("xdp") int copy_stored(struct xdp_md *ctx) {
+  __u64 word;
+  BYTES(22);
+  packet[16] = 1;
+  long result = bpf_xdp_load_bytes(ctx, 12, &word, 8);
+  packet[17] = 2;
+  return leave(ctx, word + result);
 }
 
 /* What was there before is not known any more. */
