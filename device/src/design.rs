@@ -12,6 +12,8 @@ use penstock_xdp_compiler::rows::Lanes;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::xdp::Settings;
+
 /// Clock of every card, MHz: the data path moves 512 bits a cycle, which carries 100 Gb/s a port at this clock.
 pub const CLOCK_MHZ: u32 = 250;
 
@@ -72,8 +74,8 @@ pub enum Engine {
         lanes: Lanes,
         /// Which program of the object; None: it has one.
         entry: Option<String>,
-        /// Constants of the program (`const volatile` in the source) that get another value, by name.
-        constants: BTreeMap<String, Value>,
+        /// Constants of the program and sizes of maps.
+        settings: Settings,
         /// Name of a map to the file of entries that it begins with.
         maps: BTreeMap<String, PathBuf>,
     },
@@ -335,6 +337,8 @@ struct Units {
     #[serde(default)]
     constants: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
     #[serde(default)]
+    entries: BTreeMap<Spanned<String>, u32>,
+    #[serde(default)]
     maps: BTreeMap<Spanned<String>, PathBuf>,
 }
 
@@ -384,6 +388,9 @@ impl Units {
                 if let Some(name) = self.constants.keys().next() {
                     return foreign(name.span(), "constants", "xdp");
                 }
+                if let Some(name) = self.entries.keys().next() {
+                    return foreign(name.span(), "entries", "xdp");
+                }
                 if let Some(name) = self.maps.keys().next() {
                     return foreign(name.span(), "maps", "xdp");
                 }
@@ -419,7 +426,10 @@ impl Units {
                 Ok(Engine::Xdp {
                     lanes,
                     entry: self.entry.as_ref().map(|entry| entry.get_ref().clone()),
-                    constants: self.constants.iter().map(named).collect::<Result<_, _>>()?,
+                    settings: Settings {
+                        constants: self.constants.iter().map(named).collect::<Result<_, _>>()?,
+                        entries: self.entries.iter().map(|(name, count)| (name.get_ref().clone(), *count)).collect(),
+                    },
                     maps: self.maps.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect(),
                 })
             }
@@ -932,13 +942,16 @@ contexts = 1048576
     #[test]
     fn a_program_gets_constants_and_maps() {
         let text = "[card]\nname = \"x\"\nports = 2\n[[units]]\nengine = \"xdp\"\ncount = 1\nprogram = \"design.rs\"\n\
-            [units.constants]\nlimit = 3\nmac = [2, 0]\nto = { address = \"192.0.2.1\" }\n[units.maps]\nvips = \"vips.json\"\n";
+            [units.constants]\nlimit = 3\nmac = [2, 0]\nto = { address = \"192.0.2.1\" }\n[units.maps]\nvips = \"vips.json\"\n[units.entries]\nvips = 8\n";
         let design = parse(text).unwrap();
-        let Engine::Xdp { constants, maps, .. } = &design.groups[0].engine else { panic!("{design:?}") };
+        let Engine::Xdp { settings: Settings { constants, entries }, maps, .. } = &design.groups[0].engine else {
+            panic!("{design:?}")
+        };
         let (int, text_of) = (Value::Int, |text: &str| Value::Text(text.into()));
         let to = Value::Record(vec![("address".into(), text_of("192.0.2.1"))]);
         let wanted = [("limit", int(3)), ("mac", Value::List(vec![int(2), int(0)])), ("to", to)];
         assert_eq!(constants.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<Vec<_>>(), wanted);
+        assert_eq!(entries.iter().map(|(name, count)| (name.as_str(), *count)).collect::<Vec<_>>(), [("vips", 8)]);
         assert_eq!(maps["vips"], PathBuf::from("src/vips.json"));
         assert_eq!(design.routes, None);
         assert_eq!(

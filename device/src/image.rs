@@ -146,9 +146,9 @@ impl GroupImage {
                 let firmware = compile(std::slice::from_ref(&group.program), &options);
                 Program::Rpu(firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?)
             }
-            Engine::Xdp { lanes, entry, constants, .. } => {
+            Engine::Xdp { lanes, entry, settings, .. } => {
                 let (entry, units) = (entry.as_deref(), group.units.end);
-                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry, constants, *lanes, room, units)?))
+                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry, settings, *lanes, room, units)?))
             }
         };
         let mut maps = Vec::new();

@@ -62,4 +62,4 @@ pub use penstock_xdp_compiler::rows::Lanes;
 pub use root::{Root, RootError};
 pub use soft::SoftDevice;
 pub use traffic::{Departure, Frame, Port, Traffic};
-pub use xdp::{RowImage, XdpError, XdpProgram};
+pub use xdp::{RowImage, Settings, XdpError, XdpProgram};

@@ -43,6 +43,8 @@ pub enum XdpError {
     NoConstant { path: PathBuf, name: String, there: String },
     #[error("{}: constant {source}", path.display())]
     Constant { path: PathBuf, source: Box<ValueError> },
+    #[error("{}: {what}", path.display())]
+    Entries { path: PathBuf, what: String },
     #[error("{}: {source}", path.display())]
     Link { path: PathBuf, source: Box<LinkError> },
     #[error("{}: {source}", path.display())]
@@ -55,6 +57,15 @@ pub enum XdpError {
     NoTarget { path: PathBuf, source: NoProgram },
     #[error("{}: {what}, which cards in RTL cannot do yet; run it on soft", path.display())]
     NotInRtl { path: PathBuf, what: String },
+}
+
+/// What is set in an object before Linux would see it, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Constants (`const volatile` in the source) that get another value.
+    pub constants: BTreeMap<String, Value>,
+    /// Entries of maps, in place of their `max_entries`.
+    pub entries: BTreeMap<String, u32>,
 }
 
 /// A program of an object that units can be loaded with: the checker has accepted it.
@@ -105,14 +116,14 @@ pub struct RowImage {
 }
 
 impl XdpProgram {
-    /// Reads an object, or compiles C source, gives constants other values, and checks the program; `entry` names it when there are several. On a
+    /// Reads an object, or compiles C source, changes what is set, and checks the program; `entry` names it when there are several. On a
     /// card in RTL its maps take what they need of the `room` that programs of other units have left. `units` of the card may run it: those up
     /// to the last one that does.
     pub fn of(
         root: &Root,
         path: &Path,
         entry: Option<&str>,
-        constants: &BTreeMap<String, Value>,
+        settings: &Settings,
         lanes: Lanes,
         room: &mut Room,
         units: u32,
@@ -125,8 +136,12 @@ impl XdpProgram {
         };
         let path = path.to_owned();
         let mut object = Object::read(&bytes).map_err(|source| XdpError::Object { path: path.clone(), source })?;
-        for (name, value) in constants {
+        for (name, value) in &settings.constants {
             set_constant(&path, &mut object, name, value)?;
+        }
+        for (name, entries) in &settings.entries {
+            let set = object.set_entries(name, *entries);
+            set.map_err(|what| XdpError::Entries { path: path.clone(), what })?;
         }
         let there = || object.entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>().join(", ");
         let chosen = match (entry, object.entries.as_slice()) {
@@ -327,7 +342,7 @@ fn set_constant(path: &Path, object: &mut Object, name: &str, value: &Value) -> 
 
 /// An object from C source, and the compiler's warnings.
 pub fn object_of(root: &Root, path: &Path) -> Result<(Vec<u8>, String), XdpError> {
-    let compiled = source::compile(path, root.path(), &scratch(root)?)?;
+    let compiled = source::compile(path, root.path(), &[], &scratch(root)?)?;
     Ok((compiled.object, compiled.messages))
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from penstock import Device, regs
-from system import ROOT, DesignMaker, call, write_capture
+from system import ROOT, DesignMaker, call, run_design, write_capture
 
 PROGRAMS = ROOT / "engines" / "xdp" / "programs"
 
@@ -73,6 +73,38 @@ def test_frames_of_a_capture_find_what_those_before_have_left(tmp_path: Path) ->
         totals.append(report["programs"][0]["executed_rows"] * count)
     steps = [round(after - before) for before, after in zip([0.0, *totals], totals, strict=False)]
     assert steps[0] == steps[1] == steps[2] > 20 > steps[3] == steps[4] > 0, steps
+
+
+def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
+    """As from bpf_map__set_max_entries(): the object says none."""
+    source = program(
+        tmp_path,
+        """struct {
+          __uint(type, BPF_MAP_TYPE_ARRAY);
+          __type(key, __u32);
+          __type(value, __u64);
+        } seen SEC(".maps");
+        SEC("xdp") int count(struct xdp_md *ctx) {
+          __u32 key = ctx->rx_queue_index;
+          __u64 *value = bpf_map_lookup_elem(&seen, &key);
+          if (!value) return XDP_DROP;
+          *value += 1;
+          return XDP_PASS;
+        }""",
+    )
+    done = call("compile", "xdp", source)
+    assert done.returncode == 1 and "map seen: it has no entries; give it max_entries" in done.stderr
+    report, _ = compiled(source, tmp_path, "--entries", "seen=5")
+    assert [entry["entries"] for entry in report["maps"]] == [5]
+    done = call("compile", "xdp", source, "--entries", "sen=5")
+    assert done.returncode == 1 and "it has no map sen; it has seen" in done.stderr
+    design = make_design(source, units=1, engine="xdp")
+    design.write_text(design.read_text() + "[units.entries]\nseen = 3\n")
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 4)
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--dump-maps", tmp_path / "after")
+    assert run.status == 0, run.stderr
+    entries = json.loads((tmp_path / "after/seen.json").read_text())
+    assert len(entries) == 3 and sum(entry["value"] for entry in entries) == 4
 
 
 def test_what_is_said_of_each_program(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ pub mod sim_speed;
 mod soft;
 pub mod traffic;
 pub mod xdp;
+mod xdp_others;
 pub mod xdp_rate;
 pub mod xdp_rows;
 mod xdp_run;

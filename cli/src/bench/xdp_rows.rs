@@ -8,23 +8,23 @@
 
 use std::collections::BTreeMap;
 
-use penstock_device::{ImageError, Lanes, Root, XdpProgram};
+use penstock_device::{ImageError, Lanes, Root, Settings, XdpProgram};
 use penstock_xdp_compiler::card::Room;
 use serde_json::json;
 
 use super::BenchError;
 use super::row::Row;
 use super::xdp::PROGRAMS;
-use super::{xdp_rate, xdp_run};
+use super::{xdp_others, xdp_rate, xdp_run};
 use crate::card::CardError;
 
-/// Compiles all programs; no card is needed.
+/// Compiles all programs, ours and those of others; no card is needed.
 pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for program in &PROGRAMS {
         for lanes in Lanes::ALL {
             let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
-            let (source, constants, room) = (program.source(root), BTreeMap::new(), &mut Room::default());
-            let loaded = XdpProgram::of(root, &source, None, &constants, lanes, room, 1).map_err(failed)?;
+            let (source, settings, room) = (program.source(root), Settings::default(), &mut Room::default());
+            let loaded = XdpProgram::of(root, &source, None, &settings, lanes, room, 1).map_err(failed)?;
             let (compiled, _) = loaded.translate().map_err(failed)?;
             let case: BTreeMap<_, _> =
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]
@@ -41,5 +41,5 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
             ]);
         }
     }
-    Ok(())
+    xdp_others::run(root, report)
 }

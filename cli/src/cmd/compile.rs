@@ -49,6 +49,9 @@ pub struct Args {
     /// Carry out the rows of each program on the frames of this capture, from the first port, with maps that begin as the object says (xdp).
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
+    /// Give a map so many entries in place of its own, as loaders do; may be given several times (xdp).
+    #[arg(long, value_name = "MAP=N", value_parser = entries)]
+    pub entries: Vec<(String, u32)>,
     /// Only the program of that name (xdp).
     #[arg(long, value_name = "NAME")]
     pub program: Option<String>,
@@ -72,6 +75,12 @@ pub enum Engine {
 pub fn lanes(word: &str) -> Result<Lanes, String> {
     let count = word.parse().ok().and_then(Lanes::new);
     count.ok_or_else(|| format!("a core has 1, 2, 3, 4 or 8 lanes, not {word}"))
+}
+
+/// A map and how many entries it gets.
+fn entries(word: &str) -> Result<(String, u32), String> {
+    let parts = word.split_once('=').and_then(|(map, count)| Some((map.to_owned(), count.parse().ok()?)));
+    parts.ok_or_else(|| format!("`{word}`: write MAP=N, for example rx_cnt=16"))
 }
 
 /// Why nothing was built.
@@ -99,13 +108,14 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
         Xdp => "xdp",
         Flow => "flow",
     };
-    let options: [(&str, bool, &[Engine]); 9] = [
+    let options: [(&str, bool, &[Engine]); 10] = [
         ("--output", args.output.is_some(), &[Rpu]),
         ("--design", args.design.is_some(), &[Rpu]),
         ("--explain", args.explain, &[Xdp, Flow]),
         ("--program", args.program.is_some(), &[Xdp]),
         ("--lanes", args.lanes.is_some(), &[Xdp]),
         ("--rows", args.rows, &[Xdp]),
+        ("--entries", !args.entries.is_empty(), &[Xdp]),
         ("--capture", args.capture.is_some(), &[Xdp]),
         ("--dot", args.dot.is_some(), &[Flow]),
         ("--svg", args.svg.is_some(), &[Flow]),
@@ -118,6 +128,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
         Engine::Xdp => Ok(xdp::run(&xdp::Request {
             sources: &args.sources,
             program: args.program.as_deref(),
+            entries: &args.entries,
             explain: args.explain,
             lanes: args.lanes.unwrap_or(Lanes::FOUR),
             rows: args.rows,

@@ -97,3 +97,6 @@ static void *(*const bpf_ringbuf_reserve)(void *ring, __u64 size, __u64 flags) =
 static void (*const bpf_ringbuf_submit)(void *data, __u64 flags) = (void *)132;
 static void (*const bpf_ringbuf_discard)(void *data, __u64 flags) = (void *)133;
 static __u64 (*const bpf_ringbuf_query)(void *ring, __u64 flags) = (void *)134;
+static __u64 (*const bpf_xdp_get_buff_len)(struct xdp_md *ctx) = (void *)188;
+static long (*const bpf_xdp_load_bytes)(struct xdp_md *ctx, __u32 offset, void *to, __u32 size) = (void *)189;
+static long (*const bpf_xdp_store_bytes)(struct xdp_md *ctx, __u32 offset, void *from, __u32 size) = (void *)190;

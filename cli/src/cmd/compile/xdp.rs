@@ -36,6 +36,8 @@ pub enum XdpError {
     NoProgram { file: PathBuf, name: String, there: Vec<String> },
     #[error("{}: {source}", file.display())]
     Link { file: PathBuf, source: Box<LinkError> },
+    #[error("{}: {what}", file.display())]
+    Entries { file: PathBuf, what: String },
     #[error(transparent)]
     Source(#[from] penstock_device::XdpError),
     #[error("{}: {name}: {source}", file.display())]
@@ -52,6 +54,8 @@ pub enum XdpError {
 pub struct Request<'a> {
     pub sources: &'a [PathBuf],
     pub program: Option<&'a str>,
+    /// Maps that get so many entries.
+    pub entries: &'a [(String, u32)],
     pub explain: bool,
     pub lanes: Lanes,
     /// Print the rows.
@@ -66,7 +70,11 @@ pub struct Request<'a> {
 pub fn run(request: &Request) -> Result<(), XdpError> {
     let [file] = request.sources else { return Err(XdpError::Several) };
     let data = read(file, request.root)?;
-    let object = Object::read(&data).map_err(|source| XdpError::Object { file: file.clone(), source })?;
+    let mut object = Object::read(&data).map_err(|source| XdpError::Object { file: file.clone(), source })?;
+    for (map, count) in request.entries {
+        let set = object.set_entries(map, *count);
+        set.map_err(|what| XdpError::Entries { file: file.clone(), what })?;
+    }
     for note in &object.notes {
         eprintln!("{}: {note}", file.display());
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Objects from C source, by the toolchain's clang.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,11 +25,12 @@ pub struct Compiled {
     pub messages: String,
 }
 
-/// Compiles a C file with the headers of engines/xdp/include of the checkout at `root`; `object` is a file to write it to, which is gone then.
+/// Compiles a C file with the headers of engines/xdp/include of the checkout at `root`, and more `flags`; `object` is a file to write it to, which
+/// is gone then.
 ///
 /// # Errors
 /// The compiler's own messages when it refuses; else what is missing and how to get it.
-pub fn compile(source: &Path, root: &Path, object: &Path) -> Result<Compiled, SourceError> {
+pub fn compile(source: &Path, root: &Path, flags: &[OsString], object: &Path) -> Result<Compiled, SourceError> {
     let python = root.join("build/venv/bin/python");
     let cache = root.join("build/zig");
     let done = Command::new(&python)
@@ -48,6 +50,7 @@ pub fn compile(source: &Path, root: &Path, object: &Path) -> Result<Compiled, So
             "-I",
         ])
         .arg(root.join("engines/xdp/include"))
+        .args(flags)
         // Asked for a list of headers too, the compiler does not answer from its cache, where it keeps no warnings.
         .args(["-MMD", "-MF", "/dev/null", "-c"])
         .arg(source)

@@ -5,12 +5,13 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use common::kernel::{Maps, allowed, load, reason};
 use common::{Numbers, compile, programs, root};
 use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::insn::{AluOp, Code, Cond, Insn, Operand, Reg, Size, Width};
-use penstock_xdp_compiler::object::{Object, Program};
+use penstock_xdp_compiler::object::{Object, ObjectError, Program};
 
 /// Says why a test is skipped.
 fn skipped() -> bool {
@@ -36,6 +37,54 @@ fn shipped_programs_load() {
             assert!(load(&object, &maps, &program).is_ok(), "{}: {}", entry.name, reason(&object, &maps, &program));
         }
     }
+}
+
+/// Objects that others have built: those of Debian's xdp-tools where they are installed, and those in the folders that `PENSTOCK_XDP_OBJECTS` names.
+fn others() -> Vec<PathBuf> {
+    let folder = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let tools = folder("/usr/lib".into()).map(|of_machine| of_machine.join("bpf"));
+    let named = std::env::var_os("PENSTOCK_XDP_OBJECTS").unwrap_or_default();
+    let mut paths: Vec<_> = tools.chain(std::env::split_paths(&named)).flat_map(folder).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "o"));
+    paths.sort();
+    paths
+}
+
+/// Programs of others are accepted where Linux accepts them. Maps without a size, which their loaders give them, get one.
+#[test]
+fn objects_of_others() {
+    let paths = others();
+    if skipped() || paths.is_empty() {
+        return eprintln!("skipped: no objects of others; apt-get install xdp-tools");
+    }
+    let mut differ = Vec::new();
+    for path in paths {
+        let mut object = match Object::read(&std::fs::read(&path).unwrap()) {
+            Ok(object) => object,
+            Err(ObjectError::NoProgram(_)) => continue,
+            Err(error) => panic!("{}: {error}", path.display()),
+        };
+        let unsized_maps: Vec<_> =
+            object.maps.iter().filter(|map| map.shape.max_entries == 0).map(|map| map.name.clone()).collect();
+        unsized_maps.iter().for_each(|name| object.set_entries(name, 16).unwrap());
+        let maps = Maps::new(&object);
+        for entry in &object.entries {
+            let name = format!("{} {}", path.file_name().unwrap().display(), entry.name);
+            let linked = object.program(entry).map_err(|error| error.to_string());
+            let ours = linked.as_ref().map_err(String::clone);
+            let ours = ours.and_then(|program| check(&object, program).map(drop).map_err(|error| error.to_string()));
+            let theirs = match (&maps, &linked) {
+                (Ok(maps), Ok(program)) => load(&object, maps, program).map_err(|_| reason(&object, maps, program)),
+                (Err(error), _) => Err(format!("its maps: {error}")),
+                (_, Err(_)) => Err("it cannot be put together".to_owned()),
+            };
+            println!("{name}: here {ours:?}, Linux {theirs:?}");
+            if ours.is_ok() != theirs.is_ok() {
+                differ.push(name);
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{differ:?}");
 }
 
 /// How many programs are tried.

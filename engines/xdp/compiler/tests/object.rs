@@ -6,6 +6,7 @@ mod common;
 
 use common::{compile, compile_text, programs, root};
 use penstock_xdp_compiler::btf::Shape;
+use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::insn::{Callee, Imm64, Insn};
 use penstock_xdp_compiler::maps::{Contents, MapError, MapKind};
 use penstock_xdp_compiler::object::{Attach, Object, ObjectError, Program};
@@ -183,7 +184,7 @@ fn maps_that_do_not_fit() {
     );
     assert_eq!(
         map_error("empty", "__uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32);"),
-        "it has no entries; give it max_entries"
+        "it has no entries; give it max_entries, or say how many in [units.entries] of a design or by --entries"
     );
     let stack = map_error("stack", "__uint(type, 23); __type(value, __u32); __uint(max_entries, 9);");
     assert!(stack.starts_with("maps of the type stack are not supported; those that are: hash, array,"), "{stack}");
@@ -207,6 +208,21 @@ fn maps_that_do_not_fit() {
         ),
         MapError::NoInner.to_string()
     );
+}
+
+/// A loader may say how large a map is.
+#[test]
+fn entries_of_maps() {
+    let text = "#include <bpf.h>\nstruct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32); } table SEC(\".maps\");\n\
+        int kept = 1;\n\
+        SEC(\"xdp\") int one(struct xdp_md *ctx) { __u32 key = kept; return bpf_map_lookup_elem(&table, &key) ? XDP_DROP : XDP_PASS; }\n";
+    let mut object = Object::read(&compile_text("entries", text, &[])).unwrap();
+    assert!(check(&object, &program(&object, "one")).unwrap_err().to_string().contains("it has no entries"));
+    object.set_entries("table", 9).unwrap();
+    assert_eq!(object.map("table").unwrap().1.shape.max_entries, 9);
+    assert!(check(&object, &program(&object, "one")).is_ok());
+    assert_eq!(object.set_entries("tables", 9).unwrap_err(), "it has no map tables; it has .data, table");
+    assert_eq!(object.set_entries(".data", 9).unwrap_err(), ".data holds global variables, which are one entry");
 }
 
 #[test]

@@ -111,6 +111,24 @@ fn moving_ends() {
 }
 
 #[test]
+fn bytes_of_the_frame() {
+    for program in ["load_bytes", "store_bytes"] {
+        let results = compare(
+            program,
+            600,
+            |_| {},
+            |numbers| {
+                let any = numbers.next() as u32;
+                let which = [numbers.below(100) as u32, 240 + any % 64, 0xfff0 + any % 32, any][numbers.below(4)];
+                let words = std::array::from_fn(|_| numbers.next());
+                Command { what: numbers.next() as u32, which, words, ..Command::default() }
+            },
+        );
+        assert!(results > 1);
+    }
+}
+
+#[test]
 fn checksums() {
     compare(
         "checksum",

@@ -81,7 +81,6 @@ impl Paths<'_> {
         let Some(helper) = helpers::find(number) else {
             let way = match number {
                 181 => "; write the loop out, with a fixed limit",
-                188..=190 => "; read and write the packet through ctx->data",
                 4 | 112..=115 => "; there is no kernel memory to read",
                 _ => "",
             };
@@ -198,7 +197,7 @@ impl Paths<'_> {
                 };
                 self.memory(call, index, &pointer, bytes, Use::Read)?;
             }
-            Arg::Read | Arg::ReadOrNull | Arg::ReadWrite => {
+            Arg::Read | Arg::ReadOrNull | Arg::ReadWrite | Arg::Write => {
                 let Some(Value::Pointer(pointer)) = Some(value).filter(|_| !null(&value)) else {
                     // Null goes with no bytes at all: the size is looked at with its own register.
                     return if arg == Arg::ReadOrNull && null(&value) {
@@ -212,7 +211,13 @@ impl Paths<'_> {
                     let helper = call.helper.name;
                     return Err(Rule::Size { helper, register: index + 2, what: "0" });
                 }
-                let what = if arg == Arg::ReadWrite { Use::Both } else { Use::Read };
+                let what = match arg {
+                    Arg::ReadWrite => Use::Both,
+                    // As in Linux, bytes that were never written may be given only when it is known which.
+                    Arg::Write if min < max.into() || pointer.variable.constant().is_none() => Use::Both,
+                    Arg::Write => Use::Write,
+                    _ => Use::Read,
+                };
                 if max > 0 {
                     self.memory(call, index, &pointer, max, what)?;
                 }
@@ -296,8 +301,10 @@ impl Paths<'_> {
         self.reach(Site { slot: call.slot, arg: index, reg: register(index) }, pointer, 0, bytes, what)?;
         if let Region::Stack(depth) = pointer.region {
             let (min, end) = on_stack(pointer, 0, bytes)?;
-            self.stack_written(depth.into(), min, end)?;
-            if what == Use::Both {
+            if what != Use::Write {
+                self.stack_written(depth.into(), min, end)?;
+            }
+            if what != Use::Read {
                 self.stack_overwritten(depth.into(), min, end);
             }
         }

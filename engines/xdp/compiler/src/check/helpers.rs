@@ -21,6 +21,8 @@ pub enum Arg {
     ReadOrNull,
     /// Bytes that are read and written.
     ReadWrite,
+    /// Bytes that are written, or left as they are; the size is in the next register.
+    Write,
     /// How many bytes the register before it points to; at least 1.
     Size,
     /// The same; may be 0.
@@ -79,7 +81,9 @@ impl Helper {
     }
 }
 
-use Arg::{Anything, Context, Key, KnownSize, Map, Read, ReadOrNull, ReadWrite, Record, Size, SizeOrZero, Value};
+use Arg::{
+    Anything, Context, Key, KnownSize, Map, Read, ReadOrNull, ReadWrite, Record, Size, SizeOrZero, Value, Write,
+};
 
 /// Lookups in maps.
 pub const LOOKUP: Helper = helper(1, "map_lookup_elem", &[Map, Key]).gives(Gives::Value).packet_args();
@@ -91,7 +95,7 @@ pub const FIB_LOOKUP: u32 = 69;
 pub const REDIRECT: Helper = helper(23, "redirect", &[Anything, Anything]);
 
 /// The helpers that the engine has.
-pub const HELPERS: [Helper; 23] = [
+pub const HELPERS: [Helper; 26] = [
     LOOKUP,
     helper(2, "map_update_elem", &[Map, Key, Value, Anything]).packet_args(),
     helper(3, "map_delete_elem", &[Map, Key]).packet_args(),
@@ -116,6 +120,9 @@ pub const HELPERS: [Helper; 23] = [
     helper(133, "ringbuf_discard", &[Record, Anything]).gives(Gives::Nothing),
     helper(134, "ringbuf_query", &[Map, Anything]),
     helper(177, "trace_vprintk", &[Read, Size, ReadOrNull, SizeOrZero]).free_only(),
+    helper(188, "xdp_get_buff_len", &[Context]),
+    helper(189, "xdp_load_bytes", &[Context, Anything, Write, Size]),
+    helper(190, "xdp_store_bytes", &[Context, Anything, Read, Size]),
 ];
 
 /// The helper of that number, if the engine has it.

@@ -6,6 +6,7 @@
 //! it (tests/ir.rs, on tests/objects/helpers.c).
 
 mod atomic;
+mod bytes;
 mod checksum;
 mod copy;
 mod ends;
@@ -118,6 +119,8 @@ impl Expander<'_> {
                     Some(own::update(map, array, key, value, bytes, args[3]))
                 }
                 "map_delete_elem" if self.kind(*map) == Some(MapKind::PercpuArray) => Some(own::delete()),
+                "xdp_load_bytes" => Some(bytes::load(args[1], place(program, reads, args[2]), args[3])),
+                "xdp_store_bytes" => Some(bytes::store(args[1], place(program, reads, args[2]), args[3])),
                 "csum_diff" => {
                     let (from, to) = (place(program, reads, args[0]), place(program, reads, args[2]));
                     Some(checksum::difference([(from, args[1]), (to, args[3])], args[4]))

@@ -19,7 +19,7 @@ pub use program::{Attach, Function, Program};
 use self::elf::{Elf, Section, SectionId, relocation};
 use crate::btf::{Btf, Ext};
 use crate::insn::SLOT_BYTES;
-use crate::maps::Map;
+use crate::maps::{Contents, Map};
 use link::{CodeSection, Names};
 
 /// A program that an object has.
@@ -97,6 +97,27 @@ impl Object {
     /// The map of that name, with its index.
     pub fn map(&self, name: &str) -> Option<(u32, &Map)> {
         self.maps.iter().zip(0..).find(|(map, _)| map.name == name).map(|(map, index)| (index, map))
+    }
+
+    /// Gives a map of that name so many entries in place of its own, as loaders do before Linux sees it. Whether that is a number for such a map is
+    /// judged with the programs that use it.
+    ///
+    /// # Errors
+    /// What stands in the way: there is no such map, or it holds global data, which is one entry.
+    pub fn set_entries(&mut self, name: &str, entries: u32) -> Result<(), String> {
+        match self.maps.iter_mut().find(|map| map.name == name) {
+            Some(Map { contents: Contents::Data { .. }, .. }) => {
+                Err(format!("{name} holds global variables, which are one entry"))
+            }
+            Some(map) => {
+                map.shape.max_entries = entries;
+                Ok(())
+            }
+            None => {
+                let there: Vec<_> = self.maps.iter().map(|map| map.name.as_str()).collect();
+                Err(format!("it has no map {name}; it has {}", there.join(", ")))
+            }
+        }
     }
 
     /// The object's types.

@@ -250,6 +250,22 @@ impl World for Plain {
                 self.target = Some(found.map_or(0, |at| u32::from_le_bytes(self.bytes(at, 4).try_into().unwrap())));
                 if found.is_some() { 4 } else { args[2] & 3 }
             }
+            "xdp_load_bytes" | "xdp_store_bytes" => {
+                let (offset, bytes) = (args[1] as u32, args[3] as u32);
+                if offset > 0xffff || bytes > 0xffff {
+                    return Some(not(14));
+                }
+                if (offset + bytes) as usize > memory.packet().len() {
+                    return Some(not(22));
+                }
+                let packet = memory.special(Special::Data)? + u64::from(offset);
+                let (from, to) = if helper.name == "xdp_load_bytes" { (packet, args[2]) } else { (args[2], packet) };
+                let copied = self.memory_of(memory, from, bytes);
+                if memory.write(to, &copied).is_none() {
+                    self.put(to, &copied);
+                }
+                0
+            }
             "csum_diff" => {
                 let from = self.memory_of(memory, args[0], args[1] as u32);
                 let to = self.memory_of(memory, args[2], args[3] as u32);

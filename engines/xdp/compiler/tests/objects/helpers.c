@@ -160,6 +160,69 @@ SEC("xdp") __attribute__((naked)) int compare_low(struct xdp_md *ctx) {
       "r0 = *(u32 *)(r10 - 8); exit;");
 }
 
+/* With all bits of what they take as 32. */
+static long (*const load_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)189;
+static long (*const store_wide)(struct xdp_md *, __u64 offset, void *, __u64 size) = (void *)190;
+
+/* Bytes of the packet to the stack, changed there, and back elsewhere; those that are not loaded stay as they were. */
+#define COPY(name, size, from, to, count)                               \
+  SEC("xdp") int name(struct xdp_md *ctx) {                             \
+    __u8 bytes[size];                                                   \
+    BYTES(14);                                                          \
+    __u64 first = from, then = to, many = count;                        \
+    __builtin_memset(bytes, packet[5], size);                           \
+    long loaded = load_wide(ctx, first, bytes, many);                   \
+    bytes[(size) - 1] ^= 0x55;                                          \
+    long stored = store_wide(ctx, then, bytes, many);                   \
+    return leave(ctx, loaded * 100 + stored);                           \
+  }
+COPY(copy_7, 7, 2, 9, 7)
+COPY(copy_60, 60, 0, 30, 60)
+COPY(copy_64_any, 64, packet[6], packet[7] * 2, 64)
+COPY(copy_100, 100, 14, 1, 100)
+COPY(copy_far, 16, 0x10000 - (packet[6] & 1), 0xFFFFFFFF, 16)
+COPY(copy_wide, 16, (1ull << 32) + packet[6], packet[7], 16)
+COPY(copy_some, 96, packet[6], 3, (packet[8] & 63) + 1)
+
+/* Of a value of a map, and the packet's bytes are what they are now. */
+SEC("xdp") int copy_kept(struct xdp_md *ctx) {
+  __u32 zero = 0;
+  __u64 before;
+  BYTES(22);
+  __u64 *count = bpf_map_lookup_elem(&kept, &zero);
+  if (!count) return XDP_DROP;
+  __builtin_memcpy(&before, packet + 14, 8);
+  bpf_xdp_store_bytes(ctx, 14, count, 8);
+  bpf_xdp_load_bytes(ctx, packet[13] & 15, count, 8);
+  __u64 after;
+  __builtin_memcpy(&after, packet + 14, 8);
+  return leave(ctx, before + 31 * after + bpf_xdp_get_buff_len(ctx));
+}
+
+/* What is stored before is loaded. */
+SEC("xdp") int copy_stored(struct xdp_md *ctx) {
+  __u64 word;
+  BYTES(22);
+  packet[16] = 1;
+  long result = bpf_xdp_load_bytes(ctx, 12, &word, 8);
+  packet[17] = 2;
+  return leave(ctx, word + result);
+}
+
+/* What was there before is not known any more. */
+SEC("xdp") int copy_over(struct xdp_md *ctx) {
+  __u64 word = 0;
+  if (bpf_xdp_load_bytes(ctx, 6, &word, 1)) return XDP_DROP;
+  return word & 1 ? XDP_TX : XDP_PASS;
+}
+
+/* What is loaded has not to be there before. */
+SEC("xdp") int copy_new(struct xdp_md *ctx) {
+  __u32 words[4];
+  if (bpf_xdp_load_bytes(ctx, 3, words, sizeof words)) return XDP_DROP;
+  return leave(ctx, words[0] + 3 * words[1] + 5 * words[2] + 7 * words[3]);
+}
+
 SEC("xdp") int follow(struct xdp_md *ctx) {
   BYTES(14);
   bpf_tail_call(ctx, &programs, packet[6] & 15);

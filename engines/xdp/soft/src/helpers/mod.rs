@@ -50,6 +50,9 @@ pub fn function(number: u32) -> Option<Function> {
         133 => output::ringbuf_discard,
         134 => output::ringbuf_query,
         177 => print::trace_vprintk,
+        188 => packet::length,
+        189 => packet::load_bytes,
+        190 => packet::store_bytes,
         _ => return None,
     })
 }

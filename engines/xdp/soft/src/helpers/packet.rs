@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Helpers that move the ends of a frame, within Linux' limits.
+//! Helpers that move the ends of a frame, within Linux' limits, and those that copy its bytes.
 
 use penstock_xdp_maps::Errno;
 
@@ -10,6 +10,8 @@ use crate::state::{BUFFER, BUFFER_END, BUFFER_START, Packet, State};
 const MIN_FRAME: i64 = 14;
 /// The longest metadata, which is a multiple of four.
 const MAX_META: i64 = 252;
+/// The largest offset and the largest number of bytes to copy.
+const MAX_COPY: u32 = 0xFFFF;
 
 /// The lower half of an argument, which is a C int.
 fn int(delta: u64) -> i64 {
@@ -57,4 +59,30 @@ pub(super) extern "C" fn adjust_meta(state: &mut State, _: u64, delta: u64, _: u
     }
     state.packet.meta = moved as u32;
     result(state.publish())
+}
+
+pub(super) extern "C" fn length(state: &mut State, _: u64, _: u64, _: u64, _: u64, _: u64) -> u64 {
+    (state.packet.end - state.packet.data).into()
+}
+
+pub(super) extern "C" fn load_bytes(state: &mut State, _: u64, offset: u64, to: u64, bytes: u64, _: u64) -> u64 {
+    let from = place(state, offset as u32, bytes as u32);
+    result(from.and_then(|from| state.maps.memory.copy(from, to, bytes as u32 as usize)))
+}
+
+pub(super) extern "C" fn store_bytes(state: &mut State, _: u64, offset: u64, from: u64, bytes: u64, _: u64) -> u64 {
+    let to = place(state, offset as u32, bytes as u32);
+    result(to.and_then(|to| state.maps.memory.copy(from, to, bytes as u32 as usize)))
+}
+
+/// Where bytes of the frame are, if it has them.
+fn place(state: &State, offset: u32, bytes: u32) -> Result<u64, Errno> {
+    if offset > MAX_COPY || bytes > MAX_COPY {
+        return Err(Errno::Fault);
+    }
+    let Packet { data, end, .. } = state.packet;
+    if offset + bytes > end - data {
+        return Err(Errno::Invalid);
+    }
+    Ok((BUFFER + data + offset).into())
 }

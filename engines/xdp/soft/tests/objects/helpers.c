@@ -68,6 +68,20 @@ SEC("xdp") int checksum(struct xdp_md *ctx) {
   return XDP_PASS;
 }
 
+SEC("xdp") int load_bytes(struct xdp_md *ctx) {
+  COMMAND;
+  __u8 bytes[64] = {1, 2, 3};
+  long result = bpf_xdp_load_bytes(ctx, c.which, bytes, (c.what & 63) + 1);
+  __builtin_memcpy(command_->words, bytes, 64);
+  return result;
+}
+
+SEC("xdp") int store_bytes(struct xdp_md *ctx) {
+  COMMAND;
+  command_->value = bpf_xdp_get_buff_len(ctx);
+  return bpf_xdp_store_bytes(ctx, c.which, c.words, (c.what & 63) + 1);
+}
+
 #define MAPS(name)                                                                  \
   SEC("xdp") int on_##name(struct xdp_md *ctx) {                                    \
     COMMAND;                                                                        \

@@ -19,6 +19,7 @@ impl Builder<'_> {
             "ktime_get_ns" | "ktime_get_boot_ns" => self.value(Op::Read(Special::Time)),
             "get_prandom_u32" => self.value(Op::Read(Special::Random)),
             "get_smp_processor_id" => Arg::Special(Special::Cpu),
+            "xdp_get_buff_len" => self.value(Op::Read(Special::Len)),
             "xdp_adjust_head" => self.value(Op::Adjust { what: Adjust::Head, by: args[1], bare: false }),
             "xdp_adjust_meta" => self.value(Op::Adjust { what: Adjust::Meta, by: args[1], bare: false }),
             "xdp_adjust_tail" => self.value(Op::Adjust { what: Adjust::Tail, by: args[1], bare: false }),
@@ -60,7 +61,11 @@ impl Builder<'_> {
                 }
             }
             let flags = args.get(2).copied();
-            reads.extend(unsaid(&helper, flags).map(|space| Place { space, base: UNSET, offset: 0, bytes: u32::MAX }));
+            let anywhere = |space| Place { space, base: UNSET, offset: 0, bytes: u32::MAX };
+            reads.extend(unsaid(&helper, flags).map(anywhere));
+            if helper.name == "xdp_store_bytes" {
+                writes.push(anywhere(Space::Packet));
+            }
         }
         if helper.gives == Gives::Nothing {
             self.push(op, None);
@@ -148,6 +153,7 @@ fn unsaid(helper: &check::Helper, flags: Option<Arg>) -> Option<Space> {
             let none = matches!(flags, Some(Arg::Const(flags)) if flags & PACKET_BYTES == 0);
             (!none).then_some(Space::Packet)
         }
+        "xdp_load_bytes" => Some(Space::Packet),
         // The numbers that `%s` in the format takes for addresses.
         "trace_printk" | "trace_vprintk" => Some(Space::Any),
         _ => None,

@@ -1,0 +1,171 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Programs of others in `xdp-rows`: the kernel's samples, compiled from Debian's linux-source-6.1, and the objects of Debian's xdp-tools. What is not
+//! installed is skipped, with a line that says so.
+//!
+//! Some samples have changed since the paper: xdp1 and xdp2 copy the headers to the stack with bpf_xdp_load_bytes(), and those that redirect count
+//! what becomes of frames.
+
+use std::collections::BTreeMap;
+use std::env::consts::ARCH;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use penstock_device::{Lanes, Root};
+use penstock_xdp_compiler::back::Compiled;
+use penstock_xdp_compiler::card::place;
+use penstock_xdp_compiler::check::check;
+use penstock_xdp_compiler::ir::CONTEXTS;
+use penstock_xdp_compiler::object::{Entry, Object};
+use penstock_xdp_compiler::source;
+use penstock_xdp_compiler::translate::translate;
+use serde_json::json;
+
+use super::row::Row;
+use super::{BenchError, xdp};
+
+/// What is said when something is not there.
+const PACKAGES: &str = "apt-get install linux-source-6.1 libbpf-dev xz-utils xdp-tools";
+const ARCHIVE: &str = "/usr/src/linux-source-6.1.tar.xz";
+const HEADERS: &str = "/usr/include/bpf/bpf_helpers.h";
+/// Samples of which the paper has rows, by what ours are called.
+const PAPERS: [(&str, &str); 6] = [
+    ("xdp1_kern.c", "xdp1"),
+    ("xdp2_kern.c", "xdp2"),
+    ("xdp_adjust_tail_kern.c", "xdp_adjust_tail"),
+    ("xdp_router_ipv4.bpf.c", "router_ipv4"),
+    ("xdp_rxq_info_kern.c", "rxq_info"),
+    ("xdp_tx_iptunnel_kern.c", "tx_ip_tunnel"),
+];
+
+/// An object of others.
+struct Other {
+    /// The file, and where it comes from.
+    name: String,
+    bytes: Vec<u8>,
+    paper: Option<&'static xdp::Program>,
+}
+
+/// Compiles all that is installed.
+pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
+    for (what, others) in [("the kernel's samples", samples(root)?), ("the objects of xdp-tools", tools()?)] {
+        if others.is_empty() {
+            eprintln!("skipped: {what} are not installed; {PACKAGES}");
+        }
+        for other in others {
+            if let Err(why) = rows(&other, report) {
+                eprintln!("skipped: {}: {why}", other.name);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Objects that xdp-tools loads.
+fn tools() -> Result<Vec<Other>, BenchError> {
+    let folder = PathBuf::from(format!("/usr/lib/{ARCH}-linux-gnu/bpf"));
+    let files = files(&folder, &[".o"]).into_iter();
+    let read = |(name, path): (String, PathBuf)| {
+        let bytes = fs::read(&path).map_err(|error| wrong(&path, &error.to_string()))?;
+        Ok(Other { name: format!("xdp-tools {name}"), bytes, paper: None })
+    };
+    files.map(read).collect()
+}
+
+/// The kernel's samples, compiled as all C is here, with headers of the machine and what bench/xdp/linux has in place of a kernel's own.
+fn samples(root: &Root) -> Result<Vec<Other>, BenchError> {
+    if !Path::new(ARCHIVE).exists() || !Path::new(HEADERS).exists() {
+        return Ok(vec![]);
+    }
+    let folder = unpacked(root)?;
+    let mut others = Vec::new();
+    for (name, path) in files(&folder, &["_kern.c", ".bpf.c"]) {
+        // xdp_sample is linked to others: bench/xdp/linux/sample.h stands for it.
+        if !name.starts_with("xdp") || name.starts_with("xdp_sample.") {
+            continue;
+        }
+        let mut flags: Vec<OsString> = ["-w", "-include", "vmlinux.h", "-I"].map(OsString::from).to_vec();
+        flags.extend([root.join("bench/xdp/linux").into(), "-I".into(), folder.clone().into()]);
+        if name.ends_with(".bpf.c") {
+            flags.extend(["-include", "sample.h"].map(OsString::from));
+        }
+        let installed = ["/usr/include".to_owned(), format!("/usr/include/{ARCH}-linux-gnu")];
+        flags.extend(installed.into_iter().flat_map(|folder| ["-idirafter".into(), folder.into()]));
+        flags.push(format!("-D__{ARCH}__").into());
+        let object = root.join("build").join(format!("{name}-{}.o", std::process::id()));
+        let compiled = source::compile(&path, root.path(), &flags, &object);
+        let bytes = compiled.map_err(|error| wrong(&path, &error.to_string()))?.object;
+        let ours = PAPERS.iter().find(|(sample, _)| *sample == name).map(|(_, ours)| *ours);
+        let paper = xdp::PROGRAMS.iter().find(|program| Some(program.name) == ours);
+        others.push(Other { name: format!("linux-6.1 {name}"), bytes, paper });
+    }
+    Ok(others)
+}
+
+/// The folder samples/bpf of the kernel's sources: it is taken out of the archive once.
+fn unpacked(root: &Root) -> Result<PathBuf, BenchError> {
+    let (folder, part) = (root.join("build/linux-source-6.1"), root.join("build/linux-source-6.1.part"));
+    if !folder.exists() {
+        eprintln!("taking samples/bpf out of {ARCHIVE}, once");
+        let tar = || {
+            fs::create_dir_all(&part)?;
+            let mut tar = Command::new("tar");
+            tar.args(["-xJf", ARCHIVE, "--strip-components=3", "-C"]).arg(&part).arg("linux-source-6.1/samples/bpf");
+            tar.status()
+        };
+        match tar() {
+            Ok(status) if status.success() => {}
+            Ok(status) => return Err(wrong(Path::new(ARCHIVE), &format!("tar: {status}; {PACKAGES}"))),
+            Err(error) => return Err(wrong(Path::new(ARCHIVE), &format!("tar: {error}"))),
+        }
+        fs::rename(&part, &folder).map_err(|error| wrong(&folder, &error.to_string()))?;
+    }
+    Ok(folder)
+}
+
+/// Files of a folder with one of those endings, by name; none when there is no such folder.
+fn files(folder: &Path, endings: &[&str]) -> BTreeMap<String, PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())));
+    named.filter(|(name, _)| endings.iter().any(|ending| name.ends_with(ending))).collect()
+}
+
+fn wrong(path: &Path, what: &str) -> BenchError {
+    BenchError::Wrong("xdp-rows", format!("{}: {what}", path.display()))
+}
+
+/// Reports an object's programs; else why it has no rows.
+fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
+    let mut object = Object::read(&other.bytes).map_err(|error| error.to_string())?;
+    // Where the sample's own loader says how large a map is, it has a place for each context of a unit.
+    for map in object.maps.iter_mut().filter(|map| map.shape.max_entries == 0) {
+        map.shape.max_entries = CONTEXTS;
+    }
+    for entry in &object.entries {
+        for lanes in Lanes::ALL {
+            let compiled = compiled(&object, entry, lanes)?;
+            let count = compiled.rows.len() as f64;
+            let program = format!("{} {}", other.name, entry.name);
+            let case = [("program".to_string(), json!(program)), ("lanes".to_string(), json!(lanes.count()))];
+            let case = case.into_iter().collect();
+            // At other numbers of lanes the paper has rows before code motion, of what the sample was then.
+            let paper = other.paper.filter(|_| lanes == Lanes::FOUR).and_then(|program| program.paper_rows(4));
+            let row = |metric, unit, paper, value| Row::new("xdp-rows", &case, metric, unit, [paper, None], value);
+            report(&[
+                row("rows", "rows of the whole program", paper, count),
+                row("ops_a_row", "operations in a row", None, compiled.operations() as f64 / count),
+            ]);
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a program on a card for it alone, whether its maps find room there or not.
+fn compiled(object: &Object, entry: &Entry, lanes: Lanes) -> Result<Compiled, String> {
+    let program = object.program(entry).map_err(|error| error.to_string())?;
+    let facts = check(object, &program).map_err(|error| error.to_string())?.facts;
+    let placement = place(object, &facts.helpers, CONTEXTS);
+    let translated = translate(object, &program, &facts, lanes, &placement.layout);
+    Ok(translated.map_err(|error| error.to_string())?.compiled)
+}
