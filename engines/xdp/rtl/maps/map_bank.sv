@@ -3,22 +3,23 @@
 
 // A bank of the card's maps: its memory, and all that is done there. Keys are shared out over banks by their hash, accesses by their address.
 //
-//               ┌──────────────────── again ─────────────────────┐
-//               v                                                │
-//   in ─> one ─┬─> address ─> memory ─> output register ─> decision ─┬─> replies ─> out
-//              │   (4 requests at once, a pass each 4 cycles)        └─> changed ─> written
-//              └─> map_changes (alone)
+//                     ┌──────────────── again ────────────────┐
+//                     v                                       │
+//   in ─> entrance ─┬─> address ─> memory ─> output ─> decision ─┬─> replies ─> out
+//                   │                                            └─> changed ─> write register ─> memory
+//                   └─> map_changes
 //
-// A pass reads one row, and a pass leaves the decision each cycle. An access, a say, and a lookup in an array are one pass; a lookup of a key is one for its
-// bucket, one for each entry on its way, and one for each 16 bytes of key. So a bank carries out a load a cycle, or a lookup of a key of 16 bytes
-// that is first in its bucket in three. From a request's first part to its reply: 5 cycles, 4 for each further pass, and one for each further part of its key.
+// A pass reads a row; it takes four cycles, and one begins each cycle. An access is one pass, as is a lookup in an array. A lookup of a key is one for its
+// bucket, and for the first entry there one for each 16 bytes of key; one for the entry itself, if that is another key's, and so on. So a bank
+// carries out a load a cycle, or one lookup of a key of 16 bytes that is first in its bucket every two. Cycles from a request's
+// first part to its reply: 5 with one pass, 4 more for each other one, and one for each further part of its key.
 //
-// What stalls whom: a pass that comes round again goes before one that enters. An access whose 8 bytes a store or an atomic is about to write (six cycles from
-// address to memory) waits at the entrance, and what stands behind it. An update, a deletion, and the making of a map wait there until nothing is
-// under way, and are carried out alone (map_changes): each is one step for all others. The rows that the host asks for in one piece enter one
-// after the other with nothing between them.
-//
-// Requests overtake each other from their second pass on; a context has one under way, but for silent stores, and accesses do not overtake.
+// A pass that comes round again goes before a request that enters. A request that stands at the entrance holds up those behind it:
+//   - an access whose bytes a store or an atomic is about to write, until they are written: six cycles behind that one;
+//   - an update, a deletion, the making of a map, until nothing is under way. They are then carried out alone (map_changes), so each
+//     is one step for everybody. What a lookup of a forgetting map marks is no such change;
+//   - rows for the host, which enter in halves, one right behind the other: so they are read in one step.
+// Requests may overtake each other from their second pass on, accesses do not.
 module map_bank
   import map_pkg::*;
   import maps_pkg::*;
@@ -52,8 +53,8 @@ module map_bank
 );
   localparam int unsigned RowW = $clog2(Rows);
   localparam int unsigned BankW = $clog2(Banks);
-  localparam int unsigned Around = 4;                         // passes under way
-  localparam int unsigned NearW = RowW < 8 ? RowW : 8;        // of a row's number, which accesses are held apart by
+  localparam int unsigned Around = 4;                   // passes under way
+  localparam int unsigned NearW = RowW < 8 ? RowW : 8;  // bits of a row's number, by which accesses are held apart
   typedef logic [RowW-1:0] at_t;
 
   typedef struct packed {
@@ -81,8 +82,8 @@ module map_bank
     Entry   // for what is behind it in its chain
   } pass_e;
 
-  // Requests under way, and the one at the entrance, have a slot each, which holds what is known of them, and their keys. They are handed round:
-  // who enters takes its slot along and leaves the entrance that of the place it takes.
+  // The four passes and the entrance have a slot each, where what is known of their request stands, and its key. A request that enters takes its slot
+  // along; the entrance has that of the place which it has taken.
   typedef logic [2:0] slot_t;
 
   typedef struct packed {
@@ -91,7 +92,7 @@ module map_bank
     pass_e      pass;
     logic [1:0] part;      // of the key
     at_t [1:0]  row;       // of each half
-    logic [1:0] stores;    // halves that will be written
+    logic [1:0] stores;    // halves that it will write
   } pass_t;
 
   pass_t pass_q[Around+1];  // at the address, in memory, at the output, at the decision; behind it, when it writes
@@ -102,7 +103,7 @@ module map_bank
   wire access_info_t flit_access = flit.info;
   wire flit_accesses = flit.op inside {OpLoad, OpStore, OpAtomic};
 
-  // ---- the entrance: one request, with all parts of its key
+  // ---- the entrance: a request, which takes its key's parts
   (* ram_style = "distributed" *) descriptor_t descriptors[Maps];
   (* ram_style = "distributed" *) data_t keys[32];
   request_t now_q;
@@ -421,11 +422,19 @@ module map_bank
     taken = 8'd1 << slot_q;
     for (int unsigned s = 0; s < Around; s++) taken |= 8'd1 << pass_q[s].slot;
   end
-  wire reads_access = pass_q[0].valid && pass_q[0].pass == Once;
+  logic [1:0] touched_q;  // by the access at the address
+  always_ff @(posedge clk) touched_q <= enters ? touches_q : '0;
   always_ff @(posedge clk) begin
     if (!rst) begin
       assert ($countones(taken) == Around + 1) else $error("%m: two requests share a slot");
       assert (!changing || alone) else $error("%m: a change is not alone");
+      for (int unsigned h = 0; h < 2; h++) begin
+        for (int unsigned s = 1; s <= Around; s++)
+          assert (!touched_q[h] || !pass_q[s].stores[h] || pass_q[s].row[h] != pass_q[0].row[h])
+          else $error("%m: an access comes before bytes are written");
+        assert (!touched_q[h] || strobes_q[8*h+:8] == '0 || put_row_q[h] != pass_q[0].row[h])
+        else $error("%m: an access comes while bytes are written");
+      end
     end
   end
 `endif

@@ -8,7 +8,7 @@
 //                    │                                               └─> Missed: Claim, Place, Write... ────┤
 //                    └─> an array's element: WriteValue ────────────────────────────────────────────────────┘
 //
-// From `look` on a row takes four cycles to `read`; what is written goes through a register.
+// A row is read four cycles after its state has named it; what is written goes through a register.
 // A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends. Where each processor has a value
 // of its own, a new entry takes a cycle for each row of values.
 module map_changes
@@ -147,6 +147,7 @@ module map_changes
   // ---- what is found on the way
   wire other = t_q == Ready && (evicts_q ? here_q != target_q : entry.hash != hash);
   wire differs = t_q > Ready && read != key;
+  wire spares = entry.mark && steps_q < 5'(MaxChain);  // the hand
   wire at_t next = t_q == Ready ? at_t'(entry.next) : at_t'(entry_q.next);
   wire found = state_q == Walk && !differs && t_q == Ready + 4'(parts);
 
@@ -171,7 +172,7 @@ module map_changes
         data = Marked;
       end
       Evict: begin
-        if (t_q == Ready && entry.mark && steps_q < 5'(MaxChain)) strobes = 16'h0004;
+        if (t_q == Ready && spares) strobes = 16'h0004;
         row = lists_q.hand;
         data = Unmarked;
       end
@@ -336,7 +337,7 @@ module map_changes
       if (t_q == Ready) begin
         lists_q.hand <= hand_behind;
         target_q <= lists_q.hand;
-        if (entry.mark && steps_q < 5'(MaxChain)) begin
+        if (spares) begin
           steps_q <= steps_q + 1'b1;
           look_at(hand_behind);
         end else begin
