@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A bank of the card's maps: its memory, and all that is done there. Keys are shared out over banks by their hash, accesses by their address.
+// A bank of the card's maps: its memory, and all that is done there. Keys are shared out over banks by their hash, accesses by
+// their address.
 //
 //                     ┌──────────────── again ────────────────┐
 //                     v                                       │
@@ -9,10 +10,11 @@
 //                   │                                            └─> changed ─> write register ─> memory
 //                   └─> map_changes
 //
-// A pass reads a row; it takes four cycles, and one begins each cycle. An access is one pass, as is a lookup in an array. A lookup of a key is one for its
-// bucket, and for the first entry there one for each 16 bytes of key; one for the entry itself, if that is another key's, and so on. So a bank
-// carries out a load a cycle, or one lookup of a key of 16 bytes that is first in its bucket every two. Cycles from a request's
-// first part to its reply: 5 with one pass, 4 more for each other one, and one for each further part of its key.
+// A pass reads a row; it takes four cycles, and one begins each cycle. An access is one pass, as is a lookup in an array. A lookup of a
+// key is one for its bucket, and for the first entry there one for each 16 bytes of key; one for the entry itself, if that is another
+// key's, which says where the next one is, and so on. So a bank carries out a load a cycle, or every two a lookup of a key of 16 bytes
+// that is first in its bucket. Cycles from a request's first part to its reply: 5 with one pass, 4 more for each other one, and one for
+// each further part of its key.
 //
 // A pass that comes round again goes before a request that enters. A request that stands at the entrance holds up those behind it:
 //   - an access whose bytes a store or an atomic is about to write, until they are written: six cycles behind that one;
@@ -82,8 +84,8 @@ module map_bank
     Entry   // for what is behind it in its chain
   } pass_e;
 
-  // The four passes and the entrance have a slot each, where what is known of their request stands, and its key. A request that enters takes its slot
-  // along; the entrance has that of the place which it has taken.
+  // The four passes and the entrance have a slot each, where what is known of their request stands, and its key. A request that enters
+  // takes its slot along; the entrance has that of the place which it has taken.
   typedef logic [2:0] slot_t;
 
   typedef struct packed {

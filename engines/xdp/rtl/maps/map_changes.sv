@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What changes a bank's maps: an update, a deletion, the making of a map. One after the other, each while nothing else is under way in the bank.
+// What changes a bank's maps: an update, a deletion, the making of a map. One after the other, each while nothing else is under way in
+// the bank.
 //
 //   Idle ─┬─> Clear: rows
 //         └─> Start ─┬─> Bucket ─> Walk: entry, key, next entry ... ─┬─> found: WriteValue, Unlink ─────────┬─> Done
@@ -9,8 +10,8 @@
 //                    └─> an array's element: WriteValue ────────────────────────────────────────────────────┘
 //
 // A row is read four cycles after its state has named it; what is written goes through a register.
-// A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends. Where each processor has a value
-// of its own, a new entry takes a cycle for each row of values.
+// A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends. Where each
+// processor has a value of its own, a new entry takes a cycle for each row of values.
 module map_changes
   import map_pkg::*;
   import maps_pkg::*;
