@@ -18,8 +18,8 @@
 //
 // A pass that comes round again goes before a request that enters. A request that stands at the entrance holds up those behind it:
 //   - an access whose bytes a store or an atomic is about to write, until they are written: six cycles behind that one;
-//   - an update, a deletion, the making of a map, until nothing is under way. They are then carried out alone (map_changes), so each
-//     is one step for everybody. What a lookup of a forgetting map marks is no such change;
+//   - an update, a deletion, the making of a map, until no lookup, store or atomic is under way. They are then carried out alone
+//     (map_changes), so each is one step for everybody. What a lookup of a forgetting map marks is no such change;
 //   - rows for the host, which enter in halves, one right behind the other: so they are read in one step.
 // Requests may overtake each other from their second pass on, accesses do not.
 module map_bank
@@ -205,9 +205,10 @@ module map_bank
   logic [1:0] change_key;
   data_t key;
   logic alone;
+  // Loads and says that have entered read what they read before anything changes.
   always_comb begin
     alone = 1'b1;
-    for (int unsigned s = 0; s < Around; s++) if (pass_q[s].valid) alone = 1'b0;
+    for (int unsigned s = 0; s < Around; s++) if (pass_q[s].valid && (pass_q[s].pass != Once || pass_q[s].stores != '0)) alone = 1'b0;
   end
   map_changes #(
       .Banks(Banks),
