@@ -203,8 +203,8 @@ module map_bank
   logic [15:0] change_strobes;
   data_t change_data, read;
   logic [1:0] change_key;
-  data_t key;
-  logic alone;
+  data_t key_q;
+  logic alone, same_q;
   // Loads and says that have entered read what they read before anything changes.
   always_comb begin
     alone = 1'b1;
@@ -238,7 +238,8 @@ module map_bank
       .ended(ended_q),
       .rest_pop(change_pop),
       .key_at(change_key),
-      .key,
+      .key(key_q),
+      .same(same_q),
       .look(change_look),
       .read,
       .strobes(change_strobes),
@@ -318,7 +319,6 @@ module map_bank
   // A bucket is two bytes: the row of its first entry. So is, in the first two, what is behind an entry.
   wire [2:0] chain = read_pass.pass == Bucket ? of_q.request.hash[BankW+:3] : '0;
   wire at_t next = at_t'({read_q[{chain, 1'b1}], read_q[{chain, 1'b0}]});
-  assign key = keys[changing ? {slot_q, change_key} : {read_pass.slot, read_pass.part}];
 
   // ---- decision
   known_t asked_q;
@@ -330,7 +330,7 @@ module map_bank
   wire access_info_t changed_as = asked_q.request.info;
   logic hit_q;
   wire key_pass = read_pass.pass == Key;
-  wire same = read_q == key;
+  wire same = read_q == key_q;
   assign again = searches_q && follows_q;
   wire marks = searches_q && hit_q && asked_q.lru;
 
@@ -357,10 +357,12 @@ module map_bank
     pass_q[3] <= pass_q[2];
     pass_q[4] <= pass_q[3];
     of_q <= known[pass_q[1].slot];
+    key_q <= keys[changing ? {slot_q, change_key} : {pass_q[1].slot, pass_q[1].part}];
+    same_q <= same;
 
     asked_q <= of_q;
     old_q <= found;
-    operands_q <= key;
+    operands_q <= key_q;
     place_q <= places[read_pass.slot];
     searches_q <= read_pass.valid && read_pass.pass != Once;
     hit_q <= key_pass ? same && read_pass.part == of_q.last : of_q.there;

@@ -49,9 +49,10 @@ module map_changes
     input  wire logic  ended,     // the last part was taken
     output logic       rest_pop,
 
-    // Parts of its key
+    // Parts of its key, a cycle behind `key_at`; and, another one later, whether what was read was the part
     output logic [1:0] key_at,
     input  wire data_t key,
+    input  wire logic  same,
 
     // Memory
     output logic [$clog2(Rows)-1:0] look,
@@ -96,7 +97,6 @@ module map_changes
 
   state_e state_q;
   logic [3:0] t_q;  // cycles since the last row's address
-  assign busy = state_q != Idle;
   assign done = state_q == Done;
 
   // ---- free entries, fresh ones, the hand
@@ -133,7 +133,7 @@ module map_changes
   wire [31:0] victim_bucket = bucket_of(entry.hash >> BankW, as.buckets);
   wire at_t bucket_row = at_t'(as.base_row) + at_t'(bucket_q >> 3);
   wire at_t bucket_head = at_t'({read[{bucket_q[2:0], 1'b1}], read[{bucket_q[2:0], 1'b0}]});
-  assign key_at = 2'(t_q - Ready - 4'd1);
+  assign key_at = 2'(t_q - Ready);
 
   // ---- values, the one behind the other where each processor has its own
   at_t distance_q;  // from the entry to this one's
@@ -147,10 +147,10 @@ module map_changes
 
   // ---- what is found on the way
   wire other = t_q == Ready && (evicts_q ? here_q != target_q : entry.hash != hash);
-  wire differs = t_q > Ready && read != key;
+  wire differs = t_q > Ready + 4'd1 && !same;
   wire spares = entry.mark && steps_q < 5'(MaxChain);  // the hand
   wire at_t next = t_q == Ready ? at_t'(entry.next) : at_t'(entry_q.next);
-  wire found = state_q == Walk && !differs && t_q == Ready + 4'(parts);
+  wire found = state_q == Walk && !differs && t_q == Ready + 4'd1 + 4'(parts);
 
   assign rest_pop = state_q == WriteValue && rest_valid && !ended;
   assign claim = state_q == Claim || state_q == GiveBack;
@@ -243,6 +243,7 @@ module map_changes
         if (defining) lists_q <= '{free: '0, fresh: at_t'(define_as_q.entries_row), hand: at_t'(define_as_q.entries_row)};
         else lists_q <= lists[info.map];
         if (alone) begin
+          busy <= defining || start;
           if (defining) state_q <= Clear;
           else if (start) state_q <= Start;
         end
@@ -252,6 +253,7 @@ module map_changes
         clear_row_q <= clear_row_q + 1'b1;
         if (cleared) begin
           defining <= 1'b0;
+          busy <= 1'b0;
           state_q <= Idle;
         end
       end
@@ -351,13 +353,13 @@ module map_changes
       end
 
       WriteEntry: begin
-        t_q <= Ready + 1'b1;  // where the key's parts are counted from
+        t_q <= Ready;  // where the key's parts are counted from
         target_q <= here_q + 1'b1;
         state_q <= WriteKey;
       end
 
       WriteKey: begin
-        target_q <= target_q + 1'b1;
+        if (t_q > Ready) target_q <= target_q + 1'b1;
         if (t_q == Ready + 4'(parts)) state_q <= WriteBucket;
       end
 
@@ -397,11 +399,15 @@ module map_changes
 
       GiveBack: if (claim_done) state_q <= Done;
 
-      default: state_q <= Idle;
+      default: begin
+        busy <= 1'b0;
+        state_q <= Idle;
+      end
     endcase
 
     if (rst) begin
       state_q <= Idle;
+      busy <= 1'b0;
       defining <= 1'b0;
     end
   end
