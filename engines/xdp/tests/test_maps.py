@@ -212,12 +212,14 @@ async def arrays(dut: Any) -> None:
     assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes(24), flags=NOEXIST)) == EEXIST
     assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes(24), flags=EXIST)) == 0
     assert await maps.ask(Request(DELETE, map=5, key=key)) == EINVAL
-    # What an update writes comes behind a silent store of its context, which was sent right before.
+    # What an update writes comes behind a silent store of its context, which was sent right before; one to another element is not lost.
     address = await maps.ask(Request(LOOKUP, map=5, key=key))
     for byte in range(1, 5):
-        maps.send(0, Request(STORE, address=address, operand=M64, quiet=True))
-        assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes([byte]) * 24)) == 0
+        for place in (address, address - 32):
+            maps.send(0, Request(STORE, address=place, operand=byte << 32, quiet=True))
+            assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes([byte]) * 24)) == 0
         assert await maps.ask(Request(LOAD, address=address)) == int.from_bytes(bytes([byte]) * 8, "little")
+        assert await maps.ask(Request(LOAD, address=address - 32)) == byte << 32
     for index in (37, 1 << 31):
         key = index.to_bytes(4, "little")
         assert await maps.ask(Request(LOOKUP, map=5, key=key)) == 0

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What changes a bank's maps: an update, a deletion, the making of a map. One after the other, each while nothing else is under way in
-// the bank.
+// What changes a bank's maps: an update, a deletion, the making of a map. One after the other, each while the bank has no lookup, store
+// or atomic under way, and takes none up.
 //
 //   Idle ─┬─> Clear: rows
 //         └─> Start ─┬─> Bucket ─> Walk: entry, key, next entry ... ─┬─> found: WriteValue, Unlink ─────────┬─> Done
@@ -27,7 +27,7 @@ module map_changes
     input  wire descriptor_t define_as,
     output logic             defining,
 
-    input wire logic alone,  // nothing else is under way
+    input wire logic alone,  // no lookup, store or atomic is under way
 
     // A request, which stands until `done`
     input  wire logic        start,     // it is there, with its whole key
