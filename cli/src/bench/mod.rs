@@ -66,7 +66,7 @@ pub enum BenchError {
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(
-        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward, xdp-rate), 1 (rpu-generate, sim-speed, xdp-rate), 2 and 4 (xdp-rate), --case parameters as flow-rate prints them, for example trace=MW15"
+        "no bench has such a case: --size takes {SIZES:?} (rpu-firewall from 64, rpu-reload 64 and 128), --units 16 (all), 8 (rpu-forward, xdp-rate), 1 (rpu-generate, sim-speed, xdp-rate), 2 and 4 (xdp-rate), --case parameters as flow-rate and xdp-rate print them, for example trace=MW15"
     )]
     NoCase,
     #[error("{0}: the card does not do what is measured: {1}")]
@@ -80,7 +80,7 @@ pub enum BenchError {
 pub struct Selection {
     pub sizes: Vec<usize>,
     pub units: Vec<u32>,
-    /// Parameters that the case must have; of flow-rate alone.
+    /// Parameters that the case must have; of flow-rate and xdp-rate alone.
     pub cases: Vec<(String, String)>,
 }
 

@@ -49,15 +49,18 @@ const TIMED: &str = "redirect";
 pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for units in selection.units(&UNITS) {
         for (name, paper) in PROGRAMS {
-            report(&rate(root, name, units, SIZE, Some(paper))?);
-            if name == "simple_firewall" {
+            if selection.takes(&case(name, units, SIZE)) {
+                report(&rate(root, name, units, SIZE, Some(paper))?);
+            }
+            if name == "simple_firewall" && selection.takes(&case(name, units, SMALLEST)) {
                 report(&rate(root, name, units, SMALLEST, None)?);
             }
         }
     }
-    if selection.units(&[1]).next().is_some() {
+    let timed: Vec<usize> = selection.sizes(&SIZES).filter(|size| selection.takes(&case(TIMED, 1, *size))).collect();
+    if selection.units(&[1]).next().is_some() && !timed.is_empty() {
         let mut device = xdp::card(root, TIMED, 1)?;
-        for size in selection.sizes(&SIZES) {
+        for size in timed {
             if let Some(time) = latency::measure(&mut device, size)? {
                 report(&[Row::new(BENCH, &case(TIMED, 1, size), "latency_ns", "ns", [None, None], time)]);
             }

@@ -30,7 +30,7 @@ pub struct Args {
     /// Only cards with so many units.
     #[arg(long = "units", value_name = "N", value_delimiter = ',')]
     pub units: Vec<u32>,
-    /// Only cases of flow-rate with this parameter, for example `key=5-tuple`; may be given several times.
+    /// Only cases of flow-rate and xdp-rate with this parameter, for example `key=5-tuple`; may be given several times.
     #[arg(long = "case", value_name = "NAME=VALUE", value_parser = parameter)]
     pub cases: Vec<(String, String)>,
 }
@@ -137,7 +137,7 @@ impl Name {
 
     /// Whether it has a case among those that are selected.
     fn measures(self, selection: &Selection) -> bool {
-        if !selection.cases.is_empty() && self != Self::FlowRate {
+        if !selection.cases.is_empty() && !matches!(self, Self::FlowRate | Self::XdpRate) {
             return false;
         }
         if self.units().is_empty() {

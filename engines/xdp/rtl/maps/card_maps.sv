@@ -8,8 +8,8 @@
 //   host  ═> map_group ═╝   register     ╚═> map_bank ═╝
 //                                  queue       └── map_ledger
 //
-// A group sends a part of a request each cycle, a bank works on a request for 6 to 10 cycles: so banks are what limits, 16 of them to about
-// 1.6 lookups a cycle with keys that spread evenly, and keys that many ask for at once to one in ten cycles each.
+// A group sends a part of a request each cycle and takes an answer. A bank begins a load a cycle, or a lookup every two: so groups are what
+// limits with keys that spread evenly, four of them to 3.6 lookups a cycle; what all ask for at once is one bank's, a load a cycle.
 module card_maps
   import map_pkg::*;
   import maps_pkg::*;

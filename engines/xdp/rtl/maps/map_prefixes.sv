@@ -6,7 +6,8 @@
 //
 //   in ─> key ─> lengths that may be ─> the longest left ─> cut ─> out
 //
-// A part a cycle passes. A key of prefixes takes two cycles, then each probe two; one more where the key has more than 12 bytes behind its length.
+// A part a cycle passes. A key of prefixes takes three cycles, then each probe one; one more where the key has more than 12 bytes behind
+// its length.
 // A length that a map has had stays among those that are asked for until the map is made anew.
 module map_prefixes
   import map_pkg::*;
@@ -36,7 +37,7 @@ module map_prefixes
     Pass,
     Second,   // part of the key
     Which,    // lengths may be meant
-    Longest,  // of them
+    Longest,  // of them: the next ones are found while probes leave
     Cut,
     CutSecond,
     Rest      // of an update: its value
@@ -150,6 +151,19 @@ module map_prefixes
 
   wire lengths_t too_long = {(MaxLength + 1) {1'b1}} << asked[7:0] << 1;
   wire state_e behind = ended_q ? Pass : Rest;
+
+  task automatic take_longest();
+    longest_q <= longest;
+    count_q <= count_q + 1'b1;
+    final_q <= (left_q & (left_q - 1'b1)) == '0;
+    left_q[longest] <= 1'b0;
+  endtask
+
+  task automatic probe_next();
+    take_longest();
+    state_q <= final_q ? behind : Cut;
+  endtask
+
   always_ff @(posedge clk) begin
     unique case (state_q)
       Pass: begin
@@ -170,15 +184,16 @@ module map_prefixes
         else if (out_ready) state_q <= behind;
       end
       Longest: begin
-        longest_q <= longest;
-        count_q <= count_q + 1'b1;
-        final_q <= (left_q & (left_q - 1'b1)) == '0;
-        left_q[longest] <= 1'b0;
+        take_longest();
         if (left_q != '0) state_q <= Cut;
         else if (out_ready) state_q <= Pass;
       end
-      Cut: if (out_ready) state_q <= two_q ? CutSecond : final_q ? behind : Longest;
-      CutSecond: if (out_ready) state_q <= final_q ? behind : Longest;
+      Cut:
+      if (out_ready) begin
+        if (two_q) state_q <= CutSecond;
+        else probe_next();
+      end
+      CutSecond: if (out_ready) probe_next();
       default: if (in_valid && out_ready && in.last) state_q <= Pass;
     endcase
     if (rst) state_q <= Pass;

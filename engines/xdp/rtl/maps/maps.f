@@ -6,6 +6,7 @@ map_prefixes.sv
 map_longest.sv
 map_group.sv
 map_ledger.sv
+map_changes.sv
 map_bank.sv
 map_host.sv
 card_maps.sv

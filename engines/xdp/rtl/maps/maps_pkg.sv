@@ -84,4 +84,9 @@ package maps_pkg;
     logic    prefix;  // of that length
     length_t length;
   } claim_t;
+
+  // The bucket of a key, by its hash without the bank's bits
+  function automatic logic [31:0] bucket_of(logic [31:0] hash, logic [4:0] buckets);
+    return hash & ~(32'hFFFFFFFF << buckets);
+  endfunction
 endpackage
