@@ -715,6 +715,17 @@ async def fills_up(dut: Any) -> None:
     room = entries * 97 // 100
     # The program has more than there is room for.
     await bench.run(replace(COUNTING, capacity=entries))
+    # Flows that come together want the same places most often where many are empty; where few are, flows come back while their contexts move.
+    for flows, returns in [(ROOM // 2, 0)] * 8 + [(ROOM, 4)] * 4:
+        model = Element(COUNTING)
+        for new in [bench.rng.getrandbits(32) for _ in range(flows)]:
+            for key in (new, *bench.rng.choices([new, *model.contexts], k=returns)):
+                await bench.frame(random_vector(bench.rng, key, [0] * OPERANDS, set()))
+                model.frame(key, [0] * OPERANDS, 0)
+        await bench.settle()
+        await bench.check_contexts(model.contexts)
+        bench.write(regs.FLOW_HOST_CHANGE, CLEAR)
+        await bench.settle()
     model = Element(replace(COUNTING, capacity=room))
     keys = list({bench.rng.getrandbits(32) for _ in range(room + 50)})
     unkept = 0
