@@ -10,7 +10,8 @@ package map_pkg;
   localparam int unsigned FlitBytes = 16;
   localparam int unsigned MaxKey = 64;       // bytes
   localparam int unsigned MaxValue = 256;    // of an update; elements of an array may be longer
-  localparam int unsigned Contexts = `PENSTOCK_CONTEXTS;  // of a unit, a power of two: each has one request under way at most. `synth` places fewer
+  // Of a unit, a power of two: each has one request under way at most. `penstock synth` places fewer.
+  localparam int unsigned Contexts = `PENSTOCK_CONTEXTS;
 
   typedef logic [5:0] map_t;
   typedef logic [$clog2(Contexts)-1:0] ctx_t;
