@@ -313,7 +313,7 @@ pub trait Device {
     /// wait until all those before have entered.
     ///
     /// # Errors
-    /// `soft` has no cycles.
+    /// `soft` has no cycles; frames in turns enter when the card is empty, whatever cycle that is.
     fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError>;
 
     /// Maps of the XDP programs that are loaded, group by group, in the order of their objects; none before the load. [`crate::maps`] works with

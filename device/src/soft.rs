@@ -233,9 +233,9 @@ impl SoftDevice {
     /// Carries on for as many frames as are pushed between two polls.
     fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
         let total = flight.traffic.frames.len();
-        let batch = match (self.in_turns, flight.is_inside) {
-            (false, _) => BATCH,
-            (true, inside) => usize::from(!inside),
+        let batch = match self.in_turns {
+            true => usize::from(!flight.is_inside),
+            false => BATCH,
         };
         let end = total.min(flight.next + batch);
         let mut is_stuck = false;
@@ -379,9 +379,9 @@ impl Device for SoftDevice {
     }
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
-        self.in_turns = rate == Rate::Turns;
         traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
         self.waiting.append(traffic);
+        self.in_turns = rate == Rate::Turns;
         Ok(())
     }
 

@@ -55,7 +55,7 @@ pub enum XdpError {
     Rows { path: PathBuf, source: Box<TranslateError> },
     #[error("{}: {source}", path.display())]
     NoTarget { path: PathBuf, source: NoProgram },
-    #[error("{}: {what}, which cards in RTL cannot do yet; run it on soft", path.display())]
+    #[error("{}: {what}; as it is, only `soft` runs it", path.display())]
     NotInRtl { path: PathBuf, what: String },
 }
 

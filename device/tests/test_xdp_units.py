@@ -253,7 +253,7 @@ SEC("xdp") int beyond(struct xdp_md *ctx) {
         (
             INSIDE % (100_000, "HASH", "HASH"),
             "it uses the map outer: one, which is to be in it: it takes 21223 rows of each of the card's banks, 16383 are left; "
-            "give it fewer entries",
+            "give it fewer entries ([units.entries])",
         ),
     ],
     ids=["stack", "print", "copies", "own", "room"],
@@ -263,4 +263,4 @@ def test_what_rtl_has_not_is_said(source: str, told: str, make_design: DesignMak
     program.write_text(source)
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
     run = run_design(make_design(program, units=1, engine="xdp"), [capture], tmp_path / "out", "rtl")
-    assert run.status != 0 and f"{told}, which cards in RTL cannot do yet; run it on soft" in run.stderr, run.stderr
+    assert run.status != 0 and f"{told}; as it is, only `soft` runs it" in run.stderr, run.stderr

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
-// What units and the card's maps say to each other (map_if.sv). engines/xdp/maps.md is the contract of the maps themselves.
 `ifndef PENSTOCK_CONTEXTS
 `define PENSTOCK_CONTEXTS 16
 `endif
 
+// What units and the card's maps say to each other (map_if.sv). engines/xdp/maps.md is the contract of the maps themselves.
 package map_pkg;
   localparam int unsigned Maps = 64;         // of the card
   localparam int unsigned FlitBytes = 16;

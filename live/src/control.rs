@@ -381,10 +381,8 @@ impl Connection {
         let design = self.design();
         let index = self.xdp_group(&design, group.as_deref())?;
         // Who names another one leaves the one that waits where it is.
-        let waiting = || self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
-        if program.is_none()
-            && let Some((file, image)) = waiting()
-        {
+        let take = || self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        if let Some((file, image)) = program.is_none().then(take).flatten() {
             let programs = vec![ForGroup { group, value: file }];
             let design =
                 design.with(Override { programs, ..Override::default() }).map_err(|error| error.to_string())?;

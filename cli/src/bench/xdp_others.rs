@@ -23,7 +23,7 @@ use penstock_xdp_compiler::translate::translate;
 use serde_json::json;
 
 use super::row::Row;
-use super::{BenchError, xdp};
+use super::xdp;
 
 /// What is said when something is not there.
 const PACKAGES: &str = "apt-get install linux-source-6.1 libbpf-dev xz-utils xdp-tools";
@@ -43,38 +43,39 @@ const PAPERS: [(&str, &str); 6] = [
 struct Other {
     /// The file, and where it comes from.
     name: String,
-    bytes: Vec<u8>,
+    /// What was read or compiled, or why that failed.
+    bytes: Result<Vec<u8>, String>,
     paper: Option<&'static xdp::Program>,
 }
 
 /// Compiles all that is installed.
-pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
-    for (what, others) in [("the kernel's samples", samples(root)?), ("the objects of xdp-tools", tools()?)] {
-        if others.is_empty() {
-            eprintln!("skipped: {what} are not installed; {PACKAGES}");
-        }
-        for other in others {
-            if let Err(why) = rows(&other, report) {
-                eprintln!("skipped: {}: {why}", other.name);
-            }
+pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) {
+    for (what, others) in [("the kernel's samples", samples(root)), ("the objects of xdp-tools", Ok(tools()))] {
+        match others {
+            Ok(others) if others.is_empty() => eprintln!("skipped: {what} are not installed; {PACKAGES}"),
+            Ok(others) => others.iter().for_each(|other| {
+                if let Err(why) = rows(other, report) {
+                    eprintln!("skipped: {}: {why}", other.name);
+                }
+            }),
+            Err(why) => eprintln!("skipped: {what}: {why}; {PACKAGES}"),
         }
     }
-    Ok(())
 }
 
 /// Objects that xdp-tools loads.
-fn tools() -> Result<Vec<Other>, BenchError> {
+fn tools() -> Vec<Other> {
     let folder = PathBuf::from(format!("/usr/lib/{ARCH}-linux-gnu/bpf"));
-    let files = files(&folder, &[".o"]).into_iter();
-    let read = |(name, path): (String, PathBuf)| {
-        let bytes = fs::read(&path).map_err(|error| wrong(&path, &error.to_string()))?;
-        Ok(Other { name: format!("xdp-tools {name}"), bytes, paper: None })
+    let read = |(name, path): (String, PathBuf)| Other {
+        name: format!("xdp-tools {name}"),
+        bytes: fs::read(path).map_err(|error| error.to_string()),
+        paper: None,
     };
-    files.map(read).collect()
+    files(&folder, &[".o"]).into_iter().map(read).collect()
 }
 
 /// The kernel's samples, compiled as all C is here, with headers of the machine and what bench/xdp/linux has in place of a kernel's own.
-fn samples(root: &Root) -> Result<Vec<Other>, BenchError> {
+fn samples(root: &Root) -> Result<Vec<Other>, String> {
     if !Path::new(ARCHIVE).exists() || !Path::new(HEADERS).exists() {
         return Ok(vec![]);
     }
@@ -95,7 +96,7 @@ fn samples(root: &Root) -> Result<Vec<Other>, BenchError> {
         flags.push(format!("-D__{ARCH}__").into());
         let object = root.join("build").join(format!("{name}-{}.o", std::process::id()));
         let compiled = source::compile(&path, root.path(), &flags, &object);
-        let bytes = compiled.map_err(|error| wrong(&path, &error.to_string()))?.object;
+        let bytes = compiled.map(|compiled| compiled.object).map_err(|error| error.to_string());
         let ours = PAPERS.iter().find(|(sample, _)| *sample == name).map(|(_, ours)| *ours);
         let paper = xdp::PROGRAMS.iter().find(|program| Some(program.name) == ours);
         others.push(Other { name: format!("linux-6.1 {name}"), bytes, paper });
@@ -104,7 +105,7 @@ fn samples(root: &Root) -> Result<Vec<Other>, BenchError> {
 }
 
 /// The folder samples/bpf of the kernel's sources: it is taken out of the archive once.
-fn unpacked(root: &Root) -> Result<PathBuf, BenchError> {
+fn unpacked(root: &Root) -> Result<PathBuf, String> {
     let (folder, part) = (root.join("build/linux-source-6.1"), root.join("build/linux-source-6.1.part"));
     if !folder.exists() {
         eprintln!("taking samples/bpf out of {ARCHIVE}, once");
@@ -116,10 +117,10 @@ fn unpacked(root: &Root) -> Result<PathBuf, BenchError> {
         };
         match tar() {
             Ok(status) if status.success() => {}
-            Ok(status) => return Err(wrong(Path::new(ARCHIVE), &format!("tar: {status}; {PACKAGES}"))),
-            Err(error) => return Err(wrong(Path::new(ARCHIVE), &format!("tar: {error}"))),
+            Ok(status) => return Err(format!("{ARCHIVE}: tar: {status}")),
+            Err(error) => return Err(format!("{ARCHIVE}: tar: {error}")),
         }
-        fs::rename(&part, &folder).map_err(|error| wrong(&folder, &error.to_string()))?;
+        fs::rename(&part, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     Ok(folder)
 }
@@ -131,13 +132,9 @@ fn files(folder: &Path, endings: &[&str]) -> BTreeMap<String, PathBuf> {
     named.filter(|(name, _)| endings.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
-fn wrong(path: &Path, what: &str) -> BenchError {
-    BenchError::Wrong("xdp-rows", format!("{}: {what}", path.display()))
-}
-
 /// Reports an object's programs; else why it has no rows.
 fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
-    let mut object = Object::read(&other.bytes).map_err(|error| error.to_string())?;
+    let mut object = Object::read(other.bytes.as_deref()?).map_err(|error| error.to_string())?;
     // Where the sample's own loader says how large a map is, it has a place for each context of a unit.
     for map in object.maps.iter_mut().filter(|map| map.shape.max_entries == 0) {
         map.shape.max_entries = CONTEXTS;

@@ -326,8 +326,9 @@ impl RtlDevice {
     fn start(&mut self, count: usize, repeat: bool) {
         self.set_pace(repeat);
         let mut frames: Vec<Frame> = self.waiting.drain(..count).map(|waiting| waiting.frame).collect();
-        let base = frames.first().map_or(0, |frame| frame.offset);
-        let end = frames.last().map_or(0, |frame| frame.offset + u64::from(frame.length));
+        // In the order of their times they do not lie one behind the other.
+        let base = frames.iter().map(|frame| frame.offset).min().unwrap_or_default();
+        let end = frames.iter().map(|frame| frame.offset + u64::from(frame.length)).max().unwrap_or_default();
         frames.iter_mut().for_each(|frame| frame.offset -= base);
         self.model.queue(&frames, &self.bytes[base as usize..end as usize]);
         if self.waiting.is_empty() {

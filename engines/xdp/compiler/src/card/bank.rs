@@ -83,7 +83,7 @@ impl Bank {
     /// Takes so many rows.
     fn take(&mut self, rows: u64) -> Result<Range<u32>, String> {
         self.rows.take(rows, 1).map_err(|left| {
-            format!("it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries")
+            format!("it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries ([units.entries])")
         })
     }
 }

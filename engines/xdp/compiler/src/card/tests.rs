@@ -54,7 +54,10 @@ fn each_processor_has_a_value() {
 fn what_has_no_room_says_so_and_takes_none() {
     let mut bank = Bank::default();
     let error = bank.array(1 << 20, 4).expect_err("65,536 rows");
-    assert_eq!(error, "it takes 65536 rows of each of the card's banks, 16383 are left; give it fewer entries");
+    assert_eq!(
+        error,
+        "it takes 65536 rows of each of the card's banks, 16383 are left; give it fewer entries ([units.entries])"
+    );
     assert!(bank.array(u32::MAX, 256).is_err());
     assert!(bank.array(16383 * 16, 16).is_ok(), "all of it");
     assert!(bank.array(1, 1).is_err());
@@ -71,7 +74,7 @@ fn rings_lie_beside_each_other() {
     let (descriptor, _) = ring::place(&mut bank, &[4096]).expect("there is room");
     assert_eq!(descriptor[4], (2 + 256 + 256) << 16, "no record is longer than its ring");
     let error = ring::place(&mut bank, &[1 << 18]).expect_err("a bank has 256 KiB");
-    assert!(error.ends_with("give it fewer entries"), "{error}");
+    assert!(error.ends_with("give it fewer entries ([units.entries])"), "{error}");
     assert!(ring::place(&mut bank, &[1 << 31]).is_err());
 }
 
