@@ -17,7 +17,7 @@ use penstock_shell::flow::{Chain, Context, Deadline, EventKind, HostError, Optio
 use serde_json::{Map, Value as Json, json};
 
 pub use crate::chain::FlowChain;
-use crate::design;
+use crate::design::{self, Design};
 use crate::device::DeviceError;
 use crate::files;
 use crate::image::ImageError;
@@ -37,14 +37,24 @@ pub struct FlowImage {
 }
 
 impl FlowImage {
-    /// Compiles the program of a block.
+    /// Compiles the program of a block, for a card of so many ports.
     ///
     /// # Errors
     /// All that is wrong with it, or its file cannot be read.
-    pub fn of(block: &design::Inline) -> Result<Self, ImageError> {
+    pub fn of(block: &design::Inline, ports: u32) -> Result<Self, ImageError> {
         let text = files::read(&block.program, files::FLOW)?;
-        let program = penstock_flow_compiler::compile(&block.program.display().to_string(), &text)?.program;
+        let compiled = penstock_flow_compiler::compile(&block.program.display().to_string(), &text)?;
+        compiled.check_ports(ports)?;
+        let program = compiled.program;
         Ok(Self { name: block.name.clone(), path: block.program.clone(), program, contexts: block.contexts })
+    }
+
+    /// The programs of all blocks of a design.
+    ///
+    /// # Errors
+    /// As [`FlowImage::of`].
+    pub fn all_of(design: &Design) -> Result<Vec<Self>, ImageError> {
+        design.inline.iter().map(|block| Self::of(block, design.ports)).collect()
     }
 }
 

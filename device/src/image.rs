@@ -96,7 +96,7 @@ impl Image {
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room));
         let groups = groups.collect::<Result<_, _>>()?;
         let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
-        let inline = design.inline.iter().map(FlowImage::of).collect::<Result<_, _>>()?;
+        let inline = FlowImage::all_of(design)?;
         Ok(Self { inline, groups, routes: routes.unwrap_or_default() })
     }
 

@@ -399,7 +399,7 @@ impl Connection {
         let at = flow::find_block(&design.inline, &block.unwrap_or_default()).map_err(|error| error.to_string())?;
         let block = &mut design.inline[at];
         block.program = program.unwrap_or_else(|| block.program.clone());
-        let image = FlowImage::of(block).map_err(|error| error.to_string())?;
+        let image = FlowImage::of(&design.inline[at], design.ports).map_err(|error| error.to_string())?;
         Ok((design, image))
     }
 

@@ -155,7 +155,7 @@ impl Card {
         let mut design = self.design.clone();
         let at = flow::find_block(&design.inline, block)?;
         design.inline[at].program = program;
-        self.device.change_flow(FlowImage::of(&design.inline[at])?)?;
+        self.device.change_flow(FlowImage::of(&design.inline[at], design.ports)?)?;
         self.design = design;
         Ok(())
     }

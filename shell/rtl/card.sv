@@ -92,11 +92,6 @@ module card
     $error("card: Units must be 1 to %0d", MaxUnits);
   end
 
-  // Where frames of Ethernet port p enter the card
-  function automatic port_t port_code(int unsigned p);
-    return p < 2 ? port_t'(p) : PortEthHigh + port_t'(p);
-  endfunction
-
   time_t now;
   logic [MaxUnits-1:0] unit_write_mask, unit_enable, unit_ingress, unit_flush, units_idle;
   unit_t unit_read, reta_wdata, reta_rdata, show_unit;
@@ -187,7 +182,7 @@ module card
   tail_t tails[Ports];
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
     ingress #(
-        .Source(port_code(p)),
+        .Source(eth_port(port_t'(p))),
         .Depth (IngressDepth)
     ) i_ingress (
         .clk,

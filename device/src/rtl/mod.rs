@@ -149,8 +149,7 @@ impl RtlDevice {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
         // How many elements there are follows from the programs; how large their tables are, from the design alone.
-        let blocks = design.inline.iter().map(FlowImage::of).collect::<Result<Vec<_>, _>>();
-        let blocks = blocks.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
+        let blocks = FlowImage::all_of(design).map_err(|error| DeviceError::Unsupported(error.to_string()))?;
         let elements = blocks.iter().map(|block| block.program.elements.len() as u32).sum();
         let contexts = chain::places(blocks.iter().map(|block| block.contexts).max().unwrap_or_default());
         let kinds = design.groups.iter().flat_map(|group| {

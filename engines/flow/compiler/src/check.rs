@@ -528,8 +528,8 @@ impl Checker<'_> {
                 chosen.verdict(span, self.faults);
                 let operand_span = operand.span();
                 let operand = self.operand(operand)?;
-                if matches!(operand, Operand::Constant(port) if port > 255) {
-                    return self.fault(operand_span, "ports are numbers from 0 to 255");
+                if matches!(operand, Operand::Constant(port) if port >= limits::PORTS) {
+                    return self.fault(operand_span, format!("ports are numbers from 0 to {}", limits::PORTS - 1));
                 }
                 row.verdict = Verdict::Port(operand);
             }

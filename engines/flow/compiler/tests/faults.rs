@@ -93,7 +93,7 @@ fn widths() {
     refused(&rows("tcp => eth.dst = ip.src\n                 ^^^^^^"), "`eth.dst` has 48 bits, `ip.src` has 32");
     refused(&rows("tcp => goto A for 4001 s\n                  ^^^^^^"), "from 1 us to 4000 s");
     refused(&rows("tcp => keep idle 0 us\n                 ^^^^"), "from 1 us to 4000 s");
-    refused(&rows("tcp => port 256\n            ^^^"), "ports are numbers from 0 to 255");
+    refused(&rows("tcp => port 4\n            ^"), "ports are numbers from 0 to 3");
     refused(&rows("tcp => r = ewma(r, s, 32)\n                      ^^"), "0 to 31 bits");
 }
 
