@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use penstock_flow_compiler::limits::CONTEXTS as MAX_CONTEXTS;
 use penstock_shell::{Accelerator, Accelerators};
 use penstock_xdp_compiler::btf::Value;
+use penstock_xdp_compiler::card::{BANKS, ROWS};
 use penstock_xdp_compiler::rows::Lanes;
 use serde::Deserialize;
 use toml::Spanned;
@@ -148,6 +149,8 @@ pub struct Design {
     pub groups: Vec<Group>,
     /// File of the routes that XDP programs ask for.
     pub routes: Option<PathBuf>,
+    /// MiB that the maps of XDP programs have: 4 are on the chip, of 8 or 16 the others are in the card's memory.
+    pub map_mib: u32,
 }
 
 /// A value for the units of one group.
@@ -239,6 +242,7 @@ struct Card {
     ports: Within<1, 4>,
     clock_mhz: Option<Spanned<i64>>,
     routes: Option<PathBuf>,
+    map_mib: Option<MapMib>,
 }
 
 #[derive(Deserialize)]
@@ -471,7 +475,33 @@ impl<const LOW: i64, const HIGH: i64> TryFrom<i64> for Within<LOW, HIGH> {
     }
 }
 
+/// MiB of maps that a card can have.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "i64")]
+struct MapMib(u32);
+
+impl MapMib {
+    /// What is on the chip.
+    const ON_CHIP: Self = Self(BANKS * ROWS / (1 << 16));
+}
+
+impl TryFrom<i64> for MapMib {
+    type Error = String;
+
+    fn try_from(mib: i64) -> Result<Self, String> {
+        match mib {
+            4 | 8 | 16 => Ok(Self(mib as u32)),
+            _ => Err(format!("maps have 4 MiB, on the chip, or 8 or 16, in the card's memory, not {mib}")),
+        }
+    }
+}
+
 impl Design {
+    /// Rows of 16 bytes of each of the banks in which XDP programs have their maps.
+    pub(crate) fn map_rows(&self) -> u32 {
+        self.map_mib * (1 << 16) / BANKS
+    }
+
     /// Reads a manifest. Paths inside it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, DesignError> {
         let text =
@@ -531,6 +561,7 @@ impl Design {
             inline,
             groups,
             routes: card.routes.as_ref().map(|file| path.parent().unwrap_or(Path::new("")).join(file)),
+            map_mib: card.map_mib.unwrap_or(MapMib::ON_CHIP).0,
         })
     }
 

@@ -92,7 +92,7 @@ pub struct GroupImage {
 impl Image {
     /// Compiles the programs of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
-        let mut room = Room::default();
+        let mut room = Room::new(design.map_rows());
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room));
         let groups = groups.collect::<Result<_, _>>()?;
         let routes = design.routes.as_deref().map(routes::of_file).transpose()?;

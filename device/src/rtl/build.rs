@@ -153,6 +153,8 @@ pub struct Parameters {
     pub elements: u32,
     /// Places of the table of each, a power of two.
     pub contexts: u32,
+    /// Rows of a bank of maps.
+    pub map_rows: u32,
     /// Whether waves can be recorded; such a model is slower.
     pub waves: bool,
 }
@@ -232,7 +234,7 @@ fn parts(
     parameters: &Parameters,
     verilator: &Verilator,
 ) -> Result<(Vec<Part>, String), BuildError> {
-    let Parameters { ports, units, ingress_depth, elements, contexts, waves } = parameters;
+    let Parameters { ports, units, ingress_depth, elements, contexts, map_rows, waves } = parameters;
     let files = |paths: &[PathBuf]| paths.iter().cloned().map(Source::File).collect::<Vec<_>>();
     let mut card = Part {
         key: String::new(),
@@ -245,6 +247,7 @@ fn parts(
             format!("-GIngressDepth={ingress_depth}"),
             format!("-GElements={elements}"),
             format!("-GContexts={contexts}"),
+            format!("-GMapRows={map_rows}"),
         ],
         defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
         code: vec![Source::Text(DRIVER)],

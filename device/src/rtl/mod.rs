@@ -165,6 +165,7 @@ impl RtlDevice {
             ingress_depth: INGRESS_DEPTH,
             elements,
             contexts,
+            map_rows: design.map_rows(),
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;

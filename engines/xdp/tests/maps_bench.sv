@@ -25,7 +25,11 @@ module maps_bench
     input  wire logic [31:0] cfg_wdata,
     output logic             cfg_ack,
     output logic             cfg_err,
-    output logic [31:0]      cfg_rdata
+    output logic [31:0]      cfg_rdata,
+
+    // Lines that came from the card's memory, and that went there
+    output logic [31:0] lines_in,
+    output logic [31:0] lines_out
 );
   map_if links[Units] ();
   cfg_if #(.ADDR_W(12)) cfg ();
@@ -106,7 +110,9 @@ module maps_bench
       beats_q <= beats_q - 1'b1;
       if (beats_q == '0) reading_q <= 1'b0;
     end
-    if (rst) {writing_q, reading_q, answers_q, wait_q} <= '0;
+    lines_in <= lines_in + 32'(memory_read.arvalid && memory_read.arready);
+    lines_out <= lines_out + 32'(memory_write.awvalid && memory_write.awready);
+    if (rst) {writing_q, reading_q, answers_q, wait_q, lines_in, lines_out} <= '0;
   end
 endmodule
 
