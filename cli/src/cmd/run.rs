@@ -59,7 +59,7 @@ pub struct Args {
     /// It is a list of `[KEY, VALUE]`, or an object of VALUEs by KEY; docs/live.md says how they are written.
     #[arg(long = "map", value_name = "[GROUP.]MAP=FILE", value_parser = map)]
     pub maps: Vec<(String, PathBuf)>,
-    /// Write what is in the maps of xdp units behind the frames, and the records that wait there, into this folder: MAP.json each.
+    /// Write what is in the maps of xdp units behind the frames, and the records that wait there, into this folder: MAP.json each, in place of those of an earlier run.
     #[arg(long, value_name = "DIR")]
     pub dump_maps: Option<PathBuf>,
     /// The routes that XDP programs ask for (bpf_fib_lookup), as JSON; docs/designs.md says how they are written.
