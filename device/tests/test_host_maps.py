@@ -174,7 +174,12 @@ def known_port() -> int:
         ("limits", '{"8": {}}', "limits has 8 entries, the last is number 7"),
         ("limits", '{"1": 1e9}', "is no whole number"),
         (".rodata", '{"0": {}}', ".rodata holds constants"),
-        ("counts", "[[0, [1, 2]]]", "a list is given for __u64"),
+        (
+            "counts",
+            "[[0, [1, 2]]]",
+            "a value of counts is a list of 16, one for each processor (unit · 16 + context), or a single one for all; this list has 2",
+        ),
+        ("counts", '[[0, [1, "x"]]]', "a list is given for __u64"),
         ("recent", '{"10.0.0.256": 1}', "`10.0.0.256` is no __be32"),
     ],
 )
