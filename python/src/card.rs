@@ -276,7 +276,13 @@ fn change_image(
 
 /// Says what takes minutes, and happens once.
 fn announce(progress: Progress) {
-    if let Progress::Building { done: 0, .. } = progress {
-        eprintln!("penstock: building the model of the card (once, a minute or two) ...");
+    match progress {
+        Progress::Building { done: 0, .. } => {
+            eprintln!("penstock: building the model of the card (once, a minute or two) ...");
+        }
+        Progress::Waiting => {
+            eprintln!("penstock: waiting for the model of the card, which another process or thread builds ...")
+        }
+        _ => {}
     }
 }
