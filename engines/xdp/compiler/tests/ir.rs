@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::helpers::{Reach, reach_of};
 use common::kernel::{self, Maps, allowed, loaded};
 use common::packets::packet;
 use common::world::Plain;
@@ -114,7 +115,7 @@ fn outcome(program: &ir::Program, packet: &[u8], world: &mut Plain) -> (Result<O
 /// Whether a program depends on what differs from machine to machine, or needs what the tests do not have.
 fn special(case: &Case) -> bool {
     let checked = check(&case.object, &case.program).unwrap();
-    checked.facts.helpers.iter().any(|helper| ![1, 2, 3, 23, 28, 44, 51, 54, 65, 188, 189, 190].contains(helper))
+    reach_of(&checked.facts.helpers) < Reach::Linux
         || case.object.maps.iter().any(|map| map.inner.is_some()) && checked.facts.helpers.contains(&1)
 }
 
