@@ -969,7 +969,7 @@ def test_maps(case: str, shape: dict[str, int]) -> None:
     """What the coroutine of that name says."""
     simulate(
         "maps_bench",
-        ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_bench.sv"],
+        ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_memory.sv", "engines/xdp/tests/maps_bench.sv"],
         "test_maps",
         shape,
         testcase=case,
