@@ -215,6 +215,20 @@ fn in_turn() {
     assert_eq!(sizes, [4, 8, 4], "{}", case.optimized);
 }
 
+/// A compare-and-exchange compares with what r0 holds, from wherever that came.
+#[test]
+fn compares_with_r0() {
+    let bytes = compile(&root().join("engines/xdp/compiler/tests/objects/good.c"), &[]);
+    let object = Object::read(&bytes).unwrap();
+    let entry = object.entries.iter().find(|entry| entry.name == "compared").unwrap();
+    let plain = built(&object, &object.program(entry).unwrap(), &Layout::plain(&object));
+    for first in 0..4u8 {
+        let verdict = if first & 1 == first >> 1 { 3 } else { u32::from(first & 1) };
+        let (ended, _) = outcome(&plain, &[first; 14], &mut Plain::new(&object));
+        assert_eq!(ended.unwrap().verdict, verdict, "{first}\n{plain}");
+    }
+}
+
 /// How many instructions are left of each program: printed, and not more than there were.
 #[test]
 fn table() {
