@@ -37,6 +37,9 @@ pub enum ImageError {
     /// The program of an inline block: all that is wrong with it, each with its line and column.
     #[error(transparent)]
     Flow(#[from] Faults),
+    /// All inline blocks have more elements than a chain; a sentence.
+    #[error("{0}")]
+    Elements(String),
     /// The list.
     #[error(transparent)]
     Table(#[from] TableError),
