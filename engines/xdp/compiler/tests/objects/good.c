@@ -430,7 +430,7 @@ SEC("xdp") int turned(struct xdp_md *ctx) {
 SEC("xdp") int another_or_store(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
-  bpf_tail_call(ctx, &programs, data[1] & 7);
+  bpf_tail_call(ctx, &programs, data[1] & 15);
   data[21] = 2;
   return XDP_TX;
 }
