@@ -203,7 +203,8 @@ impl Search<'_> {
         lanes
     }
 
-    /// Whether branches stay in the program's order.
+    /// Whether branches stay in the program's order. The first solution has them so anyway, as the same lanes in order
+    /// are tried earlier: this spares the search all other orders.
     fn in_order(&self, at: usize, lane: u8) -> bool {
         let item = &self.items[at];
         !item.op.leaves()

@@ -426,6 +426,15 @@ SEC("xdp") int turned(struct xdp_md *ctx) {
   return KEPT(bpf_ntohl(AT(__u32, data + 10) | 0xFFFF)) != 0xFFFF86DD ? XDP_PASS : XDP_ABORTED;
 }
 
+/* Behind a call that finds no program a store and the verdict are all that is left. */
+SEC("xdp") int another_or_store(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
+  bpf_tail_call(ctx, &programs, data[1] & 15);
+  data[21] = 2;
+  return XDP_TX;
+}
+
 /* What r0 holds where ways come together is compared: the verdict is 3 when bits 0 and 1 of the first byte are the same, else bit 0. */
 ASM(compared,
     "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r4 = r2; r4 += 14; r0 = 0; if r4 > r3 goto 2f; r3 = *(u8 *)(r2 + 0);"
