@@ -115,7 +115,7 @@ pub enum MapError {
     #[error("{0} holds constants, which the compiler has used already: they stay as the object has them")]
     Constant(String),
     /// Entries that are no data.
-    #[error("entries of {map} name programs or maps: a {kind} is filled by the object")]
+    #[error("entries of {map} name programs or maps: {} is filled by the object", a(kind))]
     Names {
         /// Its name.
         map: String,
@@ -123,7 +123,10 @@ pub enum MapError {
         kind: MapKind,
     },
     /// An entry with a program.
-    #[error("an entry of {map}, a {kind}, has a program: no unit runs one behind a redirection, so let it be 0 or -1")]
+    #[error(
+        "an entry of {map}, {}, has a program: no unit runs one behind a redirection, so let it be 0 or -1",
+        a(kind)
+    )]
     Behind {
         /// Its name.
         map: String,
@@ -131,7 +134,7 @@ pub enum MapError {
         kind: MapKind,
     },
     /// It has records.
-    #[error("{map} has records and no entries: take those of a {kind}")]
+    #[error("{map} has records and no entries: take those of {}", a(kind))]
     NoEntries {
         /// Its name.
         map: String,
@@ -139,7 +142,7 @@ pub enum MapError {
         kind: MapKind,
     },
     /// It has entries.
-    #[error("{map} has entries and no records: it is a {kind}")]
+    #[error("{map} has entries and no records: it is {}", a(kind))]
     NoRecords {
         /// Its name.
         map: String,
@@ -147,7 +150,7 @@ pub enum MapError {
         kind: MapKind,
     },
     /// Linux has the same reasons.
-    #[error("{map}, a {kind}, refuses that: {why}")]
+    #[error("{map}, {}, refuses that: {why}", a(kind))]
     Refused {
         /// Its name.
         map: String,
@@ -170,6 +173,12 @@ pub enum MapError {
     /// The card.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+/// A kind of map with its article: those that begin with an l are spelt out, as lru_hash is.
+fn a(kind: &MapKind) -> String {
+    let kind = kind.to_string();
+    format!("{} {kind}", if kind.starts_with(['a', 'l', 'x']) { "an" } else { "a" })
 }
 
 /// A map of a program that is loaded.
