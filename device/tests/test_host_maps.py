@@ -300,7 +300,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
         (tmp_path / f"{name}.c").write_text(counting(name))
     groups = "".join(
         f'[[units]]\nname = "{name}"\nengine = "xdp"\ncount = 1\nprogram = "{name}.c"\n'
-        f"[units.entries]\n{name} = 5\n[units.constants]\nlimit_{name} = 3\n[units.maps]\n{name} = \"begin.json\"\n"
+        f'[units.entries]\n{name} = 5\n[units.constants]\nlimit_{name} = 3\n[units.maps]\n{name} = "begin.json"\n'
         for name in ("one", "two")
     )
     (tmp_path / "begin.json").write_text("[[1, 7]]")
@@ -312,12 +312,17 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     other = tmp_path / "other.c"
     other.write_text(counting("other"))
     loaded = up.ctl("prog", "load", f"two={other}")
-    for told in ("[units.entries] names the map two", "[units.constants] names the constant limit_two", "[units.maps] names the map two"):
+    for told in (
+        "[units.entries] names the map two",
+        "[units.constants] names the constant limit_two",
+        "[units.maps] names the map two",
+    ):
         assert f"two_groups.toml: {told}, which {other} has not; it has " in loaded
-    assert loaded.count("; left out\n") == 3 and "\nwaits for `prog swap`: two: units 1..1: other of " in loaded
+    assert loaded.count("; left out\n") == 3 and "\nwaits for `prog swap`: two: units 1..1: other_frames of " in loaded
     assert up.ctl("prog", "swap").endswith("; begun anew: other\n")
     listed = up.ctl("prog", "list")
-    assert "waits" not in listed and "one: units 0..0: one of " in listed and "two: units 1..1: other of " in listed
+    assert "waits" not in listed and "one: units 0..0: one_frames of " in listed
+    assert "two: units 1..1: other_frames of " in listed
 
     # Nobody can say which of two is meant; a design with two groups needs a name, too, when none waits.
     assert "say whose it is: NAME=" in up.refusal("prog", "swap")
@@ -332,9 +337,11 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     assert "write FILE, GROUP=FILE, or GROUP=" in up.call("ctl", "prog", "swap", "").stderr
     up.ctl("prog", "swap")
     listed = up.ctl("prog", "list")
-    assert "waits" not in listed and "two: units 1..1: two of " in listed
-    assert "[[1,7]]" in up.ctl("--json", "map", "dump", "two").replace(" ", "") or '"key":1' in up.ctl("--json", "map", "dump", "two")
-    assert "give a C source or an object, for example engines/xdp/" in up.refusal("prog", "load", f"two={tmp_path / 'no.c'}")
+    assert "waits" not in listed and "two: units 1..1: two_frames of " in listed
+    assert json.loads(up.ctl("--json", "map", "dump", "two"))["entries"] == [{"key": 1, "value": 7}]
+    assert "give a C source or an object, for example engines/xdp/" in up.refusal(
+        "prog", "load", f"two={tmp_path / 'no.c'}"
+    )
     assert up.stop()["faults"] == []
 
 
@@ -373,7 +380,11 @@ def test_a_program_in_place_of_the_design_s(target: str, tmp_path: Path) -> None
         assert f"own.toml: {told}, which {tmp_path / 'other.c'} has not; it has " in run.stderr
     design.write_text(head + "[units.entries]\nowns = 5\n")
     run = run_design(design, [capture], tmp_path / "out", target)
-    assert run.status != 0 and "[units.entries] names the map owns, which " in run.stderr and "it has .rodata, own" in run.stderr
+    assert (
+        run.status != 0
+        and "[units.entries] names the map owns, which " in run.stderr
+        and "it has .rodata, own" in run.stderr
+    )
 
 
 def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignMaker, tmp_path: Path) -> None:
