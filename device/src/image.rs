@@ -45,6 +45,9 @@ pub enum ImageError {
     /// The program of an inline block: all that is wrong with it, each with its line and column.
     #[error(transparent)]
     Flow(#[from] Faults),
+    /// All inline blocks have more elements than a chain; a sentence.
+    #[error("{0}")]
+    Elements(String),
     /// The list.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -106,7 +109,7 @@ impl Image {
     /// The same, when groups of units, by index, may have been given a program in place of the design's. Constants and maps that the design names and
     /// such a program has not are left out, and a message says so.
     pub fn with_given(root: &Root, design: &Design, is_given: impl Fn(&Group) -> bool) -> Result<Self, ImageError> {
-        let mut room = Room::default();
+        let mut room = Room::new(design.map_rows());
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room, is_given(group)));
         let groups = groups.collect::<Result<_, _>>()?;
         let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
@@ -153,7 +156,7 @@ impl GroupImage {
     /// What a swap brings to a group of units, by its index: the program that was given for it, compiled alone. As in [`Image::with_given`], what it has
     /// not is left out.
     pub fn alone(root: &Root, design: &Design, group: usize) -> Result<Self, ImageError> {
-        Self::of(root, design, &design.groups[group], &mut Room::default(), true)
+        Self::of(root, design, &design.groups[group], &mut Room::new(design.map_rows()), true)
     }
 
     /// Compiles the program of a group and its tables; `is_given` as in [`Image::with_given`].

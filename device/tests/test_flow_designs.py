@@ -156,8 +156,11 @@ def test_another_program_from_the_command_line(tmp_path: Path, make_design: Desi
     (tmp_path / "open.efsm").write_text("element gate { ip => port 9 }")
     steps: list[Step] = [(0, 0, udp("10.0.0.1", "10.0.0.2", 1, 2))]
     assert play(design, steps, tmp_path).result["drops"] == {"blocked": 1}
-    run = play(design, steps, tmp_path, "--program", f"gate={tmp_path / 'open.efsm'}")
-    assert run.frames["port1"] == [bytes(steps[0][2])] and run.result["drops"] == {}
+    for program in (f"gate={tmp_path / 'open.efsm'}", tmp_path / "open.efsm"):
+        run = play(design, steps, tmp_path, "--program", program)
+        assert run.frames["port1"] == [bytes(steps[0][2])] and run.result["drops"] == {}
+    run = play(make_design(FORWARD, units=1), steps, tmp_path, "--program", tmp_path / "open.efsm")
+    assert run.status != 0 and "open.efsm is for an inline block, and the design has no [[inline]]" in run.stderr
 
 
 @pytest.mark.parametrize(

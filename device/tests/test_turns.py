@@ -6,12 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from penstock import Device, regs
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
 from system import ROOT, TARGETS, DesignMaker, run_design
-
-from penstock import Device, regs
 
 TRAFFIC = ROOT / "designs" / "traffic"
 Sides = tuple[str, str]

@@ -351,7 +351,7 @@ impl Connection {
         tables: BTreeMap<String, PathBuf>,
     ) -> Result<(Design, Vec<usize>, Image), String> {
         let design = self.design();
-        let of_program = program.iter().map(|_| design.find("program", group.as_deref()));
+        let of_program = program.iter().map(|program| design.units_for(group.as_deref(), program));
         let of_tables = tables.keys().map(|name| Ok(design.find_table(name)?.0));
         let groups = of_program.chain(of_tables).collect::<Result<BTreeSet<_>, DesignError>>();
         let mut groups: Vec<usize> = groups.map_err(|error| error.to_string())?.into_iter().collect();
@@ -367,9 +367,13 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// Index of a group of xdp units.
-    fn xdp_group(&self, design: &Design, group: Option<&str>) -> Result<usize, String> {
-        let index = design.find("program", group).map_err(|error| error.to_string())?;
+    /// Index of a group of xdp units, for a program.
+    fn xdp_group(&self, design: &Design, group: Option<&str>, program: Option<&Path>) -> Result<usize, String> {
+        let found = match program {
+            Some(program) => design.units_for(group, program),
+            None => design.find("program", group),
+        };
+        let index = found.map_err(|error| error.to_string())?;
         if !matches!(design.groups[index].engine, Engine::Xdp { .. }) {
             return Err("packet units start anew with another program: `ctl reload` does it unit by unit".to_string());
         }
@@ -389,7 +393,7 @@ impl Connection {
 
     /// Has a program of a group of xdp units wait for a swap.
     fn load(&self, group: Option<String>, program: PathBuf) -> Result<Loaded, String> {
-        let index = self.xdp_group(&self.design(), group.as_deref())?;
+        let index = self.xdp_group(&self.design(), group.as_deref(), Some(&program))?;
         let (design, _, image) = self.with_program(index, group, program)?;
         let group = &design.groups[index];
         let loaded = Loaded { program: about(group, &group.program, &image), messages: image.messages().to_owned() };
@@ -405,7 +409,7 @@ impl Connection {
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let index = match (&group, &program, waiting.keys().next()) {
             (None, None, Some(only)) if waiting.len() == 1 => *only,
-            _ => self.xdp_group(&design, group.as_deref())?,
+            _ => self.xdp_group(&design, group.as_deref(), program.as_deref())?,
         };
         let name = &design.groups[index].name;
         let group = Some(name.clone()).filter(|name| !name.is_empty());

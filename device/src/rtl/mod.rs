@@ -165,6 +165,7 @@ impl RtlDevice {
             ingress_depth: INGRESS_DEPTH,
             elements,
             contexts,
+            map_rows: design.map_rows(),
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
@@ -710,6 +711,9 @@ impl Device for RtlDevice {
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         while self.work(progress)? == Work::Moving {}
+        if let Some(chain) = &mut self.chain {
+            chain.release(&mut self.model)?;
+        }
         let mut flight = self.take_flight()?;
         if let Some((inside, circling)) = flight.stands {
             self.explain_standstill(inside, circling, &mut flight.run)?;

@@ -25,7 +25,11 @@ module maps_bench
     input  wire logic [31:0] cfg_wdata,
     output logic             cfg_ack,
     output logic             cfg_err,
-    output logic [31:0]      cfg_rdata
+    output logic [31:0]      cfg_rdata,
+
+    // Lines that came from the card's memory, and that went there
+    output logic [31:0] lines_in,
+    output logic [31:0] lines_out
 );
   map_if links[Units] ();
   cfg_if #(.ADDR_W(12)) cfg ();
@@ -61,53 +65,18 @@ module maps_bench
       .memory_read
   );
 
-  // The card's memory: answers after a while, at times the memory's own
-  localparam int unsigned Beats = Banks * Rows / 4;
-  logic [511:0] memory[Beats];
-  logic [31:0] dice_q;
-  logic [$clog2(Beats)-1:0] write_at_q, read_at_q;
-  logic [7:0] beats_q, wait_q;
-  logic writing_q, reading_q, answers_q;
-  initial for (int unsigned b = 0; b < Beats; b++) memory[b] = {16{$urandom}};  // nobody has cleared it
-  assign memory_write.awready = !writing_q && !answers_q && dice_q[0];
-  assign memory_write.wready = writing_q && dice_q[1];
-  assign memory_write.bvalid = answers_q && dice_q[2] && wait_q == '0;
-  assign memory_write.bresp = '0;
-  assign memory_read.arready = !reading_q && dice_q[3];
-  assign memory_read.rvalid = reading_q && dice_q[4] && wait_q == '0;
-  assign memory_read.rdata = memory[read_at_q];
-  assign memory_read.rlast = beats_q == '0;
-  assign memory_read.rresp = '0;
-  always_ff @(posedge clk) begin
-    dice_q <= $urandom;
-    if (wait_q != '0) wait_q <= wait_q - 1'b1;
-    if (memory_write.awvalid && memory_write.awready) begin
-      writing_q <= 1'b1;
-      write_at_q <= ($clog2(Beats))'(memory_write.awaddr >> 6);
-    end
-    if (memory_write.wvalid && memory_write.wready) begin
-      memory[write_at_q] <= memory_write.wdata;
-      write_at_q <= write_at_q + 1'b1;
-      if (memory_write.wlast) begin
-        writing_q <= 1'b0;
-        answers_q <= 1'b1;
-        wait_q <= dice_q[15:8] & 8'h1f;
-      end
-    end
-    if (memory_write.bvalid && memory_write.bready) answers_q <= 1'b0;
-    if (memory_read.arvalid && memory_read.arready) begin
-      reading_q <= 1'b1;
-      read_at_q <= ($clog2(Beats))'(memory_read.araddr >> 6);
-      beats_q <= memory_read.arlen;
-      wait_q <= dice_q[15:8] & 8'h1f;
-    end
-    if (memory_read.rvalid && memory_read.rready) begin
-      read_at_q <= read_at_q + 1'b1;
-      beats_q <= beats_q - 1'b1;
-      if (beats_q == '0) reading_q <= 1'b0;
-    end
-    if (rst) {writing_q, reading_q, answers_q, wait_q} <= '0;
-  end
+`ifndef SYNTHESIS
+  maps_memory #(
+      .Beats(Banks * Rows / 4)
+  ) memory (
+      .clk,
+      .rst,
+      .write(memory_write),
+      .read(memory_read),
+      .lines_in,
+      .lines_out
+  );
+`endif
 endmodule
 
 `default_nettype wire

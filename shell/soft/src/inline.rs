@@ -31,6 +31,8 @@ pub struct Inline {
     chain: Chain,
     /// Now, in µs.
     time: u64,
+    /// Until when all contexts that had ended were looked for, in µs.
+    walked: u64,
     counters: InlineCounters,
     /// The frame that has come out of it.
     frame: Vec<u8>,
@@ -42,7 +44,7 @@ impl Inline {
     /// Puts a chain into a card.
     #[must_use]
     pub fn new(chain: Chain) -> Self {
-        Self { chain, time: 0, counters: InlineCounters::default(), frame: Vec::new(), kept: Vec::new() }
+        Self { chain, time: 0, walked: 0, counters: InlineCounters::default(), frame: Vec::new(), kept: Vec::new() }
     }
 
     /// The elements, to look into and to change between two frames.
@@ -74,6 +76,15 @@ impl Inline {
             let passed = usize::try_from(time - self.time).unwrap_or(usize::MAX);
             self.time = time;
             self.chain.walk(time, passed);
+        }
+    }
+
+    /// The same, and what is over takes no room from now on: when a table is full, all contexts whose time is over end.
+    pub fn pass_time(&mut self, time: u64) {
+        self.set_time(time);
+        if self.walked < self.time && self.chain.is_full() {
+            self.chain.walk_all(self.time);
+            self.walked = self.time;
         }
     }
 

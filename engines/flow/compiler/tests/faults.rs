@@ -74,6 +74,10 @@ fn names() {
         "element e { key ip.src states A, A }\n                                 ^",
         "there is a state `A` already, in line 1",
     );
+    refused(
+        "element e { tcp => drop } element e { tcp => drop }\n                                  ^",
+        "there is an element `e` already, in line 1",
+    );
     refused("element e { tcp => drop }\nelement f { tcp => next e }\n                        ^", "frames go one way");
     refused(&rows("tcp => ip.proto = 1\n       ^^^^^^^^"), "`ip.proto` cannot be set");
     refused("element e { ip.ttl => drop }\n            ^^^^^^", "`ip.ttl` is no test");

@@ -31,8 +31,11 @@ module card_maps
   localparam int unsigned Slots = Groups * PortsPerGroup;
   localparam int unsigned BankW = $clog2(Banks);
 
-  if (Banks < 2 || 1 << BankW != Banks || 1 << $clog2(Rows) != Rows || Rows > 65536 || 1 << $clog2(OnChip) != OnChip || OnChip > Rows || OnChip < 2 * LineRows) begin : gen_shape
-    $error("card_maps: Banks, Rows and OnChip must be powers of two, Rows up to 65,536, OnChip from two lines to Rows");
+  if (Banks < 2 || 1 << BankW != Banks || 1 << $clog2(Rows) != Rows || Rows > 65536) begin : gen_shape
+    $error("card_maps: Banks and Rows must be powers of two, Rows up to 65,536");
+  end
+  if (1 << $clog2(OnChip) != OnChip || OnChip > Rows || OnChip < 2 * LineRows) begin : gen_on_chip
+    $error("card_maps: OnChip must be a power of two, from two lines on and up to Rows");
   end
 
   logic [Slots-1:0] link_valid, link_room, reply_valid;

@@ -355,7 +355,7 @@ module map_bank
     end
 
     // Lines come for one pass until that one has all that it needs.
-    logic busy, owned_q, rows_q, after_rows_q;
+    logic busy, owned_q, for_host_q, behind_host_q;
     slot_t owner_q;
     logic [2:0] absent_q;
     wire mine = owned_q && decided.valid && decided.slot == owner_q;
@@ -363,7 +363,7 @@ module map_bank
     wire pass_wants = missed_q && (mine || !owned_q);
     assign turn = changing ? change_wants : mine;
     // Rows for the host, whose answers are to come in their order, enter one by one.
-    assign closed = owned_q || ((rows_q || after_rows_q) && under_way);
+    assign closed = owned_q || ((for_host_q || behind_host_q) && under_way);
     always_ff @(posedge clk) begin
       absent_q <= absent;
       if (pass_wants && !busy) begin
@@ -373,11 +373,11 @@ module map_bank
       end else if (mine && !retries) begin
         owned_q <= 1'b0;
       end
-      if (in_pop && opens) rows_q <= flit.op == OpRows;
-      if (enters) after_rows_q <= rows_q;
+      if (in_pop && opens) for_host_q <= flit.op == OpRows;
+      if (enters) behind_host_q <= for_host_q;
       if (rst) begin
         owned_q <= 1'b0;
-        after_rows_q <= 1'b0;
+        behind_host_q <= 1'b0;
       end
     end
 

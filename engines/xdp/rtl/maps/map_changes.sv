@@ -217,7 +217,7 @@ module map_changes
     if (!go) strobes = '0;
   end
   wire at_t clear_left = at_t'(define_as_q.end_row) - clear_row_q;
-  assign blank = state_q == Clear && clear_row_q % LineRows == '0 && clear_left >= at_t'(LineRows);
+  assign blank = state_q == Clear && clear_row_q[$clog2(LineRows)-1:0] == '0 && clear_left >= at_t'(LineRows);
 
   task automatic finish(logic [7:0] gives);
     code <= gives;

@@ -51,7 +51,7 @@ module map_memory
 
   // ---- writes
   logic [Banks-1:0] write_grant;
-  logic writing_q, asked_q, answers_room;
+  logic writing_q, asked_q, sent_q, answers_room;  // a line is on its way; its AW is, its last beat was taken
   bank_t writer_q;
   logic [$clog2(LineRows):0] rows_q;    // of the line, taken
   logic [$clog2(BeatRows):0] filled_q;  // of the beat
@@ -84,6 +84,7 @@ module map_memory
       writer_q <= number_of(write_grant);
       rows_q <= '0;
       filled_q <= '0;
+      sent_q <= 1'b0;
       if (write_grant != '0 && answers_room) begin
         writing_q <= 1'b1;
         asked_q <= 1'b1;
@@ -96,7 +97,8 @@ module map_memory
         last_q <= rows_q == ($clog2(LineRows) + 1)'(LineRows - 1);
       end
       filled_q <= (put ? '0 : filled_q) + ($clog2(BeatRows) + 1)'(take);
-      if (put && last_q) writing_q <= asked_q && !axi_write.awready;
+      if (put && last_q) sent_q <= 1'b1;
+      if (sent_q && !asked_q) writing_q <= 1'b0;
     end
     if (rst) begin
       writing_q <= 1'b0;
