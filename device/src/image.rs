@@ -106,8 +106,8 @@ impl Image {
         Self::with_given(root, design, |_| false)
     }
 
-    /// The same, when groups of units, by index, may have been given a program in place of the design's. Constants and maps that the design names and
-    /// such a program has not are left out, and a message says so.
+    /// The same, where groups of units have been given a program in place of the design's. Constants and maps that the design names and such a program
+    /// has not are left out, and a message says so.
     pub fn with_given(root: &Root, design: &Design, is_given: impl Fn(&Group) -> bool) -> Result<Self, ImageError> {
         let mut room = Room::new(design.map_rows());
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room, is_given(group)));
