@@ -256,7 +256,7 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
         (("set", "limits", "1", "{}", "noexist"), "limits has such an entry already"),
         (("set", "limits", "1", '{"rate": null}'), "null is no key and no value"),
         (("set", "limits", "1", "{}", "never"), "invalid value 'never'"),
-        (("set", "routes", '{"length": 33}', "1"), "routes, a lpm_trie, refuses that"),
+        (("set", "routes", '{"length": 33}', "1"), "routes, an lpm_trie, refuses that"),
         (("set", "routes", '{"length": 9}', "1", "exist"), "routes has no such entry"),
         (("set", ".rodata", "0", '{"mark": 1}'), "holds constants"),
         (("delete", "limits", "1"), "limits, an array, refuses that"),
