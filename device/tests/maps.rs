@@ -177,7 +177,7 @@ fn prefixes_arrays_and_variables() {
         let mut mark = |length, first, second| routes.get(&[length, 0, 0, 0, first, second, 9, 9]).unwrap()[0];
         assert_eq!([mark(32, 10, 1), mark(32, 10, 2), mark(15, 10, 1), mark(32, 11, 1)], [2, 1, 1, 3]);
         assert!(
-            routes.set(&[33, 0, 0, 0, 1, 2, 3, 4], &[0; 4], Store::Any).unwrap_err().contains("routes, a lpm_trie")
+            routes.set(&[33, 0, 0, 0, 1, 2, 3, 4], &[0; 4], Store::Any).unwrap_err().contains("routes, an lpm_trie")
         );
         routes.delete(&[8, 0, 0, 0, 10, 0, 0, 0]).unwrap();
         assert_eq!(routes.entries().len(), 2);
