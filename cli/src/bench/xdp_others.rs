@@ -193,7 +193,8 @@ mod tests {
         let bytes = Ok(object_of(&Root::find().unwrap(), &source).unwrap().0);
         let mut programs = BTreeSet::new();
         let other = Other { name: "two".into(), bytes, paper: None };
-        rows(&other, &mut |rows| programs.extend(rows.iter().map(|row| row.case["program"].to_string()))).unwrap();
+        rows(&other, &mut |rows: &[Row]| programs.extend(rows.iter().map(|row| row.case["program"].to_string())))
+            .unwrap();
         assert_eq!(programs, BTreeSet::from(["\"two tame\"".to_owned()]));
         fs::remove_dir_all(folder).unwrap();
     }
