@@ -8,9 +8,11 @@ use penstock_device::maps::json::{self, EntriesError};
 use penstock_device::maps::{self, Map, MapError, Records};
 use penstock_device::rtl::{RtlDevice, Wave};
 use penstock_device::{
-    Design, DesignError, Device, DeviceError, Image, ImageError, Override, Progress, Rate, Root, Run, Target, Traffic,
-    open,
+    Design, DesignError, Device, DeviceError, Group, Image, ImageError, Override, Progress, Rate, Root, Run, Target,
+    Traffic, open,
 };
+
+use penstock_xdp_compiler::maps::MapKind;
 
 use crate::files::{self, FileError};
 use crate::gdb::{self, Debugged, DebuggerError};
@@ -34,6 +36,11 @@ pub enum CardError {
     Entries(#[from] EntriesError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(
+        "{map} has {values} values, and --dump-maps writes {} of an array at most; give it fewer entries in [units.entries] of the design, or leave --dump-maps out and look at single ones: `penstock up`, `ctl map get`",
+        LARGEST
+    )]
+    Large { map: String, values: u64 },
 }
 
 /// What a card is made of, and what its units run.
@@ -59,8 +66,22 @@ pub struct Maps<'a> {
     pub dump: Option<&'a Path>,
 }
 
+/// Entries of the largest array that is written out: all of them are there, so they fill memory and file whatever the frames do.
+const LARGEST: u64 = 1 << 22;
+
 impl Maps<'_> {
+    /// Refuses before the frames what cannot be written behind them.
+    fn check(&self, device: &mut dyn Device) -> Result<(), CardError> {
+        let values = |map: &Map| u64::from(map.max_entries) * map.processors.as_ref().map_or(1, |of| of.len() as u64);
+        let is_large = |map: &&Map| matches!(map.kind, MapKind::Array | MapKind::PercpuArray) && values(map) > LARGEST;
+        match self.dump.and_then(|_| device.maps().into_iter().find(|map| is_large(&map))) {
+            Some(map) => Err(CardError::Large { values: values(&map), map: map.name }),
+            None => Ok(()),
+        }
+    }
+
     fn fill(&self, device: &mut dyn Device) -> Result<(), CardError> {
+        self.check(device)?;
         for (name, path) in self.filled {
             let map = maps::find(device, name)?;
             json::fill(device, &map, path)?;
@@ -125,8 +146,11 @@ fn written(map: &Map, device: &mut dyn Device) -> Result<String, MapError> {
 impl Card {
     /// Reads the manifest, changed by `change`, its program and its tables.
     pub fn read(root: &Root, manifest: &Path, change: Override) -> Result<Self, CardError> {
-        let design = Design::read(manifest)?.with(change)?;
-        let image = Image::of(root, &design)?;
+        let own = Design::read(manifest)?;
+        let design = own.clone().with(change)?;
+        let is_own =
+            |group: &Group| own.groups.iter().any(|of| (&of.name, &of.program) == (&group.name, &group.program));
+        let image = Image::with_given(root, &design, |group| !is_own(group))?;
         eprint!("{}", image.messages());
         Ok(Self { design, image })
     }

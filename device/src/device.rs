@@ -50,7 +50,8 @@ pub enum Rate {
     /// Ports of so many Gb/s: no byte comes or leaves faster. So a card at another clock is measured: what counts is how many bytes a cycle brings.
     Ports(f64),
     /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped. An inline chain finds the time at
-    /// which it was captured. So programs that remember see the same on both targets.
+    /// which it was captured. So programs that remember see the same on both targets, but for XDP programs and C that read the clock: on `soft` it is the
+    /// computer's, or counts instructions of C, on `rtl` it is the card's cycles.
     Turns,
 }
 

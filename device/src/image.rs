@@ -18,7 +18,7 @@ use crate::maps::json::{self, EntriesError};
 use crate::maps::{self, Entry, Map, MapError};
 use crate::root::Root;
 use crate::routes::{self, Routes, RoutesFileError};
-use crate::xdp::{RowImage, XdpError, XdpProgram};
+use crate::xdp::{self, RowImage, XdpError, XdpProgram, unknown_map};
 
 /// A program or a table that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,14 @@ pub enum ImageError {
     /// The program of xdp units.
     #[error(transparent)]
     Xdp(#[from] XdpError),
+    /// What the design names, and the program of xdp units has not.
+    #[error("{}: {source}", design.display())]
+    Unknown {
+        /// The manifest.
+        design: PathBuf,
+        /// What it names.
+        source: Box<XdpError>,
+    },
     /// The program of an inline block: all that is wrong with it, each with its line and column.
     #[error(transparent)]
     Flow(#[from] Faults),
@@ -95,8 +103,14 @@ pub struct GroupImage {
 impl Image {
     /// Compiles the programs of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
+        Self::with_given(root, design, |_| false)
+    }
+
+    /// The same, where groups of units have been given a program in place of the design's. Constants and maps that the design names and such a program
+    /// has not are left out, and a message says so.
+    pub fn with_given(root: &Root, design: &Design, is_given: impl Fn(&Group) -> bool) -> Result<Self, ImageError> {
         let mut room = Room::new(design.map_rows());
-        let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room));
+        let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room, is_given(group)));
         let groups = groups.collect::<Result<_, _>>()?;
         let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
         let inline = FlowImage::all_of(design)?;
@@ -139,30 +153,66 @@ impl Image {
 }
 
 impl GroupImage {
-    /// Compiles the program of a group and its tables.
-    fn of(root: &Root, design: &Design, group: &Group, room: &mut Room) -> Result<Self, ImageError> {
-        files::readable(&group.program, files::PROGRAM)?;
-        let table = Self::table_of(group)?;
-        let program = match &group.engine {
+    /// What a swap brings to a group of units, by its index: the program that was given for it, compiled alone. As in [`Image::with_given`], what it has
+    /// not is left out.
+    pub fn alone(root: &Root, design: &Design, group: usize) -> Result<Self, ImageError> {
+        Self::of(root, design, &design.groups[group], &mut Room::new(design.map_rows()), true)
+    }
+
+    /// Compiles the program of a group and its tables; `is_given` as in [`Image::with_given`].
+    fn of(root: &Root, design: &Design, group: &Group, room: &mut Room, is_given: bool) -> Result<Self, ImageError> {
+        let (lanes, entry, settings, files) = match &group.engine {
+            Engine::Xdp { lanes, entry, settings, maps } => (*lanes, entry.as_deref(), settings, maps),
             Engine::Rpu { .. } => {
+                files::readable(&group.program, files::PROGRAM)?;
+                let table = Self::table_of(group)?;
                 let options = Options { flags: macros(design), ..Options::new(root.path()) };
                 let firmware = compile(std::slice::from_ref(&group.program), &options);
-                Program::Rpu(firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?)
-            }
-            Engine::Xdp { lanes, entry, settings, .. } => {
-                let (entry, units) = (entry.as_deref(), group.units.end);
-                Program::Xdp(Arc::new(XdpProgram::of(root, &group.program, entry, settings, *lanes, room, units)?))
+                let firmware =
+                    firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?;
+                return Ok(Self { units: group.units.clone(), program: Program::Rpu(firmware), table, maps: vec![] });
             }
         };
-        let mut maps = Vec::new();
-        if let (Program::Xdp(program), Engine::Xdp { maps: files, .. }) = (&program, &group.engine) {
-            for (name, path) in files {
-                let map = maps::of_group(group, program, name)?;
-                let entries = json::entries_of(&map, path)?;
-                maps.push((map, entries));
+        files::readable(&group.program, files::XDP_PROGRAM)?;
+        let mut messages = String::new();
+        // Of a program that was given, what the design names and it has not is left out; else that is an error.
+        let mut unknown = |source: XdpError| {
+            let error = ImageError::Unknown { design: design.path.clone(), source: Box::new(source) };
+            if !is_given {
+                return Err(error);
+            }
+            messages += &format!("{error}; left out\n");
+            Ok(())
+        };
+        let mut settings = settings.clone();
+        let mut program = loop {
+            let units = group.units.end;
+            match XdpProgram::of(root, &group.program, entry, &settings, lanes, room, units) {
+                Err(source @ XdpError::Unknown { .. }) => {
+                    if let XdpError::Unknown { table, name, .. } = &source {
+                        settings.forget(table, name);
+                    }
+                    unknown(source)?;
+                }
+                program => break program?,
+            }
+        };
+        let mut known = Vec::new();
+        for (name, path) in files {
+            match program.object().map(name) {
+                Some(_) => known.push((name, path)),
+                None => unknown(unknown_map(&group.program, program.object(), xdp::MAPS, name))?,
             }
         }
-        Ok(Self { units: group.units.clone(), program, table, maps })
+        program.messages += &messages;
+        let program = Arc::new(program);
+        let mut maps = Vec::new();
+        for (name, path) in known {
+            let map = maps::of_group(group, &program, name)?;
+            let entries = json::entries_of(&map, path)?;
+            maps.push((map, entries));
+        }
+        Ok(Self { units: group.units.clone(), program: Program::Xdp(program), table: vec![], maps })
     }
 
     /// The units, a bit each.

@@ -39,8 +39,8 @@ pub enum XdpError {
     NoProgram { path: PathBuf, name: String, there: String },
     #[error("{}: it has several programs ({there}); name one in [[units]]: `entry = \"…\"`", path.display())]
     Several { path: PathBuf, there: String },
-    #[error("{}: it has no constant {name}; {there}", path.display())]
-    NoConstant { path: PathBuf, name: String, there: String },
+    #[error("[{table}] names the {what} {name}, which {} has not; {there}", path.display())]
+    Unknown { path: PathBuf, table: &'static str, what: &'static str, name: String, there: String },
     #[error("{}: constant {source}", path.display())]
     Constant { path: PathBuf, source: Box<ValueError> },
     #[error("{}: {what}", path.display())]
@@ -59,6 +59,11 @@ pub enum XdpError {
     NotInRtl { path: PathBuf, what: String },
 }
 
+/// Tables of a design that name what is in a program.
+const CONSTANTS: &str = "units.constants";
+const ENTRIES: &str = "units.entries";
+pub(crate) const MAPS: &str = "units.maps";
+
 /// What is set in an object before Linux would see it, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
@@ -66,6 +71,16 @@ pub struct Settings {
     pub constants: BTreeMap<String, Value>,
     /// Entries of maps, in place of their `max_entries`.
     pub entries: BTreeMap<String, u32>,
+}
+
+impl Settings {
+    /// Leaves out what is set by a name of a table of the design.
+    pub(crate) fn forget(&mut self, table: &str, name: &str) {
+        match table {
+            CONSTANTS => self.constants.remove(name).is_some(),
+            _ => self.entries.remove(name).is_some(),
+        };
+    }
 }
 
 /// A program of an object that units can be loaded with: the checker has accepted it.
@@ -140,6 +155,9 @@ impl XdpProgram {
             set_constant(&path, &mut object, name, value)?;
         }
         for (name, entries) in &settings.entries {
+            if !object.maps.iter().any(|map| map.name == *name) {
+                return Err(unknown_map(&path, &object, ENTRIES, name));
+            }
             let set = object.set_entries(name, *entries);
             set.map_err(|what| XdpError::Entries { path: path.clone(), what })?;
         }
@@ -338,7 +356,17 @@ fn set_constant(path: &Path, object: &mut Object, name: &str, value: &Value) -> 
         true => "none is `const volatile`, or it was compiled without -g".to_owned(),
         false => format!("it has {}", there.join(", ")),
     };
-    Err(XdpError::NoConstant { path: path.to_owned(), name: name.to_owned(), there })
+    let (path, name) = (path.to_owned(), name.to_owned());
+    Err(XdpError::Unknown { path, table: CONSTANTS, what: "constant", name, there })
+}
+
+/// A map that a table of the design names, and the object has not.
+pub(crate) fn unknown_map(path: &Path, object: &Object, table: &'static str, name: &str) -> XdpError {
+    let there = match object.maps.is_empty() {
+        true => "it has none".to_owned(),
+        false => format!("it has {}", object.maps.iter().map(|map| map.name.as_str()).collect::<Vec<_>>().join(", ")),
+    };
+    XdpError::Unknown { path: path.to_owned(), table, what: "map", name: name.to_owned(), there }
 }
 
 /// An object from C source, and the compiler's warnings.

@@ -126,9 +126,9 @@ fn a_design_says_what_a_program_begins_with() {
     std::fs::write(&file, r#"[["192.0.2.1", 65536]]"#).unwrap();
     for (more, told) in [
         (more.as_str(), "entry 1: value of recent: 65536 does not fit"),
-        ("[units.constants]\nmarks = 1", "maps.c: it has no constant marks; it has mark"),
+        ("[units.constants]\nmarks = 1", "[units.constants] names the constant marks, which "),
         ("[units.constants]\nmark = -1", "maps.c: constant mark: -1 does not fit"),
-        ("[units.maps]\nrecents = \"none.json\"", "there is no map `recents`; there are: "),
+        ("[units.maps]\nrecents = \"none.json\"", "[units.maps] names the map recents, which "),
         ("[units.maps]\nrecent = \"none.json\"", "none.json: "),
     ] {
         let error = Image::of(&root, &with(&root, more)).unwrap_err().to_string();
@@ -177,7 +177,7 @@ fn prefixes_arrays_and_variables() {
         let mut mark = |length, first, second| routes.get(&[length, 0, 0, 0, first, second, 9, 9]).unwrap()[0];
         assert_eq!([mark(32, 10, 1), mark(32, 10, 2), mark(15, 10, 1), mark(32, 11, 1)], [2, 1, 1, 3]);
         assert!(
-            routes.set(&[33, 0, 0, 0, 1, 2, 3, 4], &[0; 4], Store::Any).unwrap_err().contains("routes, a lpm_trie")
+            routes.set(&[33, 0, 0, 0, 1, 2, 3, 4], &[0; 4], Store::Any).unwrap_err().contains("routes, an lpm_trie")
         );
         routes.delete(&[8, 0, 0, 0, 10, 0, 0, 0]).unwrap();
         assert_eq!(routes.entries().len(), 2);
@@ -193,7 +193,7 @@ fn prefixes_arrays_and_variables() {
             "limits has 8 entries, the last is number 7"
         );
         assert_eq!(limits.set(&[1, 0, 0, 0], &tenth, Store::New).unwrap_err(), "limits has such an entry already");
-        assert!(limits.delete(&[7, 0, 0, 0]).unwrap_err().starts_with("limits, a array, refuses that"));
+        assert!(limits.delete(&[7, 0, 0, 0]).unwrap_err().starts_with("limits, an array, refuses that"));
         assert_eq!(
             limits.set(&[1, 0, 0], &tenth, Store::Any).unwrap_err(),
             "a key of limits has 4 B (__u32), this one 3 B"

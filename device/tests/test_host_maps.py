@@ -256,10 +256,10 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
         (("set", "limits", "1", "{}", "noexist"), "limits has such an entry already"),
         (("set", "limits", "1", '{"rate": null}'), "null is no key and no value"),
         (("set", "limits", "1", "{}", "never"), "invalid value 'never'"),
-        (("set", "routes", '{"length": 33}', "1"), "routes, a lpm_trie, refuses that"),
+        (("set", "routes", '{"length": 33}', "1"), "routes, an lpm_trie, refuses that"),
         (("set", "routes", '{"length": 9}', "1", "exist"), "routes has no such entry"),
         (("set", ".rodata", "0", '{"mark": 1}'), "holds constants"),
-        (("delete", "limits", "1"), "limits, a array, refuses that"),
+        (("delete", "limits", "1"), "limits, an array, refuses that"),
         (("delete", "routes", '{"length": 9}'), "routes has no such entry"),
     ):
         done = up.call("ctl", "map", *words)
@@ -318,6 +318,111 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     assert f'"total":{1000 + sent}' in up.ctl("map", "get", ".data", "0")
     end = up.stop()
     assert end["drops"] == {} and end["faults"] == []
+
+
+def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
+    """The only one that waits, or the one that is named; what the other runs is not looked at, and what the design names may be missing."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.c").write_text(counting(name))
+    groups = "".join(
+        f'[[units]]\nname = "{name}"\nengine = "xdp"\ncount = 1\nprogram = "{name}.c"\n'
+        f'[units.entries]\n{name} = 5\n[units.constants]\nlimit_{name} = 3\n[units.maps]\n{name} = "begin.json"\n'
+        for name in ("one", "two")
+    )
+    (tmp_path / "begin.json").write_text("[[1, 7]]")
+    design = tmp_path / "two_groups.toml"
+    design.write_text('[card]\nname = "two_groups"\nports = 2\n' + groups)
+    up = Up(net, tmp_path, design, driver="packet")
+    # Whoever would compile it again now would fail.
+    (tmp_path / "one.c").write_text("int broken")
+    other = tmp_path / "other.c"
+    other.write_text(counting("other"))
+    loaded = up.ctl("prog", "load", f"two={other}")
+    for told in (
+        "[units.entries] names the map two",
+        "[units.constants] names the constant limit_two",
+        "[units.maps] names the map two",
+    ):
+        assert f"two_groups.toml: {told}, which {other} has not; it has " in loaded
+    assert loaded.count("; left out\n") == 3 and "\nwaits for `prog swap`: two: units 1..1: other_frames of " in loaded
+    assert up.ctl("prog", "swap").endswith("; begun anew: other\n")
+    listed = up.ctl("prog", "list")
+    assert "waits" not in listed and "one: units 0..0: one_frames of " in listed
+    assert "two: units 1..1: other_frames of " in listed
+
+    # Nobody can say which of two is meant; a design with two groups needs a name, too, when none waits.
+    assert "say whose it is: NAME=" in up.refusal("prog", "swap")
+    up.ctl("prog", "load", f"two={tmp_path / 'two.c'}")
+    (tmp_path / "one.c").write_text(counting("one"))
+    up.ctl("prog", "load", f"one={tmp_path / 'one.c'}")
+    assert "say whose it is: NAME=" in up.refusal("prog", "swap")
+    up.ctl("prog", "swap", "one=")
+    listed = up.ctl("prog", "list")
+    assert listed.count("waits") == 1 and "waits for `prog swap`: two: " in listed
+    assert "there is no group of units `three`" in up.refusal("prog", "swap", "three=")
+    assert "write FILE, GROUP=FILE, or GROUP=" in up.call("ctl", "prog", "swap", "").stderr
+    up.ctl("prog", "swap")
+    listed = up.ctl("prog", "list")
+    assert "waits" not in listed and "two: units 1..1: two_frames of " in listed
+    assert json.loads(up.ctl("--json", "map", "dump", "two"))["entries"] == [{"key": 1, "value": 7}]
+    assert "give a C source or an object, for example engines/xdp/" in up.refusal(
+        "prog", "load", f"two={tmp_path / 'no.c'}"
+    )
+    assert up.stop()["faults"] == []
+
+
+def counting(name: str) -> str:
+    """A program, its map and its constant."""
+    return f"""#include <packet.h>
+const volatile __u32 limit_{name} = 1;
+struct {{
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __type(key, __u32);
+  __type(value, __u64);
+  __uint(max_entries, 4);
+}} {name} SEC(".maps");
+
+SEC("xdp") int {name}_frames(struct xdp_md *ctx) {{
+  __u32 key = limit_{name};
+  __u64 *count = bpf_map_lookup_elem(&{name}, &key);
+  if (count) *count += 1;
+  return XDP_TX;
+}}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_program_in_place_of_the_design_s(target: str, tmp_path: Path) -> None:
+    """It need not have what the design names for its own; the design's own must."""
+    for name in ("own", "other"):
+        (tmp_path / f"{name}.c").write_text(counting(name))
+    design = tmp_path / "own.toml"
+    head = '[card]\nname = "own"\nports = 2\n[[units]]\nengine = "xdp"\ncount = 1\nprogram = "own.c"\n'
+    design.write_text(head + "[units.entries]\nown = 5\n[units.constants]\nlimit_own = 3\n")
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 3)
+    run = run_design(design, [capture], tmp_path / "out", target, "--program", tmp_path / "other.c")
+    assert run.status == 0 and len(run.frames["port0"]) == 3, run.stderr
+    for told in ("[units.entries] names the map own", "[units.constants] names the constant limit_own"):
+        assert f"own.toml: {told}, which {tmp_path / 'other.c'} has not; it has " in run.stderr
+    design.write_text(head + "[units.entries]\nowns = 5\n")
+    run = run_design(design, [capture], tmp_path / "out", target)
+    assert (
+        run.status != 0
+        and "[units.entries] names the map owns, which " in run.stderr
+        and "it has .rodata, own" in run.stderr
+    )
+
+
+def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignMaker, tmp_path: Path) -> None:
+    source = tmp_path / "large.c"
+    source.write_text(counting("large").replace("TYPE_HASH", "TYPE_ARRAY"))
+    design = make_design(source, units=1, engine="xdp")
+    head = design.read_text()
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 3)
+    design.write_text(head + "[units.entries]\nlarge = 4194305\n")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--dump-maps", tmp_path / "maps")
+    assert run.status != 0 and "large has 4194305 values, and --dump-maps writes 4194304" in run.stderr
+    assert run_design(design, [capture], tmp_path / "out", "soft").status == 0
 
 
 def test_packet_units_are_not_swapped(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from penstock import Device, regs
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.utils import RawPcapReader
-from system import ROOT, TARGETS, run_design
+from system import ROOT, TARGETS, DesignMaker, run_design
 
 TRAFFIC = ROOT / "designs" / "traffic"
 Sides = tuple[str, str]
@@ -56,3 +57,18 @@ def test_a_firewall_sees_questions_before_answers(capture: str, sides: Sides, ta
     assert {name: run.frames.get(name, []) for name in left} == left
     assert run.result["drops"] == ({"blocked": blocked} if blocked else {})
     assert (blocked > 0) == (sides[0] == "inside")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_frames_that_do_not_leave_are_lost_in_their_own_run(target: str, make_design: DesignMaker) -> None:
+    """No unit takes frames: each of them enters all the same, and none is left for the next run."""
+    frames = [bytes(59) + bytes([n]) for n in range(3)]
+    design = make_design(ROOT / "engines/xdp/programs/tx.c", units=1, engine="xdp")
+    with Device.open(design, target=target) as card:
+        card.write(regs.CARD_UNIT_ENABLE, 0)
+        card.send(frames)
+        result = card.run(rate="turns", check=False)
+        assert not result.frames and sum(result.drops.values()) == 3
+        card.write(regs.CARD_UNIT_ENABLE, 1)
+        card.send(frames[:1])
+        assert [frame.source for frame in card.run(rate="turns").frames if frame.source is not None] == [0]

@@ -101,6 +101,16 @@ def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
     assert [entry["entries"] for entry in report["maps"]] == [5]
     done = call("compile", "xdp", source, "--entries", "sen=5")
     assert done.returncode == 1 and "it has no map sen; it has seen" in done.stderr
+    for words, told in (
+        (["seen=0"], "a map has 1 to 4294967295 entries"),
+        (["seen=-1"], "a map has 1 to 4294967295 entries"),
+        (["seen=4294967296"], "a map has 1 to 4294967295 entries"),
+        (["=3"], "write MAP=N"),
+        (["seen=few"], "write MAP=N"),
+        (["seen=3", "seen=3"], "seen is there twice"),
+    ):
+        done = call("compile", "xdp", source, *(word for given in words for word in ("--entries", given)))
+        assert done.returncode != 0 and told in done.stderr, done.stderr
     design = make_design(source, units=1, engine="xdp")
     design.write_text(design.read_text() + "[units.entries]\nseen = 3\n")
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 4)

@@ -15,12 +15,11 @@ use std::time::{Duration, Instant};
 use penstock_device::flow::FlowImage;
 use penstock_device::routes::{self, Routes};
 use penstock_device::{
-    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, GroupImage, Image, Port, PortCounters, Root, SoftDevice,
-    regs,
+    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Image, Port, PortCounters, Root, SoftDevice, regs,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::control::{Command, ControlError, NewTables, Server, What, about};
+use crate::control::{Command, ControlError, NewTables, Server, Swap, What, about};
 use crate::driver::Driver;
 use crate::flow;
 use crate::maps;
@@ -364,7 +363,7 @@ impl Live {
         Ok(Reply::default())
     }
 
-    fn swap(&mut self, (design, group, new): (Design, usize, GroupImage)) -> Result<Reply, String> {
+    fn swap(&mut self, (design, group, new): Swap) -> Result<Reply, String> {
         let maps = self.device.swap(&new).map_err(|error| format!("{error}; the program before goes on"))?;
         let named = |was_kept: bool| {
             maps.iter().filter(move |(_, kept)| *kept == was_kept).map(|(name, _)| name.clone()).collect()

@@ -123,7 +123,7 @@ pub(crate) enum What {
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
     /// Gives a group of xdp units, by its index, another program.
-    Swap(Box<(Design, usize, GroupImage)>),
+    Swap(Box<Swap>),
     /// Gives an inline block other rows.
     Rows(Box<(Design, FlowImage)>),
     /// Loads tables of a group of units.
@@ -131,6 +131,9 @@ pub(crate) enum What {
     /// Other routes.
     Routes(Box<Routes>),
 }
+
+/// What is to run, and the index of the group of xdp units in it that has another program.
+pub(crate) type Swap = (Design, usize, GroupImage);
 
 /// Tables of a group of units.
 pub(crate) struct NewTables {
@@ -284,11 +287,15 @@ impl Connection {
             });
         }
         let lists = matches!(request, Request::Programs);
+        let mut waited = None;
         let what = match request {
             Request::Reload { group, program, tables } => {
                 self.reload(group, program, tables).map(|all| What::Reload(Box::new(all)))
             }
-            Request::Swap { group, program } => self.swap(group, program).map(|all| What::Swap(Box::new(all))),
+            Request::Swap { group, program } => self.swap(group, program).map(|(all, has_waited)| {
+                waited = has_waited.then_some(all.1);
+                What::Swap(Box::new(all))
+            }),
             Request::Flow { action: FlowAction::Rows { block, program } } => {
                 self.rows(block, program).map(|all| What::Rows(Box::new(all)))
             }
@@ -313,6 +320,10 @@ impl Connection {
                     && lists
                 {
                     reply.waiting = Some(self.waiting());
+                }
+                // One that could not be swapped in waits on.
+                if let (Answer::Ok(_), Some(group)) = (&answer, waited) {
+                    self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&group);
                 }
                 answer
             }
@@ -350,7 +361,7 @@ impl Connection {
         let programs = program.into_iter().map(|value| ForGroup { group: group.clone(), value }).collect();
         let change = Override { programs, tables, ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
-        let image = Image::of(&self.shared.root, &design).map_err(|error| error.to_string())?;
+        let image = Image::with_given(&self.shared.root, &design, |_| true).map_err(|error| error.to_string())?;
         let tried = SoftDevice::open(&design).load(&image);
         tried.map_err(|error| format!("{error}; the program before goes on"))?;
         Ok((design, groups, image))
@@ -369,32 +380,50 @@ impl Connection {
         Ok(index)
     }
 
+    /// What runs with another program of one group of xdp units, which has started on a card of its own first.
+    fn with_program(&self, index: usize, group: Option<String>, program: PathBuf) -> Result<Swap, String> {
+        let programs = vec![ForGroup { group, value: program }];
+        let design =
+            self.design().with(Override { programs, ..Override::default() }).map_err(|error| error.to_string())?;
+        let image = GroupImage::alone(&self.shared.root, &design, index).map_err(|error| error.to_string())?;
+        let tried = SoftDevice::open(&design).swap(&image);
+        tried.map_err(|error| format!("{error}; the program before goes on"))?;
+        Ok((design, index, image))
+    }
+
     /// Has a program of a group of xdp units wait for a swap.
     fn load(&self, group: Option<String>, program: PathBuf) -> Result<Loaded, String> {
         let index = self.xdp_group(&self.design(), group.as_deref(), Some(&program))?;
-        let (design, _, mut image) = self.reload(group, Some(program), BTreeMap::new())?;
-        let (group, image) = (&design.groups[index], image.groups.swap_remove(index));
+        let (design, _, image) = self.with_program(index, group, program)?;
+        let group = &design.groups[index];
         let loaded = Loaded { program: about(group, &group.program, &image), messages: image.messages().to_owned() };
         let mut waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.insert(index, (group.program.clone(), image));
         Ok(loaded)
     }
 
-    /// What runs with another program of a group of xdp units: the given one, the one that waits, or the one that runs.
-    fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Design, usize, GroupImage), String> {
+    /// What runs with another program of a group of xdp units, and whether that has waited: the given one, the one that waits, or the one that
+    /// runs. Who names neither program nor group means the only one that waits.
+    fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Swap, bool), String> {
         let design = self.design();
-        let index = self.xdp_group(&design, group.as_deref(), program.as_deref())?;
-        // Who names another one leaves the one that waits where it is.
-        let take = || self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
-        if let Some((file, image)) = program.is_none().then(take).flatten() {
-            let programs = vec![ForGroup { group, value: file }];
-            let design =
-                design.with(Override { programs, ..Override::default() }).map_err(|error| error.to_string())?;
-            return Ok((design, index, image));
+        let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let index = match (&group, &program, waiting.keys().next()) {
+            (None, None, Some(only)) if waiting.len() == 1 => *only,
+            _ => self.xdp_group(&design, group.as_deref(), program.as_deref())?,
+        };
+        let name = &design.groups[index].name;
+        let group = Some(name.clone()).filter(|name| !name.is_empty());
+        match (program, waiting.get(&index)) {
+            (None, Some((file, image))) => {
+                let programs = vec![ForGroup { group, value: file.clone() }];
+                let design = design.with(Override { programs, ..Override::default() });
+                Ok(((design.map_err(|error| error.to_string())?, index, image.clone()), true))
+            }
+            (program, _) => {
+                let program = program.unwrap_or_else(|| design.groups[index].program.clone());
+                Ok((self.with_program(index, group, program)?, false))
+            }
         }
-        let program = program.unwrap_or_else(|| design.groups[index].program.clone());
-        let (design, _, mut image) = self.reload(group, Some(program), BTreeMap::new())?;
-        Ok((design, index, image.groups.swap_remove(index)))
     }
 
     /// What runs with other rows of an inline block.

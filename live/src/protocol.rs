@@ -134,7 +134,7 @@ pub enum Request {
     },
     /// Gives a group of xdp units another program between two frames.
     Swap {
-        /// The group; not needed when there is only one.
+        /// The group; not needed when there is only one, or only one has a program that waits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
         /// C source or an object; when not given the one that waits, else the one that runs, compiled anew.

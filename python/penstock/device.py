@@ -179,7 +179,8 @@ class Device:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
         `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to 100; or, on both targets,
-        "turns": frames of all ports in the order of their times, one at a time, so programs that remember do the same on both.
+        "turns": frames of all ports in the order of their times, one at a time, so programs that remember do the same on both, but for XDP
+        programs and C that read the clock: on soft it is the computer's, or counts instructions of C, on rtl it is the card's cycles.
         Raises FaultError, which has the result, when something went wrong on the way: a unit that hangs, a wild address, frames lost.
         With `check=False` that is only in `Result.faults`.
         """

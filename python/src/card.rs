@@ -121,12 +121,11 @@ impl Card {
         let index = self.design.units_for(group.as_deref(), &program)?;
         let programs = vec![ForGroup { group, value: program }];
         let (design, _) = change_image(self.design.clone(), self.texts.clone(), programs, BTreeMap::new())?;
-        let image = Image::of(&self.root, &design)?;
-        let new = &image.groups[index];
-        let maps = self.device.swap(new)?;
+        let new = GroupImage::alone(&self.root, &design, index)?;
+        let maps = self.device.swap(&new)?;
         let messages = new.messages().to_owned();
         if let Some(running) = &mut self.image {
-            running.groups[index] = new.clone();
+            running.groups[index] = new;
         }
         self.design = design;
         Ok((maps, messages))

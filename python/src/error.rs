@@ -103,7 +103,11 @@ impl From<Error> for PyErr {
             Error::Root(e) => PenstockError::new_err(e.to_string()),
             Error::Design(e) => DesignError::new_err(e.to_string()),
             Error::Image(
-                e @ (ImageError::Program { .. } | ImageError::Xdp(_) | ImageError::Flow(_) | ImageError::Elements(_)),
+                e @ (ImageError::Program { .. }
+                | ImageError::Xdp(_)
+                | ImageError::Unknown { .. }
+                | ImageError::Flow(_)
+                | ImageError::Elements(_)),
             ) => ProgramError::new_err(e.to_string()),
             Error::Image(e @ ImageError::Table(_)) => TableError::new_err(e.to_string()),
             Error::Image(ImageError::File(e)) => file(&e),

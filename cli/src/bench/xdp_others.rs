@@ -132,7 +132,7 @@ fn files(folder: &Path, endings: &[&str]) -> BTreeMap<String, PathBuf> {
     named.filter(|(name, _)| endings.iter().any(|ending| name.ends_with(ending))).collect()
 }
 
-/// Reports an object's programs; else why it has no rows.
+/// Reports an object's programs, and says which have no rows and why; an error stands in the way of all.
 fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
     let mut object = Object::read(other.bytes.as_deref()?).map_err(|error| error.to_string())?;
     // Where the sample's own loader says how large a map is, it has a place for each context of a unit.
@@ -140,10 +140,16 @@ fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
         map.shape.max_entries = CONTEXTS;
     }
     for entry in &object.entries {
+        let program = format!("{} {}", other.name, entry.name);
         for lanes in Lanes::ALL {
-            let compiled = compiled(&object, entry, lanes)?;
+            let compiled = match compiled(&object, entry, lanes) {
+                Ok(compiled) => compiled,
+                Err(why) => {
+                    eprintln!("skipped: {program}: {why}");
+                    break;
+                }
+            };
             let count = compiled.rows.len() as f64;
-            let program = format!("{} {}", other.name, entry.name);
             let case = [("program".to_string(), json!(program)), ("lanes".to_string(), json!(lanes.count()))];
             let case = case.into_iter().collect();
             // At other numbers of lanes the paper has rows before code motion, of what the sample was then.
@@ -165,4 +171,31 @@ fn compiled(object: &Object, entry: &Entry, lanes: Lanes) -> Result<Compiled, St
     let placement = place(object, &facts.helpers, CONTEXTS);
     let translated = translate(object, &program, &facts, lanes, &placement.layout);
     Ok(translated.map_err(|error| error.to_string())?.compiled)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use penstock_device::xdp::object_of;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_fails_hides_none_behind_it() {
+        let folder = std::env::temp_dir().join(format!("penstock-others-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let source = folder.join("two.c");
+        let text = "#include <packet.h>\nSEC(\"xdp\") int wild(struct xdp_md *ctx) { return *(int *)frame_start(ctx); }\n\
+                    SEC(\"xdp\") int tame(struct xdp_md *ctx) { return XDP_PASS; }\n";
+        fs::write(&source, text).unwrap();
+        let bytes = Ok(object_of(&Root::find().unwrap(), &source).unwrap().0);
+        let mut programs = BTreeSet::new();
+        let other = Other { name: "two".into(), bytes, paper: None };
+        rows(&other, &mut |rows: &[Row]| programs.extend(rows.iter().map(|row| row.case["program"].to_string())))
+            .unwrap();
+        assert_eq!(programs, BTreeSet::from(["\"two tame\"".to_owned()]));
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

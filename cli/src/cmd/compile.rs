@@ -4,6 +4,7 @@
 mod flow;
 mod xdp;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -79,8 +80,11 @@ pub fn lanes(word: &str) -> Result<Lanes, String> {
 
 /// A map and how many entries it gets.
 fn entries(word: &str) -> Result<(String, u32), String> {
-    let parts = word.split_once('=').and_then(|(map, count)| Some((map.to_owned(), count.parse().ok()?)));
-    parts.ok_or_else(|| format!("`{word}`: write MAP=N, for example rx_cnt=16"))
+    let parts = word.split_once('=').filter(|(map, _)| !map.is_empty());
+    let parts = parts.and_then(|(map, count)| Some((map.to_owned(), count.parse::<i128>().ok()?)));
+    let (map, count) = parts.ok_or_else(|| format!("`{word}`: write MAP=N, for example rx_cnt=16"))?;
+    let count = u32::try_from(count).ok().filter(|count| *count > 0);
+    Ok((map, count.ok_or_else(|| format!("`{word}`: a map has 1 to {} entries", u32::MAX))?))
 }
 
 /// Why nothing was built.
@@ -96,6 +100,8 @@ pub enum BuildError {
     Xdp(#[from] xdp::XdpError),
     #[error(transparent)]
     Flow(#[from] flow::FlowError),
+    #[error("--entries: {0} is there twice; leave one out")]
+    Twice(String),
     #[error("{option} is not for the engine {engine}; leave it out")]
     NotFor { option: &'static str, engine: &'static str },
 }
@@ -122,6 +128,10 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
     ];
     if let Some((option, ..)) = options.into_iter().find(|(_, given, of)| *given && !of.contains(&args.engine)) {
         return Err(BuildError::NotFor { option, engine });
+    }
+    let mut maps = BTreeSet::new();
+    if let Some((map, _)) = args.entries.iter().find(|entry| !maps.insert(&entry.0)) {
+        return Err(BuildError::Twice(map.clone()));
     }
     match args.engine {
         Engine::Rpu => firmware(args, root),

@@ -179,9 +179,10 @@ pub enum Prog {
     },
     /// Gives xdp units another program between two frames; maps of the same name, types and sizes keep what they hold.
     Swap {
-        /// C source or object, of several groups of units for this one. When left out, the one that was loaded, else the one that runs, compiled anew.
-        #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
-        program: Option<ForGroup<PathBuf>>,
+        /// C source or object, of several groups of units for this one. When left out, the one that was loaded, else the one that runs, compiled
+        /// anew: that of GROUP=, or where only one waits, that.
+        #[arg(value_name = "[GROUP=][PROGRAM]", value_parser = swapped)]
+        program: Option<ForGroup<Option<PathBuf>>>,
     },
 }
 
@@ -284,7 +285,7 @@ impl Prog {
             Prog::Load { program } => Request::Load { group: program.group.clone(), program: whole(&program.value)? },
             Prog::Swap { program } => Request::Swap {
                 group: program.as_ref().and_then(|program| program.group.clone()),
-                program: program.as_ref().map(|program| whole(&program.value)).transpose()?,
+                program: program.as_ref().and_then(|program| program.value.as_ref()).map(whole).transpose()?,
             },
         })
     }
@@ -394,6 +395,17 @@ fn program_line(ProgramAbout { group, units: (first, end), file, name, maps }: &
     let name = name.as_ref().map_or(String::new(), |name| format!("{name} of "));
     let maps = if maps.is_empty() { String::new() } else { format!("; maps: {}", maps.join(", ")) };
     format!("{group}units {first}..{}: {name}{}{maps}", end - 1, file.display())
+}
+
+/// Parses [GROUP=][FILE], one of them at least.
+fn swapped(text: &str) -> Result<ForGroup<Option<PathBuf>>, String> {
+    let ForGroup { group, value } = ForGroup::parse(text);
+    match (value, group) {
+        ("", None) => {
+            Err(format!("`{text}` is no program: write FILE, GROUP=FILE, or GROUP= for the one that was loaded"))
+        }
+        (file, group) => Ok(ForGroup { group, value: Some(file.into()).filter(|_| !file.is_empty()) }),
+    }
 }
 
 fn number(text: &str) -> Result<u32, String> {

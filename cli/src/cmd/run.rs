@@ -39,7 +39,8 @@ pub struct Args {
     ///
     /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line rate frames queue;
     /// a low rate, say 1, shows the latency of a card that is not loaded. In `turns` frames of all ports enter in the order of their times, the
-    /// next when the one before has left or was dropped, on both targets: so programs that remember do the same on both.
+    /// next when the one before has left or was dropped, on both targets: so programs that remember do the same on both, but for
+    /// XDP programs and C that read the clock: on `soft` it is the computer's, or counts instructions of C, on `rtl` it is the card's cycles.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
     /// Write the result as JSON.

@@ -127,7 +127,7 @@ pub enum MapError {
     #[error("{0} holds constants, which the compiler has used already: they stay as the object has them")]
     Constant(String),
     /// Entries that are no data.
-    #[error("entries of {map} name programs or maps: a {kind} is filled by the object")]
+    #[error("entries of {map} name programs or maps: {} is filled by the object", a(kind))]
     Names {
         /// Its name.
         map: String,
@@ -135,7 +135,10 @@ pub enum MapError {
         kind: MapKind,
     },
     /// An entry with a program.
-    #[error("an entry of {map}, a {kind}, has a program: no unit runs one behind a redirection, so let it be 0 or -1")]
+    #[error(
+        "an entry of {map}, {}, has a program: no unit runs one behind a redirection, so let it be 0 or -1",
+        a(kind)
+    )]
     Behind {
         /// Its name.
         map: String,
@@ -143,7 +146,7 @@ pub enum MapError {
         kind: MapKind,
     },
     /// It has records.
-    #[error("{map} has records and no entries: take those of a {kind}")]
+    #[error("{map} has records and no entries: take those of {}", a(kind))]
     NoEntries {
         /// Its name.
         map: String,
@@ -151,7 +154,7 @@ pub enum MapError {
         kind: MapKind,
     },
     /// It has entries.
-    #[error("{map} has entries and no records: it is a {kind}")]
+    #[error("{map} has entries and no records: it is {}", a(kind))]
     NoRecords {
         /// Its name.
         map: String,
@@ -159,7 +162,7 @@ pub enum MapError {
         kind: MapKind,
     },
     /// Linux has the same reasons.
-    #[error("{map}, a {kind}, refuses that: {why}")]
+    #[error("{map}, {}, refuses that: {why}", a(kind))]
     Refused {
         /// Its name.
         map: String,
@@ -182,6 +185,12 @@ pub enum MapError {
     /// The card.
     #[error(transparent)]
     Device(#[from] DeviceError),
+}
+
+/// A kind of map with its article: those that begin with an l are spelt out, as lru_hash is.
+fn a(kind: &MapKind) -> String {
+    let kind = kind.to_string();
+    format!("{} {kind}", if kind.starts_with(['a', 'l', 'x']) { "an" } else { "a" })
 }
 
 /// A map of a program that is loaded.

@@ -424,7 +424,7 @@ impl RtlDevice {
         }
         let mut count = self.waiting.len();
         if self.rate == Rate::Turns {
-            if flight.accounted() < flight.queued {
+            if flight.accounted() + flight.given_up < flight.queued {
                 return Ok(());
             }
             count = 1;
@@ -518,6 +518,12 @@ impl RtlDevice {
         }
         flight.stands = Some((flight.matcher.entered.saturating_sub(accounted), circling));
         if self.host.debugged(&mut self.model)? == 0 {
+            // In turns others may pass what stands.
+            if !self.waiting.is_empty() && self.host.asleep == 0 && flight.matcher.entered == flight.queued {
+                flight.given_up = flight.queued.saturating_sub(accounted);
+                flight.moved = self.model.cycle();
+                return Ok(Work::Moving);
+            }
             return Ok(Work::Done);
         }
         // Those that go on then have time again.
@@ -713,7 +719,11 @@ impl Device for RtlDevice {
             self.explain_standstill(inside, circling, &mut flight.run)?;
             self.host.tell_asleep(&mut self.model, &mut flight.run.faults)?;
         }
-        let Flight { before, queued, earlier, made, mut run, first, last, .. } = flight;
+        // What has not entered is lost as what does not leave.
+        let queued = flight.queued + self.waiting.len() as u64;
+        self.waiting.clear();
+        self.bytes.clear();
+        let Flight { before, earlier, made, mut run, first, last, .. } = flight;
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
@@ -937,6 +947,8 @@ struct Flight {
     before: Counters,
     matcher: Matcher,
     queued: u64,
+    /// Of these, the ones that do not leave, whatever comes: the next one enters all the same.
+    given_up: u64,
     run: Run,
     /// Departures of frames that had entered before.
     earlier: u64,
@@ -967,6 +979,7 @@ impl Flight {
             before,
             matcher: Matcher::new(ports),
             queued: 0,
+            given_up: 0,
             run,
             earlier: 0,
             made: Made::default(),
