@@ -39,6 +39,7 @@ MIXED = {
     "Engine": each((2, 0), (5, 1)),
     "Accel": each((1, 16), (1, 31)),
     "Lanes": each((4, 2), (2, 4), (1, 8)),
+    "MapRows": 65536,
 }
 # Cards as they are used, which have nothing that the others have not.
 USUAL = [

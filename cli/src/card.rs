@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From a manifest to a card at work: what `run`, `demo` and the benches have in common.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use penstock_device::maps::json::{self, EntriesError};
@@ -69,19 +70,46 @@ impl Maps<'_> {
 
     fn write(&self, device: &mut dyn Device) -> Result<(), CardError> {
         let Some(folder) = self.dump else { return Ok(()) };
-        files::make_folder(folder)?;
+        let mut texts = BTreeMap::new();
         for map in device.maps() {
             let text = match written(&map, device) {
                 // No unit uses it.
                 Err(MapError::Nowhere { .. }) => continue,
                 text => text?,
             };
-            // An object may call a map as it likes.
-            let path = folder.join(format!("{}.json", map.name.replace('/', "_")));
-            files::write(&path, text)?;
+            let mut name = file_of(&map.name);
+            while texts.contains_key(&name) {
+                name.insert(0, '_');
+            }
+            texts.insert(name, text);
         }
+        files::make_folder(folder)?;
+        // What an earlier dump has written goes, and nothing else.
+        let list = folder.join(DUMPED);
+        if list.exists() {
+            let earlier = files::read(&list, "remove it, or choose another folder")?;
+            for name in earlier.lines().filter(|name| is_dump(name)) {
+                files::remove(&folder.join(name))?;
+            }
+        }
+        files::write(&list, texts.keys().map(|name| format!("{name}\n")).collect::<String>())?;
+        texts.iter().try_for_each(|(name, text)| files::write(&folder.join(name), text))?;
         Ok(())
     }
+}
+
+/// The file in a folder of maps that lists those which are written there; theirs end in .json.
+const DUMPED: &str = "maps.txt";
+
+/// The file of a map: an object may call it as it likes, and global data begins with a dot, which would hide it.
+fn file_of(map: &str) -> String {
+    let hidden = if map.is_empty() || map.starts_with('.') { "globals" } else { "" };
+    format!("{hidden}{}.json", map.replace(['/', '\n'], "_"))
+}
+
+/// Whether a line of the list can be one of [`file_of`]: a file in that folder.
+fn is_dump(name: &str) -> bool {
+    name.ends_with(".json") && !name.contains('/')
 }
 
 /// What a map holds, or has for the host, as JSON: an entry a line, so that what changed from run to run can be seen.

@@ -11,25 +11,37 @@ pub struct Bar {
     bar: ProgressBar,
     /// Units of the card.
     units: u32,
-    /// Whether the line about the build is still to come.
-    untold: bool,
+    /// Whether somebody watches; else what takes minutes is told in lines.
+    watched: bool,
+    /// The last of them.
+    told: String,
 }
 
 impl Bar {
     /// For a card of so many units.
     pub fn new(units: u32) -> Self {
-        Self { bar: ProgressBar::new(0), units, untold: !stderr().is_terminal() }
+        Self { bar: ProgressBar::new(0), units, watched: stderr().is_terminal(), told: String::new() }
+    }
+
+    /// Writes a line, once, when nobody watches the bar.
+    fn tell(&mut self, line: String) {
+        if !self.watched && self.told != line {
+            eprintln!("{line}");
+            self.told = line;
+        }
     }
 
     /// Shows how far a device has come.
     pub fn show(&mut self, progress: Progress) {
         let (template, done, total, message) = match progress {
             Progress::Building { done, total } => {
-                if std::mem::take(&mut self.untold) {
-                    let units = if self.units == 1 { "1 unit".to_string() } else { format!("{} units", self.units) };
-                    eprintln!("building the model of this card ({units}), a minute or two, once");
-                }
+                let units = if self.units == 1 { "1 unit".to_string() } else { format!("{} units", self.units) };
+                self.tell(format!("building the model of this card ({units}), a minute or two, once"));
                 ("building the model  {bar:40} {pos}/{len} files, once for this card", done, total, String::new())
+            }
+            Progress::Waiting => {
+                self.tell("waiting for the model of this card, which another command builds".to_string());
+                ("waiting for the model, which another command builds", 0, 0, String::new())
             }
             Progress::Loading => ("loading programs and tables", 0, 0, String::new()),
             Progress::Running { entered, left, total, cycles } => {

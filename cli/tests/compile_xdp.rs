@@ -80,6 +80,25 @@ fn a_program_that_does_not() {
     assert!(!done.status.success() && err.contains("not an ELF object"), "{err}");
 }
 
+/// Who brings a program for Linux as C is told of both ways; who misses a file of his own is not.
+#[test]
+fn headers_that_are_not_here() {
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux.c");
+    for (header, told) in [
+        ("linux/bpf.h", true),
+        ("bpf/bpf_helpers.h", true),
+        ("bpf_endian.h", true),
+        ("vmlinux.h", true),
+        ("own.h", false),
+    ] {
+        let text = format!("#include <{header}>\nint linux_bpf_h;\n");
+        std::fs::write(&source, text).unwrap();
+        let (done, _, err) = penstock(&source, &[]);
+        assert!(!done.status.success() && err.contains("linux.c:1:10: fatal error: "), "{err}");
+        assert_eq!(err.contains("C source includes <packet.h>") && err.contains("clang -target bpf"), told, "{err}");
+    }
+}
+
 #[test]
 fn rows_of_c_source() {
     let source = root().join("engines/xdp/programs/tx.c");

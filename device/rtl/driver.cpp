@@ -40,6 +40,7 @@ constexpr int64_t Byte = int64_t{1} << Fraction;
 constexpr int64_t Burst = PortBytes * Byte;      // credit a stream may save up while it waits for the other side
 constexpr uint64_t PortPause = 2;                // cycles from one beat of a frame to the next at a port: 64 bytes a cycle come there
 constexpr uint64_t HostMemoryBytes = uint64_t{1} << 30;  // beyond, the host refuses
+constexpr uint64_t CardMemoryBytes = uint64_t{1} << 30;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint64_t AccessTimeout = 100000;       // cycles after which a register access counts as hung
 
@@ -214,17 +215,38 @@ struct Sink {
     Credit credit;
 };
 
-// The memory of the host as the card reaches it: sparse, zero where nobody wrote. Carries bursts out in order, each after a while of its own.
-class HostMemory {
+// A port of the card to a memory, by the names of its signals.
+struct AxiPort {
+    CData &awready, &wready, &arready, &bvalid, &bresp, &rvalid, &rresp, &rlast;
+    VlWide<BeatBytes / 4>& rdata;
+    const CData &awvalid, &awlen, &awsize, &awburst, &wvalid, &wlast, &bready, &arvalid, &arlen, &arsize, &arburst, &rready;
+    const QData &awaddr, &araddr, &wstrb;
+    VlWide<BeatBytes / 4>& wdata;
+};
+#define AXI_PORT(top, at)                                                                                                                  \
+    AxiPort {                                                                                                                              \
+        top.at##_awready, top.at##_wready, top.at##_arready, top.at##_bvalid, top.at##_bresp, top.at##_rvalid, top.at##_rresp,             \
+            top.at##_rlast, top.at##_rdata, top.at##_awvalid, top.at##_awlen, top.at##_awsize, top.at##_awburst, top.at##_wvalid,          \
+            top.at##_wlast, top.at##_bready, top.at##_arvalid, top.at##_arlen, top.at##_arsize, top.at##_arburst, top.at##_rready,         \
+            top.at##_awaddr, top.at##_araddr, top.at##_wstrb, top.at##_wdata                                                               \
+    }
+
+// A memory as the card reaches it: sparse. Carries bursts out in order, each after a while of its own.
+class Memory {
 public:
+    // So many bytes, `fresh` where nobody wrote; an answer takes `least` cycles and up to 127 more.
+    Memory(AxiPort port, uint64_t size, uint8_t fresh, uint64_t least) : axi(port), end(size), fresh(fresh), least(least) {
+        axi.awready = axi.wready = axi.arready = 1;
+    }
+
     // The bytes from `address` on, `size` of them; beyond the end there are none.
     bool read(uint64_t address, uint8_t* bytes, size_t size) const {
-        if (address > HostMemoryBytes || size > HostMemoryBytes - address) return false;
+        if (address > end || size > end - address) return false;
         for (size_t done = 0; done < size;) {
             const uint64_t offset = (address + done) % PageBytes;
             const size_t count = std::min<size_t>(size - done, PageBytes - offset);
             const auto page = pages.find((address + done) / PageBytes);
-            if (page == pages.end()) std::memset(bytes + done, 0, count);
+            if (page == pages.end()) std::memset(bytes + done, fresh, count);
             else std::memcpy(bytes + done, page->second.data() + offset, count);
             done += count;
         }
@@ -232,40 +254,42 @@ public:
     }
 
     bool write(uint64_t address, const uint8_t* bytes, size_t size) {
-        if (address > HostMemoryBytes || size > HostMemoryBytes - address) return false;
+        if (address > end || size > end - address) return false;
         for (size_t done = 0; done < size;) {
             const uint64_t offset = (address + done) % PageBytes;
             const size_t count = std::min<size_t>(size - done, PageBytes - offset);
-            std::memcpy(pages[(address + done) / PageBytes].data() + offset, bytes + done, count);
+            auto [page, is_new] = pages.try_emplace((address + done) / PageBytes);
+            if (is_new) page->second.fill(fresh);
+            std::memcpy(page->second.data() + offset, bytes + done, count);
             done += count;
         }
         return true;
     }
 
     // Offers answers to the card.
-    void drive(Vcard& top, uint64_t cycle) {
-        top.m_axi_bvalid = !written.empty() && written.front().due <= cycle;
-        if (top.m_axi_bvalid) top.m_axi_bresp = written.front().refused ? DecErr : Okay;
-        top.m_axi_rvalid = !reads.empty() && reads.front().due <= cycle;
-        if (top.m_axi_rvalid) {
+    void drive(uint64_t cycle) {
+        axi.bvalid = !written.empty() && written.front().due <= cycle;
+        if (axi.bvalid) axi.bresp = written.front().refused ? DecErr : Okay;
+        axi.rvalid = !reads.empty() && reads.front().due <= cycle;
+        if (axi.rvalid) {
             const Burst& burst = reads.front();
-            top.m_axi_rresp = read(burst.address, bytes_of(top.m_axi_rdata), BeatBytes) ? Okay : DecErr;
-            top.m_axi_rlast = burst.beats == 1;
+            axi.rresp = read(burst.address, bytes_of(axi.rdata), BeatBytes) ? Okay : DecErr;
+            axi.rlast = burst.beats == 1;
         }
     }
 
     // Takes note of what the coming edge moves, and says whether anything is on its way.
-    bool sample(Vcard& top, uint64_t cycle) {
-        if (top.m_axi_bvalid && top.m_axi_bready) written.pop_front();
-        if (top.m_axi_rvalid && top.m_axi_rready) {
+    bool sample(uint64_t cycle) {
+        if (axi.bvalid && axi.bready) written.pop_front();
+        if (axi.rvalid && axi.rready) {
             reads.front().address += BeatBytes;
             if (--reads.front().beats == 0) reads.pop_front();
         }
-        if (top.m_axi_arvalid) reads.push_back(burst(top.m_axi_araddr, top.m_axi_arlen, top.m_axi_arsize, top.m_axi_arburst, cycle));
-        if (top.m_axi_awvalid) writes.push_back(burst(top.m_axi_awaddr, top.m_axi_awlen, top.m_axi_awsize, top.m_axi_awburst, cycle));
-        if (top.m_axi_wvalid) {
-            Beat beat{{}, top.m_axi_wstrb, top.m_axi_wlast != 0};
-            std::memcpy(beat.data, bytes_of(top.m_axi_wdata), BeatBytes);
+        if (axi.arvalid) reads.push_back(burst(axi.araddr, axi.arlen, axi.arsize, axi.arburst, cycle));
+        if (axi.awvalid) writes.push_back(burst(axi.awaddr, axi.awlen, axi.awsize, axi.awburst, cycle));
+        if (axi.wvalid) {
+            Beat beat{{}, axi.wstrb, axi.wlast != 0};
+            std::memcpy(beat.data, bytes_of(axi.wdata), BeatBytes);
             beats.push_back(beat);
         }
         while (!writes.empty() && !beats.empty()) store(cycle);
@@ -289,9 +313,9 @@ private:
     };
 
     Burst burst(uint64_t address, uint32_t len, uint32_t size, uint32_t type, uint64_t cycle) {
-        const uint64_t end = address + BeatBytes * (uint64_t{len} + 1) - 1;
+        const uint64_t last = address + BeatBytes * (uint64_t{len} + 1) - 1;
         if (address % BeatBytes || size != 6 || type != 1) fail("card_top: m_axi starts a burst that is not of whole beats");
-        if (address / PageBytes != end / PageBytes) fail("card_top: m_axi starts a burst that leaves its page");
+        if (address / PageBytes != last / PageBytes) fail("card_top: m_axi starts a burst that leaves its page");
         return {cycle + latency(), address, len + 1, false};
     }
 
@@ -314,14 +338,18 @@ private:
         }
     }
 
-    // Cycles until an answer, 64 to 191: what a host's memory behind PCIe takes is of that order. Always the same sequence.
+    // Cycles until an answer. Always the same sequence.
     uint64_t latency() {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        return 64 + random % 128;
+        return least + random % 128;
     }
 
+    AxiPort axi;
+    uint64_t end;
+    uint8_t fresh;
+    uint64_t least;
     std::unordered_map<uint64_t, std::array<uint8_t, PageBytes>> pages;
     std::deque<Burst> reads;
     std::deque<Burst> writes;
@@ -341,7 +369,10 @@ struct Card {
     uint64_t last_move = 0;
     bool keep_bytes = true;
 
-    HostMemory host_memory;
+    // What a host's memory behind PCIe takes is of the order of 64 to 191 cycles.
+    Memory host_memory{AXI_PORT(top, m_axi), HostMemoryBytes, 0, 64};
+    // Memory of DRAM, which nobody has cleared
+    Memory card_memory{AXI_PORT(top, m_axi_mem), CardMemoryBytes, 0xA5, 16};
     std::vector<uint8_t> input;
     std::vector<uint8_t> output;
     std::vector<Entry> entries;
@@ -373,7 +404,6 @@ struct Card {
 #endif
         top.rst = 1;
         top.host_tx_tready = 1;
-        top.m_axi_awready = top.m_axi_wready = top.m_axi_arready = 1;
         for (int i = 0; i < 16; i++) clock();
         top.rst = 0;
         cycle = 0;
@@ -587,10 +617,12 @@ struct Card {
 #endif
         withdraw();
         for (int s = 0; s < Streams; s++) drive(s);
-        host_memory.drive(top, cycle);
+        host_memory.drive(cycle);
+        card_memory.drive(cycle);
         settle();
         for (int s = 0; s < Streams; s++) sample(s);
-        if (host_memory.sample(top, cycle)) last_move = cycle;
+        const bool from_host = host_memory.sample(cycle), from_card = card_memory.sample(cycle);
+        if (from_host || from_card) last_move = cycle;
         between();
         edge();
     }

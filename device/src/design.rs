@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use penstock_flow_compiler::limits::CONTEXTS as MAX_CONTEXTS;
 use penstock_shell::{Accelerator, Accelerators};
 use penstock_xdp_compiler::btf::Value;
+use penstock_xdp_compiler::card::{BANKS, ROWS};
 use penstock_xdp_compiler::rows::Lanes;
 use serde::Deserialize;
 use toml::Spanned;
@@ -148,6 +149,8 @@ pub struct Design {
     pub groups: Vec<Group>,
     /// File of the routes that XDP programs ask for.
     pub routes: Option<PathBuf>,
+    /// MiB that the maps of XDP programs have: 4 are on the chip, of 8 or 16 the others are in the card's memory.
+    pub map_mib: u32,
 }
 
 /// A value for the units of one group.
@@ -239,6 +242,7 @@ struct Card {
     ports: Within<1, 4>,
     clock_mhz: Option<Spanned<i64>>,
     routes: Option<PathBuf>,
+    map_mib: Option<MapMib>,
 }
 
 #[derive(Deserialize)]
@@ -362,6 +366,10 @@ impl Units {
         }
         let folder = manifest.parent().unwrap_or(Path::new(""));
         let program = file_beside(manifest, &self.program)?;
+        if is_flow(&program) {
+            let message = "program: a state machine (.efsm) is for a block of [[inline]], not for units".to_string();
+            return Err((Some(self.program.span()), message));
+        }
         Ok(Group {
             name,
             units: first..end,
@@ -471,7 +479,33 @@ impl<const LOW: i64, const HIGH: i64> TryFrom<i64> for Within<LOW, HIGH> {
     }
 }
 
+/// MiB of maps that a card can have.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "i64")]
+struct MapMib(u32);
+
+impl MapMib {
+    /// What is on the chip.
+    const ON_CHIP: Self = Self(BANKS * ROWS / (1 << 16));
+}
+
+impl TryFrom<i64> for MapMib {
+    type Error = String;
+
+    fn try_from(mib: i64) -> Result<Self, String> {
+        match mib {
+            4 | 8 | 16 => Ok(Self(mib as u32)),
+            _ => Err(format!("maps have 4 MiB, on the chip, or 8 or 16, in the card's memory, not {mib}")),
+        }
+    }
+}
+
 impl Design {
+    /// Rows of 16 bytes of each of the banks in which XDP programs have their maps.
+    pub(crate) fn map_rows(&self) -> u32 {
+        self.map_mib * (1 << 16) / BANKS
+    }
+
     /// Reads a manifest. Paths inside it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, DesignError> {
         let text =
@@ -531,18 +565,17 @@ impl Design {
             inline,
             groups,
             routes: card.routes.as_ref().map(|file| path.parent().unwrap_or(Path::new("")).join(file)),
+            map_mib: card.map_mib.unwrap_or(MapMib::ON_CHIP).0,
         })
     }
 
     /// The design with some of its parts replaced.
     pub fn with(mut self, change: Override) -> Result<Self, DesignError> {
         for ForGroup { group, value } in change.programs {
-            if let Some(block) = self.inline.iter_mut().find(|block| group.as_ref() == Some(&block.name)) {
-                block.program = value;
-                continue;
+            match self.runner(group.as_deref(), &value)? {
+                Runner::Inline(block) => self.inline[block].program = value,
+                Runner::Units(group) => self.groups[group].program = value,
             }
-            let group = self.find("program", group.as_deref())?;
-            self.groups[group].program = value;
         }
         for ForGroup { group, value } in change.units {
             let group = self.find("units", group.as_deref())?;
@@ -570,7 +603,7 @@ impl Design {
         self.groups.iter().position(|group| group.units.contains(&unit))
     }
 
-    /// Index of the group with this name, or of the only one; `what` it is wanted for.
+    /// Index of the group of units with this name, or of the only one; `what` it is wanted for.
     pub fn find(&self, what: &str, name: Option<&str>) -> Result<usize, DesignError> {
         let there = || self.groups.iter().map(|group| group.name.as_str()).collect::<Vec<_>>().join(", ");
         let wrong = |message: String| Err(DesignError::Option(format!("{}: {what}: {message}", self.path.display())));
@@ -585,6 +618,47 @@ impl Design {
                 None => wrong(format!("there is no group of units `{name}`; there are: {}", there())),
             },
         }
+    }
+
+    /// Index of the group of units that a program is given for, by its name or as the only one.
+    pub fn units_for(&self, name: Option<&str>, program: &Path) -> Result<usize, DesignError> {
+        match self.runner(name, program)? {
+            Runner::Units(group) => Ok(group),
+            Runner::Inline(_) => {
+                let message = "is given to an inline block by `ctl flow rows`, in Python by `Device.flow.change`";
+                Err(self.option(format!("{} {message}", program.display())))
+            }
+        }
+    }
+
+    /// What a program is given for: by its name, or as the only one that can run it.
+    fn runner(&self, name: Option<&str>, program: &Path) -> Result<Runner, DesignError> {
+        if let Some(block) = self.inline.iter().position(|block| name == Some(&block.name)) {
+            return Ok(Runner::Inline(block));
+        }
+        if !is_flow(program) {
+            return self.find("program", name).map(Runner::Units);
+        }
+        let file = program.display();
+        let there = || self.inline.iter().map(|block| block.name.as_str()).collect::<Vec<_>>().join(", ");
+        Err(self.option(match (name, &self.inline[..]) {
+            (None, [_]) => return Ok(Runner::Inline(0)),
+            (_, []) => format!("{file} is for an inline block, and the design has no [[inline]] (docs/designs.md)"),
+            (None, _) => {
+                format!("{file}: there are several inline blocks, so say whose it is: NAME=..., of {}", there())
+            }
+            (Some(_), [block]) if block.name.is_empty() => {
+                format!("{file} is for the inline block; it has no name, so leave the name out")
+            }
+            (Some(name), _) => {
+                format!("{file} is for an inline block, and none is named `{name}`; there are: {}", there())
+            }
+        }))
+    }
+
+    /// What is wrong with the option for a program.
+    fn option(&self, message: String) -> DesignError {
+        DesignError::Option(format!("{}: program: {message}", self.path.display()))
     }
 
     /// Indices of groups, by their names.
@@ -625,6 +699,17 @@ impl Design {
         }
         within(next.into(), 1, MAX_UNITS).map(|_| ()).map_err(wrong)
     }
+}
+
+/// What a program is given for, by its index.
+enum Runner {
+    Inline(usize),
+    Units(usize),
+}
+
+/// Whether a file is for the flow engine, which no unit is.
+fn is_flow(program: &Path) -> bool {
+    program.extension().is_some_and(|extension| extension == "efsm")
 }
 
 /// What is said about the key that a list has replaced.
@@ -781,6 +866,55 @@ contexts = 1048576
         assert_eq!(changed.inline[1].program, PathBuf::from("other.efsm"));
         let one = "[[inline]]\nengine = \"flow\"\nprogram = \"design.rs\"\n";
         assert_eq!(parse(&(GOOD.to_string() + one)).unwrap().inline[0].name, "");
+    }
+
+    /// A state machine finds the only block that can run it, and never gets to units.
+    #[test]
+    fn a_state_machine_is_for_an_inline_block() {
+        let block = "[[inline]]\nengine = \"flow\"\nprogram = \"design.rs\"\n";
+        let bare = parse(&(GOOD.to_string() + block)).unwrap();
+        let named = parse(&(two_groups() + &block.replace("[[inline]]\n", "[[inline]]\nname = \"nat\"\n"))).unwrap();
+        let with = |design: &Design, text: &str| {
+            let ForGroup { group, value } = ForGroup::parse(text);
+            let programs = vec![ForGroup { group, value: value.into() }];
+            design.clone().with(Override { programs, ..Override::default() })
+        };
+        for (design, text) in [(&bare, "a.efsm"), (&named, "a.efsm"), (&named, "nat=a.efsm"), (&named, "nat=a.c")] {
+            let changed = with(design, text).unwrap();
+            assert!(changed.inline[0].program.starts_with(text.rsplit('=').next().unwrap()), "{text}");
+            assert_eq!(changed.groups, design.groups);
+        }
+        assert_eq!(with(&bare, "a.c").unwrap().groups[0].program, PathBuf::from("a.c"));
+        let several = parse(&(GOOD.to_string() + INLINE)).unwrap();
+        for (design, text, words) in [
+            (
+                &parse(GOOD).unwrap(),
+                "a.efsm",
+                "program: a.efsm is for an inline block, and the design has no [[inline]]",
+            ),
+            (&several, "a.efsm", "several inline blocks, so say whose it is: NAME=..., of mark, count"),
+            (&several, "more=a.efsm", "none is named `more`; there are: mark, count"),
+            (&named, "more=a.efsm", "none is named `more`; there are: nat"),
+            (&bare, "nat=a.efsm", "it has no name, so leave the name out"),
+        ] {
+            let text = with(design, text).unwrap_err().to_string();
+            assert!(text.contains(words), "{text}");
+        }
+        assert_eq!(named.units_for(Some("more"), Path::new("a.c")).unwrap(), 1);
+        let units = format!(
+            "{}program = \"../engines/flow/programs/nat.efsm\"\n",
+            MORE.replace("program = \"design.rs\"\n", "")
+        );
+        let text = Design::parse(
+            Path::new("../designs/card.toml"),
+            &("[card]\nname = \"x\"\nports = 1\n".to_string() + &units),
+        );
+        let text = text.unwrap_err().to_string();
+        assert!(text.starts_with("../designs/card.toml:9: program: a state machine (.efsm) is for a block"), "{text}");
+        for name in [None, Some("nat")] {
+            let text = named.units_for(name, Path::new("a.efsm")).unwrap_err().to_string();
+            assert!(text.contains("`ctl flow rows`"), "{text}");
+        }
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub enum Progress {
         /// Steps there are.
         total: u64,
     },
+    /// Another process, or thread, compiles what the model is made of.
+    Waiting,
     /// Programs and tables are being written.
     Loading,
     /// Frames are on their way.

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use penstock_flow_compiler::limits::GLOBALS;
+use penstock_flow_compiler::limits::{ELEMENTS, GLOBALS};
 use penstock_flow_compiler::program::{Element, Program, Register, Verdict};
 use penstock_headers::Field;
 use penstock_shell::Inline;
@@ -17,7 +17,7 @@ use penstock_shell::flow::{Chain, Context, Deadline, EventKind, HostError, Optio
 use serde_json::{Map, Value as Json, json};
 
 pub use crate::chain::FlowChain;
-use crate::design;
+use crate::design::{self, Design};
 use crate::device::DeviceError;
 use crate::files;
 use crate::image::ImageError;
@@ -37,14 +37,29 @@ pub struct FlowImage {
 }
 
 impl FlowImage {
-    /// Compiles the program of a block.
+    /// Compiles the program of a block, for a card of so many ports.
     ///
     /// # Errors
     /// All that is wrong with it, or its file cannot be read.
-    pub fn of(block: &design::Inline) -> Result<Self, ImageError> {
+    pub fn of(block: &design::Inline, ports: u32) -> Result<Self, ImageError> {
         let text = files::read(&block.program, files::FLOW)?;
-        let program = penstock_flow_compiler::compile(&block.program.display().to_string(), &text)?.program;
+        let compiled = penstock_flow_compiler::compile(&block.program.display().to_string(), &text)?;
+        compiled.check_ports(ports)?;
+        let program = compiled.program;
         Ok(Self { name: block.name.clone(), path: block.program.clone(), program, contexts: block.contexts })
+    }
+
+    /// The programs of all blocks of a design.
+    ///
+    /// # Errors
+    /// As [`FlowImage::of`], or all together have more elements than a chain.
+    pub fn all_of(design: &Design) -> Result<Vec<Self>, ImageError> {
+        let blocks: Vec<_> =
+            design.inline.iter().map(|block| Self::of(block, design.ports)).collect::<Result<_, _>>()?;
+        match too_many(&blocks) {
+            Some(text) => Err(ImageError::Elements(text)),
+            None => Ok(blocks),
+        }
     }
 }
 
@@ -111,6 +126,19 @@ impl From<HostError> for FlowError {
     fn from(error: HostError) -> Self {
         Self::Host(error)
     }
+}
+
+/// What is wrong with blocks that have more elements than a chain.
+fn too_many(blocks: &[FlowImage]) -> Option<String> {
+    let elements: usize = blocks.iter().map(|block| block.program.elements.len()).sum();
+    if elements <= ELEMENTS {
+        return None;
+    }
+    let each = blocks.iter().map(|block| format!("{} {}", block.name, block.program.elements.len()));
+    let each = each.collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "the inline blocks have {elements} elements ({each}), and a chain has up to {ELEMENTS}: make do with fewer"
+    ))
 }
 
 /// All blocks as one program: elements in their order, those of several blocks as BLOCK.ELEMENT.
@@ -531,6 +559,19 @@ mod tests {
         assert_eq!(
             (&list[0]["registers"], &list[0]["biflow"], &list[2]["key"]),
             (&json!({"all": 4_294_967_295u32}), &true.into(), &Json::Null)
+        );
+    }
+
+    #[test]
+    fn a_chain_has_no_more_elements_than_it_can_have() {
+        let elements = |count| (0..count).map(|at| format!("element e{at} {{ ip => drop }}\n")).collect::<String>();
+        let blocks = |counts: [usize; 2]| {
+            ["one", "two"].iter().zip(counts).map(|(name, count)| block(name, &elements(count))).collect::<Vec<_>>()
+        };
+        assert_eq!(too_many(&blocks([8, 7])), None);
+        assert_eq!(
+            too_many(&blocks([8, 8])).unwrap(),
+            "the inline blocks have 16 elements (one 8, two 8), and a chain has up to 15: make do with fewer"
         );
     }
 

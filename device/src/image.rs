@@ -37,6 +37,9 @@ pub enum ImageError {
     /// The program of an inline block: all that is wrong with it, each with its line and column.
     #[error(transparent)]
     Flow(#[from] Faults),
+    /// All inline blocks have more elements than a chain; a sentence.
+    #[error("{0}")]
+    Elements(String),
     /// The list.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -92,11 +95,11 @@ pub struct GroupImage {
 impl Image {
     /// Compiles the programs of a design and its tables.
     pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
-        let mut room = Room::default();
+        let mut room = Room::new(design.map_rows());
         let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room));
         let groups = groups.collect::<Result<_, _>>()?;
         let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
-        let inline = design.inline.iter().map(FlowImage::of).collect::<Result<_, _>>()?;
+        let inline = FlowImage::all_of(design)?;
         Ok(Self { inline, groups, routes: routes.unwrap_or_default() })
     }
 

@@ -218,7 +218,11 @@ impl SoftDevice {
         if !must && self.host.asleep != 0 {
             return Ok(false);
         }
-        self.set_time(flight.traffic.frames[number].time_ns / 1000);
+        let time = flight.traffic.frames[number].time_ns / 1000;
+        match self.card.inline_mut() {
+            Some(inline) if self.in_turns => inline.pass_time(time),
+            _ => self.set_time(time),
+        }
         let frame = flight.traffic.frame(number);
         let entered = if must { self.card.push(source, frame).map(|()| true) } else { self.card.offer(source, frame) };
         if !entered.map_err(|error| DeviceError::Unsupported(error.to_string()))? {

@@ -182,7 +182,8 @@ impl XdpProgram {
         units: u32,
     ) -> Result<Self, XdpError> {
         let images = running.into_iter().map(|program| program.rows()).collect::<Result<Vec<_>, _>>()?;
-        let mut room = Room::beside(images.iter().map(|image| (&image.layout, &image.maps[..])));
+        let programs = images.iter().map(|image| (&image.layout, &image.maps[..]));
+        let mut room = Room::beside(before.placement.rows, programs);
         let old = before.rows()?;
         let before = Before { object: &before.object, layout: &old.layout, maps: &old.maps };
         let placement = place_in(&mut room, &self.object, &helpers(&self.programs), units * CONTEXTS, Some(&before));
@@ -274,7 +275,7 @@ impl RowImage {
     }
 
     fn at(placement: Placement, rows: Vec<Vec<u32>>, programs: Vec<(String, u32)>) -> Self {
-        let Placement { layout, maps, kept, unit, missing, without: _ } = placement;
+        let Placement { layout, maps, kept, unit, missing, without: _, rows: _ } = placement;
         Self { rows, programs, unit, maps, kept, layout, missing }
     }
 }

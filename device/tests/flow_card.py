@@ -25,21 +25,15 @@ WALK = 130
 ALONE = 120
 
 
-def byte_of(port: int) -> int:
-    """What programs call an Ethernet port."""
-    return port if port < 2 else 8 + port
-
-
 def exit_of(verdict: tuple, came: int, ports: int) -> int | str | None:
     """Where a frame leaves a card whose units send what passes to the neighbour of the port where it came; None: nowhere."""
     if verdict[0] == "drop":
         return None
     if verdict[0] == "pass":
         return came ^ 1
-    byte = 2 if verdict[0] == "host" else verdict[1]
-    if byte == 2:
+    if verdict[0] == "host":
         return "host"
-    return next((port for port in range(ports) if byte in {byte_of(port), 8 + port}), None)
+    return verdict[1] if verdict[1] < ports else None
 
 
 class TimedCard:

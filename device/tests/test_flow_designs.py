@@ -64,6 +64,24 @@ def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
     return seen
 
 
+def test_a_port_beyond_the_card_is_refused(tmp_path: Path) -> None:
+    """Where it stands in the program, when the card is loaded; what a card of four ports has is fine there."""
+    (tmp_path / "out.efsm").write_text("element out {\n    tcp => port 1\n    udp => port 3\n}\n")
+    for ports, said in ((2, "out.efsm:3:5: this row sends to port 3, and the card has 2, from 0"), (4, None)):
+        design = tmp_path / f"of{ports}.toml"
+        design.write_text(
+            f'[card]\nname = "test"\nports = {ports}\n[[inline]]\nengine = "flow"\nprogram = "out.efsm"\n'
+            f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{FORWARD}"\n'
+        )
+        frame = bytes(udp("10.0.0.1", "10.0.0.2", 1, 2))
+        capture = timed_capture(tmp_path / "in.pcap", [(0, frame)])
+        run = run_design(design, [f"{capture}@0"], tmp_path / f"out{ports}", "soft")
+        if said:
+            assert run.status != 0 and said in run.stderr, run.stderr
+        else:
+            assert run.frames["port3"] == [frame], run.stderr
+
+
 def inline(run: Run) -> dict[str, Any]:
     return run.result["counters"]["inline"]
 
@@ -138,8 +156,11 @@ def test_another_program_from_the_command_line(tmp_path: Path, make_design: Desi
     (tmp_path / "open.efsm").write_text("element gate { ip => port 9 }")
     steps: list[Step] = [(0, 0, udp("10.0.0.1", "10.0.0.2", 1, 2))]
     assert play(design, steps, tmp_path).result["drops"] == {"blocked": 1}
-    run = play(design, steps, tmp_path, "--program", f"gate={tmp_path / 'open.efsm'}")
-    assert run.frames["port1"] == [bytes(steps[0][2])] and run.result["drops"] == {}
+    for program in (f"gate={tmp_path / 'open.efsm'}", tmp_path / "open.efsm"):
+        run = play(design, steps, tmp_path, "--program", program)
+        assert run.frames["port1"] == [bytes(steps[0][2])] and run.result["drops"] == {}
+    run = play(make_design(FORWARD, units=1), steps, tmp_path, "--program", tmp_path / "open.efsm")
+    assert run.status != 0 and "open.efsm is for an inline block, and the design has no [[inline]]" in run.stderr
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class CardWriter(Writer):
     def program(self) -> str:
         elements = self.random.randint(1, ELEMENTS)
         text = "\n".join(self.element(at, elements) for at in range(elements))
-        text = re.sub(r"\bport 3\b", lambda _: f"port {self.random.choice((0, 1, 2, 3, 8, 9))}", text)
+        text = re.sub(r"\bport 3\b", lambda _: f"port {self.random.choice(range(PORTS))}", text)
         return text if elements == ELEMENTS else f"{text}\n{NOTHING}"
 
     def tests(self, count: int) -> str:

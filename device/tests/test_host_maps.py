@@ -92,9 +92,10 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
         expected.append(frame[:20] + struct.pack("<4I", *marks) + frame[36:])
     assert Counter(run.frames["port0"]) == Counter(expected)
 
-    assert sorted(path.stem for path in dump.iterdir()) == sorted(
-        [".bss", ".data", ".rodata", "counts", "flows", "limits", "recent", "routes", "unused"]
-    )
+    kept = ["counts", "flows", "limits", "recent", "routes", "unused"]
+    names = sorted(f"{name}.json" for name in ["globals.bss", "globals.data", "globals.rodata", *kept])
+    assert sorted(path.name for path in dump.glob("*.json")) == names
+    assert (dump / "maps.txt").read_text().splitlines() == names
     seen = {flow: [0, 0, f"{flow[2]:02x}020304"] for flow in map(flow_of, frames)}
     if (known, known_port(), 2) in seen:
         seen[known, known_port(), 2] = [100, 7, "00000000"]
@@ -122,9 +123,9 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
     counts = by_key(dump, "counts")
     assert {len(values) for values in counts.values()} == {32}
     assert {int(kind): sum(values) for kind, values in counts.items()} == Counter(frame[0] & 3 for frame in frames)
-    assert by_key(dump, ".data") == {"0": {"total": 5 + len(frames), "table": table}}
-    assert by_key(dump, ".bss") == {"0": {"step": 40_000}}
-    assert by_key(dump, ".rodata") == {"0": {"mark": CONSTANT}}
+    assert by_key(dump, "globals.data") == {"0": {"total": 5 + len(frames), "table": table}}
+    assert by_key(dump, "globals.bss") == {"0": {"step": 40_000}}
+    assert by_key(dump, "globals.rodata") == {"0": {"mark": CONSTANT}}
     # What is written is what is taken.
     again = tmp_path / "again"
     options = [word for name in ("flows", "routes", "counts") for word in ("--map", f"{name}={dump / name}.json")]
@@ -132,6 +133,26 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
     assert run_design(design, [none], tmp_path / "out", target, *options, "--dump-maps", again).status == 0
     for name in ("flows", "routes", "counts"):
         assert by_key(again, name) == by_key(dump, name)
+
+
+def test_a_dump_shows_what_is_there_now(tmp_path: Path, make_design: DesignMaker) -> None:
+    """Files of an earlier program's maps go, those of others stay."""
+    folder = tmp_path / "maps"
+    folder.mkdir()
+    (folder / "mine.json").write_text("mine")
+    none = write_capture(tmp_path / "none.pcap", [bytes(13)])
+    shown = []
+    for program in (PROGRAM, ROOT / "engines/xdp/programs/redirect_map.c"):
+        design = make_design(program, units=1, engine="xdp")
+        assert run_design(design, [none], tmp_path / "out", "soft", "--dump-maps", folder).status == 0
+        shown.append({path.name for path in folder.iterdir()} - {"maps.txt", "mine.json"})
+        # A list that somebody has changed leads out of the folder no more than another.
+        (tmp_path / "out.json").touch()
+        with (folder / "maps.txt").open("a") as listed:
+            listed.write("../out.json\nmine.txt\n.\n\n")
+    first, second = shown
+    assert "flows.json" in first and "ports.json" in second and not first & second
+    assert (folder / "mine.json").read_text() == "mine" and (tmp_path / "out.json").exists()
 
 
 def known_port() -> int:
@@ -153,7 +174,12 @@ def known_port() -> int:
         ("limits", '{"8": {}}', "limits has 8 entries, the last is number 7"),
         ("limits", '{"1": 1e9}', "is no whole number"),
         (".rodata", '{"0": {}}', ".rodata holds constants"),
-        ("counts", "[[0, [1, 2]]]", "a list is given for __u64"),
+        (
+            "counts",
+            "[[0, [1, 2]]]",
+            "a value of counts is a list of 16, one for each processor (unit · 16 + context), or a single one for all; this list has 2",
+        ),
+        ("counts", '[[0, [1, "x"]]]', "a list is given for __u64"),
         ("recent", '{"10.0.0.256": 1}', "`10.0.0.256` is no __be32"),
     ],
 )

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 from penstock import Device, regs
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
 from system import ROOT, DesignMaker, call, run_design, write_capture
 
 PROGRAMS = ROOT / "engines" / "xdp" / "programs"
@@ -105,6 +108,30 @@ def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
     assert run.status == 0, run.stderr
     entries = json.loads((tmp_path / "after/seen.json").read_text())
     assert len(entries) == 3 and sum(entry["value"] for entry in entries) == 4
+
+
+def test_tcp_has_the_bits_of_linux(make_design: DesignMaker, tmp_path: Path) -> None:
+    """Each bit of the header by its name in <linux/tcp.h>, against Scapy's."""
+    names = ["fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr", "doff", "res1"]
+    stores = "".join(f"to[{at}] = tcp->{name};" for at, name in enumerate(names))
+    source = program(
+        tmp_path,
+        """SEC("xdp") int bits(struct xdp_md *ctx) {
+          struct tcphdr *tcp = frame_start(ctx) + 34;
+          __u8 *to = (void *)(tcp + 1);
+          if ((void *)(to + 11) > frame_end(ctx)) return XDP_DROP;
+          to[10] = !!(tcp->flags & bpf_htons(2));"""
+        + stores
+        + "return XDP_TX; }",
+    )
+    sent = [(1 << bit, 5, 0) for bit in range(8)] + [(0xA5, 10, 3), (0x5A, 15, 7), (0, 6, 4)]
+    with Device.open(make_design(source, units=1, engine="xdp")) as card:
+        for flags, words, reserved in sent:
+            tcp = TCP(flags=flags, dataofs=words, reserved=reserved)
+            card.send(bytes(Ether() / IP() / tcp / Raw(bytes(40))))
+        left = [frame.data[54:65] for frame in card.run().frames]
+    expected = [[flags >> bit & 1 for bit in range(8)] + [words, 2 * reserved] for flags, words, reserved in sent]
+    assert sorted(left) == sorted(bytes([*fields, fields[1]]) for fields in expected)
 
 
 def test_what_is_said_of_each_program(tmp_path: Path) -> None:

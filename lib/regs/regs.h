@@ -53,7 +53,7 @@
 #define INLINE_CONTEXTS 0x4u /* Places of an element's table of contexts. */
 #define INLINE_FRAMES 0x8u /* Frames that have gone through the chain. */
 #define INLINE_BLOCKED 0xCu /* Frames among them that its programs dropped. */
-#define INLINE_REFUSED 0x10u /* Frames among them that its programs sent to where there is nothing, or where only units send. */
+#define INLINE_REFUSED 0x10u /* Frames among them that its programs sent to ports that the card has not. */
 #define INLINE_TIME 0x14u /* Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles. */
 #define INLINE_HOLD 0x18u /* 1: the clock stands still. */
 

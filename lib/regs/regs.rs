@@ -98,7 +98,7 @@ pub const INLINE_CONTEXTS: u32 = 0x4;
 pub const INLINE_FRAMES: u32 = 0x8;
 /// Frames among them that its programs dropped.
 pub const INLINE_BLOCKED: u32 = 0xC;
-/// Frames among them that its programs sent to where there is nothing, or where only units send.
+/// Frames among them that its programs sent to ports that the card has not.
 pub const INLINE_REFUSED: u32 = 0x10;
 /// Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles.
 pub const INLINE_TIME: u32 = 0x14;

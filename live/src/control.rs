@@ -340,7 +340,7 @@ impl Connection {
         tables: BTreeMap<String, PathBuf>,
     ) -> Result<(Design, Vec<usize>, Image), String> {
         let design = self.design();
-        let of_program = program.iter().map(|_| design.find("program", group.as_deref()));
+        let of_program = program.iter().map(|program| design.units_for(group.as_deref(), program));
         let of_tables = tables.keys().map(|name| Ok(design.find_table(name)?.0));
         let groups = of_program.chain(of_tables).collect::<Result<BTreeSet<_>, DesignError>>();
         let mut groups: Vec<usize> = groups.map_err(|error| error.to_string())?.into_iter().collect();
@@ -356,9 +356,13 @@ impl Connection {
         Ok((design, groups, image))
     }
 
-    /// Index of a group of xdp units.
-    fn xdp_group(&self, design: &Design, group: Option<&str>) -> Result<usize, String> {
-        let index = design.find("program", group).map_err(|error| error.to_string())?;
+    /// Index of a group of xdp units, for a program.
+    fn xdp_group(&self, design: &Design, group: Option<&str>, program: Option<&Path>) -> Result<usize, String> {
+        let found = match program {
+            Some(program) => design.units_for(group, program),
+            None => design.find("program", group),
+        };
+        let index = found.map_err(|error| error.to_string())?;
         if !matches!(design.groups[index].engine, Engine::Xdp { .. }) {
             return Err("packet units start anew with another program: `ctl reload` does it unit by unit".to_string());
         }
@@ -367,7 +371,7 @@ impl Connection {
 
     /// Has a program of a group of xdp units wait for a swap.
     fn load(&self, group: Option<String>, program: PathBuf) -> Result<Loaded, String> {
-        let index = self.xdp_group(&self.design(), group.as_deref())?;
+        let index = self.xdp_group(&self.design(), group.as_deref(), Some(&program))?;
         let (design, _, mut image) = self.reload(group, Some(program), BTreeMap::new())?;
         let (group, image) = (&design.groups[index], image.groups.swap_remove(index));
         let loaded = Loaded { program: about(group, &group.program, &image), messages: image.messages().to_owned() };
@@ -379,7 +383,7 @@ impl Connection {
     /// What runs with another program of a group of xdp units: the given one, the one that waits, or the one that runs.
     fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Design, usize, GroupImage), String> {
         let design = self.design();
-        let index = self.xdp_group(&design, group.as_deref())?;
+        let index = self.xdp_group(&design, group.as_deref(), program.as_deref())?;
         // Who names another one leaves the one that waits where it is.
         let take = || self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
         if let Some((file, image)) = program.is_none().then(take).flatten() {
@@ -399,7 +403,7 @@ impl Connection {
         let at = flow::find_block(&design.inline, &block.unwrap_or_default()).map_err(|error| error.to_string())?;
         let block = &mut design.inline[at];
         block.program = program.unwrap_or_else(|| block.program.clone());
-        let image = FlowImage::of(block).map_err(|error| error.to_string())?;
+        let image = FlowImage::of(&design.inline[at], design.ports).map_err(|error| error.to_string())?;
         Ok((design, image))
     }
 

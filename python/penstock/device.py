@@ -27,7 +27,8 @@ TableSource = str | PathLike[str] | Prefixes
 """What a table is filled from: the path of a list, or prefixes."""
 
 Program = str | PathLike[str] | Mapping[str, str | PathLike[str]]
-"""The path of a C source or an .elf, or a mapping from names of groups of units and inline blocks to paths of their programs."""
+"""The path of a C source or an .elf, or of a state machine (.efsm) for the inline block; or a mapping from names of groups of units and inline blocks to
+paths of their programs."""
 
 T = TypeVar("T")
 
@@ -81,7 +82,7 @@ class Device:
 
         `target`: "soft", native code, or "rtl", the card's SystemVerilog cycle for cycle; the first time a card of these ports, units
         and accelerator is opened on rtl its model is built, which takes a minute or two.
-        `program` (C source or .elf), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the design's.
+        `program` (C source, .elf or .efsm), `tables`, `units` (1..32), `ports` (1..4) and `policy` take the place of the design's.
         Of a design with several groups of units, `program` and `units` are mappings from the names of groups, and a table that several
         groups have is called "GROUP.TABLE".
         `load=False` leaves the units in reset, for `load` later.

@@ -118,7 +118,7 @@ impl Card {
 
     /// Gives a group of xdp units another program between two frames. Gives the names of its maps, whether they were kept, and the compiler's warnings.
     pub fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Vec<(String, bool)>, String), Error> {
-        let index = self.design.find("program", group.as_deref())?;
+        let index = self.design.units_for(group.as_deref(), &program)?;
         let programs = vec![ForGroup { group, value: program }];
         let (design, _) = change_image(self.design.clone(), self.texts.clone(), programs, BTreeMap::new())?;
         let image = Image::of(&self.root, &design)?;
@@ -155,7 +155,7 @@ impl Card {
         let mut design = self.design.clone();
         let at = flow::find_block(&design.inline, block)?;
         design.inline[at].program = program;
-        self.device.change_flow(FlowImage::of(&design.inline[at])?)?;
+        self.device.change_flow(FlowImage::of(&design.inline[at], design.ports)?)?;
         self.design = design;
         Ok(())
     }
@@ -276,7 +276,13 @@ fn change_image(
 
 /// Says what takes minutes, and happens once.
 fn announce(progress: Progress) {
-    if let Progress::Building { done: 0, .. } = progress {
-        eprintln!("penstock: building the model of the card (once, a minute or two) ...");
+    match progress {
+        Progress::Building { done: 0, .. } => {
+            eprintln!("penstock: building the model of the card (once, a minute or two) ...");
+        }
+        Progress::Waiting => {
+            eprintln!("penstock: waiting for the model of the card, which another process or thread builds ...")
+        }
+        _ => {}
     }
 }

@@ -102,9 +102,9 @@ impl From<Error> for PyErr {
         match error {
             Error::Root(e) => PenstockError::new_err(e.to_string()),
             Error::Design(e) => DesignError::new_err(e.to_string()),
-            Error::Image(e @ (ImageError::Program { .. } | ImageError::Xdp(_) | ImageError::Flow(_))) => {
-                ProgramError::new_err(e.to_string())
-            }
+            Error::Image(
+                e @ (ImageError::Program { .. } | ImageError::Xdp(_) | ImageError::Flow(_) | ImageError::Elements(_)),
+            ) => ProgramError::new_err(e.to_string()),
             Error::Image(e @ ImageError::Table(_)) => TableError::new_err(e.to_string()),
             Error::Image(ImageError::File(e)) => file(&e),
             Error::Image(e @ (ImageError::Map(_) | ImageError::Entries(_))) => MapError::new_err(e.to_string()),

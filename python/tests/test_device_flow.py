@@ -7,7 +7,7 @@ import ipaddress
 from pathlib import Path
 
 import pytest
-from penstock import Device, FlowError, ProgramError
+from penstock import DesignError, Device, FlowError, ProgramError
 from penstock.flow import Context, Event
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
@@ -210,6 +210,19 @@ def test_a_card_without_a_chain() -> None:
         assert card.counters().inline is None
         with pytest.raises(FlowError, match="no inline chain"):
             list(card.flow)
+
+
+def test_a_state_machine_finds_the_inline_block(tmp_path: Path) -> None:
+    design = design_of(tmp_path, "element gate { ip => drop }")
+    other = tmp_path / "other.efsm"
+    other.write_text("element gate { ip => port 1 }")
+    with Device.open(design, program=other) as card:
+        card.send(udp("192.0.2.1", 1))
+        assert len(card.run().at(1)) == 1
+        with pytest.raises(DesignError, match=r"other\.efsm is given to an inline block by .* `Device\.flow\.change`"):
+            card.swap(other)
+    with pytest.raises(DesignError, match=r"the design has no \[\[inline\]\]"):
+        Device.open("designs/forward.toml", program=other)
 
 
 def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target: str) -> None:

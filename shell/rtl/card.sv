@@ -29,6 +29,7 @@ module card
     parameter int unsigned IngressDepth = 4096, // rows of 128 bytes of a port's ring, a power of two from 512
     parameter int unsigned Elements     = 0,    // of the inline chain: up to 15 (engines/element.sv)
     parameter int unsigned Contexts     = 16384, // places of an element's table, a power of two
+    parameter int unsigned MapRows      = 16384, // of 16 bytes, of each bank of maps: what is more than on the chip is in the card's memory
     // What each unit is: see engines/unit.sv
     parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
     parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
@@ -50,6 +51,8 @@ module card
 
     axi_write_if.mgr host_write,
     axi_read_if.mgr  host_read,
+    axi_write_if.mgr memory_write,  // the card's own
+    axi_read_if.mgr  memory_read,
 
     input  wire logic [31:0] axil_awaddr,
     input  wire logic        axil_awvalid,
@@ -91,11 +94,6 @@ module card
   if (Units < 1 || Units > MaxUnits) begin : gen_units
     $error("card: Units must be 1 to %0d", MaxUnits);
   end
-
-  // Where frames of Ethernet port p enter the card
-  function automatic port_t port_code(int unsigned p);
-    return p < 2 ? port_t'(p) : PortEthHigh + port_t'(p);
-  endfunction
 
   time_t now;
   logic [MaxUnits-1:0] unit_write_mask, unit_enable, unit_ingress, unit_flush, units_idle;
@@ -187,7 +185,7 @@ module card
   tail_t tails[Ports];
   for (genvar p = 0; p < Ports; p++) begin : gen_rx
     ingress #(
-        .Source(port_code(p)),
+        .Source(eth_port(port_t'(p))),
         .Depth (IngressDepth)
     ) i_ingress (
         .clk,
@@ -365,12 +363,16 @@ module card
   // Maps that xdp units share
   if (HasMaps) begin : gen_maps
     card_maps #(
-        .Units(Units)
+        .Units(Units),
+        .Rows(MapRows),
+        .OnChip(MapRows < 16384 ? MapRows : 16384)
     ) i_maps (
         .clk,
         .rst,
         .links(maps),
-        .cfg(maps_cfg)
+        .cfg(maps_cfg),
+        .memory_write,
+        .memory_read
     );
   end else begin : gen_no_maps
     for (genvar u = 0; u < Units; u++) begin : gen_link
@@ -378,6 +380,18 @@ module card
       assign maps[u].reply_valid = 1'b0;
       assign maps[u].reply = '0;
     end
+    assign memory_write.awaddr = '0;
+    assign memory_write.awlen = '0;
+    assign memory_write.awvalid = 1'b0;
+    assign memory_write.wdata = '0;
+    assign memory_write.wstrb = '0;
+    assign memory_write.wlast = 1'b0;
+    assign memory_write.wvalid = 1'b0;
+    assign memory_write.bready = 1'b0;
+    assign memory_read.araddr = '0;
+    assign memory_read.arlen = '0;
+    assign memory_read.arvalid = 1'b0;
+    assign memory_read.rready = 1'b0;
     assign maps_cfg.ack = 1'b0;
     assign maps_cfg.err = 1'b0;
     assign maps_cfg.rdata = '0;

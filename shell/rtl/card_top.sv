@@ -11,6 +11,7 @@ module card_top
     parameter int unsigned IngressDepth = 4096,
     parameter int unsigned Elements     = 0,
     parameter int unsigned Contexts     = 16384,
+    parameter int unsigned MapRows      = 16384,
     // A byte for each unit
     parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
     parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
@@ -89,6 +90,41 @@ module card_top
     input  wire logic                 m_axi_rvalid,
     output logic                      m_axi_rready,
 
+    // The card's own memory, for maps
+    output logic      [0:0]           m_axi_mem_awid,
+    output logic      [63:0]          m_axi_mem_awaddr,
+    output logic      [7:0]           m_axi_mem_awlen,
+    output logic      [2:0]           m_axi_mem_awsize,
+    output logic      [1:0]           m_axi_mem_awburst,
+    output logic      [3:0]           m_axi_mem_awcache,
+    output logic      [2:0]           m_axi_mem_awprot,
+    output logic                      m_axi_mem_awvalid,
+    input  wire logic                 m_axi_mem_awready,
+    output logic      [DataW-1:0]     m_axi_mem_wdata,
+    output logic      [BeatBytes-1:0] m_axi_mem_wstrb,
+    output logic                      m_axi_mem_wlast,
+    output logic                      m_axi_mem_wvalid,
+    input  wire logic                 m_axi_mem_wready,
+    input  wire logic [0:0]           m_axi_mem_bid,
+    input  wire logic [1:0]           m_axi_mem_bresp,
+    input  wire logic                 m_axi_mem_bvalid,
+    output logic                      m_axi_mem_bready,
+    output logic      [0:0]           m_axi_mem_arid,
+    output logic      [63:0]          m_axi_mem_araddr,
+    output logic      [7:0]           m_axi_mem_arlen,
+    output logic      [2:0]           m_axi_mem_arsize,
+    output logic      [1:0]           m_axi_mem_arburst,
+    output logic      [3:0]           m_axi_mem_arcache,
+    output logic      [2:0]           m_axi_mem_arprot,
+    output logic                      m_axi_mem_arvalid,
+    input  wire logic                 m_axi_mem_arready,
+    input  wire logic [0:0]           m_axi_mem_rid,
+    input  wire logic [DataW-1:0]     m_axi_mem_rdata,
+    input  wire logic [1:0]           m_axi_mem_rresp,
+    input  wire logic                 m_axi_mem_rlast,
+    input  wire logic                 m_axi_mem_rvalid,
+    output logic                      m_axi_mem_rready,
+
     input  wire logic [31:0] s_axil_awaddr,
     input  wire logic        s_axil_awvalid,
     output logic             s_axil_awready,
@@ -113,6 +149,8 @@ module card_top
   axis_if #(.Bytes(BeatBytes)) host_tx ();
   axi_write_if host_write ();
   axi_read_if host_read ();
+  axi_write_if memory_write ();
+  axi_read_if memory_read ();
   port_t src[Ports];
   time_t timestamp[Ports];
 
@@ -176,6 +214,38 @@ module card_top
   assign host_read.rvalid = m_axi_rvalid;
   assign m_axi_rready = host_read.rready;
 
+  assign m_axi_mem_awid = '0;
+  assign m_axi_mem_awaddr = memory_write.awaddr;
+  assign m_axi_mem_awlen = memory_write.awlen;
+  assign m_axi_mem_awsize = 3'd6;
+  assign m_axi_mem_awburst = 2'b01;
+  assign m_axi_mem_awcache = 4'b0011;
+  assign m_axi_mem_awprot = 3'b000;
+  assign m_axi_mem_awvalid = memory_write.awvalid;
+  assign memory_write.awready = m_axi_mem_awready;
+  assign m_axi_mem_wdata = memory_write.wdata;
+  assign m_axi_mem_wstrb = memory_write.wstrb;
+  assign m_axi_mem_wlast = memory_write.wlast;
+  assign m_axi_mem_wvalid = memory_write.wvalid;
+  assign memory_write.wready = m_axi_mem_wready;
+  assign memory_write.bresp = m_axi_mem_bresp;
+  assign memory_write.bvalid = m_axi_mem_bvalid;
+  assign m_axi_mem_bready = memory_write.bready;
+  assign m_axi_mem_arid = '0;
+  assign m_axi_mem_araddr = memory_read.araddr;
+  assign m_axi_mem_arlen = memory_read.arlen;
+  assign m_axi_mem_arsize = 3'd6;
+  assign m_axi_mem_arburst = 2'b01;
+  assign m_axi_mem_arcache = 4'b0011;
+  assign m_axi_mem_arprot = 3'b000;
+  assign m_axi_mem_arvalid = memory_read.arvalid;
+  assign memory_read.arready = m_axi_mem_arready;
+  assign memory_read.rdata = m_axi_mem_rdata;
+  assign memory_read.rresp = m_axi_mem_rresp;
+  assign memory_read.rlast = m_axi_mem_rlast;
+  assign memory_read.rvalid = m_axi_mem_rvalid;
+  assign m_axi_mem_rready = memory_read.rready;
+
   card #(
       .Ports(Ports),
       .Units(Units),
@@ -184,7 +254,8 @@ module card_top
       .Lanes(Lanes),
       .IngressDepth(IngressDepth),
       .Elements(Elements),
-      .Contexts(Contexts)
+      .Contexts(Contexts),
+      .MapRows(MapRows)
   ) i_card (
       .clk,
       .rst,
@@ -199,6 +270,8 @@ module card_top
       .host_tx_timestamp,
       .host_write(host_write),
       .host_read(host_read),
+      .memory_write(memory_write),
+      .memory_read(memory_read),
       .axil_awaddr(s_axil_awaddr),
       .axil_awvalid(s_axil_awvalid),
       .axil_awready(s_axil_awready),

@@ -58,7 +58,7 @@ module inline_chain
   assign vectors[0] = '{
           headers: to_headers,
           hash: to_meta.hash,
-          port: to_meta.src,
+          port: port_t'(to_meta.src[1:0]),  // programs count ports as people do; of 0, 1, PortEthHigh + 2 and + 3 these bits
           len: to_meta.len,
           verdict: '{kind: VerdictOnward, port: '0},
           default: '0
@@ -132,16 +132,16 @@ module inline_chain
 
   assign out = vectors[Elements];
   assign blocked = out.verdict.kind == VerdictDrop;
-  assign refused = out.verdict.kind == VerdictPort && exit_of(out.verdict.port, Ports) == '0;
+  assign refused = out.verdict.kind == VerdictPort && out.verdict.port >= port_t'(Ports);
   assign oversize = !blocked && !refused && out.len > len_t'(MaxFrame);
 
   assign from_valid = valid[Elements];
-  assign from_port = PortW'(out.port[1:0]);  // 0, 1, and PortEthHigh + 2, + 3
+  assign from_port = PortW'(out.port);
   assign from_drop = blocked || refused || oversize;
   assign from_headers = out.headers;
   always_comb
     unique case (out.verdict.kind)
-      VerdictPort: from_dst = out.verdict.port;
+      VerdictPort: from_dst = eth_port(out.verdict.port);
       VerdictHost: from_dst = PortHost;
       default: from_dst = PortLoopback;
     endcase

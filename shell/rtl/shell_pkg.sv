@@ -100,6 +100,11 @@ package shell_pkg;
     place_t place;
   } host_read_done_t;
 
+  // Where frames of Ethernet port `number` enter the card
+  function automatic port_t eth_port(port_t number);
+    return number < port_t'(2) ? number : PortEthHigh + number;
+  endfunction
+
   // The exit that a destination names on a card of so many ports: a bit for each port, then one for the host; none, and it is no exit.
   function automatic logic [MaxPorts:0] exit_of(port_t dst, int unsigned ports);
     logic [MaxPorts:0] exits;

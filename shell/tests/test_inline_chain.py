@@ -27,8 +27,8 @@ NOTHING, DROP, TO_HOST, TO_PORT, PUSH, TTL, PASS_BY, META, META_TTL, META_PORT, 
     13
 )
 UNITS, BLOCKED, REFUSED, OVERSIZE = "units", "blocked", "refused", "oversize"
-# What a byte says: Ethernet 0 and 1 under both names, the host; loopback, host memory, ports that are not there.
-PORTS = {0: 0, 1: 1, 8: 0, 9: 1, 2: HOST, 3: REFUSED, 4: REFUSED, 5: REFUSED, 10: REFUSED, 15: REFUSED}
+# Where numbers of ports lead: what units call host, loopback, Ethernet 0 and Ethernet 2 is no port of a card of two.
+PORTS = {0: 0, 1: 1, 2: REFUSED, 3: REFUSED, 8: REFUSED, 10: REFUSED}
 LONGEST = 16384
 
 

@@ -112,8 +112,13 @@ impl Flow {
 
 /// Parses REGISTER=NUMBER.
 fn register(text: &str) -> Result<(String, u32), String> {
-    let parsed = text.split_once('=').and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)));
-    parsed.ok_or_else(|| format!("`{text}` sets no register: write REGISTER=NUMBER, a number of 32 bits"))
+    let number = |value: &str| match value.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => value.parse(),
+    };
+    let parsed = text.split_once('=').and_then(|(name, value)| Some((name.to_owned(), number(value).ok()?)));
+    parsed
+        .ok_or_else(|| format!("`{text}` sets no register: write REGISTER=NUMBER, a number of 32 bits, decimal or 0x…"))
 }
 
 /// What was asked for, a line for each element, context or event.

@@ -48,7 +48,7 @@ pub struct Args {
     /// Write the report, an HTML page that opens offline.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Use this program instead of the design's; of several groups of units, for this one. Repeatable.
+    /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = program)]
     pub programs: Vec<ForGroup<PathBuf>>,
     /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
@@ -59,7 +59,7 @@ pub struct Args {
     /// It is a list of `[KEY, VALUE]`, or an object of VALUEs by KEY; docs/live.md says how they are written.
     #[arg(long = "map", value_name = "[GROUP.]MAP=FILE", value_parser = map)]
     pub maps: Vec<(String, PathBuf)>,
-    /// Write what is in the maps of xdp units behind the frames, and the records that wait there, into this folder: MAP.json each.
+    /// Write what is in the maps of xdp units behind the frames, and the records that wait there, into this folder: MAP.json each, in place of those of an earlier run.
     #[arg(long, value_name = "DIR")]
     pub dump_maps: Option<PathBuf>,
     /// The routes that XDP programs ask for (bpf_fib_lookup), as JSON; docs/designs.md says how they are written.

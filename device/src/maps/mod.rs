@@ -75,6 +75,18 @@ pub enum MapError {
         /// What is wrong.
         source: Box<ValueError>,
     },
+    /// Values of another number of processors.
+    #[error(
+        "a value of {map} is a list of {wanted}, one for each processor (unit · 16 + context), or a single one for all; this list has {found}"
+    )]
+    Processors {
+        /// Its name.
+        map: String,
+        /// Processors that have values.
+        wanted: usize,
+        /// Values that were given.
+        found: usize,
+    },
     /// A key or a value of another size.
     #[error("a {what} of {map} has {wanted} ({shape}), this one {found} B")]
     Size {
@@ -326,7 +338,15 @@ impl Map {
             let each = values.iter().map(|value| self.shape_of_value.encode(value));
             return Ok(each.collect::<Result<Vec<_>, _>>().map_err(wrong)?.concat());
         }
-        self.shape_of_value.encode(value).map_err(wrong)
+        self.shape_of_value.encode(value).map_err(|source| match (&self.processors, value) {
+            (Some(processors), Value::List(values))
+                if values.iter().all(|value| self.shape_of_value.encode(value).is_ok()) =>
+            {
+                let (map, wanted, found) = (self.name.clone(), processors.len(), values.len());
+                MapError::Processors { map, wanted, found }
+            }
+            _ => wrong(source),
+        })
     }
 
     /// What a value's bytes say; of per-CPU kinds a list of what those of each processor say.

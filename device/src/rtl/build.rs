@@ -5,7 +5,7 @@
 //! unit, which keeps the code to build and to run small. Each is built once, whatever it is combined with. A model that records waves is
 //! one whole, so that its signals have their places in the card.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -153,6 +153,8 @@ pub struct Parameters {
     pub elements: u32,
     /// Places of the table of each, a power of two.
     pub contexts: u32,
+    /// Rows of a bank of maps.
+    pub map_rows: u32,
     /// Whether waves can be recorded; such a model is slower.
     pub waves: bool,
 }
@@ -173,7 +175,7 @@ pub fn library(
         return Ok(library);
     }
     // Who comes while another thread or process builds the model waits for it instead of building it, too.
-    let _one = lock(&cache.join(&key))?;
+    let _one = lock(&cache.join(&key), progress)?;
     if library.exists() {
         return Ok(library);
     }
@@ -232,7 +234,7 @@ fn parts(
     parameters: &Parameters,
     verilator: &Verilator,
 ) -> Result<(Vec<Part>, String), BuildError> {
-    let Parameters { ports, units, ingress_depth, elements, contexts, waves } = parameters;
+    let Parameters { ports, units, ingress_depth, elements, contexts, map_rows, waves } = parameters;
     let files = |paths: &[PathBuf]| paths.iter().cloned().map(Source::File).collect::<Vec<_>>();
     let mut card = Part {
         key: String::new(),
@@ -245,6 +247,7 @@ fn parts(
             format!("-GIngressDepth={ingress_depth}"),
             format!("-GElements={elements}"),
             format!("-GContexts={contexts}"),
+            format!("-GMapRows={map_rows}"),
         ],
         defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
         code: vec![Source::Text(DRIVER)],
@@ -349,7 +352,7 @@ fn build_parts(
     order.sort_by_key(|part| &part.key);
     let mut missing = Vec::new();
     for part in order {
-        let lock = lock(&cache.join(&part.key))?;
+        let lock = lock(&cache.join(&part.key), progress)?;
         if !part.archive(cache).exists() {
             missing.push((part, Work::of(cache, &part.key)?, lock));
         }
@@ -478,12 +481,19 @@ impl Drop for Work {
 }
 
 /// Makes a folder of the cache, and keeps others from building what comes there as long as the value lives.
-fn lock(folder: &Path) -> Result<File, BuildError> {
+fn lock(folder: &Path, progress: &mut dyn FnMut(Progress)) -> Result<File, BuildError> {
     fs::create_dir_all(folder).map_err(|source| BuildError::File { path: folder.to_path_buf(), source })?;
     let lock = folder.join("lock");
-    File::create(&lock)
-        .and_then(|file| file.lock().map(|()| file))
-        .map_err(|source| BuildError::File { path: lock, source })
+    let mut locked = || {
+        let file = File::create(&lock)?;
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => progress(Progress::Waiting),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        file.lock().map(|()| file)
+    };
+    locked().map_err(|source| BuildError::File { path: lock.clone(), source })
 }
 
 impl From<file_list::Unreadable> for BuildError {
@@ -687,6 +697,21 @@ fn check(tool: &'static str, output: Output) -> Result<(), BuildError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    /// Who comes second is told that it waits, and goes on when the first is done.
+    #[test]
+    fn who_waits_is_told() {
+        let folder = std::env::temp_dir().join(format!("penstock-lock-{}", std::process::id()));
+        let first = lock(&folder, &mut |progress| panic!("{progress:?}")).unwrap();
+        let (told, heard) = std::sync::mpsc::channel();
+        let place = folder.clone();
+        let second = std::thread::spawn(move || lock(&place, &mut |progress| told.send(progress).unwrap()).is_ok());
+        let progress = heard.recv_timeout(std::time::Duration::from_secs(10));
+        assert!(matches!(progress, Ok(Progress::Waiting)) && !second.is_finished(), "{progress:?}");
+        drop(first);
+        assert!(second.join().unwrap() && heard.recv().is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn what_killed_builds_left_is_removed() {

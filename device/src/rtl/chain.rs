@@ -87,6 +87,10 @@ pub struct CardChain {
     waiting: VecDeque<Event>,
     /// When the clock was read last, in µs: the card's has 32 bits.
     time: u64,
+    /// It stands still, but for what [`Self::pass_time`] says.
+    held: bool,
+    /// Frames that had gone through the chain at the load, as long as nobody has said how late it is.
+    unset: Option<u32>,
     /// Until when contexts that had ended were looked for, in µs.
     swept: u64,
     /// How often rows were changed.
@@ -127,8 +131,11 @@ impl CardChain {
             }
             window.write(regs::FLOW_HOST_TELL, u32::MAX)?;
         }
+        bus.write(CHAIN + regs::INLINE_HOLD, 0)?;
         bus.write(CHAIN + regs::INLINE_TIME, 0)?;
-        Ok(Self { program, contexts, rows, waiting: VecDeque::new(), time: 0, swept: 0, changes: 0 })
+        let unset = Some(Self::frames(bus)?);
+        let waiting = VecDeque::new();
+        Ok(Self { program, contexts, rows, waiting, time: 0, held: false, unset, swept: 0, changes: 0 })
     }
 
     /// Gives the elements other rows, all of them between the same two frames; contexts and registers stay.
@@ -201,6 +208,7 @@ impl CardChain {
 
     /// It is so late, if it is not later. Contexts whose time is over then end.
     pub fn set_time(&mut self, bus: &mut impl Bus, time: u64) -> Result<(), FlowError> {
+        self.unset = None;
         // Who leaps over a deadline by more than what is past finds it ahead again; so the clock goes in steps, until there can be none any more.
         let mut steps = HORIZON / LEAP;
         while self.time(bus)? < time {
@@ -208,28 +216,71 @@ impl CardChain {
             steps = steps.saturating_sub(1);
             self.time = time.min(self.time.saturating_add(leap));
             bus.write(CHAIN + regs::INLINE_TIME, self.time as u32)?;
-            for element in 0..self.program.elements.len() {
-                if self.count(bus, element)? > 0 {
-                    Window { bus, element }.change(SWEEP)?;
-                }
-            }
-            // Their times have 32 bits, too.
-            while self.take_oldest(bus)? {}
-            self.swept = self.time;
+            self.sweep(bus)?;
         }
         Ok(())
     }
 
-    /// It is so late, as [`Self::set_time`] says, for the frames that come: what has ended by then may stay in the tables for a while, as no frame finds it.
+    /// It is so late, as [`Self::set_time`] says, for the frames that come, and stays so until the next call or [`Self::release`]. What has ended by
+    /// then may stay in the tables, as no frame finds it, until one of them is full.
     pub fn pass_time(&mut self, bus: &mut impl Bus, time: u64) -> Result<(), FlowError> {
-        if time >= self.swept.saturating_add(LEAP) {
-            return self.set_time(bus, time);
+        if !self.held {
+            bus.write(CHAIN + regs::INLINE_HOLD, 1)?;
+            self.held = true;
+            if self.unset.take() == Some(Self::frames(bus)?) {
+                // No frame has found what the clock did meanwhile.
+                bus.write(CHAIN + regs::INLINE_TIME, 0)?;
+                self.time = 0;
+            }
         }
-        if self.time(bus)? < time {
+        if time >= self.swept.saturating_add(LEAP) {
+            self.set_time(bus, time)?;
+        } else if self.time(bus)? < time {
             self.time = time;
             bus.write(CHAIN + regs::INLINE_TIME, time as u32)?;
         }
+        if self.swept < self.time && self.is_full(bus)? {
+            self.sweep(bus)?;
+        }
         Ok(())
+    }
+
+    /// The clock goes on with the card's cycles.
+    pub fn release(&mut self, bus: &mut impl Bus) -> Result<(), DeviceError> {
+        if self.held {
+            bus.write(CHAIN + regs::INLINE_HOLD, 0)?;
+        }
+        self.held = false;
+        Ok(())
+    }
+
+    /// Ends all contexts whose time is over.
+    fn sweep(&mut self, bus: &mut impl Bus) -> Result<(), FlowError> {
+        for element in 0..self.program.elements.len() {
+            if self.count(bus, element)? > 0 {
+                Window { bus, element }.change(SWEEP)?;
+            }
+        }
+        // Their times have 32 bits, too.
+        while self.take_oldest(bus)? {}
+        self.swept = self.time;
+        Ok(())
+    }
+
+    /// Whether the table of an element has no room.
+    fn is_full(&self, bus: &mut impl Bus) -> Result<bool, FlowError> {
+        for (element, source) in self.program.elements.iter().enumerate() {
+            if source.key.is_some() && self.count(bus, element)? >= self.capacity(bus, element)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Contexts for which the table of an element has room.
+    fn capacity(&self, bus: &mut impl Bus, element: usize) -> Result<usize, FlowError> {
+        let room = Window { bus, element }.read(regs::FLOW_HOST_ROOM)?;
+        Ok(self.element(element)?.capacity.map_or(room, |most| most.min(room)) as usize)
     }
 
     /// Registers of an element.
@@ -256,6 +307,9 @@ impl CardChain {
     }
 
     /// All contexts, place by place until as many are found as there are. Entries move meanwhile, so one may be found twice, and another one not at once.
+    ///
+    /// # Errors
+    /// Some are not found in any of [`ROUNDS`], as too many move.
     pub fn all(&mut self, bus: &mut impl Bus, element: usize) -> Result<Vec<Context>, FlowError> {
         let now = self.time(bus)?;
         let Shape { places, ways, stash, .. } = Window { bus, element }.shape()?;
@@ -274,7 +328,15 @@ impl CardChain {
                 }
             }
         }
-        Ok(found.all)
+        let contexts = self.count(bus, element)?;
+        if found.all.len() >= contexts {
+            return Ok(found.all);
+        }
+        let name = &self.element(element)?.name;
+        Err(FlowError::Card(format!(
+            "of {contexts} contexts of element {name} {} were found, as they move from place to place while frames come; list them again when fewer new flows do",
+            found.all.len()
+        )))
     }
 
     /// The context of a flow.
@@ -327,14 +389,11 @@ impl CardChain {
         if window.command(PUT)? {
             return Ok(());
         }
-        let contexts = window.read(regs::FLOW_HOST_CONTEXTS)? as usize;
-        let capacity = source.capacity.unwrap_or(u32::MAX).min(window.read(regs::FLOW_HOST_ROOM)?) as usize;
+        let contexts = self.count(bus, element)?;
+        let is_full = contexts >= self.capacity(bus, element)?;
         let element = source.name.clone();
-        Err(if contexts < capacity {
-            HostError::NoPlace { element, contexts }.into()
-        } else {
-            HostError::Full { element, contexts }.into()
-        })
+        Err(if is_full { HostError::Full { element, contexts } } else { HostError::NoPlace { element, contexts } }
+            .into())
     }
 
     /// Removes the context of a flow; whether there was one.
@@ -802,7 +861,17 @@ mod tests {
         let text = "element one { key eth.type else => keep }";
         let program = penstock_flow_compiler::compile("one.efsm", text).unwrap().program;
         let contexts = program.elements.iter().map(Contexts::of).collect();
-        CardChain { program, contexts, rows: vec![], waiting: VecDeque::new(), time: 0, swept: 0, changes: 0 }
+        CardChain {
+            program,
+            contexts,
+            rows: vec![],
+            waiting: VecDeque::new(),
+            time: 0,
+            held: false,
+            unset: None,
+            swept: 0,
+            changes: 0,
+        }
     }
 
     #[test]
@@ -813,6 +882,14 @@ mod tests {
         let mut chain = chain();
         let keys: Vec<_> = chain.all(&mut card, 0).unwrap().into_iter().map(|context| context.key).collect();
         assert_eq!((keys, card.round), (vec![vec![1], vec![2]], 2));
+    }
+
+    #[test]
+    fn a_list_that_is_not_whole_is_none() {
+        let mut card = Restless { holds: vec![(0, [Some(1); 2])], contexts: 2, ..Restless::default() };
+        let error = chain().all(&mut card, 0).unwrap_err().to_string();
+        assert!(error.starts_with("of 2 contexts of element one 1 were found, as they move"), "{error}");
+        assert_eq!(card.round, ROUNDS as usize);
     }
 
     #[test]

@@ -149,8 +149,7 @@ impl RtlDevice {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
         // How many elements there are follows from the programs; how large their tables are, from the design alone.
-        let blocks = design.inline.iter().map(FlowImage::of).collect::<Result<Vec<_>, _>>();
-        let blocks = blocks.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
+        let blocks = FlowImage::all_of(design).map_err(|error| DeviceError::Unsupported(error.to_string()))?;
         let elements = blocks.iter().map(|block| block.program.elements.len() as u32).sum();
         let contexts = chain::places(blocks.iter().map(|block| block.contexts).max().unwrap_or_default());
         let kinds = design.groups.iter().flat_map(|group| {
@@ -166,6 +165,7 @@ impl RtlDevice {
             ingress_depth: INGRESS_DEPTH,
             elements,
             contexts,
+            map_rows: design.map_rows(),
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
@@ -705,6 +705,9 @@ impl Device for RtlDevice {
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         while self.work(progress)? == Work::Moving {}
+        if let Some(chain) = &mut self.chain {
+            chain.release(&mut self.model)?;
+        }
         let mut flight = self.take_flight()?;
         if let Some((inside, circling)) = flight.stands {
             self.explain_standstill(inside, circling, &mut flight.run)?;

@@ -29,8 +29,6 @@ LONGER = {
     "super_spreader": 460,
     "syn_flood": 160,
 }
-# Ethernet ports, by what programs call them.
-PORTS = {0: 0, 1: 1, 10: 2}
 # When, at which port, and what; what the program makes of it and what it is then.
 Shown = tuple[int, int, Packet, tuple, bytes]
 
@@ -41,11 +39,11 @@ def shown(name: str) -> list[Shown]:
     steps = sorted(islice(sequence, LONGER.get(name, FRAMES)), key=lambda step: step[0])
     frames: list[Shown] = []
     last = -1
-    for time, byte, packet in steps:
+    for time, port, packet in steps:
         # A microsecond apart at least, so that their order is that of their times.
         last = max(time, last + 1)
-        verdict, left = model(last, byte, built(packet))
-        frames.append((last, PORTS[byte], packet, verdict, bytes(left)))
+        verdict, left = model(last, port, built(packet))
+        frames.append((last, port, packet, verdict, bytes(left)))
     for port in {0, 1} - {port for _, port, _, _, _ in frames}:
         last += 1
         frames.append((last, port, ADDRESS_QUESTION, PASS, bytes(ADDRESS_QUESTION)))

@@ -72,17 +72,25 @@ class Connection:
             yield side, self.segment(side, "A", 10, ack=self.chance.choice((1, 1000, 1 << 30))), False
             yield side, self.segment(side, "FA", ack=1), False
         yield OUTSIDE, self.segment(OUTSIDE, "S"), False
-        yield OUTSIDE, self.segment(OUTSIDE, "SA", ack=77), False
+        yield OUTSIDE, self.segment(OUTSIDE, "SA", ack=777), False
         yield OUTSIDE, self.segment(OUTSIDE, ""), False
 
     def open(self) -> Iterator[Event]:
         yield OUTSIDE, self.segment(OUTSIDE, "SA"), False
         yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
         yield INSIDE, self.segment(INSIDE, "A", 5), False
-        yield from self.send(INSIDE, "S")
+        # Of the data of a SYN (RFC 7413) the other side takes all, some or none.
+        data = self.chance.choice((0, 0, 1, 500))
+        taken = self.chance.randint(0, data)
+        again = self.segment(INSIDE, "S")
+        yield from self.send(INSIDE, "S", data)
         for _ in range(self.chance.choice((0, 0, 1))):
             yield *self.sent[-1], True
-        yield OUTSIDE, self.segment(OUTSIDE, "SA", ack=self.chance.choice((-1, 1))), False
+        if self.chance.random() < 0.3:
+            # Once more without them, as hosts do that had no answer.
+            yield INSIDE, again, True
+        yield OUTSIDE, self.segment(OUTSIDE, "SA", ack=self.chance.choice((-1 - data, 1))), False
+        self.number[INSIDE] = (self.number[INSIDE] - data + taken) % 2**32
         yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
         if self.chance.random() < 0.3:
             # The other side has one of before (RFC 5961, section 4): it is told that this is over, and asked again.
@@ -95,7 +103,7 @@ class Connection:
             yield *self.sent[-2], True
             yield *self.sent[-1], True
         yield OUTSIDE, self.segment(OUTSIDE, "A", 5), False
-        yield INSIDE, self.segment(INSIDE, "A", seq=1), False
+        yield INSIDE, self.segment(INSIDE, "A", seq=self.chance.choice((-1 - taken, 1 + data - taken))), False
         yield INSIDE, self.segment(INSIDE, "A", ack=1), False
         yield from self.send(INSIDE, "A", self.chance.choice((0, 20)))
         if self.chance.random() < 0.3:
@@ -234,7 +242,7 @@ def test_what_is_over_takes_no_room() -> None:
             time += 10 * S
             soft.walk(time)
             play(lasting.send(number % 2, "PA", 100))
-        assert len(soft.contexts(0)) < 10 and len(soft.contexts(1)) < 10
+        assert len(soft.contexts(1)) < 10 and len(soft.contexts(2)) < 10
 
 
 def test_a_handshake_that_finds_no_room() -> None:
@@ -259,6 +267,9 @@ def test_a_handshake_that_finds_no_room() -> None:
             ]
         ):
             assert [goes(event, time) for event in connection.send(side, flags)] == [wanted]
+        # What is not TCP needs no room.
+        question = Ether(**MACS) / IP(src=HOSTS[INSIDE], dst=HOSTS[OUTSIDE]) / UDP(sport=1, dport=53)
+        assert goes((INSIDE, question, True), 10)
         # The first one's handshake is forgotten; it is still open.
         soft.walk(61 * S)
         machine.walk(61 * S)
@@ -300,7 +311,7 @@ def test_handshakes_that_end(events: list[Event]) -> None:
     with Soft(PROGRAMS / "tcp_tracking.efsm") as soft:
         for time, (side, packet, passes) in enumerate(events):
             assert (soft.run(bytes(packet), side, time)[0] == PASS) == passes, f"frame {time}"
-        assert soft.contexts(0) == soft.contexts(1) == {}
+        assert soft.contexts(1) == soft.contexts(2) == {}
 
 
 def full_windows() -> Iterator[Event]:
@@ -331,7 +342,24 @@ def unlucky_number() -> Iterator[Event]:
     yield *connection.sent[-1], True
 
 
-@pytest.mark.parametrize("events", [list(full_windows()), list(unlucky_number())])
+def unlucky_zero() -> Iterator[Event]:
+    """The same from outside, of none and of what is open, and resets whose number is 0."""
+    connection = Connection(random.Random(5), 5)
+    for number, flags in ((3 << 30, "A"), (0, "RA")):
+        connection.number[OUTSIDE] = number
+        yield OUTSIDE, connection.segment(OUTSIDE, flags), False
+    connection.number = {INSIDE: 0, OUTSIDE: 2**32 - 1}
+    yield from connection.send(INSIDE, "S")
+    yield from connection.send(OUTSIDE, "SA")
+    yield from connection.send(INSIDE, "A")
+    yield OUTSIDE, connection.segment(OUTSIDE, "A", 10, seq=3 << 30), True
+    yield OUTSIDE, connection.segment(OUTSIDE, "A", 10, seq=(3 << 30) - 1), False
+    yield INSIDE, connection.segment(INSIDE, "R", seq=-1), False
+    yield OUTSIDE, connection.segment(OUTSIDE, "R"), True
+    yield INSIDE, connection.segment(INSIDE, "A", 10), False
+
+
+@pytest.mark.parametrize("events", [list(full_windows()), list(unlucky_number()), list(unlucky_zero())])
 def test_numbers(events: list[Event]) -> None:
     path = PROGRAMS / "tcp_tracking.efsm"
     machine = Machine(path.read_text())
@@ -347,7 +375,7 @@ def test_every_row_is_taken() -> None:
         for time, (side, packet, _) in enumerate(event for part in parts for event in part):
             yield time, side, packet
 
-    special = (refused(), changed_mind(INSIDE), changed_mind(OUTSIDE), unlucky_number())
+    special = (refused(), changed_mind(INSIDE), changed_mind(OUTSIDE), unlucky_number(), unlucky_zero())
     first, second = (
         steps(*(one.send(side, flags) for side, flags in ((INSIDE, "S"), (OUTSIDE, "SA"), (INSIDE, "A"))))
         for one in (Connection(random.Random(port), port) for port in (5, 6))

@@ -100,3 +100,10 @@ static __u64 (*const bpf_ringbuf_query)(void *ring, __u64 flags) = (void *)134;
 static __u64 (*const bpf_xdp_get_buff_len)(struct xdp_md *ctx) = (void *)188;
 static long (*const bpf_xdp_load_bytes)(struct xdp_md *ctx, __u32 offset, void *to, __u32 size) = (void *)189;
 static long (*const bpf_xdp_store_bytes)(struct xdp_md *ctx, __u32 offset, void *from, __u32 size) = (void *)190;
+
+/* Prints a line: a format, which is written out, and three numbers at most. */
+#define bpf_printk(format, ...)                                              \
+  ({                                                                         \
+    static const char format_of_line[] = format;                             \
+    bpf_trace_printk(format_of_line, sizeof(format_of_line), ##__VA_ARGS__); \
+  })

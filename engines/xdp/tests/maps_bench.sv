@@ -7,7 +7,8 @@ module maps_bench
 #(
     parameter int unsigned Units = 16,
     parameter int unsigned Banks = 16,
-    parameter int unsigned Rows  = 1024
+    parameter int unsigned Rows  = 1024,
+    parameter int unsigned OnChip = Rows
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -24,10 +25,16 @@ module maps_bench
     input  wire logic [31:0] cfg_wdata,
     output logic             cfg_ack,
     output logic             cfg_err,
-    output logic [31:0]      cfg_rdata
+    output logic [31:0]      cfg_rdata,
+
+    // Lines that came from the card's memory, and that went there
+    output logic [31:0] lines_in,
+    output logic [31:0] lines_out
 );
   map_if links[Units] ();
   cfg_if #(.ADDR_W(12)) cfg ();
+  axi_write_if memory_write ();
+  axi_read_if memory_read ();
 
   for (genvar u = 0; u < Units; u++) begin : gen_link
     assign links[u].valid = valid[u];
@@ -47,13 +54,29 @@ module maps_bench
   card_maps #(
       .Units(Units),
       .Banks(Banks),
-      .Rows (Rows)
+      .Rows(Rows),
+      .OnChip(OnChip)
   ) maps (
       .clk,
       .rst,
       .links,
-      .cfg
+      .cfg,
+      .memory_write,
+      .memory_read
   );
+
+`ifndef SYNTHESIS
+  maps_memory #(
+      .Beats(Banks * Rows / 4)
+  ) memory (
+      .clk,
+      .rst,
+      .write(memory_write),
+      .read(memory_read),
+      .lines_in,
+      .lines_out
+  );
+`endif
 endmodule
 
 `default_nettype wire

@@ -122,7 +122,7 @@ class Maps:
     def quiet(self) -> bool:
         return not any(self.queues) and not any(self.waiting)
 
-    async def settle(self, limit: int = 20_000) -> None:
+    async def settle(self, limit: int = 200_000) -> None:
         end = self.cycle + limit
         while not self.quiet():
             assert self.cycle < end, "no answer"
@@ -132,7 +132,7 @@ class Maps:
 
     async def ask(self, request: Request, unit: int = 0) -> int:
         self.send(unit, request)
-        end = self.cycle + 3000
+        end = self.cycle + 20_000
         while not request.end:
             assert self.cycle < end, "no answer"
             await self.step()
@@ -298,6 +298,71 @@ async def close(dut: Any) -> None:
     assert len(sent) > 1000
     for request, old in sent:
         assert request.answer == old, (request, old)
+
+
+@cocotb.test()
+async def spills(dut: Any) -> None:
+    """Counters and bytes all over the memory, at the ends of rows and lines too, while lines come and go: no count is lost, and each byte is what was stored
+    last."""
+    maps = Maps(dut)
+    await maps.start()
+    rng, line = maps.rng, 256
+    # All rows that maps may have, cleared by making a map of them
+    whole = Shape(ARRAY, 4, 16 * (maps.rows - 2), maps.banks)
+    whole.lay_out(1, maps.banks)
+    await maps.make(0, whole)
+    lines = [(bank, at) for bank in range(maps.banks) for at in rng.sample(range(1, maps.rows // 16 - 1), 12)]
+    places = [ORIGIN + (bank * maps.rows + 16 * at) * 16 for bank, at in lines]
+    # Of each line a counter in its last 4 bytes and the 4 behind them, and bytes that one context alone stores
+    counters = {place + line - 4: 0 for place in places}
+    owned: dict[tuple[int, int], dict[int, int]] = {(unit, ctx): {} for unit in range(maps.units) for ctx in range(4)}
+    owners = [*owned]
+    cells = [place + 8 * cell for place in places for cell in range(2, 30)]
+    for number, cell in enumerate(rng.sample(cells, len(cells))):
+        owned[owners[number % len(owners)]][cell] = 0
+    waits: dict[tuple[int, int], tuple[Request, int | None]] = {}
+    seen: dict[int, list[int]] = {counter: [] for counter in counters}
+    for _ in range(12_000):
+        for who, mine in owned.items():
+            if who in waits:
+                request, expected = waits[who]
+                if not request.end:
+                    continue
+                assert expected is None or request.answer == expected, (who, request)
+                if expected is None:
+                    seen[request.address].append(request.answer)
+                del waits[who]
+            unit, ctx = who
+            if rng.random() < 0.3:
+                counter = rng.choice([*counters])
+                counters[counter] += 1
+                request, expected = Request(ATOMIC, ctx, address=counter, count=8, operand=1), None
+            else:
+                cell = rng.choice([*mine])
+                store = rng.random() < 0.5
+                request, expected = Request(STORE if store else LOAD, ctx, address=cell), mine[cell]
+                if store:
+                    mine[cell] = request.operand = rng.getrandbits(64)
+            waits[who] = request, expected
+            maps.send(unit, request)
+        await maps.step()
+    await maps.settle()
+    for request, expected in waits.values():
+        if expected is None:
+            seen[request.address].append(request.answer)
+    for counter, count in counters.items():
+        assert sorted(seen[counter]) == list(range(count)), hex(counter)
+    for mine in owned.values():
+        for cell, value in mine.items():
+            assert await maps.ask(Request(LOAD, address=cell)) & M64 == value, hex(cell)
+    # What nobody has touched is zero, though the memory was full of something else.
+    for bank in range(maps.banks):
+        rows = await maps.host(Request(ROWS, address=places[0] + line + 16 * maps.rows * bank, count=1))
+        assert rows == [0, 0] or (bank, lines[0][1] + 1) in lines
+    came, went = int(dut.lines_in.value), int(dut.lines_out.value)
+    dut._log.info(f"{came} lines came, {went} went")
+    is_cached = int(dut.OnChip.value) < maps.rows
+    assert (came > 500 and went > 500) if is_cached else came == went == 0
 
 
 def keys_of(rng: random.Random, size: int, count: int) -> list[bytes]:
@@ -864,6 +929,7 @@ CASES = [
     "arrays",
     "accesses",
     "close",
+    "spills",
     "hashes",
     "chains",
     "alike",
@@ -879,6 +945,10 @@ CASES = [
 # The smallest, one of two groups of links, which matter to those alone who ask at once, and the card's usual one, of five, whose model takes minutes.
 SMALL, TWO_GROUPS = {"Units": 2, "Banks": 2, "Rows": 2048}, {"Units": 5, "Banks": 4, "Rows": 2048}
 USUAL = {"Units": 16, "Banks": 16, "Rows": 1024}
+# Four lines of sixteen rows of each bank are on the chip, the others in the card's memory.
+CACHED = {"OnChip": 64}
+# What these look at is time.
+TIMED = ("speed", "hot", "burst")
 
 
 @pytest.mark.parametrize(
@@ -890,6 +960,7 @@ USUAL = {"Units": 16, "Banks": 16, "Rows": 1024}
             if case not in ("together", "hot", "burst")
         ),
         *(pytest.param(case, TWO_GROUPS, id=f"{case}-5_units") for case in ("together", "hot", "burst")),
+        *(pytest.param(case, TWO_GROUPS | CACHED, id=f"{case}-cached") for case in CASES if case not in TIMED),
         *(pytest.param(case, SMALL, id=f"{case}-2_units", marks=pytest.mark.long) for case in ("together", "hot")),
         *(pytest.param(case, USUAL, id=f"{case}-16_units", marks=pytest.mark.long) for case in CASES),
     ],
@@ -898,7 +969,7 @@ def test_maps(case: str, shape: dict[str, int]) -> None:
     """What the coroutine of that name says."""
     simulate(
         "maps_bench",
-        ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_bench.sv"],
+        ["engines/xdp/rtl/maps/maps.f", "engines/xdp/tests/maps_memory.sv", "engines/xdp/tests/maps_bench.sv"],
         "test_maps",
         shape,
         testcase=case,

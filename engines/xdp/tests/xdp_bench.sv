@@ -124,6 +124,8 @@ module xdp_bench
   assign maps_ack = maps_cfg.ack;
   assign maps_err = maps_cfg.err;
   assign maps_rdata = maps_cfg.rdata;
+  axi_write_if memory_write ();  // all rows are on the chip
+  axi_read_if memory_read ();
   card_maps #(
       .Units(1),
       .Banks(4),
@@ -132,7 +134,9 @@ module xdp_bench
       .clk,
       .rst,
       .links,
-      .cfg(maps_cfg)
+      .cfg(maps_cfg),
+      .memory_write,
+      .memory_read
   );
 
   beat_check rx_check (

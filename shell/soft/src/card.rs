@@ -663,9 +663,8 @@ impl Card {
     fn go_inline(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
         // Out of the card for so long, since what follows needs all of it.
         let Some(mut inline) = self.inline.take() else { return true };
-        let (ports, units) = (self.config.ports, self.units.len() as u8);
         let mut taken = true;
-        match inline.carry(arrival, bytes, ports, units) {
+        match inline.carry(arrival, stream as u8, bytes, self.config.ports) {
             Onward::Dropped => {}
             _ if inline.frame().len() > MAX_FRAME => self.streams[stream].oversize += 1,
             Onward::Dispatcher => {

@@ -2,7 +2,7 @@
 //! The inline chain: what frames of Ethernet ports go through before the dispatcher, in their order (engines/flow).
 
 use penstock_flow::{Chain, Verdict};
-use penstock_unit::{Arrival, Destination};
+use penstock_unit::Arrival;
 
 use crate::card::Exit;
 
@@ -13,7 +13,7 @@ pub struct InlineCounters {
     pub frames: u64,
     /// Those that its program dropped.
     pub blocked: u64,
-    /// Those that its program sent to where there is nothing, or over loopback, where only units send.
+    /// Those that its program sent to ports that the card has not.
     pub refused: u64,
 }
 
@@ -31,6 +31,8 @@ pub struct Inline {
     chain: Chain,
     /// Now, in µs.
     time: u64,
+    /// Until when all contexts that had ended were looked for, in µs.
+    walked: u64,
     counters: InlineCounters,
     /// The frame that has come out of it.
     frame: Vec<u8>,
@@ -42,7 +44,7 @@ impl Inline {
     /// Puts a chain into a card.
     #[must_use]
     pub fn new(chain: Chain) -> Self {
-        Self { chain, time: 0, counters: InlineCounters::default(), frame: Vec::new(), kept: Vec::new() }
+        Self { chain, time: 0, walked: 0, counters: InlineCounters::default(), frame: Vec::new(), kept: Vec::new() }
     }
 
     /// The elements, to look into and to change between two frames.
@@ -77,8 +79,17 @@ impl Inline {
         }
     }
 
-    /// Takes a frame through, for a card of so many ports and units; what it is then is [`Inline::frame`].
-    pub(crate) fn carry(&mut self, arrival: Arrival, bytes: &[u8], ports: u8, units: u8) -> Onward {
+    /// The same, and what is over takes no room from now on: when a table is full, all contexts whose time is over end.
+    pub fn pass_time(&mut self, time: u64) {
+        self.set_time(time);
+        if self.walked < self.time && self.chain.is_full() {
+            self.chain.walk_all(self.time);
+            self.walked = self.time;
+        }
+    }
+
+    /// Takes a frame of an Ethernet port through, for a card of so many; what it is then is [`Inline::frame`].
+    pub(crate) fn carry(&mut self, arrival: Arrival, port: u8, bytes: &[u8], ports: u8) -> Onward {
         if let Some(at) = self.kept.iter().position(|(tag, _)| *tag == arrival.tag) {
             self.frame = self.kept.swap_remove(at).1;
             return Onward::Dispatcher;
@@ -86,17 +97,14 @@ impl Inline {
         self.frame.clear();
         self.frame.extend_from_slice(bytes);
         self.counters.frames += 1;
-        let arrival = penstock_flow::Arrival { port: arrival.port, hash: arrival.hash, time: self.time };
+        let arrival = penstock_flow::Arrival { port, hash: arrival.hash, time: self.time };
         let exit = match self.chain.run(&mut self.frame, &arrival) {
             Verdict::Pass => return Onward::Dispatcher,
-            Verdict::Port(byte) => match Destination::from_byte(byte, ports, units) {
-                Some(Destination::Ethernet(port)) => Exit::Ethernet(port),
-                Some(Destination::Host) => Exit::Host,
-                Some(Destination::Loopback | Destination::Unit(_)) | None => {
-                    self.counters.refused += 1;
-                    return Onward::Dropped;
-                }
-            },
+            Verdict::Port(port) if port < ports => Exit::Ethernet(port),
+            Verdict::Port(_) => {
+                self.counters.refused += 1;
+                return Onward::Dropped;
+            }
             Verdict::Host => Exit::Host,
             Verdict::Drop => {
                 self.counters.blocked += 1;

@@ -55,18 +55,17 @@ fn a_program_says_where_frames_go() {
         udp.sport == 1 => drop
         udp.sport == 2 => host
         udp.sport == 3 => port 1
-        udp.sport == 4 => opposite
-        udp.sport == 5 => port 11
-        udp.sport == 6 => port 3
-        udp.sport == 7 => port 0x40
-        udp.sport == 8 => port 12
-        udp.sport == 9 => port 2
+        udp.sport == 4 => port udp.sport
+        udp.sport == 5 => port port
+        udp.sport == 6 => opposite
+        udp.sport == 7 => port ip.ttl
+        udp.sport == 8 => port 2
     }";
     // Units send all that they get to port 1.
     let mut card =
         with_chain(card(4, 2, ROUND_ROBIN, &main_of("pn_init(); for (;;) pn_send(pn_to(pn_recv(), 1));")), text);
     let port = Source::Ethernet(2);
-    (0..10).for_each(|number| card.push(port, &udp(number, 100)).unwrap());
+    (0..9).for_each(|number| card.push(port, &udp(number, 100)).unwrap());
     // Frames of the host do not go through it.
     card.push(Source::Host, &udp(1, 100)).unwrap();
     let mut all = left(&mut card);
@@ -77,17 +76,17 @@ fn a_program_says_where_frames_go() {
             (Exit::Ethernet(1), port, 0, Some(0), 100),
             (Exit::Host, port, 2, None, 100),
             (Exit::Ethernet(1), port, 3, None, 100),
-            (Exit::Ethernet(3), port, 4, None, 100),
-            (Exit::Ethernet(3), port, 5, None, 100),
-            (Exit::Host, port, 9, None, 100),
+            (Exit::Ethernet(2), port, 5, None, 100),
+            (Exit::Ethernet(3), port, 6, None, 100),
+            (Exit::Ethernet(2), port, 8, None, 100),
             (Exit::Ethernet(1), Source::Host, 0, Some(1), 100),
         ]
     );
     let inline = card.inline().unwrap();
-    assert_eq!(inline.counters(), InlineCounters { frames: 10, blocked: 1, refused: 3 });
-    assert_eq!(inline.chain().counters(0).unwrap().rows, [1; 9]);
-    let sent = [1, 3, 4].map(|stream| (card.stream(stream).tx_frames, card.stream(stream).tx_bytes));
-    assert_eq!((card.stream(2).rx_frames, sent), (10, [(3, 300), (2, 200), (2, 200)]));
+    assert_eq!(inline.counters(), InlineCounters { frames: 9, blocked: 1, refused: 2 });
+    assert_eq!(inline.chain().counters(0).unwrap().rows, [1; 8]);
+    let sent = [1, 2, 3, 4].map(|stream| (card.stream(stream).tx_frames, card.stream(stream).tx_bytes));
+    assert_eq!((card.stream(2).rx_frames, sent), (9, [(3, 300), (2, 200), (1, 100), (1, 100)]));
 }
 
 #[test]

@@ -17,8 +17,8 @@ use crate::syntax::{self, Name, Tag, What};
 /// Checks a source.
 pub fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {
     let mut faults = Vec::new();
-    twice(file.constants.iter(), "constant", &mut faults);
-    twice(file.elements.iter().map(|element| &element.name), "element", &mut faults);
+    twice(file.constants.iter(), "a constant", &mut faults);
+    twice(file.elements.iter().map(|element| &element.name), "an element", &mut faults);
     if file.elements.is_empty() {
         faults.push(Fault::new(
             Span { line: 1, column: 1, length: 1 },
@@ -40,7 +40,7 @@ fn twice<'a>(names: impl Iterator<Item = &'a Name>, what: &str, faults: &mut Vec
         match seen.iter().find(|other| other.text == name.text) {
             Some(first) => faults.push(Fault::new(
                 name.span,
-                format!("there is a {what} `{}` already, in line {}; choose another name", name.text, first.span.line),
+                format!("there is {what} `{}` already, in line {}; choose another name", name.text, first.span.line),
             )),
             None => seen.push(name),
         }
@@ -68,8 +68,8 @@ impl Checker<'_> {
 
     fn element(&mut self) -> Element {
         let source = self.element;
-        twice(source.states.iter(), "state", self.faults);
-        twice(source.flow.iter().chain(&source.global).map(|register| &register.name), "register", self.faults);
+        twice(source.states.iter(), "a state", self.faults);
+        twice(source.flow.iter().chain(&source.global).map(|register| &register.name), "a register", self.faults);
         for name in source.states.iter().chain(source.flow.iter().chain(&source.global).map(|one| &one.name)) {
             if Field::parse(&name.text).is_some() || Header::parse(&name.text).is_some() {
                 let message = format!("`{}` is a field or header of frames; choose another name", name.text);
@@ -528,8 +528,8 @@ impl Checker<'_> {
                 chosen.verdict(span, self.faults);
                 let operand_span = operand.span();
                 let operand = self.operand(operand)?;
-                if matches!(operand, Operand::Constant(port) if port > 255) {
-                    return self.fault(operand_span, "ports are numbers from 0 to 255");
+                if matches!(operand, Operand::Constant(port) if port >= limits::PORTS) {
+                    return self.fault(operand_span, format!("ports are numbers from 0 to {}", limits::PORTS - 1));
                 }
                 row.verdict = Verdict::Port(operand);
             }

@@ -36,11 +36,18 @@ pub fn text(program: &Program, image: &Image) -> String {
         if element.key.is_some() {
             let _ = write!(text, ", {} states", element.states.len());
         }
-        let pace = match (image.serial, element.key.is_some()) {
+        let mut pace = match (image.serial, element.key.is_some()) {
             (true, _) => format!("a frame every {} cycles, as rows write global registers", limits::LOOP),
             (false, true) => format!("frames of one flow {} cycles apart, others every cycle", limits::LOOP),
             (false, false) => "a frame every cycle".to_owned(),
         };
+        if element.evict.is_some() {
+            let _ = write!(
+                pace,
+                "; frames of a flow without a context {} cycles apart, as it evicts",
+                limits::EVICTING_LOOP
+            );
+        }
         let _ = writeln!(text, "; {pace}");
         for ((name, used, of), detail) in parts(element, image).into_iter().zip(details(element, image)) {
             let line = format!("  {name:16} {used:3} of {of:3}   {}", detail.join(", "));

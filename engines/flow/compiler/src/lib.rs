@@ -36,7 +36,7 @@ mod words;
 
 pub use fault::{Fault, Faults, Span};
 use image::Image;
-use program::Program;
+use program::{Operand, Program, Verdict};
 
 /// A program, and what elements of hardware hold for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,26 @@ impl Compiled {
         let (file, text) = &self.source;
         let timeouts: Vec<_> = self.program.elements.iter().map(|element| words::timeouts(element, &[])).collect();
         words::words(&self.program, &self.image, contexts, &timeouts).map_err(|faults| Faults::new(file, text, faults))
+    }
+
+    /// That the program sends to no port which a card of so many has not.
+    ///
+    /// # Errors
+    /// Rows that name one.
+    pub fn check_ports(&self, ports: u32) -> Result<(), Faults> {
+        let (file, text) = &self.source;
+        let rows = self.program.elements.iter().flat_map(|element| &element.rows);
+        let faults = rows.filter_map(|row| match row.verdict {
+            Verdict::Port(Operand::Constant(port)) if port >= ports => {
+                let message = format!(
+                    "this row sends to port {port}, and the card has {ports}, from 0: give it more, or name another"
+                );
+                Some(Fault::new(row.span, message))
+            }
+            _ => None,
+        });
+        let faults: Vec<_> = faults.collect();
+        if faults.is_empty() { Ok(()) } else { Err(Faults::new(file, text, faults)) }
     }
 
     /// What the program takes of each element, for people.

@@ -29,6 +29,10 @@ pub const EDITS: usize = 8;
 pub const WRITES: usize = 8;
 /// Cycles from one frame of a flow to the next.
 pub const LOOP: u32 = 2;
+/// The same where contexts give way to others, as long as the flow has none: the place of its context may be taken until then.
+pub const EVICTING_LOOP: u32 = 6;
+/// Ethernet ports of the largest card.
+pub const PORTS: u32 = 4;
 /// Elements of a chain.
 pub const ELEMENTS: usize = 15;
 /// Bits of a key.

@@ -74,6 +74,10 @@ fn names() {
         "element e { key ip.src states A, A }\n                                 ^",
         "there is a state `A` already, in line 1",
     );
+    refused(
+        "element e { tcp => drop } element e { tcp => drop }\n                                  ^",
+        "there is an element `e` already, in line 1",
+    );
     refused("element e { tcp => drop }\nelement f { tcp => next e }\n                        ^", "frames go one way");
     refused(&rows("tcp => ip.proto = 1\n       ^^^^^^^^"), "`ip.proto` cannot be set");
     refused("element e { ip.ttl => drop }\n            ^^^^^^", "`ip.ttl` is no test");
@@ -93,7 +97,7 @@ fn widths() {
     refused(&rows("tcp => eth.dst = ip.src\n                 ^^^^^^"), "`eth.dst` has 48 bits, `ip.src` has 32");
     refused(&rows("tcp => goto A for 4001 s\n                  ^^^^^^"), "from 1 us to 4000 s");
     refused(&rows("tcp => keep idle 0 us\n                 ^^^^"), "from 1 us to 4000 s");
-    refused(&rows("tcp => port 256\n            ^^^"), "ports are numbers from 0 to 255");
+    refused(&rows("tcp => port 4\n            ^"), "ports are numbers from 0 to 3");
     refused(&rows("tcp => r = ewma(r, s, 32)\n                      ^^"), "0 to 31 bits");
 }
 

@@ -68,6 +68,17 @@ fn all_that_is_limited_is_counted() {
 }
 
 #[test]
+fn how_far_frames_of_a_flow_are_apart_is_said() {
+    let of = |text: &str| compile("x.efsm", text).unwrap().explain().lines().next().unwrap().to_owned();
+    let keeps = "element e { key ip.src flow n udp => n = n + 1 }";
+    assert_eq!(of(keeps), "element e: key ip.src, 1 states; frames of one flow 2 cycles apart, others every cycle");
+    let evicts = keeps.replace("udp", "table 9 evict lowest udp");
+    assert!(
+        of(&evicts).ends_with("others every cycle; frames of a flow without a context 6 cycles apart, as it evicts")
+    );
+}
+
+#[test]
 fn masks_are_shown_as_they_are() {
     for test in
         ["ip.src in 10.0.0.0/9", "ip.dst & 0xff == 0x7", "!ip.dst in 10.2.0.0/15", "eth.dst & 0x10000000000 != 0x0"]

@@ -215,6 +215,15 @@ impl Chain {
         found.ok_or(HostError::Element { number: element, elements })
     }
 
+    /// Whether the table of an element has no room.
+    pub fn is_full(&self) -> bool {
+        self.elements.iter().any(|element| match &element.contexts {
+            Contexts::None => false,
+            Contexts::Short(_, table) => table.count() == table.capacity(),
+            Contexts::Long(_, table) => table.count() == table.capacity(),
+        })
+    }
+
     /// How many contexts there are, with those whose time is over and that nobody has looked at since.
     pub fn count(&self, element: usize) -> Result<usize, HostError> {
         Ok(match &self.element(element)?.contexts {

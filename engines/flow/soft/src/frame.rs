@@ -6,7 +6,7 @@ use penstock_headers::{Chunk, EditError, Field, Headers};
 /// How a frame came.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// Port, numbered as in descriptors.
+    /// Ethernet port, as a design counts them.
     pub port: u8,
     /// Flow hash with which it entered the card.
     pub hash: u32,

@@ -16,6 +16,21 @@ pub enum SourceError {
     /// The compiler's own messages, file and line included.
     #[error("the program does not compile:\n{0}")]
     Refused(String),
+    /// The same, when it is for want of a header of Linux or libbpf.
+    #[error(
+        "the program does not compile:\n{0}there are no headers of Linux and libbpf here: C source includes <packet.h> for what programs need of them \
+         (engines/xdp/include); or give the object that `clang -target bpf -O2 -g -c` makes of it where they are (docs/xdp.md)"
+    )]
+    Headers(String),
+}
+
+/// How the names of Linux' and libbpf's headers begin.
+const LINUX: [&str; 6] = ["'linux/", "'uapi/", "'asm/", "'bpf/", "'bpf_", "'vmlinux.h"];
+
+/// Whether the compiler misses a header of Linux or libbpf.
+fn misses_linux(messages: &str) -> bool {
+    let mut missing = messages.lines().filter(|line| line.ends_with("' file not found"));
+    missing.any(|line| LINUX.iter().any(|name| line.contains(name)))
 }
 
 /// An object, and the compiler's warnings.
@@ -63,6 +78,8 @@ pub fn compile(source: &Path, root: &Path, flags: &[OsString], object: &Path) ->
         // Python's word when it has no such module, and no compiler's.
         return Err(if messages.contains("No module named ziglang") {
             SourceError::NoCompiler { python, reason: messages.trim().to_owned() }
+        } else if misses_linux(&messages) {
+            SourceError::Headers(messages)
         } else {
             SourceError::Refused(messages)
         });

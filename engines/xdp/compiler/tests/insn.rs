@@ -72,6 +72,8 @@ fn notation() {
 fn no_instructions() {
     assert_eq!(refused(slot(0xff, 0, 0, 0, 0)), DecodeError::Opcode(0xff));
     assert_eq!(refused(slot(0xe5, 0, 0, 0, 0)), DecodeError::Opcode(0xe5));
+    assert_eq!(refused(slot(0x8d, 0, 0, 0, 0)), DecodeError::CallRegister);
+    assert_eq!(refused(slot(0x8e, 0, 0, 0, 0)), DecodeError::Opcode(0x8e));
     assert_eq!(refused(slot(0xbf, 0, 12, 0, 0)), DecodeError::Register(12));
     assert_eq!(refused(slot(0xb7, 15, 0, 0, 0)), DecodeError::Register(15));
     assert_eq!(refused(slot(0xb7, 10, 0, 0, 0)), DecodeError::FramePointer);

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::helpers::{Reach, reach_of};
 use common::kernel::{self, Maps, allowed, loaded};
 use common::packets::packet;
 use common::world::Plain;
@@ -114,7 +115,7 @@ fn outcome(program: &ir::Program, packet: &[u8], world: &mut Plain) -> (Result<O
 /// Whether a program depends on what differs from machine to machine, or needs what the tests do not have.
 fn special(case: &Case) -> bool {
     let checked = check(&case.object, &case.program).unwrap();
-    checked.facts.helpers.iter().any(|helper| ![1, 2, 3, 23, 28, 44, 51, 54, 65, 188, 189, 190].contains(helper))
+    reach_of(&checked.facts.helpers) < Reach::Linux
         || case.object.maps.iter().any(|map| map.inner.is_some()) && checked.facts.helpers.contains(&1)
 }
 
@@ -212,6 +213,20 @@ fn in_turn() {
         })
         .collect();
     assert_eq!(sizes, [4, 8, 4], "{}", case.optimized);
+}
+
+/// A compare-and-exchange compares with what r0 holds, from wherever that came.
+#[test]
+fn compares_with_r0() {
+    let bytes = compile(&root().join("engines/xdp/compiler/tests/objects/good.c"), &[]);
+    let object = Object::read(&bytes).unwrap();
+    let entry = object.entries.iter().find(|entry| entry.name == "compared").unwrap();
+    let plain = built(&object, &object.program(entry).unwrap(), &Layout::plain(&object));
+    for first in 0..4u8 {
+        let verdict = if first & 1 == first >> 1 { 3 } else { u32::from(first & 1) };
+        let (ended, _) = outcome(&plain, &[first; 14], &mut Plain::new(&object));
+        assert_eq!(ended.unwrap().verdict, verdict, "{first}\n{plain}");
+    }
 }
 
 /// How many instructions are left of each program: printed, and not more than there were.

@@ -301,6 +301,31 @@ fn no_objects() {
     );
 }
 
+/// Wherever a file ends too early, that is what is said.
+#[test]
+fn objects_that_are_cut_off() {
+    for flags in [&[][..], &["-g0"]] {
+        let bytes = compile(&root().join("engines/xdp/programs/xdp2.c"), flags);
+        for found in 6..bytes.len() {
+            let error = Object::read(&bytes[..found]).unwrap_err();
+            assert!(matches!(error, ObjectError::CutOff { found: n, .. } if n == found as u64), "{found}: {error}");
+        }
+        let error = Object::read(&bytes[..bytes.len() - 1]).unwrap_err().to_string();
+        let words = format!("cut off, or damaged: it has {} B, and speaks of {} B", bytes.len() - 1, bytes.len());
+        assert!(error.contains(&words), "{error}");
+    }
+}
+
+/// Without optimization clang calls helpers by registers, if their names are variables, as libbpf's were before its version 1.4.
+#[test]
+fn objects_that_are_not_optimized() {
+    let text = "#include <packet.h>\nstatic int (*ask)(void) = (void *)5;\nSEC(\"xdp\") int slow(struct xdp_md *ctx) { return ask(); }\n";
+    let object = Object::read(&compile_text("slow", text, &["-O0"])).unwrap();
+    let error = object.program(&object.entries[0]).unwrap_err().to_string();
+    assert!(error.contains("-slow.c:3: instruction") && error.contains("of slow() in section `xdp`"), "{error}");
+    assert!(error.contains("(callx)") && error.contains("compile with -O1 or higher"), "{error}");
+}
+
 #[test]
 fn all_shipped_programs_are_put_together() {
     for path in programs() {

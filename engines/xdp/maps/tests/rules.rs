@@ -125,6 +125,30 @@ fn ring() {
     assert_eq!(maps.ring(ring).unwrap().lost(), lost);
 }
 
+/// A program's new entry is 0 for the other processors, whatever the one before it held (Linux, kernel/bpf/hashtab.c, `pcpu_init_value`); one
+/// that is there keeps what they have.
+#[test]
+fn new_entries_of_processors() {
+    // Where no map is: what a program gives.
+    const KEY: u64 = 0xFFFF_FF00;
+    const VALUE: u64 = 0xFFFF_FF08;
+    for number in [5, 10] {
+        let mut maps = Maps::new(3).unwrap();
+        let shape = MapShape { number, key_bytes: 4, value_bytes: 8, max_entries: 1, flags: 0 };
+        let map = maps.create(&shape, None).unwrap();
+        let key = 7u32.to_ne_bytes();
+        maps.memory.bytes_mut(KEY, 4).unwrap().copy_from_slice(&key);
+        maps.memory.bytes_mut(VALUE, 8).unwrap().fill(9);
+        let words = |of: [u8; 3]| of.map(|byte| [byte; 8]).concat();
+        maps.set(map, &key, &words([1, 2, 3]), Store::Any).unwrap();
+        maps.update(map.handle().into(), 1, KEY, VALUE, 0).unwrap();
+        assert_eq!(maps.get(map, &key), Ok(words([1, 9, 3])), "map type {number}");
+        maps.delete(map, &key).unwrap();
+        maps.update(map.handle().into(), 2, KEY, VALUE, 0).unwrap();
+        assert_eq!(maps.get(map, &key), Ok(words([0, 0, 9])), "map type {number}");
+    }
+}
+
 /// A record that is not given back holds those behind it.
 #[test]
 fn reserved_record() {

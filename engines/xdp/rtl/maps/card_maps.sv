@@ -16,12 +16,15 @@ module card_maps
 #(
     parameter int unsigned Units = 16,
     parameter int unsigned Banks = 16,
-    parameter int unsigned Rows  = 16384  // of 16 bytes, of each bank
+    parameter int unsigned Rows  = 16384,  // of 16 bytes, of each bank
+    parameter int unsigned OnChip = Rows   // of them; the others are in the card's memory
 ) (
     input wire logic clk,
     input wire logic rst,
     map_if.maps      links[Units],
-    cfg_if.snk       cfg
+    cfg_if.snk       cfg,
+    axi_write_if.mgr memory_write,
+    axi_read_if.mgr  memory_read
 );
   localparam int unsigned Links = Units + 1;
   localparam int unsigned Groups = (Links + PortsPerGroup - 1) / PortsPerGroup;
@@ -30,6 +33,9 @@ module card_maps
 
   if (Banks < 2 || 1 << BankW != Banks || 1 << $clog2(Rows) != Rows || Rows > 65536) begin : gen_shape
     $error("card_maps: Banks and Rows must be powers of two, Rows up to 65,536");
+  end
+  if (1 << $clog2(OnChip) != OnChip || OnChip > Rows || OnChip < 2 * LineRows) begin : gen_on_chip
+    $error("card_maps: OnChip must be a power of two, from two lines on and up to Rows");
   end
 
   logic [Slots-1:0] link_valid, link_room, reply_valid;
@@ -137,6 +143,47 @@ module card_maps
       .length
   );
 
+  // ---- the card's memory
+  logic [Banks-1:0] line_write, line_read, line_taken, line_pop, line_written, coming, coming_pop;
+  logic [Banks-1:0][$clog2(Rows/LineRows)-1:0] line;
+  data_t line_row[Banks], coming_row;
+  if (OnChip < Rows) begin : gen_memory
+    map_memory #(
+        .Banks(Banks),
+        .Rows (Rows)
+    ) i_memory (
+        .clk,
+        .rst,
+        .line_write,
+        .line_read,
+        .line,
+        .line_taken,
+        .line_row,
+        .line_pop,
+        .line_written,
+        .coming,
+        .coming_row,
+        .coming_pop,
+        .axi_write(memory_write),
+        .axi_read(memory_read)
+    );
+  end else begin : gen_no_memory
+    assign {line_taken, line_pop, line_written, coming} = '0;
+    assign coming_row = '0;
+    assign memory_write.awaddr = '0;
+    assign memory_write.awlen = '0;
+    assign memory_write.awvalid = 1'b0;
+    assign memory_write.wdata = '0;
+    assign memory_write.wstrb = '0;
+    assign memory_write.wlast = 1'b0;
+    assign memory_write.wvalid = 1'b0;
+    assign memory_write.bready = 1'b0;
+    assign memory_read.araddr = '0;
+    assign memory_read.arlen = '0;
+    assign memory_read.arvalid = 1'b0;
+    assign memory_read.rready = 1'b0;
+  end
+
   logic [Groups-1:0] taken[Banks];
   for (genvar b = 0; b < Banks; b++) begin : gen_bank
     // A request's parts stay together.
@@ -192,8 +239,9 @@ module card_maps
     );
 
     map_bank #(
-        .Banks(Banks),
-        .Rows (Rows)
+        .Banks (Banks),
+        .Rows  (Rows),
+        .OnChip(OnChip)
     ) i_bank (
         .clk,
         .rst,
@@ -211,7 +259,17 @@ module card_maps
         .claim(claim[b]),
         .claim_what(claim_what[b]),
         .claim_done(claim_done[b]),
-        .claim_granted
+        .claim_granted,
+        .line_write(line_write[b]),
+        .line_read(line_read[b]),
+        .line(line[b]),
+        .line_taken(line_taken[b]),
+        .line_row(line_row[b]),
+        .line_pop(line_pop[b]),
+        .line_written(line_written[b]),
+        .coming(coming[b]),
+        .coming_row,
+        .coming_pop(coming_pop[b])
     );
   end
   always_comb begin

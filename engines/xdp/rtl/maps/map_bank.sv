@@ -22,12 +22,16 @@
 //     (map_changes), so each is one step for everybody. What a lookup of a forgetting map marks is no such change;
 //   - rows for the host, which enter in halves, one right behind the other: so they are read in one step.
 // Requests may overtake each other from their second pass on, accesses do not.
+//
+// With more rows than are on the chip (map_cache), a pass whose row is not there comes round again until it is, and nothing enters meanwhile; changes stand still.
+// Rows for the host then have the bank to themselves.
 module map_bank
   import map_pkg::*;
   import maps_pkg::*;
 #(
     parameter int unsigned Banks = 16,   // a power of two
-    parameter int unsigned Rows  = 16384 // of 16 bytes, a power of two
+    parameter int unsigned Rows  = 16384,  // of 16 bytes, a power of two
+    parameter int unsigned OnChip = Rows   // of them; the others are in the card's memory
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -51,9 +55,23 @@ module map_bank
     output logic   claim,
     output claim_t claim_what,
     input  wire logic claim_done,
-    input  wire logic claim_granted
+    input  wire logic claim_granted,
+
+    // Lines in the card's memory: map_cache.sv
+    output logic                                 line_write,
+    output logic                                 line_read,
+    output logic [$clog2(Rows/LineRows)-1:0]     line,
+    input  wire logic                            line_taken,
+    output data_t                                line_row,
+    input  wire logic                            line_pop,
+    input  wire logic                            line_written,
+    input  wire logic                            coming,
+    input  wire data_t                           coming_row,
+    output logic                                 coming_pop
 );
   localparam int unsigned RowW = $clog2(Rows);
+  localparam int unsigned AtW = $clog2(OnChip);
+  localparam int unsigned PlaceW = 1 + (RowW < 14 ? 14 : RowW);  // of what lies before an element or a value, in rows or halves of them
   localparam int unsigned BankW = $clog2(Banks);
   localparam int unsigned Around = 4;                   // passes under way
   localparam int unsigned NearW = RowW < 8 ? RowW : 8;  // bits of a row's number, by which accesses are held apart
@@ -95,6 +113,7 @@ module map_bank
     logic [1:0] part;      // of the key
     at_t [1:0]  row;       // of each half
     logic [1:0] stores;    // halves that it will write
+    logic       lent;      // it reads for the cache
   } pass_t;
 
   pass_t pass_q[Around+1];  // at the address, in memory, at the output, at the decision; behind it, when it writes
@@ -116,7 +135,7 @@ module map_bank
   at_t [1:0] rows_q;
   logic [1:0] touches_q;     // halves of an access
   slot_t slot_q;
-  logic enters, leaves, waits, again, replies_room;
+  logic enters, leaves, waits, again, replies_room, closed;
   logic change_done, change_pop, changing;
   logic [7:0] change_code;
   wire map_info_t info = now_q.info;
@@ -124,7 +143,7 @@ module map_bank
   wire opens = !held_q || leaves;
   wire goes_on = held_q && !ended_q && !(changes && keyed_q);
   assign in_pop = in_valid && (opens || goes_on || change_pop);
-  assign enters = held_q && ended_q && !changes && !again && !waits && !defining && replies_room;
+  assign enters = held_q && ended_q && !changes && !again && !waits && !defining && replies_room && !closed;
   assign leaves = enters && left_q == '0;
   wire slot_t slot = enters ? decided.slot : slot_q;
 
@@ -182,10 +201,10 @@ module map_bank
 
   // Where an element of an array lies, or the value of this processor behind that of the first one, in halves of rows
   wire indexed = as_q.kind == MapArray;
-  logic [14:0] product_q;
-  always_ff @(posedge clk) begin
-    product_q <= indexed ? 15'(14'(now_q.hash >> BankW) * 14'(as_q.stride)) : 15'(14'({info.unit, now_q.ctx}) * 14'(as_q.step));
-  end
+  logic [PlaceW-1:0] product_q;
+  wire [PlaceW-2:0] steps = indexed ? (PlaceW - 1)'(now_q.hash >> BankW) : (PlaceW - 1)'({info.unit, now_q.ctx});
+  wire [PlaceW-2:0] each = indexed ? (PlaceW - 1)'(as_q.stride) : (PlaceW - 1)'(as_q.step);
+  always_ff @(posedge clk) product_q <= PlaceW'(steps * each);
   wire in_range = now_q.hash < as_q.max_entries;
   wire searches = now_q.op == OpLookup && !indexed && as_q.kind != MapNone;
   wire at_t bucket_row = at_t'(as_q.base_row) + (indexed ? '0 : at_t'(bucket_of(now_q.hash >> BankW, as_q.buckets) >> 3));
@@ -200,19 +219,26 @@ module map_bank
 
   // ---- changes
   at_t change_look, change_row;
+  logic go, change_reads, change_blank;
   logic [15:0] change_strobes;
   data_t change_data, read;
   logic [1:0] change_key;
   data_t key_q;
-  logic alone, same_q;
-  // Loads and says that have entered read what they read before anything changes.
+  logic same_q;
+  // Loads and says that have entered read what they read before anything changes, if it is on the chip.
+  logic under_way, alone;
   always_comb begin
+    under_way = 1'b0;
     alone = 1'b1;
-    for (int unsigned s = 0; s < Around; s++) if (pass_q[s].valid && (pass_q[s].pass != Once || pass_q[s].stores != '0)) alone = 1'b0;
+    for (int unsigned s = 0; s < Around; s++) begin
+      under_way |= pass_q[s].valid;
+      if (pass_q[s].valid && (OnChip < Rows || pass_q[s].pass != Once || pass_q[s].stores != '0)) alone = 1'b0;
+    end
   end
   map_changes #(
       .Banks(Banks),
-      .Rows (Rows)
+      .Rows(Rows),
+      .PlaceW(PlaceW)
   ) i_changes (
       .clk,
       .rst,
@@ -221,6 +247,7 @@ module map_bank
       .define_as,
       .defining,
       .alone,
+      .go,
       .start(held_q && changes && keyed_q),
       .deletes(now_q.op == OpDelete),
       .info,
@@ -241,6 +268,8 @@ module map_bank
       .key(key_q),
       .same(same_q),
       .look(change_look),
+      .reads(change_reads),
+      .blank(change_blank),
       .read,
       .strobes(change_strobes),
       .row(change_row),
@@ -252,13 +281,13 @@ module map_bank
   );
 
   // ---- memory: two halves of 8 bytes with addresses each, so that an access of up to 8 may begin anywhere
-  at_t put_row_q[2];
+  logic [AtW-1:0] put_row_q[2];
   logic [15:0] strobes_q;
   data_t write_q, read_q;
   for (genvar h = 0; h < 2; h++) begin : gen_half
-    (* ram_style = "ultra", no_rw_check *) logic [63:0] mem[Rows];
+    (* ram_style = "ultra", no_rw_check *) logic [63:0] mem[OnChip];
     logic [63:0] mem_q;
-    wire at_t row = pass_q[0].row[h];
+    wire [AtW-1:0] row = pass_q[0].row[h][AtW-1:0];
     always @(posedge clk) begin
       for (int unsigned b = 0; b < 8; b++) if (strobes_q[8*h+b]) mem[put_row_q[h]][8*b+:8] <= write_q[8*h+b];
       mem_q <= mem[row];
@@ -267,22 +296,166 @@ module map_bank
   end
   assign read = read_q;
 
+  // ---- rows that are not on the chip
+  logic missed_q, retries, turn, lends;
+  logic [AtW-1:0] lent_at;
+  at_t [1:0] owner_rows_q;   // of the pass for which a line comes
+  at_t entry_row_q;          // of the pass at the decision
+  logic writes_q;            // the pass behind it
+  logic [2:0] absent;        // of the pass at the output: its rows, and that of its entry
+  // What is written beside what passes write: by a change, or what has come from the card's memory
+  logic puts;
+  logic [AtW-1:0] put_at;
+  logic [15:0] put_strobes;
+  data_t put_data;
+
+  if (OnChip == Rows) begin : gen_all_here
+    assign go = 1'b1;
+    assign closed = 1'b0;
+    assign turn = 1'b0;
+    assign lends = 1'b0;
+    assign lent_at = '0;
+    assign owner_rows_q = '0;
+    assign absent = '0;
+    assign puts = changing;
+    assign put_at = change_row;
+    assign put_strobes = change_strobes;
+    assign put_data = change_data;
+    assign line_write = 1'b0;
+    assign line_read = 1'b0;
+    assign line = '0;
+    assign line_row = '0;
+    assign coming_pop = 1'b0;
+  end else begin : gen_cache
+    // A change stands still for rounds of four cycles, until what it reads and what it has written last are on the chip: behind a round what it has named
+    // stands where it stood.
+    logic [1:0] round_q;
+    logic blank_q, put_absent;
+    logic [15:0] change_strobes_q;
+    at_t change_row_q;
+    data_t change_data_q;
+    wire change_waits = change_strobes_q != '0;
+    wire change_puts = change_waits && !put_absent;
+    wire stands = (change_waits && put_absent) || (changing && change_reads && absent[1]);
+    assign go = round_q == '0 && !stands;
+    always_ff @(posedge clk) begin
+      round_q <= go ? '0 : round_q + 1'b1;
+      if (go) begin
+        change_strobes_q <= changing ? change_strobes : '0;
+        change_row_q <= change_row;
+        change_data_q <= change_data;
+        blank_q <= change_blank;
+      end else if (change_puts) begin
+        change_strobes_q <= '0;
+      end
+      if (rst) begin
+        round_q <= '0;
+        change_strobes_q <= '0;
+      end
+    end
+
+    // Lines come for one pass until that one has all that it needs.
+    logic busy, owned_q, for_host_q, behind_host_q;
+    slot_t owner_q;
+    logic [2:0] absent_q;
+    wire mine = owned_q && decided.valid && decided.slot == owner_q;
+    wire change_wants = round_q == '0 && stands;
+    wire pass_wants = missed_q && (mine || !owned_q);
+    assign turn = changing ? change_wants : mine;
+    // Rows for the host, whose answers are to come in their order, enter one by one.
+    assign closed = owned_q || ((for_host_q || behind_host_q) && under_way);
+    always_ff @(posedge clk) begin
+      absent_q <= absent;
+      if (pass_wants && !busy) begin
+        owned_q <= 1'b1;
+        owner_q <= decided.slot;
+        owner_rows_q <= decided.row;
+      end else if (mine && !retries) begin
+        owned_q <= 1'b0;
+      end
+      if (in_pop && opens) for_host_q <= flit.op == OpRows;
+      if (enters) behind_host_q <= for_host_q;
+      if (rst) begin
+        owned_q <= 1'b0;
+        behind_host_q <= 1'b0;
+      end
+    end
+
+    logic fill, filled_q;
+    logic [AtW-1:0] fill_at;
+    data_t fill_row;
+    at_t want_row;
+    always_comb begin
+      if (changing) want_row = change_waits && put_absent ? change_row_q : read_pass.row[1];
+      else if (absent_q[1]) want_row = decided.row[1];
+      else want_row = absent_q[0] ? decided.row[0] : entry_row_q;
+    end
+    assign puts = change_puts || fill;
+    assign put_at = fill ? fill_at : change_row_q[AtW-1:0];
+    assign put_strobes = fill ? '1 : change_strobes_q;
+    assign put_data = fill ? fill_row : change_data_q;
+    always_ff @(posedge clk) filled_q <= fill;
+
+    map_cache #(
+        .Rows  (Rows),
+        .OnChip(OnChip)
+    ) i_cache (
+        .clk,
+        .rst,
+        .look_row({pass_q[1].row[1] - at_t'(pass_q[1].part) - 1'b1, pass_q[1].row}),
+        .look_absent(absent),
+        .put_row(change_row_q),
+        .put_absent,
+        .written({strobes_q[15:8] != '0, strobes_q[7:0] != '0}),
+        .written_at({put_row_q[1], put_row_q[0]}),
+        .written_fill(filled_q),
+        .want(change_wants || pass_wants),
+        .want_row,
+        .want_blank(changing && change_waits && put_absent && blank_q),
+        .busy,
+        .turn,
+        .evicts(lends),
+        .evicts_at(lent_at),
+        .evicted(read_pass.lent),
+        .evicted_row(read),
+        .fill_free(!writes_q && !change_puts),
+        .fill,
+        .fill_at,
+        .fill_row,
+        .line_write,
+        .line_read,
+        .line,
+        .line_taken,
+        .line_row,
+        .line_pop,
+        .line_written,
+        .coming,
+        .coming_row,
+        .coming_pop
+    );
+  end
+
   // ---- to the address: again, one that enters, or a change's row
   logic follows_q;           // the chain has another entry, or the key another row that may be as asked
   logic differs_q;           // a row of a key is not as asked
-  at_t after_q, entry_row_q; // the key's next row, if the one that was read is as asked; the row of its entry
+  at_t after_q;              // the key's next row, if the one that was read is as asked
   pass_t next_pass;
   always_comb begin
     next_pass = decided;
     next_pass.slot = enters ? slot_q : decided.slot;
     next_pass.valid = again || enters;
-    next_pass.stores = enters && now_q.op inside {OpStore, OpAtomic} ? touches_q : '0;
-    if (again) begin
+    next_pass.lent = lends;
+    if (!retries) next_pass.stores = enters && now_q.op inside {OpStore, OpAtomic} ? touches_q : '0;
+    if (lends) begin
+      next_pass.row = {2{at_t'(lent_at)}};
+    end else if (retries) begin
+      if (turn) next_pass.row = owner_rows_q;
+    end else if (again) begin
       next_pass.pass = differs_q ? Entry : Key;
       next_pass.part = decided.pass == Key ? decided.part + 1'b1 : '0;
       next_pass.row = {2{differs_q ? entry_row_q : after_q}};
     end else if (changing) begin
-      next_pass.row = {2{change_look}};
+      if (go) next_pass.row = {2{change_look}};
     end else begin
       next_pass.pass = searches ? Bucket : Once;
       next_pass.part = '0;
@@ -291,7 +464,7 @@ module map_bank
   end
 
   (* ram_style = "distributed" *) known_t known[8];
-  (* ram_style = "distributed" *) logic [14:0] places[8];
+  (* ram_style = "distributed" *) logic [PlaceW-1:0] places[8];
   logic entered_q;
   always_ff @(posedge clk) begin
     entered_q <= enters;
@@ -324,15 +497,17 @@ module map_bank
   known_t asked_q;
   logic [63:0] old_q;
   logic [1:0][63:0] operands_q;
-  logic [14:0] place_q;
+  logic [PlaceW-1:0] place_q;
   logic searches_q;
   wire map_info_t asked = asked_q.request.info;
   wire access_info_t changed_as = asked_q.request.info;
   logic hit_q;
   wire key_pass = read_pass.pass == Key;
   wire same = read_q == key_q;
-  assign again = searches_q && follows_q;
-  wire marks = searches_q && hit_q && asked_q.lru;
+  // A pass whose row is not on the chip has done nothing.
+  assign retries = missed_q || (decided.valid && decided.lent);
+  assign again = retries || (searches_q && follows_q);
+  wire marks = !retries && searches_q && hit_q && asked_q.lru;
 
   logic [63:0] changed, changed_q;
   logic [63:0] bits;
@@ -348,7 +523,6 @@ module map_bank
     endcase
   end
 
-  logic writes_q;
   logic [3:0] first_q, count_q;  // bytes that are written
   always_ff @(posedge clk) begin
     pass_q[0] <= next_pass;
@@ -357,9 +531,11 @@ module map_bank
     pass_q[3] <= pass_q[2];
     pass_q[4] <= pass_q[3];
     of_q <= known[pass_q[1].slot];
-    key_q <= keys[changing ? {slot_q, change_key} : {pass_q[1].slot, pass_q[1].part}];
-    same_q <= same;
+    if (go) key_q <= keys[changing ? {slot_q, change_key} : {pass_q[1].slot, pass_q[1].part}];
+    if (go) same_q <= same;
 
+    missed_q <= read_pass.valid && !read_pass.lent && ((absent[1:0] != '0 && (read_pass.pass != Once || accesses)) ||
+        (absent[2] && key_pass && of_q.lru));
     asked_q <= of_q;
     old_q <= found;
     operands_q <= key_q;
@@ -371,23 +547,25 @@ module map_bank
     after_q <= (read_pass.pass inside {Bucket, Entry} ? next : read_pass.row[1]) + at_t'(read_pass.pass != Once);
     entry_row_q <= read_pass.row[1] - at_t'(read_pass.part) - 1'b1;
 
-    writes_q <= decided.stores != '0 || marks;
+    writes_q <= !retries && decided.stores != '0 || marks;
     changed_q <= marks ? 64'd3 : changed;
     first_q <= marks ? 4'd2 : changed_as.address[3:0];
     count_q <= marks ? 4'd1 : changed_as.count;
     if (marks) pass_q[4].row <= {2{entry_row_q}};
 
-    for (int unsigned h = 0; h < 2; h++) put_row_q[h] <= changing ? change_row : behind.row[h];
+    for (int unsigned h = 0; h < 2; h++) put_row_q[h] <= puts ? put_at : behind.row[h][AtW-1:0];
     for (int unsigned i = 0; i < 16; i++) begin
-      write_q[i] <= changing ? change_data[i] : changed_q[8*3'(4'(i)-first_q)+:8];
-      strobes_q[i] <= changing ? change_strobes[i] : writes_q && 4'(4'(i) - first_q) < count_q;
+      write_q[i] <= puts ? put_data[i] : changed_q[8*3'(4'(i)-first_q)+:8];
+      strobes_q[i] <= puts ? put_strobes[i] : writes_q && 4'(4'(i) - first_q) < count_q;
     end
     if (rst) begin
       for (int unsigned s = 0; s < Around; s++) begin
         pass_q[s].valid <= 1'b0;
         pass_q[s].stores <= '0;
         pass_q[s].slot <= slot_t'(s);
+        pass_q[s].lent <= 1'b0;
       end
+      missed_q <= 1'b0;
       writes_q <= 1'b0;
       strobes_q <= '0;
     end
@@ -437,7 +615,7 @@ module map_bank
         for (int unsigned s = 1; s <= Around; s++)
           assert (!touched_q[h] || !pass_q[s].stores[h] || pass_q[s].row[h] != pass_q[0].row[h])
           else $error("%m: an access comes before bytes are written");
-        assert (!touched_q[h] || strobes_q[8*h+:8] == '0 || put_row_q[h] != pass_q[0].row[h])
+        assert (!touched_q[h] || strobes_q[8*h+:8] == '0 || put_row_q[h] != pass_q[0].row[h][AtW-1:0] || OnChip < Rows)
         else $error("%m: an access comes while bytes are written");
       end
     end

@@ -9,7 +9,8 @@
 //                    │                                               └─> Missed: Claim, Place, Write... ────┤
 //                    └─> an array's element: WriteValue ────────────────────────────────────────────────────┘
 //
-// A row is read four cycles after its state has named it; what is written goes through a register.
+// A row is read four cycles after its state has named it; what is written goes through a register. When a row is not on the chip, all of this stands still
+// (`go`) until it is: who writes then looks again at the rows that were named last.
 // A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends. Where each
 // processor has a value of its own, a new entry takes a cycle for each row of values.
 module map_changes
@@ -17,7 +18,8 @@ module map_changes
   import maps_pkg::*;
 #(
     parameter int unsigned Banks = 16,
-    parameter int unsigned Rows  = 16384
+    parameter int unsigned Rows  = 16384,
+    parameter int unsigned PlaceW = 15
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -28,6 +30,7 @@ module map_changes
     output logic             defining,
 
     input wire logic alone,  // no lookup, store or atomic is under way
+    input wire logic go,     // what stands at `reads`, and what was written last, is on the chip
 
     // A request, which stands until `done`
     input  wire logic        start,     // it is there, with its whole key
@@ -37,7 +40,7 @@ module map_changes
     input  wire descriptor_t as,
     input  wire logic [2:0]  parts,     // of its key
     input  wire logic        in_range,  // of an array: there is such an element
-    input  wire logic [14:0] place,     // of an array, rows before the element; else halves of rows before this processor's value
+    input  wire logic [PlaceW-1:0] place,  // of an array, rows before the element; else halves of rows before this processor's value
     output logic             busy,
     output logic             done,
     output logic [7:0]       code,      // what it gives, with a sign
@@ -56,6 +59,8 @@ module map_changes
 
     // Memory
     output logic [$clog2(Rows)-1:0] look,
+    output logic                    reads,  // what is read in this cycle matters
+    output logic                    blank,  // what is written next is all of its line
     input  wire data_t              read,
     output logic [15:0]             strobes,
     output logic [$clog2(Rows)-1:0] row,
@@ -97,7 +102,7 @@ module map_changes
 
   state_e state_q;
   logic [3:0] t_q;  // cycles since the last row's address
-  assign done = state_q == Done;
+  assign done = go && state_q == Done;
 
   // ---- free entries, fresh ones, the hand
   typedef struct packed {
@@ -117,7 +122,7 @@ module map_changes
   wire at_t hand_behind = hand_next == at_t'(as.end_row) ? at_t'(as.entries_row) : hand_next;
   always_ff @(posedge clk) begin
     if (state_q == Clear && cleared) lists[define_map_q] <= lists_q;
-    else if (state_q == Done && lists_changed_q) lists[info.map] <= lists_q;
+    else if (done && lists_changed_q) lists[info.map] <= lists_q;
   end
 
   // ---- places
@@ -141,7 +146,7 @@ module map_changes
   wire halved = as.step == 6'd1;
   wire at_t value_row = here_q + distance_q;
   always_ff @(posedge clk) begin
-    distance_q <= at_t'(parts) + at_t'(place[14:1]) + 1'b1;
+    distance_q <= at_t'(parts) + at_t'(place[PlaceW-1:1]) + 1'b1;
     last_q <= here_q + at_t'(as.stride) - 1'b1;
   end
 
@@ -152,8 +157,9 @@ module map_changes
   wire at_t next = t_q == Ready ? at_t'(entry.next) : at_t'(entry_q.next);
   wire found = state_q == Walk && !differs && t_q == Ready + 4'd1 + 4'(parts);
 
-  assign rest_pop = state_q == WriteValue && rest_valid && !ended;
-  assign claim = state_q == Claim || state_q == GiveBack;
+  assign reads = t_q >= Ready && state_q inside {Bucket, Walk, TakeFree, Evict};
+  assign rest_pop = go && state_q == WriteValue && rest_valid && !ended;
+  assign claim = go && (state_q == Claim || state_q == GiveBack);
   assign claim_what = '{back: state_q == GiveBack, map: info.map, prefix: as.kind == MapLpm, length: info.length};
 
   // ---- what is written
@@ -208,7 +214,10 @@ module map_changes
       end
       default: ;
     endcase
+    if (!go) strobes = '0;
   end
+  wire at_t clear_left = at_t'(define_as_q.end_row) - clear_row_q;
+  assign blank = state_q == Clear && clear_row_q[$clog2(LineRows)-1:0] == '0 && clear_left >= at_t'(LineRows);
 
   task automatic finish(logic [7:0] gives);
     code <= gives;
@@ -226,14 +235,8 @@ module map_changes
     state_q <= Walk;
   endtask
 
-  always_ff @(posedge clk) begin
+  task automatic step;
     t_q <= t_q + 1'b1;
-    if (define) begin
-      define_map_q <= define_map;
-      define_as_q <= define_as;
-      defining <= 1'b1;
-    end
-
     unique case (state_q)
       Idle: begin
         steps_q <= '0;
@@ -404,7 +407,15 @@ module map_changes
         state_q <= Idle;
       end
     endcase
+  endtask
 
+  always_ff @(posedge clk) begin
+    if (define) begin
+      define_map_q <= define_map;
+      define_as_q <= define_as;
+      defining <= 1'b1;
+    end
+    if (go) step();
     if (rst) begin
       state_q <= Idle;
       busy <= 1'b0;

@@ -7,6 +7,8 @@ map_longest.sv
 map_group.sv
 map_ledger.sv
 map_changes.sv
+map_cache.sv
 map_bank.sv
+map_memory.sv
 map_host.sv
 card_maps.sv

@@ -8,6 +8,7 @@ package maps_pkg;
   localparam int unsigned MaxChain = 16;      // entries of a bucket
   localparam int unsigned MaxLength = 128;    // bits of a prefix
   localparam int unsigned SeedWords = 17;     // of 64 bits
+  localparam int unsigned LineRows = 16;      // of what moves between the chip and the card's memory
   localparam logic [31:0] Origin = 32'h8000_0000;
 
   typedef logic [15:0] row_t;   // of 16 bytes, in a bank

@@ -11,11 +11,11 @@ use crate::maps::{MapKind, MapShape};
 pub const CARD: u32 = 0x8000_0000;
 /// Banks.
 pub const BANKS: u32 = 16;
-/// Rows of a bank, and bytes of a row.
-pub(super) const ROWS: u32 = 1 << 14;
+/// Rows of a bank that are on the chip, and bytes of a row.
+pub const ROWS: u32 = 1 << 14;
 const ROW_BYTES: u32 = 16;
-/// Bytes of a bank: from an address in one to the same row of the next.
-pub const BANK_BYTES: u32 = ROWS * ROW_BYTES;
+/// Rows that descriptors can name.
+const MOST_ROWS: u32 = u16::MAX as u32;
 /// Buckets whose heads are in a row.
 const BUCKETS_A_ROW: u32 = 8;
 /// Longest value that an update stores.
@@ -25,25 +25,30 @@ const LONGEST_UPDATE: u32 = 256;
 #[derive(Debug, Clone)]
 pub struct Bank {
     rows: Space,
-}
-
-impl Default for Bank {
-    /// Row 0 belongs to no map.
-    fn default() -> Self {
-        let mut rows = Space::new(ROWS);
-        rows.keep(0..1);
-        Self { rows }
-    }
+    /// From an address in a bank to that of the same row in the next one.
+    bytes: u32,
 }
 
 impl Bank {
+    /// A bank of so many rows. Row 0 belongs to no map.
+    pub fn new(rows: u32) -> Self {
+        let mut space = Space::new(rows.min(MOST_ROWS));
+        space.keep(0..1);
+        Self { rows: space, bytes: rows * ROW_BYTES }
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> u32 {
+        self.bytes / ROW_BYTES
+    }
+
     /// Rows of an array: its descriptor, and where its elements are.
     pub fn array(&mut self, entries: u32, value_bytes: u32) -> Result<([u32; 5], Array), String> {
         let stride = value_bytes.div_ceil(ROW_BYTES);
         let Range { start: first, end } = self.take(u64::from(entries.div_ceil(BANKS)) * u64::from(stride))?;
         let updates = if value_bytes > LONGEST_UPDATE { 0 } else { value_bytes };
         let descriptor = [1 | 4 << 8 | updates << 16, entries, first, first | end << 16, stride << 16];
-        let banks = Some(Banks { count: BANKS, bytes: BANK_BYTES });
+        let banks = Some(Banks { count: BANKS, bytes: self.bytes });
         let address = CARD + first * ROW_BYTES;
         Ok((descriptor, Array { address, stride: stride * ROW_BYTES, entries, per_context: 0, banks }))
     }
@@ -83,7 +88,10 @@ impl Bank {
     /// Takes so many rows.
     fn take(&mut self, rows: u64) -> Result<Range<u32>, String> {
         self.rows.take(rows, 1).map_err(|left| {
-            format!("it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries ([units.entries])")
+            format!(
+                "it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries ([units.entries]), or the card more \
+                 memory for maps (map_mib in [card], up to 16)"
+            )
         })
     }
 }

@@ -26,7 +26,7 @@ use crate::ir::{Array, CONTEXTS, Layout, Routes, map_pointer};
 use crate::maps::{Contents, Map, MapKind};
 use crate::object::Object;
 use bank::Bank;
-pub use bank::CARD;
+pub use bank::{BANKS, CARD, ROWS};
 use space::Space;
 
 /// Where the unit's own memory begins for programs, and its bytes.
@@ -71,16 +71,21 @@ pub struct Room {
 }
 
 impl Default for Room {
-    /// An empty card.
+    /// An empty card, all of whose maps are on the chip.
     fn default() -> Self {
-        Self { bank: Bank::default(), numbers: (0..MAPS).collect(), routes: None, tables: vec![] }
+        Self::new(ROWS)
     }
 }
 
 impl Room {
-    /// What programs leave, of which each says where its maps are and what they are.
-    pub fn beside<'a>(programs: impl IntoIterator<Item = (&'a Layout, &'a [CardMap])>) -> Self {
-        let mut room = Self::default();
+    /// An empty card whose banks have so many rows.
+    pub fn new(rows: u32) -> Self {
+        Self { bank: Bank::new(rows), numbers: (0..MAPS).collect(), routes: None, tables: vec![] }
+    }
+
+    /// What programs leave of such a card, of which each says where its maps are and what they are.
+    pub fn beside<'a>(rows: u32, programs: impl IntoIterator<Item = (&'a Layout, &'a [CardMap])>) -> Self {
+        let mut room = Self::new(rows);
         let mut maps: Vec<&CardMap> = Vec::new();
         for (layout, of_program) in programs {
             room.routes = room.routes.or(layout.routes);
@@ -157,6 +162,8 @@ pub struct Placement {
     pub missing: Vec<Option<String>>,
     /// By number of a helper, why what it needs is nowhere.
     pub without: BTreeMap<u32, String>,
+    /// Rows of each of the card's banks.
+    pub rows: u32,
 }
 
 impl Placement {
@@ -164,7 +171,7 @@ impl Placement {
     pub fn sizes(&self) -> [(u32, u32); 2] {
         let rows = self.maps.iter().map(|map| map.rows().len() as u32).sum();
         let bytes = self.unit.iter().map(|(_, bytes)| bytes.len() as u32).sum();
-        [(rows, bank::ROWS - 1), (bytes, UNIT_BYTES)]
+        [(rows, self.rows - 1), (bytes, UNIT_BYTES)]
     }
 
     /// Puts programs into the program arrays that are to have them: `row_of` says with which row a program begins.
@@ -237,7 +244,8 @@ pub fn place_in(
     before: Option<&Before<'_>>,
 ) -> Placement {
     let mut unit = Unit::beside(before);
-    let mut placement = Placement { missing: vec![None; object.maps.len()], ..Placement::default() };
+    let (missing, rows) = (vec![None; object.maps.len()], room.bank.rows());
+    let mut placement = Placement { missing, rows, ..Placement::default() };
     let taken_over: Vec<_> = object.maps.iter().map(|map| before?.takes_over(map)).collect();
     let own = taken_over.iter().filter(|old| old.is_none()).count();
     // Whoever asks next for routes finds these tables, whatever has become of the program that they were made for.

@@ -9,6 +9,11 @@ use super::{AluOp, AtomicOp, Callee, Cond, Imm64, Insn, Operand, Reg, Size, Swap
 pub enum DecodeError {
     #[error("no instruction has the opcode {0:#04x}")]
     Opcode(u8),
+    #[error(
+        "this calls what a register points to (callx), which Linux does not have either; compile with -O1 or higher, which calls \
+         helpers by number, and functions by name"
+    )]
+    CallRegister,
     #[error("there is no register r{0}, the last is r10")]
     Register(u8),
     #[error("r10 is the frame pointer and cannot be written")]
@@ -225,6 +230,7 @@ fn jump(fields: &Fields, width: Width) -> Result<Insn, DecodeError> {
             };
         }
         op::CALL if width == Width::W64 && fields.opcode & op::X == 0 => return call(fields),
+        op::CALL if width == Width::W64 => return Err(DecodeError::CallRegister),
         op::EXIT if width == Width::W64 && fields.opcode & op::X == 0 => {
             fields.no_dst()?;
             fields.no_src()?;

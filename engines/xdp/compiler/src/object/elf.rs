@@ -73,6 +73,10 @@ const MAX_ZEROS: u64 = 1 << 24;
 
 impl Elf {
     pub fn read(data: &[u8]) -> Result<Elf, ObjectError> {
+        let (found, wanted) = (data.len() as u64, extent(data));
+        if wanted > found {
+            return Err(ObjectError::CutOff { found, wanted });
+        }
         let file = ElfFile64::<Endianness>::parse(data)?;
         if file.architecture() != Architecture::Bpf {
             return Err(ObjectError::Machine(file.architecture()));
@@ -149,6 +153,28 @@ impl Elf {
         symbols.sort_by_key(|symbol| symbol.value);
         symbols
     }
+}
+
+/// Where the last part of a file ends, by its own header and table of sections (ELF-64 Object File Format 1.5, sections 3 and 6); of what is no
+/// 64-bit little-endian ELF file, 0.
+fn extent(data: &[u8]) -> u64 {
+    const HEADER: u64 = 64;
+    const SECTION: u64 = 64;
+    const NOBITS: u64 = 8;
+    if !data.starts_with(b"\x7fELF\x02\x01") {
+        return 0;
+    }
+    let number = |at: u64, bytes: usize| {
+        let field = usize::try_from(at).ok().and_then(|at| data.get(at..)?.get(..bytes));
+        field.map_or(0, |field| field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    let (table, count) = (number(0x28, 8), number(0x3C, 2));
+    let sections = (0..count).map(|index| table.saturating_add(index * SECTION));
+    let ends = sections.filter(|at| number(at.saturating_add(4), 4) != NOBITS).map(|at| {
+        let (offset, bytes) = (number(at.saturating_add(0x18), 8), number(at.saturating_add(0x20), 8));
+        offset.saturating_add(bytes)
+    });
+    ends.fold(HEADER.max(table.saturating_add(count * SECTION)), u64::max)
 }
 
 impl Symbol {

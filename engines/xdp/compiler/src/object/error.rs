@@ -31,6 +31,8 @@ impl Display for Place {
 pub enum ObjectError {
     #[error("not an ELF object: {0}; compile the program with `clang -target bpf -O2 -g -c`")]
     Elf(#[from] object::Error),
+    #[error("the file is cut off, or damaged: it has {found} B, and speaks of {wanted} B; compile or copy it again")]
+    CutOff { found: u64, wanted: u64 },
     #[error("this object is for {0:?}, not for BPF; compile it with `clang -target bpf -O2 -g -c`")]
     Machine(object::Architecture),
     #[error("this object is big-endian; compile it with `-target bpfel`")]

@@ -3,6 +3,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod around;
+pub mod helpers;
 pub mod kernel;
 pub mod packets;
 pub mod world;

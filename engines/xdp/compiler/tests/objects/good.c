@@ -403,4 +403,33 @@ SEC("xdp") int halves(struct xdp_md *ctx) {
   return XDP_TX;
 }
 
+/* Numbers of bytes and of halves side by side, in the machine's order and in the packet's. */
+SEC("xdp") int together(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 54) > frame_end(ctx)) return XDP_DROP;
+#define KEPT(number) ({ __u64 kept = number; asm volatile("" : "+r"(kept)); kept; })
+#define OWN(at) KEPT(data[at] | data[at + 1] << 8)
+#define TURNED(at) KEPT(data[at] << 8 | data[at + 1])
+  AT(__u64, data + 0) = OWN(32);
+  AT(__u64, data + 8) = TURNED(34);
+  AT(__u64, data + 16) = KEPT(OWN(36) | OWN(38) << 16);
+  AT(__u64, data + 24) = KEPT(TURNED(40) << 16 | TURNED(42));
+  return XDP_TX;
+}
+
+/* A number that was turned round is compared with a constant: the compiler does not know that it could turn that. */
+SEC("xdp") int turned(struct xdp_md *ctx) {
+  __u8 *data = frame_start(ctx);
+  if ((void *)(data + 14) > frame_end(ctx)) return XDP_DROP;
+  __u64 type = KEPT(AT(__u16, data + 12) ^ 0x0102);
+  if (KEPT(bpf_ntohs(type)) == (ETH_P_IP ^ 0x0201)) return XDP_TX;
+  return KEPT(bpf_ntohl(AT(__u32, data + 10) | 0xFFFF)) != 0xFFFF86DD ? XDP_PASS : XDP_ABORTED;
+}
+
+/* What r0 holds where ways come together is compared: the verdict is 3 when bits 0 and 1 of the first byte are the same, else bit 0. */
+ASM(compared,
+    "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r4 = r2; r4 += 14; r0 = 0; if r4 > r3 goto 2f; r3 = *(u8 *)(r2 + 0);"
+    "r4 = r3; r4 &= 1; *(u64 *)(r10 - 8) = r4; r3 &= 2; r0 = 1; if r3 != 0 goto 1f; r0 = 0;"
+    "1: r3 = 3; r0 = cmpxchg_64(r10 - 8, r0, r3); r0 = *(u64 *)(r10 - 8); 2: exit;")
+
 char _license[] SEC("license") = "GPL";

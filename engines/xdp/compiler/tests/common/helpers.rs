@@ -1,0 +1,35 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! How far the tests go with helpers. It is said of each that the engine has, so that no program is passed over because nobody thought of one of
+//! those it calls.
+
+use penstock_xdp_compiler::check::find_helper;
+
+/// What is asked of a helper, from the least on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Nothing: it tells what another look finds changed, or needs what [`super::world::Plain`] does not have.
+    Nowhere,
+    /// That the form and rows get the same from [`super::world::Plain`].
+    Rows,
+    /// That Linux gives this, too.
+    Linux,
+}
+
+/// How far the tests go with the helper of that number.
+pub fn reach(number: u32) -> Reach {
+    match find_helper(number).unwrap().name {
+        "ktime_get_ns" | "ktime_get_boot_ns" | "get_prandom_u32" => Reach::Nowhere,
+        "fib_lookup" | "trace_vprintk" => Reach::Nowhere,
+        "ringbuf_output" | "ringbuf_reserve" | "ringbuf_submit" | "ringbuf_discard" | "ringbuf_query" => Reach::Nowhere,
+        "trace_printk" | "get_smp_processor_id" | "tail_call" | "perf_event_output" => Reach::Rows,
+        "map_lookup_elem" | "map_update_elem" | "map_delete_elem" | "redirect" | "redirect_map" => Reach::Linux,
+        "xdp_adjust_head" | "xdp_adjust_meta" | "xdp_adjust_tail" => Reach::Linux,
+        "xdp_get_buff_len" | "xdp_load_bytes" | "xdp_store_bytes" | "csum_diff" => Reach::Linux,
+        name => panic!("say here how far the tests go with {name}"),
+    }
+}
+
+/// How far they go with a program that calls these.
+pub fn reach_of<'a>(helpers: impl IntoIterator<Item = &'a u32>) -> Reach {
+    helpers.into_iter().map(|helper| reach(*helper)).min().unwrap_or(Reach::Linux)
+}

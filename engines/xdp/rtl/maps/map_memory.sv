@@ -1,0 +1,205 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Lines of banks in the card's memory, over AXI4 in beats of four rows: byte a of the maps is at address a of the memory.
+//
+//   banks ─> one of them ─> AW           rows ─> beat register ─> W           B ─> the bank whose turn it is
+//   banks ─> one of them ─> AR           R ─> beat register ─> rows ─> the bank whose turn it is
+//
+// A row a cycle each way. All has one ID, so answers come in the order of the questions; writes and reads wait for nobody but the memory and the bank
+// that takes its rows. A bank reads a line only when its last write was answered.
+module map_memory
+  import penstock_pkg::*;
+  import map_pkg::*;
+  import maps_pkg::*;
+#(
+    parameter int unsigned Banks = 16,    // a power of two
+    parameter int unsigned Rows  = 65536  // of 16 bytes, of each bank
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    input  wire logic [Banks-1:0]                        line_write,
+    input  wire logic [Banks-1:0]                        line_read,
+    input  wire logic [Banks-1:0][$clog2(Rows/LineRows)-1:0] line,
+    output logic [Banks-1:0]                             line_taken,
+    input  wire data_t                                   line_row[Banks],
+    output logic [Banks-1:0]                             line_pop,
+    output logic [Banks-1:0]                             line_written,
+    output logic [Banks-1:0]                             coming,
+    output data_t                                        coming_row,
+    input  wire logic [Banks-1:0]                        coming_pop,
+
+    axi_write_if.mgr axi_write,
+    axi_read_if.mgr  axi_read
+);
+  localparam int unsigned BankW = $clog2(Banks);
+  localparam int unsigned LineBytes = LineRows * FlitBytes;
+  localparam int unsigned BeatRows = BeatBytes / FlitBytes;
+  localparam int unsigned Beats = LineRows / BeatRows;
+  typedef logic [BankW-1:0] bank_t;
+
+  function automatic bank_t number_of(logic [Banks-1:0] one);
+    bank_t number;
+    number = '0;
+    for (int unsigned b = 0; b < Banks; b++) if (one[b]) number |= bank_t'(b);
+    return number;
+  endfunction
+  function automatic logic [63:0] address_of(bank_t bank, logic [$clog2(Rows/LineRows)-1:0] at);
+    return 64'({bank, at}) * 64'(LineBytes);
+  endfunction
+
+  // ---- writes
+  logic [Banks-1:0] write_grant;
+  logic writing_q, asked_q, sent_q, answers_room;  // a line is on its way; its AW is, its last beat was taken
+  bank_t writer_q;
+  logic [$clog2(LineRows):0] rows_q;    // of the line, taken
+  logic [$clog2(BeatRows):0] filled_q;  // of the beat
+  logic [BeatRows-1:0][8*FlitBytes-1:0] beat_q;
+  logic last_q;
+  wire put = axi_write.wvalid && axi_write.wready;
+  wire take = writing_q && rows_q != ($clog2(LineRows) + 1)'(LineRows) && (filled_q != ($clog2(BeatRows) + 1)'(BeatRows) || put);
+  rr_arbiter #(
+      .N(Banks)
+  ) i_writer (
+      .clk,
+      .rst,
+      .req(line_write),
+      .accept(!writing_q && answers_room),
+      .grant(write_grant)
+  );
+  assign axi_write.awvalid = asked_q;
+  assign axi_write.awlen = 8'(Beats - 1);
+  assign axi_write.wdata = beat_q;
+  assign axi_write.wstrb = '1;
+  assign axi_write.wvalid = filled_q == ($clog2(BeatRows) + 1)'(BeatRows);
+  assign axi_write.wlast = last_q;
+  always_comb begin
+    line_pop = '0;
+    line_pop[writer_q] = take;
+  end
+  always_ff @(posedge clk) begin
+    if (!writing_q) begin
+      axi_write.awaddr <= address_of(number_of(write_grant), line[number_of(write_grant)]);
+      writer_q <= number_of(write_grant);
+      rows_q <= '0;
+      filled_q <= '0;
+      sent_q <= 1'b0;
+      if (write_grant != '0 && answers_room) begin
+        writing_q <= 1'b1;
+        asked_q <= 1'b1;
+      end
+    end else begin
+      if (axi_write.awready) asked_q <= 1'b0;
+      if (take) begin
+        beat_q <= {line_row[writer_q], beat_q[BeatRows-1:1]};
+        rows_q <= rows_q + 1'b1;
+        last_q <= rows_q == ($clog2(LineRows) + 1)'(LineRows - 1);
+      end
+      filled_q <= (put ? '0 : filled_q) + ($clog2(BeatRows) + 1)'(take);
+      if (put && last_q) sent_q <= 1'b1;
+      if (sent_q && !asked_q) writing_q <= 1'b0;
+    end
+    if (rst) begin
+      writing_q <= 1'b0;
+      asked_q <= 1'b0;
+      filled_q <= '0;
+    end
+  end
+
+  logic answer_due;
+  bank_t answers;
+  fifo_dist #(
+      .Width(BankW),
+      .Depth(2 * Banks)
+  ) i_answers (
+      .clk,
+      .rst,
+      .push (!writing_q && write_grant != '0 && answers_room),
+      .din  (number_of(write_grant)),
+      .ready(answers_room),
+      .valid(answer_due),
+      .pop  (axi_write.bvalid),
+      .dout (answers),
+      .level()
+  );
+  assign axi_write.bready = answer_due;
+  always_comb begin
+    line_written = '0;
+    line_written[answers] = axi_write.bvalid && answer_due;
+  end
+
+  // ---- reads
+  logic [Banks-1:0] read_grant;
+  logic reading_q, readers_room, reader_due, held_q;
+  bank_t reader;
+  logic [BeatRows-1:0][8*FlitBytes-1:0] came_q;
+  logic [$clog2(BeatRows)-1:0] row_q;
+  logic came_last_q;
+  wire asks = !reading_q && read_grant != '0 && readers_room;
+  wire goes = held_q && coming_pop[reader];
+  wire beat_goes = goes && row_q == '1;
+  rr_arbiter #(
+      .N(Banks)
+  ) i_reader (
+      .clk,
+      .rst,
+      .req(line_read & ~line_taken),
+      .accept(asks),
+      .grant(read_grant)
+  );
+  assign axi_read.arvalid = reading_q;
+  assign axi_read.arlen = 8'(Beats - 1);
+  assign axi_read.rready = reader_due && (!held_q || beat_goes);
+  assign coming_row = came_q[0];
+  always_comb begin
+    coming = '0;
+    coming[reader] = held_q;
+  end
+  always_ff @(posedge clk) begin
+    line_taken <= asks ? read_grant : '0;
+    if (!reading_q) axi_read.araddr <= address_of(number_of(read_grant), line[number_of(read_grant)]);
+    if (asks) reading_q <= 1'b1;
+    else if (axi_read.arready) reading_q <= 1'b0;
+    if (axi_read.rvalid && axi_read.rready) begin
+      came_q <= axi_read.rdata;
+      came_last_q <= axi_read.rlast;
+      held_q <= 1'b1;
+      row_q <= '0;
+    end else if (goes) begin
+      came_q <= came_q >> 8 * FlitBytes;
+      row_q <= row_q + 1'b1;
+      if (beat_goes) held_q <= 1'b0;
+    end
+    if (rst) begin
+      line_taken <= '0;
+      reading_q <= 1'b0;
+      held_q <= 1'b0;
+    end
+  end
+  fifo_dist #(
+      .Width(BankW),
+      .Depth(2 * Banks)
+  ) i_readers (
+      .clk,
+      .rst,
+      .push (asks),
+      .din  (number_of(read_grant)),
+      .ready(readers_room),
+      .valid(reader_due),
+      .pop  (beat_goes && came_last_q),
+      .dout (reader),
+      .level()
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      assert (!axi_write.bvalid || !answer_due || axi_write.bresp == '0) else $error("%m: the card's memory refuses a write");
+      assert (!axi_read.rvalid || !axi_read.rready || axi_read.rresp == '0) else $error("%m: the card's memory refuses a read");
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire
