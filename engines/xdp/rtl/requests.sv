@@ -58,20 +58,43 @@ module requests
     Own       // the core for the packet's bytes
   } state_e;
 
+  // Who carries out a request: found before it waits, as addresses take long to compare.
+  typedef struct packed {
+    logic maps;      // the unit's
+    logic own;       // the core, in its context's own memories: a store, or a load whose answer is wanted
+    logic division;
+    logic jump;      // nobody: the row of a tail call is the answer
+    logic card;      // the card's maps
+  } by_t;
+
+  function automatic by_t by_whom(request_t asked);
+    logic [31:0] kind;
+    kind = 32'(asked.what[REQUEST_KIND_AT+:REQUEST_KIND_BITS]);
+    return '{
+        maps: kind <= KIND_ATOMIC && (asked.arg0 ^ 64'(ADDRESS_UNIT_MAPS)) < 64'(MapBytes),
+        own: (kind == KIND_STORE || (kind == KIND_LOAD && !asked.silent)) && in_own(asked.arg0) && !asked.ends,
+        division: kind == KIND_DIV,
+        jump: kind == KIND_TAIL_CALL && !asked.ends,
+        // From the card's first address on, as far as its maps can reach
+        card: (kind <= KIND_ATOMIC && asked.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25)) || (kind >= KIND_LOOKUP && kind <= KIND_DELETE)
+    };
+  endfunction
+
   request_t next;
+  by_t by;
   logic next_valid, pop;
   fifo_dist #(
-      .Width($bits(request_t)),
+      .Width($bits(by_t) + $bits(request_t)),
       .Depth(Contexts)
   ) waiting (
       .clk,
       .rst,
       .push (request),
-      .din  (request_data),
+      .din  ({by_whom(request_data), request_data}),
       .ready(),
       .valid(next_valid),
       .pop,
-      .dout (next),
+      .dout ({by, next}),
       .level()
   );
 
@@ -81,19 +104,11 @@ module requests
   logic silent_q, in_packet_q;
 
   wire [7:0] kind = next.what[REQUEST_KIND_AT+:REQUEST_KIND_BITS];
-  wire is_access = 32'(kind) <= KIND_ATOMIC && (next.arg0 ^ 64'(ADDRESS_UNIT_MAPS)) < 64'(MapBytes);
   wire place_t next_place = place_of(next.arg0);
-  // Of the context's own memories: a store, or a load whose answer is wanted
-  wire is_own = (32'(kind) == KIND_STORE || (32'(kind) == KIND_LOAD && !next.silent)) && in_own(next.arg0) && !next.ends;
-  wire is_division = 32'(kind) == KIND_DIV;
-  wire is_jump = 32'(kind) == KIND_TAIL_CALL && !next.ends;
-  // From the card's first address on, as far as its maps can reach
-  wire in_card = 32'(kind) <= KIND_ATOMIC && next.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25);
-  wire to_card = in_card || (32'(kind) >= KIND_LOOKUP && 32'(kind) <= KIND_DELETE);
   // The host comes at the latest after one request.
   logic after_request_q;
   wire host_turn = host_ask && !host_done && (after_request_q || !next_valid);
-  wire begins = state_q == Idle && next_valid && !to_card && !host_turn;
+  wire begins = state_q == Idle && next_valid && !by.card && !host_turn;
 
   logic maps_done, division_done, division_busy;
   word_t maps_before, quotient;
@@ -120,7 +135,7 @@ module requests
   ) maps (
       .clk,
       .rst,
-      .ask(host_begins || (begins && is_access)),
+      .ask(host_begins || (begins && by.maps)),
       .what(host_begins ? (host_we ? AccessStore : AccessLoad) : what),
       .at(host_begins ? {host_addr, 2'd0} : next.arg0[$clog2(MapBytes)-1:0]),
       .count(host_begins ? 4'd4 : count),
@@ -134,7 +149,7 @@ module requests
   division i_division (
       .clk,
       .rst,
-      .start(begins && is_division),
+      .start(begins && by.division),
       .dividend(next.arg0),
       .divisor(next.arg1),
       .is_signed(next.what[REQUEST_DIV_SIGNED_AT]),
@@ -153,7 +168,7 @@ module requests
       .clk,
       .rst,
       .unit_id,
-      .valid(next_valid && to_card),
+      .valid(next_valid && by.card),
       .next,
       .taken(card_taken),
       .wild(card_wild),
@@ -190,11 +205,11 @@ module requests
     if (begins) begin
       ctx_q <= next.ctx;
       silent_q <= next.silent;
-      in_packet_q <= is_own && !next_place.on_stack;
+      in_packet_q <= by.own && !next_place.on_stack;
     end
     if (state_q == Maps) value_q <= maps_before;
     if (state_q == Dividing) value_q <= quotient;
-    if (begins && !is_access && !is_division) value_q <= is_own ? next.arg1 : is_jump ? next.arg0 : '0;
+    if (begins && !by.maps && !by.division) value_q <= by.own ? next.arg1 : by.jump ? next.arg0 : '0;
     host_rdata <= maps_before[31:0];
   end
 
@@ -206,9 +221,9 @@ module requests
     unique case (state_q)
       Idle: begin
         if (host_begins) state_q <= Host;
-        else if (begins && is_access) state_q <= Maps;
-        else if (begins && is_division) state_q <= Dividing;
-        else if (begins && (is_own || is_jump || !next.silent)) state_q <= Answer;
+        else if (begins && by.maps) state_q <= Maps;
+        else if (begins && by.division) state_q <= Dividing;
+        else if (begins && (by.own || by.jump || !next.silent)) state_q <= Answer;
       end
       Maps: if (maps_done) state_q <= silent_q ? Idle : Answer;
       Host: if (maps_done) state_q <= Idle;
@@ -220,9 +235,9 @@ module requests
     if (host_begins) after_request_q <= 1'b0;
     host_done <= state_q == Host && maps_done;
     // What a silent operation on a map does must be there for what its context asks next, so it waits for that as for an answer.
-    accepted <= pop && (next.ends || (next.silent && !is_own && !is_jump && (begins || 32'(kind) <= KIND_ATOMIC)));
+    accepted <= pop && (next.ends || (next.silent && !by.own && !by.jump && (begins || 32'(kind) <= KIND_ATOMIC)));
     accepted_ctx <= next.ctx;
-    wild <= (begins && !is_access && !is_division && !is_own && !is_jump) || card_wild;
+    wild <= (begins && !by.maps && !by.division && !by.own && !by.jump) || card_wild;
     if (rst) begin
       state_q <= Idle;
       after_request_q <= 1'b0;
@@ -251,8 +266,8 @@ module requests
           dst: next.dst,
           silent: next.silent,
           load: 32'(kind) == KIND_LOAD,
-          own: is_own,
-          jumps: is_jump,
+          own: by.own,
+          jumps: by.jump,
           place: next_place,
           count: count,
           is_signed: next.what[REQUEST_SIGNED_AT],
@@ -305,7 +320,7 @@ module requests
   assign answer = answer_q;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) assert (!(begins && is_division) || !division_busy) else $error("%m: divides already");
+  always_ff @(posedge clk) if (!rst) assert (!(begins && by.division) || !division_busy) else $error("%m: divides already");
 `endif
 endmodule
 

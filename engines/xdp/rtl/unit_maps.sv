@@ -16,7 +16,7 @@ module unit_maps
     input wire logic clk,
     input wire logic rst,
 
-    input  wire logic    ask,       // for one cycle; not again before `done`
+    input  wire logic    ask,       // for one cycle; again in the cycle behind `done` at the earliest
     input  wire access_e what,
     input  wire logic [$clog2(Bytes)-1:0] at,
     input  wire logic [3:0] count,  // bytes: 1..8
@@ -46,7 +46,8 @@ module unit_maps
     (* ram_style = "ultra", no_rw_check *) logic [63:0] mem[Bytes/16];
     // Bank 0 of an access that begins in bank 1 is that of the next row.
     assign row[b] = at[$clog2(Bytes)-1:4] + AddrW'(b == 0 && at[3]);
-    wire [AddrW-1:0] here = ask ? row[b] : row_q[b];
+    // Whether something is asked for comes late; what is read when nothing is, nobody uses.
+    wire [AddrW-1:0] here = stage_q == 2'd0 ? row[b] : row_q[b];
     wire [7:0] strobes = be[8*b+:8] & {8{change}};
     always @(posedge clk) begin
       for (int unsigned i = 0; i < 8; i++) if (strobes[i]) mem[here][i*8+:8] <= spread[8*b+i];
@@ -74,17 +75,22 @@ module unit_maps
   // ---- cycle 2, and of an atomic operation 3
   logic [15:0][7:0] circle;
   logic [7:0][7:0] found, changed;
-  word_t old, mask;
+  word_t old, mask_q, wanted_q;
   logic swaps;
   assign circle = out_q;
-  assign mask = count_q[3] ? '1 : ~(64'hFFFFFFFFFFFFFFFF << {count_q[2:0], 3'd0});
 
-  always_ff @(posedge clk) old_q <= old;
+  // In cycle 1
+  wire word_t mask = count_q[3] ? '1 : ~(64'hFFFFFFFFFFFFFFFF << {count_q[2:0], 3'd0});
+  always_ff @(posedge clk) begin
+    mask_q <= mask;
+    wanted_q <= expected_q & mask;
+    old_q <= old;
+  end
 
   always_comb begin
     for (int unsigned i = 0; i < 8; i++) found[i] = circle[4'(i)+at_q];
-    old = word_t'(found) & mask;
-    swaps = old_q == (expected_q & mask);
+    old = word_t'(found) & mask_q;
+    swaps = old_q == wanted_q;
     changed = value_q;
     if (what_q == AccessAtomic) begin
       unique case (32'(atomic_q))
@@ -103,6 +109,10 @@ module unit_maps
   end
 
   assign old_value = old;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) if (!rst) assert (!ask || stage_q == 2'd0) else $error("%m: asked again too early");
+`endif
 endmodule
 
 `default_nettype wire

@@ -48,7 +48,8 @@ module map_group
   localparam int unsigned HashCycles = 5;
 
   // ---- one request after the other
-  logic [PortsPerGroup-1:0] valid, pop, grant, grant_q, chosen;
+  logic [PortsPerGroup-1:0] valid, pop, grant, grant_q, chosen, asks;
+  logic [Maps-1:0] prefixes;
   flit_t flits[PortsPerGroup];
   for (genvar p = 0; p < PortsPerGroup; p++) begin : gen_link
     fifo_dist #(
@@ -66,6 +67,9 @@ module map_group
         .dout (flits[p]),
         .level()
     );
+    // Found beside the choice among links, not behind it
+    wire map_info_t info = flits[p].info;
+    assign asks[p] = flits[p].op inside {OpLookup, OpUpdate, OpDelete} && prefixes[info.map];
   end
 
   logic within_q, pick_valid, pick_pop;
@@ -103,7 +107,7 @@ module map_group
   logic cut_valid, cut_ready;
   flit_t cut_part;
   port_t port_q;
-  map_prefixes prefixes (
+  map_prefixes i_prefixes (
       .clk,
       .rst,
       .define,
@@ -112,8 +116,10 @@ module map_group
       .length_used,
       .length_map,
       .length,
+      .prefixes,
       .in_valid(pick_valid),
       .in(pick),
+      .in_asks((chosen & asks) != '0),
       .in_pop(pick_pop),
       .out_valid(cut_valid),
       .out(cut_part),

@@ -23,8 +23,11 @@ module map_prefixes
     input wire map_t        length_map,
     input wire length_t     length,
 
+    output logic [Maps-1:0] prefixes,  // which maps are of prefixes
+
     input wire logic  in_valid,
     input wire flit_t in,
+    input wire logic  in_asks,  // it begins a request for one of them
     output logic      in_pop,
 
     output logic  out_valid,
@@ -61,15 +64,15 @@ module map_prefixes
     if (rst) prefixes_q <= '0;
   end
 
+  assign prefixes = prefixes_q;
+
   state_e state_q;
   flit_t now_q;
   data_t second_q;
   logic two_q, ended_q, final_q;
   lengths_t left_q;
   length_t longest, longest_q, count_q;
-  wire map_info_t in_info = in.info;
   wire map_info_t now_info = now_q.info;
-  wire ours = (in.op == OpLookup || in.op == OpUpdate || in.op == OpDelete) && prefixes_q[in_info.map];
   wire [31:0] asked = now_q.data[3:0];
   wire wrong = asked > 32'(most_q[now_info.map]);  // longer than keys are
 
@@ -108,8 +111,8 @@ module map_prefixes
     unique case (state_q)
       Pass: begin
         out = in;
-        out_valid = in_valid && !ours;
-        in_pop = in_valid && (ours || out_ready);
+        out_valid = in_valid && !in_asks;
+        in_pop = in_valid && (in_asks || out_ready);
       end
       Second: in_pop = in_valid;
       Which: begin
@@ -171,7 +174,7 @@ module map_prefixes
         two_q <= !in.key_end;
         ended_q <= in.last;
         count_q <= '0;
-        if (in_valid && ours) state_q <= in.key_end ? Which : Second;
+        if (in_valid && in_asks) state_q <= in.key_end ? Which : Second;
       end
       Second: begin
         second_q <= in.data;
