@@ -94,14 +94,7 @@ module map_cache
   } state_e;
 
   (* ram_style = "distributed" *) holds_t holds[Lines];
-  (* ram_style = "distributed" *) logic dirty[2][Lines];
-  initial begin
-    for (int unsigned l = 0; l < Lines; l++) begin
-      holds[l] = '0;
-      dirty[0][l] = 1'b0;
-      dirty[1][l] = 1'b0;
-    end
-  end
+  initial for (int unsigned l = 0; l < Lines; l++) holds[l] = '0;
 
   function automatic index_t index_of(at_t row);
     return row[AtW-1:InW];
@@ -114,9 +107,6 @@ module map_cache
     wire holds_t here = holds[index_of(look_row[l])];
     always_ff @(posedge clk) look_absent[l] <= here != {1'b0, tag_of(look_row[l])};
   end
-  for (genvar h = 0; h < 2; h++) begin : gen_written
-    always_ff @(posedge clk) if (written[h]) dirty[h][written_at[h][AtW-1:InW]] <= !written_fill;
-  end
   wire holds_t put_here = holds[index_of(put_row)];
   assign put_absent = put_here != {1'b0, tag_of(put_row)};
 
@@ -125,8 +115,15 @@ module map_cache
   tag_t tag_q;
   holds_t old_q;
   logic blank_q, dirty_q;
+  logic [1:0] dirty;             // the line that gives way: its halves were written
   logic [InW:0] asked_q, moved_q;  // rows that were asked for, that have come
   assign busy = state_q != Idle;
+  for (genvar h = 0; h < 2; h++) begin : gen_written
+    (* ram_style = "distributed" *) logic marks[Lines];
+    initial for (int unsigned l = 0; l < Lines; l++) marks[l] = 1'b0;
+    always_ff @(posedge clk) if (written[h]) marks[written_at[h][AtW-1:InW]] <= !written_fill;
+    assign dirty[h] = marks[index_q];
+  end
 
   wire ends = state_q == Settle && moved_q == '0;
   wire begins = state_q == Idle && want;
@@ -173,7 +170,7 @@ module map_cache
         if (want) state_q <= Drain;
       end
       Drain: begin
-        dirty_q <= !old_q.none && (dirty[0][index_q] || dirty[1][index_q]);
+        dirty_q <= !old_q.none && dirty != '0;
         moved_q <= moved_q - 1'b1;
         if (moved_q == '0) begin
           moved_q <= '0;
