@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import heapq
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -1108,11 +1109,12 @@ GET, SET, RESPONSE = 1, 2, 3
 
 
 class Cache:
-    """Answers with what the store said last; nothing that a SET has changed, or that nobody asked for in a minute."""
+    """Answers with what the store said first since two seconds behind the last SET, unless nobody asked for it in a minute."""
 
     def __init__(self) -> None:
         self.cached: dict[bytes, bytes] = {}
         self.last: Counter = Counter()
+        self.changed: dict[bytes, int] = {}
 
     def __call__(self, time: int, port: int, packet: Packet) -> Answer:
         load = bytes(packet[UDP].payload)
@@ -1120,9 +1122,10 @@ class Cache:
         if key in self.cached and time >= self.last[key] + 60 * S:
             del self.cached[key]
         if port == 1 and packet[UDP].sport == 11211 and kind == RESPONSE:
-            self.cached[key], self.last[key] = load[12:20], time
-        elif port == 0 and packet[UDP].dport == 11211 and key in self.cached:
-            if kind == GET:
+            if key not in self.cached and time >= self.changed.get(key, -2 * S) + 2 * S:
+                self.cached[key], self.last[key] = load[12:20], time
+        elif port == 0 and packet[UDP].dport == 11211:
+            if kind == GET and key in self.cached:
                 self.last[key] = time
                 answer = changed(
                     packet, eth_src=packet.dst, eth_dst=packet.src, ip_src=packet[IP].dst, ip_dst=packet[IP].src
@@ -1131,16 +1134,17 @@ class Cache:
                 answer[UDP].payload = Raw(words(RESPONSE) + key + self.cached[key])
                 return out(0), answer
             if kind == SET:
-                del self.cached[key]
+                self.cached.pop(key, None)
+                self.changed[key] = time
         return out(port ^ 1), packet
 
 
 def lookups() -> Iterable[Step]:
     chance, time = random.Random(14), 0
     for _ in range(1500):
-        time += 1 if chance.random() < 0.95 else chance.choice((29, 30, 60)) * S
+        time += 1 if chance.random() < 0.8 else chance.choice((1, 2, 2, 29, 30, 60)) * S
         load = words(
-            chance.choice((GET, GET, SET, RESPONSE)),
+            chance.choice((GET, GET, GET, SET, RESPONSE, RESPONSE)),
             0,
             chance.randint(0, 5),
             chance.getrandbits(32),
@@ -1153,9 +1157,69 @@ def lookups() -> Iterable[Step]:
             yield time, 0, udp("10.0.0.1", "10.0.0.9", other, store, load)
 
 
+def lookup(kind: int, key: int) -> Packet:
+    return udp("10.0.0.1", "10.0.0.9", 4000, 11211, words(kind, 0, key, 0, 0))
+
+
 def test_kvs_cache() -> None:
     seen = play("kvs_cache", Cache(), lookups())
     assert min(seen.values()) > 100
+
+
+class Network:
+    """Clients and a store with the cache between them; messages overtake each other, and get lost. Values are versions, which the store gives with each SET."""
+
+    def __init__(self, chance: random.Random, cache: Soft) -> None:
+        self.chance, self.cache = chance, cache
+        self.stored: Counter[int] = Counter()
+        self.confirmed: Counter[int] = Counter()
+        # Of each request, by its client's port: what it is, its key, and what was confirmed when it was made.
+        self.asked: list[tuple[int, int, int]] = []
+        # When, in which order of those at one time, to whom, and what.
+        self.coming: list[tuple[int, int, str, Packet]] = []
+        self.sent = self.hits = 0
+
+    def send(self, time: int, to: str, packet: Packet) -> None:
+        self.sent += 1
+        if self.chance.random() < 0.97:
+            late = self.chance.choice((10, 1000, self.chance.randrange(S)))
+            heapq.heappush(self.coming, (time + late, self.sent, to, packet))
+
+    def ask(self, time: int, kind: int, key: int) -> None:
+        self.asked.append((kind, key, self.confirmed[key]))
+        port = len(self.asked) - 1
+        self.send(time, "cache 0", udp("10.0.0.1", "10.0.0.9", port, 11211, words(kind, 0, key, 0, 0)))
+
+    def take(self, time: int, to: str, packet: Packet) -> None:
+        load = bytes(packet[UDP].payload)
+        kind, key, version = (int.from_bytes(load[at : at + 4], "big") for at in (0, 8, 16))
+        if to == "store":
+            self.stored[key] += kind == SET
+            load = words(RESPONSE, 0, key, 0, self.stored[key])
+            self.send(time, "cache 1", udp("10.0.0.9", "10.0.0.1", 11211, packet[UDP].sport, load))
+        elif to == "client":
+            kind, key, confirmed = self.asked[packet[UDP].dport]
+            assert version >= confirmed, f"key {key} at {time}"
+            if kind == SET:
+                self.confirmed[key] = max(self.confirmed[key], version)
+        else:
+            verdict, left = self.cache.run(bytes(packet), int(to[-1]), time)
+            self.hits += (to, verdict) == ("cache 0", out(0))
+            self.send(time, "client" if verdict == out(0) else "store", Ether(left))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kvs_cache_gives_nothing_older_than_was_confirmed(seed: int) -> None:
+    chance, time = random.Random(seed), 0
+    with Soft(PROGRAMS / "kvs_cache.efsm") as soft:
+        network = Network(chance, soft)
+        for _ in range(2000):
+            time += chance.choice((1, 1000, 100_000, S))
+            while network.coming and network.coming[0][0] <= time:
+                at, _, to, packet = heapq.heappop(network.coming)
+                network.take(at, to, packet)
+            network.ask(time, SET if chance.random() < 0.15 else GET, chance.choice((1, 2)))
+    assert network.hits > 100 and network.stored.total() > 200
 
 
 # --- No room ---
@@ -1173,6 +1237,7 @@ NO_ROOM: list[tuple[str, int, Packet, Packet, tuple]] = [
     ("super_spreader", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.2", "9.9.9.9", 1, 1), PASS),
     ("quota", 1, udp("10.0.0.1", "9.9.9.9", 1, 1), udp("10.0.0.2", "9.9.9.9", 1, 1), out(0)),
     ("paxos_acceptor", 0, message(P2A, 1, 1, 0, 0, 7), message(P2A, 2, 1, 0, 0, 7), out(1)),
+    ("kvs_cache", 0, lookup(SET, 1), lookup(SET, 2), out(1)),
     ("tcp_tracking", 1, tcp("10.0.0.1", "9.9.9.9", 1, 1), tcp("10.0.0.1", "9.9.9.9", 2, 1), PASS),
 ]
 
