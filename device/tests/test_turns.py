@@ -59,6 +59,43 @@ def test_a_firewall_sees_questions_before_answers(capture: str, sides: Sides, ta
     assert (blocked > 0) == (sides[0] == "inside")
 
 
+COUNTS = """
+#include <packet.h>
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __type(key, __u32);
+  __type(value, __u32);
+  __uint(max_entries, 1);
+} counts SEC(".maps");
+
+SEC("xdp") int count(struct xdp_md *ctx) {
+  __u32 *words = frame_start(ctx), zero = 0;
+  if ((void *)(words + 4) > frame_end(ctx)) return XDP_DROP;
+  __u32 *count = bpf_map_lookup_elem(&counts, &zero);
+  if (!count) return XDP_DROP;
+  __u32 before = *count, mixed = words[0];
+#pragma clang loop unroll(disable)
+  for (int i = 0; i < 300; i++) mixed = (mixed ^ mixed >> 7) * 1664525 + 1013904223;
+  *count = before + 1;
+  words[2] = before;
+  words[3] = mixed;
+  return XDP_TX;
+}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_frame_waits_until_the_one_before_has_left(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    """A program takes longer over a frame than the card looks for one, and counts without an atomic operation."""
+    (tmp_path / "count.c").write_text(COUNTS)
+    with Device.open(make_design(tmp_path / "count.c", units=1, engine="xdp"), target=target) as card:
+        card.send([bytes([n]) * 60 for n in range(6)])
+        left = [frame.data for frame in card.run(rate="turns").frames]
+    assert [data[8:12] for data in left] == [n.to_bytes(4, "little") for n in range(6)]
+    assert [data[0] for data in left] == list(range(6))
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_frames_that_do_not_leave_are_lost_in_their_own_run(target: str, make_design: DesignMaker) -> None:
     """No unit takes frames: each of them enters all the same, and none is left for the next run."""

@@ -163,16 +163,16 @@ async def keeps_what_it_is_told(dut: Any) -> None:
     """The frame says what to do: update or delete under its key of 20 bytes, which stands on the stack behind a pointer, or look it up in the
     stack's window; the value's address, or Linux' error, comes back in the frame. One frame at a time: so plain Python can say what."""
     card = Card(dut)
-    # Stack: the key from byte 3 of its second 8 on, 20 bytes; the value of 56 bytes is in the packet, from byte 33 on.
+    # Stack: the key from byte 3 of its second 8 on, 20 bytes, and others behind it; the value of 56 bytes is in the packet, from byte 33 on.
     copy = [
-        row(load(0, 4, 8), load(0, 12, 8), load(0, 20, 4), load(0, 0, 1), window=DATA),
+        row(load(0, 4, 8), load(0, 12, 8), load(0, 20, 8), load(0, 0, 1), window=DATA),
         row(
             store(0, 11, 8, stack=True),
             store(8, 19, 8, stack=True),
             add(1, isa.SOURCE_STACK, 11 - 512),
             window=control(word=0),
         ),
-        row(store(16, 27, 4, stack=True), Lane(), load(1, 1, 1), Lane(), window=control(isa.SOURCE_DATA, word=0)),
+        row(store(16, 27, 8, stack=True), Lane(), load(1, 1, 1), Lane(), window=control(isa.SOURCE_DATA, word=0)),
         row(Lane(), add(1, isa.SOURCE_STACK, 11 - 512), add(2, isa.SOURCE_DATA, 33), window=0),
         row(
             Lane(opcode("cmp.eq", True), a=24, imm=1),
@@ -201,7 +201,7 @@ async def keeps_what_it_is_told(dut: Any) -> None:
             rng.choice(keys),
             rng.randbytes(56),
         )
-        frame = bytes([what, flags]) + bytes(2) + key + bytes(9) + value + bytes(4)
+        frame = bytes([what, flags]) + bytes(2) + key + rng.randbytes(9) + value + bytes(4)
         card.sent.clear()
         await exchange(card, [frame])
         answer = int.from_bytes(card.sent[0].data[24:32], "little")
