@@ -71,7 +71,10 @@ fn all_that_is_limited_is_counted() {
 fn how_far_frames_of_a_flow_are_apart_is_said() {
     let of = |text: &str| compile("x.efsm", text).unwrap().explain().lines().next().unwrap().to_owned();
     let keeps = "element e { key ip.src flow n udp => n = n + 1 }";
-    assert_eq!(of(keeps), "element e: key ip.src, 1 states; frames of one flow 2 cycles apart, others every cycle");
+    assert_eq!(
+        of(keeps),
+        "element e: key ip.src (32 bits), 1 states; frames of one flow 2 cycles apart, others every cycle"
+    );
     let evicts = keeps.replace("udp", "table 9 evict lowest udp");
     assert!(
         of(&evicts).ends_with("others every cycle; frames of a flow without a context 6 cycles apart, as it evicts")
