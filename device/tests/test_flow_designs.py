@@ -153,7 +153,7 @@ def test_blocks_follow_each_other_with_metadata(tmp_path: Path, make_design: Des
 
 def test_another_program_from_the_command_line(tmp_path: Path, make_design: DesignMaker) -> None:
     design = with_inline(make_design(FORWARD, units=1), gate="element gate { ip => drop }")
-    (tmp_path / "open.efsm").write_text("element gate { ip => port 9 }")
+    (tmp_path / "open.efsm").write_text("element gate { ip => port 1 }")
     steps: list[Step] = [(0, 0, udp("10.0.0.1", "10.0.0.2", 1, 2))]
     assert play(design, steps, tmp_path).result["drops"] == {"blocked": 1}
     for program in (f"gate={tmp_path / 'open.efsm'}", tmp_path / "open.efsm"):
@@ -166,8 +166,8 @@ def test_another_program_from_the_command_line(tmp_path: Path, make_design: Desi
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        ("element gate { ip => port 11 }", "refused"),
-        ("element gate { ip => port 3 }", "refused"),
+        ("element gate { ip => port ip.ttl }", "refused"),
+        ("element gate { ip => port l4.dport }", "refused"),
         ("element gate { ip => host }", None),
     ],
 )
