@@ -19,6 +19,8 @@ ECHO = """
             while data := self.request.recv(65536):
                 self.request.sendall(data)
     socketserver.ThreadingTCPServer.allow_reuse_address = True
+    # All who come at once find room: one whose handshake ends at a full queue under SYN cookies waits for ever for the first line.
+    socketserver.ThreadingTCPServer.request_queue_size = 64
     server = socketserver.ThreadingTCPServer((sys.argv[1], int(sys.argv[2])), Echo)
     server.daemon_threads = True
     print("ready", flush=True)
@@ -27,7 +29,7 @@ ECHO = """
 
 # Sends bytes over so many connections at once, and prints for each how the server saw it and whether all came back.
 CLIENTS = """
-    import random, socket, sys, threading
+    import concurrent.futures, random, socket, sys, threading
     print("ready", flush=True)
     address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     def talk(number):
@@ -42,9 +44,8 @@ CLIENTS = """
             # In one piece: threads write side by side.
             sys.stdout.write(f"{sock.getsockname()[1]} {seen} {same}\\n")
             sys.stdout.flush()
-    threads = [threading.Thread(target=talk, args=(number,)) for number in range(count)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        list(pool.map(talk, range(count)))
 """
 
 # How many connections come about, one after the other to ports of an address, each within so many seconds.
