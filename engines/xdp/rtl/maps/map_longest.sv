@@ -20,6 +20,7 @@ module map_longest
     output reply_t out
 );
   typedef struct packed {
+    logic        found;   // one of them; kept beside its value, so that nobody waits for 64 bits
     logic [63:0] value;   // of the longest one; 0: none was found
     length_t     length;
     logic [7:0]  came;
@@ -32,17 +33,18 @@ module map_longest
   logic [Lookups-1:0] open_q;  // some of its probes have come
   wire [$clog2(Lookups)-1:0] at = {in.port, in.ctx};
   found_t so_far, now;
-  logic whole;
+  logic finds, better, whole;
 
   always_comb begin
-    so_far = open_q[at] ? kept[at] : '0;
-    now = so_far;
+    so_far = kept[at];
+    if (!open_q[at]) {so_far.found, so_far.came, so_far.probes} = '0;
+    finds = in.value != '0;
+    better = !so_far.found || (finds && in.length > so_far.length);
+    now.found = so_far.found || finds;
+    now.value = better ? in.value : so_far.value;
+    now.length = better ? in.length : so_far.length;
     now.came = so_far.came + 1'b1;
-    if (in.probes != '0) now.probes = in.probes;
-    if (in.value != '0 && (so_far.value == '0 || in.length > so_far.length)) begin
-      now.value = in.value;
-      now.length = in.length;
-    end
+    now.probes = in.probes != '0 ? in.probes : so_far.probes;
     whole = now.came == now.probes;
   end
 
