@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 from netns import LEFT, RIGHT, Net, Up, finish
@@ -107,6 +108,30 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
     up.ctl("flow", "set", "assign", "next_port=40000")
     (line,) = finish(net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "1")).splitlines()
     assert line.split()[1:] == ["203.0.113.1", "40000", "True"]
+    up.stop()
+
+
+def test_tcp_through_tracking(net: Net, tmp_path: Path) -> None:
+    """The numbers of kernels' connections are right from SYN to FIN, nothing of them is lost; nobody connects from outside."""
+    up = Up(net, tmp_path, ROOT / "designs/tcp.toml")
+    net.python(LEFT, ECHO, "10.0.0.1", "8000")
+    net.python(RIGHT, ECHO, "10.0.0.2", "8000")
+    lines = [line.split() for line in finish(net.python(RIGHT, CLIENTS, "10.0.0.1", "8000", "20")).splitlines()]
+    assert len(lines) == 20 and all(inside == seen and same == "True" for inside, _, seen, same in lines)
+    assert up.status()["drops"].get("blocked", 0) == 0
+    # What the card counted is what the ends sent: a SYN, the bytes, a FIN. Servers end a little behind their clients.
+    deadline = time.monotonic() + 10
+    while {context["state"] for context in flow(up, "dump", "tracking.windows")} != {"DONE"}:
+        assert time.monotonic() < deadline
+    ends = {context["key"]["l4.dport"]: context["registers"] for context in flow(up, "dump", "tracking.windows")}
+    begins = {context["key"]["l4.dport"]: context["registers"] for context in flow(up, "dump", "tracking.handshake")}
+    assert set(ends) == set(begins) == {int(inside) for inside, _, _, _ in lines}
+    for port in ends:
+        assert (ends[port]["inside_end"] - begins[port]["first"]) % 2**32 == 1 + 200_000 + 1
+        told = len(f"10.0.0.2 {port}\n")
+        assert (ends[port]["outside_end"] - begins[port]["outside_next"]) % 2**32 == told + 200_000 + 1
+    assert connects(net, LEFT, "10.0.0.2", 8000) == 0
+    assert up.status()["drops"]["blocked"] > 0
     up.stop()
 
 
