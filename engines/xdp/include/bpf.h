@@ -7,10 +7,15 @@ typedef unsigned char __u8;
 typedef unsigned short __u16;
 typedef unsigned int __u32;
 typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef signed short __s16;
 typedef signed int __s32;
 typedef signed long long __s64;
 typedef __u16 __be16;
 typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u16 __sum16;
+typedef __u32 __wsum;
 
 #define SEC(name) __attribute__((section(name), used))
 #define __always_inline inline __attribute__((always_inline))
@@ -21,10 +26,20 @@ typedef __u32 __be32;
 #define __type(name, value) __typeof__(value) *name
 #define __array(name, value) __typeof__(value) *name[]
 
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+
 #define bpf_htons(x) __builtin_bswap16(x)
 #define bpf_ntohs(x) __builtin_bswap16(x)
 #define bpf_htonl(x) __builtin_bswap32(x)
 #define bpf_ntohl(x) __builtin_bswap32(x)
+#define bpf_cpu_to_be16(x) bpf_htons(x)
+#define bpf_be16_to_cpu(x) bpf_ntohs(x)
+#define bpf_cpu_to_be32(x) bpf_htonl(x)
+#define bpf_be32_to_cpu(x) bpf_ntohl(x)
+#define bpf_cpu_to_be64(x) __builtin_bswap64(x)
+#define bpf_be64_to_cpu(x) __builtin_bswap64(x)
 
 enum xdp_action { XDP_ABORTED, XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT };
 
@@ -59,20 +74,56 @@ enum bpf_map_type {
 enum { BPF_ANY, BPF_NOEXIST, BPF_EXIST };
 enum { BPF_F_NO_PREALLOC = 1 };
 
+/* Flags of redirects, of events, of ring buffers. */
+enum { BPF_F_INGRESS = 1, BPF_F_BROADCAST = 8, BPF_F_EXCLUDE_INGRESS = 16 };
+#define BPF_F_INDEX_MASK 0xFFFFFFFFULL
+#define BPF_F_CURRENT_CPU BPF_F_INDEX_MASK
+#define BPF_F_CTXLEN_MASK (0xFFFFFULL << 32)
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+enum { BPF_RB_AVAIL_DATA, BPF_RB_RING_SIZE, BPF_RB_CONS_POS, BPF_RB_PROD_POS };
+
+enum { AF_INET = 2, AF_INET6 = 10 };
+
 /* What bpf_fib_lookup takes and gives. */
 struct bpf_fib_lookup {
   __u8 family;
   __u8 l4_protocol;
   __be16 sport;
   __be16 dport;
-  __u16 tot_len;
+  union {
+    __u16 tot_len;
+    __u16 mtu_result;
+  };
   __u32 ifindex;
-  __be32 flowinfo; /* of IPv4, the type of service */
-  __be32 ipv4_src, src_rest[3];
-  __be32 ipv4_dst, dst_rest[3];
-  __be16 vlan_proto, vlan_tci;
+  union {
+    __u8 tos;
+    __be32 flowinfo;
+    __u32 rt_metric;
+  };
+  union {
+    __be32 ipv4_src;
+    __u32 ipv6_src[4];
+  };
+  union {
+    __be32 ipv4_dst;
+    __u32 ipv6_dst[4];
+  };
+  __be16 h_vlan_proto;
+  __be16 h_vlan_TCI;
   __u8 smac[6];
   __u8 dmac[6];
+};
+enum { BPF_FIB_LOOKUP_DIRECT = 1, BPF_FIB_LOOKUP_OUTPUT = 2, BPF_FIB_LOOKUP_SKIP_NEIGH = 4 };
+enum {
+  BPF_FIB_LKUP_RET_SUCCESS,
+  BPF_FIB_LKUP_RET_BLACKHOLE,
+  BPF_FIB_LKUP_RET_UNREACHABLE,
+  BPF_FIB_LKUP_RET_PROHIBIT,
+  BPF_FIB_LKUP_RET_NOT_FWDED,
+  BPF_FIB_LKUP_RET_FWD_DISABLED,
+  BPF_FIB_LKUP_RET_UNSUPP_LWT,
+  BPF_FIB_LKUP_RET_NO_NEIGH,
+  BPF_FIB_LKUP_RET_FRAG_NEEDED,
 };
 
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;

@@ -4,12 +4,29 @@
 
 #include "bpf.h"
 
-enum { ETH_P_IP = 0x0800, ETH_P_8021Q = 0x8100, ETH_P_8021AD = 0x88A8, ETH_P_IPV6 = 0x86DD };
-enum { IPPROTO_ICMP = 1, IPPROTO_IPIP = 4, IPPROTO_TCP = 6, IPPROTO_UDP = 17, IPPROTO_IPV6 = 41, IPPROTO_ICMPV6 = 58 };
+enum { ETH_ALEN = 6, ETH_HLEN = 14 };
+enum { ETH_P_IP = 0x0800, ETH_P_ARP = 0x0806, ETH_P_8021Q = 0x8100, ETH_P_8021AD = 0x88A8, ETH_P_IPV6 = 0x86DD };
+enum {
+  IPPROTO_HOPOPTS = 0,
+  IPPROTO_ICMP = 1,
+  IPPROTO_IPIP = 4,
+  IPPROTO_TCP = 6,
+  IPPROTO_UDP = 17,
+  IPPROTO_IPV6 = 41,
+  IPPROTO_ROUTING = 43,
+  IPPROTO_FRAGMENT = 44,
+  IPPROTO_GRE = 47,
+  IPPROTO_ESP = 50,
+  IPPROTO_AH = 51,
+  IPPROTO_ICMPV6 = 58,
+  IPPROTO_NONE = 59,
+  IPPROTO_DSTOPTS = 60,
+  IPPROTO_SCTP = 132,
+};
 
 struct ethhdr {
-  __u8 h_dest[6];
-  __u8 h_source[6];
+  __u8 h_dest[ETH_ALEN];
+  __u8 h_source[ETH_ALEN];
   __be16 h_proto;
 } __attribute__((packed));
 
@@ -26,7 +43,7 @@ struct iphdr {
   __be16 frag_off;
   __u8 ttl;
   __u8 protocol;
-  __u16 check;
+  __sum16 check;
   __be32 saddr;
   __be32 daddr;
 };
@@ -34,9 +51,16 @@ struct iphdr {
 struct in6_addr {
   __be32 words[4];
 };
+#define s6_addr32 words
 
 struct ipv6hdr {
-  __be32 flow;
+  union {
+    __be32 flow;
+    struct {
+      __u8 priority : 4, version : 4;
+      __u8 flow_lbl[3];
+    };
+  };
   __be16 payload_len;
   __u8 nexthdr;
   __u8 hop_limit;
@@ -47,16 +71,31 @@ struct ipv6hdr {
 struct icmphdr {
   __u8 type;
   __u8 code;
-  __u16 checksum;
-  __be16 id;
-  __be16 mtu;
+  __sum16 checksum;
+  union {
+    struct {
+      __be16 id;
+      __be16 mtu;
+    };
+    union {
+      struct {
+        __be16 id;
+        __be16 sequence;
+      } echo;
+      __be32 gateway;
+      struct {
+        __be16 unused;
+        __be16 mtu;
+      } frag;
+    } un;
+  };
 };
 
 struct udphdr {
   __be16 source;
   __be16 dest;
   __be16 len;
-  __u16 check;
+  __sum16 check;
 };
 
 struct tcphdr {
@@ -71,7 +110,7 @@ struct tcphdr {
     };
   };
   __be16 window;
-  __u16 check;
+  __sum16 check;
   __be16 urg_ptr;
 };
 

@@ -17,8 +17,6 @@ struct tunnel {
   __u8 mac[6];
 };
 
-enum { AF_INET = 2, AF_INET6 = 10 };
-
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __type(key, struct service);

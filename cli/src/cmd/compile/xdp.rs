@@ -255,7 +255,7 @@ fn explain(object: &Object, Accepted { program, facts, placement, beyond, .. }: 
         println!("  map {}: {}", map.name, map_line(map));
     }
     let checks = facts.insns.iter().filter(|insn| insn.branch.is_some_and(|branch| branch.packet.is_some())).count();
-    println!("  {} of the packet's end", counted(checks, "check"));
+    println!("  {} of the packet's end for a number of bytes that is always the same", counted(checks, "check"));
     let unreached = facts.unreached(&program.code);
     if let Some(first) = unreached.first() {
         let place = program.place(*first);

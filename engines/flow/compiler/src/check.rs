@@ -266,7 +266,7 @@ impl Checker<'_> {
             }
             syntax::Operand::Masked(_, _, span) => self.fault(
                 *span,
-                "a mask goes with a field and a number only; take the field into a register with `NAME = FIELD & MASK`",
+                "a mask goes with a field and a number only; here a register can take its place that an earlier frame has set, or meta0, which an element in front has set to `FIELD & MASK`",
             ),
             syntax::Operand::Number(number, span) => {
                 self.fits(*number, *span, 32).map(|value| Operand::Constant(value as u32))
@@ -597,7 +597,7 @@ impl Checker<'_> {
             return self.unknown(name, "register or field", known, "registers are declared with `flow` or `global`");
         };
         if !field.can_be_set() {
-            let message = format!("`{}` cannot be set; language.md says which fields can", name.text);
+            let message = format!("`{}` cannot be set; lib/headers/fields.md says which fields can", name.text);
             return self.fault(name.span, message);
         }
         Some(field)

@@ -325,7 +325,7 @@ impl Parser {
                 Ok(Operand::Name(name))
             }
             Token::Sign("(") => {
-                let message = "there are no parentheses, as an expression is one operation; let an element in front work out the inner one, into `meta0`";
+                let message = "there are no parentheses: an expression is one operation, so let an element in front work out the inner one, into `meta0`; of tests that are alternatives each takes a row";
                 Err(Fault::new(start, message))
             }
             _ => self.number("a field, a register or a number").map(|(number, span)| Operand::Number(number, span)),

@@ -96,7 +96,7 @@ impl fmt::Display for HostError {
             ),
             HostError::Differs { element, what } => write!(
                 f,
-                "element {element} has other {what} in the new program; its contexts would mean nothing there, so load that as a new chain"
+                "element {element} has other {what} in the new program; its contexts would mean nothing there, so start the card anew with it"
             ),
         }
     }

@@ -195,7 +195,12 @@ impl Paths<'_> {
                 let Value::Pointer(pointer) = value else {
                     return Err(wrong(if arg == Arg::Key { "a pointer to the key" } else { "a pointer to the value" }));
                 };
-                self.memory(call, index, &pointer, bytes, Use::Read)?;
+                self.memory(call, index, &pointer, bytes, Use::Read).map_err(|rule| match rule {
+                    Rule::StackBounds { offset, bytes } => {
+                        Rule::ShortArgument { what: if arg == Arg::Key { "key" } else { "value" }, offset, bytes }
+                    }
+                    other => other,
+                })?;
             }
             Arg::Read | Arg::ReadOrNull | Arg::ReadWrite | Arg::Write => {
                 let Some(Value::Pointer(pointer)) = Some(value).filter(|_| !null(&value)) else {

@@ -51,6 +51,11 @@ pub enum Rule {
     )]
     PacketBounds { first: i64, last: i64, known: Known, pointer: &'static str, needed: i64 },
     #[error(
+        "this pointer may be up to {0} bytes into the packet, more than any packet has, and no check of the packet's end counts there; bound the \
+         loop that moves it (`for (int i = 0; i < 64; i++)`), or mask what is added"
+    )]
+    PacketFar(i64),
+    #[error(
         "this may be before the packet's beginning, by an offset of {0} or less; check that the offset is not negative"
     )]
     PacketBefore(i64),
@@ -59,6 +64,10 @@ pub enum Rule {
          variable smaller"
     )]
     StackBounds { offset: String, bytes: i64 },
+    #[error(
+        "the map's {what} has {bytes} bytes, more than there are on the stack from this pointer on (offset {offset}); give the address of a variable of that size"
+    )]
+    ShortArgument { what: &'static str, offset: String, bytes: i64 },
     #[error("{bytes} bytes at offset {offset} of the stack are not aligned; align the variable to its size")]
     StackAlign { offset: i64, bytes: u32 },
     #[error(

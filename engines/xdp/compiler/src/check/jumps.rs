@@ -11,7 +11,7 @@ use super::value::{Gone, Pointer, Region, Value};
 use crate::insn::{Cond, Operand, Reg, Width};
 
 /// No packet is longer, for Linux' verifier.
-const MAX_PACKET: i64 = 0xffff;
+pub(super) const MAX_PACKET: i64 = 0xffff;
 
 impl Paths<'_> {
     pub(super) fn jump_if(

@@ -3,6 +3,7 @@
 
 use super::arith::extend;
 use super::error::{Known, Rule};
+use super::jumps::MAX_PACKET;
 use super::paths::Paths;
 use super::scalar::Scalar;
 use super::state::{Byte, PlaceOf, STACK_BYTES, StackSlot, slot_of};
@@ -364,8 +365,12 @@ fn in_packet(pointer: &Pointer, offset: i64, bytes: u32) -> Result<(), Rule> {
     }
     let first = pointer.offset + offset;
     let end = first + i64::from(bytes);
+    let furthest = end.saturating_add(i64::try_from(pointer.variable.wide.umax).unwrap_or(i64::MAX));
     if first < 0 {
         return Err(Rule::PacketBefore(first));
+    }
+    if end > pointer.proven.into() && furthest > MAX_PACKET && pointer.region == Region::Packet {
+        return Err(Rule::PacketFar(furthest));
     }
     if end > pointer.proven.into() {
         let pointer_name = match (pointer.region, pointer.id) {

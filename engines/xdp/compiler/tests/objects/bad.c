@@ -89,6 +89,10 @@ ASM(other_wrong_way,
 /* refused: and nothing says that they are there */
 ASM(not_before_the_end,
     "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; if r2 > r3 goto 1f; r0 = *(u8 *)(r2 + 0); 1: exit;")
+/* refused: this pointer may be up to 65549 bytes into the packet, more than any packet has */
+ASM(far_in_packet,
+    "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r4 = *(u32 *)(r1 + 12); r4 &= 0xffff; r0 = 1; r2 += r4; r5 = r2; r5 += 14;"
+    "if r5 > r3 goto 1f; r0 = *(u8 *)(r2 + 13); 1: exit;")
 /* refused: this may be before the packet's beginning, by an offset of -1 */
 ASM(before, "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; r4 = r2; r4 += 14; if r4 > r3 goto 1f;"
             "r0 = *(u8 *)(r2 - 1); 1: exit;")
@@ -141,6 +145,8 @@ ASM(unset_stack_for_helper, "*(u32 *)(r10 - 4) = 0; r1 = %[hash] ll; r2 = r10; r
 ASM(unset_stack, "r0 = *(u64 *)(r10 - 8); exit;")
 /* refused: 8 bytes at offset -520 of the stack are outside its 512 bytes */
 ASM(deep, "*(u64 *)(r10 - 520) = 0; r0 = 0; exit;")
+/* refused: the map's key has 8 bytes, more than there are on the stack from this pointer on (offset -4); give the address of a variable */
+ASM(short_key, "*(u32 *)(r10 - 4) = 0; r1 = %[hash] ll; r2 = r10; r2 += -4; call 1; r0 = 0; exit;", M(hash))
 /* refused: 1 bytes at offset 0 of the stack are outside */
 ASM(above, "*(u8 *)(r10 + 0) = 0; r0 = 0; exit;")
 /* refused: 4 bytes at offset -6 of the stack are not aligned */
