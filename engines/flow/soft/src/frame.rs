@@ -131,7 +131,7 @@ impl Word {
 
     /// Its value in a frame that has it; in others any.
     #[inline]
-    pub fn read(self, frame: &Frame, known: &Known) -> u64 {
+    pub fn read(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),
             _ => self.read_any(frame, known),
@@ -139,7 +139,7 @@ impl Word {
     }
 
     /// Apart, so that the usual case is short.
-    fn read_any(self, frame: &Frame, known: &Known) -> u64 {
+    fn read_any(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),
             Word::Port => frame.arrival.port.into(),
