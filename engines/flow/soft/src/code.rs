@@ -289,14 +289,12 @@ impl Code {
         })
     }
 
-    /// What the functions give: all of them read what the row has found.
+    /// Calculates its functions: all of them read what the row has found.
     #[inline]
-    pub fn results(&self, frame: &Frame, known: &Known, before: Registers) -> Results {
-        let mut results = [0; _];
+    pub fn calculate(&self, frame: &Frame, known: &Known, before: Registers, results: &mut Results) {
         for (result, work) in results.iter_mut().zip(&self.functions) {
             *result = work.result(frame, known, before);
         }
-        results
     }
 
     /// Sets the registers.

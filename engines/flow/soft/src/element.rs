@@ -56,6 +56,8 @@ pub struct Parts {
     pub initial: [u32; REGISTERS],
     pub globals: [u32; GLOBALS],
     pub counters: Counters,
+    /// What the functions of the row gave that was taken last.
+    results: Results,
 }
 
 impl Element {
@@ -63,8 +65,8 @@ impl Element {
         let capacity = source.capacity.unwrap_or(contexts) as usize;
         let contexts = match &source.key {
             None => Contexts::None,
-            Some(key) if key.bytes() <= 16 => Contexts::Short(Packing::new(key), Table::new(capacity, seed)),
-            Some(key) => Contexts::Long(Packing::new(key), Table::new(capacity, seed)),
+            Some(key) if key.bytes() <= 16 => Contexts::Short(Packing::new(key, 2), Table::new(capacity, seed)),
+            Some(key) => Contexts::Long(Packing::new(key, 5), Table::new(capacity, seed)),
         };
         let mut parts = Parts {
             rows: Rows::new(source),
@@ -72,6 +74,7 @@ impl Element {
             initial: [0; REGISTERS],
             globals: [0; GLOBALS],
             counters: Counters { rows: vec![0; source.rows.len()], ..Counters::default() },
+            results: [0; _],
         };
         parts.initial.iter_mut().zip(&source.registers).for_each(|(to, from)| *to = from.initial);
         parts.globals.iter_mut().zip(&source.globals).for_each(|(to, from)| *to = from.initial);
@@ -146,7 +149,7 @@ impl Parts {
             let mut flow = self.initial;
             let mut bits = self.rows.bits(frame, known);
             bits.parts |= 1 << NEW;
-            let Some((at, results)) = self.take(0, bits, frame, known, &mut flow) else {
+            let Some(at) = self.take(0, bits, frame, known, &mut flow) else {
                 known.next += 1;
                 continue;
             };
@@ -155,7 +158,7 @@ impl Parts {
                 let time = frame.arrival.time;
                 events.push(event::<0>(EventKind::Notified, number, time, &[], &State::new(self.initial)));
             }
-            leave(row, frame, known, &results, Registers { flow: &flow, globals: &self.globals });
+            leave(row, frame, known, &self.results, Registers { flow: &flow, globals: &self.globals });
         }
     }
 
@@ -224,13 +227,13 @@ impl Parts {
                 &mut fresh
             }
         };
-        let Some((at, results)) = self.take(context.state, bits, frame, known, &mut context.registers) else {
+        let Some(at) = self.take(context.state, bits, frame, known, &mut context.registers) else {
             known.next += 1;
             return;
         };
         let row = &self.rows.rows[at];
         row.keep(context, time);
-        leave(row, frame, known, &results, Registers { flow: &context.registers, globals: &self.globals });
+        leave(row, frame, known, &self.results, Registers { flow: &context.registers, globals: &self.globals });
         let notified = row.notify.then(|| event(EventKind::Notified, number, time, &key, context));
         match place {
             Some(at) if row.after == After::Forget => table.remove(at),
@@ -275,7 +278,7 @@ impl Parts {
         }
     }
 
-    /// The row that a frame takes, which is counted, and what its functions give, of which registers are set.
+    /// The row that a frame takes. It is counted, its functions are calculated, and registers set.
     #[inline]
     fn take(
         &mut self,
@@ -284,7 +287,7 @@ impl Parts {
         frame: &Frame,
         known: &Known,
         flow: &mut [u32; REGISTERS],
-    ) -> Option<(usize, Results)> {
+    ) -> Option<usize> {
         let before = Registers { flow, globals: &self.globals };
         let Some(at) = self.rows.find(state, bits, frame, known, before) else {
             self.counters.unmatched += 1;
@@ -292,9 +295,9 @@ impl Parts {
         };
         self.counters.rows[at] += 1;
         let row = &self.rows.rows[at];
-        let results = row.results(frame, known, before);
-        row.update(&results, flow, &mut self.globals);
-        Some((at, results))
+        row.calculate(frame, known, before, &mut self.results);
+        row.update(&self.results, flow, &mut self.globals);
+        Some(at)
     }
 
     fn walk<const K: usize>(

@@ -129,6 +129,12 @@ impl Word {
         })
     }
 
+    /// Both as one, if they stand in the frame and the other one begins where this one ends.
+    pub fn join(self, next: Word) -> Option<Word> {
+        let (Word::Chunk(chunk), Word::Chunk(next)) = (self, next) else { return None };
+        chunk.join(next).map(Word::Chunk)
+    }
+
     /// Its value in a frame that has it; in others any.
     #[inline]
     pub fn read(&self, frame: &Frame, known: &Known) -> u64 {
