@@ -5,7 +5,6 @@ use std::fmt;
 
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::Program;
-use penstock_headers::Headers;
 
 use crate::code::Rows;
 use crate::element::{BATCH, Contexts, Counters, Element};
@@ -154,7 +153,7 @@ impl Chain {
         let mut later = later.iter();
         for (frame, known) in frames.iter_mut().zip(&mut *known) {
             frame.verdict = Verdict::Pass;
-            known.headers = Headers::parse(&frame.bytes);
+            known.headers.find(&frame.bytes);
             later.next().into_iter().for_each(Frame::fetch);
         }
         for element in &mut self.elements {
