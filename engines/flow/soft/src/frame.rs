@@ -75,6 +75,14 @@ pub struct Known {
 pub const LEFT: u8 = u8::MAX;
 
 impl Known {
+    /// Of a frame that enters the chain.
+    #[inline]
+    pub fn enter(&mut self, frame: &Frame) {
+        self.headers.find(&frame.bytes);
+        self.meta = [0; 2];
+        self.next = 0;
+    }
+
     /// A field of a frame that has it.
     pub fn get(&self, frame: &Frame, field: Field) -> u128 {
         match Word::beside(field) {

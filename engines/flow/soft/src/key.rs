@@ -107,7 +107,8 @@ impl Packing {
     pub fn unpack(&self, key: &[u64]) -> Vec<u128> {
         let value = |(at, field): (&u32, &Field)| {
             let words = key.iter().zip(0i64..);
-            let value = words.fold(0, |value, (word, from)| value | shifted((*word).into(), i64::from(*at) - 64 * from));
+            let value =
+                words.fold(0, |value, (word, from)| value | shifted((*word).into(), i64::from(*at) - 64 * from));
             value & u128::MAX >> (128 - field.bits())
         };
         self.places.iter().zip(&self.key.fields).map(value).collect()
