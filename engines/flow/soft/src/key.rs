@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Keys of flows.
 //!
-//! A key is the number that the bits of its fields make, one field behind the other, in words of which the first is the lowest.
+//! A key is the number that its fields make, the last of them lowest, in words of which the first is the lowest. Bits between fields are 0.
 
 use penstock_flow_compiler::program::Key;
 use penstock_headers::Field;
@@ -115,8 +115,8 @@ impl Packing {
     }
 }
 
-/// The lowest bit of each field in a key of so many words: the last field comes first. Where there is room for that, none lies across two words of the key
-/// that has less than two.
+/// The lowest bit of each field in a key of so many words, from the last field on. They leave bits free so that no word of a field lies across two words of
+/// the key, or, where there is no room for that, none.
 fn places(fields: &[Field], words: u32) -> Box<[u32]> {
     let place = |apart: bool| {
         let mut end = 0u32;
@@ -205,4 +205,74 @@ fn steps(pieces: &[Piece], turned: bool) -> Box<[Step]> {
         }
     }
     steps.into()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A frame with two tags, IPv4 or IPv6, UDP and payload, all other bytes by chance.
+    fn frame(version: u8, random: &mut impl FnMut() -> u8) -> Frame {
+        let mut bytes: Vec<u8> = (0..120).map(|_| random()).collect();
+        bytes[12..14].copy_from_slice(&[0x88, 0xA8]);
+        bytes[16..18].copy_from_slice(&[0x81, 0x00]);
+        let l4 = if version == 4 {
+            bytes[20..26].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 98]);
+            bytes[28..30].fill(0);
+            bytes[31] = 17;
+            42
+        } else {
+            bytes[20..23].copy_from_slice(&[0x86, 0xDD, 0x60]);
+            bytes[26..29].copy_from_slice(&[0, 58, 17]);
+            62
+        };
+        bytes[l4 + 4..l4 + 6].copy_from_slice(&[0, 58]);
+        Frame { bytes, ..Frame::default() }
+    }
+
+    fn holds<const K: usize>(fields: &str, pairs: &[(usize, usize)], version: u8) {
+        let fields: Vec<Field> = fields.split(' ').map(|name| Field::parse(name).unwrap()).collect();
+        let packing = Packing::new(&Key { fields, pairs: pairs.to_vec() }, K as u32);
+        let mut state = 1u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        let mut turned = 0;
+        for _ in 0..100 {
+            let frame = frame(version, &mut random);
+            let mut known = Known::default();
+            known.enter(&frame);
+            known.meta[0] = u32::from_be_bytes([(); 4].map(|()| random()));
+            let mut values: Vec<u128> = packing.key.fields.iter().map(|field| known.get(&frame, *field)).collect();
+            let before = values.clone();
+            packing.order(&mut values);
+            turned += usize::from(values != before);
+            let words: Words<K> = packing.of_frame(&frame, &known).unwrap();
+            assert_eq!(words, packing.pack(&values), "{values:x?}");
+            assert_eq!(packing.unpack(&words), values);
+        }
+        assert_eq!(turned > 20, !pairs.is_empty(), "{turned}");
+    }
+
+    #[test]
+    fn a_frame_has_the_key_of_its_fields() {
+        holds::<2>("ip.src", &[], 4);
+        holds::<2>("ip.src ip.dst ip.proto l4.sport l4.dport", &[], 4);
+        holds::<2>("ip.src ip.dst ip.proto l4.sport l4.dport", &[(0, 1), (3, 4)], 4);
+        holds::<2>("ip.dst ip.src l4.dport ip.ttl l4.sport", &[(1, 0), (4, 2)], 4);
+        holds::<2>("meta0 port ip.tos", &[], 4);
+        holds::<2>("ip.src ip.dst ip.id eth.type", &[], 4);
+        holds::<5>("ip6.src ip6.dst ip6.proto l4.sport l4.dport", &[(0, 1), (3, 4)], 6);
+        holds::<5>("l4.sport ip6.dst l4.dport ip6.src", &[(0, 2), (3, 1)], 6);
+    }
+
+    #[test]
+    fn what_has_no_room_lies_across_words() {
+        holds::<2>("eth.src eth.dst ip.src", &[], 4);
+        holds::<2>("eth.src eth.dst ip.tos ip.id", &[(0, 1)], 4);
+        holds::<5>("eth.src ip6.src ip6.dst l4.sport", &[], 6);
+        holds::<5>("vlan.id ip6.src vlan2.id ip6.dst", &[(1, 3)], 6);
+    }
 }
