@@ -239,7 +239,7 @@ impl Parts {
             Some(at) if row.after == After::Forget => table.remove(at),
             None if row.makes_context => {
                 let context = *context;
-                self.add(number, table, key, home, context, time, events);
+                self.add(number, table, Seen { key, home, bits }, context, time, events);
             }
             _ => (),
         }
@@ -253,8 +253,7 @@ impl Parts {
         &mut self,
         number: usize,
         table: &mut Table<K>,
-        key: Words<K>,
-        home: usize,
+        Seen { key, home, .. }: Seen<K>,
         context: State,
         time: u64,
         events: &mut Events,
