@@ -262,6 +262,8 @@ mod tests {
         holds::<2>("ip.src ip.dst ip.proto l4.sport l4.dport", &[], 4);
         holds::<2>("ip.src ip.dst ip.proto l4.sport l4.dport", &[(0, 1), (3, 4)], 4);
         holds::<2>("ip.dst ip.src l4.dport ip.ttl l4.sport", &[(1, 0), (4, 2)], 4);
+        holds::<2>("l4.sport ip.ttl l4.dport udp.len", &[(0, 2)], 4);
+        holds::<2>("ip.src ip.dst ip.tos", &[], 4);
         holds::<2>("meta0 port ip.tos", &[], 4);
         holds::<2>("ip.src ip.dst ip.id eth.type", &[], 4);
         holds::<5>("ip6.src ip6.dst ip6.proto l4.sport l4.dport", &[(0, 1), (3, 4)], 6);
