@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::{
     checksum,
     chunk::Chunk,
-    headers::{Headers, Place},
+    headers::Headers,
     parse::ether_type,
     table::{Field, Layer, Part},
 };
@@ -52,15 +52,15 @@ impl Headers {
     /// # Ok::<(), EditError>(())
     /// ```
     pub fn set(&mut self, frame: &mut [u8], field: Field, value: u128) -> Result<(), EditError> {
-        let place = self.settable(field)?;
+        let place = self.place(field)?;
         let write =
             |chunk: Chunk, value, frame: &mut _| chunk.write(self, frame, value).ok_or(EditError::Missing(field));
         let mut added = write(place.low, value as u64, frame)?;
         if let Some(high) = place.high {
             added += write(high, (value >> 64) as u64, frame)?;
         }
-        let covers = self.covers(field);
-        for (sum, covered) in self.added.iter_mut().zip(covers) {
+        let covered = place.sums.map(|when| when.holds(self));
+        for (sum, covered) in self.added.iter_mut().zip(covered) {
             if covered {
                 *sum = checksum::fold(u32::from(*sum) + added);
             }
@@ -159,33 +159,7 @@ impl Headers {
 
     /// Whether [`set`](Headers::set) would set the field.
     pub fn can_set(&self, field: Field) -> Result<(), EditError> {
-        self.settable(field).map(|_| ())
-    }
-
-    fn settable(&self, field: Field) -> Result<Place, EditError> {
-        if !field.can_be_set() {
-            return Err(EditError::Fixed(field));
-        }
-        let place = self.place(field).ok_or(EditError::Missing(field))?;
-        match field {
-            Field::Ip6Src | Field::Ip6Dst if !self.has_part(Part::Sums) => Err(EditError::Hidden(field)),
-            _ => Ok(place),
-        }
-    }
-
-    /// Whether a field that can be set is under IPv4's checksum, and whether it is under that of what follows IP.
-    #[inline]
-    fn covers(&self, field: Field) -> [bool; 2] {
-        let Some((layer, _)) = field.row().at else { return [false; 2] };
-        let ip = layer == Layer::Net && self.has_part(Part::Ip);
-        let transport = match field {
-            // ICMP does not cover addresses, ICMPv6 does.
-            Field::IpSrc | Field::IpDst => self.has_part(Part::L4),
-            Field::Ip6Src => true,
-            Field::Ip6Dst => !self.has_part(Part::Routed),
-            _ => layer >= Layer::L4,
-        };
-        [ip, transport]
+        self.place(field).map(|_| ())
     }
 
     fn set_type(&self, frame: &mut [u8], kind: u16) {

@@ -2,6 +2,7 @@
 //! Which headers a frame has, and where.
 
 use crate::chunk::Chunk;
+use crate::edit::EditError;
 use crate::table::{FIELDS, Field, Header, Layer, Part};
 
 /// How many layers there are.
@@ -32,11 +33,55 @@ pub(crate) struct Place {
     pub(crate) low: Chunk,
     /// The upper half of a field of 128 bits.
     pub(crate) high: Option<Chunk>,
+    /// Whether edits may set it.
+    pub(crate) set: bool,
+    /// When it is under IPv4's checksum, and when under that of what follows IP.
+    pub(crate) sums: [When; 2],
+}
+
+/// Whether something is so, by the parts that there are: of those in the mask just these.
+#[derive(Clone, Copy)]
+pub(crate) struct When {
+    mask: u32,
+    parts: u32,
+}
+
+impl When {
+    const ALWAYS: When = When { mask: 0, parts: 0 };
+    const NEVER: When = When { mask: 0, parts: 1 };
+
+    const fn has(part: Part) -> When {
+        When { mask: 1 << part as u32, parts: 1 << part as u32 }
+    }
+
+    const fn has_not(part: Part) -> When {
+        When { mask: 1 << part as u32, parts: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn holds(self, headers: &Headers) -> bool {
+        headers.parts & self.mask == self.parts
+    }
+}
+
+/// The checksums that a field of a layer is under.
+const fn sums(field: Field, layer: Layer) -> [When; 2] {
+    let ip = if matches!(layer, Layer::Net) { When::has(Part::Ip) } else { When::NEVER };
+    let transport = match field {
+        // ICMP does not cover addresses, ICMPv6 does.
+        Field::IpSrc | Field::IpDst => When::has(Part::L4),
+        Field::Ip6Src => When::ALWAYS,
+        Field::Ip6Dst => When::has_not(Part::Routed),
+        _ if layer as u8 >= Layer::L4 as u8 => When::ALWAYS,
+        _ => When::NEVER,
+    };
+    [ip, transport]
 }
 
 /// By [`Field`].
 static PLACES: [Place; FIELDS.len()] = {
-    let mut places = [Place { mask: 0, low: Chunk::new(Layer::Eth, 0, 1), high: None }; FIELDS.len()];
+    let nowhere = Place { mask: 0, low: Chunk::new(Layer::Eth, 0, 1), high: None, set: false, sums: [When::NEVER; 2] };
+    let mut places = [nowhere; FIELDS.len()];
     let mut field = 0;
     while field < places.len() {
         let row = &FIELDS[field];
@@ -47,8 +92,9 @@ static PLACES: [Place; FIELDS.len()] = {
             } else {
                 (Chunk::new(layer, first, row.bits), None)
             };
-            places[field] = Place { mask: 1 << part as u32, low, high };
+            places[field] = Place { mask: 1 << part as u32, low, high, sums: sums(row.field, layer), ..nowhere };
         }
+        places[field].set = row.set;
         field += 1;
     }
     places
@@ -88,7 +134,7 @@ impl Headers {
     /// ```
     #[inline]
     pub fn get(&self, frame: &[u8], field: Field) -> Option<u128> {
-        let place = PLACES[field as usize];
+        let place = &PLACES[field as usize];
         if self.parts & place.mask == 0 {
             return self.computed(field);
         }
@@ -111,10 +157,16 @@ impl Headers {
         (field == Field::TcpLen && self.has_part(Part::Tcp)).then_some(self.tcp_len.into())
     }
 
-    /// The field's place, when it stands in the frame.
-    pub(crate) fn place(&self, field: Field) -> Option<Place> {
-        let place = PLACES[field as usize];
-        (self.parts & place.mask != 0).then_some(place)
+    /// The field's place, when it stands in the frame and may be set.
+    #[inline]
+    pub(crate) fn place(&self, field: Field) -> Result<&'static Place, EditError> {
+        let place = &PLACES[field as usize];
+        match field {
+            _ if !place.set => Err(EditError::Fixed(field)),
+            _ if self.parts & place.mask == 0 => Err(EditError::Missing(field)),
+            Field::Ip6Src | Field::Ip6Dst if !self.has_part(Part::Sums) => Err(EditError::Hidden(field)),
+            _ => Ok(place),
+        }
     }
 
     #[inline]

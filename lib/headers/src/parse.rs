@@ -44,11 +44,18 @@ mod protocol {
 impl Headers {
     /// Finds the headers of a frame: Ethernet, without its FCS. No bytes are wrong: what is damaged is not there.
     pub fn parse(frame: &[u8]) -> Headers {
-        let mut parser =
-            Parser { seen: &frame[..frame.len().min(WINDOW)], end: frame.len(), found: Headers::default() };
+        let mut headers = Headers::default();
+        headers.find(frame);
+        headers
+    }
+
+    /// The same where they are to lie.
+    #[inline]
+    pub fn find(&mut self, frame: &[u8]) {
+        *self = Headers::default();
+        let mut parser = Parser { seen: &frame[..frame.len().min(WINDOW)], end: frame.len(), found: self };
         // Where it ends says nothing that it has not noted.
         let _ = parser.ethernet();
-        parser.found
     }
 }
 
@@ -57,10 +64,11 @@ struct Parser<'a> {
     seen: &'a [u8],
     /// Where the frame ends, and once IP is there, its packet: padding is not part of anything.
     end: usize,
-    found: Headers,
+    found: &'a mut Headers,
 }
 
 impl<'a> Parser<'a> {
+    #[inline]
     fn ethernet(&mut self) -> Option<()> {
         let mut at = 12;
         let mut kind = self.word(at)?;
@@ -99,6 +107,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn ip(&mut self, at: usize) -> Option<()> {
         let header = self.bytes::<20>(at)?;
         let size = usize::from(header[0] & 15) * 4;
@@ -169,6 +178,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn network(&mut self, part: Part, at: usize, end: usize) {
         self.end = end;
         self.found.set_part(part, true);
@@ -177,6 +187,7 @@ impl<'a> Parser<'a> {
         self.found.set_at(Layer::Net, at as u8);
     }
 
+    #[inline]
     fn tcp(&mut self, at: usize) -> Option<()> {
         let header = self.within::<20>(at)?;
         let size = usize::from(header[12] >> 4) * 4;
@@ -188,6 +199,7 @@ impl<'a> Parser<'a> {
         self.payload(at + size, self.end)
     }
 
+    #[inline]
     fn udp(&mut self, at: usize) -> Option<()> {
         let header = self.within::<8>(at)?;
         let len = usize::from(u16::from_be_bytes([header[4], header[5]]));
@@ -207,12 +219,14 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
+    #[inline]
     fn transport(&mut self, part: Part, at: usize) {
         self.found.set_part(part, true);
         self.found.set_part(Part::L4, true);
         self.found.set_at(Layer::L4, at as u8);
     }
 
+    #[inline]
     fn payload(&mut self, at: usize, end: usize) -> Option<()> {
         self.found.set_at(Layer::Data, at as u8);
         self.found.set_data(end.min(WINDOW).saturating_sub(at) / 4);
@@ -226,6 +240,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The bytes of a header that must lie within the packet. The window may hide them.
+    #[inline]
     fn within<const N: usize>(&mut self, at: usize) -> Option<&'a [u8; N]> {
         if self.end - at < N {
             return None;
@@ -236,10 +251,12 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn bytes<const N: usize>(&self, at: usize) -> Option<&'a [u8; N]> {
         self.seen.get(at..)?.first_chunk()
     }
 
+    #[inline]
     fn word(&self, at: usize) -> Option<u16> {
         self.bytes(at).copied().map(u16::from_be_bytes)
     }

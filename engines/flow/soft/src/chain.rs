@@ -5,7 +5,6 @@ use std::fmt;
 
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::Program;
-use penstock_headers::Headers;
 
 use crate::code::Rows;
 use crate::element::{BATCH, Contexts, Counters, Element};
@@ -111,6 +110,8 @@ pub struct Chain {
     events: Events,
     /// How often rows were changed.
     changes: u64,
+    /// What is known of the frames of a batch.
+    known: [Known; BATCH],
 }
 
 impl Chain {
@@ -119,7 +120,7 @@ impl Chain {
         let element = |(at, one)| Element::new(at, one, options.contexts, options.seed);
         let elements: Vec<_> = program.elements.iter().enumerate().map(element).collect();
         let events = Events::new(options.events, elements.len());
-        Chain { program: program.clone(), elements, events, changes: 0 }
+        Chain { program: program.clone(), elements, events, changes: 0, known: [Known::default(); BATCH] }
     }
 
     /// What it runs.
@@ -149,12 +150,11 @@ impl Chain {
 
     /// Takes frames through and has those that come later fetched.
     fn run_batch(&mut self, frames: &mut [Frame], later: &[Frame]) {
-        let mut known = [Known::default(); BATCH];
-        let known = &mut known[..frames.len()];
+        let known = &mut self.known[..frames.len()];
         let mut later = later.iter();
         for (frame, known) in frames.iter_mut().zip(&mut *known) {
             frame.verdict = Verdict::Pass;
-            known.headers = Headers::parse(&frame.bytes);
+            known.enter(frame);
             later.next().into_iter().for_each(Frame::fetch);
         }
         for element in &mut self.elements {

@@ -4,14 +4,22 @@
 
 use penstock_flow_compiler::limits::{EDITS, GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{
-    Check, Compare, Edit, Element, Function, Next, Operand, Operation, Place, Row, Tag, Value, Verdict,
+    Check, Compare, Edit, Element, Function, Next, Operand, Operation, Place, Row, Tag, Timeout, Value, Verdict,
 };
 use penstock_headers::{PARTS, Part};
 
 use crate::frame::{Frame, Known, Word};
+use crate::table::{GONE, NEVER};
 
-/// Registers of the flow, then those of the element.
-pub type Registers = [u32; REGISTERS + GLOBALS];
+/// What rows read beside the frame.
+#[derive(Clone, Copy)]
+pub struct Registers<'a> {
+    pub flow: &'a [u32; REGISTERS],
+    pub globals: &'a [u32; GLOBALS],
+}
+
+/// What a row's functions give: those of registers, then those of edits.
+pub type Results = [u32; REGISTERS + GLOBALS + EDITS];
 
 /// Bits above those of the parts: the flow has no context, and none can be added.
 pub const NEW: usize = PARTS;
@@ -26,25 +34,50 @@ pub struct Bits {
     pub predicates: u64,
 }
 
-/// A word of a field, some of its bits, against a number.
+/// Some bits of a word: whether they lie in a range, as all that is compared with a number does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Predicate {
     word: Word,
     mask: u64,
-    compare: Compare,
-    value: u64,
+    low: u64,
+    /// How far above that the range ends.
+    span: u64,
 }
 
 impl Predicate {
-    #[inline]
-    fn holds(&self, frame: &Frame, known: &Known) -> bool {
-        let found = self.word.read(frame, known) & self.mask;
-        match self.compare {
-            Compare::Less => found < self.value,
-            Compare::LessEqual => found <= self.value,
-            _ => found == self.value,
-        }
+    fn new(word: Word, mask: u64, compare: Compare, value: u64) -> Predicate {
+        let (mask, low, span) = match compare {
+            Compare::LessEqual => (mask, 0, value),
+            // Nothing is below 0: no bits, which are 0, and that is not 1.
+            Compare::Less => value.checked_sub(1).map_or((0, 1, 0), |most| (mask, 0, most)),
+            _ => (mask, value, 0),
+        };
+        Predicate { word, mask, low, span }
     }
+
+    #[inline]
+    fn holds(&self, found: u64) -> bool {
+        (found & self.mask).wrapping_sub(self.low) <= self.span
+    }
+}
+
+/// A predicate in the order in which they are looked at: those of one word behind each other, so that it is read once.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    predicate: Predicate,
+    /// It is of the same word as the one before.
+    again: bool,
+    bit: u8,
+}
+
+/// Puts predicates, whose numbers are their places, into the order in which they are looked at.
+fn by_words(predicates: &[Predicate]) -> Box<[Asked]> {
+    let mut order: Vec<Asked> = Vec::new();
+    for (predicate, bit) in predicates.iter().copied().zip(0..) {
+        let last = order.iter().rposition(|other| other.predicate.word == predicate.word);
+        order.insert(last.map_or(order.len(), |last| last + 1), Asked { predicate, again: last.is_some(), bit });
+    }
+    order.into()
 }
 
 /// What tells a row from others, with its number.
@@ -94,7 +127,7 @@ impl Wanted {
 #[derive(Debug, Clone, Copy)]
 enum Source {
     Constant(u32),
-    Register(u8),
+    Register(Place),
     Word(Word),
 }
 
@@ -104,25 +137,28 @@ impl Source {
             Operand::Constant(value) => Source::Constant(value),
             // Operands have one word.
             Operand::Field(field) => Word::of(field).pop().map_or(Source::Constant(0), Source::Word),
-            Operand::Register(place) => Source::Register(register(place)),
+            Operand::Register(place) => Source::Register(place),
         }
     }
 
     /// Its value for a frame that has it.
     #[inline]
-    fn get(self, frame: &Frame, known: &Known, registers: &Registers) -> u32 {
+    fn get(&self, frame: &Frame, known: &Known, registers: Registers) -> u32 {
         match self {
-            Source::Constant(value) => value,
-            Source::Register(at) => registers[usize::from(at)],
+            Source::Constant(value) => *value,
+            Source::Register(place) => registers.get(*place),
             Source::Word(word) => word.read(frame, known) as u32,
         }
     }
 }
 
-fn register(place: Place) -> u8 {
-    match place {
-        Place::Flow(at) => at,
-        Place::Global(at) => REGISTERS as u8 + at,
+impl Registers<'_> {
+    #[inline]
+    fn get(self, place: Place) -> u32 {
+        match place {
+            Place::Flow(at) => self.flow[usize::from(at)],
+            Place::Global(at) => self.globals[usize::from(at)],
+        }
     }
 }
 
@@ -149,8 +185,47 @@ impl Work {
     }
 
     #[inline]
-    fn result(&self, frame: &Frame, known: &Known, registers: &Registers) -> u32 {
+    fn result(&self, frame: &Frame, known: &Known, registers: Registers) -> u32 {
         self.operation.apply(self.a.get(frame, known, registers), self.b.get(frame, known, registers))
+    }
+}
+
+/// What becomes of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// State and timeouts stay.
+    Same,
+    /// State and timeouts are set.
+    Set(Stay),
+    /// It is removed.
+    Forget,
+}
+
+/// A state, if it is another one, and timeouts as contexts have them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stay {
+    pub state: Option<u8>,
+    /// From now on, or [`NEVER`].
+    pub hard: u64,
+    pub period: u32,
+    pub hard_then: u16,
+    pub idle_then: u16,
+}
+
+impl After {
+    fn new(next: Next) -> After {
+        let then = |timeout: Option<Timeout>| timeout.and_then(|one| one.then).map_or(GONE, u16::from);
+        match next {
+            Next::Same => After::Same,
+            Next::Forget => After::Forget,
+            Next::State { state, hard, idle } => After::Set(Stay {
+                state,
+                hard: hard.map_or(NEVER, |one| one.micros.into()),
+                period: idle.map_or(0, |one| one.micros),
+                hard_then: then(hard),
+                idle_then: then(idle),
+            }),
+        }
     }
 }
 
@@ -158,9 +233,12 @@ impl Work {
 #[derive(Debug, Clone)]
 pub struct Code {
     conditions: Box<[Condition]>,
-    updates: Box<[(u8, Work)]>,
+    /// Those of registers, then those of edits.
+    functions: Box<[Work]>,
+    /// The registers that the first functions are for.
+    updates: Box<[Place]>,
     edits: Box<[Edit]>,
-    pub next: Next,
+    pub after: After,
     pub notify: bool,
     pub makes_context: bool,
     verdict: Verdict,
@@ -184,11 +262,16 @@ impl Code {
         let conditions = row.tests.iter().filter_map(|test| {
             condition(test.check).map(|(a, compare, b)| Condition { a, compare, b, holds: test.holds })
         });
+        let of_edits = row.edits.iter().filter_map(|edit| match edit {
+            Edit::Set(_, Value::Result(function)) | Edit::Push(_, Value::Result(function)) => Some(function),
+            _ => None,
+        });
         Code {
             conditions: conditions.collect(),
-            updates: row.updates.iter().map(|(place, function)| (register(*place), Work::new(function))).collect(),
+            functions: row.updates.iter().map(|(_, function)| function).chain(of_edits).map(Work::new).collect(),
+            updates: row.updates.iter().map(|(place, _)| *place).collect(),
             edits: row.edits.as_slice().into(),
-            next: row.next,
+            after: After::new(row.next),
             notify: row.notify,
             makes_context: row.makes_context(),
             verdict: row.verdict,
@@ -200,25 +283,34 @@ impl Code {
     }
 
     #[inline]
-    fn conditions_hold(&self, frame: &Frame, known: &Known, registers: &Registers) -> bool {
+    fn conditions_hold(&self, frame: &Frame, known: &Known, registers: Registers) -> bool {
         self.conditions.iter().all(|one| {
             one.compare.holds(one.a.get(frame, known, registers), one.b.get(frame, known, registers)) == one.holds
         })
     }
 
-    /// The registers behind the row.
+    /// Calculates its functions: all of them read what the row has found.
     #[inline]
-    pub fn update(&self, frame: &Frame, known: &Known, before: &Registers) -> Registers {
-        let mut after = *before;
-        for (to, work) in &self.updates {
-            after[usize::from(*to)] = work.result(frame, known, before);
+    pub fn calculate(&self, frame: &Frame, known: &Known, before: Registers, results: &mut Results) {
+        for (result, work) in results.iter_mut().zip(&self.functions) {
+            *result = work.result(frame, known, before);
         }
-        after
+    }
+
+    /// Sets the registers.
+    #[inline]
+    pub fn update(&self, results: &Results, flow: &mut [u32; REGISTERS], globals: &mut [u32; GLOBALS]) {
+        for (place, result) in self.updates.iter().zip(results) {
+            match place {
+                Place::Flow(at) => flow[usize::from(*at)] = *result,
+                Place::Global(at) => globals[usize::from(*at)] = *result,
+            }
+        }
     }
 
     /// Where the frame goes.
     #[inline]
-    pub fn decide(&self, frame: &Frame, known: &Known, registers: &Registers) -> Decision {
+    pub fn decide(&self, frame: &Frame, known: &Known, registers: Registers) -> Decision {
         match self.verdict {
             Verdict::Next(element) => Decision::Next(element),
             Verdict::Port(_) => Decision::Port(self.port.get(frame, known, registers) as u8),
@@ -230,22 +322,23 @@ impl Code {
 
     /// Changes the frame.
     #[inline]
-    pub fn edit(&self, frame: &mut Frame, known: &mut Known, before: &Registers, after: &Registers) {
+    pub fn edit(&self, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
         if !self.edits.is_empty() {
-            self.carry_out(frame, known, before, after);
+            self.carry_out(frame, known, results, after);
         }
     }
 
-    fn carry_out(&self, frame: &mut Frame, known: &mut Known, before: &Registers, after: &Registers) {
+    fn carry_out(&self, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
         // All values are of the frame as it came.
         let mut values = [0; EDITS];
+        let mut results = results[self.updates.len()..].iter();
         for (value, edit) in values.iter_mut().zip(&self.edits) {
             if let Edit::Set(_, from) | Edit::Push(_, from) = edit {
                 *value = match from {
                     Value::Constant(number) => *number,
                     Value::Field(field) => known.get(frame, *field),
-                    Value::Register(place) => after[usize::from(register(*place))].into(),
-                    Value::Result(function) => Work::new(function).result(frame, known, before).into(),
+                    Value::Register(place) => after.get(*place).into(),
+                    Value::Result(_) => results.next().copied().unwrap_or_default().into(),
                 };
             }
         }
@@ -272,7 +365,7 @@ impl Code {
 #[derive(Debug)]
 pub struct Rows {
     pub rows: Vec<Code>,
-    predicates: Vec<Predicate>,
+    asked: Box<[Asked]>,
     /// By state, those that are for it.
     of_state: Vec<Box<[Match]>>,
 }
@@ -291,23 +384,26 @@ impl Rows {
         Rows {
             rows: element.rows.iter().map(Code::new).collect(),
             of_state: (0..=255).take(element.states.len()).map(of).collect(),
-            predicates,
+            asked: by_words(&predicates),
         }
     }
 
     /// What is so of a frame whatever its context is.
     #[inline]
     pub fn bits(&self, frame: &Frame, known: &Known) -> Bits {
-        let mut predicates = 0;
-        for (predicate, bit) in self.predicates.iter().zip(0..) {
-            predicates |= u64::from(predicate.holds(frame, known)) << bit;
+        let (mut predicates, mut found) = (0, 0);
+        for Asked { predicate, again, bit } in &self.asked {
+            if !again {
+                found = predicate.word.read(frame, known);
+            }
+            predicates |= u64::from(predicate.holds(found)) << bit;
         }
         Bits { parts: known.headers.parts(), predicates }
     }
 
     /// The first that fits.
     #[inline]
-    pub fn find(&self, state: u8, bits: Bits, frame: &Frame, known: &Known, registers: &Registers) -> Option<usize> {
+    pub fn find(&self, state: u8, bits: Bits, frame: &Frame, known: &Known, registers: Registers) -> Option<usize> {
         let rows = self.of_state.get(usize::from(state))?.iter().filter(|row| row.fits(bits));
         rows.map(|row| usize::from(row.row)).find(|at| self.rows[*at].conditions_hold(frame, known, registers))
     }
@@ -337,7 +433,7 @@ fn wanted(row: &Row, predicates: &mut Vec<Predicate>) -> Wanted {
                         wanted.never |= (value == 0) != holds;
                         continue;
                     }
-                    let predicate = Predicate { word, mask, compare, value };
+                    let predicate = Predicate::new(word, mask, compare, value);
                     let bit = predicates.iter().position(|other| *other == predicate).unwrap_or(predicates.len());
                     if bit == predicates.len() {
                         predicates.push(predicate);

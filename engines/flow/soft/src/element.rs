@@ -2,13 +2,13 @@
 //! One element: from a frame's key to its row, and what the row does to the context.
 
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
-use penstock_flow_compiler::program::{self, Evict, Next, Timeout};
+use penstock_flow_compiler::program::{self, Evict};
 
-use crate::code::{Bits, Code, Decision, FULL, NEW, Registers, Rows};
+use crate::code::{After, Bits, Code, Decision, FULL, NEW, Registers, Results, Rows};
 use crate::event::{EventKind, Events, Raw};
 use crate::frame::{Frame, Known, LEFT, Verdict};
 use crate::key::Packing;
-use crate::table::{Due, GONE, NEVER, State, Table, Words};
+use crate::table::{Due, NEVER, State, Table, Words};
 
 /// So many frames go through an element together: while the last are looked at, memory brings the contexts of the first.
 pub const BATCH: usize = 32;
@@ -56,6 +56,8 @@ pub struct Parts {
     pub initial: [u32; REGISTERS],
     pub globals: [u32; GLOBALS],
     pub counters: Counters,
+    /// What the functions of the row gave that was taken last.
+    results: Results,
 }
 
 impl Element {
@@ -63,8 +65,8 @@ impl Element {
         let capacity = source.capacity.unwrap_or(contexts) as usize;
         let contexts = match &source.key {
             None => Contexts::None,
-            Some(key) if key.bytes() <= 16 => Contexts::Short(Packing::new(key), Table::new(capacity, seed)),
-            Some(key) => Contexts::Long(Packing::new(key), Table::new(capacity, seed)),
+            Some(key) if key.bytes() <= 16 => Contexts::Short(Packing::new(key, 2), Table::new(capacity, seed)),
+            Some(key) => Contexts::Long(Packing::new(key, 5), Table::new(capacity, seed)),
         };
         let mut parts = Parts {
             rows: Rows::new(source),
@@ -72,6 +74,7 @@ impl Element {
             initial: [0; REGISTERS],
             globals: [0; GLOBALS],
             counters: Counters { rows: vec![0; source.rows.len()], ..Counters::default() },
+            results: [0; _],
         };
         parts.initial.iter_mut().zip(&source.registers).for_each(|(to, from)| *to = from.initial);
         parts.globals.iter_mut().zip(&source.globals).for_each(|(to, from)| *to = from.initial);
@@ -111,7 +114,7 @@ struct Seen<const K: usize> {
 
 /// Sends a frame where its row says, and changes it.
 #[inline]
-fn leave(row: &Code, frame: &mut Frame, known: &mut Known, before: &Registers, after: &Registers) {
+fn leave(row: &Code, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
     let verdict = match row.decide(frame, known, after) {
         Decision::Next(element) => {
             // A chain has no more elements than that.
@@ -126,7 +129,7 @@ fn leave(row: &Code, frame: &mut Frame, known: &mut Known, before: &Registers, a
         frame.verdict = verdict;
         known.next = LEFT;
     }
-    row.edit(frame, known, before, after);
+    row.edit(frame, known, results, after);
 }
 
 /// An event about a context.
@@ -137,23 +140,16 @@ fn event<const K: usize>(kind: EventKind, element: usize, time: u64, key: &Words
 }
 
 impl Parts {
-    fn registers(&self, flow: &[u32; REGISTERS]) -> Registers {
-        let mut all = [0; REGISTERS + GLOBALS];
-        all[..REGISTERS].copy_from_slice(flow);
-        all[REGISTERS..].copy_from_slice(&self.globals);
-        all
-    }
-
     fn stateless(&mut self, number: usize, frames: &mut [Frame], known: &mut [Known], events: &mut Events) {
         for (frame, known) in frames.iter_mut().zip(known) {
             if usize::from(known.next) != number {
                 continue;
             }
             self.counters.frames += 1;
-            let before = self.registers(&self.initial);
+            let mut flow = self.initial;
             let mut bits = self.rows.bits(frame, known);
             bits.parts |= 1 << NEW;
-            let Some((at, after)) = self.take(0, bits, frame, known, &before) else {
+            let Some(at) = self.take(0, bits, frame, known, &mut flow) else {
                 known.next += 1;
                 continue;
             };
@@ -162,7 +158,7 @@ impl Parts {
                 let time = frame.arrival.time;
                 events.push(event::<0>(EventKind::Notified, number, time, &[], &State::new(self.initial)));
             }
-            leave(row, frame, known, &before, &after);
+            leave(row, frame, known, &self.results, Registers { flow: &flow, globals: &self.globals });
         }
     }
 
@@ -220,48 +216,68 @@ impl Parts {
                 place = None;
             }
         }
-        let mut context = place.map_or(State::new(self.initial), |at| *table.state(at));
         let full = self.evict.is_none() && table.count() == table.capacity();
         bits.parts |= u32::from(place.is_none()) << NEW | u32::from(full) << FULL;
-        let before = self.registers(&context.registers);
-        let Some((at, after)) = self.take(context.state, bits, frame, known, &before) else {
+        let mut fresh;
+        let context = match place {
+            // It is changed where it lies.
+            Some(at) => table.state(at),
+            None => {
+                fresh = State::new(self.initial);
+                &mut fresh
+            }
+        };
+        let Some(at) = self.take(context.state, bits, frame, known, &mut context.registers) else {
             known.next += 1;
             return;
         };
         let row = &self.rows.rows[at];
-        context.registers.copy_from_slice(&after[..REGISTERS]);
-        row.keep(&mut context, time);
+        row.keep(context, time);
+        leave(row, frame, known, &self.results, Registers { flow: &context.registers, globals: &self.globals });
+        let notified = row.notify.then(|| event(EventKind::Notified, number, time, &key, context));
         match place {
-            Some(at) if row.next == Next::Forget => table.remove(at),
-            Some(at) => *table.state(at) = context,
+            Some(at) if row.after == After::Forget => table.remove(at),
             None if row.makes_context => {
-                if let Some(evict) = self.evict
-                    && table.count() == table.capacity()
-                    && let Some(at) = table.candidate(home, evict)
-                    && let Some((key, state)) = table.get(at)
-                {
-                    self.counters.evicted += 1;
-                    events.push(event(EventKind::Evicted, number, time, key, state));
-                    table.remove(at);
-                }
-                if table.insert(key, home, context).is_some() {
-                    events.push(event(EventKind::New, number, time, &key, &context));
-                    if self.evict.is_none() && table.count() == table.capacity() {
-                        events.push(event(EventKind::Full, number, time, &key, &context));
-                    }
-                } else {
-                    self.counters.unkept += 1;
-                }
+                let context = *context;
+                self.add(number, table, Seen { key, home, bits }, context, time, events);
             }
-            None => (),
+            _ => (),
         }
-        if row.notify {
-            events.push(event(EventKind::Notified, number, time, &key, &context));
+        if let Some(notified) = notified {
+            events.push(notified);
         }
-        leave(row, frame, known, &before, &after);
     }
 
-    /// The row that a frame takes, which is counted, and the registers behind it.
+    /// Adds a context to the table, if there is room or another one gives way.
+    fn add<const K: usize>(
+        &mut self,
+        number: usize,
+        table: &mut Table<K>,
+        Seen { key, home, .. }: Seen<K>,
+        context: State,
+        time: u64,
+        events: &mut Events,
+    ) {
+        if let Some(evict) = self.evict
+            && table.count() == table.capacity()
+            && let Some(at) = table.candidate(home, evict)
+            && let Some((key, state)) = table.get(at)
+        {
+            self.counters.evicted += 1;
+            events.push(event(EventKind::Evicted, number, time, key, state));
+            table.remove(at);
+        }
+        if table.insert(key, home, context).is_some() {
+            events.push(event(EventKind::New, number, time, &key, &context));
+            if self.evict.is_none() && table.count() == table.capacity() {
+                events.push(event(EventKind::Full, number, time, &key, &context));
+            }
+        } else {
+            self.counters.unkept += 1;
+        }
+    }
+
+    /// The row that a frame takes. It is counted, its functions are calculated, and registers set.
     #[inline]
     fn take(
         &mut self,
@@ -269,16 +285,18 @@ impl Parts {
         bits: Bits,
         frame: &Frame,
         known: &Known,
-        before: &Registers,
-    ) -> Option<(usize, Registers)> {
+        flow: &mut [u32; REGISTERS],
+    ) -> Option<usize> {
+        let before = Registers { flow, globals: &self.globals };
         let Some(at) = self.rows.find(state, bits, frame, known, before) else {
             self.counters.unmatched += 1;
             return None;
         };
         self.counters.rows[at] += 1;
-        let after = self.rows.rows[at].update(frame, known, before);
-        self.globals.copy_from_slice(&after[REGISTERS..]);
-        Some((at, after))
+        let row = &self.rows.rows[at];
+        row.calculate(frame, known, before, &mut self.results);
+        row.update(&self.results, flow, &mut self.globals);
+        Some(at)
     }
 
     fn walk<const K: usize>(
@@ -306,19 +324,13 @@ impl Code {
     /// What the row says of state and timeouts.
     #[inline]
     fn keep(&self, context: &mut State, time: u64) {
-        if let Next::State { state, hard, idle } = self.next {
-            let then = |timeout: Option<Timeout>| timeout.and_then(|one| one.then).map_or(GONE, u16::from);
-            let state = state.unwrap_or(context.state);
-            *context = State {
-                state,
-                registers: context.registers,
-                hard: hard.map_or(NEVER, |one| time.saturating_add(one.micros.into())),
-                idle: NEVER,
-                period: idle.map_or(0, |one| one.micros),
-                hard_then: then(hard),
-                idle_then: then(idle),
-                used: true,
-            };
+        if let After::Set(stay) = self.after {
+            context.state = stay.state.unwrap_or(context.state);
+            context.hard = time.saturating_add(stay.hard);
+            context.idle = NEVER;
+            context.period = stay.period;
+            context.hard_then = stay.hard_then;
+            context.idle_then = stay.idle_then;
         }
         if context.period != 0 {
             context.idle = time.saturating_add(context.period.into());

@@ -75,6 +75,14 @@ pub struct Known {
 pub const LEFT: u8 = u8::MAX;
 
 impl Known {
+    /// Of a frame that enters the chain.
+    #[inline]
+    pub fn enter(&mut self, frame: &Frame) {
+        self.headers.find(&frame.bytes);
+        self.meta = [0; 2];
+        self.next = 0;
+    }
+
     /// A field of a frame that has it.
     pub fn get(&self, frame: &Frame, field: Field) -> u128 {
         match Word::beside(field) {
@@ -129,9 +137,15 @@ impl Word {
         })
     }
 
+    /// Both as one, if they stand in the frame and the other one begins where this one ends.
+    pub fn join(self, next: Word) -> Option<Word> {
+        let (Word::Chunk(chunk), Word::Chunk(next)) = (self, next) else { return None };
+        chunk.join(next).map(Word::Chunk)
+    }
+
     /// Its value in a frame that has it; in others any.
     #[inline]
-    pub fn read(self, frame: &Frame, known: &Known) -> u64 {
+    pub fn read(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),
             _ => self.read_any(frame, known),
@@ -139,7 +153,7 @@ impl Word {
     }
 
     /// Apart, so that the usual case is short.
-    fn read_any(self, frame: &Frame, known: &Known) -> u64 {
+    fn read_any(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),
             Word::Port => frame.arrival.port.into(),

@@ -162,14 +162,13 @@ impl<const K: usize> Table<K> {
         (place + 1) & (self.entries.len() - 1)
     }
 
-    /// Fetches what a search that begins there will look at.
+    /// Fetches what a search that begins there will look at: the second line is the rest of a long entry, or the next short one, to which many
+    /// searches go on.
     #[inline]
     pub fn fetch(&self, home: usize) {
         let entry = std::ptr::from_ref(&self.entries[home]).cast::<u8>();
         fetch(entry);
-        if size_of::<Entry<K>>() > 64 {
-            fetch(entry.wrapping_add(64));
-        }
+        fetch(entry.wrapping_add(64));
     }
 
     /// The place of a key's context.

@@ -52,3 +52,15 @@ fn order_and_verdicts() {
     assert_eq!(chain.counters(1).unwrap().frames, u64::from(count) + 1);
     chain.run_all(&mut []);
 }
+
+#[test]
+fn metadata_begin_with_0() {
+    let text = "element once { meta0 == 0 && meta1 == 0 => meta0 = 1, meta1 = 2 else => drop }";
+    let program = penstock_flow_compiler::compile("once.efsm", text).unwrap().program;
+    let mut chain = Chain::new(&program, &Options::default());
+    let mut frames: Vec<Frame> = (0..100).map(frame).collect();
+    for _ in 0..2 {
+        chain.run_all(&mut frames);
+        assert!(frames.iter().all(|frame| frame.verdict == Verdict::Pass));
+    }
+}
