@@ -190,6 +190,36 @@ def test_what_is_wrong_with_routes(table: Table, told: str, make_design: DesignM
     assert run.status == 1 and run.stderr.startswith("error: ") and told in run.stderr, run.stderr
 
 
+def test_as_many_prefixes_as_a_card_takes(make_design: DesignMaker, tmp_path: Path) -> None:
+    """A neighbour takes one of its own only on a route without a gateway, to its interface."""
+    near = {"dst": "198.51.100.7", "dev": 2, "lladdr": "02:00:00:00:00:97"}
+    table: Table = {
+        "interfaces": {str(dev): {"mac": f"02:00:00:00:00:0{dev}", "mtu": 1500, "forwards": True} for dev in (1, 2)},
+        "routes": [
+            *({"dst": f"10.{n // 256}.{n % 256}.0/24", "type": "local", "metric": 0} for n in range(2046)),
+            {"dst": "0.0.0.0/0", "gateway": "192.0.2.1", "dev": 1, "metric": 0},
+            {"dst": "198.51.100.0/24", "dev": 1, "metric": 0},
+        ],
+        "neighbours": [{"dst": "192.0.2.1", "dev": 1, "lladdr": "02:00:00:00:00:91"}, near],
+    }
+    file = tmp_path / "routes.json"
+    file.write_text(json.dumps(table))
+    queries = [
+        bytes([2, *bytes(7)]) + struct.pack("<I", 1) + bytes(20) + IPv4Address(to).packed + bytes(28)
+        for to in ("10.7.253.1", "10.7.254.1", "192.0.2.1", "198.51.100.7")
+    ]
+    frames = [bytes(16) + query for query in queries]
+    capture = write_capture(tmp_path / "in.pcap", frames)
+    design = make_design(PROGRAM, units=1, engine="xdp")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--routes", file)
+    assert run.status == 0, run.stderr
+    assert run.frames["port0"] == [answered(table, frame) for frame in frames]
+    near["dev"] = 1
+    file.write_text(json.dumps(table))
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--routes", file)
+    assert run.status == 1 and "2049 prefixes of IPv4" in run.stderr, run.stderr
+
+
 def test_routes_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
     """They are shown and replaced while it works, and stay when programs change."""
     up = Up(net, tmp_path, make_design(PROGRAM, units=2, engine="xdp"), driver="packet")

@@ -173,6 +173,14 @@ SEC("xdp") int summed(struct xdp_md *ctx) {
   return bpf_csum_diff(0, 0, behind + 4, 8, 0) & 1 ? XDP_TX : XDP_PASS;
 }
 
+/* A map takes a value from the packet, at a distance from an address that nothing else wants, and then its first byte changes there. */
+ASM(taken,
+    "r6 = *(u32 *)(r1 + 0); r7 = *(u32 *)(r1 + 4); r0 = 1; r2 = r6; r2 += 15; if r2 > r7 goto 2f; r3 = *(u8 *)(r6 + 14);"
+    "r3 &= 15; r6 += r3; r2 = r6; r2 += 20; if r2 > r7 goto 2f; r3 = *(u8 *)(r6 + 0); r4 = *(u8 *)(r6 + 1); r3 &= 1;"
+    "if r3 == 0 goto 1f; r6 += 4; r4 &= 3; r4 *= 3; *(u64 *)(r10 - 8) = r4; r1 = %[hash] ll; r2 = r10; r2 += -8; r3 = r6;"
+    "r4 = 0; call 2; 1: *(u8 *)(r6 + 0) = 7; r0 = 3; 2: exit;",
+    M(hash))
+
 /* Two maps in turn: others may look at them in between. */
 SEC("xdp") int in_turn(struct xdp_md *ctx) {
   __u32 key = 0;
