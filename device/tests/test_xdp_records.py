@@ -33,7 +33,9 @@ def a_frame(rng: random.Random, number: int) -> bytes:
     # IPv4 of a protocol without ports.
     frame[12:16], frame[23], frame[FIRST : FIRST + 8] = b"\x08\x00\x45\x00", 0, rng.choice(FLOWS)
     frame[16:20] = number.to_bytes(4, "big")
-    frame[0], frame[1], frame[2], frame[3] = kind, rng.randrange(256), rng.choice([0, 0, 1, 3, 9, 70, 255]), 0
+    # 0 is a program's reason to give a record back.
+    frame[0], frame[1], frame[2] = kind, rng.choice([0, rng.randrange(256)]), rng.choice([0, 0, 1, 3, 9, 70, 255])
+    frame[3] = 0
     if kind == NAMED:
         frame[2], frame[3] = rng.choice([processor(frame), processor(frame), rng.randrange(16)]), rng.random() < 0.1
     return bytes(frame)
