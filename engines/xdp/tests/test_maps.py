@@ -363,6 +363,15 @@ async def spills(dut: Any) -> None:
     for bank in range(maps.banks):
         rows = await maps.host(Request(ROWS, address=places[0] + line + 16 + 16 * maps.rows * bank, count=1))
         assert rows == [0, 0] or (bank, lines[0][1] + 1) in lines
+    # A map that is made on a line's first two rows leaves the others as they are.
+    first = Shape(ARRAY, 4, 8, 2 * maps.banks)
+    held = {cell: value for mine in owned.values() for cell, value in mine.items()}
+    for _, at in lines:
+        first.lay_out(16 * at, maps.banks)
+        await maps.make(1, first)
+    for place in places:
+        cell = place + 8 * rng.randrange(4, 30)
+        assert await maps.ask(Request(LOAD, address=cell)) & M64 == held[cell], hex(cell)
     came, went = int(dut.lines_in.value), int(dut.lines_out.value)
     dut._log.info(f"{came} lines came, {went} went")
     is_cached = int(dut.OnChip.value) < maps.rows
