@@ -556,6 +556,55 @@ async def forgets(dut: Any) -> None:
 
 
 @cocotb.test()
+async def straddles(dut: Any) -> None:
+    """Lookups of a map that forgets, of entries that lie on two lines, while lines come for others in their places: each marks its entry, and nothing else."""
+    maps = Maps(dut)
+    await maps.start()
+    rng = maps.rng
+    shape = Shape(LRU, 64, 8, 64)
+    end = shape.lay_out(1, maps.banks, share=64)
+    await maps.make(0, shape)
+    targets = []
+    for key in keys_of(rng, 64, 48):
+        assert await maps.ask(Request(UPDATE, map=0, key=key, value=bytes(8))) == 0
+        address = await maps.ask(Request(LOOKUP, map=0, key=key))
+        entry = (address - ORIGIN) // 16 - 5  # in front of its value four rows of its key
+        if entry % 16 > 11:
+            targets.append((key, address, entry))
+    assert len(targets) > 5
+    # Lines behind the map, two for each of the four places that a bank has on the chip
+    words: dict[int, int] = {}
+    for bank in range(maps.banks):
+        for row in range(16 * (end // 16 + 1), 16 * (end // 16 + 9)):
+            words[bank * maps.rows + row] = word = rng.getrandbits(64)
+            await maps.ask(Request(STORE, address=ORIGIN + 16 * (bank * maps.rows + row), operand=word))
+    for _ in range(400):
+        key, address, entry = rng.choice(targets)
+        assert await maps.ask(Request(LOOKUP, map=0, key=key)) == address
+        # Not used any more since the hand has passed
+        mark = ORIGIN + 16 * entry + 2
+        await maps.ask(Request(STORE, address=mark, count=1, operand=1))
+        beside = [row for row in words if row // maps.rows == entry // maps.rows]
+        # In the place of the entry, of its key, and anywhere
+        in_its_place = [row for row in beside if (row - entry) % 64 == 0]
+        behind_it = [row for row in beside if (row // 16 - entry // 16) % 4 == 1]
+        rows = [rng.choice(in_its_place), rng.choice(behind_it), rng.choice(beside)]
+        requests = [Request(LOAD, 1 + at, address=ORIGIN + 16 * row) for at, row in enumerate(rows)]
+        requests.append(Request(LOOKUP, map=0, key=key))
+        times = [rng.randrange(60) for _ in requests]
+        for time in range(60):
+            for at, request in enumerate(requests):
+                if times[at] == time:
+                    maps.send(at % maps.units, request)
+            await maps.step()
+        await maps.settle()
+        assert [request.answer for request in requests] == [*(words[row] for row in rows), address]
+        for row in rows:
+            assert await maps.ask(Request(LOAD, address=ORIGIN + 16 * row)) & M64 == words[row], row
+        assert await maps.ask(Request(LOAD, address=mark, count=1)) == 3
+
+
+@cocotb.test()
 async def processors(dut: Any) -> None:
     """Each processor has a value of its own, zeros where it has stored none; an entry is everyone's, and the host stores as any of them."""
     maps = Maps(dut)
@@ -947,6 +996,7 @@ CASES = [
     "chains",
     "alike",
     "forgets",
+    "straddles",
     "processors",
     "prefixes",
     "made",
