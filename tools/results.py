@@ -155,7 +155,7 @@ def readme_rows() -> list[str]:
         ),
         ("One unit without accelerator, LUT / FF / BRAM / URAM", area, "4,541 / 3,788 / 24 / 32", "synth unit"),
         (
-            "Slowest block of those placed with a router that knows timing (the XDP core is not: STATUS), of the reference core's Fmax",
+            "Slowest placed block, of the reference core's Fmax; the XDP core's is not known well (STATUS)",
             f"{slowest[0]:.2f} ({slowest[1]})" if slowest else "not measured yet",
             "",
             "synth",

@@ -143,6 +143,52 @@ fn lines_of_instructions() {
     assert_eq!((first.place(other.start).function.as_str(), first.place(other.start).slot), ("other", 0));
 }
 
+/// Offsets and numbers as in Linux' own headers (include/uapi/linux: bpf.h, icmp.h, in.h, ipv6.h, if_ether.h).
+#[test]
+fn headers_by_names_of_linux() {
+    let text = r#"
+        #include <packet.h>
+        #define AT(type, member, at) _Static_assert(__builtin_offsetof(struct type, member) == at, #member)
+        #define IS(name, number) _Static_assert(name == number, #name)
+        AT(bpf_fib_lookup, mtu_result, 6);
+        AT(bpf_fib_lookup, tos, 12);
+        AT(bpf_fib_lookup, rt_metric, 12);
+        AT(bpf_fib_lookup, ipv6_src[3], 28);
+        AT(bpf_fib_lookup, ipv6_dst, 32);
+        AT(bpf_fib_lookup, h_vlan_proto, 48);
+        AT(bpf_fib_lookup, h_vlan_TCI, 50);
+        AT(bpf_fib_lookup, dmac, 58);
+        IS(sizeof(struct bpf_fib_lookup), 64);
+        AT(icmphdr, un.gateway, 4);
+        AT(icmphdr, un.echo.sequence, 6);
+        AT(icmphdr, un.frag.mtu, 6);
+        IS(sizeof(struct icmphdr), 8);
+        AT(ipv6hdr, flow_lbl, 1);
+        AT(ipv6hdr, saddr.s6_addr32[1], 12);
+        IS(sizeof(struct ipv6hdr), 40);
+        IS(ETH_P_ARP, 0x0806);
+        IS(ETH_HLEN, 14);
+        IS(IPPROTO_FRAGMENT, 44);
+        IS(IPPROTO_SCTP, 132);
+        IS(AF_INET6, 10);
+        IS(BPF_FIB_LOOKUP_SKIP_NEIGH, 4);
+        IS(BPF_FIB_LKUP_RET_NO_NEIGH, 7);
+        IS(BPF_FIB_LKUP_RET_FRAG_NEEDED, 8);
+        IS(BPF_F_CURRENT_CPU, 0xFFFFFFFF);
+        IS(BPF_F_CTXLEN_MASK, 0xFFFFF00000000);
+        IS(BPF_F_EXCLUDE_INGRESS, 16);
+        IS(BPF_RB_FORCE_WAKEUP, 2);
+        IS(BPF_RB_PROD_POS, 3);
+        IS(bpf_cpu_to_be64(1), 1ULL << 56);
+        IS(sizeof(__s8) + sizeof(__s16) + sizeof(__be64) + sizeof(__sum16) + sizeof(__wsum), 17);
+        SEC("xdp") int names(struct xdp_md *ctx) {
+          struct ipv6hdr *ip = frame_start(ctx);
+          if ((void *)(ip + 1) > frame_end(ctx) || ip == NULL) return XDP_DROP;
+          return ip->version == 6 && ip->priority == 0 ? XDP_PASS : XDP_DROP;
+        }"#;
+    assert_eq!(Object::read(&compile_text("names", text, &[])).unwrap().entries.len(), 1);
+}
+
 #[test]
 fn maps_of_the_old_kind() {
     let text = r#"

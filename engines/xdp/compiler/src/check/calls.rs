@@ -9,7 +9,7 @@ use super::jumps::forget_packet;
 use super::memory::{READ_ONLY, Site, Use, on_stack};
 use super::paths::{Next, Paths};
 use super::scalar::Scalar;
-use super::state::{Frame, PlaceOf, State};
+use super::state::{Frame, PlaceOf, STACK_BYTES, State};
 use super::value::{Gone, MapRef, Pointer, Region, Value};
 use crate::insn::{Callee, Reg};
 use crate::maps::MapKind;
@@ -196,7 +196,8 @@ impl Paths<'_> {
                     return Err(wrong(if arg == Arg::Key { "a pointer to the key" } else { "a pointer to the value" }));
                 };
                 self.memory(call, index, &pointer, bytes, Use::Read).map_err(|rule| match rule {
-                    Rule::StackBounds { offset, bytes } => {
+                    // It begins on the stack, so it is the end that is not there.
+                    Rule::StackBounds { offset, bytes } if pointer.offset >= -STACK_BYTES => {
                         Rule::ShortArgument { what: if arg == Arg::Key { "key" } else { "value" }, offset, bytes }
                     }
                     other => other,

@@ -365,14 +365,11 @@ fn in_packet(pointer: &Pointer, offset: i64, bytes: u32) -> Result<(), Rule> {
     }
     let first = pointer.offset + offset;
     let end = first + i64::from(bytes);
-    let furthest = end.saturating_add(i64::try_from(pointer.variable.wide.umax).unwrap_or(i64::MAX));
     if first < 0 {
         return Err(Rule::PacketBefore(first));
     }
-    if end > pointer.proven.into() && furthest > MAX_PACKET && pointer.region == Region::Packet {
-        return Err(Rule::PacketFar(furthest));
-    }
     if end > pointer.proven.into() {
+        let furthest = end.saturating_add(i64::try_from(pointer.variable.wide.umax).unwrap_or(i64::MAX));
         let pointer_name = match (pointer.region, pointer.id) {
             (Region::PacketMeta, _) => {
                 return Err(Rule::ValueBounds {
@@ -382,6 +379,7 @@ fn in_packet(pointer: &Pointer, offset: i64, bytes: u32) -> Result<(), Rule> {
                     size: pointer.proven,
                 });
             }
+            _ if furthest > MAX_PACKET => return Err(Rule::PacketFar(furthest)),
             (_, 0) => "data",
             _ => "pointer",
         };
