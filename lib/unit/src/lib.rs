@@ -1,19 +1,25 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a unit in native code and the card around it say to each other: the soft side of the contract that engines/unit.sv is in RTL.
-//! Each engine has a unit of its own; the card (shell/soft) knows them all.
+//! The contract between the card in native code (shell/soft) and what an engine puts into it: units behind the dispatcher and inline
+//! blocks in front of it. It is the soft side of the contracts that engines/unit.sv and engines/inline_block.sv state in RTL.
 
+mod access;
+mod block;
 mod counters;
 mod frame;
 mod identity;
 mod outside;
 mod port;
+mod unit;
 mod word;
 
 pub use crate::{
+    access::{Access, AccessError},
+    block::{Block, Entering, Verdict},
     counters::Counters,
     frame::{Answer, Arrival, Departure},
     identity::Identity,
     outside::Outside,
     port::{Destination, Source},
+    unit::{HELD_LIMIT, Pause, Unit},
     word::Word,
 };

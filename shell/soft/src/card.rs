@@ -3,16 +3,16 @@
 
 use std::{collections::VecDeque, fmt};
 
-use penstock_rpu::{HELD_LIMIT, Pause};
-use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside, Source, Word};
+use penstock_unit::{
+    Answer, Arrival, Block, Departure, Destination, HELD_LIMIT, Identity, Outside, Pause, Source, Unit, Word,
+};
 
 use crate::{
     dispatch::{Decision, Dispatcher, Policy, Request},
     flow_hash::flow_hash,
     host_memory::HostMemory,
-    inline::{Inline, Onward},
+    inline::{BlockCounters, Inline, Onward},
     output::{Frame, Frames},
-    unit::{Engine, Unit},
 };
 
 /// Shortest and longest frame, bytes without FCS.
@@ -36,21 +36,6 @@ const WAKE_LIMIT: usize = 10_000;
 
 /// Instructions that a unit with frames executes before others have their turn, if it listens to them.
 const SLICE: u64 = HELD_LIMIT / 10;
-
-/// What a card is made of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Config {
-    /// Ethernet ports, 1..=4.
-    pub ports: u8,
-    /// What each unit is, 1..=32 of them.
-    pub units: Vec<Engine>,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self { ports: 2, units: vec![Engine::default(); 16] }
-    }
-}
 
 /// Where a frame leaves the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -169,12 +154,13 @@ struct Looped {
 
 /// A card at work.
 pub struct Card {
-    pub(crate) config: Config,
-    pub(crate) units: Vec<Unit>,
+    pub(crate) ports: u8,
+    pub(crate) units: Vec<Box<dyn Unit>>,
     pub(crate) dispatcher: Dispatcher,
     pub(crate) streams: [StreamCounters; STREAMS],
     pub(crate) host: crate::registers::HostState,
     outside: Yard,
+    /// None on a card without inline blocks.
     inline: Option<Box<Inline>>,
     taken: Frames,
     pushed: [u64; STREAMS],
@@ -332,20 +318,18 @@ fn from_tag(tag: u64, unit: u8) -> (Source, u64) {
 }
 
 impl Card {
-    /// A card after power-up: ports off, units in reset, memories empty.
+    /// A card of so many Ethernet ports (1..=4) and units (1..=32) after power-up: ports off, units in reset. `make` makes each unit.
     ///
     /// # Panics
-    /// When `config` has no port or unit, or more than the card can have.
+    /// When the card would have no port or unit, or more than it can have.
     #[must_use]
-    pub fn new(config: Config) -> Self {
-        assert!((1..=4).contains(&config.ports), "a card has 1 to 4 ports, not {}", config.ports);
-        let units = config.units.len();
+    pub fn new(ports: u8, units: u8, make: impl FnMut(Identity) -> Box<dyn Unit>) -> Self {
+        assert!((1..=4).contains(&ports), "a card has 1 to 4 ports, not {ports}");
         assert!((1..=32).contains(&units), "a card has 1 to 32 units, not {units}");
-        let identity = |unit| Identity { unit, units: units as u8, ports: config.ports };
         Self {
-            units: (0..).zip(&config.units).map(|(unit, engine)| Unit::new(identity(unit), *engine)).collect(),
-            dispatcher: Dispatcher::new(units),
-            config,
+            ports,
+            units: (0..units).map(|unit| Identity { unit, units, ports }).map(make).collect(),
+            dispatcher: Dispatcher::new(units.into()),
             streams: Default::default(),
             host: Default::default(),
             outside: Yard::default(),
@@ -383,9 +367,9 @@ impl Card {
 
     fn stream_at(&self, source: Source) -> Result<usize, PushError> {
         match source {
-            Source::Ethernet(port) if port < self.config.ports => Ok(usize::from(port)),
+            Source::Ethernet(port) if port < self.ports => Ok(usize::from(port)),
             Source::Host => Ok(HOST),
-            entry => Err(PushError { entry, ports: self.config.ports }),
+            entry => Err(PushError { entry, ports: self.ports }),
         }
     }
 
@@ -440,7 +424,7 @@ impl Card {
     #[must_use]
     pub fn until_timer(&self) -> Option<u64> {
         let alive = each_bit(self.all_units() & !self.dead).map(|number| &self.units[usize::from(number)]);
-        alive.map(Unit::until_timer).min().filter(|cycles| *cycles != u64::MAX)
+        alive.map(|unit| unit.until_timer()).min().filter(|cycles| *cycles != u64::MAX)
     }
 
     /// Lets all units run until none has anything to do, and hands out what has left since the last call.
@@ -581,10 +565,10 @@ impl Card {
         (slots.total.into(), slots.held())
     }
 
-    /// Instructions that all units have executed since their reset.
+    /// Steps of all units since their reset ([`Unit::steps`]).
     #[must_use]
-    pub fn instructions(&self) -> u64 {
-        self.units.iter().map(Unit::instructions).sum()
+    pub fn steps(&self) -> u64 {
+        self.units.iter().map(|unit| unit.steps()).sum()
     }
 
     /// Units that wait for a place in another one.
@@ -592,30 +576,9 @@ impl Card {
         self.units.iter().filter(|unit| unit.active_slots() != unit.held_slots()).count() as u64
     }
 
-    /// Gives the xdp units of the mask (bit n is unit n) a program; they share its maps.
-    pub fn load_xdp(&mut self, units: u32, loaded: &penstock_xdp_soft::Loaded) {
-        for number in each_bit(units & self.all_units()) {
-            if let Unit::Xdp(unit) = &mut self.units[usize::from(number)] {
-                unit.load(loaded.clone());
-            }
-        }
-    }
-
-    /// What one of these units of the card has loaded under this number.
-    #[must_use]
-    pub fn loaded_xdp(&self, units: u32, number: u64) -> Option<&penstock_xdp_soft::Loaded> {
-        each_bit(units & self.all_units()).find_map(|unit| match &self.units[usize::from(unit)] {
-            Unit::Xdp(unit) => unit.loaded().filter(|loaded| loaded.number == number),
-            Unit::Rpu(_) => None,
-        })
-    }
-
-    /// What each of its xdp units has loaded.
-    pub fn each_xdp(&self) -> impl Iterator<Item = &penstock_xdp_soft::Loaded> {
-        self.units.iter().filter_map(|unit| match unit {
-            Unit::Xdp(unit) => unit.loaded(),
-            Unit::Rpu(_) => None,
-        })
+    /// A unit, for the driver of its engine.
+    pub fn unit_mut(&mut self, unit: u8) -> Option<&mut dyn Unit> {
+        self.units.get_mut(usize::from(unit)).map(Box::as_mut)
     }
 
     /// The host has done something to a unit: let it run.
@@ -643,28 +606,44 @@ impl Card {
         u32::MAX >> (32 - self.units.len())
     }
 
-    /// Gives the card an inline chain, or another one, or none: all frames of Ethernet ports go through it before the dispatcher.
-    pub fn set_inline(&mut self, inline: Option<Inline>) {
-        self.inline = inline.map(Box::new);
+    /// Gives the card inline blocks, or others, or none: frames of Ethernet ports go through them before the dispatcher.
+    pub fn set_blocks(&mut self, blocks: Vec<Box<dyn Block>>) {
+        self.inline = (!blocks.is_empty()).then(|| Box::new(Inline::new(blocks)));
     }
 
-    /// The inline chain, if the card has one.
+    /// An inline block, for the driver of its engine.
+    pub fn block_mut(&mut self, block: usize) -> Option<&mut dyn Block> {
+        self.inline.as_mut()?.blocks.get_mut(block).map(Box::as_mut)
+    }
+
+    /// Counters of the inline blocks, in their order.
     #[must_use]
-    pub fn inline(&self) -> Option<&Inline> {
-        self.inline.as_deref()
+    pub fn block_counters(&self) -> &[BlockCounters] {
+        self.inline.as_ref().map_or(&[], |inline| &inline.counters)
     }
 
-    /// The same, to change it.
-    pub fn inline_mut(&mut self) -> Option<&mut Inline> {
-        self.inline.as_deref_mut()
+    /// Frames that inline blocks sent to ports that the card does not have.
+    #[must_use]
+    pub fn inline_refused(&self) -> u64 {
+        self.inline.as_ref().map_or(0, |inline| inline.refused)
     }
 
-    /// Takes a frame of a port through the inline chain, and on to where that says; false as for [`Card::dispatch`].
+    /// Sets the time that the programs of inline blocks see, in ns ([`Block::set_time`]).
+    pub fn set_time(&mut self, ns: u64) {
+        self.inline.iter_mut().flat_map(|inline| &mut inline.blocks).for_each(|block| block.set_time(ns));
+    }
+
+    /// As [`Card::set_time`] when frames enter one at a time ([`Block::settle_time`]).
+    pub fn settle_time(&mut self, ns: u64) {
+        self.inline.iter_mut().flat_map(|inline| &mut inline.blocks).for_each(|block| block.settle_time(ns));
+    }
+
+    /// Takes a frame of a port through the inline blocks, and on to where that says; false as for [`Card::dispatch`].
     fn go_inline(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
         // Out of the card for so long, since what follows needs all of it.
         let Some(mut inline) = self.inline.take() else { return true };
         let mut taken = true;
-        match inline.carry(arrival, stream as u8, bytes, self.config.ports) {
+        match inline.carry(arrival, stream as u8, bytes, self.ports) {
             Onward::Dropped => {}
             _ if inline.frame().len() > MAX_FRAME => self.streams[stream].oversize += 1,
             Onward::Dispatcher => {
@@ -776,7 +755,7 @@ impl Card {
         moved
     }
 
-    fn unit_and_view(&mut self, number: u8, settled: bool) -> (&mut Unit, View<'_>) {
+    fn unit_and_view(&mut self, number: u8, settled: bool) -> (&mut dyn Unit, View<'_>) {
         let view = View {
             unit: number,
             dispatcher: &mut self.dispatcher,
@@ -784,7 +763,7 @@ impl Card {
             yard: &mut self.outside,
             settled,
         };
-        (&mut self.units[usize::from(number)], view)
+        (self.units[usize::from(number)].as_mut(), view)
     }
 
     fn run_ready(&mut self) {
@@ -800,7 +779,7 @@ impl Card {
             return;
         }
         let (unit, mut view) = self.unit_and_view(number, false);
-        let turn = unit.instructions() + HELD_LIMIT;
+        let turn = unit.steps() + HELD_LIMIT;
         loop {
             let slice = if unit.listens() { SLICE } else { HELD_LIMIT };
             let pause = unit.run(&mut view, slice);
@@ -812,7 +791,7 @@ impl Card {
                 Pause::Waiting | Pause::Halted => break,
                 // One that makes frames has time of its own, whatever it asks for in between.
                 Pause::Polling | Pause::Listening
-                    if unit.held_slots() == 0 && unit.generates() && unit.instructions() < turn => {}
+                    if unit.held_slots() == 0 && unit.generates() && unit.steps() < turn => {}
                 Pause::Polling if unit.held_slots() == 0 && unit.generates() => {
                     self.spinning |= 1 << number;
                     break;

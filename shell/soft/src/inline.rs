@@ -1,23 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The inline chain: what frames of Ethernet ports go through before the dispatcher, in their order (engines/flow).
+//! The inline blocks of a card: frames of Ethernet ports go through them in their order, before the dispatcher.
 
-use penstock_flow::{Chain, Verdict};
-use penstock_unit::Arrival;
+use penstock_unit::{Arrival, Block, Entering, Verdict};
 
 use crate::card::Exit;
 
-/// What the chain has done with frames; its elements have counters of their own.
+/// What a block has done with frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct InlineCounters {
-    /// Frames that it took.
+pub struct BlockCounters {
+    /// Frames that entered it.
     pub frames: u64,
-    /// Those that its program dropped.
+    /// Frames that its program dropped.
     pub blocked: u64,
-    /// Those that its program sent to ports that the card has not.
-    pub refused: u64,
 }
 
-/// Where a frame goes from the chain.
+/// Where a frame goes behind the last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Onward {
     Dispatcher,
@@ -26,106 +23,72 @@ pub(crate) enum Onward {
     Dropped,
 }
 
-/// A chain in a card, and its clock.
-pub struct Inline {
-    chain: Chain,
-    /// Now, in µs.
-    time: u64,
-    /// Until when all contexts that had ended were looked for, in µs.
-    walked: u64,
-    counters: InlineCounters,
-    /// The frame that has come out of it.
+/// The blocks of a card.
+#[derive(Default)]
+pub(crate) struct Inline {
+    pub blocks: Vec<Box<dyn Block>>,
+    pub counters: Vec<BlockCounters>,
+    /// Frames whose verdict named a port that the card does not have.
+    pub refused: u64,
+    /// The frame that came out last.
     frame: Vec<u8>,
-    /// Frames for which the dispatcher had no place, with their tags: they will be offered again and must not go through the chain twice.
+    /// Frames for which the dispatcher had no place, with their tags: they are offered again and must not go through the blocks twice.
     kept: Vec<(u64, Vec<u8>)>,
 }
 
 impl Inline {
-    /// Puts a chain into a card.
-    #[must_use]
-    pub fn new(chain: Chain) -> Self {
-        Self { chain, time: 0, walked: 0, counters: InlineCounters::default(), frame: Vec::new(), kept: Vec::new() }
+    pub fn new(blocks: Vec<Box<dyn Block>>) -> Self {
+        let counters = vec![BlockCounters::default(); blocks.len()];
+        Self { blocks, counters, ..Self::default() }
     }
 
-    /// The elements, to look into and to change between two frames.
-    #[must_use]
-    pub fn chain(&self) -> &Chain {
-        &self.chain
-    }
-
-    /// The same, to change them.
-    pub fn chain_mut(&mut self) -> &mut Chain {
-        &mut self.chain
-    }
-
-    /// What it has counted.
-    #[must_use]
-    pub fn counters(&self) -> InlineCounters {
-        self.counters
-    }
-
-    /// The time that frames find, in µs.
-    #[must_use]
-    pub fn time(&self) -> u64 {
-        self.time
-    }
-
-    /// It is so late, in µs: the clock never goes back. Contexts whose time is over end as it goes on, a place of each table in a µs.
-    pub fn set_time(&mut self, time: u64) {
-        if time > self.time {
-            let passed = usize::try_from(time - self.time).unwrap_or(usize::MAX);
-            self.time = time;
-            self.chain.walk(time, passed);
-        }
-    }
-
-    /// The same, and what is over takes no room from now on: when a table is full, all contexts whose time is over end.
-    pub fn pass_time(&mut self, time: u64) {
-        self.set_time(time);
-        if self.walked < self.time && self.chain.is_full() {
-            self.chain.walk_all(self.time);
-            self.walked = self.time;
-        }
-    }
-
-    /// Takes a frame of an Ethernet port through, for a card of so many; what it is then is [`Inline::frame`].
-    pub(crate) fn carry(&mut self, arrival: Arrival, port: u8, bytes: &[u8], ports: u8) -> Onward {
+    /// Carries a frame of an Ethernet port through all blocks, on a card with so many ports; [`Inline::frame`] has it afterwards.
+    pub fn carry(&mut self, arrival: Arrival, port: u8, bytes: &[u8], ports: u8) -> Onward {
         if let Some(at) = self.kept.iter().position(|(tag, _)| *tag == arrival.tag) {
             self.frame = self.kept.swap_remove(at).1;
             return Onward::Dispatcher;
         }
         self.frame.clear();
         self.frame.extend_from_slice(bytes);
-        self.counters.frames += 1;
-        let arrival = penstock_flow::Arrival { port, hash: arrival.hash, time: self.time };
-        let exit = match self.chain.run(&mut self.frame, &arrival) {
-            Verdict::Pass => return Onward::Dispatcher,
-            Verdict::Port(port) if port < ports => Exit::Ethernet(port),
-            Verdict::Port(_) => {
-                self.counters.refused += 1;
-                return Onward::Dropped;
+        let entering = Entering { port, hash: arrival.hash };
+        // A later block may send the frame elsewhere; a drop is final.
+        let mut verdict = Verdict::Onward;
+        for (block, counters) in self.blocks.iter_mut().zip(&mut self.counters) {
+            counters.frames += 1;
+            match block.carry(&mut self.frame, entering) {
+                Verdict::Onward => {}
+                Verdict::Drop => {
+                    counters.blocked += 1;
+                    return Onward::Dropped;
+                }
+                exit => verdict = exit,
             }
-            Verdict::Host => Exit::Host,
-            Verdict::Drop => {
-                self.counters.blocked += 1;
-                return Onward::Dropped;
-            }
-        };
-        Onward::Exit(exit)
+        }
+        match verdict {
+            Verdict::Onward | Verdict::Drop => Onward::Dispatcher,
+            Verdict::Host => Onward::Exit(Exit::Host),
+            Verdict::Port(port) => match u8::try_from(port) {
+                Ok(port) if port < ports => Onward::Exit(Exit::Ethernet(port)),
+                _ => {
+                    self.refused += 1;
+                    Onward::Dropped
+                }
+            },
+        }
     }
 
     /// The frame that was carried last.
-    pub(crate) fn frame(&self) -> &[u8] {
+    pub fn frame(&self) -> &[u8] {
         &self.frame
     }
 
     /// The frame that was carried last will be offered again.
-    pub(crate) fn keep(&mut self, tag: u64) {
+    pub fn keep(&mut self, tag: u64) {
         self.kept.push((tag, std::mem::take(&mut self.frame)));
     }
 
     /// A frame that was to be offered again will not be.
-    pub(crate) fn forget(&mut self, tag: u64) {
+    pub fn forget(&mut self, tag: u64) {
         self.kept.retain(|(other, _)| *other != tag);
     }
 }

@@ -2,10 +2,12 @@
 //! The card in native code: the same frames out for the same frames in as shell/rtl, per flow in the same order, with the same
 //! registers and counters. It has no clock: a frame that can go on does, so ingress buffers never overflow and nothing stalls.
 //!
-//! ```
-//! use penstock_shell::{Card, Config, Engine, Source};
+//! ```no_run
+//! use penstock_shell::{Card, Source};
+//! # fn make(identity: penstock_unit::Identity) -> Box<dyn penstock_unit::Unit> { unimplemented!() }
 //!
-//! let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 16] });
+//! // Two ports and 16 units, each made by its engine.
+//! let mut card = Card::new(2, 16, make);
 //! // Load programs and bring the card up through `write`, as on hardware; then:
 //! card.push(Source::Ethernet(0), &[0; 60])?;
 //! for frame in card.poll() {
@@ -21,22 +23,18 @@ mod host_memory;
 mod inline;
 mod output;
 mod registers;
-mod unit;
 
 pub use crate::{
-    card::{Card, Cause, Config, Exit, Fault, HostMemoryCounters, PushError, StreamCounters},
+    card::{Card, Cause, Exit, Fault, HostMemoryCounters, PushError, StreamCounters},
     dispatch::Policy,
     flow_hash::{flow_hash, toeplitz},
     host_memory::HostMemory,
-    inline::{Inline, InlineCounters},
+    inline::BlockCounters,
     output::{Frame, Frames, Iter},
-    registers::{Access, AccessError},
-    unit::Engine,
 };
-pub use penstock_flow as flow;
-pub use penstock_rpu::{
-    HELD_LIMIT,
-    accelerator::{Kind as Accelerator, Kinds as Accelerators, TableError},
-    prefix_table, regs,
-};
-pub use penstock_unit::Source;
+pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Source};
+
+/// Register offsets, written by tools/regs.py.
+#[path = "../../../lib/regs/regs.rs"]
+#[allow(dead_code)]
+pub mod regs;

@@ -1,13 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The host's address space (shell/regs/card.rdl): the card's registers, and the units' windows behind them.
 
-use std::fmt;
-
-use penstock_rpu::regs;
+use penstock_unit::{Access, AccessError};
 
 use crate::{
     card::{Card, LOOPBACK, MAX_FRAME, STREAMS, each_bit},
     dispatch::{Policy, RETA},
+    regs,
 };
 
 const MAGIC: u32 = 0x5045_4E53;
@@ -17,38 +16,6 @@ const INGRESS_BYTES: u32 = 512 << 10;
 /// The unit window.
 const WINDOW: u32 = 0x4000_0000;
 const WINDOW_END: u32 = WINDOW + (64 << 20);
-
-/// What the host wanted of an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// To read it.
-    Read,
-    /// To write it.
-    Write,
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        })
-    }
-}
-
-/// An access to the host's address space that the card answers with an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the card refused a {access} of register 0x{address:08x}: shell/regs/card.rdl lists those that there are; \
-     from 0x40000000 on {} must name units that the card has",
-    match access { Access::Read => "UNIT_READ", Access::Write => "UNIT_WRITE_MASK" }
-)]
-pub struct AccessError {
-    /// What was wanted.
-    pub access: Access,
-    /// Where.
-    pub address: u32,
-}
 
 /// What the host has set and only the registers know.
 #[derive(Debug, Clone, Copy, Default)]
@@ -107,12 +74,12 @@ impl Card {
         Some(match address {
             regs::CARD_MAGIC => MAGIC,
             regs::CARD_VERSION => VERSION,
-            regs::CARD_PORTS => self.config.ports.into(),
+            regs::CARD_PORTS => self.ports.into(),
             regs::CARD_UNITS => self.units.len() as u32,
             regs::CARD_MAX_FRAME => MAX_FRAME as u32,
             regs::CARD_INGRESS_BYTES => INGRESS_BYTES,
             regs::CARD_CYCLES_L => {
-                let cycles = self.instructions();
+                let cycles = self.steps();
                 self.host.cycles_high = (cycles >> 32) as u32;
                 cycles as u32
             }

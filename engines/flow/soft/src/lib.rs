@@ -15,6 +15,7 @@
 //! # Ok::<(), penstock_flow_compiler::Faults>(())
 //! ```
 
+mod block;
 mod chain;
 mod code;
 mod element;
@@ -23,6 +24,7 @@ mod frame;
 mod key;
 mod table;
 
+pub use block::Block;
 pub use chain::{Chain, Context, Deadline, HostError, Options};
 pub use element::Counters;
 pub use event::{Event, EventKind};

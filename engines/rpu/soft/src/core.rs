@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The core: executes decoded instructions until it would have to wait.
 
-use penstock_unit::Outside;
+use penstock_unit::{Outside, Pause};
 
 use crate::{
     decode::{Code, NOWHERE, Op, decode},
@@ -24,21 +24,6 @@ mod cause {
     pub const STORE_MISALIGNED: u32 = 6;
     pub const ECALL: u32 = 11;
     pub const INTERRUPT: u32 = 1 << 31 | 11;
-}
-
-/// Why a core stopped executing. It goes on from there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pause {
-    /// It reads RECV and no frame is there.
-    Waiting,
-    /// It asked whether a frame is there, and none was.
-    Polling,
-    /// It looked for words of other units, and there was nothing new.
-    Listening,
-    /// It has executed as many instructions as it was allowed.
-    Limit,
-    /// A debugger has halted it, or it is at an ebreak and such instructions halt it.
-    Halted,
 }
 
 /// Machine mode's registers, as far as the core has them.
@@ -114,7 +99,7 @@ impl Core {
     }
 
     /// Executes one instruction, and takes no interrupt. None when it is done, else why it is not.
-    pub fn step(&mut self, system: &mut System, outside: &mut impl Outside) -> Option<Pause> {
+    pub fn step(&mut self, system: &mut System, outside: &mut dyn Outside) -> Option<Pause> {
         let before = system.now;
         let pause = self.steps(system, outside, 1);
         system.pardon(system.now - before);
@@ -179,7 +164,7 @@ impl Core {
     }
 
     /// Executes until the core would wait, at most `limit` instructions.
-    pub fn run(&mut self, system: &mut System, outside: &mut impl Outside, limit: u64) -> Pause {
+    pub fn run(&mut self, system: &mut System, outside: &mut dyn Outside, limit: u64) -> Pause {
         let mut left = limit;
         loop {
             system.tick_timer();
@@ -203,7 +188,7 @@ impl Core {
     }
 
     /// Executes at most `limit` instructions; None when something happened that may have raised an interrupt, or at the limit.
-    fn steps(&mut self, system: &mut System, outside: &mut impl Outside, limit: u64) -> Option<Pause> {
+    fn steps(&mut self, system: &mut System, outside: &mut dyn Outside, limit: u64) -> Option<Pause> {
         let start = system.now;
         let end = start + limit;
         let mut now = start;

@@ -39,7 +39,4 @@ pub mod string_match;
 #[path = "../../accelerators/string_match/table.rs"]
 pub mod pattern_table;
 
-pub use crate::{
-    core::Pause,
-    unit::{HELD_LIMIT, Unit},
-};
+pub use crate::unit::Unit;

@@ -465,7 +465,7 @@ impl System {
     }
 
     /// Stores into the register that holds `address`, where no memory is; `value` is in the address's byte lanes.
-    pub fn store_register(&mut self, address: u32, value: u32, outside: &mut impl Outside) -> Stored {
+    pub fn store_register(&mut self, address: u32, value: u32, outside: &mut dyn Outside) -> Stored {
         match address & !3 {
             regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
             regs::RPU_CORE_SEND_DESC_LOW => self.send_low = value,
@@ -516,7 +516,7 @@ impl System {
     }
 
     /// Stores `bytes` into the broadcast region, if `address` is there.
-    pub fn store_broadcast(&mut self, address: u32, bytes: &[u8], outside: &mut impl Outside) -> bool {
+    pub fn store_broadcast(&mut self, address: u32, bytes: &[u8], outside: &mut dyn Outside) -> bool {
         let offset = address.wrapping_sub(REGION_BASE);
         if offset >= REGION_BYTES {
             return false;
@@ -533,7 +533,7 @@ impl System {
     }
 
     /// Does what a descriptor says. `address` is its high word, when it has one.
-    fn send(&mut self, low: u32, address: Option<u32>, kind: u32, outside: &mut impl Outside) {
+    fn send(&mut self, low: u32, address: Option<u32>, kind: u32, outside: &mut dyn Outside) {
         let (len, slot, port) = (low as u16, (low >> 16) as u8, (low >> 24) as u8);
         let exists = (1..=MAX_SLOTS as u8).contains(&slot);
         if kind == kind::SLOTS {
@@ -591,7 +591,7 @@ impl System {
 
     /// Offers the frames that wait to go over loopback, until one has to wait on; false when that was the first.
     #[inline(never)]
-    pub fn resume(&mut self, outside: &mut impl Outside) -> bool {
+    pub fn resume(&mut self, outside: &mut dyn Outside) -> bool {
         let mut moved = false;
         while let Some(&frame) = self.waiting.front()
             && self.offer(frame, outside) != Answer::Full
@@ -606,7 +606,7 @@ impl System {
     }
 
     /// Writes a part of packet memory to host memory or reads it from there; false when there is no such part. It is done at once.
-    fn reach_host(&mut self, len: u16, tag: u8, address: Option<u32>, kind: u32, outside: &mut impl Outside) -> bool {
+    fn reach_host(&mut self, len: u16, tag: u8, address: Option<u32>, kind: u32, outside: &mut dyn Outside) -> bool {
         let Some(start) = address.and_then(packet_offset) else {
             return false;
         };
@@ -633,7 +633,7 @@ impl System {
 
     /// Sends a frame that the program made; the error flag to raise when there is none at `address`, or no such destination.
     #[cold]
-    fn generate(&mut self, len: u16, port: u8, address: u32, kind: u32, outside: &mut impl Outside) -> Result<(), u16> {
+    fn generate(&mut self, len: u16, port: u8, address: u32, kind: u32, outside: &mut dyn Outside) -> Result<(), u16> {
         let destination = self.destination(port, kind).filter(|to| !to.loops()).ok_or(flag::BAD_DESTINATION)?;
         let start = packet_offset(address).filter(|_| (1..=MAX_FRAME).contains(&len)).ok_or(flag::BAD_DESCRIPTOR)?;
         outside.generate(destination, &part(self.pmem.as_flattened(), start as usize, len.into()));
@@ -669,7 +669,7 @@ impl System {
 
     /// Offers a frame to the card, and counts it when the card takes it.
     #[inline(always)]
-    fn offer(&mut self, frame: Sending, outside: &mut impl Outside) -> Answer {
+    fn offer(&mut self, frame: Sending, outside: &mut dyn Outside) -> Answer {
         let Sending { slot, destination, start, len } = frame;
         let departure = Departure { destination, arrival: self.slots[usize::from(slot)].arrival };
         let answer = outside.send(departure, &part(self.pmem.as_flattened(), start, len.into()));

@@ -1,18 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A unit: core, memories and accelerators, with the window through which the host sees them.
 
-use penstock_unit::{Arrival, Counters, Identity, Outside, Word};
+use penstock_unit::{Arrival, Counters, HELD_LIMIT, Identity, Outside, Pause, Word};
 
 use crate::{
     accelerator::Kinds,
     broadcast::REGION_BYTES,
-    core::{Core, IMEM_BYTES, Pause},
+    core::{Core, IMEM_BYTES},
     regs,
     system::{DMEM_BASE, PMEM_BASE, REGION_BASE, System, flag},
 };
-
-/// Instructions after which a unit that holds a frame and disposes of none is taken to hang.
-pub const HELD_LIMIT: u64 = 10_000;
 
 /// "rpu", first letter in the lowest byte.
 const ENGINE: u32 = 0x0075_7072;
@@ -75,133 +72,9 @@ impl Unit {
         self.reset
     }
 
-    /// A debugger has halted the core: it keeps what it has until it goes on.
-    #[must_use]
-    pub fn is_halted(&self) -> bool {
-        self.debug.state != State::Runs
-    }
-
-    /// A debugger is at work: time does not count against the unit.
-    #[must_use]
-    pub fn is_debugged(&self) -> bool {
-        self.is_halted() || self.core.ebreak_halts
-    }
-
-    /// A debugger has the core carry out one instruction.
-    #[must_use]
-    pub fn is_in_step(&self) -> bool {
-        self.debug.state == State::Steps
-    }
-
-    /// Address of the instruction that comes next.
-    #[must_use]
-    pub fn pc(&self) -> u32 {
-        self.core.pc
-    }
-
-    /// Slots that hold a frame: bit n - 1 is slot n.
-    #[must_use]
-    pub fn active_slots(&self) -> u32 {
-        self.system.active
-    }
-
-    /// Those of them that the program has to dispose of: their frames do not wait to go over loopback.
-    #[must_use]
-    pub fn held_slots(&self) -> u32 {
-        self.system.held_slots()
-    }
-
-    /// Offers the frames that wait to go over loopback, oldest first, until one has to wait on; false when none could move.
-    pub fn resume(&mut self, outside: &mut impl Outside) -> bool {
-        self.system.resume(outside)
-    }
-
-    /// Loses the frames that wait to go over loopback.
-    pub fn forget_waiting(&mut self) {
-        self.system.active &= !self.system.waiting_slots;
-        self.system.forget_waiting();
-    }
-
-    /// Instructions since the program disposed of a frame while it had one; 0 when it has none.
-    #[must_use]
-    pub fn held(&self) -> u64 {
-        self.system.held()
-    }
-
-    /// The program is at it to make frames: it has sent one within the last [`HELD_LIMIT`] instructions.
-    #[must_use]
-    pub fn generates(&self) -> bool {
-        self.system.since_generated().is_some_and(|instructions| instructions < HELD_LIMIT)
-    }
-
-    /// What it has counted so far.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.system.counters
-    }
-
-    /// Instructions executed since reset.
-    #[must_use]
-    pub fn instructions(&self) -> u64 {
-        self.system.now
-    }
-
-    /// Cycles since reset, as the program reads them.
-    #[must_use]
-    pub fn clock(&self) -> u64 {
-        self.system.clock()
-    }
-
-    /// So many cycles have passed since the last call, which the program shall see. Without any it sees one for each instruction.
-    pub fn pass(&mut self, cycles: u64) {
-        self.system.pass(cycles);
-    }
-
-    /// Cycles until its timer rings, 0 when it is due already; `u64::MAX` when it is not set, or the core does not run and would not hear it.
-    #[must_use]
-    pub fn until_timer(&self) -> u64 {
-        if self.reset || self.is_halted() { u64::MAX } else { self.system.until_timer() }
-    }
-
-    /// Gives a frame to a free slot of those that the program has declared.
-    #[inline]
-    pub fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
-        self.system.receive(slot, arrival, bytes);
-    }
-
-    /// The program wants to hear of words of other units.
-    #[must_use]
-    pub fn listens(&self) -> bool {
-        self.system.broadcast.listens()
-    }
-
-    /// A word that another unit has stored in its broadcast region comes.
-    pub fn hear(&mut self, word: Word) {
-        self.system.hear(word);
-    }
-
-    /// Executes until the core would wait for a frame, at most `limit` instructions. In reset it waits.
-    pub fn run(&mut self, outside: &mut impl Outside, limit: u64) -> Pause {
-        if self.reset {
-            return Pause::Waiting;
-        }
-        if self.debug.state != State::Runs {
-            return self.run_debugged(outside);
-        }
-        let before = self.system.now;
-        let pause = self.core.run(&mut self.system, outside, limit);
-        if self.core.ebreak_halts {
-            self.system.pardon(self.system.now - before);
-        }
-        if pause == Pause::Halted {
-            self.debug.state = State::Halted(halted::BY_EBREAK);
-        }
-        pause
-    }
-
     /// The same for a core that is halted, or carries out a step.
     #[cold]
-    fn run_debugged(&mut self, outside: &mut impl Outside) -> Pause {
+    fn run_debugged(&mut self, outside: &mut dyn Outside) -> Pause {
         if self.debug.state == State::Steps {
             let cause = match self.core.step(&mut self.system, outside) {
                 Some(Pause::Waiting) => return Pause::Waiting,
@@ -237,28 +110,6 @@ impl Unit {
             self.debug.state = State::Halted(halted::BY_REQUEST);
         }
         self.reset = reset;
-    }
-
-    /// Reads the word at `offset` of the unit's window, as the host does; None where nothing is.
-    #[must_use]
-    pub fn host_read(&self, offset: u32) -> Option<u32> {
-        let offset = offset & !3;
-        let word = |memory: &[[u8; 4]], at: u32| memory.get((at >> 2) as usize).map(|word| u32::from_le_bytes(*word));
-        match offset {
-            TABLE_BASE..WINDOW_END => Some(self.system.accelerators.table(offset - TABLE_BASE)),
-            WINDOW_END.. => None,
-            IMEM_BASE.. => {
-                let bytes = self.imem.get((offset - IMEM_BASE) as usize..).and_then(|rest| rest.first_chunk());
-                bytes.map(|bytes| u32::from_le_bytes(*bytes))
-            }
-            PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
-            REGION_BASE.. if offset - REGION_BASE < REGION_BYTES => {
-                Some(self.system.broadcast.word(offset - REGION_BASE))
-            }
-            DMEM_BASE.. => word(&self.system.dmem, offset - DMEM_BASE),
-            0..REGISTER_BYTES => Some(self.host_register(offset)),
-            _ => None,
-        }
     }
 
     fn host_register(&self, offset: u32) -> u32 {
@@ -302,9 +153,122 @@ impl Unit {
             _ => 0,
         }
     }
+}
 
-    /// Writes the word at `offset` of the unit's window, as the host does; false where nothing is.
-    pub fn host_write(&mut self, offset: u32, value: u32) -> bool {
+impl penstock_unit::Unit for Unit {
+    fn is_halted(&self) -> bool {
+        self.debug.state != State::Runs
+    }
+
+    fn is_debugged(&self) -> bool {
+        self.is_halted() || self.core.ebreak_halts
+    }
+
+    fn is_in_step(&self) -> bool {
+        self.debug.state == State::Steps
+    }
+
+    fn pc(&self) -> u32 {
+        self.core.pc
+    }
+
+    fn active_slots(&self) -> u32 {
+        self.system.active
+    }
+
+    fn held_slots(&self) -> u32 {
+        self.system.held_slots()
+    }
+
+    fn resume(&mut self, outside: &mut dyn Outside) -> bool {
+        self.system.resume(outside)
+    }
+
+    fn forget_waiting(&mut self) {
+        self.system.active &= !self.system.waiting_slots;
+        self.system.forget_waiting();
+    }
+
+    fn held(&self) -> u64 {
+        self.system.held()
+    }
+
+    fn generates(&self) -> bool {
+        self.system.since_generated().is_some_and(|instructions| instructions < HELD_LIMIT)
+    }
+
+    fn counters(&self) -> Counters {
+        self.system.counters
+    }
+
+    fn steps(&self) -> u64 {
+        self.system.now
+    }
+
+    fn clock(&self) -> u64 {
+        self.system.clock()
+    }
+
+    fn pass(&mut self, cycles: u64) {
+        self.system.pass(cycles);
+    }
+
+    fn until_timer(&self) -> u64 {
+        if self.reset || self.is_halted() { u64::MAX } else { self.system.until_timer() }
+    }
+
+    #[inline]
+    fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
+        self.system.receive(slot, arrival, bytes);
+    }
+
+    fn listens(&self) -> bool {
+        self.system.broadcast.listens()
+    }
+
+    fn hear(&mut self, word: Word) {
+        self.system.hear(word);
+    }
+
+    fn run(&mut self, outside: &mut dyn Outside, limit: u64) -> Pause {
+        if self.reset {
+            return Pause::Waiting;
+        }
+        if self.debug.state != State::Runs {
+            return self.run_debugged(outside);
+        }
+        let before = self.system.now;
+        let pause = self.core.run(&mut self.system, outside, limit);
+        if self.core.ebreak_halts {
+            self.system.pardon(self.system.now - before);
+        }
+        if pause == Pause::Halted {
+            self.debug.state = State::Halted(halted::BY_EBREAK);
+        }
+        pause
+    }
+
+    fn host_read(&self, offset: u32) -> Option<u32> {
+        let offset = offset & !3;
+        let word = |memory: &[[u8; 4]], at: u32| memory.get((at >> 2) as usize).map(|word| u32::from_le_bytes(*word));
+        match offset {
+            TABLE_BASE..WINDOW_END => Some(self.system.accelerators.table(offset - TABLE_BASE)),
+            WINDOW_END.. => None,
+            IMEM_BASE.. => {
+                let bytes = self.imem.get((offset - IMEM_BASE) as usize..).and_then(|rest| rest.first_chunk());
+                bytes.map(|bytes| u32::from_le_bytes(*bytes))
+            }
+            PMEM_BASE.. => word(&self.system.pmem, offset - PMEM_BASE),
+            REGION_BASE.. if offset - REGION_BASE < REGION_BYTES => {
+                Some(self.system.broadcast.word(offset - REGION_BASE))
+            }
+            DMEM_BASE.. => word(&self.system.dmem, offset - DMEM_BASE),
+            0..REGISTER_BYTES => Some(self.host_register(offset)),
+            _ => None,
+        }
+    }
+
+    fn host_write(&mut self, offset: u32, value: u32) -> bool {
         let offset = offset & !3;
         match offset {
             TABLE_BASE..WINDOW_END => self.system.accelerators.load(offset - TABLE_BASE, value),

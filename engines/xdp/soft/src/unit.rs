@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use penstock_unit::{Arrival, Counters, Departure, Destination, Identity, Outside};
+use penstock_unit::{Arrival, Counters, Departure, Destination, Identity, Outside, Pause};
 use penstock_xdp_compiler::object::Object;
 
 use crate::engine::{Engine, ProgramId};
@@ -109,30 +109,8 @@ impl Unit {
         self.loaded.as_ref()
     }
 
-    /// What it has counted.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    /// Slots with a frame: bit n - 1 is slot n.
-    #[must_use]
-    pub fn active_slots(&self) -> u32 {
-        self.held.iter().fold(0, |mask, held| mask | 1 << (held.slot - 1))
-    }
-
-    /// Takes a frame into a slot.
-    pub fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
-        self.counters.rx_frames += 1;
-        self.counters.rx_bytes += bytes.len() as u64;
-        let mut copy = self.spare.pop().unwrap_or_default();
-        copy.clear();
-        copy.extend_from_slice(bytes);
-        self.held.push(Held { slot, arrival, bytes: copy });
-    }
-
     /// Declares its slots, if it has not, and works on all frames that it holds. Without a program it keeps them.
-    pub fn run(&mut self, outside: &mut impl Outside) {
+    fn work_all(&mut self, outside: &mut dyn Outside) {
         if !self.reset && !self.declared {
             self.declared = true;
             outside.declare(SLOTS, (BUFFER_END - HEADROOM) as u16);
@@ -148,7 +126,7 @@ impl Unit {
         });
     }
 
-    fn work(&mut self, engine: &mut Engine, program: ProgramId, held: Held, outside: &mut impl Outside) {
+    fn work(&mut self, engine: &mut Engine, program: ProgramId, held: Held, outside: &mut dyn Outside) {
         let Held { arrival, bytes, .. } = held;
         self.spare.push(std::mem::replace(&mut self.frame.data, bytes));
         self.frame.meta.clear();
@@ -195,10 +173,27 @@ impl Unit {
             Target::Ports(_) | Target::Cpu { .. } | Target::Socket(_) => None,
         }
     }
+}
 
-    /// Reads the word at `offset` of the unit's window, as the host does; None where nothing is.
-    #[must_use]
-    pub fn host_read(&self, offset: u32) -> Option<u32> {
+impl penstock_unit::Unit for Unit {
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn active_slots(&self) -> u32 {
+        self.held.iter().fold(0, |mask, held| mask | 1 << (held.slot - 1))
+    }
+
+    fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
+        self.counters.rx_frames += 1;
+        self.counters.rx_bytes += bytes.len() as u64;
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.clear();
+        copy.extend_from_slice(bytes);
+        self.held.push(Held { slot, arrival, bytes: copy });
+    }
+
+    fn host_read(&self, offset: u32) -> Option<u32> {
         let Counters { rx_frames, rx_bytes, tx_frames, tx_bytes, blocked, refused, .. } = self.counters;
         (offset < REGISTER_BYTES).then(|| match offset & !3 {
             regs::XDP_HOST_RESET | regs::XDP_HOST_STATUS => u32::from(self.reset),
@@ -218,8 +213,7 @@ impl Unit {
         })
     }
 
-    /// Writes the word at `offset` of the unit's window, as the host does; false where nothing is.
-    pub fn host_write(&mut self, offset: u32, value: u32) -> bool {
+    fn host_write(&mut self, offset: u32, value: u32) -> bool {
         match offset & !3 {
             regs::XDP_HOST_RESET => {
                 self.reset = value & 1 != 0;
@@ -233,6 +227,15 @@ impl Unit {
             _ => return false,
         }
         true
+    }
+
+    fn run(&mut self, outside: &mut dyn Outside, _limit: u64) -> Pause {
+        self.work_all(outside);
+        Pause::Waiting
+    }
+
+    fn steps(&self) -> u64 {
+        self.counters.rx_frames
     }
 }
 

@@ -1,0 +1,72 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A chain of elements as an inline block of a card.
+
+use penstock_unit::{Entering, Verdict};
+
+use crate::chain::Chain;
+use crate::frame;
+
+/// A chain and its clock.
+pub struct Block {
+    chain: Chain,
+    /// Now, in µs.
+    time: u64,
+    /// Time up to which the block has looked for all contexts that have expired, in µs.
+    walked: u64,
+}
+
+impl Block {
+    /// A block that runs this chain, at time 0.
+    #[must_use]
+    pub fn new(chain: Chain) -> Self {
+        Self { chain, time: 0, walked: 0 }
+    }
+
+    /// The elements, to look into.
+    #[must_use]
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The elements, to change between two frames.
+    pub fn chain_mut(&mut self) -> &mut Chain {
+        &mut self.chain
+    }
+
+    /// The time that frames find, in µs.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        self.time
+    }
+}
+
+impl penstock_unit::Block for Block {
+    fn carry(&mut self, frame: &mut Vec<u8>, entering: Entering) -> Verdict {
+        let arrival = frame::Arrival { port: entering.port, hash: entering.hash, time: self.time };
+        match self.chain.run(frame, &arrival) {
+            frame::Verdict::Pass => Verdict::Onward,
+            frame::Verdict::Port(port) => Verdict::Port(port.into()),
+            frame::Verdict::Host => Verdict::Host,
+            frame::Verdict::Drop => Verdict::Drop,
+        }
+    }
+
+    /// Contexts expire as the clock goes on: the block looks at one place of each table in a µs.
+    fn set_time(&mut self, ns: u64) {
+        let time = ns / 1000;
+        if time > self.time {
+            let passed = usize::try_from(time - self.time).unwrap_or(usize::MAX);
+            self.time = time;
+            self.chain.walk(time, passed);
+        }
+    }
+
+    /// When a table is full, all contexts that have expired by then give their places back at once.
+    fn settle_time(&mut self, ns: u64) {
+        penstock_unit::Block::set_time(self, ns);
+        if self.walked < self.time && self.chain.is_full() {
+            self.chain.walk_all(self.time);
+            self.walked = self.time;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! An engine's side of a card at work.
+
+use serde_json::Value as Json;
+
+use crate::bus::Bus;
+use crate::counters::UnitCounters;
+use crate::error::EngineError;
+use crate::image::Image;
+use crate::log::Log;
+use crate::service::Request;
+
+/// Names of tables of a program that was swapped in, and whether each kept what it held.
+pub type Kept = Vec<(String, bool)>;
+
+/// Units that a driver is to load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadUnits {
+    /// Index of their group in the design.
+    pub group: usize,
+    /// The units, a bit each. They are in reset, and UNIT_WRITE_MASK names them.
+    pub units: u32,
+    /// Other units of the group run the image already and go on: tables that units share stay as they are.
+    pub join: bool,
+    /// The units have given up all frames, so variables that the program keeps may be taken over.
+    pub keep: bool,
+    /// The dispatcher sends all frames of a flow to the same unit.
+    pub by_flow: bool,
+}
+
+/// All parts of an engine on one card. Groups of units and inline blocks are named by their indices in the design.
+///
+/// Methods with a default are for engines that have what the method is about.
+pub trait Driver {
+    /// Prepares the card, once, after its reset and before the first load.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn begin(&mut self, _bus: &mut dyn Bus) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Checks images before any part of the card changes; `images` are those of all parts of the engine, by part. Where `native`, the card is
+    /// native code.
+    ///
+    /// # Errors
+    /// The card cannot run them together.
+    fn check(&self, _images: &[(usize, &dyn Image)], _native: bool) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Gives units a program.
+    ///
+    /// # Errors
+    /// The card refuses, or the engine has no units.
+    fn load_units(&mut self, bus: &mut dyn Bus, load: LoadUnits, image: &dyn Image) -> Result<(), EngineError>;
+
+    /// Gives an inline block a program while no frame enters it; no state of the program before is left.
+    ///
+    /// # Errors
+    /// The card refuses, or the engine has no blocks.
+    fn load_block(&mut self, bus: &mut dyn Bus, block: usize, image: &dyn Image) -> Result<(), EngineError>;
+
+    /// Fills tables of the card once all parts have their programs.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn loaded(&mut self, _bus: &mut dyn Bus, _images: &[(usize, &dyn Image)]) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Gives a part another program between two frames: no frame is lost or waits. Gives what became of its tables. If the swap fails, the
+    /// program before goes on.
+    ///
+    /// # Errors
+    /// The engine cannot do that, or the new program does not fit beside the one that runs.
+    fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError>;
+
+    /// Where in a unit's program an address is: function, file and line.
+    fn locate(&self, _unit: u32, _pc: u32) -> Option<String> {
+        None
+    }
+
+    /// Why a unit's program went no further than `pc`, when the program ended by itself.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn ending(&self, _bus: &mut dyn Bus, _unit: u32, _pc: u32) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
+
+    /// The place at which a unit waits for a frame, if its program does; `pc` is where the unit stands.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn waits_at(&self, _bus: &mut dyn Bus, _unit: u32, _pc: u32) -> Result<Option<u32>, EngineError> {
+        Ok(None)
+    }
+
+    /// What error flags of a unit mean: a sentence for each flag, without the unit's number.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn explain(&self, _bus: &mut dyn Bus, _unit: u32, _flags: u32) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    /// What is most likely behind all other faults, for a flag of a unit, if the driver knows: said first and once.
+    fn cause(&self, _unit: u32, _flags: u32) -> Option<String> {
+        None
+    }
+
+    /// Adds what units of this engine count in registers of their own.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn count(&mut self, _bus: &mut dyn Bus, _unit: u32, _counters: &mut UnitCounters) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// What an inline block counts, as JSON that only the engine understands.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn count_block(&mut self, _bus: &mut dyn Bus, _block: usize) -> Result<Json, EngineError> {
+        Ok(Json::Null)
+    }
+
+    /// Takes the lines that programs have printed.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn take_log(&mut self, _bus: &mut dyn Bus) -> Result<Log, EngineError> {
+        Ok(Log::default())
+    }
+
+    /// Sets the time that programs of a card in hardware see, in ns, before the next frame enters. A clock that was never set follows the card's
+    /// cycles.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn set_time(&mut self, _bus: &mut dyn Bus, _ns: u64) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Lets the clock follow the card's cycles again.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn release_time(&mut self, _bus: &mut dyn Bus) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Sets a number that nobody outside knows: from the next load on, places in native tables follow from it, so that nobody can choose
+    /// keys that collide.
+    fn set_seed(&mut self, _seed: u64) {}
+
+    /// Carries out a request of one of the engine's services.
+    ///
+    /// # Errors
+    /// The request is not understood or not possible; then nothing has changed.
+    fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError>;
+}

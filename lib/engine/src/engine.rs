@@ -1,0 +1,115 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! An engine, and what it is asked before a card is at work.
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::driver::Driver;
+use crate::error::EngineError;
+use crate::image::Image;
+use crate::part::Part;
+use crate::root::Root;
+use crate::section::{Fault, Section};
+use crate::service::Service;
+
+/// What the parts of an engine are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Units behind the dispatcher: `[[units]]`.
+    Units,
+    /// Inline blocks in front of the dispatcher: `[[inline]]`.
+    Inline,
+}
+
+/// What a card looks like to a driver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CardShape {
+    /// Ethernet ports.
+    pub ports: u32,
+    /// Units.
+    pub units: u32,
+    /// Parts of the engine, by their index in the design: name and units. Blocks have no units.
+    pub parts: Vec<(usize, String, Range<u32>)>,
+}
+
+/// Programs to compile.
+pub struct Job<'a> {
+    /// The checkout, where kits and caches are.
+    pub root: &'a Root,
+    /// The manifest of the design, for messages.
+    pub design: &'a Path,
+    /// Ethernet ports of the card.
+    pub ports: u32,
+    /// All named groups of units of the design: name and units. Programs may refer to them.
+    pub groups: &'a [(String, Range<u32>)],
+    /// The engine's own table of the card ([`Engine::card`]).
+    pub card: &'a dyn Part,
+    /// The parts of the engine.
+    pub parts: Vec<PartJob<'a>>,
+}
+
+/// The program of one part.
+#[derive(Clone)]
+pub struct PartJob<'a> {
+    /// Name of the group or block; empty when it is the only one and has none.
+    pub name: &'a str,
+    /// Its units; empty for a block.
+    pub units: Range<u32>,
+    /// The program's file.
+    pub program: &'a Path,
+    /// What the design says of the part.
+    pub part: &'a dyn Part,
+    /// The program is not the one that the design names. Settings of the design that refer to things which this program does not have are left out, and a message
+    /// says so; otherwise that is an error.
+    pub given: bool,
+}
+
+/// An engine. There is one value of it, which the crate `registry` lists.
+pub trait Engine: Debug + Sync {
+    /// Its name: of its folder, and in designs.
+    fn name(&self) -> &'static str;
+
+    /// Its number in RTL (engines/engines.toml).
+    fn number(&self) -> u32;
+
+    /// What its parts are.
+    fn kind(&self) -> Kind;
+
+    /// Reads `[card.NAME]`, what the design says of the engine on the whole card; None where the design says nothing.
+    ///
+    /// # Errors
+    /// A key is unknown or has a wrong value.
+    fn card(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault>;
+
+    /// Reads `[units.NAME]` or `[inline.NAME]`, what the design says of one part; None where the design says nothing.
+    ///
+    /// # Errors
+    /// A key is unknown or has a wrong value.
+    fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault>;
+
+    /// Whether a program with this file name can only be meant for this engine.
+    fn claims(&self, _program: &Path) -> bool {
+        false
+    }
+
+    /// Compiles the programs of parts; gives their images in the same order.
+    ///
+    /// # Errors
+    /// A program does not compile, does not fit, or a file cannot be read.
+    fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError>;
+
+    /// A driver for a card.
+    fn driver(&self, shape: &CardShape, card: &dyn Part) -> Box<dyn Driver>;
+
+    /// Its services.
+    fn services(&self) -> &'static [Service];
+
+    /// What an inline block counted between two reads of [`Driver::count_block`].
+    fn counted(&self, now: &Json, _then: &Json) -> Json {
+        now.clone()
+    }
+}

@@ -1,0 +1,28 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Services: what a user asks of the programs on a card while it is at work.
+
+use clap::{ArgMatches, Command};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// A service of an engine. Tools forward its requests and answers without knowing them.
+#[derive(Clone, Copy)]
+pub struct Service {
+    /// Its name: `ctl NAME` on the command line, `Device.call(NAME, ...)` in Python.
+    pub name: &'static str,
+    /// Its subcommands and arguments on the command line.
+    pub command: fn() -> Command,
+    /// What the arguments ask for; files that they name are read here. An error is a sentence.
+    pub ask: fn(&ArgMatches) -> Result<Json, String>,
+    /// An answer as text for people, from what was asked and answered.
+    pub show: fn(&Json, &Json) -> String,
+}
+
+/// A request to a service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The service.
+    pub service: String,
+    /// What to do, as the service defines it.
+    pub ask: Json,
+}

@@ -1,0 +1,34 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The unit window of the host address space: registers, memories and tables of units (docs/architecture.md, "RPU address map").
+
+use crate::bus::{Bus, CardError};
+use crate::regs;
+
+/// Host address of the unit window. A write goes to all units of UNIT_WRITE_MASK, a read to the unit of UNIT_READ.
+pub const UNIT_WINDOW: u32 = 0x4000_0000;
+
+/// Reads a word of one unit's window.
+///
+/// # Errors
+/// The card has no such unit, or nothing can be read there.
+pub fn read_unit(bus: &mut dyn Bus, unit: u32, offset: u32) -> Result<u32, CardError> {
+    bus.write(regs::CARD_UNIT_READ, unit)?;
+    bus.read(UNIT_WINDOW.wrapping_add(offset))
+}
+
+/// Up to four bytes as a word, with zeros behind them.
+#[must_use]
+pub fn word_of(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
+}
+
+/// Units as a mask, a bit each.
+#[must_use]
+pub fn mask_of(units: &std::ops::Range<u32>) -> u32 {
+    units.clone().fold(0, |mask, unit| mask | 1 << unit)
+}
+
+/// Numbers of the units of a mask.
+pub fn units_of(mask: u32) -> impl Iterator<Item = u32> {
+    (0..u32::BITS).filter(move |unit| mask >> unit & 1 == 1)
+}
