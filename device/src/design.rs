@@ -1,28 +1,26 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The manifest of a card: a TOML file that says what it is made of.
+//! The manifest of a card: a TOML file that says what the card is made of.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use penstock_flow_compiler::limits::CONTEXTS as MAX_CONTEXTS;
-use penstock_shell::{Accelerator, Accelerators};
-use penstock_xdp_compiler::btf::Value;
-use penstock_xdp_compiler::card::{BANKS, ROWS};
-use penstock_xdp_compiler::rows::Lanes;
+use penstock_engine::window::mask_of;
+use penstock_engine::{Engine, Fault, Kind, Part, Section};
+use penstock_registry::{engine, engines};
 use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use toml::Spanned;
-
-use crate::xdp::Settings;
+use toml::de::{DeTable, DeValue};
 
 /// Clock of every card, MHz: the data path moves 512 bits a cycle, which carries 100 Gb/s a port at this clock.
 pub const CLOCK_MHZ: u32 = 250;
 
-/// Units that a card has at most.
+/// Most units of a card.
 const MAX_UNITS: i64 = 32;
-
-/// Contexts of a table of which nobody says how many it holds: 97 % of 16,384 places, all that `rtl` uses of them. One more would take twice as many.
-const CONTEXTS: u32 = 15_892;
+/// Most inline blocks of a card.
+const MAX_BLOCKS: usize = 8;
 
 /// How the dispatcher chooses a unit for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -61,77 +59,45 @@ impl Policy {
     }
 }
 
-/// What a unit is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Engine {
-    /// A RISC-V packet unit.
-    Rpu {
-        /// Its accelerators.
-        accelerators: Accelerators,
-    },
-    /// A core for XDP programs.
-    Xdp {
-        /// Lanes of the core: 1, 2, 3, 4 or 8.
-        lanes: Lanes,
-        /// Which program of the object; None: it has one.
-        entry: Option<String>,
-        /// Constants of the program and sizes of maps.
-        settings: Settings,
-        /// Name of a map to the file of entries that it begins with.
-        maps: BTreeMap<String, PathBuf>,
-    },
-}
-
 /// Units of one kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Group {
     /// What the command line and programs call them; empty when they are all that there are and have no name.
     pub name: String,
     /// Their numbers.
     pub units: Range<u32>,
     /// What each of them is.
-    pub engine: Engine,
+    pub engine: &'static dyn Engine,
+    /// What the design says of them in the engine's own table.
+    pub part: Arc<dyn Part>,
     /// Whether the dispatcher gives them frames of ports and host; others get frames over loopback alone.
     pub ports: bool,
-    /// What they run: C source or what a compiler has made of it, an ELF file.
+    /// The file of the program that they run.
     pub program: PathBuf,
-    /// Table name to the file it is loaded from.
-    pub tables: BTreeMap<String, PathBuf>,
 }
 
 impl Group {
-    /// Accelerators of each unit.
-    pub fn accelerators(&self) -> Accelerators {
-        match &self.engine {
-            Engine::Rpu { accelerators } => *accelerators,
-            Engine::Xdp { .. } => Accelerators::default(),
-        }
-    }
-
     /// Its units, a bit each.
     pub fn mask(&self) -> u32 {
         mask_of(&self.units)
     }
 }
 
-/// Units, a bit each.
-pub(crate) fn mask_of(units: &Range<u32>) -> u32 {
-    units.clone().fold(0, |mask, unit| mask | 1 << unit)
-}
-
-/// State machines of flows that all frames of Ethernet ports go through before the dispatcher.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An inline block: all frames of Ethernet ports go through it before the dispatcher.
+#[derive(Debug, Clone)]
 pub struct Inline {
     /// What the command line calls it; empty when it is the only one and has no name.
     pub name: String,
-    /// What it runs: a file of the flow engine's language.
+    /// What it is.
+    pub engine: &'static dyn Engine,
+    /// What the design says of it in the engine's own table.
+    pub part: Arc<dyn Part>,
+    /// The file of the program that it runs.
     pub program: PathBuf,
-    /// Contexts of each table whose size the program does not say.
-    pub contexts: u32,
 }
 
 /// What a card is made of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Design {
     /// The manifest.
     pub path: PathBuf,
@@ -147,10 +113,17 @@ pub struct Design {
     pub inline: Vec<Inline>,
     /// Its units, 1..32, in groups of one kind each, by their numbers: at least one group.
     pub groups: Vec<Group>,
-    /// File of the routes that XDP programs ask for.
-    pub routes: Option<PathBuf>,
-    /// MiB that the maps of XDP programs have: 4 are on the chip, of 8 or 16 the others are in the card's memory.
-    pub map_mib: u32,
+    /// What the design says of each engine on the whole card, in the order of the registry.
+    pub engines: Vec<Arc<dyn Part>>,
+}
+
+/// A part of a design that runs a program: its index among the groups of units, or among the inline blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PartId {
+    /// A group of units.
+    Units(usize),
+    /// An inline block.
+    Inline(usize),
 }
 
 /// A value for the units of one group.
@@ -184,7 +157,7 @@ impl<'a> ForGroup<&'a str> {
 pub struct Override {
     /// Other programs.
     pub programs: Vec<ForGroup<PathBuf>>,
-    /// Other table files, by the table's name or, when several groups have that table, GROUP.TABLE.
+    /// Other files of tables, by the table's name or, when several groups have that table, GROUP.TABLE.
     pub tables: BTreeMap<String, PathBuf>,
     /// Other numbers of units.
     pub units: Vec<ForGroup<u32>>,
@@ -192,8 +165,6 @@ pub struct Override {
     pub ports: Option<u32>,
     /// Another policy.
     pub policy: Option<Policy>,
-    /// Another file of routes.
-    pub routes: Option<PathBuf>,
 }
 
 /// A manifest that does not say what a card is made of.
@@ -226,23 +197,10 @@ pub enum DesignError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Manifest {
-    card: Card,
-    #[serde(default)]
-    dispatch: Dispatch,
-    #[serde(default)]
-    inline: Vec<Spanned<InlineBlock>>,
-    units: Spanned<Vec<Spanned<Units>>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Card {
     name: String,
     ports: Within<1, 4>,
     clock_mhz: Option<Spanned<i64>>,
-    routes: Option<PathBuf>,
-    map_mib: Option<MapMib>,
 }
 
 #[derive(Deserialize)]
@@ -251,47 +209,115 @@ struct Dispatch {
     policy: Policy,
 }
 
-impl Default for Dispatch {
-    fn default() -> Self {
-        Self { policy: Policy::FlowHash }
-    }
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct InlineBlock {
     name: Option<Spanned<String>>,
-    #[serde(rename = "engine")]
-    _engine: InlineEngine,
+    engine: Spanned<String>,
     program: Spanned<PathBuf>,
-    contexts: Option<Within<1, { MAX_CONTEXTS as i64 }>>,
 }
 
-/// The engines that are inline: so far it says nothing, but that the block is for one of them.
 #[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum InlineEngine {
-    Flow,
+#[serde(deny_unknown_fields)]
+struct Units {
+    name: Option<Spanned<String>>,
+    engine: Spanned<String>,
+    count: Spanned<Within<1, MAX_UNITS>>,
+    ports: Option<Spanned<bool>>,
+    program: Spanned<PathBuf>,
 }
 
-impl InlineBlock {
-    /// It behind the blocks before; else where the manifest is wrong, unless it is all of it, and how.
-    fn block(
-        &self,
-        manifest: &Path,
-        groups: &[Group],
-        before: &[Inline],
-        only: bool,
-    ) -> Result<Inline, (Option<Range<usize>>, String)> {
-        // Programs are given to blocks and to groups of units alike, by NAME=FILE.
-        let taken =
-            |name: &str| before.iter().any(|block| block.name == name) || groups.iter().any(|group| group.name == name);
-        let name =
-            named(self.name.as_ref(), only, "inline blocks", "two inline blocks, or of one and of units", taken)?;
-        let program = file_beside(manifest, &self.program)?;
-        let contexts = self.contexts.as_ref().map_or(CONTEXTS, |contexts| contexts.0);
-        Ok(Inline { name, program, contexts })
+/// A table of the manifest with the tables in it that engines read.
+struct Split<'a> {
+    /// Where it is.
+    span: Range<usize>,
+    /// What is not an engine's.
+    rest: Spanned<DeTable<'a>>,
+    /// Tables of engines, by name.
+    own: Vec<(&'static str, Range<usize>, Spanned<DeValue<'a>>)>,
+}
+
+impl<'a> Split<'a> {
+    fn of(table: Spanned<DeTable<'a>>) -> Self {
+        let span = table.span();
+        let mut rest = table.into_inner();
+        let mut own = Vec::new();
+        for engine in engines() {
+            let named = rest.keys().find(|key| key.get_ref() == engine.name()).map(|key| (key.span(), key.clone()));
+            if let Some((key_span, key)) = named
+                && let Some(value) = rest.remove(&key)
+            {
+                own.push((engine.name(), key_span, value));
+            }
+        }
+        Self { rest: Spanned::new(span.clone(), rest), span, own }
     }
+
+    /// Takes the table of an engine.
+    fn take(&mut self, engine: &dyn Engine) -> Option<Spanned<DeValue<'a>>> {
+        let at = self.own.iter().position(|(name, ..)| *name == engine.name())?;
+        Some(self.own.remove(at).2)
+    }
+
+    /// A table of an engine that nobody has taken is a fault; `owner` says whose table it is in, and of what engine that is.
+    fn end(&self, table: &str, owner: &dyn Engine) -> Result<(), Fault> {
+        match self.own.first() {
+            None => Ok(()),
+            Some((name, span, _)) => {
+                let (is, wanted) = (owner.name(), format!("[{table}.{}]", owner.name()));
+                let message = format!("[{table}.{name}] is for the engine \"{name}\", and this is \"{is}\": write {wanted}, or drop it");
+                Err(Fault::at(span.clone(), message))
+            }
+        }
+    }
+}
+
+/// Reads what is not an engine's.
+fn read<'a, T: Deserialize<'a>>(table: Spanned<DeTable<'a>>, what: &str) -> Result<T, Fault> {
+    let span = table.span();
+    T::deserialize(table.into_deserializer()).map_err(|error| {
+        let mut message = error.message().replace('\n', " ");
+        if message.starts_with("unknown field") && !what.is_empty() {
+            message += &format!("; keys of an engine stand in a table of its own, [{what}.ENGINE]");
+        }
+        Fault { span: error.span().or(Some(span)), message }
+    })
+}
+
+/// The engine of this name, whose parts are of this kind.
+fn engine_of(name: &Spanned<String>, kind: Kind) -> Result<&'static dyn Engine, Fault> {
+    let of_kind = |engine: &&'static dyn Engine| engine.kind() == kind;
+    if let Some(engine) = engine(name.get_ref()).filter(of_kind) {
+        return Ok(engine);
+    }
+    let there: Vec<String> = engines().iter().filter(|engine| of_kind(engine)).map(|e| format!("`{}`", e.name())).collect();
+    let message = match (engine(name.get_ref()), kind) {
+        (Some(_), Kind::Units) => format!("`{}` is an inline engine: its blocks are [[inline]]", name.get_ref()),
+        (Some(_), Kind::Inline) => format!("`{}` is an engine of units: they are [[units]]", name.get_ref()),
+        (None, _) => format!("there is no engine `{}`", name.get_ref()),
+    };
+    Err(Fault::at(name.span(), format!("{message}; here it is one of {}", there.join(", "))))
+}
+
+/// A program's file, named from the manifest's folder, and one that this engine may run.
+fn program_of(manifest: &Path, program: &Spanned<PathBuf>, engine: &dyn Engine) -> Result<PathBuf, Fault> {
+    let path = manifest.parent().unwrap_or(Path::new("")).join(program.get_ref());
+    if !path.exists() {
+        return Err(Fault::at(program.span(), format!("program: {} does not exist", path.display())));
+    }
+    if let Some(other) = engines().iter().find(|other| other.claims(&path) && other.name() != engine.name()) {
+        let table = match other.kind() {
+            Kind::Units => "[[units]]",
+            Kind::Inline => "[[inline]]",
+        };
+        let message = format!(
+            "program: {} is for the engine \"{}\": it stands in {table} with that engine",
+            path.display(),
+            other.name()
+        );
+        return Err(Fault::at(program.span(), message));
+    }
+    Ok(path)
 }
 
 /// The name of something of which there may be `several`: needed unless it is the only one.
@@ -301,163 +327,57 @@ fn named(
     several: &str,
     twice: &str,
     taken: impl Fn(&str) -> bool,
-) -> Result<String, (Option<Range<usize>>, String)> {
+) -> Result<String, Fault> {
     match name {
         Some(name) if !is_name(name.get_ref()) => {
             let message = "a name is lower-case letters, digits and _, a letter first: programs say PN_COUNT_NAME";
-            Err((Some(name.span()), message.to_string()))
+            Err(Fault::at(name.span(), message))
         }
         Some(name) if taken(name.get_ref()) => {
-            Err((Some(name.span()), format!("`{}` is the name of {twice}", name.get_ref())))
+            Err(Fault::at(name.span(), format!("`{}` is the name of {twice}", name.get_ref())))
         }
         Some(name) => Ok(name.get_ref().clone()),
         None if only => Ok(String::new()),
-        None => Err((None, format!("of several {several} each needs a `name`"))),
+        None => Err(Fault { span: None, message: format!("of several {several} each needs a `name`") }),
     }
 }
 
-/// A program's file, named from the manifest's folder.
-fn file_beside(manifest: &Path, program: &Spanned<PathBuf>) -> Result<PathBuf, (Option<Range<usize>>, String)> {
-    let path = manifest.parent().unwrap_or(Path::new("")).join(program.get_ref());
-    if !path.exists() {
-        return Err((Some(program.span()), format!("program: {} does not exist", path.display())));
+/// A group behind those before.
+fn group(manifest: &Path, mut split: Split<'_>, before: &[Group], only: bool) -> Result<(Group, Option<Range<usize>>), Fault> {
+    let units: Units = read(split.rest.clone(), "units")?;
+    let engine = engine_of(&units.engine, Kind::Units)?;
+    let taken = |name: &str| before.iter().any(|group| group.name == name);
+    let name = named(units.name.as_ref(), only, "groups of units", "two groups of units", taken)?;
+    let first = before.last().map_or(0, |group| group.units.end);
+    let end = first + units.count.get_ref().0;
+    if i64::from(end) > MAX_UNITS {
+        return Err(Fault::at(units.count.span(), format!("{end} units in all; a card has {MAX_UNITS} at most")));
     }
-    Ok(path)
+    let program = program_of(manifest, &units.program, engine)?;
+    let part = part(manifest, &mut split, engine, "units")?;
+    let ports = units.ports.as_ref().map_or(before.is_empty(), |ports| *ports.get_ref());
+    Ok((Group { name, units: first..end, engine, part, ports, program }, units.ports.map(|ports| ports.span())))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Units {
-    name: Option<Spanned<String>>,
-    engine: EngineName,
-    count: Spanned<Within<1, MAX_UNITS>>,
-    ports: Option<Spanned<bool>>,
-    program: Spanned<PathBuf>,
-    accelerators: Option<Spanned<Vec<String>>>,
-    lanes: Option<Spanned<usize>>,
-    entry: Option<Spanned<String>>,
-    #[serde(default)]
-    tables: BTreeMap<Spanned<String>, PathBuf>,
-    #[serde(default)]
-    constants: BTreeMap<Spanned<String>, Spanned<toml::Value>>,
-    #[serde(default)]
-    entries: BTreeMap<Spanned<String>, u32>,
-    #[serde(default)]
-    maps: BTreeMap<Spanned<String>, PathBuf>,
+/// What an engine says of its own table.
+fn part(manifest: &Path, split: &mut Split<'_>, engine: &dyn Engine, table: &str) -> Result<Arc<dyn Part>, Fault> {
+    let folder = manifest.parent().unwrap_or(Path::new(""));
+    let section = split.take(engine).map(|table| Section { folder, table });
+    split.end(table, engine)?;
+    engine.part(section)
 }
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum EngineName {
-    Rpu,
-    Xdp,
-}
-
-impl Units {
-    /// Them behind the groups before; else where the manifest is wrong, unless it is all of it, and how.
-    fn group(&self, manifest: &Path, before: &[Group], only: bool) -> Result<Group, (Option<Range<usize>>, String)> {
-        let at = |(span, message)| (Some(span), message);
-        let taken = |name: &str| before.iter().any(|group| group.name == name);
-        let name = named(self.name.as_ref(), only, "groups of units", "two groups of units", taken)?;
-        let first = before.last().map_or(0, |group| group.units.end);
-        let end = first + self.count.get_ref().0;
-        if i64::from(end) > MAX_UNITS {
-            return Err((Some(self.count.span()), format!("{end} units in all; a card has {MAX_UNITS} at most")));
-        }
-        let folder = manifest.parent().unwrap_or(Path::new(""));
-        let program = file_beside(manifest, &self.program)?;
-        if is_flow(&program) {
-            let message = "program: a state machine (.efsm) is for a block of [[inline]], not for units".to_string();
-            return Err((Some(self.program.span()), message));
-        }
-        Ok(Group {
-            name,
-            units: first..end,
-            engine: self.engine(folder).map_err(at)?,
-            ports: self.ports.as_ref().map_or(before.is_empty(), |ports| *ports.get_ref()),
-            program,
-            tables: self.tables.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect(),
-        })
-    }
-
-    /// What each of them is, with files beside the manifest in `folder`; else where the manifest is wrong, and how.
-    fn engine(&self, folder: &Path) -> Result<Engine, (Range<usize>, String)> {
-        let foreign = |span: Range<usize>, key: &str, engine: &str| {
-            Err((span, format!("`{key}` is for units of the engine \"{engine}\"; drop it")))
-        };
-        match self.engine {
-            EngineName::Rpu => {
-                if let Some(lanes) = &self.lanes {
-                    return foreign(lanes.span(), "lanes", "xdp");
-                }
-                if let Some(entry) = &self.entry {
-                    return foreign(entry.span(), "entry", "xdp");
-                }
-                if let Some(name) = self.constants.keys().next() {
-                    return foreign(name.span(), "constants", "xdp");
-                }
-                if let Some(name) = self.entries.keys().next() {
-                    return foreign(name.span(), "entries", "xdp");
-                }
-                if let Some(name) = self.maps.keys().next() {
-                    return foreign(name.span(), "maps", "xdp");
-                }
-                let accelerators = match &self.accelerators {
-                    Some(names) => kinds(names.get_ref()).map_err(|message| (names.span(), message))?,
-                    None => Accelerators::default(),
-                };
-                for name in self.tables.keys() {
-                    table_kind(accelerators, name.get_ref()).map_err(|message| (name.span(), message))?;
-                }
-                Ok(Engine::Rpu { accelerators })
-            }
-            EngineName::Xdp => {
-                if let Some(accelerators) = &self.accelerators {
-                    return foreign(accelerators.span(), "accelerators", "rpu");
-                }
-                if let Some(name) = self.tables.keys().next() {
-                    return foreign(name.span(), "tables", "rpu");
-                }
-                let lanes = match &self.lanes {
-                    Some(count) => Lanes::new(*count.get_ref()).ok_or_else(|| {
-                        (count.span(), format!("a core has 1, 2, 3, 4 or 8 lanes, not {}", count.get_ref()))
-                    })?,
-                    None => Lanes::FOUR,
-                };
-                let named = |(name, value): (&Spanned<String>, &Spanned<toml::Value>)| {
-                    let known = constant(value.get_ref()).ok_or_else(|| {
-                        let message = "a constant is a whole number, text, a list or a table of them".to_string();
-                        (value.span(), message)
-                    })?;
-                    Ok((name.get_ref().clone(), known))
-                };
-                Ok(Engine::Xdp {
-                    lanes,
-                    entry: self.entry.as_ref().map(|entry| entry.get_ref().clone()),
-                    settings: Settings {
-                        constants: self.constants.iter().map(named).collect::<Result<_, _>>()?,
-                        entries: self.entries.iter().map(|(name, count)| (name.get_ref().clone(), *count)).collect(),
-                    },
-                    maps: self.maps.iter().map(|(name, file)| (name.get_ref().clone(), folder.join(file))).collect(),
-                })
-            }
-        }
-    }
-}
-
-/// A constant's value; None when it can be none.
-fn constant(value: &toml::Value) -> Option<Value> {
-    Some(match value {
-        toml::Value::Integer(number) => Value::Int((*number).into()),
-        toml::Value::String(text) => Value::Text(text.clone()),
-        toml::Value::Array(values) => Value::List(values.iter().map(constant).collect::<Option<_>>()?),
-        toml::Value::Table(fields) => {
-            let field = |(name, value): (&String, &toml::Value)| Some((name.clone(), constant(value)?));
-            Value::Record(fields.iter().map(field).collect::<Option<_>>()?)
-        }
-        toml::Value::Boolean(set) => Value::Int((*set).into()),
-        toml::Value::Float(_) | toml::Value::Datetime(_) => return None,
-    })
+/// An inline block behind those before.
+fn block(manifest: &Path, mut split: Split<'_>, groups: &[Group], before: &[Inline], only: bool) -> Result<Inline, Fault> {
+    let block: InlineBlock = read(split.rest.clone(), "inline")?;
+    let engine = engine_of(&block.engine, Kind::Inline)?;
+    // Programs are given to blocks and to groups of units alike, by NAME=FILE.
+    let taken =
+        |name: &str| before.iter().any(|block| block.name == name) || groups.iter().any(|group| group.name == name);
+    let name = named(block.name.as_ref(), only, "inline blocks", "two inline blocks, or of one and of units", taken)?;
+    let program = program_of(manifest, &block.program, engine)?;
+    let part = part(manifest, &mut split, engine, "inline")?;
+    Ok(Inline { name, engine, part, program })
 }
 
 /// Whether a group of units may have this name: in programs, macros end in it.
@@ -479,33 +399,42 @@ impl<const LOW: i64, const HIGH: i64> TryFrom<i64> for Within<LOW, HIGH> {
     }
 }
 
-/// MiB of maps that a card can have.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "i64")]
-struct MapMib(u32);
-
-impl MapMib {
-    /// What is on the chip.
-    const ON_CHIP: Self = Self(BANKS * ROWS / (1 << 16));
+/// Takes a table out of another one.
+fn take_table<'a>(root: &mut DeTable<'a>, name: &'static str) -> Result<Option<Spanned<DeTable<'a>>>, Fault> {
+    let Some(value) = take(root, name) else { return Ok(None) };
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::Table(table) => Ok(Some(Spanned::new(span, table))),
+        _ => Err(Fault::at(span, format!("`{name}` is a table: write [{name}]"))),
+    }
 }
 
-impl TryFrom<i64> for MapMib {
-    type Error = String;
-
-    fn try_from(mib: i64) -> Result<Self, String> {
-        match mib {
-            4 | 8 | 16 => Ok(Self(mib as u32)),
-            _ => Err(format!("maps have 4 MiB, on the chip, or 8 or 16, in the card's memory, not {mib}")),
+/// Takes an array of tables out of a table: where it is, and the tables.
+#[allow(clippy::type_complexity)]
+fn take_tables<'a>(
+    root: &mut DeTable<'a>,
+    name: &'static str,
+) -> Result<Option<(Range<usize>, Vec<Spanned<DeTable<'a>>>)>, Fault> {
+    let Some(value) = take(root, name) else { return Ok(None) };
+    let span = value.span();
+    let wrong = |span| Fault::at(span, format!("`{name}` is a list of tables: write [[{name}]]"));
+    let DeValue::Array(all) = value.into_inner() else { return Err(wrong(span)) };
+    let tables = all.into_iter().map(|value| {
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Table(table) => Ok(Spanned::new(span, table)),
+            _ => Err(wrong(span)),
         }
-    }
+    });
+    Ok(Some((span, tables.collect::<Result<_, _>>()?)))
+}
+
+fn take<'a>(table: &mut DeTable<'a>, name: &str) -> Option<Spanned<DeValue<'a>>> {
+    let key = table.keys().find(|key| key.get_ref() == name)?.clone();
+    table.remove(&key)
 }
 
 impl Design {
-    /// Rows of 16 bytes of each of the banks in which XDP programs have their maps.
-    pub(crate) fn map_rows(&self) -> u32 {
-        self.map_mib * (1 << 16) / BANKS
-    }
-
     /// Reads a manifest. Paths inside it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, DesignError> {
         let text =
@@ -515,66 +444,90 @@ impl Design {
 
     /// Parses the text of the manifest at `path`.
     pub fn parse(path: &Path, text: &str) -> Result<Self, DesignError> {
-        let fail = |span: Range<usize>, message: String| {
-            let before = text.get(..span.start).unwrap_or(text);
+        Self::of(path, text).map_err(|Fault { span, message }| {
+            let before = text.get(..span.unwrap_or(0..0).start).unwrap_or(text);
             let line = before.matches('\n').count();
             let text = text.lines().nth(line).unwrap_or("").trim().to_string();
             DesignError::Line { path: path.to_path_buf(), line: line + 1, text, message }
-        };
-        let manifest: Manifest = toml::from_str(text).map_err(|e| {
-            let message = match e.message() {
-                message if message.starts_with("unknown field `accelerator`,") => SINGLE.to_string(),
-                message => message.replace('\n', " "),
-            };
-            fail(e.span().unwrap_or(0..0), message)
-        })?;
-        let card = &manifest.card;
+        })
+    }
+
+    fn of(path: &Path, text: &str) -> Result<Self, Fault> {
+        let root = DeTable::parse(text);
+        let root = root.map_err(|error| Fault { span: error.span(), message: error.message().replace('\n', " ") })?;
+        let whole = root.span();
+        let mut root = root.into_inner();
+        let missing = |name: &str| Fault::at(whole.clone(), format!("missing field `{name}`"));
+        let mut split = Split::of(take_table(&mut root, "card")?.ok_or_else(|| missing("card"))?);
+        let card: Card = read(split.rest.clone(), "card")?;
         if let Some(clock) = &card.clock_mhz
             && *clock.get_ref() != i64::from(CLOCK_MHZ)
         {
             let message =
                 format!("clock_mhz is {}, and the card runs at {CLOCK_MHZ} only; drop the line", clock.get_ref());
-            return Err(fail(clock.span(), message));
+            return Err(Fault::at(clock.span(), message));
         }
-        let all = manifest.units.get_ref();
-        if all.is_empty() {
-            return Err(fail(manifest.units.span(), "no [[units]]; a card has at least one".to_string()));
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let of_engine = |engine: &&'static dyn Engine| {
+            engine.card(split.take(*engine).map(|table| Section { folder, table }))
+        };
+        let engines = engines().iter().map(of_engine).collect::<Result<Vec<_>, _>>()?;
+        let dispatch = take_table(&mut root, "dispatch")?.map(|table| read::<Dispatch>(table, "")).transpose()?;
+        let (all, units) = take_tables(&mut root, "units")?.ok_or_else(|| missing("units"))?;
+        let inline_tables = take_tables(&mut root, "inline")?.map_or(Vec::new(), |(_, tables)| tables);
+        if let Some(key) = root.keys().next() {
+            let message = format!(
+                "unknown field `{}`, expected one of `card`, `dispatch`, `inline`, `units`",
+                key.get_ref()
+            );
+            return Err(Fault::at(key.span(), message));
+        }
+        if units.is_empty() {
+            return Err(Fault::at(all, "no [[units]]; a card has at least one"));
         }
         let mut groups: Vec<Group> = Vec::new();
-        for units in all {
-            let group = units.get_ref().group(path, &groups, all.len() == 1);
-            groups.push(group.map_err(|(span, message)| fail(span.unwrap_or(units.span()), message))?);
+        let mut says_ports = None;
+        let only = units.len() == 1;
+        for table in units {
+            let span = table.span();
+            let made = group(path, Split::of(table), &groups, only);
+            let (made, ports) = made.map_err(|fault| Fault { span: fault.span.or(Some(span)), ..fault })?;
+            says_ports = says_ports.or(ports);
+            groups.push(made);
         }
-        if let Some(first) = all.iter().find_map(|units| units.get_ref().ports.as_ref())
+        if let Some(span) = says_ports
             && groups.iter().all(|group| !group.ports)
         {
-            let message = "no group of units has `ports = true`, so no frame would get to one".to_string();
-            return Err(fail(first.span(), message));
+            return Err(Fault::at(span, "no group of units has `ports = true`, so no frame would get to one"));
         }
         let mut inline: Vec<Inline> = Vec::new();
-        for block in &manifest.inline {
-            let made = block.get_ref().block(path, &groups, &inline, manifest.inline.len() == 1);
-            inline.push(made.map_err(|(span, message)| fail(span.unwrap_or(block.span()), message))?);
+        let only = inline_tables.len() == 1;
+        for table in inline_tables {
+            let span = table.span();
+            if inline.len() == MAX_BLOCKS {
+                return Err(Fault::at(span, format!("a card has at most {MAX_BLOCKS} inline blocks")));
+            }
+            let made = block(path, Split::of(table), &groups, &inline, only);
+            inline.push(made.map_err(|fault| Fault { span: fault.span.or(Some(span)), ..fault })?);
         }
         Ok(Self {
             path: path.to_path_buf(),
-            name: card.name.clone(),
+            name: card.name,
             ports: card.ports.0,
             clock_mhz: CLOCK_MHZ,
-            policy: manifest.dispatch.policy,
+            policy: dispatch.map_or(Policy::FlowHash, |dispatch| dispatch.policy),
             inline,
             groups,
-            routes: card.routes.as_ref().map(|file| path.parent().unwrap_or(Path::new("")).join(file)),
-            map_mib: card.map_mib.unwrap_or(MapMib::ON_CHIP).0,
+            engines,
         })
     }
 
     /// The design with some of its parts replaced.
     pub fn with(mut self, change: Override) -> Result<Self, DesignError> {
         for ForGroup { group, value } in change.programs {
-            match self.runner(group.as_deref(), &value)? {
-                Runner::Inline(block) => self.inline[block].program = value,
-                Runner::Units(group) => self.groups[group].program = value,
+            match self.part_for(group.as_deref(), &value)? {
+                PartId::Inline(block) => self.inline[block].program = value,
+                PartId::Units(group) => self.groups[group].program = value,
             }
         }
         for ForGroup { group, value } in change.units {
@@ -585,12 +538,25 @@ impl Design {
             self.ports = within(ports.into(), 1, 4).map_err(|m| DesignError::Option(format!("ports: {m}")))?;
         }
         self.policy = change.policy.unwrap_or(self.policy);
-        self.routes = change.routes.or(self.routes);
         for (name, file) in change.tables {
-            let (group, kind) = self.find_table(&name)?;
-            self.groups[group].tables.insert(kind.name().to_string(), file);
+            self.set_file(&name, &file)?;
         }
         Ok(self)
+    }
+
+    /// Gives a table another file. `key` is the table's name, or GROUP.TABLE.
+    fn set_file(&mut self, key: &str, file: &Path) -> Result<(), DesignError> {
+        for part in &mut self.engines {
+            if part.files().contains(&key) {
+                let changed = part.with_file(key, file.to_owned());
+                *part = changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
+                return Ok(());
+            }
+        }
+        let (group, name) = self.find_table(key)?;
+        let changed = self.groups[group].part.with_file(&name, file.to_owned());
+        self.groups[group].part = changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
+        Ok(())
     }
 
     /// All units.
@@ -601,6 +567,33 @@ impl Design {
     /// Index of the group of a unit.
     pub fn group_of(&self, unit: u32) -> Option<usize> {
         self.groups.iter().position(|group| group.units.contains(&unit))
+    }
+
+    /// Whether the dispatcher sends all frames of a flow to the same unit.
+    pub fn by_flow(&self) -> bool {
+        matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop)
+    }
+
+    /// What the design says of an engine on the whole card.
+    pub fn card_of(&self, engine: &dyn Engine) -> Option<&Arc<dyn Part>> {
+        let place = engines().iter().position(|other| other.name() == engine.name())?;
+        self.engines.get(place)
+    }
+
+    /// The file of a part's program.
+    pub fn program(&self, part: PartId) -> &Path {
+        match part {
+            PartId::Units(group) => &self.groups[group].program,
+            PartId::Inline(block) => &self.inline[block].program,
+        }
+    }
+
+    /// Notes that a part runs another program.
+    pub fn set_program(&mut self, part: PartId, program: PathBuf) {
+        match part {
+            PartId::Units(group) => self.groups[group].program = program,
+            PartId::Inline(block) => self.inline[block].program = program,
+        }
     }
 
     /// Index of the group of units with this name, or of the only one; `what` it is wanted for.
@@ -620,34 +613,26 @@ impl Design {
         }
     }
 
-    /// Index of the group of units that a program is given for, by its name or as the only one.
-    pub fn units_for(&self, name: Option<&str>, program: &Path) -> Result<usize, DesignError> {
-        match self.runner(name, program)? {
-            Runner::Units(group) => Ok(group),
-            Runner::Inline(_) => {
-                let message = "is given to an inline block by `ctl flow rows`, in Python by `Device.flow.change`";
-                Err(self.option(format!("{} {message}", program.display())))
-            }
-        }
-    }
-
-    /// What a program is given for: by its name, or as the only one that can run it.
-    fn runner(&self, name: Option<&str>, program: &Path) -> Result<Runner, DesignError> {
+    /// What a program is given for: the part of that name, or the only part that can run it.
+    pub fn part_for(&self, name: Option<&str>, program: &Path) -> Result<PartId, DesignError> {
         if let Some(block) = self.inline.iter().position(|block| name == Some(&block.name)) {
-            return Ok(Runner::Inline(block));
+            return Ok(PartId::Inline(block));
         }
-        if !is_flow(program) {
-            return self.find("program", name).map(Runner::Units);
-        }
+        let claims = engines().iter().find(|engine| engine.kind() == Kind::Inline && engine.claims(program));
+        let Some(engine) = claims else { return self.find("program", name).map(PartId::Units) };
         let file = program.display();
-        let there = || self.inline.iter().map(|block| block.name.as_str()).collect::<Vec<_>>().join(", ");
-        Err(self.option(match (name, &self.inline[..]) {
-            (None, [_]) => return Ok(Runner::Inline(0)),
-            (_, []) => format!("{file} is for an inline block, and the design has no [[inline]] (docs/designs.md)"),
+        let may = || self.inline.iter().enumerate().filter(|(_, block)| block.engine.name() == engine.name());
+        let there = || may().map(|(_, block)| block.name.as_str()).collect::<Vec<_>>().join(", ");
+        Err(self.option(match (name, may().collect::<Vec<_>>().as_slice()) {
+            (None, [(block, _)]) => return Ok(PartId::Inline(*block)),
+            (_, []) => format!(
+                "{file} is for an inline block of the engine {}, and the design has none (docs/designs.md)",
+                engine.name()
+            ),
             (None, _) => {
                 format!("{file}: there are several inline blocks, so say whose it is: NAME=..., of {}", there())
             }
-            (Some(_), [block]) if block.name.is_empty() => {
+            (Some(_), [(_, block)]) if block.name.is_empty() => {
                 format!("{file} is for the inline block; it has no name, so leave the name out")
             }
             (Some(name), _) => {
@@ -666,19 +651,19 @@ impl Design {
         names.iter().map(|name| self.find(what, Some(name))).collect()
     }
 
-    /// Index of the group that has this table, and its accelerator. `key` is the table's name, or GROUP.TABLE.
-    pub fn find_table(&self, key: &str) -> Result<(usize, Accelerator), DesignError> {
+    /// Index of the group that has this table, and the table's name. `key` is the name, or GROUP.TABLE.
+    pub fn find_table(&self, key: &str) -> Result<(usize, String), DesignError> {
         let wrong = |message: String| DesignError::Option(format!("{}: {message}", self.path.display()));
-        let of_group = |group: usize, name: &str| {
-            table_kind(self.groups[group].accelerators(), name).map(|kind| (group, kind)).map_err(wrong)
-        };
-        if let Some((group, name)) = key.split_once('.') {
-            return of_group(self.find("table", Some(group))?, name);
+        if let Some((group, name)) = key.split_once('.')
+            && self.groups.iter().any(|known| known.name == group)
+        {
+            return Ok((self.find("table", Some(group))?, name.to_owned()));
         }
-        let having: Vec<usize> = (0..self.groups.len()).filter(|group| of_group(*group, key).is_ok()).collect();
+        let may = |group: &Group| group.part.with_file(key, PathBuf::new());
+        let having: Vec<usize> = (0..self.groups.len()).filter(|group| may(&self.groups[*group]).is_ok()).collect();
         match having[..] {
-            [] => of_group(0, key),
-            [group] => of_group(group, key),
+            [] => Err(wrong(may(&self.groups[0]).err().unwrap_or_default())),
+            [group] => Ok((group, key.to_owned())),
             _ => {
                 let names: Vec<String> =
                     having.iter().map(|group| format!("{}.{key}", self.groups[*group].name)).collect();
@@ -701,432 +686,9 @@ impl Design {
     }
 }
 
-/// What a program is given for, by its index.
-enum Runner {
-    Inline(usize),
-    Units(usize),
-}
-
-/// Whether a file is for the flow engine, which no unit is.
-fn is_flow(program: &Path) -> bool {
-    program.extension().is_some_and(|extension| extension == "efsm")
-}
-
-/// What is said about the key that a list has replaced.
-const SINGLE: &str = "`accelerator` is a list now: write `accelerators = [\"ip_prefix\"]`, or leave it out for none";
-
-/// The accelerators of these names.
-fn kinds(names: &[String]) -> Result<Accelerators, String> {
-    let mut kinds = Vec::new();
-    for name in names {
-        let kind = Accelerator::named(name).ok_or_else(|| {
-            let all = Accelerator::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
-            format!("there is no accelerator `{name}`; there are: {all}")
-        })?;
-        if kinds.contains(&kind) {
-            return Err(format!("`{name}` twice; a unit has one of each at most"));
-        }
-        kinds.push(kind);
-    }
-    Ok(kinds.into_iter().collect())
-}
-
-/// The accelerator whose table has this name.
-fn table_kind(accelerators: Accelerators, name: &str) -> Result<Accelerator, String> {
-    let Some(kind) = Accelerator::named(name).filter(|kind| kind.table_file().is_some()) else {
-        let all: Vec<_> =
-            Accelerator::ALL.iter().filter(|kind| kind.table_file().is_some()).map(|k| k.name()).collect();
-        return Err(format!("there is no table `{name}`; there are: {}", all.join(", ")));
-    };
-    if !accelerators.has(kind) {
-        return Err(format!(
-            "a table {name} is for units of the engine \"rpu\" with \"{name}\" among their `accelerators`"
-        ));
-    }
-    Ok(kind)
-}
-
 fn within(value: i64, low: i64, high: i64) -> Result<u32, String> {
     u32::try_from(value)
         .ok()
         .filter(|_| (low..=high).contains(&value))
         .ok_or_else(|| format!("{value} is out of range: {low}..{high}"))
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    const GOOD: &str = r#"
-[card]
-name = "test"
-ports = 2
-[dispatch]
-policy = "round-robin"
-[[units]]
-engine = "rpu"
-count = 16
-program = "design.rs"
-accelerators = ["ip_prefix", "crc32"]
-[units.tables]
-ip_prefix = "list.txt"
-"#;
-
-    fn parse(text: &str) -> Result<Design, DesignError> {
-        Design::parse(Path::new("src/card.toml"), text).or_else(|e| match e {
-            DesignError::Line { message, .. } if message.contains("src/design.rs does not exist") => {
-                Design::parse(Path::new("device/src/card.toml"), text)
-            }
-            e => Err(e),
-        })
-    }
-
-    fn error(text: &str) -> String {
-        parse(text).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn reads_every_key() {
-        let design = parse(GOOD).unwrap();
-        assert_eq!((design.ports, design.units(), design.clock_mhz), (2, 16, 250));
-        assert_eq!(design.policy, Policy::RoundRobin);
-        let [group] = &design.groups[..] else { panic!("{design:?}") };
-        assert_eq!((group.accelerators().mask(), group.mask(), group.ports), (0b01001, 0xFFFF, true));
-        assert!(group.tables["ip_prefix"].ends_with("src/list.txt") && group.name.is_empty());
-    }
-
-    /// Another group behind [`GOOD`]'s.
-    const MORE: &str = r#"
-[[units]]
-name = "more"
-engine = "xdp"
-count = 3
-program = "design.rs"
-"#;
-
-    fn two_groups() -> String {
-        GOOD.replace("count = 16", "count = 5\nname = \"first\"") + MORE
-    }
-
-    #[test]
-    fn groups_are_numbered_through() {
-        let text = two_groups() + &MORE.replace("more", "last_1").replace("count = 3", "count = 2\nports = true");
-        let design = parse(&text).unwrap();
-        let groups: Vec<_> =
-            design.groups.iter().map(|group| (group.name.as_str(), group.units.clone(), group.ports)).collect();
-        assert_eq!(groups, [("first", 0..5, true), ("more", 5..8, false), ("last_1", 8..10, true)]);
-        assert_eq!((design.units(), design.groups[1].mask()), (10, 0xE0));
-        assert_eq!([4, 5, 9, 10].map(|unit| design.group_of(unit)), [Some(0), Some(1), Some(2), None]);
-    }
-
-    #[test]
-    fn groups_that_are_wrong_name_their_line() {
-        let good = two_groups();
-        for (old, new, line, words) in [
-            ("name = \"more\"\n", "", 16, "each needs a `name`"),
-            ("name = \"first\"\n", "", 7, "each needs a `name`"),
-            ("\"more\"", "\"first\"", 17, "`first` is the name of two"),
-            ("\"more\"", "\"More\"", 17, "lower-case letters"),
-            ("\"more\"", "\"1st\"", 17, "a letter first"),
-            ("count = 3", "count = 28", 19, "33 units in all; a card has 32 at most"),
-            ("count = 5", "ports = false\ncount = 5", 9, "no group of units has `ports = true`"),
-            ("count = 3", "count = 3\nports = 1", 20, "boolean"),
-        ] {
-            let text = error(&good.replace(old, new));
-            assert!(text.starts_with(&format!("src/card.toml:{line}: ")) && text.contains(words), "{new}: {text}");
-        }
-    }
-
-    /// Two inline blocks, in front of [`GOOD`]'s units.
-    const INLINE: &str = r#"
-[[inline]]
-name = "mark"
-engine = "flow"
-program = "design.rs"
-[[inline]]
-name = "count"
-engine = "flow"
-program = "image.rs"
-contexts = 1048576
-"#;
-
-    #[test]
-    fn inline_blocks_have_their_order() {
-        assert!(parse(GOOD).unwrap().inline.is_empty());
-        let design = parse(&(GOOD.to_string() + INLINE)).unwrap();
-        let blocks: Vec<_> = design
-            .inline
-            .iter()
-            .map(|block| (block.name.as_str(), block.program.to_str().unwrap(), block.contexts))
-            .collect();
-        assert_eq!(blocks, [("mark", "src/design.rs", CONTEXTS), ("count", "src/image.rs", 1 << 20)]);
-        let programs = vec![ForGroup { group: Some("count".to_string()), value: "other.efsm".into() }];
-        let changed = design.with(Override { programs, ..Override::default() }).unwrap();
-        assert_eq!(changed.inline[1].program, PathBuf::from("other.efsm"));
-        let one = "[[inline]]\nengine = \"flow\"\nprogram = \"design.rs\"\n";
-        assert_eq!(parse(&(GOOD.to_string() + one)).unwrap().inline[0].name, "");
-    }
-
-    /// A state machine finds the only block that can run it, and never gets to units.
-    #[test]
-    fn a_state_machine_is_for_an_inline_block() {
-        let block = "[[inline]]\nengine = \"flow\"\nprogram = \"design.rs\"\n";
-        let bare = parse(&(GOOD.to_string() + block)).unwrap();
-        let named = parse(&(two_groups() + &block.replace("[[inline]]\n", "[[inline]]\nname = \"nat\"\n"))).unwrap();
-        let with = |design: &Design, text: &str| {
-            let ForGroup { group, value } = ForGroup::parse(text);
-            let programs = vec![ForGroup { group, value: value.into() }];
-            design.clone().with(Override { programs, ..Override::default() })
-        };
-        for (design, text) in [(&bare, "a.efsm"), (&named, "a.efsm"), (&named, "nat=a.efsm"), (&named, "nat=a.c")] {
-            let changed = with(design, text).unwrap();
-            assert!(changed.inline[0].program.starts_with(text.rsplit('=').next().unwrap()), "{text}");
-            assert_eq!(changed.groups, design.groups);
-        }
-        assert_eq!(with(&bare, "a.c").unwrap().groups[0].program, PathBuf::from("a.c"));
-        let several = parse(&(GOOD.to_string() + INLINE)).unwrap();
-        for (design, text, words) in [
-            (
-                &parse(GOOD).unwrap(),
-                "a.efsm",
-                "program: a.efsm is for an inline block, and the design has no [[inline]]",
-            ),
-            (&several, "a.efsm", "several inline blocks, so say whose it is: NAME=..., of mark, count"),
-            (&several, "more=a.efsm", "none is named `more`; there are: mark, count"),
-            (&named, "more=a.efsm", "none is named `more`; there are: nat"),
-            (&bare, "nat=a.efsm", "it has no name, so leave the name out"),
-        ] {
-            let text = with(design, text).unwrap_err().to_string();
-            assert!(text.contains(words), "{text}");
-        }
-        assert_eq!(named.units_for(Some("more"), Path::new("a.c")).unwrap(), 1);
-        let units = format!(
-            "{}program = \"../engines/flow/programs/nat.efsm\"\n",
-            MORE.replace("program = \"design.rs\"\n", "")
-        );
-        let text = Design::parse(
-            Path::new("../designs/card.toml"),
-            &("[card]\nname = \"x\"\nports = 1\n".to_string() + &units),
-        );
-        let text = text.unwrap_err().to_string();
-        assert!(text.starts_with("../designs/card.toml:9: program: a state machine (.efsm) is for a block"), "{text}");
-        for name in [None, Some("nat")] {
-            let text = named.units_for(name, Path::new("a.efsm")).unwrap_err().to_string();
-            assert!(text.contains("`ctl flow rows`"), "{text}");
-        }
-    }
-
-    #[test]
-    fn inline_blocks_that_are_wrong_name_their_line() {
-        let good = two_groups() + INLINE;
-        for (old, new, line, words) in [
-            ("name = \"mark\"\n", "", 22, "of several inline blocks each needs a `name`"),
-            ("\"mark\"", "\"Mark\"", 23, "lower-case letters"),
-            ("\"count\"", "\"mark\"", 27, "`mark` is the name of two inline blocks"),
-            ("\"count\"", "\"more\"", 27, "`more` is the name of two inline blocks, or of one and of units"),
-            ("engine = \"flow\"", "engine = \"xdp\"", 24, "`flow`"),
-            ("engine = \"flow\"\n", "", 22, "missing field `engine`"),
-            ("program = \"image.rs\"\n", "", 26, "missing field `program`"),
-            ("image.rs", "none.efsm", 29, "program: src/none.efsm does not exist"),
-            ("contexts = 1048576", "contexts = 0", 30, "0 is out of range: 1..1048576"),
-            ("contexts = 1048576", "contexts = 1048577", 30, "1048577 is out of range"),
-            ("contexts = 1048576", "contexts = \"all\"", 30, "expected i64"),
-            ("contexts", "context", 30, "`contexts`"),
-        ] {
-            assert!(good.contains(old));
-            let text = error(&good.replace(old, new));
-            assert!(text.starts_with(&format!("src/card.toml:{line}: ")) && text.contains(words), "{new}: {text}");
-        }
-    }
-
-    #[test]
-    fn options_are_for_one_group() {
-        let rpu = "engine = \"rpu\"\naccelerators = [\"ip_prefix\", \"string_match\"]";
-        let design = parse(&two_groups().replace("engine = \"xdp\"", rpu)).unwrap();
-        let with = |programs: &[&str], units: &[&str], tables: &[&str]| {
-            let programs = programs.iter().map(|text| ForGroup::parse(text));
-            let units = units.iter().map(|text| ForGroup::parse(text));
-            design.clone().with(Override {
-                programs: programs.map(|ForGroup { group, value }| ForGroup { group, value: value.into() }).collect(),
-                units: units
-                    .map(|ForGroup { group, value }| ForGroup { group, value: value.parse().unwrap() })
-                    .collect(),
-                tables: tables.iter().map(|name| (name.to_string(), PathBuf::from("other"))).collect(),
-                ..Override::default()
-            })
-        };
-        let changed = with(&["more=a.c"], &["first=7", "more=1"], &["more.ip_prefix", "string_match"]).unwrap();
-        assert_eq!((&changed.groups[0].units, &changed.groups[1].units), (&(0..7), &(7..8)));
-        assert_eq!(changed.groups[0].program, design.groups[0].program);
-        assert_eq!(changed.groups[1].program, PathBuf::from("a.c"));
-        assert_eq!(changed.groups[0].tables, design.groups[0].tables);
-        assert!(changed.groups[1].tables.keys().eq(["ip_prefix", "string_match"]));
-        for (programs, units, tables, words) in [
-            (
-                vec!["a.c"],
-                vec![],
-                vec![],
-                "program: there are several groups of units, so say whose it is: NAME=..., of first, more",
-            ),
-            (vec!["none=a.c"], vec![], vec![], "there is no group of units `none`; there are: first, more"),
-            (vec![], vec!["3"], vec![], "units: there are several groups"),
-            (vec![], vec!["more=28"], vec![], "units: 33 is out of range: 1..32"),
-            (vec![], vec!["more=0"], vec![], "units: 0 is out of range: 1..32"),
-            (
-                vec![],
-                vec![],
-                vec!["ip_prefix"],
-                "have a table ip_prefix, so say whose: first.ip_prefix, more.ip_prefix",
-            ),
-            (vec![], vec![], vec!["first.string_match"], "with \"string_match\" among"),
-            (vec![], vec![], vec!["none.ip_prefix"], "there is no group of units `none`"),
-        ] {
-            let text = with(&programs, &units, &tables).unwrap_err().to_string();
-            assert!(text.contains(words), "{text}");
-        }
-        let single = parse(GOOD).unwrap();
-        let text = single.find("program", Some("more")).unwrap_err().to_string();
-        assert!(text.contains("the only one has no name"), "{text}");
-        assert_eq!(ForGroup::parse("./a=b.c"), ForGroup::only("./a=b.c"));
-    }
-
-    /// The reference shows every key, and names every word that a key may have.
-    #[test]
-    fn the_reference_is_right() {
-        let text = include_str!("../../docs/designs.md");
-        let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-        let design = Design::parse(Path::new("../designs/reference.toml"), example).unwrap();
-        let groups: Vec<_> =
-            design.groups.iter().map(|group| (group.units.clone(), group.accelerators().mask(), group.ports)).collect();
-        assert_eq!((design.ports, groups), (2, vec![(0..12, 0b00001, true), (12..16, 0b10000, false)]));
-        for key in [
-            "name",
-            "ports",
-            "clock_mhz",
-            "policy",
-            "name",
-            "engine",
-            "contexts",
-            "count",
-            "ports",
-            "program",
-            "accelerators",
-            "ip_prefix",
-            "string_match",
-        ] {
-            assert!(example.contains(&format!("\n{key} = ")) && text.contains(&format!("`{key}`")), "{key}");
-        }
-        let error = error(&GOOD.replace("round-robin", "random"));
-        let policies: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
-        assert!(policies.len() == 4 && policies.iter().all(|word| text.contains(&format!("`{word}`"))), "{policies:?}");
-        let ranges = [("ports = 2", "ports = 0"), ("count = 16", "count = 0")].map(|(old, new)| {
-            let text = parse(&GOOD.replace(old, new)).unwrap_err().to_string();
-            text.lines().next().and_then(|line| line.rsplit(' ').next()).unwrap().to_string()
-        });
-        assert!(ranges.iter().all(|range| text.contains(&format!("required, {range}"))), "{ranges:?}");
-    }
-
-    #[test]
-    fn unknown_key_names_line_and_allowed_keys() {
-        let text = error(&GOOD.replace("count = 16", "counts = 16"));
-        assert!(text.starts_with("src/card.toml:9: "), "{text}");
-        assert!(text.contains("`counts`") && text.contains("`count`") && text.contains("`accelerators`"), "{text}");
-        let text = error(&GOOD.replace("ports = 2", "ports = 2\nspeed = 1"));
-        assert!(text.starts_with("src/card.toml:5: ") && text.contains("`clock_mhz`"), "{text}");
-    }
-
-    #[test]
-    fn values_out_of_range_name_their_line() {
-        assert_eq!(
-            error(&GOOD.replace("ports = 2", "ports = 5")),
-            "src/card.toml:4: 5 is out of range: 1..4\n    ports = 5"
-        );
-        assert_eq!(
-            error(&GOOD.replace("count = 16", "count = 33")),
-            "src/card.toml:9: 33 is out of range: 1..32\n    count = 33"
-        );
-        assert!(
-            error(&GOOD.replace("ports = 2", "ports = 2\nclock_mhz = 300")).starts_with("src/card.toml:5: clock_mhz")
-        );
-        let text = error(&GOOD.replace("round-robin", "random"));
-        assert!(text.starts_with("src/card.toml:6: ") && text.contains("`flow-hash-drop`"), "{text}");
-        let text = error(&GOOD.replace("design.rs", "none.c"));
-        assert!(text.contains(":10: program: ") && text.contains("none.c does not exist"), "{text}");
-    }
-
-    #[test]
-    fn a_table_needs_its_accelerator() {
-        let text = error(&GOOD.replace("\"ip_prefix\", ", ""));
-        assert!(
-            text.starts_with(
-                "src/card.toml:13: a table ip_prefix is for units of the engine \"rpu\" with \"ip_prefix\" among"
-            ),
-            "{text}"
-        );
-        for name in ["crc32", "nothing"] {
-            let text = error(&GOOD.replace("ip_prefix = ", &format!("{name} = ")));
-            assert!(
-                text.contains(&format!("no table `{name}`; there are: ip_prefix, flow_hash, string_match")),
-                "{text}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_program_gets_constants_and_maps() {
-        let text = "[card]\nname = \"x\"\nports = 2\n[[units]]\nengine = \"xdp\"\ncount = 1\nprogram = \"design.rs\"\n\
-            [units.constants]\nlimit = 3\nmac = [2, 0]\nto = { address = \"192.0.2.1\" }\n[units.maps]\nvips = \"vips.json\"\n[units.entries]\nvips = 8\n";
-        let design = parse(text).unwrap();
-        let Engine::Xdp { settings: Settings { constants, entries }, maps, .. } = &design.groups[0].engine else {
-            panic!("{design:?}")
-        };
-        let (int, text_of) = (Value::Int, |text: &str| Value::Text(text.into()));
-        let to = Value::Record(vec![("address".into(), text_of("192.0.2.1"))]);
-        let wanted = [("limit", int(3)), ("mac", Value::List(vec![int(2), int(0)])), ("to", to)];
-        assert_eq!(constants.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<Vec<_>>(), wanted);
-        assert_eq!(entries.iter().map(|(name, count)| (name.as_str(), *count)).collect::<Vec<_>>(), [("vips", 8)]);
-        assert_eq!(maps["vips"], PathBuf::from("src/vips.json"));
-        assert_eq!(design.routes, None);
-        assert_eq!(
-            error(&text.replace("limit = 3", "limit = 0.5")),
-            "src/card.toml:9: a constant is a whole number, text, a list or a table of them\n    limit = 0.5"
-        );
-        let text = error(&text.replace("engine = \"xdp\"", "engine = \"rpu\""));
-        assert!(text.starts_with("src/card.toml:9: `constants` is for units of the engine \"xdp\""), "{text}");
-    }
-
-    #[test]
-    fn accelerators_are_a_list_of_names() {
-        let with = |list: &str| error(&GOOD.replace("accelerators = [\"ip_prefix\", \"crc32\"]", list));
-        let text = with("accelerators = [\"ip_prefix\", \"crc33\"]");
-        assert!(
-            text.starts_with("src/card.toml:11: there is no accelerator `crc33`; there are: `ip_prefix`, "),
-            "{text}"
-        );
-        let text = with("accelerators = [\"ip_prefix\", \"ip_prefix\"]");
-        assert!(text.starts_with("src/card.toml:11: `ip_prefix` twice"), "{text}");
-        let text = with("accelerator = \"ip_prefix\"");
-        assert!(
-            text.starts_with("src/card.toml:11: ") && text.contains("write `accelerators = [\"ip_prefix\"]`"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn broken_toml_names_its_line() {
-        assert!(error(&GOOD.replace("count = 16", "count = ")).starts_with("src/card.toml:9: "));
-    }
-
-    #[test]
-    fn options_override() {
-        let tables = BTreeMap::from([("ip_prefix".to_string(), PathBuf::from("other"))]);
-        let units = vec![ForGroup::only(4)];
-        let change = Override { units, policy: Some(Policy::FlowHash), tables, ..Override::default() };
-        let design = parse(GOOD).unwrap().with(change).unwrap();
-        assert_eq!((design.units(), design.policy), (4, Policy::FlowHash));
-        assert_eq!(design.groups[0].tables["ip_prefix"], PathBuf::from("other"));
-        let wrong = Override { units: vec![ForGroup::only(40)], ..Override::default() };
-        assert_eq!(parse(GOOD).unwrap().with(wrong).unwrap_err().to_string(), "units: 40 is out of range: 1..32");
-    }
 }

@@ -105,9 +105,12 @@ pub trait Driver {
         Ok(Vec::new())
     }
 
-    /// What is most likely behind all other faults, for a flag of a unit, if the driver knows: said first and once.
-    fn cause(&self, _unit: u32, _flags: u32) -> Option<String> {
-        None
+    /// What is most likely behind all other faults when a unit has these error flags: the device says it first, and once.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn cause(&self, _bus: &mut dyn Bus, _unit: u32, _flags: u32) -> Result<Option<String>, EngineError> {
+        Ok(None)
     }
 
     /// Adds what units of this engine count in registers of their own.

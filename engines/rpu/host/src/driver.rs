@@ -1,0 +1,157 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The driver of packet units: the same on every target, as everything goes over their windows.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use penstock_engine::window::{UNIT_WINDOW, mask_of, units_of, word_of};
+use penstock_engine::{
+    Bus, CardError, CardShape, Driver, EngineError, ErrorKind, Image, Kept, LoadUnits, Request, regs,
+};
+use penstock_rpu::accelerator::{Kind, Kinds};
+use penstock_rpu_sdk::Firmware;
+use serde_json::Value as Json;
+
+use crate::image::RpuImage;
+use crate::settings::has_table;
+use crate::table::{Ask, TABLE, words};
+use crate::{diagnosis, errors, kept};
+
+/// Places in the window of a unit: data memory, instruction memory, tables of accelerators.
+pub const UNIT_DMEM: u32 = 0x080_0000;
+const UNIT_IMEM: u32 = 0x200_0000;
+const UNIT_TABLES: u32 = 0x300_0000;
+
+/// The packet units of a card.
+pub struct RpuDriver {
+    pub shape: CardShape,
+    /// Program of each unit of the card, by number.
+    firmware: Vec<Option<Arc<Firmware>>>,
+}
+
+impl RpuDriver {
+    pub fn new(shape: &CardShape) -> Self {
+        Self { shape: shape.clone(), firmware: vec![None; shape.units as usize] }
+    }
+
+    /// The program that a unit runs.
+    pub fn firmware(&self, unit: u32) -> Option<&Arc<Firmware>> {
+        self.firmware.get(unit as usize)?.as_ref()
+    }
+
+    /// Accelerators of a unit, as the unit says.
+    pub fn accelerators(bus: &mut dyn Bus, unit: u32) -> Result<Kinds, CardError> {
+        let mask = penstock_engine::window::read_unit(bus, unit, regs::RPU_HOST_ACCEL)?;
+        Ok(Kind::ALL.into_iter().filter(|kind| mask >> *kind as u32 & 1 == 1).collect())
+    }
+
+    /// Fills a table of a group while the programs stay. A frame that is looked up meanwhile meets the old table on `soft`, and on a card in hardware perhaps
+    /// a part of each.
+    fn fill_table(&self, bus: &mut dyn Bus, ask: &Ask) -> Result<(), EngineError> {
+        let wrong = |text: String| EngineError::new(ErrorKind::Service(TABLE.name), text);
+        let mut having = Vec::new();
+        let mut refusal = String::new();
+        for (_, name, units) in &self.shape.parts {
+            if ask.group.as_ref().is_some_and(|group| group != name) {
+                continue;
+            }
+            match has_table(Self::accelerators(bus, units.start)?, &ask.name) {
+                Ok(kind) => having.push((name, units, kind)),
+                Err(text) => refusal = text,
+            }
+        }
+        match having[..] {
+            [] if refusal.is_empty() => {
+                Err(wrong(format!("there is no group of packet units `{}`", ask.group.as_deref().unwrap_or_default())))
+            }
+            [] => Err(wrong(refusal)),
+            [(_, units, kind)] => {
+                let words = words(kind, &ask.from, &ask.text)?;
+                bus.write(regs::CARD_UNIT_WRITE_MASK, mask_of(units))?;
+                Ok(write_table(bus, &words)?)
+            }
+            _ => {
+                let names: Vec<String> = having.iter().map(|(group, ..)| format!("{group}.{}", ask.name)).collect();
+                let text =
+                    format!("several groups of units have a table {}, so say whose: {}", ask.name, names.join(", "));
+                Err(wrong(text))
+            }
+        }
+    }
+}
+
+/// Writes tables into the units that are written to.
+fn write_table(bus: &mut dyn Bus, words: &[(u32, u32)]) -> Result<(), CardError> {
+    words.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
+}
+
+/// Writes a memory of the units that are written to.
+fn write_memory(bus: &mut dyn Bus, base: u32, bytes: &[u8]) -> Result<(), CardError> {
+    let words = bytes.chunks(4).map(word_of);
+    (base..).step_by(4).zip(words).try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + offset, word))
+}
+
+impl Driver for RpuDriver {
+    fn load_units(&mut self, bus: &mut dyn Bus, load: LoadUnits, image: &dyn Image) -> Result<(), EngineError> {
+        let Some(RpuImage { firmware, table }) = (image as &dyn Any).downcast_ref() else {
+            return Err(EngineError::unsupported("packet units run firmware, and this image is another engine's"));
+        };
+        write_memory(bus, UNIT_IMEM, &firmware.imem)?;
+        let mut units = units_of(load.units);
+        // Kept variables are a unit's own: only a unit that is loaded alone can keep them.
+        let before = match (units.next(), units.next()) {
+            (Some(unit), None) if load.keep => self.firmware(unit).map(|before| (unit, Arc::clone(before))),
+            _ => None,
+        };
+        match before {
+            Some((unit, before)) => {
+                let data = kept::data(bus, unit, &before, firmware)?;
+                write_memory(bus, UNIT_DMEM, &data)?;
+            }
+            None => write_memory(bus, UNIT_DMEM, &firmware.dmem)?,
+        }
+        write_table(bus, table)?;
+        for unit in units_of(load.units) {
+            if let Some(runs) = self.firmware.get_mut(unit as usize) {
+                *runs = Some(Arc::clone(firmware));
+            }
+        }
+        Ok(())
+    }
+
+    fn load_block(&mut self, _bus: &mut dyn Bus, _block: usize, _image: &dyn Image) -> Result<(), EngineError> {
+        Err(EngineError::unsupported("the rpu engine has units and no inline blocks"))
+    }
+
+    fn swap(&mut self, _bus: &mut dyn Bus, _part: usize, _image: &dyn Image) -> Result<Kept, EngineError> {
+        Err(EngineError::unsupported("packet units start anew with another program: reload it"))
+    }
+
+    fn locate(&self, unit: u32, pc: u32) -> Option<String> {
+        self.firmware(unit)?.locate(pc)
+    }
+
+    fn ending(&self, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, EngineError> {
+        Ok(diagnosis::ending(self, bus, unit, pc)?)
+    }
+
+    fn waits_at(&self, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<u32>, EngineError> {
+        let Some(firmware) = self.firmware(unit) else { return Ok(None) };
+        Ok(diagnosis::waits_at(firmware, bus, unit, pc)?)
+    }
+
+    fn explain(&self, bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<Vec<String>, EngineError> {
+        Ok(errors::explain(self, bus, unit, flags)?)
+    }
+
+    fn cause(&self, bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<Option<String>, EngineError> {
+        Ok(errors::cause(bus, unit, flags)?)
+    }
+
+    fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
+        let wrong = |error| EngineError::new(ErrorKind::Service(TABLE.name), error);
+        let ask: Ask = serde_json::from_value(request.ask.clone()).map_err(wrong)?;
+        self.fill_table(bus, &ask)?;
+        Ok(Json::Null)
+    }
+}

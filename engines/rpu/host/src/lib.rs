@@ -1,0 +1,65 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The host side of the rpu engine: what a design says of packet units, their images, and the driver that loads them.
+
+mod diagnosis;
+mod driver;
+mod errors;
+mod image;
+mod kept;
+mod settings;
+mod table;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service};
+
+use crate::driver::RpuDriver;
+pub use crate::image::RpuImage;
+pub use crate::settings::Settings;
+pub use crate::table::{Ask, TABLE, words_of};
+
+/// The engine.
+pub static RPU: Rpu = Rpu;
+
+/// The rpu engine.
+#[derive(Debug)]
+pub struct Rpu;
+
+impl Engine for Rpu {
+    fn name(&self) -> &'static str {
+        "rpu"
+    }
+
+    fn number(&self) -> u32 {
+        0
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Units
+    }
+
+    fn card(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+        settings::card(section)
+    }
+
+    fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+        Ok(Arc::new(Settings::of(section)?))
+    }
+
+    fn claims(&self, program: &Path) -> bool {
+        program.extension().is_some_and(|extension| extension == "elf")
+    }
+
+    fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
+        job.parts.iter().map(|part| Ok(Arc::new(RpuImage::of(job, part)?) as Arc<dyn Image>)).collect()
+    }
+
+    fn driver(&self, shape: &CardShape, _card: &dyn Part) -> Box<dyn Driver> {
+        Box::new(RpuDriver::new(shape))
+    }
+
+    fn services(&self) -> &'static [Service] {
+        &[TABLE]
+    }
+}

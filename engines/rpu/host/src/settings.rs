@@ -1,0 +1,114 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What a design says of a group of packet units: `[units.rpu]`.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use penstock_engine::{Fault, Identity, Part, Section};
+use penstock_rpu::accelerator::{Kind, Kinds};
+use penstock_unit::Unit;
+use serde::Deserialize;
+use toml::Spanned;
+
+/// The settings of a group.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// Accelerators of each unit.
+    pub accelerators: Kinds,
+    /// Files that fill their tables, by the accelerator's name.
+    pub tables: BTreeMap<String, PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    accelerators: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    tables: BTreeMap<Spanned<String>, PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// Reads `[card.rpu]`, which has no keys.
+pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+    section.map(Section::read::<Nothing>).transpose()?;
+    Ok(Arc::new(Settings::default()))
+}
+
+impl Settings {
+    /// Reads `[units.rpu]`.
+    pub fn of(section: Option<Section<'_>>) -> Result<Self, Fault> {
+        let Some(section) = section else { return Ok(Self::default()) };
+        let folder = section.folder;
+        let table: Table = section.read()?;
+        let accelerators = match table.accelerators {
+            Some(names) => kinds(names.get_ref()).map_err(|message| Fault::at(names.span(), message))?,
+            None => Kinds::default(),
+        };
+        let mut tables = BTreeMap::new();
+        for (name, file) in table.tables {
+            has_table(accelerators, name.get_ref()).map_err(|message| Fault::at(name.span(), message))?;
+            tables.insert(name.into_inner(), folder.join(file));
+        }
+        Ok(Self { accelerators, tables })
+    }
+
+    /// The settings behind a part of this engine.
+    pub fn behind(part: &dyn Part) -> Option<&Self> {
+        (part as &dyn Any).downcast_ref()
+    }
+}
+
+impl Part for Settings {
+    fn parameter(&self) -> u64 {
+        self.accelerators.mask().into()
+    }
+
+    fn unit(&self, identity: Identity) -> Option<Box<dyn Unit>> {
+        Some(Box::new(penstock_rpu::Unit::new(identity, self.accelerators)))
+    }
+
+    fn files(&self) -> Vec<&'static str> {
+        self.accelerators.iter().filter(|kind| kind.table_file().is_some()).map(Kind::name).collect()
+    }
+
+    fn with_file(&self, name: &str, file: PathBuf) -> Result<Arc<dyn Part>, String> {
+        has_table(self.accelerators, name)?;
+        let mut changed = self.clone();
+        changed.tables.insert(name.to_owned(), file);
+        Ok(Arc::new(changed))
+    }
+}
+
+/// The accelerators of these names.
+fn kinds(names: &[String]) -> Result<Kinds, String> {
+    let mut kinds = Vec::new();
+    for name in names {
+        let kind = Kind::named(name).ok_or_else(|| {
+            let all = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
+            format!("there is no accelerator `{name}`; there are: {all}")
+        })?;
+        if kinds.contains(&kind) {
+            return Err(format!("`{name}` twice; a unit has one of each at most"));
+        }
+        kinds.push(kind);
+    }
+    Ok(kinds.into_iter().collect())
+}
+
+/// The accelerator whose table has this name, if units with these accelerators have it.
+pub fn has_table(accelerators: Kinds, name: &str) -> Result<Kind, String> {
+    let with_tables = || Kind::ALL.into_iter().filter(|kind| kind.table_file().is_some());
+    let Some(kind) = with_tables().find(|kind| kind.name() == name) else {
+        let all: Vec<_> = with_tables().map(Kind::name).collect();
+        return Err(format!("there is no table `{name}`; there are: {}", all.join(", ")));
+    };
+    if !accelerators.has(kind) {
+        return Err(format!("a table {name} needs units with \"{name}\" among their `accelerators`"));
+    }
+    Ok(kind)
+}
