@@ -39,9 +39,9 @@ impl Host {
 
     /// What is said about a unit with a clock that holds frames and has released none for [`HELD_LIMIT`] cycles.
     pub fn stands(&self, bus: &mut impl Bus, unit: u32) -> Result<String, DeviceError> {
-        let pc = self.read_unit(bus, unit, regs::RPU_HOST_PC)?;
+        let pc = self.read_unit(bus, unit, regs::UNIT_PC)?;
         if let Some(pc) = self.waits_at(bus, unit, pc)? {
-            let slots = self.read_unit(bus, unit, regs::RPU_HOST_ACTIVE_SLOTS)?;
+            let slots = self.read_unit(bus, unit, regs::UNIT_ACTIVE_SLOTS)?;
             return self.fault(bus, &Fault { unit: unit as u8, pc, slots, cause: Cause::Waits });
         }
         let hangs = || {
@@ -58,8 +58,8 @@ impl Host {
                 Ok(Some(format!("unit {unit}: main returned; it must take frames in a loop without end")))
             }
             Some("fault_handler") => {
-                let from = self.read_unit(bus, unit, regs::RPU_HOST_DEBUG_OUT_L)?;
-                let cause = self.read_unit(bus, unit, regs::RPU_HOST_DEBUG_OUT_H)?;
+                let from = self.read_unit(bus, unit, regs::UNIT_DEBUG_OUT_L)?;
+                let cause = self.read_unit(bus, unit, regs::UNIT_DEBUG_OUT_H)?;
                 let exception = EXCEPTIONS.iter().find(|(code, _)| *code == cause && from >= FIRST_PC);
                 Ok(exception.map(|(_, name)| format!("unit {unit}: {name}, {}", self.place(unit, from))))
             }
@@ -78,7 +78,7 @@ impl Host {
         }
         for cycles in LOOKS {
             bus.pass(cycles)?;
-            if self.read_unit(bus, unit, regs::RPU_HOST_PC)? != pc {
+            if self.read_unit(bus, unit, regs::UNIT_PC)? != pc {
                 return Ok(None);
             }
         }

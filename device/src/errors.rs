@@ -78,7 +78,7 @@ impl Host {
     fn tell(&self, bus: &mut impl Bus, unit: u32, error: &Error) -> Result<String, DeviceError> {
         let mut text = error.name.to_owned();
         if error.bit == WILD_ADDRESS {
-            text += &format!(" 0x{:x}", self.read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?);
+            text += &format!(" 0x{:x}", self.read_unit(bus, unit, regs::UNIT_ERROR_ADDR)?);
         }
         if let Some(register) = error.pc {
             text += &format!(", {}", self.place(unit, self.read_unit(bus, unit, register)?));

@@ -89,7 +89,7 @@ impl Host {
         drain(bus, all)?;
         // All of them before the first is filled: maps of a group may come to lie where those of another one were.
         bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
-        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
+        bus.write(UNIT_WINDOW + regs::UNIT_RESET, 1)?;
         for group in &image.groups {
             self.fill(bus, group.mask(), group, false)?;
         }
@@ -112,13 +112,13 @@ impl Host {
         drain(bus, bit)?;
         if bus.read(regs::CARD_UNITS_IDLE)? & bit == 0 {
             bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
-            bus.write(UNIT_WINDOW + regs::RPU_HOST_EVICT, 1)?;
+            bus.write(UNIT_WINDOW + regs::UNIT_EVICT, 1)?;
             drain(bus, bit)?;
         }
         let is_idle = bus.read(regs::CARD_UNITS_IDLE)? & bit != 0;
         // Memories outlive the reset, and nothing changes them any more.
         bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
-        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
+        bus.write(UNIT_WINDOW + regs::UNIT_RESET, 1)?;
         let before = self.firmware[unit as usize].clone().filter(|_| is_idle);
         if let (Some(before), Program::Rpu(next)) = (before, &mut image.program) {
             self.keep(bus, unit, &before, next)?;
@@ -222,7 +222,7 @@ impl Host {
     /// What is said about units that keep a card from taking frames.
     pub fn tell_asleep(&self, bus: &mut impl Bus, faults: &mut Vec<String>) -> Result<(), DeviceError> {
         for unit in self.each(self.asleep) {
-            let place = self.place(unit, self.read_unit(bus, unit, regs::RPU_HOST_PC)?);
+            let place = self.place(unit, self.read_unit(bus, unit, regs::UNIT_PC)?);
             faults.push(format!(
                 "unit {unit} was halted before it had declared its slots, {place}; no frame enters before it has"
             ));
@@ -249,8 +249,8 @@ impl Host {
 
     /// Whether a debugger is at work at a unit.
     pub fn is_debugged(&self, bus: &mut impl Bus, unit: u32) -> Result<bool, DeviceError> {
-        let is_halted = self.read_unit(bus, unit, regs::RPU_HOST_HALTED)? != 0;
-        Ok(is_halted || self.read_unit(bus, unit, regs::RPU_HOST_HALT)? != 0)
+        let is_halted = self.read_unit(bus, unit, regs::UNIT_HALTED)? != 0;
+        Ok(is_halted || self.read_unit(bus, unit, regs::UNIT_HALT)? != 0)
     }
 
     /// Units at which one is.
@@ -277,7 +277,7 @@ impl Host {
         if !had_to {
             return Ok(false);
         }
-        let pc = self.read_unit(bus, unit, regs::RPU_HOST_PC)?;
+        let pc = self.read_unit(bus, unit, regs::UNIT_PC)?;
         let waits = || {
             format!(
                 "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
@@ -427,7 +427,7 @@ fn fill_table(bus: &mut impl Bus, table: &[(u32, u32)]) -> Result<(), DeviceErro
 /// Lets the units of the mask go.
 fn start(bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
     bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
-    bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0)
+    bus.write(UNIT_WINDOW + regs::UNIT_RESET, 0)
 }
 
 /// Waits until the units of the mask hold no frames, or one must be taken to hang.
@@ -472,20 +472,20 @@ fn host_memory_counters(bus: &mut impl Bus) -> Result<HostMemoryCounters, Device
 
 fn unit_counters(bus: &mut impl Bus, unit: u32) -> Result<UnitCounters, DeviceError> {
     bus.write(regs::CARD_UNIT_READ, unit)?;
-    let errors = bus.read(UNIT_WINDOW + regs::RPU_HOST_ERRORS)?;
+    let errors = bus.read(UNIT_WINDOW + regs::UNIT_ERRORS)?;
     let mut read = |register: u32| bus.read(UNIT_WINDOW + register).map(u64::from);
     Ok(UnitCounters {
-        rx_frames: read(regs::RPU_HOST_RX_FRAMES)?,
-        rx_bytes: read(regs::RPU_HOST_RX_BYTES)?,
-        rx_stalls: read(regs::RPU_HOST_RX_STALLS)?,
-        tx_frames: read(regs::RPU_HOST_TX_FRAMES)?,
-        tx_bytes: read(regs::RPU_HOST_TX_BYTES)?,
-        tx_stalls: read(regs::RPU_HOST_TX_STALLS)?,
-        blocked: read(regs::RPU_HOST_BLOCKED)?,
-        refused: read(regs::RPU_HOST_REFUSED)?,
+        rx_frames: read(regs::UNIT_RX_FRAMES)?,
+        rx_bytes: read(regs::UNIT_RX_BYTES)?,
+        rx_stalls: read(regs::UNIT_RX_STALLS)?,
+        tx_frames: read(regs::UNIT_TX_FRAMES)?,
+        tx_bytes: read(regs::UNIT_TX_BYTES)?,
+        tx_stalls: read(regs::UNIT_TX_STALLS)?,
+        blocked: read(regs::UNIT_BLOCKED)?,
+        refused: read(regs::UNIT_REFUSED)?,
         aborted: read(regs::XDP_HOST_ABORTED)?,
         wild: read(regs::XDP_HOST_WILD)?,
-        generated: read(regs::RPU_HOST_GENERATED)?,
+        generated: read(regs::UNIT_GENERATED)?,
         errors,
     })
 }
@@ -557,7 +557,7 @@ mod tests {
             let waited: u64 = passes().map(|(_, step)| if let Step::Pass(cycles) = step { *cycles } else { 0 }).sum();
             assert_eq!(waited, waits);
             let closed = at(Step::Write(regs::CARD_PORT_ENABLE, 0)).max(at(Step::Write(regs::CARD_UNIT_ENABLE, 0)));
-            let reset = at(Step::Write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1));
+            let reset = at(Step::Write(UNIT_WINDOW + regs::UNIT_RESET, 1));
             assert!(passes().all(|(place, _)| closed < place && place < reset));
             let is_memory =
                 |step: &Step| matches!(step, Step::Write(address, _) if *address >= UNIT_WINDOW + UNIT_DMEM);
@@ -565,7 +565,7 @@ mod tests {
             let last_word = steps.iter().rposition(is_memory).unwrap();
             let flush = at(Step::Write(regs::CARD_UNIT_FLUSH, 0xF));
             let enable = at(Step::Write(regs::CARD_UNIT_ENABLE, 0xF));
-            let start = at(Step::Write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0));
+            let start = at(Step::Write(UNIT_WINDOW + regs::UNIT_RESET, 0));
             let open = at(Step::Write(regs::CARD_PORT_ENABLE, 3));
             let order = [closed, reset, first_word, last_word, flush, enable, start, open];
             assert!(order.is_sorted(), "{order:?}");

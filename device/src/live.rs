@@ -166,7 +166,7 @@ impl SoftDevice {
                 refused: counters.refused,
                 aborted: self.card.read_unit(number, regs::XDP_HOST_ABORTED)?.into(),
                 generated: counters.generated,
-                errors: self.card.read_unit(number, regs::RPU_HOST_ERRORS)?,
+                errors: self.card.read_unit(number, regs::UNIT_ERRORS)?,
                 ..UnitCounters::default()
             })
         };
@@ -199,7 +199,7 @@ impl SoftDevice {
                     () => UnitState::Disabled,
                 };
                 let (slots, held) = self.card.slots(unit);
-                let pc = self.card.read_unit(unit, regs::RPU_HOST_PC)?;
+                let pc = self.card.read_unit(unit, regs::UNIT_PC)?;
                 Ok(Vitals { state, slots, held, at: self.host.place(unit.into(), pc) })
             })
             .collect()

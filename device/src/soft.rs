@@ -559,7 +559,7 @@ mod tests {
         let mut device = device("round-robin", "forward.c");
         let halt = |device: &mut SoftDevice, on: u32| {
             device.write(regs::CARD_UNIT_WRITE_MASK, 0b10).unwrap();
-            device.write(UNIT_WINDOW + regs::RPU_HOST_HALT, on).unwrap();
+            device.write(UNIT_WINDOW + regs::UNIT_HALT, on).unwrap();
         };
         let work = |device: &mut SoftDevice| loop {
             match device.work(&mut |_| {}).unwrap() {
@@ -586,7 +586,7 @@ mod tests {
             let mut device = device("flow-hash", "two_step.c");
             let halt = |device: &mut SoftDevice, on: u32| {
                 device.write(regs::CARD_UNIT_WRITE_MASK, 1 << halted).unwrap();
-                device.write(UNIT_WINDOW + regs::RPU_HOST_HALT, on).unwrap();
+                device.write(UNIT_WINDOW + regs::UNIT_HALT, on).unwrap();
             };
             halt(&mut device, 1);
             let mut traffic = Traffic::default();

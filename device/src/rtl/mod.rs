@@ -239,7 +239,7 @@ impl RtlDevice {
     /// Frames that have come into units, modulo 2^32.
     fn taken(&mut self) -> Result<u32, DeviceError> {
         (0..self.host.units).try_fold(0u32, |sum, unit| {
-            Ok(sum.wrapping_add(self.host.read_unit(&mut self.model, unit, regs::RPU_HOST_RX_FRAMES)?))
+            Ok(sum.wrapping_add(self.host.read_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?))
         })
     }
 
@@ -563,7 +563,7 @@ impl RtlDevice {
         let enabled = self.host.enabled;
         let mut alive = enabled;
         for unit in (0..self.host.units).filter(|unit| enabled >> unit & 1 == 1) {
-            if u64::from(self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)?) > HELD_LIMIT {
+            if u64::from(self.read_unit(unit, regs::UNIT_HELD_CYCLES)?) > HELD_LIMIT {
                 flight.run.faults.push(self.host.stands(&mut self.model, unit)?);
                 alive &= !(1 << unit);
             }
@@ -580,10 +580,10 @@ impl RtlDevice {
         let waiting = self.read(level)? != 0;
         let mut in_circles = inside;
         for unit in 0..self.host.units {
-            let slots = self.read_unit(unit, regs::RPU_HOST_ACTIVE_SLOTS)?;
-            let held = self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)? != 0;
-            if slots != 0 && self.read_unit(unit, regs::RPU_HOST_HALTED)? != 0 {
-                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
+            let slots = self.read_unit(unit, regs::UNIT_ACTIVE_SLOTS)?;
+            let held = self.read_unit(unit, regs::UNIT_HELD_CYCLES)? != 0;
+            if slots != 0 && self.read_unit(unit, regs::UNIT_HALTED)? != 0 {
+                let pc = self.read_unit(unit, regs::UNIT_PC)?;
                 let fault = Fault { unit: unit as u8, pc, slots, cause: Cause::Halted };
                 run.faults.push(self.host.fault(&mut self.model, &fault)?);
                 continue;
@@ -593,7 +593,7 @@ impl RtlDevice {
             if self.host.enabled >> unit & 1 == 0 {
                 in_circles = in_circles.saturating_sub(slots.count_ones().into());
             } else if waiting && full && !held && !circling {
-                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
+                let pc = self.read_unit(unit, regs::UNIT_PC)?;
                 let fault = Fault { unit: unit as u8, pc, slots, cause: Cause::Full };
                 run.faults.push(self.host.fault(&mut self.model, &fault)?);
             }
