@@ -19,6 +19,7 @@ from systemrdl.node import AddrmapNode, RegfileNode, RegNode
 SOURCES = [
     "shell/regs/card.rdl",
     "shell/regs/inline.rdl",
+    "shell/regs/unit.rdl",
     "engines/rpu/regs/rpu.rdl",
     "engines/xdp/regs/xdp.rdl",
     "engines/xdp/regs/maps.rdl",

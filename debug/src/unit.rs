@@ -105,7 +105,7 @@ impl<W: Window> Unit<W> {
 
     /// Why the unit stands; None when it runs, or is in a step.
     pub fn halted(&mut self) -> Result<Option<Halted>, DebugError> {
-        let cause = match self.window.read(regs::RPU_HOST_HALTED)? {
+        let cause = match self.window.read(regs::UNIT_HALTED)? {
             0 => return Ok(None),
             1 => Halted::Request,
             2 => Halted::Ebreak,
@@ -123,12 +123,12 @@ impl<W: Window> Unit<W> {
     /// Halts the unit before its next instruction, also in a load that waits; from now on its ebreaks halt it, too. One that is held in reset
     /// halts at its first instruction.
     pub fn halt(&mut self) -> Result<(), DebugError> {
-        if self.window.read(regs::RPU_HOST_ENGINE)? != RPU {
+        if self.window.read(regs::UNIT_ENGINE)? != RPU {
             return Err(DebugError::Engine);
         }
-        self.window.write(regs::RPU_HOST_HALT, HALT | EBREAK_HALTS)?;
+        self.window.write(regs::UNIT_HALT, HALT | EBREAK_HALTS)?;
         self.known = [None; 32];
-        let in_reset = self.window.read(regs::RPU_HOST_RESET)? != 0;
+        let in_reset = self.window.read(regs::UNIT_RESET)? != 0;
         if in_reset || self.comes_to_a_halt()? { Ok(()) } else { Err(DebugError::Stubborn) }
     }
 
@@ -144,7 +144,7 @@ impl<W: Window> Unit<W> {
     /// Lets the unit go on, until a breakpoint or the next [`Unit::halt`].
     pub fn resume(&mut self) -> Result<(), DebugError> {
         self.known = [None; 32];
-        self.window.write(regs::RPU_HOST_HALT, EBREAK_HALTS)
+        self.window.write(regs::UNIT_HALT, EBREAK_HALTS)
     }
 
     /// Has the unit carry out one instruction; false when that waits in a load. It then ends when what it waits for is there, or with the next
@@ -156,7 +156,7 @@ impl<W: Window> Unit<W> {
             self.window.write(IMEM + pc, own)?;
             self.lifted = Some(pc);
         }
-        self.window.write(regs::RPU_HOST_STEP, 1)?;
+        self.window.write(regs::UNIT_STEP, 1)?;
         self.comes_to_a_halt()
     }
 
@@ -166,19 +166,19 @@ impl<W: Window> Unit<W> {
             self.clear_breakpoint(address)?;
         }
         self.known = [None; 32];
-        self.window.write(regs::RPU_HOST_HALT, 0)
+        self.window.write(regs::UNIT_HALT, 0)
     }
 
     /// Address of the instruction that comes next.
     pub fn pc(&mut self) -> Result<u32, DebugError> {
         self.check_halted()?;
-        self.window.read(regs::RPU_HOST_PC)
+        self.window.read(regs::UNIT_PC)
     }
 
     /// Goes on elsewhere.
     pub fn set_pc(&mut self, pc: u32) -> Result<(), DebugError> {
         self.check_halted()?;
-        self.window.write(regs::RPU_HOST_PC, pc)
+        self.window.write(regs::UNIT_PC, pc)
     }
 
     /// All registers.
@@ -323,21 +323,21 @@ impl<W: Window> Unit<W> {
     fn show(&mut self, register: u32, pc: u32) -> Result<u32, DebugError> {
         let (high, low) = (regs::RPU_CORE_DATA >> 5, regs::RPU_CORE_DATA & 31);
         self.carry_out(SW | register << 20 | high << 25 | low << 7, pc)?;
-        self.window.read(regs::RPU_HOST_DATA)
+        self.window.read(regs::UNIT_DATA)
     }
 
     fn give(&mut self, register: u32, value: u32, pc: u32) -> Result<(), DebugError> {
-        self.window.write(regs::RPU_HOST_DATA, value)?;
+        self.window.write(regs::UNIT_DATA, value)?;
         self.carry_out(LW | register << 7 | regs::RPU_CORE_DATA << 20, pc)
     }
 
     fn carry_out(&mut self, instruction: u32, pc: u32) -> Result<(), DebugError> {
         self.window.write(IMEM + pc, instruction)?;
-        self.window.write(regs::RPU_HOST_STEP, 1)?;
+        self.window.write(regs::UNIT_STEP, 1)?;
         if !self.comes_to_a_halt()? {
             return Err(DebugError::Stubborn);
         }
-        self.window.write(regs::RPU_HOST_PC, pc)
+        self.window.write(regs::UNIT_PC, pc)
     }
 }
 
@@ -387,7 +387,7 @@ mod tests {
 
     impl Window for Memory {
         fn read(&mut self, address: u32) -> Result<u32, DebugError> {
-            let halted = u32::from(address == regs::RPU_HOST_HALTED);
+            let halted = u32::from(address == regs::UNIT_HALTED);
             Ok(self.0.get(&address).copied().unwrap_or(halted))
         }
 

@@ -160,11 +160,11 @@ impl Bare {
             frame[4..8].copy_from_slice(&(place.len() as u32).to_le_bytes());
             traffic.push(Port::Ethernet(0), &frame, 0);
         }
-        let before = self.counter(regs::XDP_HOST_BLOCKED)?;
+        let before = self.counter(regs::UNIT_BLOCKED)?;
         let wild = self.counter(regs::XDP_HOST_WILD)?;
         self.device.send(&traffic, Rate::Lossless)?;
         let start = self.device.cycle();
-        while self.counter(regs::XDP_HOST_BLOCKED)?.wrapping_sub(before) < places.len() as u32 {
+        while self.counter(regs::UNIT_BLOCKED)?.wrapping_sub(before) < places.len() as u32 {
             if self.device.cycle() - start > LIMIT {
                 return Err(BareError::Endless);
             }

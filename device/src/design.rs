@@ -126,6 +126,15 @@ pub enum PartId {
     Inline(usize),
 }
 
+impl PartId {
+    /// Its index among the parts of its kind.
+    pub fn index(self) -> usize {
+        match self {
+            Self::Units(index) | Self::Inline(index) => index,
+        }
+    }
+}
+
 /// A value for the units of one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForGroup<T> {
@@ -265,7 +274,9 @@ impl<'a> Split<'a> {
             None => Ok(()),
             Some((name, span, _)) => {
                 let (is, wanted) = (owner.name(), format!("[{table}.{}]", owner.name()));
-                let message = format!("[{table}.{name}] is for the engine \"{name}\", and this is \"{is}\": write {wanted}, or drop it");
+                let message = format!(
+                    "[{table}.{name}] is for the engine \"{name}\", and this is \"{is}\": write {wanted}, or drop it"
+                );
                 Err(Fault::at(span.clone(), message))
             }
         }
@@ -290,7 +301,8 @@ fn engine_of(name: &Spanned<String>, kind: Kind) -> Result<&'static dyn Engine, 
     if let Some(engine) = engine(name.get_ref()).filter(of_kind) {
         return Ok(engine);
     }
-    let there: Vec<String> = engines().iter().filter(|engine| of_kind(engine)).map(|e| format!("`{}`", e.name())).collect();
+    let there: Vec<String> =
+        engines().iter().filter(|engine| of_kind(engine)).map(|e| format!("`{}`", e.name())).collect();
     let message = match (engine(name.get_ref()), kind) {
         (Some(_), Kind::Units) => format!("`{}` is an inline engine: its blocks are [[inline]]", name.get_ref()),
         (Some(_), Kind::Inline) => format!("`{}` is an engine of units: they are [[units]]", name.get_ref()),
@@ -343,7 +355,12 @@ fn named(
 }
 
 /// A group behind those before.
-fn group(manifest: &Path, mut split: Split<'_>, before: &[Group], only: bool) -> Result<(Group, Option<Range<usize>>), Fault> {
+fn group(
+    manifest: &Path,
+    mut split: Split<'_>,
+    before: &[Group],
+    only: bool,
+) -> Result<(Group, Option<Range<usize>>), Fault> {
     let units: Units = read(split.rest.clone(), "units")?;
     let engine = engine_of(&units.engine, Kind::Units)?;
     let taken = |name: &str| before.iter().any(|group| group.name == name);
@@ -368,7 +385,13 @@ fn part(manifest: &Path, split: &mut Split<'_>, engine: &dyn Engine, table: &str
 }
 
 /// An inline block behind those before.
-fn block(manifest: &Path, mut split: Split<'_>, groups: &[Group], before: &[Inline], only: bool) -> Result<Inline, Fault> {
+fn block(
+    manifest: &Path,
+    mut split: Split<'_>,
+    groups: &[Group],
+    before: &[Inline],
+    only: bool,
+) -> Result<Inline, Fault> {
     let block: InlineBlock = read(split.rest.clone(), "inline")?;
     let engine = engine_of(&block.engine, Kind::Inline)?;
     // Programs are given to blocks and to groups of units alike, by NAME=FILE.
@@ -468,18 +491,15 @@ impl Design {
             return Err(Fault::at(clock.span(), message));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
-        let of_engine = |engine: &&'static dyn Engine| {
-            engine.card(split.take(*engine).map(|table| Section { folder, table }))
-        };
+        let of_engine =
+            |engine: &&'static dyn Engine| engine.card(split.take(*engine).map(|table| Section { folder, table }));
         let engines = engines().iter().map(of_engine).collect::<Result<Vec<_>, _>>()?;
         let dispatch = take_table(&mut root, "dispatch")?.map(|table| read::<Dispatch>(table, "")).transpose()?;
         let (all, units) = take_tables(&mut root, "units")?.ok_or_else(|| missing("units"))?;
         let inline_tables = take_tables(&mut root, "inline")?.map_or(Vec::new(), |(_, tables)| tables);
         if let Some(key) = root.keys().next() {
-            let message = format!(
-                "unknown field `{}`, expected one of `card`, `dispatch`, `inline`, `units`",
-                key.get_ref()
-            );
+            let message =
+                format!("unknown field `{}`, expected one of `card`, `dispatch`, `inline`, `units`", key.get_ref());
             return Err(Fault::at(key.span(), message));
         }
         if units.is_empty() {
@@ -555,7 +575,8 @@ impl Design {
         }
         let (group, name) = self.find_table(key)?;
         let changed = self.groups[group].part.with_file(&name, file.to_owned());
-        self.groups[group].part = changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
+        self.groups[group].part =
+            changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
         Ok(())
     }
 
@@ -578,6 +599,14 @@ impl Design {
     pub fn card_of(&self, engine: &dyn Engine) -> Option<&Arc<dyn Part>> {
         let place = engines().iter().position(|other| other.name() == engine.name())?;
         self.engines.get(place)
+    }
+
+    /// The engine of a part.
+    pub fn engine(&self, part: PartId) -> &'static dyn Engine {
+        match part {
+            PartId::Units(group) => self.groups[group].engine,
+            PartId::Inline(block) => self.inline[block].engine,
+        }
     }
 
     /// The file of a part's program.

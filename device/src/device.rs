@@ -1,23 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A design at work.
 
-use std::{collections::BTreeSet, fmt, ops::Range};
+use std::{collections::BTreeSet, fmt};
 
-use penstock_shell::AccessError;
+use penstock_engine::{CardError, EngineError, Kept, Log, Request, Root};
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::design::{CLOCK_MHZ, Design};
-use crate::flow::{FlowChain, FlowError, FlowImage};
 use crate::hop::Hop;
-use crate::image::{GroupImage, Image};
-use crate::maps::{Entry, Map, MapError, Records, Store};
+use crate::image::{Image, PartImage};
 use crate::outcome::{Counters, Drops, WIRE_OVERHEAD};
-use crate::root::Root;
-use crate::routes::{Routes, RoutesError};
 use crate::rtl::{BuildError, RtlDevice};
 use crate::soft::SoftDevice;
 use crate::traffic::{Departure, Traffic};
-use crate::xdp::XdpError;
 
 /// What carries a design out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -177,7 +173,7 @@ pub struct Run {
     pub counters: Counters,
     /// What went wrong, in sentences, while everything else was still delivered.
     pub faults: Vec<String>,
-    /// Lines that XDP programs have printed.
+    /// Lines that programs have printed.
     pub log: Vec<String>,
     /// Where frames came by, in time order; on `rtl`, when it was told to record it.
     pub hops: Vec<Hop>,
@@ -240,12 +236,12 @@ pub enum DeviceError {
     /// The model could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The card did not come up, or broke a contract of its own.
-    #[error("{0}")]
-    Card(String),
-    /// The card answered an access to the host address space with an error.
+    /// The card refused an access, did not come up, or broke a contract of its own.
     #[error(transparent)]
-    Access(#[from] AccessError),
+    Card(#[from] CardError),
+    /// An engine could not do its part.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// Host memory ends at 1 GiB.
     #[error("host memory ends at 0x40000000: it has no {bytes} bytes from 0x{address:x} on")]
     HostMemory {
@@ -254,23 +250,15 @@ pub enum DeviceError {
         /// How many.
         bytes: usize,
     },
-    /// The program cannot be loaded.
-    #[error(transparent)]
-    Program(Box<XdpError>),
-    /// Routes that no card has.
-    #[error(transparent)]
-    Routes(#[from] RoutesError),
-    /// A map does not take what it is to begin with.
-    #[error(transparent)]
-    Map(Box<MapError>),
     /// The target cannot do this.
     #[error("{0}")]
     Unsupported(String),
 }
 
-impl From<XdpError> for DeviceError {
-    fn from(error: XdpError) -> Self {
-        Self::Program(Box::new(error))
+impl DeviceError {
+    /// A card that broke a contract; a sentence.
+    pub(crate) fn broken(text: impl Into<String>) -> Self {
+        CardError::Broken(text.into()).into()
     }
 }
 
@@ -279,80 +267,48 @@ pub trait Device {
     /// Which target it is.
     fn target(&self) -> Target;
 
-    /// Resets the units, writes programs and tables, and brings the card up. After [`Device::advance`] the frames that were sent before
-    /// are gone; else they wait for the run.
+    /// Resets the units, writes programs and tables, and brings the card up. After [`Device::advance`] the frames that were sent before are gone;
+    /// otherwise they wait for the run.
     fn load(&mut self, image: &Image) -> Result<(), DeviceError>;
 
-    /// Gives a group of xdp units another program between two frames: none is lost, none waits for a unit. Maps of the same name, types and sizes
-    /// keep what they hold, and so does the clock. Gives the names of all maps but constants, and whether they were kept.
+    /// Gives a part another program between two frames: no frame is lost or waits for a unit, and the clock goes on. Gives the names of the program's tables, and
+    /// whether each kept what it held.
     ///
     /// # Errors
-    /// The units are of another engine; on `rtl` there is no room beside what the card has, or the program has what RTL has not. The program before goes
-    /// on then.
-    fn swap(&mut self, image: &GroupImage) -> Result<Vec<(String, bool)>, DeviceError>;
+    /// The engine starts anew with another program, or there is no room for it beside the one that runs, which then goes on.
+    fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError>;
 
-    /// Fills tables of the accelerators of these units anew ([`GroupImage::table`]) while the programs stay as they
-    /// are. A frame that is looked up meanwhile meets the old table on `soft`, and on `rtl` perhaps a part of each.
-    fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError>;
-
-    /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of those that the design says;
-    /// no frame is lost. At least one.
+    /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of those that the design says; no frame is
+    /// lost. At least one.
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError>;
 
     /// Queues frames; [`Device::run`] carries them.
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError>;
 
-    /// Runs until every queued frame has come out, was dropped and counted, or is lost, and, when programs made frames, until none has come
-    /// for [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must come within 300 cycles of the last frame that was sent
-    /// or, when none was sent, in as many as that. Programs that do not stop are a fault, and end the run.
+    /// Runs until every queued frame has come out, was dropped and counted, or is lost, and, when programs made frames, until none has come for
+    /// [`GENERATE_QUIET`] cycles (on `soft` instructions). The first of them must come within 300 cycles of the last frame that was sent or, when none was
+    /// sent, in as many as that. Programs that do not stop are a fault, and end the run.
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError>;
 
-    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card can be looked at;
-    /// `run` then ends what was begun, and its figures and departures are those of the whole.
+    /// Carries queued frames on for a while, as [`Device::run`] does until nothing moves. Between two calls the card can be looked at; `run` then ends what
+    /// was begun, and its figures and departures are those of the whole.
     fn work(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError>;
 
-    /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left meanwhile.
-    /// The next [`Device::run`] carries on from there, and its figures and departures are those of the whole. Frames sent meanwhile
-    /// wait until all those before have entered.
+    /// Lets the card work for so many cycles, in which queued frames enter as they can; gives the frames that left meanwhile. The next [`Device::run`] carries on
+    /// from there, and its figures and departures are those of the whole. Frames sent meanwhile wait until all those before have entered.
     ///
     /// # Errors
     /// `soft` has no cycles; frames in turns enter when the card is empty, whatever cycle that is.
     fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, DeviceError>;
 
-    /// Maps of the XDP programs that are loaded, group by group, in the order of their objects; none before the load. [`crate::maps`] works with
-    /// them by name, and checks what it is given: what begins with `map_` takes keys and values of the map's size.
-    fn maps(&self) -> Vec<Map>;
-
-    /// As [`Map::get`].
-    fn map_get(&mut self, map: &Map, key: &[u8]) -> Result<Option<Vec<u8>>, MapError>;
-
-    /// As [`Map::set`], with a value for each processor.
-    fn map_set(&mut self, map: &Map, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError>;
-
-    /// As [`Map::delete`].
-    fn map_delete(&mut self, map: &Map, key: &[u8]) -> Result<(), MapError>;
-
-    /// As [`Map::entries`].
-    fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError>;
-
-    /// As [`Map::take`], of a map that has records.
-    fn map_take(&mut self, map: &Map) -> Result<Records, MapError>;
-
-    /// The inline chain: its contexts, registers and events, and its clock. [`crate::flow`] works with it by names.
+    /// Carries out a request of a service of one of the design's engines ([`penstock_engine::Engine::services`]), between two frames.
     ///
     /// # Errors
-    /// The card has none.
-    fn flow(&mut self) -> Result<&mut dyn FlowChain, FlowError>;
+    /// There is no such service, or the request is not understood or not possible; then nothing has changed.
+    fn call(&mut self, request: &Request) -> Result<Json, DeviceError>;
 
-    /// Gives the inline block of the same name other rows between two frames, while contexts, registers and counters stay, but counters of rows.
-    ///
-    /// # Errors
-    /// There is none, or its programs differ in more than rows; then nothing has changed.
-    fn change_flow(&mut self, block: FlowImage) -> Result<(), FlowError>;
-
-    /// Gives the card other routes, for the programs of all its xdp units, while they go on. A lookup meanwhile meets for each destination the way of
-    /// before or that of now.
-    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError>;
+    /// Takes the lines that programs have printed: each comes once.
+    fn take_log(&mut self) -> Result<Log, DeviceError>;
 
     /// All counters now.
     fn counters(&mut self) -> Result<Counters, DeviceError>;
@@ -378,7 +334,7 @@ pub fn open(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Box<dyn Device>, DeviceError> {
     Ok(match target {
-        Target::Soft => Box::new(SoftDevice::open(design)),
+        Target::Soft => Box::new(SoftDevice::open(design)?),
         Target::Rtl => Box::new(RtlDevice::open(root, design, None, progress)?),
     })
 }
@@ -386,8 +342,8 @@ pub fn open(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::UnitCounters;
     use crate::traffic::Port;
+    use penstock_engine::UnitCounters;
 
     #[test]
     fn what_is_not_accounted_for_is_lost() {

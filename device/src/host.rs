@@ -1,47 +1,35 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl),
-//! the same on every target.
+//! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl), the same on every target. What is
+//! an engine's, its driver does.
 
-use std::ops::Range;
-use std::sync::Arc;
+use penstock_engine::window::{UNIT_WINDOW, read_unit, units_of};
+use penstock_engine::{
+    Bus, CardError, CardShape, Driver, Engine, EngineError, HELD_LIMIT, Kept, Kind, LoadUnits, Log, Request,
+    UnitCounters,
+};
+use penstock_registry::engines;
+use penstock_shell::{Cause, Fault};
+use serde_json::Value as Json;
 
-use penstock_rpu_sdk::{DMEM_BASE, Firmware};
-use penstock_shell::Accelerators;
-
-use crate::design::{Design, Group, Policy, mask_of};
+use crate::design::{Design, Group, Policy};
 use crate::device::DeviceError;
-use crate::image::{GroupImage, Image, Program};
-use crate::maps::{self, Map};
-use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
+use crate::image::{Image, PartImage};
+use crate::outcome::{BlockCounters, Counters, HostMemoryCounters, PortCounters};
 use crate::regs;
-use crate::window::{ROW_BANK_BYTES, ROW_BYTES, UNIT_DMEM, UNIT_IMEM, UNIT_MAPS, UNIT_ROWS, UNIT_TABLES, UNIT_WINDOW};
-use crate::xdp::{RowImage, XdpProgram};
 
 /// Streams of the register map behind the Ethernet ports.
 const HOST_STREAM: u32 = 4;
 pub const LOOPBACK_STREAM: u32 = 5;
 
-/// Cycles that a unit may hold a slot without releasing any.
-pub const HELD_LIMIT: u64 = 10_000;
-/// Cycles that firmware may take to declare its slots.
+/// Cycles that a program may take to declare its slots.
 pub const BOOT_LIMIT: u64 = 100_000;
 /// Cycles between two looks at whether it has, or at whether units are empty.
 pub const LOOK: u64 = 100;
 
-/// How a target reaches the host address space.
-pub trait Bus {
-    /// Reads a register.
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError>;
-
-    /// Writes a register.
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError>;
-
-    /// Gives the xdp units of the mask, which UNIT_WRITE_MASK names, too, a program. Maps that units share begin anew unless the units of the
-    /// mask are to `join` others, which run it already.
-    fn load_xdp(&mut self, units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError>;
-
-    /// Lets the card work for about so many cycles.
-    fn pass(&mut self, cycles: u64) -> Result<(), DeviceError>;
+/// The driver of an engine that the design uses.
+struct Driven {
+    engine: &'static dyn Engine,
+    driver: Box<dyn Driver>,
 }
 
 /// What the host knows about a card.
@@ -49,105 +37,124 @@ pub struct Host {
     pub ports: u32,
     pub units: u32,
     policy: Policy,
+    by_flow: bool,
     groups: Vec<Group>,
+    /// Inline blocks: name and engine.
+    blocks: Vec<(String, &'static dyn Engine)>,
+    drivers: Vec<Driven>,
     /// Units that take frames, one bit each.
     pub enabled: u32,
     /// Units that shall, and that were halted before they had declared their slots; they may run by now.
     pub asleep: u32,
-    /// Program of each unit.
-    firmware: Vec<Option<Arc<Firmware>>>,
-    /// XDP program of each group of units: the one that was loaded last.
-    xdp: Vec<Option<Arc<XdpProgram>>>,
-    /// Error flags of each unit that have been told since the load.
-    pub(crate) told: Vec<u32>,
+    /// Error flags of each unit that were reported since the load.
+    reported: Vec<u32>,
 }
 
 impl Host {
     pub fn new(design: &Design) -> Self {
+        let groups = &design.groups;
+        let blocks: Vec<_> = design.inline.iter().map(|block| (block.name.clone(), block.engine)).collect();
+        let drivers = engines().iter().filter_map(|engine| {
+            let parts: Vec<_> = match engine.kind() {
+                Kind::Units => (0..)
+                    .zip(groups)
+                    .filter(|(_, group)| group.engine.name() == engine.name())
+                    .map(|(index, group)| (index, group.name.clone(), group.units.clone()))
+                    .collect(),
+                Kind::Inline => (0..)
+                    .zip(&blocks)
+                    .filter(|(_, (_, of))| of.name() == engine.name())
+                    .map(|(index, (name, _))| (index, name.clone(), 0..0))
+                    .collect(),
+            };
+            let card = design.card_of(*engine).filter(|_| !parts.is_empty())?;
+            let shape = CardShape { ports: design.ports, units: design.units(), parts };
+            Some(Driven { engine: *engine, driver: engine.driver(&shape, &**card) })
+        });
         Self {
             ports: design.ports,
             units: design.units(),
             policy: design.policy,
-            groups: design.groups.clone(),
+            by_flow: design.by_flow(),
+            groups: groups.clone(),
+            drivers: drivers.collect(),
+            blocks,
             enabled: 0,
             asleep: 0,
-            firmware: vec![None; design.units() as usize],
-            xdp: vec![None; design.groups.len()],
-            told: vec![0; design.units() as usize],
+            reported: vec![0; design.units() as usize],
         }
     }
 
-    /// Loads every unit, sets the dispatcher up, and opens the ports once every unit has declared its slots. For those that are
-    /// halted only the targets wait: they let no frame in before. What the units still
-    /// have of an earlier program's frames leaves first, but for those that go over loopback: no unit takes them, so they are dropped
-    /// as `policy`. What a unit does not give up is lost.
-    pub fn load(&mut self, bus: &mut impl Bus, image: &Image) -> Result<(), DeviceError> {
+    /// Prepares a card that has just come out of reset.
+    pub fn begin(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+        self.drivers.iter_mut().try_for_each(|driven| driven.driver.begin(bus))
+    }
+
+    /// Checks whether the card can be loaded with an image.
+    pub fn check(&self, image: &Image, native: bool) -> Result<(), EngineError> {
+        self.drivers.iter().try_for_each(|driven| driven.driver.check(&image.of_engine(driven.engine), native))
+    }
+
+    /// Loads every part, sets the dispatcher up, and opens the ports once every unit has declared its slots. No frame may be in an inline block. For
+    /// units that are halted only the targets wait: they let no frame in before. Frames that units still hold of an earlier program leave first, but not
+    /// over loopback: no unit takes them, so they are dropped as `policy`. What a unit does not give up is lost.
+    pub fn load(&mut self, bus: &mut dyn Bus, image: &Image) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
+        for block in &image.inline {
+            self.driver_mut(block.engine)?.load_block(bus, block.part.index(), &*block.image)?;
+        }
         bus.write(regs::CARD_UNIT_ENABLE, 0)?;
         self.enabled = 0;
         drain(bus, all)?;
-        // All of them before the first is filled: maps of a group may come to lie where those of another one were.
+        // All of them before the first is filled: tables of a group may come to lie where those of another one were.
         bus.write(regs::CARD_UNIT_WRITE_MASK, all)?;
-        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
+        bus.write(UNIT_WINDOW + regs::UNIT_RESET, 1)?;
         for group in &image.groups {
-            self.fill(bus, group.mask(), group, false)?;
+            let load = LoadUnits { join: false, keep: false, ..self.whole(group) };
+            self.fill(bus, load, group)?;
         }
         bus.write(regs::CARD_POLICY, self.policy.code())?;
         bus.write(regs::CARD_UNIT_INGRESS, self.ingress())?;
         self.enable(bus, all)?;
         start(bus, all)?;
         self.asleep = self.await_slots(bus, all)?;
-        bus.write(regs::CARD_PORT_ENABLE, (1 << self.ports) - 1)
+        bus.write(regs::CARD_PORT_ENABLE, (1 << self.ports) - 1)?;
+        for Driven { engine, driver } in &mut self.drivers {
+            driver.loaded(bus, &image.of_engine(*engine))?;
+        }
+        Ok(())
     }
 
-    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, and
-    /// starts anew with the variables that its program keeps. What it does not give up, even when it is told to with the evict interrupt, is
-    /// lost, and then nothing is kept.
-    pub fn load_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
+    fn whole(&self, group: &PartImage) -> LoadUnits {
+        let units = self.groups[group.part.index()].mask();
+        LoadUnits { group: group.part.index(), units, join: false, keep: false, by_flow: self.by_flow }
+    }
+
+    /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those that it has, and starts anew with
+    /// the variables that its program keeps. What it does not give up, even after the evict interrupt, is lost, and then nothing is kept.
+    pub fn load_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let none = || DeviceError::Unsupported(format!("there is nothing to load unit {unit} with"));
-        let mut image = image.of_unit(unit).ok_or_else(none)?.clone();
+        let image = image.of_unit(unit).ok_or_else(none)?;
         let bit = 1 << unit;
         self.enable(bus, self.enabled & !bit)?;
         drain(bus, bit)?;
         if bus.read(regs::CARD_UNITS_IDLE)? & bit == 0 {
             bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
-            bus.write(UNIT_WINDOW + regs::RPU_HOST_EVICT, 1)?;
+            bus.write(UNIT_WINDOW + regs::UNIT_EVICT, 1)?;
             drain(bus, bit)?;
         }
-        let is_idle = bus.read(regs::CARD_UNITS_IDLE)? & bit != 0;
+        let keep = bus.read(regs::CARD_UNITS_IDLE)? & bit != 0;
         // Memories outlive the reset, and nothing changes them any more.
         bus.write(regs::CARD_UNIT_WRITE_MASK, bit)?;
-        bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1)?;
-        let before = self.firmware[unit as usize].clone().filter(|_| is_idle);
-        if let (Some(before), Program::Rpu(next)) = (before, &mut image.program) {
-            self.keep(bus, unit, &before, next)?;
-        }
-        self.fill(bus, bit, &image, true)?;
-        start(bus, bit)
-    }
-
-    /// Puts the kept variables of the program that the unit runs into another program: those that it has under the same name and size.
-    fn keep(&self, bus: &mut impl Bus, unit: u32, before: &Firmware, next: &mut Firmware) -> Result<(), DeviceError> {
-        bus.write(regs::CARD_UNIT_READ, unit)?;
-        for variable in &next.kept {
-            let Some(old) = before.kept.iter().find(|old| (&old.name, old.size) == (&variable.name, variable.size))
-            else {
-                continue;
-            };
-            let (from, to) = (old.address - DMEM_BASE, (variable.address - DMEM_BASE) as usize);
-            let mut bytes = Vec::new();
-            for address in (from & !3..from + old.size).step_by(4) {
-                bytes.extend(bus.read(UNIT_WINDOW + UNIT_DMEM + address)?.to_le_bytes());
-            }
-            let (skip, size) = ((from % 4) as usize, old.size as usize);
-            next.dmem[to..to + size].copy_from_slice(&bytes[skip..skip + size]);
-        }
-        Ok(())
+        bus.write(UNIT_WINDOW + regs::UNIT_RESET, 1)?;
+        let load = LoadUnits { units: bit, join: true, keep, ..self.whole(image) };
+        self.fill(bus, load, image)?;
+        Ok(start(bus, bit)?)
     }
 
     /// Loads one unit while the others go on, and gives it frames again once it has declared its slots; not while it is halted before.
-    pub fn reload_unit(&mut self, bus: &mut impl Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
+    pub fn reload_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let enabled = self.enabled;
         self.load_unit(bus, unit, image)?;
         let halted = self.await_slots(bus, 1 << unit)?;
@@ -155,35 +162,64 @@ impl Host {
         self.enable(bus, enabled & !halted)
     }
 
-    /// Writes programs and tables into the units of the mask, which are in reset, and lets the dispatcher forget their slots.
-    fn fill(&mut self, bus: &mut impl Bus, units: u32, image: &GroupImage, join: bool) -> Result<(), DeviceError> {
-        bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
-        let firmware = image.firmware().map(|firmware| Arc::new(firmware.clone()));
-        if firmware.is_none() {
-            let by_flow = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
-            bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, by_flow.into())?;
-        }
-        match &image.program {
-            Program::Rpu(firmware) => fill_memories(bus, firmware)?,
-            Program::Xdp(program) => {
-                bus.load_xdp(units, program, join)?;
-                self.note_xdp(units, program);
-            }
-            Program::Rows(rows) => load_rows(bus, rows, join)?,
-        }
-        fill_table(bus, &image.table)?;
-        for unit in self.each(units) {
-            self.firmware[unit as usize].clone_from(&firmware);
-            self.told[unit as usize] = 0;
+    /// Has the engine load units, which are in reset, and lets the dispatcher forget their slots.
+    fn fill(&mut self, bus: &mut dyn Bus, load: LoadUnits, image: &PartImage) -> Result<(), DeviceError> {
+        bus.write(regs::CARD_UNIT_WRITE_MASK, load.units)?;
+        self.driver_mut(image.engine)?.load_units(bus, load, &*image.image)?;
+        for unit in units_of(load.units) {
+            self.reported[unit as usize] = 0;
         }
         // Not earlier: frames that were on their way out at the reset have given their slots back meanwhile.
-        bus.write(regs::CARD_UNIT_FLUSH, units)
+        Ok(bus.write(regs::CARD_UNIT_FLUSH, load.units)?)
     }
 
-    /// Fills tables of these units while the programs stay.
-    pub fn load_tables(&self, bus: &mut impl Bus, units: &Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-        bus.write(regs::CARD_UNIT_WRITE_MASK, mask_of(units))?;
-        fill_table(bus, table)
+    /// Gives a part another program between two frames.
+    pub fn swap(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<Kept, EngineError> {
+        self.driver_mut(image.engine)?.swap(bus, image.part.index(), &*image.image)
+    }
+
+    /// Carries out a request of a service.
+    pub fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
+        let has = |engine: &dyn Engine| engine.services().iter().any(|service| service.name == request.service);
+        if let Some(driven) = self.drivers.iter_mut().find(|driven| has(driven.engine)) {
+            return driven.driver.call(bus, request);
+        }
+        let name = &request.service;
+        Err(EngineError::unsupported(match engines().iter().find(|engine| has(**engine)) {
+            Some(engine) => format!("`{name}` is for parts of the engine {}, and this design has none", engine.name()),
+            None => format!("there is no service `{name}`"),
+        }))
+    }
+
+    fn driver_mut(&mut self, engine: &dyn Engine) -> Result<&mut dyn Driver, EngineError> {
+        match self.drivers.iter_mut().find(|driven| driven.engine.name() == engine.name()) {
+            Some(driven) => Ok(driven.driver.as_mut()),
+            None => Err(EngineError::unsupported(format!("the design has no part of the engine {}", engine.name()))),
+        }
+    }
+
+    /// The driver of a unit.
+    fn driver_of(&self, unit: u32) -> Option<&dyn Driver> {
+        let engine = self.groups.iter().find(|group| group.units.contains(&unit))?.engine;
+        self.drivers.iter().find(|driven| driven.engine.name() == engine.name()).map(|driven| driven.driver.as_ref())
+    }
+
+    /// Has all drivers do something.
+    pub fn each_driver(
+        &mut self,
+        mut work: impl FnMut(&mut dyn Driver) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        self.drivers.iter_mut().try_for_each(|driven| work(driven.driver.as_mut()))
+    }
+
+    /// Takes the lines that programs have printed.
+    pub fn take_log(&mut self, bus: &mut dyn Bus) -> Result<Log, EngineError> {
+        let mut log = Log::default();
+        self.each_driver(|driver| {
+            log.append(driver.take_log(bus)?);
+            Ok(())
+        })?;
+        Ok(log)
     }
 
     /// Units that the dispatcher chooses among, a bit each.
@@ -192,7 +228,7 @@ impl Host {
     }
 
     /// Has the dispatcher choose among the units of these groups, by their indices. Frames that others have they still send; none is lost.
-    pub fn set_ingress(&mut self, bus: &mut impl Bus, groups: &[usize]) -> Result<(), DeviceError> {
+    pub fn set_ingress(&mut self, bus: &mut dyn Bus, groups: &[usize]) -> Result<(), DeviceError> {
         if groups.is_empty() {
             return Err(DeviceError::Unsupported(
                 "name a group of units that shall have the frames of the ports".to_string(),
@@ -202,16 +238,10 @@ impl Host {
         for (index, group) in self.groups.iter_mut().enumerate() {
             group.ports = groups.contains(&index);
         }
-        // As in `enable`: the table never names who gets no frames.
+        // As in `enable`: the table never names a unit that gets no frames.
         bus.write(regs::CARD_UNIT_INGRESS, before | self.ingress())?;
         self.enable(bus, self.enabled)?;
-        bus.write(regs::CARD_UNIT_INGRESS, self.ingress())
-    }
-
-    /// Accelerators of a unit.
-    pub(crate) fn accelerators(&self, unit: u32) -> Accelerators {
-        let group = self.groups.iter().find(|group| group.units.contains(&unit));
-        group.map_or(Accelerators::default(), Group::accelerators)
+        Ok(bus.write(regs::CARD_UNIT_INGRESS, self.ingress())?)
     }
 
     /// Numbers of the units of the mask.
@@ -219,10 +249,10 @@ impl Host {
         (0..self.units).filter(move |unit| units >> unit & 1 == 1)
     }
 
-    /// What is said about units that keep a card from taking frames.
-    pub fn tell_asleep(&self, bus: &mut impl Bus, faults: &mut Vec<String>) -> Result<(), DeviceError> {
+    /// Reports the units that keep a card from taking frames.
+    pub fn report_asleep(&self, bus: &mut dyn Bus, faults: &mut Vec<String>) -> Result<(), DeviceError> {
         for unit in self.each(self.asleep) {
-            let place = self.place(unit, self.read_unit(bus, unit, regs::RPU_HOST_PC)?);
+            let place = self.place(unit, read_unit(bus, unit, regs::UNIT_PC)?);
             faults.push(format!(
                 "unit {unit} was halted before it had declared its slots, {place}; no frame enters before it has"
             ));
@@ -231,7 +261,7 @@ impl Host {
     }
 
     /// Waits for the slots of the units of the mask; gives those that are halted instead.
-    fn await_slots(&self, bus: &mut impl Bus, units: u32) -> Result<u32, DeviceError> {
+    fn await_slots(&self, bus: &mut dyn Bus, units: u32) -> Result<u32, DeviceError> {
         let (mut waited, mut halted) = (0, 0);
         for unit in self.each(units) {
             while !self.has_slots(bus, unit, false)? {
@@ -248,18 +278,18 @@ impl Host {
     }
 
     /// Whether a debugger is at work at a unit.
-    pub fn is_debugged(&self, bus: &mut impl Bus, unit: u32) -> Result<bool, DeviceError> {
-        let is_halted = self.read_unit(bus, unit, regs::RPU_HOST_HALTED)? != 0;
-        Ok(is_halted || self.read_unit(bus, unit, regs::RPU_HOST_HALT)? != 0)
+    pub fn is_debugged(&self, bus: &mut dyn Bus, unit: u32) -> Result<bool, DeviceError> {
+        let is_halted = read_unit(bus, unit, regs::UNIT_HALTED)? != 0;
+        Ok(is_halted || read_unit(bus, unit, regs::UNIT_HALT)? != 0)
     }
 
-    /// Units at which one is.
-    pub fn debugged(&self, bus: &mut impl Bus) -> Result<u32, DeviceError> {
+    /// Units at which a debugger is at work.
+    pub fn debugged(&self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
         (0..self.units).try_fold(0, |mask, unit| Ok(mask | u32::from(self.is_debugged(bus, unit)?) << unit))
     }
 
-    /// Units of those asleep that have declared their slots by now: they are no longer.
-    pub fn take_woken(&mut self, bus: &mut impl Bus) -> Result<u32, DeviceError> {
+    /// Units of those asleep that have declared their slots by now: they are no longer asleep.
+    pub fn take_woken(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
         let mut woken = 0;
         for unit in self.each(self.asleep) {
             woken |= u32::from(self.has_slots(bus, unit, false)?) << unit;
@@ -269,7 +299,7 @@ impl Host {
     }
 
     /// Whether a unit has declared its slots. When it had to by now, an error says why it has not.
-    pub fn has_slots(&self, bus: &mut impl Bus, unit: u32, had_to: bool) -> Result<bool, DeviceError> {
+    pub fn has_slots(&self, bus: &mut dyn Bus, unit: u32, had_to: bool) -> Result<bool, DeviceError> {
         bus.write(regs::CARD_SLOTS_UNIT, unit)?;
         if bus.read(regs::CARD_SLOTS_TOTAL)? > 0 {
             return Ok(true);
@@ -277,7 +307,7 @@ impl Host {
         if !had_to {
             return Ok(false);
         }
-        let pc = self.read_unit(bus, unit, regs::RPU_HOST_PC)?;
+        let pc = read_unit(bus, unit, regs::UNIT_PC)?;
         let waits = || {
             format!(
                 "unit {unit} has not declared its slots {BOOT_LIMIT} cycles after reset, {}; \
@@ -285,12 +315,12 @@ impl Host {
                 self.place(unit, pc)
             )
         };
-        Err(DeviceError::Card(self.end_of_program(bus, unit, pc)?.unwrap_or_else(waits)))
+        Err(CardError::Broken(self.ending(bus, unit, pc)?.unwrap_or_else(waits)).into())
     }
 
-    /// Names the units that take frames, in the flow table and in the dispatcher. The table never names one that the dispatcher would refuse
-    /// frames: who comes is enabled before it is named, who goes is enabled until it is named no more.
-    pub fn enable(&mut self, bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
+    /// Names the units that take frames, in the flow table and in the dispatcher. The table never names a unit that the dispatcher would refuse frames:
+    /// a unit that comes is enabled before it is named, a unit that goes is enabled until it is named no more.
+    pub fn enable(&mut self, bus: &mut dyn Bus, units: u32) -> Result<(), DeviceError> {
         let either = self.enabled | units;
         let some_come = either != self.enabled;
         if some_come {
@@ -309,129 +339,147 @@ impl Host {
         Ok(())
     }
 
-    /// Reads from the window of one unit.
-    pub fn read_unit(&self, bus: &mut impl Bus, unit: u32, address: u32) -> Result<u32, DeviceError> {
-        bus.write(regs::CARD_UNIT_READ, unit)?;
-        bus.read(UNIT_WINDOW + address)
-    }
-
-    /// Takes down what XDP program units of the mask, and so of their groups, run.
-    pub fn note_xdp(&mut self, units: u32, program: &Arc<XdpProgram>) {
-        for (group, xdp) in self.groups.iter().zip(&mut self.xdp) {
-            if group.mask() & units != 0 {
-                *xdp = Some(Arc::clone(program));
-            }
+    /// A program counter of a unit in words: `pc=0x1c (forward.c:12 (main))`.
+    pub fn place(&self, unit: u32, pc: u32) -> String {
+        match self.driver_of(unit).and_then(|driver| driver.locate(unit, pc)) {
+            Some(place) => format!("pc=0x{pc:x} ({place})"),
+            None => format!("pc=0x{pc:x}"),
         }
     }
 
-    /// The XDP program that units of a group run.
-    pub fn xdp(&self, units: u32) -> Option<&Arc<XdpProgram>> {
-        let of_group = self.groups.iter().position(|group| group.mask() & units != 0)?;
-        self.xdp[of_group].as_ref()
+    /// Reports a unit that does not go on.
+    pub fn fault(&self, bus: &mut dyn Bus, fault: &Fault) -> Result<String, DeviceError> {
+        let ending = self.ending(bus, fault.unit.into(), fault.pc)?;
+        Ok(ending.unwrap_or_else(|| format!("{fault}, {}", self.place(fault.unit.into(), fault.pc))))
     }
 
-    /// The XDP programs that units run, each with those units.
-    pub fn programs(&self) -> impl Iterator<Item = (u32, &Arc<XdpProgram>)> {
-        let both = self.groups.iter().zip(&self.xdp);
-        both.filter_map(|(group, program)| Some((group.mask(), program.as_ref()?)))
+    /// Reports a unit with a clock that holds frames and has released none for [`HELD_LIMIT`] cycles.
+    pub fn stands(&self, bus: &mut dyn Bus, unit: u32) -> Result<String, DeviceError> {
+        let pc = read_unit(bus, unit, regs::UNIT_PC)?;
+        let waits_at = match self.driver_of(unit) {
+            Some(driver) => driver.waits_at(bus, unit, pc)?,
+            None => None,
+        };
+        if let Some(pc) = waits_at {
+            let slots = read_unit(bus, unit, regs::UNIT_ACTIVE_SLOTS)?;
+            return self.fault(bus, &Fault { unit: unit as u8, pc, slots, cause: Cause::Waits });
+        }
+        let hangs = || {
+            let limit = HELD_LIMIT / 1000;
+            format!("unit {unit} has not released a slot for {limit},000 cycles, {}", self.place(unit, pc))
+        };
+        Ok(self.ending(bus, unit, pc)?.unwrap_or_else(hangs))
     }
 
-    /// Maps of the XDP programs that units run.
-    pub fn maps(&self) -> Vec<Map> {
-        maps::list(&self.groups, &self.xdp)
+    /// What ended the program of a unit that is at `pc`, if it ended by itself.
+    fn ending(&self, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, DeviceError> {
+        let Some(driver) = self.driver_of(unit) else { return Ok(None) };
+        Ok(driver.ending(bus, unit, pc)?.map(|text| format!("unit {unit}: {text}")))
     }
 
-    /// The program that units run and that a map is of, as the card has it.
-    pub fn program_of(&self, map: &Map) -> Option<&Arc<XdpProgram>> {
-        self.xdp.iter().flatten().find(|program| program.number == map.program.number)
+    /// Adds to faults what the error flags of the units say, once for all units with the same error. Flags that were reported before are taken out of the
+    /// counters, until the next load.
+    pub fn report_errors(
+        &mut self,
+        bus: &mut dyn Bus,
+        units: &mut [UnitCounters],
+        faults: &mut Vec<String>,
+    ) -> Result<(), DeviceError> {
+        for (UnitCounters { errors, .. }, reported) in units.iter_mut().zip(&mut self.reported) {
+            *errors &= !*reported;
+            *reported |= *errors;
+        }
+        let mut cause = None;
+        // Sentences, and the units that each is of, in the order in which they came up.
+        let mut said: Vec<(String, Vec<u32>)> = Vec::new();
+        for (unit, UnitCounters { errors, .. }) in (0..).zip(units.iter()).filter(|(_, unit)| unit.errors != 0) {
+            let Some(driver) = self.driver_of(unit) else { continue };
+            cause = cause.or(driver.cause(bus, unit, *errors)?);
+            for text in driver.explain(bus, unit, *errors)? {
+                match said.iter_mut().find(|(other, _)| *other == text) {
+                    Some((_, units)) => units.push(unit),
+                    None => said.push((text, vec![unit])),
+                }
+            }
+        }
+        faults.extend(said.into_iter().map(|(text, units)| format!("{}: {text}", numbers("unit", &units))));
+        if let Some(cause) = cause {
+            faults.insert(0, cause);
+        }
+        Ok(())
     }
 
-    /// The program that a unit runs.
-    pub fn firmware(&self, unit: u32) -> Option<&Firmware> {
-        self.firmware.get(unit as usize)?.as_deref()
-    }
-
-    /// All counters of the card.
-    pub fn counters(&self, bus: &mut impl Bus) -> Result<Counters, DeviceError> {
+    /// All counters of the card but those of inline blocks.
+    pub fn counters(&mut self, bus: &mut dyn Bus) -> Result<Counters, DeviceError> {
+        let mut units = (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<Vec<_>, _>>()?;
+        self.count_units(bus, &mut units)?;
         Ok(Counters {
             ports: (0..self.ports).map(|port| stream_counters(bus, port)).collect::<Result<_, _>>()?,
             host: stream_counters(bus, HOST_STREAM)?,
             loopback: stream_counters(bus, LOOPBACK_STREAM)?,
-            units: (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<_, _>>()?,
+            units,
             host_memory: host_memory_counters(bus)?,
             inline: None,
         })
     }
+
+    /// Adds what units count in registers of their engines.
+    pub fn count_units(&mut self, bus: &mut dyn Bus, units: &mut [UnitCounters]) -> Result<(), DeviceError> {
+        for group in &self.groups {
+            let found = self.drivers.iter_mut().find(|driven| driven.engine.name() == group.engine.name());
+            let Some(Driven { driver, .. }) = found else { continue };
+            for unit in group.units.clone() {
+                if let Some(counters) = units.get_mut(unit as usize) {
+                    driver.count(bus, unit, counters)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counters of the inline blocks; `frames` gives those that the shell counts: frames that entered a block, and those that it dropped.
+    pub fn block_counters(
+        &mut self,
+        bus: &mut dyn Bus,
+        mut frames: impl FnMut(&mut dyn Bus, usize) -> Result<(u64, u64), CardError>,
+    ) -> Result<Vec<BlockCounters>, DeviceError> {
+        let blocks = self.blocks.clone();
+        let count = |(block, (name, engine)): (usize, (String, &'static dyn Engine))| {
+            let (frames, blocked) = frames(bus, block)?;
+            let own = self.driver_mut(engine)?.count_block(bus, block)?;
+            Ok(BlockCounters { name, engine: engine.name().to_owned(), frames, blocked, own })
+        };
+        blocks.into_iter().enumerate().map(count).collect()
+    }
 }
 
-/// The unit that an entry of the flow table names: its own, of `all` units in turn. While that is not among the `enabled` ones another one stands in,
-/// for each of a unit's entries a different one, and goes on doing so while others come and go: so of the flows only those of a unit that goes
-/// change theirs, and they come back to it.
+/// Ascending numbers of things in words: `unit 3`, `units 0..15`, `units 0, 2..4`.
+fn numbers(what: &str, numbers: &[u32]) -> String {
+    let ranges = numbers.chunk_by(|one, next| one + 1 == *next).map(|range| match range {
+        [first, .., last] => format!("{first}..{last}"),
+        [only] => only.to_string(),
+        [] => String::new(),
+    });
+    let plural = if numbers.len() == 1 { "" } else { "s" };
+    format!("{what}{plural} {}", ranges.collect::<Vec<_>>().join(", "))
+}
+
+/// The unit that an entry of the flow table names: its own, of `all` units in turn. While that unit is not among the `enabled` ones, another unit stands in,
+/// a different one for each entry of the unit, and stays while others come and go. When a unit goes, only its own flows move, and they come back to it.
 fn unit_of_flows(entry: usize, all: &[u32], enabled: u32) -> Option<u32> {
     let (round, own) = (entry / all.len().max(1), entry % all.len().max(1));
     let others = (0..all.len().saturating_sub(1)).map(|next| (own + 1 + (round + next) % (all.len() - 1)) % all.len());
     [own].into_iter().chain(others).filter_map(|place| all.get(place).copied()).find(|unit| enabled >> unit & 1 == 1)
 }
 
-/// Writes firmware into the memories of the units that are written to.
-fn fill_memories(bus: &mut impl Bus, firmware: &Firmware) -> Result<(), DeviceError> {
-    for (base, memory) in [(UNIT_IMEM, &firmware.imem), (UNIT_DMEM, &firmware.dmem)] {
-        for (index, bytes) in memory.chunks(4).enumerate() {
-            bus.write(UNIT_WINDOW + base + 4 * index as u32, word_of(bytes))?;
-        }
-    }
-    Ok(())
-}
-
-/// Up to four bytes as a word, zeros behind them.
-pub fn word_of(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
-}
-
-/// Gives the xdp units that are written to rows, and makes the maps that they share, unless they are to `join` units that run them already: how
-/// cards in RTL and on FPGAs take a program.
-pub fn load_rows(bus: &mut impl Bus, image: &RowImage, join: bool) -> Result<(), DeviceError> {
-    write_rows(bus, image, 0)?;
-    write_unit_maps(bus, image)?;
-    bus.write(UNIT_WINDOW + regs::XDP_HOST_BANK, 0)?;
-    if join { Ok(()) } else { maps::make::make(bus, image) }
-}
-
-/// Writes rows into a bank of the units that are written to.
-pub fn write_rows(bus: &mut impl Bus, image: &RowImage, bank: u32) -> Result<(), DeviceError> {
-    for (row, words) in (0..).zip(&image.rows) {
-        let base = UNIT_WINDOW + UNIT_ROWS + bank * ROW_BANK_BYTES + row * ROW_BYTES;
-        // Behind the control word stands none.
-        for (place, word) in [0].into_iter().chain(2..).zip(words) {
-            bus.write(base + 4 * place, *word)?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes maps of their own into the units that are written to.
-pub fn write_unit_maps(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
-    for (first, bytes) in &image.unit {
-        for (offset, bytes) in (*first..).step_by(4).zip(bytes.chunks(4)) {
-            bus.write(UNIT_WINDOW + UNIT_MAPS + offset, word_of(bytes))?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes tables into the units that are written to.
-fn fill_table(bus: &mut impl Bus, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-    table.iter().try_for_each(|(offset, word)| bus.write(UNIT_WINDOW + UNIT_TABLES + offset, *word))
-}
-
 /// Lets the units of the mask go.
-fn start(bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
+fn start(bus: &mut dyn Bus, units: u32) -> Result<(), CardError> {
     bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
-    bus.write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0)
+    bus.write(UNIT_WINDOW + regs::UNIT_RESET, 0)
 }
 
 /// Waits until the units of the mask hold no frames, or one must be taken to hang.
-fn drain(bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
+fn drain(bus: &mut dyn Bus, units: u32) -> Result<(), CardError> {
     let mut waited = 0;
     while bus.read(regs::CARD_UNITS_IDLE)? & units != units && waited < HELD_LIMIT {
         bus.pass(LOOK)?;
@@ -440,7 +488,7 @@ fn drain(bus: &mut impl Bus, units: u32) -> Result<(), DeviceError> {
     Ok(())
 }
 
-fn stream_counters(bus: &mut impl Bus, stream: u32) -> Result<PortCounters, DeviceError> {
+fn stream_counters(bus: &mut dyn Bus, stream: u32) -> Result<PortCounters, CardError> {
     let base = regs::CARD_STREAM_BASE + stream * regs::CARD_STREAM_STRIDE;
     let mut read = |register: u32| bus.read(base + register).map(u64::from);
     Ok(PortCounters {
@@ -459,7 +507,7 @@ fn stream_counters(bus: &mut impl Bus, stream: u32) -> Result<PortCounters, Devi
     })
 }
 
-fn host_memory_counters(bus: &mut impl Bus) -> Result<HostMemoryCounters, DeviceError> {
+fn host_memory_counters(bus: &mut dyn Bus) -> Result<HostMemoryCounters, CardError> {
     let mut read = |register: u32| bus.read(register).map(u64::from);
     Ok(HostMemoryCounters {
         reads: read(regs::CARD_HOST_READS)?,
@@ -470,31 +518,33 @@ fn host_memory_counters(bus: &mut impl Bus) -> Result<HostMemoryCounters, Device
     })
 }
 
-fn unit_counters(bus: &mut impl Bus, unit: u32) -> Result<UnitCounters, DeviceError> {
+fn unit_counters(bus: &mut dyn Bus, unit: u32) -> Result<UnitCounters, CardError> {
     bus.write(regs::CARD_UNIT_READ, unit)?;
-    let errors = bus.read(UNIT_WINDOW + regs::RPU_HOST_ERRORS)?;
+    let errors = bus.read(UNIT_WINDOW + regs::UNIT_ERRORS)?;
     let mut read = |register: u32| bus.read(UNIT_WINDOW + register).map(u64::from);
     Ok(UnitCounters {
-        rx_frames: read(regs::RPU_HOST_RX_FRAMES)?,
-        rx_bytes: read(regs::RPU_HOST_RX_BYTES)?,
-        rx_stalls: read(regs::RPU_HOST_RX_STALLS)?,
-        tx_frames: read(regs::RPU_HOST_TX_FRAMES)?,
-        tx_bytes: read(regs::RPU_HOST_TX_BYTES)?,
-        tx_stalls: read(regs::RPU_HOST_TX_STALLS)?,
-        blocked: read(regs::RPU_HOST_BLOCKED)?,
-        refused: read(regs::RPU_HOST_REFUSED)?,
-        aborted: read(regs::XDP_HOST_ABORTED)?,
-        wild: read(regs::XDP_HOST_WILD)?,
-        generated: read(regs::RPU_HOST_GENERATED)?,
+        rx_frames: read(regs::UNIT_RX_FRAMES)?,
+        rx_bytes: read(regs::UNIT_RX_BYTES)?,
+        rx_stalls: read(regs::UNIT_RX_STALLS)?,
+        tx_frames: read(regs::UNIT_TX_FRAMES)?,
+        tx_bytes: read(regs::UNIT_TX_BYTES)?,
+        tx_stalls: read(regs::UNIT_TX_STALLS)?,
+        blocked: read(regs::UNIT_BLOCKED)?,
+        refused: read(regs::UNIT_REFUSED)?,
+        generated: read(regs::UNIT_GENERATED)?,
         errors,
+        ..UnitCounters::default()
     })
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use penstock_engine::{Native, Root};
+
     use super::*;
-    use crate::root::Root;
+
+    const UNIT_DMEM: u32 = 0x80_0000;
 
     /// What the host did, in order.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -510,7 +560,7 @@ mod tests {
     }
 
     impl Bus for Notes {
-        fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        fn read(&mut self, address: u32) -> Result<u32, CardError> {
             Ok(match address {
                 regs::CARD_UNITS_IDLE => {
                     let idle = self.looks == 0;
@@ -522,18 +572,18 @@ mod tests {
             })
         }
 
-        fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
             self.steps.push(Step::Write(address, value));
             Ok(())
         }
 
-        fn load_xdp(&mut self, _units: u32, _program: &XdpProgram, _join: bool) -> Result<(), DeviceError> {
+        fn pass(&mut self, cycles: u64) -> Result<(), CardError> {
+            self.steps.push(Step::Pass(cycles));
             Ok(())
         }
 
-        fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {
-            self.steps.push(Step::Pass(cycles));
-            Ok(())
+        fn native(&mut self) -> Option<&mut dyn Native> {
+            None
         }
     }
 
@@ -557,7 +607,7 @@ mod tests {
             let waited: u64 = passes().map(|(_, step)| if let Step::Pass(cycles) = step { *cycles } else { 0 }).sum();
             assert_eq!(waited, waits);
             let closed = at(Step::Write(regs::CARD_PORT_ENABLE, 0)).max(at(Step::Write(regs::CARD_UNIT_ENABLE, 0)));
-            let reset = at(Step::Write(UNIT_WINDOW + regs::RPU_HOST_RESET, 1));
+            let reset = at(Step::Write(UNIT_WINDOW + regs::UNIT_RESET, 1));
             assert!(passes().all(|(place, _)| closed < place && place < reset));
             let is_memory =
                 |step: &Step| matches!(step, Step::Write(address, _) if *address >= UNIT_WINDOW + UNIT_DMEM);
@@ -565,7 +615,7 @@ mod tests {
             let last_word = steps.iter().rposition(is_memory).unwrap();
             let flush = at(Step::Write(regs::CARD_UNIT_FLUSH, 0xF));
             let enable = at(Step::Write(regs::CARD_UNIT_ENABLE, 0xF));
-            let start = at(Step::Write(UNIT_WINDOW + regs::RPU_HOST_RESET, 0));
+            let start = at(Step::Write(UNIT_WINDOW + regs::UNIT_RESET, 0));
             let open = at(Step::Write(regs::CARD_PORT_ENABLE, 3));
             let order = [closed, reset, first_word, last_word, flush, enable, start, open];
             assert!(order.is_sorted(), "{order:?}");

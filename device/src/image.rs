@@ -1,285 +1,137 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the units of a card run: programs, and accelerator tables.
+//! What the parts of a card are loaded with.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use penstock_flow_compiler::Faults;
-use penstock_rpu_sdk::{CompileError, Firmware, Options, compile};
-use penstock_shell::{Accelerator, TableError};
-use penstock_xdp_compiler::card::{CardMap, Room};
+use penstock_engine::{self as contract, Engine, EngineError, Job, Part, PartJob, Root};
+use penstock_registry::engines;
 
-use crate::design::{Design, Engine, Group, mask_of};
-use crate::device::DeviceError;
-use crate::files::{self, FileError};
-use crate::flow::FlowImage;
-use crate::maps::json::{self, EntriesError};
-use crate::maps::{self, Entry, Map, MapError};
-use crate::root::Root;
-use crate::routes::{self, Routes, RoutesFileError};
-use crate::xdp::{self, RowImage, XdpError, XdpProgram, unknown_map};
+use crate::design::{Design, PartId};
 
-/// A program or a table that cannot be loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum ImageError {
-    /// The program.
-    #[error("{}: {source}", path.display())]
-    Program {
-        /// The source or ELF.
-        path: PathBuf,
-        /// Why.
-        source: CompileError,
-    },
-    /// The program of xdp units.
-    #[error(transparent)]
-    Xdp(#[from] XdpError),
-    /// What the design names, and the program of xdp units has not.
-    #[error("{}: {source}", design.display())]
-    Unknown {
-        /// The manifest.
-        design: PathBuf,
-        /// What it names.
-        source: Box<XdpError>,
-    },
-    /// The program of an inline block: all that is wrong with it, each with its line and column.
-    #[error(transparent)]
-    Flow(#[from] Faults),
-    /// All inline blocks have more elements than a chain; a sentence.
-    #[error("{0}")]
-    Elements(String),
-    /// The list.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// The file of one of them.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// A map that is to begin with something.
-    #[error(transparent)]
-    Map(#[from] MapError),
-    /// What it is to begin with.
-    #[error(transparent)]
-    Entries(#[from] EntriesError),
-    /// The routes.
-    #[error(transparent)]
-    Routes(#[from] RoutesFileError),
-}
-
-/// A program, as its engine takes it.
+/// What a part is loaded with.
 #[derive(Debug, Clone)]
-pub enum Program {
-    /// Linked firmware of packet units.
-    Rpu(Firmware),
-    /// An XDP object.
-    Xdp(Arc<XdpProgram>),
-    /// Rows of xdp units that were put together by hand: for `rtl` only.
-    Rows(Arc<RowImage>),
+pub struct PartImage {
+    /// Which part of the design.
+    pub part: PartId,
+    /// Its units; empty for an inline block.
+    pub units: Range<u32>,
+    /// Its engine.
+    pub engine: &'static dyn Engine,
+    /// The compiled program, and all else that the engine loads with it.
+    pub image: Arc<dyn contract::Image>,
 }
 
-/// What a card is loaded with: its inline blocks, and its units, group by group.
+/// What a card is loaded with.
 #[derive(Debug, Clone, Default)]
 pub struct Image {
-    /// As the inline blocks of the design.
-    pub inline: Vec<FlowImage>,
-    /// As the groups of the design.
-    pub groups: Vec<GroupImage>,
-    /// What XDP programs find when they ask for routes.
-    pub routes: Routes,
-}
-
-/// What each unit of a group is loaded with.
-#[derive(Debug, Clone)]
-pub struct GroupImage {
-    /// Numbers of the units.
-    pub units: Range<u32>,
-    /// The program.
-    pub program: Program,
-    /// Host writes that fill the accelerators' tables: offset from the table base, word.
-    pub table: Vec<(u32, u32)>,
-    /// What maps of an XDP program begin with.
-    pub maps: Vec<(Map, Vec<Entry>)>,
+    /// Groups of units, in the order of the design.
+    pub groups: Vec<PartImage>,
+    /// Inline blocks, in the order of the design.
+    pub inline: Vec<PartImage>,
 }
 
 impl Image {
-    /// Compiles the programs of a design and its tables.
-    pub fn of(root: &Root, design: &Design) -> Result<Self, ImageError> {
+    /// Compiles all programs of a design.
+    ///
+    /// # Errors
+    /// What is wrong with the first program that does not compile, or with its files.
+    pub fn of(root: &Root, design: &Design) -> Result<Self, EngineError> {
         Self::with_given(root, design, |_| false)
     }
 
-    /// The same, where groups of units have been given a program in place of the design's. Constants and maps that the design names and such a program
-    /// has not are left out, and a message says so.
-    pub fn with_given(root: &Root, design: &Design, is_given: impl Fn(&Group) -> bool) -> Result<Self, ImageError> {
-        let mut room = Room::new(design.map_rows());
-        let groups = design.groups.iter().map(|group| GroupImage::of(root, design, group, &mut room, is_given(group)));
-        let groups = groups.collect::<Result<_, _>>()?;
-        let routes = design.routes.as_deref().map(routes::of_file).transpose()?;
-        let inline = FlowImage::all_of(design)?;
-        Ok(Self { inline, groups, routes: routes.unwrap_or_default() })
-    }
-
-    /// What maps begin with.
-    pub(crate) fn maps(&self) -> impl Iterator<Item = &(Map, Vec<Entry>)> {
-        self.groups.iter().flat_map(|group| &group.maps)
+    /// As [`Image::of`], where some parts were given another program than the design's: settings of the design that refer to things which such a program
+    /// does not have are left out, and a message says so.
+    ///
+    /// # Errors
+    /// As [`Image::of`].
+    pub fn with_given(root: &Root, design: &Design, is_given: impl Fn(PartId) -> bool) -> Result<Self, EngineError> {
+        let groups = (0..design.groups.len()).map(PartId::Units);
+        let inline = (0..design.inline.len()).map(PartId::Inline);
+        let images = compile(root, design, &groups.chain(inline).collect::<Vec<_>>(), is_given)?;
+        let (groups, inline) = images.into_iter().partition(|image| matches!(image.part, PartId::Units(_)));
+        Ok(Self { groups, inline })
     }
 
     /// What a unit is loaded with.
-    pub fn of_unit(&self, unit: u32) -> Option<&GroupImage> {
+    pub fn of_unit(&self, unit: u32) -> Option<&PartImage> {
         self.groups.iter().find(|group| group.units.contains(&unit))
     }
 
-    /// Whether a card in RTL can be loaded with it.
-    pub fn fits_rtl(&self) -> Result<(), DeviceError> {
-        let mut taken = Vec::new();
-        for group in &self.groups {
-            let rows = match &group.program {
-                Program::Rpu(_) => continue,
-                Program::Xdp(program) => program.rows()?,
-                Program::Rows(image) => Arc::clone(image),
-            };
-            taken.extend(rows.maps.iter().map(CardMap::rows));
-        }
-        taken.sort_by_key(|rows| rows.start);
-        if taken.windows(2).any(|pair| pair[0].end > pair[1].start) {
-            let message = "maps of two groups of units lie in the same place; make the groups with one Image::of()";
-            return Err(DeviceError::Unsupported(message.into()));
-        }
-        Ok(())
+    /// The images of an engine, by the index of their parts.
+    pub(crate) fn of_engine(&self, engine: &dyn Engine) -> Vec<(usize, &dyn contract::Image)> {
+        let all = self.groups.iter().chain(&self.inline).filter(|image| image.engine.name() == engine.name());
+        all.map(|image| (image.part.index(), &*image.image)).collect()
     }
 
     /// What the compilers said.
     pub fn messages(&self) -> String {
-        self.groups.iter().map(GroupImage::messages).collect()
+        self.groups.iter().chain(&self.inline).map(|image| image.image.messages()).collect()
     }
 }
 
-impl GroupImage {
-    /// What a swap brings to a group of units, by its index: the program that was given for it, compiled alone. As in [`Image::with_given`], what it has
-    /// not is left out.
-    pub fn alone(root: &Root, design: &Design, group: usize) -> Result<Self, ImageError> {
-        Self::of(root, design, &design.groups[group], &mut Room::new(design.map_rows()), true)
+impl PartImage {
+    /// The word that chooses the hardware of an inline block.
+    pub(crate) fn parameter(&self) -> u64 {
+        self.image.parameter().unwrap_or_default()
     }
 
-    /// Compiles the program of a group and its tables; `is_given` as in [`Image::with_given`].
-    fn of(root: &Root, design: &Design, group: &Group, room: &mut Room, is_given: bool) -> Result<Self, ImageError> {
-        let (lanes, entry, settings, files) = match &group.engine {
-            Engine::Xdp { lanes, entry, settings, maps } => (*lanes, entry.as_deref(), settings, maps),
-            Engine::Rpu { .. } => {
-                files::readable(&group.program, files::PROGRAM)?;
-                let table = Self::table_of(group)?;
-                let options = Options { flags: macros(design), ..Options::new(root.path()) };
-                let firmware = compile(std::slice::from_ref(&group.program), &options);
-                let firmware =
-                    firmware.map_err(|source| ImageError::Program { path: group.program.clone(), source })?;
-                return Ok(Self { units: group.units.clone(), program: Program::Rpu(firmware), table, maps: vec![] });
-            }
-        };
-        files::readable(&group.program, files::XDP_PROGRAM)?;
-        let mut messages = String::new();
-        // Of a program that was given, what the design names and it has not is left out; else that is an error.
-        let mut unknown = |source: XdpError| {
-            let error = ImageError::Unknown { design: design.path.clone(), source: Box::new(source) };
-            if !is_given {
-                return Err(error);
-            }
-            messages += &format!("{error}; left out\n");
-            Ok(())
-        };
-        let mut settings = settings.clone();
-        let mut program = loop {
-            let units = group.units.end;
-            match XdpProgram::of(root, &group.program, entry, &settings, lanes, room, units) {
-                Err(source @ XdpError::Unknown { .. }) => {
-                    if let XdpError::Unknown { table, name, .. } = &source {
-                        settings.forget(table, name);
-                    }
-                    unknown(source)?;
-                }
-                program => break program?,
-            }
-        };
-        let mut known = Vec::new();
-        for (name, path) in files {
-            match program.object().map(name) {
-                Some(_) => known.push((name, path)),
-                None => unknown(unknown_map(&group.program, program.object(), xdp::MAPS, name))?,
-            }
-        }
-        program.messages += &messages;
-        let program = Arc::new(program);
-        let mut maps = Vec::new();
-        for (name, path) in known {
-            let map = maps::of_group(group, &program, name)?;
-            let entries = json::entries_of(&map, path)?;
-            maps.push((map, entries));
-        }
-        Ok(Self { units: group.units.clone(), program: Program::Xdp(program), table: vec![], maps })
-    }
-
-    /// The units, a bit each.
-    pub fn mask(&self) -> u32 {
-        mask_of(&self.units)
-    }
-
-    /// What the compiler said.
-    pub fn messages(&self) -> &str {
-        match &self.program {
-            Program::Rpu(firmware) => &firmware.messages,
-            Program::Xdp(program) => &program.messages,
-            Program::Rows(_) => "",
-        }
-    }
-
-    /// The program as an ELF file; empty when there is none.
-    pub fn elf(&self) -> &[u8] {
-        match &self.program {
-            Program::Rpu(firmware) => &firmware.elf,
-            Program::Xdp(program) => &program.bytes,
-            Program::Rows(_) => &[],
-        }
-    }
-
-    /// The program, if it is firmware.
-    pub fn firmware(&self) -> Option<&Firmware> {
-        match &self.program {
-            Program::Rpu(firmware) => Some(firmware),
-            Program::Xdp(_) | Program::Rows(_) => None,
-        }
-    }
-
-    /// Compiles the tables of a group alone.
-    pub fn table_of(group: &Group) -> Result<Vec<(u32, u32)>, ImageError> {
-        let mut words = Vec::new();
-        for kind in group.accelerators().iter() {
-            words.extend(match group.tables.get(kind.name()) {
-                Some(path) => table_from(kind, path)?,
-                // The memories of a card come up with anything in them.
-                None => table_of(kind, "no list", "")?,
-            });
-        }
-        Ok(words)
+    /// Compiles the program of one part alone, for a swap or to look at it; the program was given in place of the design's.
+    ///
+    /// # Errors
+    /// As [`Image::of`].
+    pub fn alone(root: &Root, design: &Design, part: PartId) -> Result<Self, EngineError> {
+        let none = || EngineError::unsupported("the engine has compiled nothing");
+        compile(root, design, &[part], |_| true)?.pop().ok_or_else(none)
     }
 }
 
-/// What the compiler is told so that programs of packet units find the groups that have names: macros for the number of the first unit, and
-/// how many there are.
-pub fn macros(design: &Design) -> Vec<String> {
+/// Compiles the programs of the inline blocks of a design.
+pub(crate) fn inline(root: &Root, design: &Design) -> Result<Vec<PartImage>, EngineError> {
+    compile(root, design, &(0..design.inline.len()).map(PartId::Inline).collect::<Vec<_>>(), |_| false)
+}
+
+/// Compiles the programs of parts, engine by engine, as parts of an engine may share room; gives the images in the order of the parts.
+fn compile(
+    root: &Root,
+    design: &Design,
+    parts: &[PartId],
+    is_given: impl Fn(PartId) -> bool,
+) -> Result<Vec<PartImage>, EngineError> {
     let named = design.groups.iter().filter(|group| !group.name.is_empty());
-    let of_group = |group: &Group| {
-        let name = group.name.to_uppercase();
-        [format!("-DPN_FIRST_{name}={}u", group.units.start), format!("-DPN_COUNT_{name}={}u", group.units.len())]
-    };
-    named.flat_map(of_group).collect()
-}
-
-/// The host writes that fill the table of an accelerator, as in [`GroupImage::table`], from the file of a list.
-pub fn table_from(kind: Accelerator, path: &Path) -> Result<Vec<(u32, u32)>, ImageError> {
-    let way_out = kind.table_file().unwrap_or_default();
-    files::readable(path, way_out)?;
-    let bytes = std::fs::read(path).map_err(|source| FileError::input(path, source, way_out))?;
-    table_of(kind, &path.display().to_string(), &String::from_utf8_lossy(&bytes))
-}
-
-/// The host writes that fill the table of an accelerator, as in [`GroupImage::table`], from the text of a list; `name` is for messages.
-pub fn table_of(kind: Accelerator, name: &str, text: &str) -> Result<Vec<(u32, u32)>, ImageError> {
-    Ok(kind.table(name, text)?)
+    let groups: Vec<_> = named.map(|group| (group.name.clone(), group.units.clone())).collect();
+    let mut images = Vec::new();
+    for engine in engines() {
+        let own: Vec<_> = parts.iter().filter(|part| design.engine(**part).name() == engine.name()).collect();
+        let Some(card) = design.card_of(*engine).filter(|_| !own.is_empty()) else { continue };
+        let jobs = own.iter().map(|part| {
+            let (name, units, settings): (&str, Range<u32>, &dyn Part) = match **part {
+                PartId::Units(group) => {
+                    let group = &design.groups[group];
+                    (&group.name, group.units.clone(), &*group.part)
+                }
+                PartId::Inline(block) => (&design.inline[block].name, 0..0, &*design.inline[block].part),
+            };
+            let program: &Path = design.program(**part);
+            PartJob { name, index: part.index(), units, program, part: settings, given: is_given(**part) }
+        });
+        let job = Job {
+            root,
+            design: &design.path,
+            ports: design.ports,
+            groups: &groups,
+            card: &**card,
+            parts: jobs.collect(),
+        };
+        let made = engine.compile(&job)?;
+        images.extend(job.parts.iter().zip(own).zip(made).map(|((job, part), image)| PartImage {
+            part: *part,
+            units: job.units.clone(),
+            engine: *engine,
+            image,
+        }));
+    }
+    images.sort_by_key(|image| image.part);
+    Ok(images)
 }

@@ -18,48 +18,29 @@
 //! # Ok(()) }
 //! ```
 
-pub mod bare;
 pub mod capture;
-mod chain;
 mod design;
 mod device;
-mod diagnosis;
-mod errors;
-pub mod executed;
 pub mod file_list;
-pub mod files;
-pub mod flow;
 mod hop;
 mod host;
 mod image;
 mod live;
-pub mod maps;
 mod outcome;
-mod root;
-pub mod routes;
 pub mod rtl;
 mod soft;
-mod swap;
 mod traffic;
 pub mod window;
-pub mod xdp;
 
-/// Register offsets, written by tools/regs.py.
-#[path = "../../lib/regs/regs.rs"]
-pub mod regs;
-
-pub use design::{CLOCK_MHZ, Design, DesignError, Engine, ForGroup, Group, Inline, Override, Policy};
+pub use design::{CLOCK_MHZ, Design, DesignError, ForGroup, Group, Inline, Override, PartId, Policy};
 pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};
 pub use hop::{Hop, Place};
-pub use image::{GroupImage, Image, ImageError, Program, macros, table_from, table_of};
+pub use image::{Image, PartImage};
 pub use live::{UnitState, Vitals};
 pub use outcome::{
-    Counters, Drops, ElementCounters, HostMemoryCounters, InlineCounters, Latency, Outcome, PortCounters, RowCounter,
-    Timing, UnitCounters, WIRE_OVERHEAD,
+    BlockCounters, Counters, Drops, HostMemoryCounters, InlineCounters, Latency, Outcome, PortCounters, Timing,
+    WIRE_OVERHEAD,
 };
-pub use penstock_xdp_compiler::btf::Value;
-pub use penstock_xdp_compiler::rows::Lanes;
-pub use root::{Root, RootError};
+pub use penstock_engine::{EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, regs};
 pub use soft::SoftDevice;
 pub use traffic::{Departure, Frame, Port, Traffic};
-pub use xdp::{RowImage, Settings, XdpError, XdpProgram};

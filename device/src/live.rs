@@ -20,18 +20,16 @@
 //! # Ok(()) }
 //! ```
 
+use penstock_engine::{CardError, UnitCounters};
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceError;
 use crate::host::{BOOT_LIMIT, LOOK};
-use crate::image::{Image, Program};
-use crate::maps;
-use crate::outcome::{Counters, HostMemoryCounters, PortCounters, UnitCounters};
+use crate::image::Image;
+use crate::outcome::{Counters, HostMemoryCounters, PortCounters};
 use crate::regs;
-use crate::routes::Routes;
-use crate::soft::{SoftDevice, port_of, source_of, stream_of};
+use crate::soft::{SoftBus, SoftDevice, port_of, source_of, stream_of};
 use crate::traffic::Port;
-use crate::xdp::XdpProgram;
 
 /// Streams behind the Ethernet ports.
 const HOST_STREAM: usize = 4;
@@ -86,17 +84,20 @@ impl SoftDevice {
         self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
     }
 
-    /// Where contexts lie in the tables of the inline chain follows from this number, from the next load on: with a secret one nobody can choose flows
-    /// that get in each other's way.
-    pub fn set_seed(&mut self, seed: u64) {
-        self.seed = seed;
+    /// Sets a secret number, from the next load on: places in native tables follow from it, so nobody can choose keys that collide.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn set_seed(&mut self, seed: u64) -> Result<(), DeviceError> {
+        Ok(self.host.each_driver(|driver| {
+            driver.set_seed(seed);
+            Ok(())
+        })?)
     }
 
-    /// It is so late, in µs, for the programs of inline blocks: what frames find that are pushed from now on. The clock never goes back.
-    pub fn set_time(&mut self, micros: u64) {
-        if let Some(inline) = self.card.inline_mut() {
-            inline.set_time(micros);
-        }
+    /// Sets the time, in ns, that inline programs see for frames pushed after this call. The clock never goes back.
+    pub fn set_time(&mut self, ns: u64) {
+        self.card.set_time(ns);
     }
 
     /// So many cycles have passed since the last call: programs see them in their clocks and timers. On a card that is never told, an
@@ -122,10 +123,10 @@ impl SoftDevice {
         let new = self.card.faults()[self.told..].to_vec();
         self.told += new.len();
         for fault in new {
-            faults.push(self.host.fault(&mut self.card, &fault)?);
+            faults.push(self.host.fault(&mut SoftBus(&mut self.card), &fault)?);
         }
         let mut units = self.totals()?.units;
-        self.host.tell_errors(&mut self.card, &mut units, &mut faults)?;
+        self.host.report_errors(&mut SoftBus(&mut self.card), &mut units, &mut faults)?;
         Ok(faults)
     }
 
@@ -140,7 +141,7 @@ impl SoftDevice {
     }
 
     /// All counters since the card was opened, 64 bits wide, where registers show the lower 32.
-    pub fn totals(&self) -> Result<Counters, DeviceError> {
+    pub fn totals(&mut self) -> Result<Counters, DeviceError> {
         let stream = |number: usize| {
             let counters = self.card.stream(number);
             PortCounters {
@@ -164,18 +165,21 @@ impl SoftDevice {
                 tx_bytes: counters.tx_bytes,
                 blocked: counters.blocked,
                 refused: counters.refused,
-                aborted: self.card.read_unit(number, regs::XDP_HOST_ABORTED)?.into(),
                 generated: counters.generated,
-                errors: self.card.read_unit(number, regs::RPU_HOST_ERRORS)?,
+                errors: self.card.read_unit(number, regs::UNIT_ERRORS).map_err(CardError::from)?,
                 ..UnitCounters::default()
             })
         };
         let memory = self.card.host_memory_counters();
+        let ports = (0..self.host.ports as usize).map(stream).collect();
+        let (host, loopback) = (stream(HOST_STREAM), stream(LOOPBACK_STREAM));
+        let mut units = (0..self.host.units as u8).map(unit).collect::<Result<Vec<_>, _>>()?;
+        self.host.count_units(&mut SoftBus(&mut self.card), &mut units)?;
         Ok(Counters {
-            ports: (0..self.host.ports as usize).map(stream).collect(),
-            host: stream(HOST_STREAM),
-            loopback: stream(LOOPBACK_STREAM),
-            units: (0..self.host.units as u8).map(unit).collect::<Result<_, _>>()?,
+            ports,
+            host,
+            loopback,
+            units,
             host_memory: HostMemoryCounters {
                 reads: memory.reads,
                 read_bytes: memory.read_bytes,
@@ -183,7 +187,7 @@ impl SoftDevice {
                 write_bytes: memory.write_bytes,
                 errors: memory.errors,
             },
-            inline: self.inline_counters(),
+            inline: self.inline_counters()?,
         })
     }
 
@@ -199,7 +203,7 @@ impl SoftDevice {
                     () => UnitState::Disabled,
                 };
                 let (slots, held) = self.card.slots(unit);
-                let pc = self.card.read_unit(unit, regs::RPU_HOST_PC)?;
+                let pc = self.card.read_unit(unit, regs::UNIT_PC).map_err(CardError::from)?;
                 Ok(Vitals { state, slots, held, at: self.host.place(unit.into(), pc) })
             })
             .collect()
@@ -227,15 +231,7 @@ impl SoftDevice {
         }
         self.starting |= bit;
         self.looks = 0;
-        let group = image.of_unit(unit);
-        let is_new = |program: &XdpProgram| self.card.loaded_xdp(!bit, program.number).is_none();
-        let fresh = group.filter(|group| matches!(&group.program, Program::Xdp(program) if is_new(program)));
-        let begin = fresh.map_or(&[][..], |group| &group.maps);
-        let before = self.running();
-        self.host.load_unit(&mut self.card, unit, image)?;
-        self.keep_log(&before);
-        self.route();
-        maps::begin(self, begin)
+        self.host.load_unit(&mut SoftBus(&mut self.card), unit, image)
     }
 
     /// Whether the unit that was started has declared its slots, and takes frames unless it was disabled. Frames can flow between two
@@ -243,11 +239,12 @@ impl SoftDevice {
     /// halted is up, and takes frames when it has declared its slots.
     pub fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
         let bit = self.bit(unit)?;
-        let is_asleep = self.card.halted() & bit != 0 && !self.host.has_slots(&mut self.card, unit, false)?;
+        let is_asleep =
+            self.card.halted() & bit != 0 && !self.host.has_slots(&mut SoftBus(&mut self.card), unit, false)?;
         if is_asleep {
             self.host.asleep |= self.wanted & bit;
             self.wanted &= !bit;
-        } else if !self.host.has_slots(&mut self.card, unit, self.looks >= BOOT_LIMIT / LOOK)? {
+        } else if !self.host.has_slots(&mut SoftBus(&mut self.card), unit, self.looks >= BOOT_LIMIT / LOOK)? {
             self.card.settle();
             self.looks += 1;
             return Ok(false);
@@ -255,11 +252,6 @@ impl SoftDevice {
         self.starting &= !bit;
         self.drop_dead()?;
         Ok(true)
-    }
-
-    /// The routes that programs ask for.
-    pub fn routes(&self) -> &Routes {
-        &self.routes
     }
 
     /// No unit takes frames of ports because one is starting: what comes now should wait.
@@ -270,13 +262,13 @@ impl SoftDevice {
     /// Reads a word of a unit's window (docs/architecture.md, "RPU address map").
     pub fn read_unit(&self, unit: u32, address: u32) -> Result<u32, DeviceError> {
         self.bit(unit)?;
-        Ok(self.card.read_unit(unit as u8, address)?)
+        Ok(self.card.read_unit(unit as u8, address).map_err(CardError::from)?)
     }
 
     /// Writes a word of a unit's window.
     pub fn write_unit(&mut self, unit: u32, address: u32, value: u32) -> Result<(), DeviceError> {
         self.bit(unit)?;
-        Ok(self.card.write_unit(unit as u8, address, value)?)
+        Ok(self.card.write_unit(unit as u8, address, value).map_err(CardError::from)?)
     }
 
     /// Says that nothing more will come: what the units still hold is lost. What has left meanwhile comes with the next

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use penstock_engine::{UnitCounters, diff};
+use penstock_registry::engine;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::design::Design;
@@ -31,7 +33,7 @@ pub struct Drops {
     pub blocked: u64,
     /// Descriptor with a destination that does not exist.
     pub refused: u64,
-    /// The program gave XDP_ABORTED, or was stopped.
+    /// The program ended abnormally.
     pub aborted: u64,
     /// Held by a unit that died.
     pub lost: u64,
@@ -91,11 +93,6 @@ impl Drops {
     }
 }
 
-/// What a counter of the card, 32 bits wide, has counted from `then` to `now`.
-fn diff(now: u64, then: u64) -> u64 {
-    now.wrapping_sub(then) & 0xFFFF_FFFF
-}
-
 impl Serialize for Drops {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.list().into_iter().filter(|(_, count)| *count > 0))
@@ -131,35 +128,6 @@ pub struct PortCounters {
     pub drop_policy: u64,
 }
 
-/// Counters of one unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct UnitCounters {
-    /// Frames received.
-    pub rx_frames: u64,
-    /// Their bytes.
-    pub rx_bytes: u64,
-    /// Cycles in which the unit said that it has no room for beats; 0 on `soft`.
-    pub rx_stalls: u64,
-    /// Frames sent.
-    pub tx_frames: u64,
-    /// Their bytes.
-    pub tx_bytes: u64,
-    /// Cycles in which a departing beat had to wait; 0 on `soft`.
-    pub tx_stalls: u64,
-    /// Frames the program dropped.
-    pub blocked: u64,
-    /// Frames dropped because their descriptor was refused, or the interface they were redirected to does not exist.
-    pub refused: u64,
-    /// Frames that ended with XDP_ABORTED.
-    pub aborted: u64,
-    /// Requests of XDP programs that led nowhere, and so failed: of what the compiler makes there is none; 0 on `soft`.
-    pub wild: u64,
-    /// Frames that the program made; those sent count them, too.
-    pub generated: u64,
-    /// Error flags, bits as in INTERRUPT_FLAGS.
-    pub errors: u32,
-}
-
 /// Counters of host memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct HostMemoryCounters {
@@ -175,53 +143,29 @@ pub struct HostMemoryCounters {
     pub errors: u64,
 }
 
-/// Counters of the inline chain, 64 bits wide.
+/// Counters of the inline blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InlineCounters {
-    /// Frames that it took: all of Ethernet ports that entered.
-    pub frames: u64,
-    /// Frames that its programs dropped.
-    pub blocked: u64,
-    /// Frames that its programs sent to where there is nothing, or where only units send.
+    /// Frames that the blocks sent to ports that the card does not have.
     pub refused: u64,
-    /// Events for the host that were lost, as too many waited.
-    pub events_lost: u64,
-    /// How often rows were changed: counters of rows count since the last time.
-    pub changes: u64,
-    /// Its elements, in their order.
-    pub elements: Vec<ElementCounters>,
+    /// The blocks, in their order.
+    pub blocks: Vec<BlockCounters>,
 }
 
-/// Counters of an element of the chain.
+/// Counters of an inline block.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ElementCounters {
-    /// Its name; of several inline blocks BLOCK.NAME.
+pub struct BlockCounters {
+    /// Its name; empty when it is the only one and has none.
     pub name: String,
-    /// Frames that came.
+    /// Its engine.
+    pub engine: String,
+    /// Frames that entered it.
     pub frames: u64,
-    /// Those that lack a field of the key.
-    pub keyless: u64,
-    /// Those that no row fits.
-    pub unmatched: u64,
-    /// Those whose row would have made a context when there was no room.
-    pub unkept: u64,
-    /// Contexts whose time was over.
-    pub expired: u64,
-    /// Contexts that gave way to others.
-    pub evicted: u64,
-    /// Contexts that there are now.
-    pub contexts: u64,
-    /// Frames by the row that they took.
-    pub rows: Vec<RowCounter>,
-}
-
-/// A row of a program, and frames that took it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct RowCounter {
-    /// Its line in the program.
-    pub line: u32,
-    /// Frames.
-    pub frames: u64,
+    /// Frames that its program dropped.
+    pub blocked: u64,
+    /// What the engine counts beside.
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+    pub own: serde_json::Value,
 }
 
 /// All counters of a card.
@@ -237,7 +181,7 @@ pub struct Counters {
     pub units: Vec<UnitCounters>,
     /// Host memory.
     pub host_memory: HostMemoryCounters,
-    /// The inline chain, if the card has one.
+    /// Inline blocks, if the card has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline: Option<InlineCounters>,
 }
@@ -261,25 +205,6 @@ impl PortCounters {
     }
 }
 
-impl UnitCounters {
-    fn since(&self, earlier: &Self) -> Self {
-        Self {
-            rx_frames: diff(self.rx_frames, earlier.rx_frames),
-            rx_bytes: diff(self.rx_bytes, earlier.rx_bytes),
-            rx_stalls: diff(self.rx_stalls, earlier.rx_stalls),
-            tx_frames: diff(self.tx_frames, earlier.tx_frames),
-            tx_bytes: diff(self.tx_bytes, earlier.tx_bytes),
-            tx_stalls: diff(self.tx_stalls, earlier.tx_stalls),
-            blocked: diff(self.blocked, earlier.blocked),
-            refused: diff(self.refused, earlier.refused),
-            aborted: diff(self.aborted, earlier.aborted),
-            wild: diff(self.wild, earlier.wild),
-            generated: diff(self.generated, earlier.generated),
-            errors: self.errors,
-        }
-    }
-}
-
 impl HostMemoryCounters {
     fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -294,39 +219,20 @@ impl HostMemoryCounters {
 
 impl InlineCounters {
     fn since(&self, earlier: &Self) -> Self {
-        Self {
-            frames: self.frames - earlier.frames,
-            blocked: self.blocked - earlier.blocked,
-            refused: self.refused - earlier.refused,
-            events_lost: self.events_lost - earlier.events_lost,
-            changes: self.changes - earlier.changes,
-            elements: self
-                .elements
-                .iter()
-                .zip(&earlier.elements)
-                .map(|(now, then)| now.since(then, self.changes == earlier.changes))
-                .collect(),
-        }
+        let both = self.blocks.iter().zip(&earlier.blocks);
+        Self { refused: diff(self.refused, earlier.refused), blocks: both.map(|(now, then)| now.since(then)).collect() }
     }
 }
 
-impl ElementCounters {
-    fn since(&self, earlier: &Self, same_rows: bool) -> Self {
-        let rows = self.rows.iter().enumerate().map(|(at, now)| {
-            // Rows that were changed meanwhile have begun anew.
-            let then = earlier.rows.get(at).filter(|_| same_rows).map_or(0, |then| then.frames);
-            RowCounter { frames: now.frames - then, ..*now }
-        });
+impl BlockCounters {
+    fn since(&self, earlier: &Self) -> Self {
+        let own =
+            engine(&self.engine).map_or_else(|| self.own.clone(), |engine| engine.counted(&self.own, &earlier.own));
         Self {
-            name: self.name.clone(),
-            frames: self.frames - earlier.frames,
-            keyless: self.keyless - earlier.keyless,
-            unmatched: self.unmatched - earlier.unmatched,
-            unkept: self.unkept - earlier.unkept,
-            expired: self.expired - earlier.expired,
-            evicted: self.evicted - earlier.evicted,
-            contexts: self.contexts,
-            rows: rows.collect(),
+            frames: diff(self.frames, earlier.frames),
+            blocked: diff(self.blocked, earlier.blocked),
+            own,
+            ..self.clone()
         }
     }
 }
@@ -352,8 +258,8 @@ impl Counters {
             drops.add_port(port);
         }
         self.units.iter().for_each(|unit| drops.add_unit(unit));
-        if let Some(InlineCounters { blocked, refused, .. }) = &self.inline {
-            drops.blocked += blocked;
+        if let Some(InlineCounters { refused, blocks }) = &self.inline {
+            drops.blocked += blocks.iter().map(|block| block.blocked).sum::<u64>();
             drops.refused += refused;
         }
         drops
@@ -433,7 +339,7 @@ pub struct Outcome {
     pub counters: Counters,
     /// What went wrong, in sentences; empty when all went well.
     pub faults: Vec<String>,
-    /// Lines that XDP programs have printed.
+    /// Lines that programs have printed.
     pub log: Vec<String>,
 }
 
@@ -501,25 +407,6 @@ mod tests {
         assert_eq!(latency, Some(Latency { p50: 200.0, p99: 396.0, max: 400.0 }));
         assert_eq!(Latency::of(vec![7], 250), Some(Latency { p50: 28.0, p99: 28.0, max: 28.0 }));
         assert_eq!(Latency::of(vec![], 250), None);
-    }
-
-    #[test]
-    fn rows_that_were_changed_count_from_then_on() {
-        let counters = |changes, frames: &[u64]| {
-            let rows = frames.iter().map(|frames| RowCounter { line: 1, frames: *frames }).collect();
-            InlineCounters {
-                changes,
-                elements: vec![ElementCounters { rows, ..ElementCounters::default() }],
-                ..InlineCounters::default()
-            }
-        };
-        let rows = |now: InlineCounters, then: &InlineCounters| -> Vec<u64> {
-            now.since(then).elements[0].rows.iter().map(|row| row.frames).collect()
-        };
-        let before = counters(3, &[5, 2]);
-        assert_eq!(rows(counters(3, &[9, 2]), &before), [4, 0]);
-        // As many and more than before, which say nothing of the new rows.
-        assert_eq!(rows(counters(4, &[9, 1, 7]), &before), [9, 1, 7]);
     }
 
     #[test]

@@ -1,24 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The `soft` target: the card in native code.
 
-use std::ops::Range;
 use std::time::Instant;
 
-use penstock_shell::{Card, Config, Engine, Exit, Source};
-use penstock_xdp_soft::{Loaded, Log};
+use penstock_engine::{Bus, CardError, HELD_LIMIT, Identity, Kept, Log, Native, Request};
+use penstock_shell::{Card, Exit, Source};
+use penstock_unit::{Block, Entering, Unit, Verdict};
+use serde_json::Value as Json;
 
-use crate::design::{self, Design};
+use crate::design::Design;
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
-use crate::flow::{self, FlowChain, FlowError, FlowImage};
-use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOK};
-use crate::image::{GroupImage, Image, Program};
-use crate::maps::lines::told;
-use crate::maps::{self, Entry, Map, MapError, Records, Store};
+use crate::host::{BOOT_LIMIT, Host, LOOK};
+use crate::image::{Image, PartImage};
 use crate::outcome::{Counters, InlineCounters};
-use crate::routes::{self, Routes};
-use crate::swap;
 use crate::traffic::{Departure, Port, Traffic};
-use crate::xdp::XdpProgram;
 
 /// Frames pushed between two polls: enough to keep every unit at work, few enough to stay in the cache.
 const BATCH: usize = 256;
@@ -35,14 +30,8 @@ const STREAMS: usize = 6;
 pub struct SoftDevice {
     pub(crate) card: Card,
     pub(crate) host: Host,
-    /// What the inline chain runs, block by block.
-    inline: Vec<FlowImage>,
-    /// Where contexts lie in its tables follows from this.
-    pub(crate) seed: u64,
-    /// What programs ask for, those too that are loaded from now on.
-    pub(crate) routes: Routes,
-    /// What programs have printed that do not run any more, and how many lines were lost since the load.
-    log: Log,
+    /// Number of inline blocks.
+    blocks: usize,
     waiting: Traffic,
     /// Frames come one at a time.
     in_turns: bool,
@@ -85,23 +74,18 @@ struct Flight {
 
 impl SoftDevice {
     /// Opens a design.
-    pub fn open(design: &Design) -> Self {
-        let engines = design.groups.iter().flat_map(|group| {
-            let engine = match group.engine {
-                design::Engine::Rpu { accelerators } => Engine::Rpu(accelerators),
-                design::Engine::Xdp { .. } => Engine::Xdp,
-            };
-            std::iter::repeat_n(engine, group.units.len())
-        });
-        // The manifest keeps ports within a byte.
-        let config = Config { ports: design.ports as u8, units: engines.collect() };
-        Self {
-            card: Card::new(config),
+    ///
+    /// # Errors
+    /// An engine has no native units.
+    pub fn open(design: &Design) -> Result<Self, DeviceError> {
+        // The manifest keeps ports and units within a byte.
+        let (ports, units) = (design.ports as u8, design.units() as u8);
+        let made = (0..units).map(|unit| native(design, Identity { unit, units, ports }));
+        let card = Card::new(ports, made.collect::<Result<_, _>>()?);
+        let mut device = Self {
+            card,
             host: Host::new(design),
-            inline: Vec::new(),
-            seed: 0,
-            routes: Routes::default(),
-            log: Log::default(),
+            blocks: design.inline.len(),
             waiting: Traffic::default(),
             in_turns: false,
             pushed: [0; STREAMS],
@@ -110,42 +94,19 @@ impl SoftDevice {
             looks: 0,
             told: 0,
             flight: None,
-        }
-    }
-
-    /// Tells the programs that units run now what the routes are.
-    pub(crate) fn route(&self) {
-        for loaded in self.host.programs().filter_map(|(units, program)| self.card.loaded_xdp(units, program.number)) {
-            loaded.with(|engine| engine.routes().clone_from(&self.routes));
-        }
-    }
-
-    /// What xdp units run: of several units that run the same, each says it.
-    pub(crate) fn running(&self) -> Vec<Loaded> {
-        self.card.each_xdp().cloned().collect()
-    }
-
-    /// Keeps what programs have printed, which may not run any more.
-    pub(crate) fn keep_log(&mut self, of: &[Loaded]) {
-        for loaded in of {
-            self.log.append(loaded.with(|engine| engine.take_log()));
-        }
-    }
-
-    /// Takes what programs have printed since the last call; what was lost is counted since the load.
-    pub fn take_log(&mut self) -> Log {
-        self.keep_log(&self.running());
-        Log { lines: std::mem::take(&mut self.log.lines), lost: self.log.lost }
+        };
+        device.host.begin(&mut SoftBus(&mut device.card))?;
+        Ok(device)
     }
 
     /// Takes units that were given up out of the dispatch, so that the others get their flows.
     pub(crate) fn drop_dead(&mut self) -> Result<(), DeviceError> {
         if self.host.asleep != 0 {
-            self.wanted |= self.host.take_woken(&mut self.card)?;
+            self.wanted |= self.host.take_woken(&mut SoftBus(&mut self.card))?;
         }
         let alive = self.wanted & !self.card.dead() & !self.starting;
         if alive != self.host.enabled {
-            self.host.enable(&mut self.card, alive)?;
+            self.host.enable(&mut SoftBus(&mut self.card), alive)?;
         }
         Ok(())
     }
@@ -197,15 +158,21 @@ impl SoftDevice {
         })
     }
 
-    /// All counters, those of the inline chain among them.
+    /// All counters, those of inline blocks among them.
     fn all_counters(&mut self) -> Result<Counters, DeviceError> {
-        let counters = self.host.counters(&mut self.card)?;
-        Ok(Counters { inline: self.inline_counters(), ..counters })
+        let counters = self.host.counters(&mut SoftBus(&mut self.card))?;
+        Ok(Counters { inline: self.inline_counters()?, ..counters })
     }
 
-    /// What the inline chain has counted.
-    pub(crate) fn inline_counters(&self) -> Option<InlineCounters> {
-        self.card.inline().map(flow::counters)
+    /// What the inline blocks have counted, if there are any.
+    pub(crate) fn inline_counters(&mut self) -> Result<Option<InlineCounters>, DeviceError> {
+        if self.blocks == 0 {
+            return Ok(None);
+        }
+        let shell = self.card.block_counters().to_vec();
+        let of_shell = |_: &mut dyn Bus, block: usize| Ok((shell[block].frames, shell[block].blocked));
+        let blocks = self.host.block_counters(&mut SoftBus(&mut self.card), of_shell)?;
+        Ok(Some(InlineCounters { refused: self.card.inline_refused(), blocks }))
     }
 
     /// Lets the next frame in; false when it has to wait for a unit that is debugged, unless it `must`.
@@ -218,10 +185,10 @@ impl SoftDevice {
         if !must && self.host.asleep != 0 {
             return Ok(false);
         }
-        let time = flight.traffic.frames[number].time_ns / 1000;
-        match self.card.inline_mut() {
-            Some(inline) if self.in_turns => inline.pass_time(time),
-            _ => self.set_time(time),
+        let time = flight.traffic.frames[number].time_ns;
+        match self.in_turns {
+            true => self.card.settle_time(time),
+            false => self.card.set_time(time),
         }
         let frame = flight.traffic.frame(number);
         let entered = if must { self.card.push(source, frame).map(|()| true) } else { self.card.offer(source, frame) };
@@ -309,29 +276,61 @@ pub(crate) fn stream_of(source: Source) -> usize {
     }
 }
 
-impl Bus for Card {
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        Ok(Card::read(self, address)?)
+/// A unit of `soft`.
+fn native(design: &Design, identity: Identity) -> Result<Box<dyn Unit>, DeviceError> {
+    let group = design.groups.iter().find(|group| group.units.contains(&identity.unit.into()));
+    let unit = group.and_then(|group| group.part.unit(identity));
+    let none = || {
+        DeviceError::Unsupported(format!("unit {} does not run on soft: its engine has no native units", identity.unit))
+    };
+    unit.ok_or_else(none)
+}
+
+/// A card in native code, as drivers reach it.
+pub(crate) struct SoftBus<'a>(pub &'a mut Card);
+
+impl Bus for SoftBus<'_> {
+    fn read(&mut self, address: u32) -> Result<u32, CardError> {
+        Ok(self.0.read(address)?)
     }
 
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        Ok(Card::write(self, address, value)?)
+    fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
+        Ok(self.0.write(address, value)?)
     }
 
-    fn load_xdp(&mut self, units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError> {
-        let shared = self.loaded_xdp(!units, program.number).filter(|_| join).cloned();
-        let loaded = match shared {
-            Some(loaded) => loaded,
-            None => program.native()?,
-        };
-        Card::load_xdp(self, units, &loaded);
+    fn pass(&mut self, _cycles: u64) -> Result<(), CardError> {
+        self.0.settle();
         Ok(())
     }
 
-    fn pass(&mut self, _cycles: u64) -> Result<(), DeviceError> {
-        self.settle();
-        Ok(())
+    fn native(&mut self) -> Option<&mut dyn Native> {
+        Some(self)
     }
+}
+
+impl Native for SoftBus<'_> {
+    fn unit(&mut self, unit: u32) -> Option<&mut dyn Unit> {
+        self.0.unit_mut(u8::try_from(unit).ok()?)
+    }
+
+    fn block(&mut self, block: usize) -> Option<&mut dyn Block> {
+        self.0.block_mut(block)
+    }
+
+    fn set_block(&mut self, block: usize, to: Box<dyn Block>) {
+        self.0.set_block(block, to);
+    }
+}
+
+/// The place of an inline block before the first load: frames pass.
+struct Wire;
+
+impl Block for Wire {
+    fn carry(&mut self, _frame: &mut Vec<u8>, _entering: Entering) -> Verdict {
+        Verdict::Onward
+    }
+
+    fn set_time(&mut self, _ns: u64) {}
 }
 
 impl Device for SoftDevice {
@@ -340,46 +339,25 @@ impl Device for SoftDevice {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
-        if image.groups.iter().any(|group| matches!(group.program, Program::Rows(_))) {
-            return Err(DeviceError::Unsupported("rows run on cards in RTL only; load the object on soft".into()));
-        }
-        self.inline.clone_from(&image.inline);
-        self.card.set_inline(flow::start(&self.inline, self.seed));
-        self.host.load(&mut self.card, image)?;
+        self.host.check(image, true)?;
+        let wires = (0..self.blocks).map(|_| Box::new(Wire) as Box<dyn Block>);
+        self.card.set_blocks(wires.collect());
+        self.host.load(&mut SoftBus(&mut self.card), image)?;
         self.wanted = self.host.enabled;
         self.starting = 0;
         // Frames of the program before: nobody waits for them any more.
         self.card.poll();
         self.flight = None;
-        self.log = Log::default();
-        maps::begin(self, image.maps())?;
-        self.set_routes(&image.routes)
+        Ok(())
     }
 
-    fn swap(&mut self, image: &GroupImage) -> Result<Vec<(String, bool)>, DeviceError> {
-        let program = swap::program(image)?;
-        let units = image.mask();
-        let mut loaded = program.native()?;
-        let old = self.host.xdp(units);
-        let running = old.and_then(|old| Some((self.card.loaded_xdp(units, old.number)?, old)));
-        let kept = running.map(|(running, old)| loaded.take_over(program.object(), running, old.object()));
-        self.keep_log(&self.running());
-        self.card.load_xdp(units, &loaded);
-        self.host.note_xdp(units, program);
-        self.route();
-        let kept = kept.unwrap_or_default();
-        maps::begin(self, swap::begun_anew(image, &kept))?;
-        Ok(kept)
-    }
-
-    fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-        self.card.settle();
-        self.host.load_tables(&mut self.card, &units, table)
+    fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError> {
+        Ok(self.host.swap(&mut SoftBus(&mut self.card), image)?)
     }
 
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError> {
         self.card.settle();
-        self.host.set_ingress(&mut self.card, groups)
+        self.host.set_ingress(&mut SoftBus(&mut self.card), groups)
     }
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
@@ -402,19 +380,19 @@ impl Device for SoftDevice {
 
         let faults = self.card.faults()[faults_before..].to_vec();
         for fault in &faults {
-            run.faults.push(self.host.fault(&mut self.card, fault)?);
+            run.faults.push(self.host.fault(&mut SoftBus(&mut self.card), fault)?);
         }
         if circling > 0 {
             run.note_circling(circling);
         }
-        self.host.tell_asleep(&mut self.card, &mut run.faults)?;
+        self.host.report_asleep(&mut SoftBus(&mut self.card), &mut run.faults)?;
         run.count(&before, &self.all_counters()?);
-        self.host.tell_errors(&mut self.card, &mut run.counters.units, &mut run.faults)?;
+        self.host.report_errors(&mut SoftBus(&mut self.card), &mut run.counters.units, &mut run.faults)?;
         // Of frames that were sent before some may have come now: a unit that was halted has gone on.
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);
-        run.log = told(self.take_log());
+        run.log = self.take_log()?.told();
         Ok(run)
     }
 
@@ -430,49 +408,13 @@ impl Device for SoftDevice {
         Err(DeviceError::Unsupported(text.to_string()))
     }
 
-    fn maps(&self) -> Vec<Map> {
-        self.host.maps()
+    fn call(&mut self, request: &Request) -> Result<Json, DeviceError> {
+        self.card.settle();
+        Ok(self.host.call(&mut SoftBus(&mut self.card), request)?)
     }
 
-    fn map_get(&mut self, map: &Map, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
-        maps::soft::get(&self.card, map, key)
-    }
-
-    fn map_set(&mut self, map: &Map, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
-        maps::soft::set(&self.card, map, key, value, store)
-    }
-
-    fn map_delete(&mut self, map: &Map, key: &[u8]) -> Result<(), MapError> {
-        maps::soft::delete(&self.card, map, key)
-    }
-
-    fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
-        maps::soft::entries(&self.card, map)
-    }
-
-    fn map_take(&mut self, map: &Map) -> Result<Records, MapError> {
-        maps::soft::take(&self.card, map)
-    }
-
-    fn flow(&mut self) -> Result<&mut dyn FlowChain, FlowError> {
-        Ok(self.card.inline_mut().ok_or(FlowError::NoChain)?)
-    }
-
-    fn change_flow(&mut self, block: FlowImage) -> Result<(), FlowError> {
-        let mut blocks = self.inline.clone();
-        let old = blocks.iter_mut().find(|old| old.name == block.name).ok_or(FlowError::NoChain)?;
-        *old = block;
-        let inline = self.card.inline_mut().ok_or(FlowError::NoChain)?;
-        inline.chain_mut().change(&flow::joined(&blocks))?;
-        self.inline = blocks;
-        Ok(())
-    }
-
-    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
-        routes::check(routes)?;
-        self.routes.clone_from(routes);
-        self.route();
-        Ok(())
+    fn take_log(&mut self) -> Result<Log, DeviceError> {
+        Ok(self.host.take_log(&mut SoftBus(&mut self.card))?)
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {
@@ -480,11 +422,11 @@ impl Device for SoftDevice {
     }
 
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        Ok(self.card.read(address)?)
+        Ok(self.card.read(address).map_err(CardError::from)?)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        Ok(self.card.write(address, value)?)
+        Ok(self.card.write(address, value).map_err(CardError::from)?)
     }
 
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
@@ -502,10 +444,8 @@ impl Device for SoftDevice {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use penstock_engine::{Root, window::UNIT_WINDOW};
     use penstock_shell::regs;
-
-    use crate::root::Root;
-    use crate::window::UNIT_WINDOW;
 
     /// A card of four units with a program from engines/rpu/programs.
     fn device(policy: &str, program: &str) -> SoftDevice {
@@ -515,7 +455,7 @@ mod tests {
         );
         let root = Root::find().unwrap();
         let design = Design::parse(&root.join("designs/test.toml"), &text).unwrap();
-        let mut device = SoftDevice::open(&design);
+        let mut device = SoftDevice::open(&design).unwrap();
         device.load(&Image::of(&root, &design).unwrap()).unwrap();
         device
     }
@@ -559,7 +499,7 @@ mod tests {
         let mut device = device("round-robin", "forward.c");
         let halt = |device: &mut SoftDevice, on: u32| {
             device.write(regs::CARD_UNIT_WRITE_MASK, 0b10).unwrap();
-            device.write(UNIT_WINDOW + regs::RPU_HOST_HALT, on).unwrap();
+            device.write(UNIT_WINDOW + regs::UNIT_HALT, on).unwrap();
         };
         let work = |device: &mut SoftDevice| loop {
             match device.work(&mut |_| {}).unwrap() {
@@ -586,7 +526,7 @@ mod tests {
             let mut device = device("flow-hash", "two_step.c");
             let halt = |device: &mut SoftDevice, on: u32| {
                 device.write(regs::CARD_UNIT_WRITE_MASK, 1 << halted).unwrap();
-                device.write(UNIT_WINDOW + regs::RPU_HOST_HALT, on).unwrap();
+                device.write(UNIT_WINDOW + regs::UNIT_HALT, on).unwrap();
             };
             halt(&mut device, 1);
             let mut traffic = Traffic::default();

@@ -2,22 +2,10 @@
 //! The unit window of the host address space: registers, memories and tables of the units (docs/architecture.md, "RPU address map").
 //! The card moves words of 4 bytes; these functions move any bytes, least significant first.
 
+use penstock_engine::window::UNIT_WINDOW;
+
 use crate::device::{Device, DeviceError};
 use crate::regs;
-
-/// Host address of the unit window, and places in it.
-pub(crate) const UNIT_WINDOW: u32 = 0x4000_0000;
-pub(crate) const UNIT_DMEM: u32 = 0x080_0000;
-pub(crate) const UNIT_IMEM: u32 = 0x200_0000;
-pub(crate) const UNIT_TABLES: u32 = 0x300_0000;
-/// Of xdp units: their own maps, row memory, and what a row takes there.
-pub(crate) const UNIT_MAPS: u32 = 0x100_0000;
-pub(crate) const UNIT_ROWS: u32 = 0x200_0000;
-pub(crate) const ROW_BYTES: u32 = 128;
-/// From one of its banks to the other.
-pub(crate) const ROW_BANK_BYTES: u32 = 0x4_0000;
-/// Host address of the registers of the card's maps.
-pub(crate) const MAPS_WINDOW: u32 = 0x4400_0000;
 
 /// Fills `bytes` from `address` on in the window of a unit.
 ///

@@ -20,7 +20,7 @@ program = \"../engines/rpu/programs/forward.c\"
 
 const WINDOW: u32 = 0x4000_0000;
 /// What depends on a clock, or on what a core fetches before there is a program.
-const OWN: [u32; 3] = [regs::CARD_CYCLES_L, regs::CARD_CYCLES_H, WINDOW + regs::RPU_HOST_PC];
+const OWN: [u32; 3] = [regs::CARD_CYCLES_L, regs::CARD_CYCLES_H, WINDOW + regs::UNIT_PC];
 
 struct Twins {
     soft: Box<dyn Device>,
@@ -79,7 +79,7 @@ fn the_host_address_space_is_the_same_on_both_targets() {
     for (reader, mask) in [(1, 2), (31, 1 << 31), (0, 0), (0, 3)] {
         twins.write(regs::CARD_UNIT_READ, reader);
         twins.write(regs::CARD_UNIT_WRITE_MASK, mask);
-        twins.write(WINDOW + regs::RPU_HOST_DEBUG_IN_L, 5);
-        twins.read(WINDOW + regs::RPU_HOST_DEBUG_IN_L);
+        twins.write(WINDOW + regs::UNIT_DEBUG_IN_L, 5);
+        twins.read(WINDOW + regs::UNIT_DEBUG_IN_L);
     }
 }

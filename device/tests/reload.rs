@@ -198,7 +198,7 @@ fn units_are_loaded_one_by_one_under_traffic_that_never_ends() {
         // By hash the last unit has had none since it was loaded, so it has told nothing.
         let tell = if policy == Policy::RoundRobin { 2 } else { 1 };
         for (number, unit) in (0..).zip(&units[..tell]) {
-            let told = device.read_unit(number, regs::RPU_HOST_DEBUG_OUT_L).unwrap();
+            let told = device.read_unit(number, regs::UNIT_DEBUG_OUT_L).unwrap();
             assert_eq!(u64::from(told), unit.rx_frames, "{policy:?}, unit {number}");
         }
     }

@@ -214,8 +214,8 @@ def test_generator(open_device: Open) -> None:
             if card.target == "rtl":
                 assert all(frame.latency_ns is not None for frame in result.frames if frame.unit == unit.number)
     for unit in card.units:
-        assert unit.read(regs.RPU_HOST_GENERATED) == 378 + 3 * unit.number
-        assert unit.read(regs.RPU_HOST_TX_FRAMES) == unit.read(regs.RPU_HOST_RX_FRAMES) + 378 + 3 * unit.number
+        assert unit.read(regs.UNIT_GENERATED) == 378 + 3 * unit.number
+        assert unit.read(regs.UNIT_TX_FRAMES) == unit.read(regs.UNIT_RX_FRAMES) + 378 + 3 * unit.number
     # An order that changes ends what is going on.
     card.units[0].debug_in = order(5000, 64, pace=9000)
     card.units[0].debug_in = order(10, 64)

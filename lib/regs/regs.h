@@ -57,6 +57,36 @@
 #define INLINE_TIME 0x14u /* Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles. */
 #define INLINE_HOLD 0x18u /* 1: the clock stands still. */
 
+/* shell/regs/unit.rdl */
+#define UNIT_RESET 0x0u /* 1 holds the unit in reset: it declares no slots. Set after power-up, so that the host can load the unit's memories. */
+#define UNIT_POKE 0x4u /* Any write raises the poke interrupt of the unit's program. */
+#define UNIT_EVICT 0x8u /* Any write raises the evict interrupt: the program is to finish its frames and say so in STATUS [1]. */
+#define UNIT_DEBUG_IN_L 0x10u /* Debug word to the program, low. */
+#define UNIT_DEBUG_IN_H 0x14u /* Debug word to the program, high. */
+#define UNIT_ENGINE 0x20u /* Engine of the unit: up to four ASCII characters of its name, the first in [7:0], padded with 0. */
+#define UNIT_ID 0x24u /* Number of this unit. */
+#define UNIT_STATUS 0x28u /* [0] unit in reset, [1] ready to evict, [2] interrupt taken and not returned. */
+#define UNIT_ERRORS 0x2Cu /* Error flags since reset; the engine says what its bits mean. */
+#define UNIT_ERROR_ADDR 0x30u /* Address of the last access to where nothing is. */
+#define UNIT_PC 0x34u /* Address of the instruction the core is at. A core that is halted goes on at the address written. */
+#define UNIT_ACTIVE_SLOTS 0x38u /* Slots that hold a frame: bit n-1 is slot n. */
+#define UNIT_HELD_CYCLES 0x3Cu /* Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT [1] is set, or the core is halted or in a step); 0 when it holds none. */
+#define UNIT_DEBUG_OUT_L 0x40u /* Debug word from the program, low. */
+#define UNIT_DEBUG_OUT_H 0x44u /* Debug word from the program, high. */
+#define UNIT_RX_FRAMES 0x50u /* Frames received. */
+#define UNIT_RX_BYTES 0x54u /* Bytes received, low 32 bits. */
+#define UNIT_RX_STALLS 0x58u /* Cycles in which the unit said that it has no room for beats. */
+#define UNIT_TX_FRAMES 0x5Cu /* Frames sent. */
+#define UNIT_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
+#define UNIT_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
+#define UNIT_BLOCKED 0x68u /* Frames that the program dropped. */
+#define UNIT_REFUSED 0x6Cu /* Frames dropped because the program named a destination that does not exist, or a length or place that does not fit. */
+#define UNIT_GENERATED 0x74u /* Frames that the program made. TX_FRAMES counts them, too, when they leave. */
+#define UNIT_HALT 0x80u /* [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] The breakpoint instruction halts the core and is no exception. */
+#define UNIT_STEP 0x84u /* Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for. */
+#define UNIT_HALTED 0x88u /* 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 a breakpoint instruction, 3 a step's end. */
+#define UNIT_DATA 0x8Cu /* Word that core and host share, for debuggers. */
+
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */
 #define RPU_CORE_SEND_DESC_HIGH 0xCu /* Descriptor to send, high word: address of the first byte; one outside packet memory means the slot's own place. Its write sends what SEND_DESC_TYPE says. With slot 0 and type 0 it sends a frame that the program made: the bytes at the address, which must be in packet memory, to an Ethernet port or the host. Such a frame has no slot and gives none back. One of them, or one request to host memory, may wait in the unit; the write of another one holds the core until that has begun to leave. */
@@ -111,54 +141,13 @@
 #define RPU_CORE_DATA 0x11Cu /* Word that core and host share: DATA of the host's registers. For debuggers; a program has no use for it. */
 
 /* engines/rpu/regs/rpu.rdl */
-#define RPU_HOST_RESET 0x0u /* 1 holds the core in reset. Set after power-up, so that memories can be loaded. */
-#define RPU_HOST_POKE 0x4u /* Any write raises the poke interrupt. */
-#define RPU_HOST_EVICT 0x8u /* Any write raises the evict interrupt. */
-#define RPU_HOST_DEBUG_IN_L 0x10u /* Debug word to the firmware, low. */
-#define RPU_HOST_DEBUG_IN_H 0x14u /* Debug word to the firmware, high. */
-#define RPU_HOST_ENGINE 0x20u /* Engine: 0x00757072, "rpu". */
-#define RPU_HOST_UNIT_ID 0x24u /* Number of this unit. */
-#define RPU_HOST_STATUS 0x28u /* [0] core in reset, [1] ready to evict, [2] interrupt taken and not returned. */
-#define RPU_HOST_ERRORS 0x2Cu /* Error flags since reset, bits as in INTERRUPT_FLAGS. */
-#define RPU_HOST_ERROR_ADDR 0x30u /* Address of the last access that was wild. */
-#define RPU_HOST_PC 0x34u /* Address of the instruction the core is at. A core that is halted goes on at the address written, modulo 64 KiB. */
-#define RPU_HOST_ACTIVE_SLOTS 0x38u /* Slots that hold a frame. */
-#define RPU_HOST_HELD_CYCLES 0x3Cu /* Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT [1] is set, or the core is halted or in a step); 0 when it holds none. */
-#define RPU_HOST_DEBUG_OUT_L 0x40u /* Debug word from the firmware, low. */
-#define RPU_HOST_DEBUG_OUT_H 0x44u /* Debug word from the firmware, high. */
-#define RPU_HOST_RX_FRAMES 0x50u /* Frames received. */
-#define RPU_HOST_RX_BYTES 0x54u /* Bytes received, low 32 bits. */
-#define RPU_HOST_RX_STALLS 0x58u /* Cycles in which the unit said that it has no room for beats. */
-#define RPU_HOST_TX_FRAMES 0x5Cu /* Frames sent. */
-#define RPU_HOST_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
-#define RPU_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
-#define RPU_HOST_BLOCKED 0x68u /* Frames that the program dropped: length 0, or slot released without sending. */
-#define RPU_HOST_REFUSED 0x6Cu /* Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start. */
 #define RPU_HOST_ACCEL 0x70u /* Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match. */
-#define RPU_HOST_GENERATED 0x74u /* Frames that the program made: sent without a slot. TX_FRAMES counts them, too, when they leave. */
-#define RPU_HOST_HALT 0x80u /* [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] ebreak halts the core and is no exception. */
-#define RPU_HOST_STEP 0x84u /* Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for. */
-#define RPU_HOST_HALTED 0x88u /* 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 ebreak, 3 a step's end. */
-#define RPU_HOST_DATA 0x8Cu /* Word that core and host share: DATA of the core's registers. */
 #define RPU_HOST_WILD_PC 0x90u /* Address of the instruction of the last wild access. */
 #define RPU_HOST_DESCRIPTOR_PC 0x94u /* Address of the instruction that wrote the last bad descriptor. */
 #define RPU_HOST_DESTINATION_PC 0x98u /* Address of the instruction that wrote the last descriptor with a bad destination. */
 #define RPU_HOST_SLOT_PC 0x9Cu /* Address of the instruction of the last bad slot set-up. */
 
 /* engines/xdp/regs/xdp.rdl */
-#define XDP_HOST_RESET 0x0u /* 1 holds the unit in reset: it has declared no slots. Set after power-up, so that rows and maps can be loaded. */
-#define XDP_HOST_ENGINE 0x20u /* Engine: 0x00706478, "xdp". */
-#define XDP_HOST_UNIT_ID 0x24u /* Number of this unit. */
-#define XDP_HOST_STATUS 0x28u /* [0] the unit is in reset. */
-#define XDP_HOST_ACTIVE_SLOTS 0x38u /* Slots that hold a frame: bit n-1 is slot n. */
-#define XDP_HOST_RX_FRAMES 0x50u /* Frames received. */
-#define XDP_HOST_RX_BYTES 0x54u /* Bytes received, low 32 bits. */
-#define XDP_HOST_RX_STALLS 0x58u /* Cycles in which the unit said that it has no room for beats. */
-#define XDP_HOST_TX_FRAMES 0x5Cu /* Frames sent. */
-#define XDP_HOST_TX_BYTES 0x60u /* Bytes sent, low 32 bits. */
-#define XDP_HOST_TX_STALLS 0x64u /* Cycles in which a departing beat had to wait. */
-#define XDP_HOST_BLOCKED 0x68u /* Frames that the program dropped: XDP_DROP. */
-#define XDP_HOST_REFUSED 0x6Cu /* Frames redirected to an interface that does not exist. */
 #define XDP_HOST_BANK 0x90u /* [0] Bank of row memory in which a frame that begins now finds its program. Frames that are being worked on stay with theirs. */
 #define XDP_HOST_BY_FLOW 0x94u /* [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle. */
 #define XDP_HOST_WORKING 0x98u /* Contexts that work on a frame begun in bank 0, [15:0], and in bank 1, [31:16]. */

@@ -105,6 +105,64 @@ pub const INLINE_TIME: u32 = 0x14;
 /// 1: the clock stands still.
 pub const INLINE_HOLD: u32 = 0x18;
 
+// shell/regs/unit.rdl
+/// 1 holds the unit in reset: it declares no slots. Set after power-up, so that the host can load the unit's memories.
+pub const UNIT_RESET: u32 = 0x0;
+/// Any write raises the poke interrupt of the unit's program.
+pub const UNIT_POKE: u32 = 0x4;
+/// Any write raises the evict interrupt: the program is to finish its frames and say so in STATUS [1].
+pub const UNIT_EVICT: u32 = 0x8;
+/// Debug word to the program, low.
+pub const UNIT_DEBUG_IN_L: u32 = 0x10;
+/// Debug word to the program, high.
+pub const UNIT_DEBUG_IN_H: u32 = 0x14;
+/// Engine of the unit: up to four ASCII characters of its name, the first in [7:0], padded with 0.
+pub const UNIT_ENGINE: u32 = 0x20;
+/// Number of this unit.
+pub const UNIT_ID: u32 = 0x24;
+/// [0] unit in reset, [1] ready to evict, [2] interrupt taken and not returned.
+pub const UNIT_STATUS: u32 = 0x28;
+/// Error flags since reset; the engine says what its bits mean.
+pub const UNIT_ERRORS: u32 = 0x2C;
+/// Address of the last access to where nothing is.
+pub const UNIT_ERROR_ADDR: u32 = 0x30;
+/// Address of the instruction the core is at. A core that is halted goes on at the address written.
+pub const UNIT_PC: u32 = 0x34;
+/// Slots that hold a frame: bit n-1 is slot n.
+pub const UNIT_ACTIVE_SLOTS: u32 = 0x38;
+/// Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT [1] is set, or the core is halted or in a step); 0 when it holds none.
+pub const UNIT_HELD_CYCLES: u32 = 0x3C;
+/// Debug word from the program, low.
+pub const UNIT_DEBUG_OUT_L: u32 = 0x40;
+/// Debug word from the program, high.
+pub const UNIT_DEBUG_OUT_H: u32 = 0x44;
+/// Frames received.
+pub const UNIT_RX_FRAMES: u32 = 0x50;
+/// Bytes received, low 32 bits.
+pub const UNIT_RX_BYTES: u32 = 0x54;
+/// Cycles in which the unit said that it has no room for beats.
+pub const UNIT_RX_STALLS: u32 = 0x58;
+/// Frames sent.
+pub const UNIT_TX_FRAMES: u32 = 0x5C;
+/// Bytes sent, low 32 bits.
+pub const UNIT_TX_BYTES: u32 = 0x60;
+/// Cycles in which a departing beat had to wait.
+pub const UNIT_TX_STALLS: u32 = 0x64;
+/// Frames that the program dropped.
+pub const UNIT_BLOCKED: u32 = 0x68;
+/// Frames dropped because the program named a destination that does not exist, or a length or place that does not fit.
+pub const UNIT_REFUSED: u32 = 0x6C;
+/// Frames that the program made. TX_FRAMES counts them, too, when they leave.
+pub const UNIT_GENERATED: u32 = 0x74;
+/// [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] The breakpoint instruction halts the core and is no exception.
+pub const UNIT_HALT: u32 = 0x80;
+/// Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for.
+pub const UNIT_STEP: u32 = 0x84;
+/// 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 a breakpoint instruction, 3 a step's end.
+pub const UNIT_HALTED: u32 = 0x88;
+/// Word that core and host share, for debuggers.
+pub const UNIT_DATA: u32 = 0x8C;
+
 // engines/rpu/regs/rpu.rdl
 /// Descriptor to send, low word: length [15:0], slot [23:16], port [31:24].
 pub const RPU_CORE_SEND_DESC_LOW: u32 = 0x8;
@@ -210,64 +268,8 @@ pub const RPU_CORE_ACCEL: u32 = 0x118;
 pub const RPU_CORE_DATA: u32 = 0x11C;
 
 // engines/rpu/regs/rpu.rdl
-/// 1 holds the core in reset. Set after power-up, so that memories can be loaded.
-pub const RPU_HOST_RESET: u32 = 0x0;
-/// Any write raises the poke interrupt.
-pub const RPU_HOST_POKE: u32 = 0x4;
-/// Any write raises the evict interrupt.
-pub const RPU_HOST_EVICT: u32 = 0x8;
-/// Debug word to the firmware, low.
-pub const RPU_HOST_DEBUG_IN_L: u32 = 0x10;
-/// Debug word to the firmware, high.
-pub const RPU_HOST_DEBUG_IN_H: u32 = 0x14;
-/// Engine: 0x00757072, "rpu".
-pub const RPU_HOST_ENGINE: u32 = 0x20;
-/// Number of this unit.
-pub const RPU_HOST_UNIT_ID: u32 = 0x24;
-/// [0] core in reset, [1] ready to evict, [2] interrupt taken and not returned.
-pub const RPU_HOST_STATUS: u32 = 0x28;
-/// Error flags since reset, bits as in INTERRUPT_FLAGS.
-pub const RPU_HOST_ERRORS: u32 = 0x2C;
-/// Address of the last access that was wild.
-pub const RPU_HOST_ERROR_ADDR: u32 = 0x30;
-/// Address of the instruction the core is at. A core that is halted goes on at the address written, modulo 64 KiB.
-pub const RPU_HOST_PC: u32 = 0x34;
-/// Slots that hold a frame.
-pub const RPU_HOST_ACTIVE_SLOTS: u32 = 0x38;
-/// Cycles since the unit last released a slot while it held one, without those in which a debugger was at work (HALT [1] is set, or the core is halted or in a step); 0 when it holds none.
-pub const RPU_HOST_HELD_CYCLES: u32 = 0x3C;
-/// Debug word from the firmware, low.
-pub const RPU_HOST_DEBUG_OUT_L: u32 = 0x40;
-/// Debug word from the firmware, high.
-pub const RPU_HOST_DEBUG_OUT_H: u32 = 0x44;
-/// Frames received.
-pub const RPU_HOST_RX_FRAMES: u32 = 0x50;
-/// Bytes received, low 32 bits.
-pub const RPU_HOST_RX_BYTES: u32 = 0x54;
-/// Cycles in which the unit said that it has no room for beats.
-pub const RPU_HOST_RX_STALLS: u32 = 0x58;
-/// Frames sent.
-pub const RPU_HOST_TX_FRAMES: u32 = 0x5C;
-/// Bytes sent, low 32 bits.
-pub const RPU_HOST_TX_BYTES: u32 = 0x60;
-/// Cycles in which a departing beat had to wait.
-pub const RPU_HOST_TX_STALLS: u32 = 0x64;
-/// Frames that the program dropped: length 0, or slot released without sending.
-pub const RPU_HOST_BLOCKED: u32 = 0x68;
-/// Frames dropped because the program's descriptor was refused: destination or type that does not exist, too long, or a pointer to where no frame may start.
-pub const RPU_HOST_REFUSED: u32 = 0x6C;
 /// Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match.
 pub const RPU_HOST_ACCEL: u32 = 0x70;
-/// Frames that the program made: sent without a slot. TX_FRAMES counts them, too, when they leave.
-pub const RPU_HOST_GENERATED: u32 = 0x74;
-/// [0] 1 halts the core before its next instruction, also in a load that waits and after a reset, and ends a step in a load that waits; 0 lets it go on. [1] ebreak halts the core and is no exception.
-pub const RPU_HOST_HALT: u32 = 0x80;
-/// Any write has a halted core carry out one instruction and halt again. No interrupt is taken then; an exception is one instruction. A load that waits is waited for.
-pub const RPU_HOST_STEP: u32 = 0x84;
-/// 0 when the core runs or is in a step, else what has halted it: 1 HALT, 2 ebreak, 3 a step's end.
-pub const RPU_HOST_HALTED: u32 = 0x88;
-/// Word that core and host share: DATA of the core's registers.
-pub const RPU_HOST_DATA: u32 = 0x8C;
 /// Address of the instruction of the last wild access.
 pub const RPU_HOST_WILD_PC: u32 = 0x90;
 /// Address of the instruction that wrote the last bad descriptor.
@@ -278,32 +280,6 @@ pub const RPU_HOST_DESTINATION_PC: u32 = 0x98;
 pub const RPU_HOST_SLOT_PC: u32 = 0x9C;
 
 // engines/xdp/regs/xdp.rdl
-/// 1 holds the unit in reset: it has declared no slots. Set after power-up, so that rows and maps can be loaded.
-pub const XDP_HOST_RESET: u32 = 0x0;
-/// Engine: 0x00706478, "xdp".
-pub const XDP_HOST_ENGINE: u32 = 0x20;
-/// Number of this unit.
-pub const XDP_HOST_UNIT_ID: u32 = 0x24;
-/// [0] the unit is in reset.
-pub const XDP_HOST_STATUS: u32 = 0x28;
-/// Slots that hold a frame: bit n-1 is slot n.
-pub const XDP_HOST_ACTIVE_SLOTS: u32 = 0x38;
-/// Frames received.
-pub const XDP_HOST_RX_FRAMES: u32 = 0x50;
-/// Bytes received, low 32 bits.
-pub const XDP_HOST_RX_BYTES: u32 = 0x54;
-/// Cycles in which the unit said that it has no room for beats.
-pub const XDP_HOST_RX_STALLS: u32 = 0x58;
-/// Frames sent.
-pub const XDP_HOST_TX_FRAMES: u32 = 0x5C;
-/// Bytes sent, low 32 bits.
-pub const XDP_HOST_TX_BYTES: u32 = 0x60;
-/// Cycles in which a departing beat had to wait.
-pub const XDP_HOST_TX_STALLS: u32 = 0x64;
-/// Frames that the program dropped: XDP_DROP.
-pub const XDP_HOST_BLOCKED: u32 = 0x68;
-/// Frames redirected to an interface that does not exist.
-pub const XDP_HOST_REFUSED: u32 = 0x6C;
 /// [0] Bank of row memory in which a frame that begins now finds its program. Frames that are being worked on stay with theirs.
 pub const XDP_HOST_BANK: u32 = 0x90;
 /// [0] 1: frames of a flow go to one context, by their flow hash. 0: a frame goes to any that is idle.

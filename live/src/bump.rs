@@ -314,15 +314,15 @@ impl Live {
                 let log = self.device.take_log();
                 reply.log = Some(Log { lines: log.lines, lost: log.lost });
             }
-            Request::Poke { unit } => self.device.write_unit(unit, regs::RPU_HOST_POKE, 1)?,
-            Request::Evict { unit } => self.device.write_unit(unit, regs::RPU_HOST_EVICT, 1)?,
+            Request::Poke { unit } => self.device.write_unit(unit, regs::UNIT_POKE, 1)?,
+            Request::Evict { unit } => self.device.write_unit(unit, regs::UNIT_EVICT, 1)?,
             Request::Debug { unit, value } => {
                 if let Some(value) = value {
-                    self.device.write_unit(unit, regs::RPU_HOST_DEBUG_IN_L, value as u32)?;
-                    self.device.write_unit(unit, regs::RPU_HOST_DEBUG_IN_H, (value >> 32) as u32)?;
+                    self.device.write_unit(unit, regs::UNIT_DEBUG_IN_L, value as u32)?;
+                    self.device.write_unit(unit, regs::UNIT_DEBUG_IN_H, (value >> 32) as u32)?;
                 }
                 let half = |register| self.device.read_unit(unit, register).map(u64::from);
-                reply.debug = Some(half(regs::RPU_HOST_DEBUG_OUT_H)? << 32 | half(regs::RPU_HOST_DEBUG_OUT_L)?);
+                reply.debug = Some(half(regs::UNIT_DEBUG_OUT_H)? << 32 | half(regs::UNIT_DEBUG_OUT_L)?);
             }
             Request::Enable { unit } => self.device.set_enabled(unit, true)?,
             Request::Disable { unit } => self.device.set_enabled(unit, false)?,

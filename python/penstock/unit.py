@@ -136,7 +136,7 @@ class Unit:
         return f"<unit {self.number}>"
 
     def read(self, register: int) -> int:
-        """A register of the unit as the host sees it: `regs.RPU_HOST_...`. Raises AccessError where there is none."""
+        """A register of the unit as the host sees it: `regs.UNIT_...`. Raises AccessError where there is none."""
         return int.from_bytes(self._card.unit_read(self.number, register, 4), "little")
 
     def write(self, register: int, value: int) -> None:
@@ -165,7 +165,7 @@ class Unit:
     @property
     def halted(self) -> bool:
         """Whether the core is halted."""
-        return bool(self.read(regs.RPU_HOST_HALTED))
+        return bool(self.read(regs.UNIT_HALTED))
 
     @property
     def registers(self) -> Registers:
@@ -174,37 +174,37 @@ class Unit:
 
     def poke(self) -> None:
         """Raises the poke interrupt. On soft the program meets it in the next `Device.run`."""
-        self.write(regs.RPU_HOST_POKE, 1)
+        self.write(regs.UNIT_POKE, 1)
 
     def evict(self) -> None:
         """Raises the evict interrupt: the program should save what it must and say that it is ready (`ready_to_evict`)."""
-        self.write(regs.RPU_HOST_EVICT, 1)
+        self.write(regs.UNIT_EVICT, 1)
 
     @property
     def ready_to_evict(self) -> bool:
         """Whether the program has said that it may be replaced."""
-        return bool(self.read(regs.RPU_HOST_STATUS) & 2)
+        return bool(self.read(regs.UNIT_STATUS) & 2)
 
     @property
     def debug_out(self) -> int:
         """The 64-bit debug word that the program wrote last (`pn_debug`)."""
-        return self.read(regs.RPU_HOST_DEBUG_OUT_H) << 32 | self.read(regs.RPU_HOST_DEBUG_OUT_L)
+        return self.read(regs.UNIT_DEBUG_OUT_H) << 32 | self.read(regs.UNIT_DEBUG_OUT_L)
 
     @property
     def debug_in(self) -> int:
         """The 64-bit debug word for the program (`pn_debug_in`); can be assigned."""
-        return self.read(regs.RPU_HOST_DEBUG_IN_H) << 32 | self.read(regs.RPU_HOST_DEBUG_IN_L)
+        return self.read(regs.UNIT_DEBUG_IN_H) << 32 | self.read(regs.UNIT_DEBUG_IN_L)
 
     @debug_in.setter
     def debug_in(self, value: int) -> None:
         data = value.to_bytes(8, "little")
-        self._card.unit_write(self.number, regs.RPU_HOST_DEBUG_IN_L, data[:4])
-        self._card.unit_write(self.number, regs.RPU_HOST_DEBUG_IN_H, data[4:])
+        self._card.unit_write(self.number, regs.UNIT_DEBUG_IN_L, data[:4])
+        self._card.unit_write(self.number, regs.UNIT_DEBUG_IN_H, data[4:])
 
     @property
     def pc(self) -> int:
         """Address of the instruction that the core is at."""
-        return self.read(regs.RPU_HOST_PC)
+        return self.read(regs.UNIT_PC)
 
     @property
     def place(self) -> str | None:
@@ -219,7 +219,7 @@ class Unit:
     @property
     def active_slots(self) -> int:
         """Slots that hold a frame: bit n - 1 is slot n."""
-        return self.read(regs.RPU_HOST_ACTIVE_SLOTS)
+        return self.read(regs.UNIT_ACTIVE_SLOTS)
 
     def _memory(self, name: str, base: int, size: int) -> Memory:
         def read(address: int, count: int) -> bytes:

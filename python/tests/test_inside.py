@@ -202,9 +202,9 @@ def test_registers(target: str) -> None:
         assert card.read(regs.CARD_PORTS) == 2 == card.ports and card.target == target and card.name == "firewall"
         card.write(regs.CARD_RETA, 3)
         assert card.read(regs.CARD_RETA) == 3
-        assert [unit.read(regs.RPU_HOST_UNIT_ID) for unit in card.units] == [0, 1, 2, 3]
+        assert [unit.read(regs.UNIT_ID) for unit in card.units] == [0, 1, 2, 3]
         unit = card.units[3]
-        unit.write(regs.RPU_HOST_DEBUG_IN_H, 7)
+        unit.write(regs.UNIT_DEBUG_IN_H, 7)
         assert unit.debug_in == 7 << 32 and card.units[0].debug_in == 0
         assert unit.active_slots == 0 and "firewall.c:" in unit.place and unit.pc % 2 == 0
         for address in (0x1C0, 0x8000_0000, 2):

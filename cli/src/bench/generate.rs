@@ -45,9 +45,9 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
 fn order(device: &mut RtlDevice, units: u32, size: usize, frames: u32) -> Result<(), BenchError> {
     const BOTH_PORTS: u32 = 1 << 20;
     for unit in 0..units {
-        window::write(device, unit, regs::RPU_HOST_DEBUG_IN_H, &0u32.to_le_bytes())?;
-        window::write(device, unit, regs::RPU_HOST_DEBUG_IN_L, &(size as u32 | BOTH_PORTS).to_le_bytes())?;
-        window::write(device, unit, regs::RPU_HOST_DEBUG_IN_H, &frames.to_le_bytes())?;
+        window::write(device, unit, regs::UNIT_DEBUG_IN_H, &0u32.to_le_bytes())?;
+        window::write(device, unit, regs::UNIT_DEBUG_IN_L, &(size as u32 | BOTH_PORTS).to_le_bytes())?;
+        window::write(device, unit, regs::UNIT_DEBUG_IN_H, &frames.to_le_bytes())?;
     }
     Ok(())
 }

@@ -67,14 +67,14 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
 /// Sends words, and gives the shortest and the longest time that one of the units saw.
 fn broadcast(mut device: RtlDevice, units: u32, words: &Words) -> Result<Vec<Row>, BenchError> {
     for unit in 0..units {
-        window::write(&mut device, unit, regs::RPU_HOST_DEBUG_IN_H, &words.gap.to_le_bytes())?;
-        window::write(&mut device, unit, regs::RPU_HOST_DEBUG_IN_L, &words.senders.to_le_bytes())?;
+        window::write(&mut device, unit, regs::UNIT_DEBUG_IN_H, &words.gap.to_le_bytes())?;
+        window::write(&mut device, unit, regs::UNIT_DEBUG_IN_L, &words.senders.to_le_bytes())?;
     }
     device.advance(CYCLES)?;
     let mut times: [u32; 2] = [u32::MAX, 0];
     for unit in (0..units).filter(|unit| words.senders > 1 || *unit > 0) {
-        let seen = device.read_unit(unit, regs::RPU_HOST_DEBUG_OUT_L)?;
-        if device.read_unit(unit, regs::RPU_HOST_DEBUG_OUT_H)? < 20 {
+        let seen = device.read_unit(unit, regs::UNIT_DEBUG_OUT_L)?;
+        if device.read_unit(unit, regs::UNIT_DEBUG_OUT_H)? < 20 {
             return Err(BenchError::Wrong("rpu-messages", format!("unit {unit} saw less than 20 words")));
         }
         times = [times[0].min(seen & 0xFFFF), times[1].max(seen >> 16)];

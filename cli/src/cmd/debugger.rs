@@ -80,7 +80,7 @@ impl Debugger {
             }
         }
         let is_halted = unit.halted()?.is_some();
-        let pc = unit.window.read(regs::RPU_HOST_PC)?;
+        let pc = unit.window.read(regs::UNIT_PC)?;
         if which.json {
             println!("{}", serde_json::json!({ "halted": is_halted, "pc": pc }));
             return Ok(());

@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
 
+use penstock_engine::Root;
+
 use crate::device::Progress;
 use crate::file_list;
-use crate::root::Root;
 
 /// The clock loop.
 const DRIVER: (&str, &str) = ("driver.cpp", include_str!("../../rtl/driver.cpp"));
@@ -117,25 +118,19 @@ pub enum BuildError {
 
 /// What a unit is, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A packet unit.
-    Rpu {
-        /// Its accelerators, a bit each.
-        accelerators: u32,
-    },
-    /// A core for XDP programs.
-    Xdp {
-        /// Its lanes.
-        lanes: u32,
-    },
+pub struct Kind {
+    /// Name of its engine.
+    pub engine: &'static str,
+    /// The word that only the engine understands.
+    pub param: u32,
 }
 
 impl Kind {
     /// Its parameters, as engines/unit.sv has them.
     fn parameters(self) -> Vec<(&'static str, u32)> {
-        match self {
-            Self::Rpu { accelerators } => vec![("Engine", 0), ("Accel", accelerators)],
-            Self::Xdp { lanes } => vec![("Engine", 1), ("Lanes", lanes)],
+        match self.engine {
+            "rpu" => vec![("Engine", 0), ("Accel", self.param)],
+            _ => vec![("Engine", 1), ("Lanes", self.param)],
         }
     }
 }

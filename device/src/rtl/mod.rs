@@ -9,46 +9,31 @@
 //! last beats that left; the throughput of a run is what entered whole, from the first beat in to the last beat moved.
 
 mod build;
-mod chain;
+mod inline;
 mod model;
 mod pace;
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
-use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use build::BuildError;
-pub use chain::FlowTable;
 pub use pace::LINE_GBPS;
-use penstock_flow_compiler::limits::GLOBALS;
-use penstock_flow_compiler::program::Program;
-use penstock_shell::flow::{Context, Event, EventKind};
-use penstock_shell::{Access, AccessError, Cause, Fault};
-use penstock_xdp_compiler::ir;
-use penstock_xdp_soft::Log;
+use penstock_engine::window::read_unit;
+use penstock_engine::{Access, AccessError, Bus, CardError, HELD_LIMIT, Kept, Log, Native, Request, Root};
+use penstock_shell::{Cause, Fault};
+use serde_json::Value as Json;
 
-use crate::design::{Design, Engine};
+use crate::design::Design;
 use crate::device::{Device, DeviceError, GENERATE_QUIET, Made, Progress, Rate, Run, Target, Work};
-use crate::flow::{FlowChain, FlowError, FlowImage};
 use crate::hop::Hop;
-use crate::host::{BOOT_LIMIT, Bus, HELD_LIMIT, Host, LOOPBACK_STREAM, load_rows};
-use crate::image::{GroupImage, Image};
-use crate::maps::banks::CardBanks;
-use crate::maps::lines::{line, told};
-use crate::maps::ring::CardRing;
-use crate::maps::{self, CardAccess, Entry, Map, MapError, Records, Store};
-use crate::outcome::{Counters, Drops};
+use crate::host::{BOOT_LIMIT, Host, LOOPBACK_STREAM};
+use crate::image::{self, Image, PartImage};
+use crate::outcome::{Counters, Drops, InlineCounters};
 use crate::regs;
-use crate::root::Root;
-use crate::routes::{self, CardRoutes, Routes};
-use crate::swap;
 use crate::traffic::{Departure, Port, Traffic};
-use crate::xdp::{RowImage, XdpProgram};
 use build::{Kind, Parameters};
-use chain::CardChain;
 pub(crate) use model::Hop as ModelHop;
 use model::{Exit, Frame, Model, Step};
 use pace::Pace;
@@ -118,9 +103,8 @@ struct Endless {
 pub struct RtlDevice {
     model: Model,
     host: Host,
-    /// What the inline chain runs, block by block, and in its elements.
-    inline: Vec<FlowImage>,
-    chain: Option<CardChain>,
+    /// Number of inline blocks.
+    blocks: usize,
     /// Frames that are still to be handed to the model, and their bytes.
     waiting: VecDeque<Waiting>,
     bytes: Vec<u8>,
@@ -129,13 +113,9 @@ pub struct RtlDevice {
     rate: Rate,
     /// What [`Device::advance`] has left on its way.
     flight: Option<Flight>,
-    /// Cycle in which the program was loaded.
+    /// Programs were loaded, the last time in this cycle.
+    is_loaded: bool,
     loaded: u64,
-    /// What stands in the tables of routes, and what programs find there that ask.
-    routes: CardRoutes,
-    wanted: Routes,
-    /// What programs have printed that do not run any more.
-    log: Log,
     /// What is to be recorded.
     wave: Option<Wave>,
 }
@@ -148,52 +128,44 @@ impl RtlDevice {
         wave: Option<Wave>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, DeviceError> {
-        // How many elements there are follows from the programs; how large their tables are, from the design alone.
-        let blocks = FlowImage::all_of(design).map_err(|error| DeviceError::Unsupported(error.to_string()))?;
-        let elements = blocks.iter().map(|block| block.program.elements.len() as u32).sum();
-        let contexts = chain::places(blocks.iter().map(|block| block.contexts).max().unwrap_or_default());
         let kinds = design.groups.iter().flat_map(|group| {
-            let kind = match &group.engine {
-                Engine::Rpu { accelerators } => Kind::Rpu { accelerators: accelerators.mask() },
-                Engine::Xdp { lanes, .. } => Kind::Xdp { lanes: lanes.count() as u32 },
-            };
+            let kind = Kind { engine: group.engine.name(), param: group.part.parameter() as u32 };
             std::iter::repeat_n(kind, group.units.len())
         });
+        // Hardware of a block may follow from its program.
+        let blocks: Vec<u64> = image::inline(root, design)?.iter().map(PartImage::parameter).collect();
+        let card: Vec<_> = design.engines.iter().flat_map(|part| part.card_parameters()).collect();
         let parameters = Parameters {
             ports: design.ports,
             units: kinds.collect(),
             ingress_depth: INGRESS_DEPTH,
-            elements,
-            contexts,
-            map_rows: design.map_rows(),
+            elements: blocks.iter().map(|word| *word as u32 & 0xFF).sum(),
+            contexts: 1 << blocks.iter().map(|word| *word as u32 >> 8 & 0xFF).max().unwrap_or(6),
+            map_rows: card.iter().find(|(name, _)| *name == "MapRows").map_or(16_384, |(_, rows)| *rows as u32),
             waves: wave.is_some(),
         };
         let library = build::library(root, &parameters, progress)?;
         let mut model = Model::open(&library).map_err(|source| BuildError::Load { path: library, source })?;
-        if design.groups.iter().any(|group| matches!(group.engine, Engine::Xdp { .. })) {
-            maps::make::seed(&mut model)?;
-        }
+        let mut host = Host::new(design);
+        host.begin(&mut model)?;
         if let Some(Wave { file, .. }) = &wave {
             // What is there afterwards is of this run.
             File::create(file).and_then(|_| fs::remove_file(file)).map_err(|error| {
-                DeviceError::Card(format!("{}: cannot record waves there: {error}", file.display()))
+                DeviceError::broken(format!("{}: cannot record waves there: {error}", file.display()))
             })?;
         }
         Ok(Self {
             model,
-            host: Host::new(design),
-            inline: Vec::new(),
-            chain: None,
+            host,
+            blocks: design.inline.len(),
             waiting: VecDeque::new(),
             bytes: Vec::new(),
             sent: 0,
             empty: 0,
             rate: Rate::Lossless,
             flight: None,
+            is_loaded: false,
             loaded: 0,
-            routes: CardRoutes::default(),
-            wanted: Routes::default(),
-            log: Log::default(),
             wave,
         })
     }
@@ -238,9 +210,8 @@ impl RtlDevice {
 
     /// Frames that have come into units, modulo 2^32.
     fn taken(&mut self) -> Result<u32, DeviceError> {
-        (0..self.host.units).try_fold(0u32, |sum, unit| {
-            Ok(sum.wrapping_add(self.host.read_unit(&mut self.model, unit, regs::RPU_HOST_RX_FRAMES)?))
-        })
+        (0..self.host.units)
+            .try_fold(0u32, |sum, unit| Ok(sum.wrapping_add(read_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?)))
     }
 
     /// Repeats the frames of `traffic` endlessly, lets the card warm up, and loads its units anew, one after the other.
@@ -309,9 +280,10 @@ impl RtlDevice {
         check(&self.model)?;
         match endless.entered.saturating_sub(endless.left + drops.total()) {
             0 => Ok(drops),
-            missing => {
-                Err(DeviceError::Card(format!("{missing} of {} frames neither left nor were counted", endless.entered)))
-            }
+            missing => Err(DeviceError::broken(format!(
+                "{missing} of {} frames neither left nor were counted",
+                endless.entered
+            ))),
         }
     }
 
@@ -336,70 +308,9 @@ impl RtlDevice {
         }
     }
 
-    /// How the table of an element of the inline chain is doing.
-    ///
-    /// # Errors
-    /// There is no such element, or it has no table.
-    pub fn flow_table(&mut self, element: usize) -> Result<FlowTable, FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.table(&mut self.model, element)
-    }
-
-    /// From now on [`FlowTable::most`] counts anew.
-    ///
-    /// # Errors
-    /// As [`Self::flow_table`].
-    pub fn forget_most(&mut self, element: usize) -> Result<(), FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.forget_most(&mut self.model, element)
-    }
-
     /// Reads from the window of one unit.
     pub fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError> {
-        self.host.read_unit(&mut self.model, unit, address)
-    }
-
-    /// Takes the lines that programs have printed.
-    fn take_log(&mut self) -> Result<Log, DeviceError> {
-        let programs = self.host.programs().map(|(units, program)| Ok((units, program.rows()?)));
-        let mut log = std::mem::take(&mut self.log);
-        for (units, image) in programs.collect::<Result<Vec<_>, DeviceError>>()? {
-            log.append(self.log_of(units, &image)?);
-        }
-        Ok(log)
-    }
-
-    /// Takes the lines that a program of these units has printed.
-    fn log_of(&mut self, units: u32, image: &RowImage) -> Result<Log, DeviceError> {
-        let Some(ring) = image.layout.log else { return Ok(Log::default()) };
-        let (records, lost) = CardRing { banks: CardBanks { bus: &mut self.model }, ring, units }.take()?;
-        Ok(Log { lines: records.iter().filter_map(|record| line(record)).collect(), lost })
-    }
-
-    /// Puts into the maps of a program what they begin with, and routes into tables that it is the first to ask.
-    fn begin(&mut self, image: &GroupImage, kept: &[(String, bool)], has_routes: bool) -> Result<(), DeviceError> {
-        maps::begin(self, swap::begun_anew(image, kept))?;
-        if has_routes {
-            return Ok(());
-        }
-        self.routes.forget();
-        let routes = self.wanted.clone();
-        self.set_routes(&routes)
-    }
-
-    /// The tables of routes, if a program asks for such.
-    fn tables(&self) -> Result<Option<ir::Routes>, DeviceError> {
-        let images = self.host.programs().map(|(_, program)| program.rows()).collect::<Result<Vec<_>, _>>()?;
-        Ok(images.iter().find_map(|image| image.layout.routes))
-    }
-
-    /// Works with a map of the program that is loaded.
-    fn with_map<T>(
-        &mut self,
-        map: &Map,
-        work: impl FnOnce(&mut CardAccess<'_, Model>) -> Result<T, MapError>,
-    ) -> Result<T, MapError> {
-        let program = self.host.program_of(map).ok_or_else(|| MapError::Gone(map.name.clone()))?;
-        let image = program.rows().map_err(DeviceError::from)?;
-        work(&mut CardAccess { bus: &mut self.model, map, image: &image })
+        Ok(read_unit(&mut self.model, unit, address)?)
     }
 
     /// Frames on their way: those of the last [`Device::advance`], if there was one.
@@ -428,10 +339,8 @@ impl RtlDevice {
                 return Ok(());
             }
             count = 1;
-            if let Some(chain) = &mut self.chain {
-                let passed = chain.pass_time(&mut self.model, next.time_ns / 1000);
-                passed.map_err(|error| DeviceError::Card(error.to_string()))?;
-            }
+            let (time, model) = (next.time_ns, &mut self.model);
+            self.host.each_driver(|driver| driver.set_time(model, time))?;
         }
         for waiting in self.waiting.range(..count) {
             flight.matcher.expect(waiting.frame.stream, waiting.index);
@@ -531,22 +440,20 @@ impl RtlDevice {
         Ok(Work::Waiting)
     }
 
-    /// Lets go through the inline chain what has entered, as far as it can.
-    fn empty_chain(&mut self) -> Result<(), DeviceError> {
-        let ports: Vec<u32> =
-            (0..self.host.ports).map(|port| regs::CARD_STREAM_BASE + port * regs::CARD_STREAM_STRIDE).collect();
+    /// Lets frames that have entered go through the inline blocks, as far as they can.
+    fn empty_blocks(&mut self) -> Result<(), DeviceError> {
+        let levels = (0..self.host.ports)
+            .map(|port| regs::CARD_STREAM_BASE + port * regs::CARD_STREAM_STRIDE + regs::CARD_STREAM_RX_LEVEL);
+        let levels: Vec<u32> = levels.collect();
         let (mut before, mut still) = (None, 0);
         while still <= STILL {
-            let mut waiting = 0;
-            for port in &ports {
-                waiting += self.read(port + regs::CARD_STREAM_RX_LEVEL)?;
-            }
-            let now = (waiting, CardChain::frames(&mut self.model)?);
-            still = if before == Some(now) { still + LOOK } else { 0 };
+            let waiting = levels.iter().try_fold(0, |sum, level| Ok::<_, DeviceError>(sum + self.read(*level)?))?;
+            still = if before == Some(waiting) { still + LOOK } else { 0 };
+            // The frame that left the ring last has that long to get through the blocks.
             if waiting == 0 && still > 0 {
                 break;
             }
-            before = Some(now);
+            before = Some(waiting);
             self.model.step(LOOK, u64::MAX);
             check(&self.model)?;
         }
@@ -563,7 +470,7 @@ impl RtlDevice {
         let enabled = self.host.enabled;
         let mut alive = enabled;
         for unit in (0..self.host.units).filter(|unit| enabled >> unit & 1 == 1) {
-            if u64::from(self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)?) > HELD_LIMIT {
+            if u64::from(self.read_unit(unit, regs::UNIT_HELD_CYCLES)?) > HELD_LIMIT {
                 flight.run.faults.push(self.host.stands(&mut self.model, unit)?);
                 alive &= !(1 << unit);
             }
@@ -580,10 +487,10 @@ impl RtlDevice {
         let waiting = self.read(level)? != 0;
         let mut in_circles = inside;
         for unit in 0..self.host.units {
-            let slots = self.read_unit(unit, regs::RPU_HOST_ACTIVE_SLOTS)?;
-            let held = self.read_unit(unit, regs::RPU_HOST_HELD_CYCLES)? != 0;
-            if slots != 0 && self.read_unit(unit, regs::RPU_HOST_HALTED)? != 0 {
-                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
+            let slots = self.read_unit(unit, regs::UNIT_ACTIVE_SLOTS)?;
+            let held = self.read_unit(unit, regs::UNIT_HELD_CYCLES)? != 0;
+            if slots != 0 && self.read_unit(unit, regs::UNIT_HALTED)? != 0 {
+                let pc = self.read_unit(unit, regs::UNIT_PC)?;
                 let fault = Fault { unit: unit as u8, pc, slots, cause: Cause::Halted };
                 run.faults.push(self.host.fault(&mut self.model, &fault)?);
                 continue;
@@ -593,7 +500,7 @@ impl RtlDevice {
             if self.host.enabled >> unit & 1 == 0 {
                 in_circles = in_circles.saturating_sub(slots.count_ones().into());
             } else if waiting && full && !held && !circling {
-                let pc = self.read_unit(unit, regs::RPU_HOST_PC)?;
+                let pc = self.read_unit(unit, regs::UNIT_PC)?;
                 let fault = Fault { unit: unit as u8, pc, slots, cause: Cause::Full };
                 run.faults.push(self.host.fault(&mut self.model, &fault)?);
             }
@@ -611,65 +518,29 @@ impl Device for RtlDevice {
     }
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
-        image.fits_rtl()?;
+        self.host.check(image, false)?;
         if self.flight.take().is_some() {
             self.waiting.clear();
             self.start(0, false);
             (self.sent, self.empty) = (0, 0);
         }
-        // No frame finds a chain that is half loaded, and none that entered before finds the new one.
+        // No frame meets a block that is half loaded, and no frame that entered before meets the new program.
         self.write(regs::CARD_PORT_ENABLE, 0)?;
-        if self.chain.take().is_some() {
-            self.empty_chain()?;
+        if self.blocks > 0 && self.is_loaded {
+            self.empty_blocks()?;
         }
-        if !image.inline.is_empty() {
-            self.chain = Some(CardChain::load(&mut self.model, &image.inline)?);
-        }
-        self.inline.clone_from(&image.inline);
         self.host.load(&mut self.model, image)?;
+        self.is_loaded = true;
         self.loaded = self.model.cycle();
-        self.log = Log::default();
-        self.routes.forget();
-        maps::begin(self, image.maps())?;
-        self.set_routes(&image.routes)
+        Ok(())
     }
 
-    fn swap(&mut self, image: &GroupImage) -> Result<Vec<(String, bool)>, DeviceError> {
-        let (program, units) = (swap::program(image)?, image.mask());
-        let none = || DeviceError::Unsupported("these units have no program to swap: load one".into());
-        let before = Arc::clone(self.host.xdp(units).ok_or_else(none)?);
-        if program.lanes != before.lanes {
-            let (new, old) = (program.lanes.count(), before.lanes.count());
-            let text = format!("the program was compiled for {new} lanes, the card's cores have {old}");
-            return Err(DeviceError::Unsupported(text));
-        }
-        let has_routes = self.tables()?.is_some();
-        let running = self.host.programs().map(|(_, program)| Arc::clone(program));
-        let next = Arc::new(program.in_place_of(&before, running, image.units.end)?);
-        let rows = next.rows()?;
-        swap::await_end(&mut self.model, units)?;
-        swap::bring(&mut self.model, units, &rows)?;
-        let (layout, maps) = (&rows.layout, &next.object().maps);
-        let variable = (0..).zip(maps).filter(|(_, map)| map.constants().is_none());
-        let kept = variable.map(|(index, map)| (map.name.clone(), rows.kept.contains(&layout.number(index))));
-        let kept: Vec<_> = kept.collect();
-        self.host.note_xdp(units, &next);
-        if let Err(error) = self.begin(image, &kept, has_routes) {
-            self.host.note_xdp(units, &before);
-            return Err(error);
-        }
-        swap::change(&mut self.model, units)?;
-        swap::await_end(&mut self.model, units)?;
-        let log = self.log_of(units, &*before.rows()?)?;
-        self.log.append(log);
+    fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError> {
+        let kept = self.host.swap(&mut self.model, image)?;
         if let Some(flight) = &mut self.flight {
             flight.moved = self.model.cycle();
         }
         Ok(kept)
-    }
-
-    fn load_tables(&mut self, units: Range<u32>, table: &[(u32, u32)]) -> Result<(), DeviceError> {
-        self.host.load_tables(&mut self.model, &units, table)
     }
 
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError> {
@@ -711,13 +582,12 @@ impl Device for RtlDevice {
 
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         while self.work(progress)? == Work::Moving {}
-        if let Some(chain) = &mut self.chain {
-            chain.release(&mut self.model)?;
-        }
+        let model = &mut self.model;
+        self.host.each_driver(|driver| driver.release_time(model))?;
         let mut flight = self.take_flight()?;
         if let Some((inside, circling)) = flight.stands {
             self.explain_standstill(inside, circling, &mut flight.run)?;
-            self.host.tell_asleep(&mut self.model, &mut flight.run.faults)?;
+            self.host.report_asleep(&mut self.model, &mut flight.run.faults)?;
         }
         // What has not entered is lost as what does not leave.
         let queued = flight.queued + self.waiting.len() as u64;
@@ -727,8 +597,8 @@ impl Device for RtlDevice {
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
-            self.host.tell_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
-            run.log = told(self.take_log()?);
+            self.host.report_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
+            run.log = self.take_log()?.told();
         }
         run.settle(queued + earlier, made.endless);
         if let Some(Wave { file, from, .. }) = self.wave.take()
@@ -773,65 +643,30 @@ impl Device for RtlDevice {
         Ok(left)
     }
 
-    fn maps(&self) -> Vec<Map> {
-        self.host.maps()
+    fn call(&mut self, request: &Request) -> Result<Json, DeviceError> {
+        Ok(self.host.call(&mut self.model, request)?)
     }
 
-    fn map_get(&mut self, map: &Map, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
-        self.with_map(map, |card| card.get(key))
-    }
-
-    fn map_set(&mut self, map: &Map, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
-        self.with_map(map, |card| card.set(key, value, store))
-    }
-
-    fn map_delete(&mut self, map: &Map, key: &[u8]) -> Result<(), MapError> {
-        self.with_map(map, |card| card.delete(key))
-    }
-
-    fn map_entries(&mut self, map: &Map) -> Result<Vec<Entry>, MapError> {
-        self.with_map(map, |card| card.entries())
-    }
-
-    fn map_take(&mut self, map: &Map) -> Result<Records, MapError> {
-        self.with_map(map, |card| card.take())
-    }
-
-    fn flow(&mut self) -> Result<&mut dyn FlowChain, FlowError> {
-        if self.chain.is_some() { Ok(self) } else { Err(FlowError::NoChain) }
-    }
-
-    fn change_flow(&mut self, block: FlowImage) -> Result<(), FlowError> {
-        let mut blocks = self.inline.clone();
-        let old = blocks.iter_mut().find(|old| old.name == block.name).ok_or(FlowError::NoChain)?;
-        *old = block;
-        let chain = self.chain.as_mut().ok_or(FlowError::NoChain)?;
-        chain.change(&mut self.model, &blocks)?;
-        self.inline = blocks;
-        Ok(())
-    }
-
-    fn set_routes(&mut self, routes: &Routes) -> Result<(), DeviceError> {
-        routes::check(routes)?;
-        self.wanted.clone_from(routes);
-        // All that ask for routes ask the same tables.
-        match self.tables()? {
-            Some(tables) => self.routes.put(&mut self.model, &tables, routes),
-            None => Ok(()),
-        }
+    fn take_log(&mut self) -> Result<Log, DeviceError> {
+        Ok(self.host.take_log(&mut self.model)?)
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {
-        let inline = self.chain.as_ref().map(|chain| chain.counters(&mut self.model)).transpose()?;
-        Ok(Counters { inline, ..self.host.counters(&mut self.model)? })
+        let counters = self.host.counters(&mut self.model)?;
+        if self.blocks == 0 {
+            return Ok(counters);
+        }
+        let blocks = self.host.block_counters(&mut self.model, inline::frames)?;
+        let refused = inline::refused(&mut self.model)?;
+        Ok(Counters { inline: Some(InlineCounters { refused, blocks }), ..counters })
     }
 
     fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-        Bus::read(&mut self.model, address)
+        Ok(Bus::read(&mut self.model, address)?)
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-        Bus::write(&mut self.model, address, value)
+        Ok(Bus::write(&mut self.model, address, value)?)
     }
 
     fn host_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
@@ -845,92 +680,36 @@ impl Device for RtlDevice {
     }
 }
 
-/// Without a chain [`Device::flow`] gives nobody this.
-impl FlowChain for RtlDevice {
-    fn program(&self) -> &Program {
-        static NONE: Program = Program { elements: Vec::new() };
-        self.chain.as_ref().map_or(&NONE, CardChain::program)
-    }
-
-    fn time(&mut self) -> Result<u64, FlowError> {
-        self.chain.as_mut().ok_or(FlowError::NoChain)?.time(&mut self.model)
-    }
-
-    fn set_time(&mut self, time: u64) -> Result<(), FlowError> {
-        self.chain.as_mut().ok_or(FlowError::NoChain)?.set_time(&mut self.model, time)
-    }
-
-    fn globals(&mut self, element: usize) -> Result<[u32; GLOBALS], FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.globals(&mut self.model, element)
-    }
-
-    fn set_global(&mut self, element: usize, register: usize, to: u32) -> Result<(), FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.set_global(&mut self.model, element, register, to)
-    }
-
-    fn count(&mut self, element: usize) -> Result<usize, FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.count(&mut self.model, element)
-    }
-
-    fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError> {
-        self.chain.as_mut().ok_or(FlowError::NoChain)?.all(&mut self.model, element)
-    }
-
-    fn context(&mut self, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError> {
-        self.chain.as_mut().ok_or(FlowError::NoChain)?.context(&mut self.model, element, key)
-    }
-
-    fn insert(&mut self, element: usize, context: &Context) -> Result<(), FlowError> {
-        self.chain.as_mut().ok_or(FlowError::NoChain)?.insert(&mut self.model, element, context)
-    }
-
-    fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.remove(&mut self.model, element, key)
-    }
-
-    fn clear(&mut self, element: usize) -> Result<(), FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.clear(&mut self.model, element)
-    }
-
-    fn event(&mut self) -> Result<Option<Event>, FlowError> {
-        self.chain.as_mut().ok_or(FlowError::NoChain)?.event(&mut self.model)
-    }
-
-    fn tell(&mut self, element: usize, kinds: &[EventKind]) -> Result<(), FlowError> {
-        self.chain.as_ref().ok_or(FlowError::NoChain)?.tell(&mut self.model, element, kinds)
-    }
-}
-
 impl Bus for Model {
-    fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+    fn read(&mut self, address: u32) -> Result<u32, CardError> {
         let (response, value) = Model::read(self, address);
         answer(Access::Read, address, response).map(|()| value)
     }
 
-    fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+    fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
         let response = Model::write(self, address, value);
         answer(Access::Write, address, response)
     }
 
-    fn load_xdp(&mut self, _units: u32, program: &XdpProgram, join: bool) -> Result<(), DeviceError> {
-        load_rows(self, &*program.rows()?, join)
-    }
-
-    fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {
+    fn pass(&mut self, cycles: u64) -> Result<(), CardError> {
         self.step(cycles, u64::MAX);
         check(self)
+    }
+
+    fn native(&mut self) -> Option<&mut dyn Native> {
+        None
     }
 }
 
 /// The contract that the card broke, if it did.
-fn check(model: &Model) -> Result<(), DeviceError> {
-    model.failure().map_or(Ok(()), |text| Err(DeviceError::Card(format!("the card broke a contract: {text}"))))
+fn check(model: &Model) -> Result<(), CardError> {
+    model.failure().map_or(Ok(()), |text| Err(CardError::Broken(format!("the card broke a contract: {text}"))))
 }
 
-fn answer(access: Access, address: u32, response: u32) -> Result<(), DeviceError> {
+fn answer(access: Access, address: u32, response: u32) -> Result<(), CardError> {
     match response {
         0 => Ok(()),
-        4 => Err(DeviceError::Card(format!("the card did not answer a {access} of register 0x{address:08x}"))),
+        4 => Err(CardError::Broken(format!("the card did not answer a {access} of register 0x{address:08x}"))),
         _ => Err(AccessError { access, address }.into()),
     }
 }

@@ -224,17 +224,17 @@ module host_window
   wire write = first && we && region_q == Registers;
 
   always_ff @(posedge clk) begin
-    poke  <= write && at(addr_q[7:2], RPU_HOST_POKE);
-    evict <= write && at(addr_q[7:2], RPU_HOST_EVICT);
-    pc_we   <= write && at(addr_q[7:2], RPU_HOST_PC);
-    data_we <= write && at(addr_q[7:2], RPU_HOST_DATA);
-    step    <= write && at(addr_q[7:2], RPU_HOST_STEP);
-    resume  <= write && at(addr_q[7:2], RPU_HOST_HALT) && !wdata[0];
-    halt_load <= write && at(addr_q[7:2], RPU_HOST_HALT) && wdata[0];
-    if (write && at(addr_q[7:2], RPU_HOST_HALT)) {halt_ebreak, halt} <= wdata[1:0];
-    if (write && at(addr_q[7:2], RPU_HOST_RESET)) core_reset <= wdata[0];
-    if (write && at(addr_q[7:2], RPU_HOST_DEBUG_IN_L)) debug_in[31:0] <= wdata;
-    if (write && at(addr_q[7:2], RPU_HOST_DEBUG_IN_H)) debug_in[63:32] <= wdata;
+    poke  <= write && at(addr_q[7:2], UNIT_POKE);
+    evict <= write && at(addr_q[7:2], UNIT_EVICT);
+    pc_we   <= write && at(addr_q[7:2], UNIT_PC);
+    data_we <= write && at(addr_q[7:2], UNIT_DATA);
+    step    <= write && at(addr_q[7:2], UNIT_STEP);
+    resume  <= write && at(addr_q[7:2], UNIT_HALT) && !wdata[0];
+    halt_load <= write && at(addr_q[7:2], UNIT_HALT) && wdata[0];
+    if (write && at(addr_q[7:2], UNIT_HALT)) {halt_ebreak, halt} <= wdata[1:0];
+    if (write && at(addr_q[7:2], UNIT_RESET)) core_reset <= wdata[0];
+    if (write && at(addr_q[7:2], UNIT_DEBUG_IN_L)) debug_in[31:0] <= wdata;
+    if (write && at(addr_q[7:2], UNIT_DEBUG_IN_H)) debug_in[63:32] <= wdata;
     if (rst) begin
       poke <= 1'b0;
       evict <= 1'b0;
@@ -246,32 +246,32 @@ module host_window
 
   always_comb begin
     unique case (addr_q[7:2])
-      RPU_HOST_RESET[7:2]: register = 32'(core_reset);
-      RPU_HOST_DEBUG_IN_L[7:2]: register = debug_in[31:0];
-      RPU_HOST_DEBUG_IN_H[7:2]: register = debug_in[63:32];
-      RPU_HOST_ENGINE[7:2]: register = 32'h0075_7072;
-      RPU_HOST_UNIT_ID[7:2]: register = 32'(unit_id);
-      RPU_HOST_STATUS[7:2]: register = {29'd0, irq_active, ready_to_evict, core_reset};
-      RPU_HOST_ERRORS[7:2]: register = 32'(errors);
-      RPU_HOST_ERROR_ADDR[7:2]: register = error_addr;
-      RPU_HOST_PC[7:2]: register = pc;
-      RPU_HOST_ACTIVE_SLOTS[7:2]: register = active;
-      RPU_HOST_HELD_CYCLES[7:2]: register = held_cycles;
-      RPU_HOST_DEBUG_OUT_L[7:2]: register = debug_out[31:0];
-      RPU_HOST_DEBUG_OUT_H[7:2]: register = debug_out[63:32];
-      RPU_HOST_RX_FRAMES[7:2]: register = rx_frames_q;
-      RPU_HOST_RX_BYTES[7:2]: register = rx_bytes_q;
-      RPU_HOST_RX_STALLS[7:2]: register = rx_stalls_q;
-      RPU_HOST_TX_FRAMES[7:2]: register = tx_frames_q;
-      RPU_HOST_TX_BYTES[7:2]: register = tx_bytes_q;
-      RPU_HOST_TX_STALLS[7:2]: register = tx_stalls_q;
-      RPU_HOST_BLOCKED[7:2]: register = blocked_q;
-      RPU_HOST_REFUSED[7:2]: register = refused_q;
-      RPU_HOST_GENERATED[7:2]: register = generated_q;
+      UNIT_RESET[7:2]: register = 32'(core_reset);
+      UNIT_DEBUG_IN_L[7:2]: register = debug_in[31:0];
+      UNIT_DEBUG_IN_H[7:2]: register = debug_in[63:32];
+      UNIT_ENGINE[7:2]: register = 32'h0075_7072;
+      UNIT_ID[7:2]: register = 32'(unit_id);
+      UNIT_STATUS[7:2]: register = {29'd0, irq_active, ready_to_evict, core_reset};
+      UNIT_ERRORS[7:2]: register = 32'(errors);
+      UNIT_ERROR_ADDR[7:2]: register = error_addr;
+      UNIT_PC[7:2]: register = pc;
+      UNIT_ACTIVE_SLOTS[7:2]: register = active;
+      UNIT_HELD_CYCLES[7:2]: register = held_cycles;
+      UNIT_DEBUG_OUT_L[7:2]: register = debug_out[31:0];
+      UNIT_DEBUG_OUT_H[7:2]: register = debug_out[63:32];
+      UNIT_RX_FRAMES[7:2]: register = rx_frames_q;
+      UNIT_RX_BYTES[7:2]: register = rx_bytes_q;
+      UNIT_RX_STALLS[7:2]: register = rx_stalls_q;
+      UNIT_TX_FRAMES[7:2]: register = tx_frames_q;
+      UNIT_TX_BYTES[7:2]: register = tx_bytes_q;
+      UNIT_TX_STALLS[7:2]: register = tx_stalls_q;
+      UNIT_BLOCKED[7:2]: register = blocked_q;
+      UNIT_REFUSED[7:2]: register = refused_q;
+      UNIT_GENERATED[7:2]: register = generated_q;
       RPU_HOST_ACCEL[7:2]: register = Accel;
-      RPU_HOST_HALT[7:2]: register = {30'd0, halt_ebreak, halt};
-      RPU_HOST_HALTED[7:2]: register = {30'd0, halted};
-      RPU_HOST_DATA[7:2]: register = data;
+      UNIT_HALT[7:2]: register = {30'd0, halt_ebreak, halt};
+      UNIT_HALTED[7:2]: register = {30'd0, halted};
+      UNIT_DATA[7:2]: register = data;
       RPU_HOST_WILD_PC[7:2]: register = {16'd0, error_pcs.wild, 2'd0};
       RPU_HOST_DESCRIPTOR_PC[7:2]: register = {16'd0, error_pcs.descriptor, 2'd0};
       RPU_HOST_DESTINATION_PC[7:2]: register = {16'd0, error_pcs.destination, 2'd0};

@@ -38,21 +38,21 @@ class Debugger:
         self.unit = unit
 
     async def halted(self) -> int:
-        return await self.unit.read(regs.RPU_HOST_HALTED)
+        return await self.unit.read(regs.UNIT_HALTED)
 
     async def pc(self) -> int:
-        return await self.unit.read(regs.RPU_HOST_PC)
+        return await self.unit.read(regs.UNIT_PC)
 
     async def halt(self, flags: int = 0) -> None:
-        await self.unit.write(regs.RPU_HOST_HALT, HALT | flags)
+        await self.unit.write(regs.UNIT_HALT, HALT | flags)
         await self.unit.step(12)
         assert await self.halted() != RUNS
 
     async def resume(self, flags: int = 0) -> None:
-        await self.unit.write(regs.RPU_HOST_HALT, flags)
+        await self.unit.write(regs.UNIT_HALT, flags)
 
     async def step(self) -> None:
-        await self.unit.write(regs.RPU_HOST_STEP, 1)
+        await self.unit.write(regs.UNIT_STEP, 1)
         await self.unit.step(12)
 
     async def carry_out(self, word: int) -> None:
@@ -63,15 +63,15 @@ class Debugger:
         await self.step()
         assert await self.halted() == STEPPED
         await unit.write(IMEM + pc, before)
-        await unit.write(regs.RPU_HOST_PC, pc)
+        await unit.write(regs.UNIT_PC, pc)
         assert await self.pc() == pc
 
     async def register(self, number: int) -> int:
         await self.carry_out(store(number, regs.RPU_CORE_DATA))
-        return await self.unit.read(regs.RPU_HOST_DATA)
+        return await self.unit.read(regs.UNIT_DATA)
 
     async def set_register(self, number: int, value: int) -> None:
-        await self.unit.write(regs.RPU_HOST_DATA, value)
+        await self.unit.write(regs.UNIT_DATA, value)
         await self.carry_out(load(number, regs.RPU_CORE_DATA))
 
 
@@ -97,7 +97,7 @@ async def costs_no_frame(dut: Any) -> None:
             await debugger.set_register(number, rng.getrandbits(32))
             await debugger.set_register(number, value)
         if rng.random() < 0.3:
-            await unit.write(regs.RPU_HOST_POKE, 1)
+            await unit.write(regs.UNIT_POKE, 1)
         if rng.random() < 0.5:
             await debugger.step()
             if rng.random() < 0.5:
@@ -106,7 +106,7 @@ async def costs_no_frame(dut: Any) -> None:
         await unit.step(rng.randrange(60))
     await unit.drained()
     unit.check_forwarded()
-    assert await unit.read(regs.RPU_HOST_ERRORS) == 0
+    assert await unit.read(regs.UNIT_ERRORS) == 0
 
 
 @cocotb.test()
@@ -130,7 +130,7 @@ async def registers_keep_what_is_written(dut: Any) -> None:
         unit.check_forwarded(
             lambda frame: bytes((b + 1) % 256 for b in frame.data) if len(frame.data) <= 256 else frame.data
         )
-        assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == 0
+        assert await unit.read(regs.UNIT_DEBUG_OUT_L) == 0
 
 
 @cocotb.test()
@@ -150,10 +150,10 @@ async def a_load_that_waits(dut: Any) -> None:
         await debugger.halt()
         assert (await debugger.halted(), await debugger.pc()) == (REQUEST, pc)
     # A poke is no reason to leave it: no interrupt is taken in a step.
-    await unit.write(regs.RPU_HOST_POKE, 1)
+    await unit.write(regs.UNIT_POKE, 1)
     await debugger.step()
     await unit.step(100)
-    assert (await debugger.halted(), await unit.read(regs.RPU_HOST_STATUS)) == (RUNS, 0)
+    assert (await debugger.halted(), await unit.read(regs.UNIT_STATUS)) == (RUNS, 0)
     unit.to_send.append(unit.random_frame(100))
     await unit.step(100)
     assert (await debugger.halted(), await debugger.pc()) == (STEPPED, pc + 4)
@@ -190,9 +190,9 @@ async def breakpoints(dut: Any) -> None:
         await unit.step(200)
         assert (await debugger.halted(), await debugger.pc()) == (EBREAK_HIT, place)
         assert len(unit.sent) < len(unit.entered) == count + 12
-        held = await unit.read(regs.RPU_HOST_HELD_CYCLES)
+        held = await unit.read(regs.UNIT_HELD_CYCLES)
         await unit.step(300)
-        assert await unit.read(regs.RPU_HOST_HELD_CYCLES) == held < 200
+        assert await unit.read(regs.UNIT_HELD_CYCLES) == held < 200
         await unit.write(IMEM + place, own)
         await debugger.step()
         assert (await debugger.halted(), await debugger.pc()) == (STEPPED, place + 4)
@@ -206,7 +206,7 @@ async def breakpoints(dut: Any) -> None:
     await debugger.resume()
     await unit.step(300)
     assert await debugger.halted() == RUNS
-    told = [await unit.read(word) for word in (regs.RPU_HOST_DEBUG_OUT_L, regs.RPU_HOST_DEBUG_OUT_H)]
+    told = [await unit.read(word) for word in (regs.UNIT_DEBUG_OUT_L, regs.UNIT_DEBUG_OUT_H)]
     assert told == [pc, BREAKPOINT]
 
 
@@ -217,9 +217,9 @@ async def from_reset(dut: Any) -> None:
     await unit.start()
     debugger = Debugger(unit)
     await unit.load("forward")
-    await unit.write(regs.RPU_HOST_HALT, HALT)
+    await unit.write(regs.UNIT_HALT, HALT)
     assert await debugger.halted() == RUNS, "in reset"
-    await unit.write(regs.RPU_HOST_RESET, 0)
+    await unit.write(regs.UNIT_RESET, 0)
     await unit.step(200)
     assert (await debugger.halted(), await debugger.pc(), unit.setups) == (REQUEST, 0, [])
     trail = []
@@ -240,10 +240,10 @@ async def from_reset(dut: Any) -> None:
     assert await debugger.halted() == RUNS
     unit.entered, unit.sent, unit.freed = [], [], []
     await unit.load("memory")
-    await unit.write(regs.RPU_HOST_RESET, 0)
+    await unit.write(regs.UNIT_RESET, 0)
     await unit.step(100)
     assert (await debugger.halted(), await debugger.pc()) == (REQUEST, 0)
-    assert await unit.read(regs.RPU_HOST_ACTIVE_SLOTS) == 0
+    assert await unit.read(regs.UNIT_ACTIVE_SLOTS) == 0
     unit.setups.clear()
     await debugger.resume()
     await unit.until(lambda: bool(unit.setups))
@@ -257,10 +257,10 @@ async def interrupts_wait(dut: Any) -> None:
     """An interrupt comes when the core goes on. Its handler can be stepped through, and mret leads back."""
     unit, debugger = await running(dut, "events")
     await debugger.halt()
-    await unit.write(regs.RPU_HOST_POKE, 1)
+    await unit.write(regs.UNIT_POKE, 1)
     for _ in range(20):
         await debugger.step()
-        assert await unit.read(regs.RPU_HOST_STATUS) == 0
+        assert await unit.read(regs.UNIT_STATUS) == 0
         await debugger.register(5)
     pc = await debugger.pc()
     vector = await unit.read(IMEM + 4)
@@ -268,15 +268,15 @@ async def interrupts_wait(dut: Any) -> None:
     await debugger.resume(BREAK)
     await unit.step(50)
     assert (await debugger.halted(), await debugger.pc()) == (EBREAK_HIT, 4)
-    assert await unit.read(regs.RPU_HOST_STATUS) == IN_TRAP
+    assert await unit.read(regs.UNIT_STATUS) == IN_TRAP
     await unit.write(IMEM + 4, vector)
     for _ in range(300):
         await debugger.step()
         if await debugger.pc() == pc:
             break
-        assert await unit.read(regs.RPU_HOST_STATUS) == IN_TRAP
-    assert (await debugger.pc(), await unit.read(regs.RPU_HOST_STATUS)) == (pc, 0)
-    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) & 1 << 4
+        assert await unit.read(regs.UNIT_STATUS) == IN_TRAP
+    assert (await debugger.pc(), await unit.read(regs.UNIT_STATUS)) == (pc, 0)
+    assert await unit.read(regs.UNIT_DEBUG_OUT_L) & 1 << 4
     await debugger.resume()
     unit.to_send.extend(unit.random_frame(64) for _ in range(10))
     await unit.drained()

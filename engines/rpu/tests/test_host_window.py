@@ -18,7 +18,7 @@ from unit import DMEM, FIRMWARE, IMEM, PMEM, PROGRAMS, TABLES, Access, Unit, reg
 LONGEST_ANSWER = 24  # cycles, from the header of host_window.sv
 POKE, EVICT = 1 << 4, 1 << 5
 MAPPED = [
-    (regs.RPU_HOST_RESET, regs.RPU_HOST_RESET + 0x100),
+    (regs.UNIT_RESET, regs.UNIT_RESET + 0x100),
     (DMEM, DMEM + 0x8000),
     (PMEM, PMEM + 0x100000),
     (IMEM, IMEM + 0x10000),
@@ -58,36 +58,36 @@ async def registers(dut: Any) -> None:
     unit = Unit(dut)
     await unit.start(unit_id=13)
     fixed = {
-        regs.RPU_HOST_RESET: 1,
-        regs.RPU_HOST_ENGINE: 0x00757072,
-        regs.RPU_HOST_UNIT_ID: 13,
-        regs.RPU_HOST_STATUS: 1,
-        regs.RPU_HOST_ERRORS: 0,
-        regs.RPU_HOST_PC: 0,
-        regs.RPU_HOST_ACTIVE_SLOTS: 0,
-        regs.RPU_HOST_RX_FRAMES: 0,
-        regs.RPU_HOST_TX_FRAMES: 0,
-        regs.RPU_HOST_BLOCKED: 0,
-        regs.RPU_HOST_REFUSED: 0,
+        regs.UNIT_RESET: 1,
+        regs.UNIT_ENGINE: 0x00757072,
+        regs.UNIT_ID: 13,
+        regs.UNIT_STATUS: 1,
+        regs.UNIT_ERRORS: 0,
+        regs.UNIT_PC: 0,
+        regs.UNIT_ACTIVE_SLOTS: 0,
+        regs.UNIT_RX_FRAMES: 0,
+        regs.UNIT_TX_FRAMES: 0,
+        regs.UNIT_BLOCKED: 0,
+        regs.UNIT_REFUSED: 0,
         regs.RPU_HOST_ACCEL: 1,
-        regs.RPU_HOST_HALT: 0,
-        regs.RPU_HOST_HALTED: 0,
+        regs.UNIT_HALT: 0,
+        regs.UNIT_HALTED: 0,
     }
     for register, value in fixed.items():
         assert await unit.read(register) == value, hex(register)
-    for register in (regs.RPU_HOST_ENGINE, regs.RPU_HOST_RX_FRAMES, regs.RPU_HOST_ACCEL, regs.RPU_HOST_HALTED):
+    for register in (regs.UNIT_ENGINE, regs.UNIT_RX_FRAMES, regs.RPU_HOST_ACCEL, regs.UNIT_HALTED):
         await unit.access(register, 0xFFFFFFFF)
         assert await unit.read(register) == fixed[register]
-    for register in (regs.RPU_HOST_DEBUG_IN_L, regs.RPU_HOST_DEBUG_IN_H):
+    for register in (regs.UNIT_DEBUG_IN_L, regs.UNIT_DEBUG_IN_H):
         assert await unit.read(register) == 0
         await unit.write(register, 0x12345600 + register)
-    for register in (regs.RPU_HOST_DEBUG_IN_L, regs.RPU_HOST_DEBUG_IN_H):
+    for register in (regs.UNIT_DEBUG_IN_L, regs.UNIT_DEBUG_IN_H):
         assert await unit.read(register) == 0x12345600 + register
-    await unit.write(regs.RPU_HOST_DATA, 0xDA7A0003)
+    await unit.write(regs.UNIT_DATA, 0xDA7A0003)
     for value in (3, 0, 2, 1):
-        await unit.write(regs.RPU_HOST_HALT, 0xFFFFFFFC | value)
-        assert await unit.read(regs.RPU_HOST_HALT) == value
-    assert await unit.read(regs.RPU_HOST_DATA) == 0xDA7A0003
+        await unit.write(regs.UNIT_HALT, 0xFFFFFFFC | value)
+        assert await unit.read(regs.UNIT_HALT) == value
+    assert await unit.read(regs.UNIT_DATA) == 0xDA7A0003
 
 
 @cocotb.test()
@@ -113,7 +113,7 @@ async def probe(unit: Unit, rounds: int) -> list[Access]:
     made = []
     for _ in range(rounds):
         kind = unit.rng.randrange(6)
-        base = [regs.RPU_HOST_DEBUG_IN_L, DMEM + 0x3000, PMEM + 0x7F00, IMEM + 0x8000, TABLES, 0x0400000][kind]
+        base = [regs.UNIT_DEBUG_IN_L, DMEM + 0x3000, PMEM + 0x7F00, IMEM + 0x8000, TABLES, 0x0400000][kind]
         place = base + (unit.rng.randrange(64) * 4 if 1 <= kind <= 3 else 0)
         value = unit.rng.getrandbits(32)
         made.append(await unit.access(place, value))
@@ -161,19 +161,19 @@ async def poke_evict_and_debug(dut: Any) -> None:
     unit = Unit(dut)
     await unit.start()
     await unit.boot("events")
-    await unit.write(regs.RPU_HOST_DEBUG_IN_L, 0xBEEF)
+    await unit.write(regs.UNIT_DEBUG_IN_L, 0xBEEF)
     await unit.step(100)
-    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == 0
-    assert await unit.read(regs.RPU_HOST_STATUS) == 0
-    await unit.write(regs.RPU_HOST_POKE, 1)
-    taken = [await unit.read(regs.RPU_HOST_STATUS) for _ in range(60)]
+    assert await unit.read(regs.UNIT_DEBUG_OUT_L) == 0
+    assert await unit.read(regs.UNIT_STATUS) == 0
+    await unit.write(regs.UNIT_POKE, 1)
+    taken = [await unit.read(regs.UNIT_STATUS) for _ in range(60)]
     assert set(taken) == {0, 4} and taken[-1] == 0, "the interrupt is not seen to come and go"
-    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == POKE
-    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_H) == 0xBEEF
-    await unit.write(regs.RPU_HOST_EVICT, 1)
+    assert await unit.read(regs.UNIT_DEBUG_OUT_L) == POKE
+    assert await unit.read(regs.UNIT_DEBUG_OUT_H) == 0xBEEF
+    await unit.write(regs.UNIT_EVICT, 1)
     await unit.step(100)
-    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == POKE | EVICT
-    assert await unit.read(regs.RPU_HOST_STATUS) == 2
+    assert await unit.read(regs.UNIT_DEBUG_OUT_L) == POKE | EVICT
+    assert await unit.read(regs.UNIT_STATUS) == 2
     unit.to_send.extend(unit.random_frame(64) for _ in range(20))
     await unit.drained()
     unit.check_forwarded()

@@ -45,18 +45,18 @@ async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors:
         return sum(len(frame.data) for frame in frames)
 
     expected = {
-        regs.RPU_HOST_RX_FRAMES: len(unit.entered),
-        regs.RPU_HOST_RX_BYTES: total(unit.entered),
-        regs.RPU_HOST_RX_STALLS: unit.rx_stalls,
-        regs.RPU_HOST_TX_FRAMES: len(unit.sent),
-        regs.RPU_HOST_TX_BYTES: total(unit.sent),
-        regs.RPU_HOST_TX_STALLS: unit.tx_stalls,
-        regs.RPU_HOST_BLOCKED: blocked,
-        regs.RPU_HOST_REFUSED: refused,
-        regs.RPU_HOST_GENERATED: generated,
-        regs.RPU_HOST_ERRORS: errors,
-        regs.RPU_HOST_ACTIVE_SLOTS: 0,
-        regs.RPU_HOST_HELD_CYCLES: 0,
+        regs.UNIT_RX_FRAMES: len(unit.entered),
+        regs.UNIT_RX_BYTES: total(unit.entered),
+        regs.UNIT_RX_STALLS: unit.rx_stalls,
+        regs.UNIT_TX_FRAMES: len(unit.sent),
+        regs.UNIT_TX_BYTES: total(unit.sent),
+        regs.UNIT_TX_STALLS: unit.tx_stalls,
+        regs.UNIT_BLOCKED: blocked,
+        regs.UNIT_REFUSED: refused,
+        regs.UNIT_GENERATED: generated,
+        regs.UNIT_ERRORS: errors,
+        regs.UNIT_ACTIVE_SLOTS: 0,
+        regs.UNIT_HELD_CYCLES: 0,
     }
     for register, value in expected.items():
         assert await unit.read(register) == value, hex(register)
@@ -65,7 +65,7 @@ async def check_counters(unit: Unit, blocked: int = 0, refused: int = 0, errors:
 @cocotb.test()
 async def forwards_frames_of_all_sizes(dut: Any) -> None:
     unit = await running(dut, "forward", unit_id=5)
-    assert await unit.read(regs.RPU_HOST_UNIT_ID) == 5
+    assert await unit.read(regs.UNIT_ID) == 5
     for pauses in ((0.0, 0.0), (0.3, 0.5), (0.8, 0.1), (0.0, 0.8)):
         unit.rx_pause, unit.tx_pause = pauses
         unit.to_send.extend(unit.random_frame(length) for length in random_lengths(unit.rng, 100))
@@ -106,17 +106,17 @@ async def interrupts_cost_no_frame(dut: Any) -> None:
     unit.rx_pause = 0.97
     unit.to_send.extend(unit.random_frame(unit.rng.choice([14, 64, 200])) for _ in range(150))
     while unit.to_send:
-        await unit.write(regs.RPU_HOST_POKE, 1)
+        await unit.write(regs.UNIT_POKE, 1)
         await unit.step(unit.rng.randrange(120))
     await unit.drained()
     unit.check_forwarded()
     await check_counters(unit)
     # Also without any frame.
     await unit.step(200)
-    assert await unit.read(regs.RPU_HOST_STATUS) == 0
-    await unit.write(regs.RPU_HOST_EVICT, 1)
+    assert await unit.read(regs.UNIT_STATUS) == 0
+    await unit.write(regs.UNIT_EVICT, 1)
     await unit.step(200)
-    assert await unit.read(regs.RPU_HOST_STATUS) == 2
+    assert await unit.read(regs.UNIT_STATUS) == 2
 
 
 @cocotb.test()
@@ -130,7 +130,7 @@ async def loads_and_stores_while_frames_flow(dut: Any) -> None:
     # The host looks at data memory all the while, and wins the port through which stores go.
     unit.accesses.extend(Access(bench.DMEM + 4 * (n % 64)) for n in range(2000))
     await unit.drained(200000)
-    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_L) == 0
+    assert await unit.read(regs.UNIT_DEBUG_OUT_L) == 0
     unit.check_forwarded(
         lambda frame: bytes((b + 1) % 256 for b in frame.data) if len(frame.data) <= 256 else frame.data
     )
@@ -225,8 +225,8 @@ async def makes_frames(dut: Any) -> None:
         await unit.step(50)
         assert [frame.data for frame in unit.sent] == [frame.data for frame in unit.entered]
         due = DESTINATION if kind in (21, 22, 23, 25) else DESCRIPTOR if kind else 0
-        assert await unit.read(regs.RPU_HOST_ERRORS) == due, kind
-        assert await unit.read(regs.RPU_HOST_GENERATED) == made
+        assert await unit.read(regs.UNIT_ERRORS) == due, kind
+        assert await unit.read(regs.UNIT_GENERATED) == made
 
 
 @cocotb.test()
@@ -246,15 +246,15 @@ async def makes_frames_fast(dut: Any) -> None:
     await unit.stop()
     unit.setups.clear()
     await unit.load("generator")
-    await unit.write(regs.RPU_HOST_RESET, 0)
+    await unit.write(regs.UNIT_RESET, 0)
     await unit.until(lambda: bool(unit.setups))
     for length, limit in ((64, 14), (1500, 26)):
         unit.sent.clear()
         unit.tx_first_cycles.clear()
-        await unit.write(regs.RPU_HOST_DEBUG_IN_H, 0)
+        await unit.write(regs.UNIT_DEBUG_IN_H, 0)
         await unit.step(100)
-        await unit.write(regs.RPU_HOST_DEBUG_IN_L, length | 1 << 20)
-        await unit.write(regs.RPU_HOST_DEBUG_IN_H, 200)
+        await unit.write(regs.UNIT_DEBUG_IN_L, length | 1 << 20)
+        await unit.write(regs.UNIT_DEBUG_IN_H, 200)
         await unit.until(lambda: len(unit.sent) == 200, 40000)
         assert [len(frame.data) for frame in unit.sent] == [length] * 200
         assert [frame.data[42:46] for frame in unit.sent] == [n.to_bytes(4, "little") for n in range(200)]
@@ -276,11 +276,11 @@ async def survives_bad_firmware(dut: Any) -> None:
     await unit.drained()
     unit.check_forwarded()
     await check_counters(unit, errors=WILD)
-    assert await unit.read(regs.RPU_HOST_ERROR_ADDR) == 0x0F000040
+    assert await unit.read(regs.UNIT_ERROR_ADDR) == 0x0F000040
     await check_is_store(unit, regs.RPU_HOST_WILD_PC)
 
     await unit.stop()
-    assert await unit.read(regs.RPU_HOST_ERRORS) == 0
+    assert await unit.read(regs.UNIT_ERRORS) == 0
     await unit.boot("double_release")
     unit.to_send.extend(unit.random_frame(length) for length in (64, 200, 64))
     await unit.drained()
@@ -305,8 +305,8 @@ async def dies_and_lives_again(dut: Any) -> None:
     unit.to_send.append(unit.random_frame(64))
     await unit.step(400)
     assert not unit.sent
-    assert await unit.read(regs.RPU_HOST_DEBUG_OUT_H) == 2
-    assert await unit.read(await unit.read(regs.RPU_HOST_DEBUG_OUT_L) + bench.IMEM) == 0xC0001073
+    assert await unit.read(regs.UNIT_DEBUG_OUT_H) == 2
+    assert await unit.read(await unit.read(regs.UNIT_DEBUG_OUT_L) + bench.IMEM) == 0xC0001073
 
     await unit.stop()
     await unit.boot("hang")
@@ -314,14 +314,14 @@ async def dies_and_lives_again(dut: Any) -> None:
     await unit.until(lambda: len(unit.sent) == 1)
     await unit.step(300)
     slots = [frame.slot for frame in unit.entered[-4:]]
-    assert await unit.read(regs.RPU_HOST_ACTIVE_SLOTS) == sum(1 << (slot - 1) for slot in slots)
-    held = await unit.read(regs.RPU_HOST_HELD_CYCLES)
+    assert await unit.read(regs.UNIT_ACTIVE_SLOTS) == sum(1 << (slot - 1) for slot in slots)
+    held = await unit.read(regs.UNIT_HELD_CYCLES)
     await unit.step(100)
-    assert 100 <= await unit.read(regs.RPU_HOST_HELD_CYCLES) - held <= 140
-    assert 4 <= await unit.read(regs.RPU_HOST_PC) < 4096
+    assert 100 <= await unit.read(regs.UNIT_HELD_CYCLES) - held <= 140
+    assert 4 <= await unit.read(regs.UNIT_PC) < 4096
     assert len(unit.sent) == 1
     await unit.stop()
-    assert await unit.read(regs.RPU_HOST_ACTIVE_SLOTS) == 0
+    assert await unit.read(regs.UNIT_ACTIVE_SLOTS) == 0
     unit.entered, unit.sent, unit.freed = [], [], []
     await unit.boot("hang")
     unit.to_send.extend(unit.random_frame(length, 1) for length in (64, 65, 1514) * 20)
@@ -338,9 +338,9 @@ async def a_reset_waits_for_what_is_to_be_sent(dut: Any) -> None:
     await unit.step(300)
     assert len(unit.entered) == 3 and not unit.sent
     unit.setups.clear()
-    await unit.write(regs.RPU_HOST_RESET, 1)
+    await unit.write(regs.UNIT_RESET, 1)
     await unit.load("forward")
-    await unit.write(regs.RPU_HOST_RESET, 0)
+    await unit.write(regs.UNIT_RESET, 0)
     await unit.step(500)
     assert not unit.setups and not unit.freed
     unit.place_rate = 0.2

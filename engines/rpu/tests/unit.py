@@ -335,7 +335,7 @@ class Unit:
         """Loads firmware, lets it run and waits until it has declared its slots."""
         self.setups.clear()
         await self.load(firmware)
-        await self.write(regs.RPU_HOST_RESET, 0)
+        await self.write(regs.UNIT_RESET, 0)
         await self.until(lambda: bool(self.setups))
         assert self.setups == [(SLOTS, SLOT_BYTES - OFFSET)]
 
@@ -346,7 +346,7 @@ class Unit:
 
     async def stop(self) -> None:
         """Puts the core into reset and forgets what its slots held, as the dispatcher does."""
-        await self.write(regs.RPU_HOST_RESET, 1)
+        await self.write(regs.UNIT_RESET, 1)
         self.in_unit.clear()
         self.free_slots.clear()
 

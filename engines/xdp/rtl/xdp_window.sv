@@ -176,7 +176,7 @@ module xdp_window
   // ---- registers
   wire write = busy_q && we_q && region_q == Registers;
   always_ff @(posedge clk) begin
-    if (write && at(addr_q[7:2], XDP_HOST_RESET)) reset <= wdata_q[0];
+    if (write && at(addr_q[7:2], UNIT_RESET)) reset <= wdata_q[0];
     if (write && at(addr_q[7:2], XDP_HOST_BANK)) bank <= wdata_q[0];
     if (write && at(addr_q[7:2], XDP_HOST_BY_FLOW)) by_flow <= wdata_q[0];
     if (rst) begin
@@ -188,23 +188,23 @@ module xdp_window
 
   always_comb begin
     unique case (addr_q[7:2])
-      XDP_HOST_RESET[7:2]: register = 32'(reset);
+      UNIT_RESET[7:2]: register = 32'(reset);
       XDP_HOST_BANK[7:2]: register = 32'(bank);
       XDP_HOST_BY_FLOW[7:2]: register = 32'(by_flow);
       XDP_HOST_WORKING[7:2]: register = working;
-      XDP_HOST_ENGINE[7:2]: register = 32'h0070_6478;
-      XDP_HOST_UNIT_ID[7:2]: register = 32'(unit_id);
-      XDP_HOST_STATUS[7:2]: register = 32'(reset);
+      UNIT_ENGINE[7:2]: register = 32'h0070_6478;
+      UNIT_ID[7:2]: register = 32'(unit_id);
+      UNIT_STATUS[7:2]: register = 32'(reset);
       XDP_HOST_SHAPE[7:2]: register = {16'(MapBytes / 1024), 8'(Contexts), 8'(Lanes)};
-      XDP_HOST_ACTIVE_SLOTS[7:2]: register = 32'(used);
-      XDP_HOST_RX_FRAMES[7:2]: register = rx_frames_q;
-      XDP_HOST_RX_BYTES[7:2]: register = rx_bytes_q;
-      XDP_HOST_RX_STALLS[7:2]: register = rx_stalls_q;
-      XDP_HOST_TX_FRAMES[7:2]: register = tx_frames_q;
-      XDP_HOST_TX_BYTES[7:2]: register = tx_bytes_q;
-      XDP_HOST_TX_STALLS[7:2]: register = tx_stalls_q;
-      XDP_HOST_BLOCKED[7:2]: register = dropped_q;
-      XDP_HOST_REFUSED[7:2]: register = refused_q;
+      UNIT_ACTIVE_SLOTS[7:2]: register = 32'(used);
+      UNIT_RX_FRAMES[7:2]: register = rx_frames_q;
+      UNIT_RX_BYTES[7:2]: register = rx_bytes_q;
+      UNIT_RX_STALLS[7:2]: register = rx_stalls_q;
+      UNIT_TX_FRAMES[7:2]: register = tx_frames_q;
+      UNIT_TX_BYTES[7:2]: register = tx_bytes_q;
+      UNIT_TX_STALLS[7:2]: register = tx_stalls_q;
+      UNIT_BLOCKED[7:2]: register = dropped_q;
+      UNIT_REFUSED[7:2]: register = refused_q;
       XDP_HOST_ABORTED[7:2]: register = aborted_q;
       XDP_HOST_ROWS[7:2]: register = rows_q;
       XDP_HOST_WILD[7:2]: register = wild_q;

@@ -77,13 +77,15 @@ class Xdp(Unit):
         await self.start(2)
         await self.program(rows)
         await self.write(regs.XDP_HOST_BY_FLOW, int(by_flow))
-        await self.write(regs.XDP_HOST_RESET, 0)
+        await self.write(regs.UNIT_RESET, 0)
         await self.until(lambda: bool(self.setups))
         assert self.setups == [(BUFFERS, LONGEST)]
 
     async def counted(self, **counts: int) -> None:
         for name, value in counts.items():
-            assert await self.read(getattr(regs, f"XDP_HOST_{name.upper()}")) == value, name
+            shared = getattr(regs, f"UNIT_{name.upper()}", None)
+            register = getattr(regs, f"XDP_HOST_{name.upper()}") if shared is None else shared
+            assert await self.read(register) == value, name
 
     def entries(self) -> Counter[tuple[bytes, int, int]]:
         return Counter((frame.data, frame.src, frame.timestamp) for frame in self.entered)

@@ -57,6 +57,8 @@ pub struct Job<'a> {
 pub struct PartJob<'a> {
     /// Name of the group or block; empty when it is the only one and has none.
     pub name: &'a str,
+    /// Index of the group or block in the design.
+    pub index: usize,
     /// Its units; empty for a block.
     pub units: Range<u32>,
     /// The program's file.

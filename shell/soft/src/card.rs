@@ -3,9 +3,7 @@
 
 use std::{collections::VecDeque, fmt};
 
-use penstock_unit::{
-    Answer, Arrival, Block, Departure, Destination, HELD_LIMIT, Identity, Outside, Pause, Source, Unit, Word,
-};
+use penstock_unit::{Answer, Arrival, Block, Departure, Destination, HELD_LIMIT, Outside, Pause, Source, Unit, Word};
 
 use crate::{
     dispatch::{Decision, Dispatcher, Policy, Request},
@@ -318,18 +316,18 @@ fn from_tag(tag: u64, unit: u8) -> (Source, u64) {
 }
 
 impl Card {
-    /// A card of so many Ethernet ports (1..=4) and units (1..=32) after power-up: ports off, units in reset. `make` makes each unit.
+    /// A card of so many Ethernet ports (1..=4) and with these units (1..=32) after power-up: ports off, units in reset.
     ///
     /// # Panics
     /// When the card would have no port or unit, or more than it can have.
     #[must_use]
-    pub fn new(ports: u8, units: u8, make: impl FnMut(Identity) -> Box<dyn Unit>) -> Self {
+    pub fn new(ports: u8, units: Vec<Box<dyn Unit>>) -> Self {
         assert!((1..=4).contains(&ports), "a card has 1 to 4 ports, not {ports}");
-        assert!((1..=32).contains(&units), "a card has 1 to 32 units, not {units}");
+        assert!((1..=32).contains(&units.len()), "a card has 1 to 32 units, not {}", units.len());
         Self {
             ports,
-            units: (0..units).map(|unit| Identity { unit, units, ports }).map(make).collect(),
-            dispatcher: Dispatcher::new(units.into()),
+            dispatcher: Dispatcher::new(units.len()),
+            units,
             streams: Default::default(),
             host: Default::default(),
             outside: Yard::default(),
@@ -614,6 +612,13 @@ impl Card {
     /// An inline block, for the driver of its engine.
     pub fn block_mut(&mut self, block: usize) -> Option<&mut dyn Block> {
         self.inline.as_mut()?.blocks.get_mut(block).map(Box::as_mut)
+    }
+
+    /// Puts a block into the place of another one, whose counters go on.
+    pub fn set_block(&mut self, block: usize, to: Box<dyn Block>) {
+        if let Some(place) = self.inline.as_mut().and_then(|inline| inline.blocks.get_mut(block)) {
+            *place = to;
+        }
     }
 
     /// Counters of the inline blocks, in their order.

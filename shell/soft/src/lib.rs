@@ -4,10 +4,10 @@
 //!
 //! ```no_run
 //! use penstock_shell::{Card, Source};
-//! # fn make(identity: penstock_unit::Identity) -> Box<dyn penstock_unit::Unit> { unimplemented!() }
+//! # fn units() -> Vec<Box<dyn penstock_unit::Unit>> { unimplemented!() }
 //!
-//! // Two ports and 16 units, each made by its engine.
-//! let mut card = Card::new(2, 16, make);
+//! // Two ports, and units that their engines have made.
+//! let mut card = Card::new(2, units());
 //! // Load programs and bring the card up through `write`, as on hardware; then:
 //! card.push(Source::Ethernet(0), &[0; 60])?;
 //! for frame in card.poll() {

@@ -170,11 +170,11 @@ impl Card {
         let mut written = targets != 0;
         for unit in each_bit(targets) {
             written &= self.units[usize::from(unit)].host_write(offset, value);
-            if offset == regs::RPU_HOST_RESET && value & 1 == 0 {
+            if offset == regs::UNIT_RESET && value & 1 == 0 {
                 self.revive(unit);
             }
             // Only registers can give a unit something to do.
-            if offset <= regs::RPU_HOST_DEBUG_IN_H || matches!(offset, regs::RPU_HOST_HALT | regs::RPU_HOST_STEP) {
+            if offset <= regs::UNIT_DEBUG_IN_H || matches!(offset, regs::UNIT_HALT | regs::UNIT_STEP) {
                 self.wake(unit);
             }
         }

@@ -165,7 +165,7 @@ fn units_make_frames_beside_those_they_forward() {
     let mut card = card(2, 2, ROUND_ROBIN, &firmware);
     assert!(collect(&mut card).is_empty());
     card.write(regs::CARD_UNIT_WRITE_MASK, 3).unwrap();
-    card.write(WINDOW + regs::RPU_HOST_DEBUG_IN_L, 1).unwrap();
+    card.write(WINDOW + regs::UNIT_DEBUG_IN_L, 1).unwrap();
     for number in 0..500 {
         card.push(Source::Ethernet(number as u8 & 1), &[number as u8; 100]).unwrap();
     }
@@ -193,9 +193,9 @@ fn units_make_frames_beside_those_they_forward() {
     assert_eq!(card.finish(), 0);
     assert!(card.faults().is_empty() && card.lost() == 0);
     for unit in 0..2 {
-        assert_eq!(u64::from(unit_read(&mut card, unit, regs::RPU_HOST_GENERATED)), COUNT);
-        assert_eq!(u64::from(unit_read(&mut card, unit, regs::RPU_HOST_TX_FRAMES)), COUNT + 250);
-        assert_eq!(unit_read(&mut card, unit, regs::RPU_HOST_RX_FRAMES), 250);
+        assert_eq!(u64::from(unit_read(&mut card, unit, regs::UNIT_GENERATED)), COUNT);
+        assert_eq!(u64::from(unit_read(&mut card, unit, regs::UNIT_TX_FRAMES)), COUNT + 250);
+        assert_eq!(unit_read(&mut card, unit, regs::UNIT_RX_FRAMES), 250);
     }
     let out = [0, 1, 4].map(|stream| stream_read(&mut card, stream, regs::CARD_STREAM_TX_FRAMES));
     assert_eq!(out, [20_250, 20_250, 20_000]);
@@ -283,7 +283,7 @@ fn both_firewalls_drop_what_the_list_says() {
             .collect();
         passed.sort_unstable();
         assert_eq!(passed, expected, "{name}");
-        let blocked: u32 = (0..16).map(|unit| unit_read(&mut card, unit, regs::RPU_HOST_BLOCKED)).sum();
+        let blocked: u32 = (0..16).map(|unit| unit_read(&mut card, unit, regs::UNIT_BLOCKED)).sum();
         assert_eq!(blocked as usize, 2000 - expected.len());
     }
 }
@@ -348,9 +348,9 @@ fn a_unit_starts_anew_after_reset_and_flush() {
     card.push(Source::Ethernet(0), &[1; 60]).unwrap();
     assert!(card.poll().is_empty());
     assert_eq!(card.lost(), 2);
-    card.write(WINDOW + regs::RPU_HOST_RESET, 1).unwrap();
+    card.write(WINDOW + regs::UNIT_RESET, 1).unwrap();
     card.write(regs::CARD_UNIT_FLUSH, 1).unwrap();
-    card.write(WINDOW + regs::RPU_HOST_RESET, 0).unwrap();
+    card.write(WINDOW + regs::UNIT_RESET, 0).unwrap();
     card.push(Source::Ethernet(0), &[1; 60]).unwrap();
     assert_eq!(card.poll().len(), 1);
     assert_eq!(card.lost(), 2);
@@ -370,8 +370,8 @@ fn wrong_programs_are_caught_and_go_on() {
             card.push(Source::Ethernet(0), &[0; 60]).unwrap();
         }
         assert_eq!(card.poll().len(), sent, "{name}");
-        assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_REFUSED), refused, "{name}");
-        assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_ERRORS), error, "{name}");
+        assert_eq!(unit_read(&mut card, 0, regs::UNIT_REFUSED), refused, "{name}");
+        assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERRORS), error, "{name}");
         // What erred last is a store of a word: sw.
         let at = unit_read(&mut card, 0, pc) as usize;
         let instruction = u32::from_le_bytes(firmware.imem[at..at + 4].try_into().unwrap());
@@ -379,7 +379,7 @@ fn wrong_programs_are_caught_and_go_on() {
         card.finish();
         assert!(card.faults().is_empty(), "{name}");
         if name == "bad/wild.c" {
-            assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_ERROR_ADDR), 0x0F00_0040);
+            assert_eq!(unit_read(&mut card, 0, regs::UNIT_ERROR_ADDR), 0x0F00_0040);
         }
     }
 }
@@ -387,7 +387,7 @@ fn wrong_programs_are_caught_and_go_on() {
 #[test]
 fn time_that_the_host_tells_of_rings_timers() {
     let mut card = card(2, 1, ROUND_ROBIN, &program("timer.c"));
-    card.write(WINDOW + regs::RPU_HOST_DEBUG_IN_L, 10_000).unwrap();
+    card.write(WINDOW + regs::UNIT_DEBUG_IN_L, 10_000).unwrap();
     card.push(Source::Ethernet(0), &[0; 60]).unwrap();
     card.poll();
     let set = card.until_timer().unwrap();
@@ -396,17 +396,17 @@ fn time_that_the_host_tells_of_rings_timers() {
     for cycles in [9_000, 2_000, 8_000, 2_000, 45_000, 5_000] {
         card.pass(cycles);
         card.poll();
-        rings.push(unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_L));
+        rings.push(unit_read(&mut card, 0, regs::UNIT_DEBUG_OUT_L));
     }
     // Those that were missed are one.
     assert_eq!(rings, [0, 1, 1, 2, 3, 4]);
     // Nobody waits for the timer of a core that does not run: it is due for as long as that lasts.
-    card.write(WINDOW + regs::RPU_HOST_HALT, 1).unwrap();
+    card.write(WINDOW + regs::UNIT_HALT, 1).unwrap();
     card.pass(50_000);
     assert_eq!(card.until_timer(), None);
-    card.write(WINDOW + regs::RPU_HOST_HALT, 0).unwrap();
+    card.write(WINDOW + regs::UNIT_HALT, 0).unwrap();
     card.poll();
-    assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_L), 5);
+    assert_eq!(unit_read(&mut card, 0, regs::UNIT_DEBUG_OUT_L), 5);
     assert!(card.until_timer().is_some_and(|cycles| cycles > 0));
 }
 
@@ -417,9 +417,9 @@ fn an_illegal_instruction_stops_the_unit_and_says_where() {
     card.push(Source::Ethernet(0), &[0; 60]).unwrap();
     card.poll();
     assert_eq!(card.faults().len(), 1);
-    let pc = unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_L);
+    let pc = unit_read(&mut card, 0, regs::UNIT_DEBUG_OUT_L);
     assert!(firmware.locate(pc).unwrap().starts_with("illegal.c:9"), "{:?}", firmware.locate(pc));
-    assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_DEBUG_OUT_H), 2);
+    assert_eq!(unit_read(&mut card, 0, regs::UNIT_DEBUG_OUT_H), 2);
 }
 
 #[test]
@@ -468,10 +468,10 @@ fn registers_say_what_the_card_is() {
     assert_eq!(card.read(regs::CARD_POLICY).unwrap(), LEAST_LOADED);
     assert_eq!(card.read(regs::CARD_UNIT_ENABLE).unwrap(), 0b11111);
     assert_eq!(card.read(regs::CARD_RETA + 4 * 7).unwrap(), 2);
-    assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_UNIT_ID), 4);
-    assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_ENGINE), u32::from_le_bytes(*b"rpu\0"));
+    assert_eq!(unit_read(&mut card, 4, regs::UNIT_ID), 4);
+    assert_eq!(unit_read(&mut card, 4, regs::UNIT_ENGINE), u32::from_le_bytes(*b"rpu\0"));
     assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_ACCEL), 1);
-    assert_eq!(unit_read(&mut card, 0, regs::RPU_HOST_STATUS), 0);
+    assert_eq!(unit_read(&mut card, 0, regs::UNIT_STATUS), 0);
     // The other way round than it was written: first instruction of the program, table word.
     assert_eq!(unit_read(&mut card, 3, 0x0200_0000) & 0x7F, 0x6F);
     assert_eq!(unit_read(&mut card, 3, 0x0300_0000), u32::MAX);

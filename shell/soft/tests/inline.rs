@@ -134,7 +134,7 @@ fn a_frame_that_is_offered_again_is_not_taken_twice() {
     let mut card = with_chain(card(2, 1, FLOW_HASH, &main_of(body)), text);
     assert_eq!(left(&mut card).len(), 0);
     card.write(regs::CARD_UNIT_WRITE_MASK, 1).unwrap();
-    card.write(common::WINDOW + regs::RPU_HOST_HALT, 1).unwrap();
+    card.write(common::WINDOW + regs::UNIT_HALT, 1).unwrap();
     let mut waiting = 0;
     while card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap() {
         waiting += 1;
@@ -143,8 +143,8 @@ fn a_frame_that_is_offered_again_is_not_taken_twice() {
     assert!(!card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap());
     // One of another port comes in between.
     assert!(!card.offer(Source::Ethernet(1), &udp(100, 80)).unwrap());
-    assert_eq!((left(&mut card).len(), unit_read(&mut card, 0, regs::RPU_HOST_HALTED)), (0, 1));
-    card.write(common::WINDOW + regs::RPU_HOST_HALT, 0).unwrap();
+    assert_eq!((left(&mut card).len(), unit_read(&mut card, 0, regs::UNIT_HALTED)), (0, 1));
+    card.write(common::WINDOW + regs::UNIT_HALT, 0).unwrap();
     assert_eq!(left(&mut card).len(), usize::from(waiting));
     assert!(card.offer(Source::Ethernet(1), &udp(100, 80)).unwrap());
     assert!(card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap());

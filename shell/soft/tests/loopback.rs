@@ -234,9 +234,9 @@ fn a_unit_that_is_flushed_loses_what_is_on_its_way() {
     for _ in 0..6 {
         push(&mut card, UNIT + 1, 60);
     }
-    card.write(WINDOW + regs::RPU_HOST_RESET, 1).unwrap();
+    card.write(WINDOW + regs::UNIT_RESET, 1).unwrap();
     card.write(regs::CARD_UNIT_FLUSH, 0b11).unwrap();
-    card.write(WINDOW + regs::RPU_HOST_RESET, 0).unwrap();
+    card.write(WINDOW + regs::UNIT_RESET, 0).unwrap();
     assert_eq!([0, 1].map(|unit| free_slots(&mut card, unit)), [4, 4]);
     assert_eq!(card.lost(), 6);
     push(&mut card, 1, 60);

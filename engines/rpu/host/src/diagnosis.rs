@@ -27,8 +27,8 @@ pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Resu
     match driver.firmware(unit).and_then(|firmware| firmware.function(pc)) {
         Some("main_returned") => Ok(Some("main returned; it must take frames in a loop without end".to_owned())),
         Some("fault_handler") => {
-            let from = read_unit(bus, unit, regs::RPU_HOST_DEBUG_OUT_L)?;
-            let cause = read_unit(bus, unit, regs::RPU_HOST_DEBUG_OUT_H)?;
+            let from = read_unit(bus, unit, regs::UNIT_DEBUG_OUT_L)?;
+            let cause = read_unit(bus, unit, regs::UNIT_DEBUG_OUT_H)?;
             let exception = EXCEPTIONS.iter().find(|(code, _)| *code == cause && from >= FIRST_PC);
             let place = driver.locate(unit, from).map_or(String::new(), |place| format!(" ({place})"));
             Ok(exception.map(|(_, name)| format!("{name}, pc=0x{from:x}{place}")))
@@ -47,7 +47,7 @@ pub fn waits_at(firmware: &Firmware, bus: &mut dyn Bus, unit: u32, pc: u32) -> R
     }
     for cycles in LOOKS {
         bus.pass(cycles)?;
-        if read_unit(bus, unit, regs::RPU_HOST_PC)? != pc {
+        if read_unit(bus, unit, regs::UNIT_PC)? != pc {
             return Ok(None);
         }
     }

@@ -57,7 +57,7 @@ pub fn explain(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, flags: u32) -> 
 fn sentence(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, error: &Error) -> Result<String, CardError> {
     let mut text = error.name.to_owned();
     if error.bit == WILD_ADDRESS {
-        text += &format!(" 0x{:x}", read_unit(bus, unit, regs::RPU_HOST_ERROR_ADDR)?);
+        text += &format!(" 0x{:x}", read_unit(bus, unit, regs::UNIT_ERROR_ADDR)?);
     }
     if let Some(register) = error.pc {
         let pc = read_unit(bus, unit, register)?;

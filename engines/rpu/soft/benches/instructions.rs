@@ -34,7 +34,7 @@ fn main() {
     for (word, offset) in firmware.imem.chunks_exact(4).zip((0..).step_by(4)) {
         unit.host_write(0x0200_0000 + offset, u32::from_le_bytes(word.try_into().unwrap()));
     }
-    unit.host_write(regs::RPU_HOST_RESET, 0);
+    unit.host_write(regs::UNIT_RESET, 0);
     for _ in 0..3 {
         let start = seconds();
         unit.run(&mut Nothing, 200_000_000);

@@ -51,7 +51,7 @@ impl Machine {
     /// Runs `words`; gives x1..x15 afterwards.
     fn run(&mut self, words: &[u32], before: &[u32]) -> Vec<u32> {
         let unit = &mut self.0;
-        unit.host_write(regs::RPU_HOST_RESET, 1);
+        unit.host_write(regs::UNIT_RESET, 1);
         let mut at = IMEM + CODE;
         let mut emit = |unit: &mut Unit, word| {
             unit.host_write(at, word);
@@ -68,7 +68,7 @@ impl Machine {
         for (register, &value) in (1..).zip(before) {
             unit.host_write(DMEM + BEFORE + 4 * register, value);
         }
-        unit.host_write(regs::RPU_HOST_RESET, 0);
+        unit.host_write(regs::UNIT_RESET, 0);
         unit.run(&mut Nothing, 1000);
         (1..16).map(|register| unit.host_read(DMEM + AFTER + 4 * register).unwrap()).collect()
     }

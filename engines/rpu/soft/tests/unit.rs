@@ -49,7 +49,7 @@ fn start(path: &str) -> Unit {
             unit.host_write(base + offset, u32::from_le_bytes(word.try_into().unwrap()));
         }
     }
-    unit.host_write(regs::RPU_HOST_RESET, 0);
+    unit.host_write(regs::UNIT_RESET, 0);
     unit
 }
 
@@ -71,7 +71,7 @@ fn rosebuds_hash_in_front_of_a_frame() {
         assert_eq!(departure.destination, Destination::Ethernet(0));
         assert_eq!(bytes, [&hash.to_le_bytes()[..], &frame].concat());
     }
-    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 0);
+    assert_eq!(unit.host_read(regs::UNIT_ERRORS).unwrap(), 0);
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn all_widths_of_loads_and_stores_agree() {
         let expected: Vec<u8> = frame.iter().map(|byte| byte.wrapping_add(1)).collect();
         let (departure, bytes) = notes.sent.pop().unwrap();
         assert_eq!((departure.destination, bytes), (Destination::Ethernet(0), expected));
-        assert_eq!(unit.host_read(regs::RPU_HOST_DEBUG_OUT_L).unwrap(), 0, "a wrong load");
+        assert_eq!(unit.host_read(regs::UNIT_DEBUG_OUT_L).unwrap(), 0, "a wrong load");
     }
-    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 0);
+    assert_eq!(unit.host_read(regs::UNIT_ERRORS).unwrap(), 0);
 }
 
 #[test]
@@ -125,16 +125,16 @@ fn interrupts_come_when_the_mask_lets_them() {
     for mask in [0x0, 0x1, 0x2, 0x10, 0x33, 0xFFFF] {
         let mut unit = start("soft/tests/firmware/interrupts.c");
         let mut notes = Notes::default();
-        unit.host_write(regs::RPU_HOST_DEBUG_IN_L, mask);
+        unit.host_write(regs::UNIT_DEBUG_IN_L, mask);
         // What it counts stands in the broadcast region.
         while matches!(unit.run(&mut notes, 1000), Pause::Limit | Pause::Listening) {}
         for round in 0..40 {
             // The second one raises its interrupt when the first one is taken.
             unit.receive(1 + 2 * (round % 16), Arrival::default(), &[0; 60]);
             unit.receive(2 + 2 * (round % 16), Arrival::default(), &[0; 60]);
-            unit.host_write(regs::RPU_HOST_POKE, 1);
+            unit.host_write(regs::UNIT_POKE, 1);
             if round % 4 == 0 {
-                unit.host_write(regs::RPU_HOST_EVICT, 1);
+                unit.host_write(regs::UNIT_EVICT, 1);
             }
             while matches!(unit.run(&mut notes, 1000), Pause::Polling | Pause::Listening) && unit.active_slots() != 0 {}
             for _ in 0..100 {
@@ -159,8 +159,8 @@ fn interrupts_come_when_the_mask_lets_them() {
                 assert_eq!(counted, times, "mask {mask:#x}, bit {bit}");
             }
         }
-        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 0);
-        assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 0);
+        assert_eq!(unit.host_read(regs::UNIT_STATUS).unwrap(), 0);
+        assert_eq!(unit.host_read(regs::UNIT_ERRORS).unwrap(), 0);
     }
 }
 
@@ -169,13 +169,13 @@ fn the_kits_handler_answers_an_evict() {
     let mut unit = start("programs/forward_compat.c");
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 0);
-    unit.host_write(regs::RPU_HOST_POKE, 1);
+    assert_eq!(unit.host_read(regs::UNIT_STATUS).unwrap(), 0);
+    unit.host_write(regs::UNIT_POKE, 1);
     unit.run(&mut notes, 10_000);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 0);
-    unit.host_write(regs::RPU_HOST_EVICT, 1);
+    assert_eq!(unit.host_read(regs::UNIT_STATUS).unwrap(), 0);
+    unit.host_write(regs::UNIT_EVICT, 1);
     unit.run(&mut notes, 10_000);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 2);
+    assert_eq!(unit.host_read(regs::UNIT_STATUS).unwrap(), 2);
 }
 
 #[test]
@@ -184,12 +184,12 @@ fn a_recv_that_waits_gives_way_to_interrupts() {
     let mut notes = Notes::default();
     assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
     let at = unit.pc();
-    for (register, status) in [(regs::RPU_HOST_POKE, 0), (regs::RPU_HOST_EVICT, 2)] {
+    for (register, status) in [(regs::UNIT_POKE, 0), (regs::UNIT_EVICT, 2)] {
         let before = unit.instructions();
         unit.host_write(register, 1);
         assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
         assert!(unit.instructions() > before, "the handler has run");
-        assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), status);
+        assert_eq!(unit.host_read(regs::UNIT_STATUS).unwrap(), status);
         assert_eq!(unit.pc(), at, "the load comes again");
     }
     let frame: Vec<u8> = (0..60).collect();
@@ -219,7 +219,7 @@ fn frames_lie_where_the_program_has_declared() {
                 let copied = i >= 4 && i < 4 + length.min(128);
                 assert_eq!(byte(&mut unit, header - 4 + i as u32), if copied { frame[i - 4] } else { before });
             }
-            assert_eq!(unit.host_read(regs::RPU_HOST_ACTIVE_SLOTS).unwrap(), 1 << (slot - 1));
+            assert_eq!(unit.host_read(regs::UNIT_ACTIVE_SLOTS).unwrap(), 1 << (slot - 1));
             unit.run(&mut notes, 1000);
             let (departure, bytes) = notes.sent.pop().unwrap();
             assert_eq!((departure.destination, bytes), (Destination::Ethernet(1), frame));
@@ -238,11 +238,11 @@ fn a_unit_in_reset_does_nothing_and_forgets() {
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
     unit.receive(3, Arrival::default(), &[0; 60]);
-    unit.host_write(regs::RPU_HOST_RESET, 1);
+    unit.host_write(regs::UNIT_RESET, 1);
     assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
     assert!(notes.sent.is_empty() && unit.active_slots() == 0);
-    assert_eq!(unit.host_read(regs::RPU_HOST_STATUS).unwrap(), 1);
-    unit.host_write(regs::RPU_HOST_RESET, 0);
+    assert_eq!(unit.host_read(regs::UNIT_STATUS).unwrap(), 1);
+    unit.host_write(regs::UNIT_RESET, 0);
     notes.declared = None;
     unit.run(&mut notes, 10_000);
     assert!(notes.declared.is_some());
@@ -252,13 +252,13 @@ fn a_unit_in_reset_does_nothing_and_forgets() {
 fn rosebuds_functions_do_what_their_names_say() {
     let mut unit = start("soft/tests/firmware/compat.c");
     let mut notes = Notes::default();
-    unit.host_write(regs::RPU_HOST_DEBUG_IN_L, 77);
+    unit.host_write(regs::UNIT_DEBUG_IN_L, 77);
     unit.run(&mut notes, 10_000);
     assert_eq!(notes.declared, Some((16, 16_374)));
     let values: Vec<u32> = (0..12).map(|i| unit.host_read(RESULTS + 4 * i).unwrap()).collect();
     let (mib, kib) = (1 << 20, 1 << 10);
     assert_eq!(values, [5, 64 * kib, 32 * kib, mib, 8 * kib, 32, 1, mib, 0, 0, 0, 77]);
-    assert_eq!(unit.host_read(regs::RPU_HOST_DEBUG_OUT_L).unwrap(), 0x0D0E_0B06);
+    assert_eq!(unit.host_read(regs::UNIT_DEBUG_OUT_L).unwrap(), 0x0D0E_0B06);
 
     // Order of the frame's first byte, where it goes, and what of it.
     let frame: Vec<u8> = (0..60).collect();
@@ -295,5 +295,5 @@ fn rosebuds_functions_do_what_their_names_say() {
         assert_eq!(unit.counters().refused, refused);
     }
     assert_eq!(unit.counters().blocked, 1); // the one that pkt_done_msg gave back
-    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 1 << 9 | 1 << 10);
+    assert_eq!(unit.host_read(regs::UNIT_ERRORS).unwrap(), 1 << 9 | 1 << 10);
 }

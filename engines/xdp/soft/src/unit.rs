@@ -196,17 +196,17 @@ impl penstock_unit::Unit for Unit {
     fn host_read(&self, offset: u32) -> Option<u32> {
         let Counters { rx_frames, rx_bytes, tx_frames, tx_bytes, blocked, refused, .. } = self.counters;
         (offset < REGISTER_BYTES).then(|| match offset & !3 {
-            regs::XDP_HOST_RESET | regs::XDP_HOST_STATUS => u32::from(self.reset),
+            regs::UNIT_RESET | regs::UNIT_STATUS => u32::from(self.reset),
             regs::XDP_HOST_BY_FLOW => u32::from(self.by_flow),
-            regs::XDP_HOST_ENGINE => ENGINE,
-            regs::XDP_HOST_UNIT_ID => self.identity.unit.into(),
-            regs::XDP_HOST_ACTIVE_SLOTS => self.active_slots(),
-            regs::XDP_HOST_RX_FRAMES => rx_frames as u32,
-            regs::XDP_HOST_RX_BYTES => rx_bytes as u32,
-            regs::XDP_HOST_TX_FRAMES => tx_frames as u32,
-            regs::XDP_HOST_TX_BYTES => tx_bytes as u32,
-            regs::XDP_HOST_BLOCKED => blocked as u32,
-            regs::XDP_HOST_REFUSED => refused as u32,
+            regs::UNIT_ENGINE => ENGINE,
+            regs::UNIT_ID => self.identity.unit.into(),
+            regs::UNIT_ACTIVE_SLOTS => self.active_slots(),
+            regs::UNIT_RX_FRAMES => rx_frames as u32,
+            regs::UNIT_RX_BYTES => rx_bytes as u32,
+            regs::UNIT_TX_FRAMES => tx_frames as u32,
+            regs::UNIT_TX_BYTES => tx_bytes as u32,
+            regs::UNIT_BLOCKED => blocked as u32,
+            regs::UNIT_REFUSED => refused as u32,
             regs::XDP_HOST_ABORTED => self.aborted as u32,
             // Nothing ever stalls here, there are no banks, and no rows. Places without a register read as 0.
             _ => 0,
@@ -215,7 +215,7 @@ impl penstock_unit::Unit for Unit {
 
     fn host_write(&mut self, offset: u32, value: u32) -> bool {
         match offset & !3 {
-            regs::XDP_HOST_RESET => {
+            regs::UNIT_RESET => {
                 self.reset = value & 1 != 0;
                 if self.reset {
                     self.declared = false;

@@ -38,7 +38,7 @@ fn start(notes: &mut Notes) -> Unit {
     unit.load(Loaded::new(0, engine, program));
     unit.run(notes);
     assert!(notes.declared.is_empty(), "in reset");
-    assert!(unit.host_write(regs::XDP_HOST_RESET, 0) && unit.host_write(regs::XDP_HOST_BY_FLOW, 1));
+    assert!(unit.host_write(regs::UNIT_RESET, 0) && unit.host_write(regs::XDP_HOST_BY_FLOW, 1));
     unit.run(notes);
     unit.run(notes);
     assert_eq!(notes.declared, [(32, 3520)]);
@@ -77,21 +77,21 @@ fn verdicts_lead_where_they_say() {
         // Bits 7 to 10 of the hash are the context, those below are not its business.
         let hash = u32::from(slot % 16) << 7 | 0x7F | 0xFFFF_F800;
         unit.receive(slot, Arrival { port, hash, ..Arrival::default() }, &bytes);
-        assert_eq!(counter(&unit, regs::XDP_HOST_ACTIVE_SLOTS), 1 << (slot - 1));
+        assert_eq!(counter(&unit, regs::UNIT_ACTIVE_SLOTS), 1 << (slot - 1));
         unit.run(&mut notes);
         assert_eq!(notes.freed.pop(), Some(slot));
         let mut seen = bytes;
         (seen[2], seen[3]) = (3 * 16 + slot % 16, ifindex);
         assert_eq!(notes.sent.pop(), expected.map(|to| (to, seen.to_vec())), "port {port}, verdict {verdict}");
     }
-    assert!(notes.freed.is_empty() && counter(&unit, regs::XDP_HOST_ACTIVE_SLOTS) == 0);
+    assert!(notes.freed.is_empty() && counter(&unit, regs::UNIT_ACTIVE_SLOTS) == 0);
     let counters = [
-        (regs::XDP_HOST_RX_FRAMES, 14),
-        (regs::XDP_HOST_RX_BYTES, 14 * 9),
-        (regs::XDP_HOST_TX_FRAMES, 8),
-        (regs::XDP_HOST_TX_BYTES, 8 * 9),
-        (regs::XDP_HOST_BLOCKED, 1),
-        (regs::XDP_HOST_REFUSED, 3),
+        (regs::UNIT_RX_FRAMES, 14),
+        (regs::UNIT_RX_BYTES, 14 * 9),
+        (regs::UNIT_TX_FRAMES, 8),
+        (regs::UNIT_TX_BYTES, 8 * 9),
+        (regs::UNIT_BLOCKED, 1),
+        (regs::UNIT_REFUSED, 3),
         (regs::XDP_HOST_ABORTED, 2),
     ];
     for (register, count) in counters {
@@ -104,10 +104,10 @@ fn a_reset_forgets_frames_and_slots() {
     let mut notes = Notes::default();
     let mut unit = start(&mut notes);
     unit.receive(1, Arrival::default(), &[3; 60]);
-    assert!(unit.host_write(regs::XDP_HOST_RESET, 1));
+    assert!(unit.host_write(regs::UNIT_RESET, 1));
     unit.run(&mut notes);
     assert!(notes.sent.is_empty() && unit.active_slots() == 0);
-    unit.host_write(regs::XDP_HOST_RESET, 0);
+    unit.host_write(regs::UNIT_RESET, 0);
     unit.run(&mut notes);
     assert_eq!(notes.declared.len(), 2);
     assert!(!unit.host_write(0x100, 0) && unit.host_read(0x100).is_none(), "there are registers only");

@@ -69,7 +69,7 @@ pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, l
     card.write(regs::CARD_POLICY, policy).unwrap();
     card.write(regs::CARD_UNIT_ENABLE, all).unwrap();
     card.write(regs::CARD_PORT_ENABLE, 0xF).unwrap();
-    card.write(WINDOW + regs::RPU_HOST_RESET, 0).unwrap();
+    card.write(WINDOW + regs::UNIT_RESET, 0).unwrap();
     card
 }
 
