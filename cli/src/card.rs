@@ -37,7 +37,7 @@ pub enum CardError {
     #[error(transparent)]
     File(#[from] FileError),
     #[error(
-        "{map} has {values} values, and --dump-maps writes {} of an array at most; give it fewer entries in [units.entries] of the design, or leave --dump-maps out and look at single ones: `penstock up`, `ctl map get`",
+        "{map} has {values} values, and --dump-maps writes {} of an array at most; give it fewer entries in [units.xdp.entries] of the design, or leave --dump-maps out and look at single ones: `penstock up`, `ctl map get`",
         LARGEST
     )]
     Large { map: String, values: u64 },

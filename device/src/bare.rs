@@ -88,7 +88,7 @@ impl Bare {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, BareError> {
         let text = format!(
-            "[card]\nname = \"bare\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n[[units]]\nengine = \"xdp\"\ncount = 1\nlanes = {}\n\
+            "[card]\nname = \"bare\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n[[units]]\nengine = \"xdp\"\ncount = 1\nxdp.lanes = {}\n\
              program = \"drop.c\"\n",
             lanes.count()
         );

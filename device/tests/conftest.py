@@ -34,9 +34,9 @@ def make_design(tmp_path: Path) -> DesignMaker:
         lines += ["[[units]]", f'engine = "{engine}"', f"count = {units}", f'program = "{program}"']
         lines += [f"{key} = {value!r}" for key, value in keys.items()]
         if engine == "rpu":
-            lines += [f"accelerators = {list(accelerators)}"]
+            lines += [f"rpu.accelerators = {list(accelerators)}"]
         if tables:
-            lines += ["[units.tables]", *(f'{name} = "{table}"' for name, table in tables.items())]
+            lines += ["[units.rpu.tables]", *(f'{name} = "{table}"' for name, table in tables.items())]
         path.write_text("\n".join(lines) + "\n")
         return path
 

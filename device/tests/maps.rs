@@ -106,7 +106,7 @@ fn a_design_says_what_a_program_begins_with() {
     let root = Root::find().unwrap();
     let file = std::env::temp_dir().join(format!("penstock-recent-{}.json", std::process::id()));
     std::fs::write(&file, r#"[["192.0.2.1", 7], {"key": "192.0.2.2", "value": 8}]"#).unwrap();
-    let more = format!("[units.constants]\nmark = 0xBEEF\n[units.maps]\nrecent = {file:?}\n");
+    let more = format!("[units.xdp.constants]\nmark = 0xBEEF\n[units.xdp.maps]\nrecent = {file:?}\n");
     let design = with(&root, &more);
     let image = Image::of(&root, &design).unwrap();
     for target in [Target::Soft, Target::Rtl] {
@@ -126,10 +126,10 @@ fn a_design_says_what_a_program_begins_with() {
     std::fs::write(&file, r#"[["192.0.2.1", 65536]]"#).unwrap();
     for (more, told) in [
         (more.as_str(), "entry 1: value of recent: 65536 does not fit"),
-        ("[units.constants]\nmarks = 1", "[units.constants] names the constant marks, which "),
-        ("[units.constants]\nmark = -1", "maps.c: constant mark: -1 does not fit"),
-        ("[units.maps]\nrecents = \"none.json\"", "[units.maps] names the map recents, which "),
-        ("[units.maps]\nrecent = \"none.json\"", "none.json: "),
+        ("[units.xdp.constants]\nmarks = 1", "[units.xdp.constants] names the constant marks, which "),
+        ("[units.xdp.constants]\nmark = -1", "maps.c: constant mark: -1 does not fit"),
+        ("[units.xdp.maps]\nrecents = \"none.json\"", "[units.xdp.maps] names the map recents, which "),
+        ("[units.xdp.maps]\nrecent = \"none.json\"", "none.json: "),
     ] {
         let error = Image::of(&root, &with(&root, more)).unwrap_err().to_string();
         assert!(error.contains(told), "{told}: {error}");

@@ -62,7 +62,7 @@ impl Folder {
         std::fs::write(self.0.join(format!("{mark}.c")), text.replace("MARK", &mark.to_string())).unwrap();
         std::fs::write(self.0.join(format!("{mark}.json")), format!("[[3, {note}]]")).unwrap();
         let mut design = DESIGN.to_owned();
-        write!(design, "program = \"{mark}.c\"\n[units.maps]\n{notes} = \"{mark}.json\"\n").unwrap();
+        write!(design, "program = \"{mark}.c\"\n[units.xdp.maps]\n{notes} = \"{mark}.json\"\n").unwrap();
         let design = Design::parse(&self.0.join("marks.toml"), &design).unwrap();
         let image = Image::of(&Root::find().unwrap(), &design).unwrap();
         (design, image)

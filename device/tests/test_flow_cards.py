@@ -42,7 +42,7 @@ def design_of(folder: Path, text: str) -> tuple[Path, int]:
     (folder / "rest.efsm").write_text("".join(NOTHING.format(n) for n in range(room - elements)))
     blocks = ["program", "rest"][: 1 + (room > elements)]
     lines = [f'[card]\nname = "test"\nports = {ports}']
-    lines += [f'[[inline]]\nname = "{b}"\nengine = "flow"\nprogram = "{b}.efsm"\ncontexts = {contexts}' for b in blocks]
+    lines += [f'[[inline]]\nname = "{b}"\nengine = "flow"\nprogram = "{b}.efsm"\nflow.contexts = {contexts}' for b in blocks]
     lines += [f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"']
     design = folder / "card.toml"
     design.write_text("\n".join(lines) + "\n")
@@ -113,7 +113,7 @@ def attacked() -> Iterable[tuple[int, int, Packet, bool]]:
 def small(design: Path, folder: Path) -> Path:
     """A copy of a design with tables of the size of the other cards here."""
     text = re.sub(r"contexts = .*\n", "", design.read_text())
-    text = text.replace("[[inline]]\n", f"[[inline]]\ncontexts = {LARGE[2]}\n").replace('"../', f'"{ROOT}/')
+    text = text.replace("[[inline]]\n", f"[[inline]]\nflow.contexts = {LARGE[2]}\n").replace('"../', f'"{ROOT}/')
     text = text.replace(f"{PROGRAMS}/syn_flood.efsm", "syn_flood.efsm")
     program = (PROGRAMS / "syn_flood.efsm").read_text()
     (folder / "syn_flood.efsm").write_text(re.sub(r"table \d+", f"table {LARGE[2]}", program))

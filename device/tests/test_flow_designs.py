@@ -92,7 +92,7 @@ def with_inline(design: Path, **programs: str) -> Path:
     for name, program in programs.items():
         path = design.parent / f"{name}.efsm"
         path.write_text(program)
-        text += f'[[inline]]\nname = "{name}"\nengine = "flow"\nprogram = "{path.name}"\ncontexts = 4\n'
+        text += f'[[inline]]\nname = "{name}"\nengine = "flow"\nprogram = "{path.name}"\nflow.contexts = 4\n'
     design.write_text(text)
     return design
 

@@ -218,7 +218,7 @@ name = "lists"
 engine = "rpu"
 count = 2
 program = "lists.c"
-accelerators = ["ip_prefix"]
+rpu.accelerators = ["ip_prefix"]
 """
 
 

@@ -326,7 +326,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
         (tmp_path / f"{name}.c").write_text(counting(name))
     groups = "".join(
         f'[[units]]\nname = "{name}"\nengine = "xdp"\ncount = 1\nprogram = "{name}.c"\n'
-        f'[units.entries]\n{name} = 5\n[units.constants]\nlimit_{name} = 3\n[units.maps]\n{name} = "begin.json"\n'
+        f'[units.xdp.entries]\n{name} = 5\n[units.xdp.constants]\nlimit_{name} = 3\n[units.xdp.maps]\n{name} = "begin.json"\n'
         for name in ("one", "two")
     )
     (tmp_path / "begin.json").write_text("[[1, 7]]")
@@ -339,9 +339,9 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     other.write_text(counting("other"))
     loaded = up.ctl("prog", "load", f"two={other}")
     for told in (
-        "[units.entries] names the map two",
-        "[units.constants] names the constant limit_two",
-        "[units.maps] names the map two",
+        "[units.xdp.entries] names the map two",
+        "[units.xdp.constants] names the constant limit_two",
+        "[units.xdp.maps] names the map two",
     ):
         assert f"two_groups.toml: {told}, which {other} has not; it has " in loaded
     assert loaded.count("; left out\n") == 3 and "\nwaits for `prog swap`: two: units 1..1: other_frames of " in loaded
@@ -398,17 +398,17 @@ def test_a_program_in_place_of_the_design_s(target: str, tmp_path: Path) -> None
         (tmp_path / f"{name}.c").write_text(counting(name))
     design = tmp_path / "own.toml"
     head = '[card]\nname = "own"\nports = 2\n[[units]]\nengine = "xdp"\ncount = 1\nprogram = "own.c"\n'
-    design.write_text(head + "[units.entries]\nown = 5\n[units.constants]\nlimit_own = 3\n")
+    design.write_text(head + "[units.xdp.entries]\nown = 5\n[units.xdp.constants]\nlimit_own = 3\n")
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 3)
     run = run_design(design, [capture], tmp_path / "out", target, "--program", tmp_path / "other.c")
     assert run.status == 0 and len(run.frames["port0"]) == 3, run.stderr
-    for told in ("[units.entries] names the map own", "[units.constants] names the constant limit_own"):
+    for told in ("[units.xdp.entries] names the map own", "[units.xdp.constants] names the constant limit_own"):
         assert f"own.toml: {told}, which {tmp_path / 'other.c'} has not; it has " in run.stderr
-    design.write_text(head + "[units.entries]\nowns = 5\n")
+    design.write_text(head + "[units.xdp.entries]\nowns = 5\n")
     run = run_design(design, [capture], tmp_path / "out", target)
     assert (
         run.status != 0
-        and "[units.entries] names the map owns, which " in run.stderr
+        and "[units.xdp.entries] names the map owns, which " in run.stderr
         and "it has .rodata, own" in run.stderr
     )
 
@@ -419,7 +419,7 @@ def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignM
     design = make_design(source, units=1, engine="xdp")
     head = design.read_text()
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 3)
-    design.write_text(head + "[units.entries]\nlarge = 4194305\n")
+    design.write_text(head + "[units.xdp.entries]\nlarge = 4194305\n")
     run = run_design(design, [capture], tmp_path / "out", "soft", "--dump-maps", tmp_path / "maps")
     assert run.status != 0 and "large has 4194305 values, and --dump-maps writes 4194304" in run.stderr
     assert run_design(design, [capture], tmp_path / "out", "soft").status == 0

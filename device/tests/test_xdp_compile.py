@@ -112,7 +112,7 @@ def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
         done = call("compile", "xdp", source, *(word for given in words for word in ("--entries", given)))
         assert done.returncode != 0 and told in done.stderr, done.stderr
     design = make_design(source, units=1, engine="xdp")
-    design.write_text(design.read_text() + "[units.entries]\nseen = 3\n")
+    design.write_text(design.read_text() + "[units.xdp.entries]\nseen = 3\n")
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 4)
     run = run_design(design, [capture], tmp_path / "out", "soft", "--dump-maps", tmp_path / "after")
     assert run.status == 0, run.stderr

@@ -72,7 +72,7 @@ def test_object(path: Path, make_design: DesignMaker, tmp_path: Path) -> None:
     design = make_design(path, units=1, engine="xdp", **keys)
     there = [entries for entries in ENTRIES if entries.encode() + b"\0" in path.read_bytes()]
     sizes = "".join(f"{entries} = {ENTRIES[entries]}\n" for entries in there)
-    design.write_text(design.read_text() + "[units.entries]\n" + sizes)
+    design.write_text(design.read_text() + "[units.xdp.entries]\n" + sizes)
     options: list[str | Path] = []
     for asked in there:
         if asked in ASKED:

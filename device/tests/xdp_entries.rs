@@ -20,7 +20,7 @@ fn card(program: &str, entry: &str) -> Card {
     let root = Root::find().unwrap();
     let text = format!(
         "[card]\nname = \"devices\"\nports = 2\n[dispatch]\npolicy = \"flow-hash\"\n\
-         [[units]]\nengine = \"xdp\"\ncount = 2\nprogram = \"../{program}.c\"\nentry = \"{entry}\"\n"
+         [[units]]\nengine = \"xdp\"\ncount = 2\nprogram = \"../{program}.c\"\nxdp.entry = \"{entry}\"\n"
     );
     let design = Design::parse(&root.join("designs/devices.toml"), &text).unwrap();
     let image = Image::of(&root, &design).unwrap();

@@ -166,7 +166,7 @@ fn listing(program: &object::Program) -> String {
 /// A simulated card of one unit.
 fn card(root: &Root, lanes: Lanes) -> RtlDevice {
     let text = format!(
-        "[card]\nname = \"twins\"\nports = 2\n[dispatch]\npolicy = \"flow-hash\"\n[[units]]\nengine = \"xdp\"\ncount = 1\nlanes = {}\n\
+        "[card]\nname = \"twins\"\nports = 2\n[dispatch]\npolicy = \"flow-hash\"\n[[units]]\nengine = \"xdp\"\ncount = 1\nxdp.lanes = {}\n\
          program = \"drop.c\"\n",
         lanes.count()
     );

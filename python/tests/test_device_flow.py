@@ -36,7 +36,7 @@ def design_of(folder: Path, program: str, rest: str = REST) -> Path:
     design = folder / "card.toml"
     design.write_text(
         '[card]\nname = "card"\nports = 2\n[[inline]]\nname = "one"\nengine = "flow"\nprogram = "one.efsm"\n'
-        f"contexts = {CONTEXTS}\n"
+        f"flow.contexts = {CONTEXTS}\n"
         f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{Path("engines/rpu/programs/forward.c").resolve()}"\n'
     )
     return design

@@ -14,7 +14,7 @@ DESIGN = """
 [card]
 name = "routes"
 ports = 2
-routes = "routes.json"
+xdp.routes = "routes.json"
 
 [[units]]
 engine = "xdp"

@@ -230,7 +230,7 @@ fn maps_that_do_not_fit() {
     );
     assert_eq!(
         map_error("empty", "__uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32);"),
-        "it has no entries; give it max_entries, or say how many in [units.entries] of a design or by --entries"
+        "it has no entries; give it max_entries, or say how many in [units.xdp.entries] of a design or by --entries"
     );
     let stack = map_error("stack", "__uint(type, 23); __type(value, __u32); __uint(max_entries, 9);");
     assert!(stack.starts_with("maps of the type stack are not supported; those that are: hash, array,"), "{stack}");

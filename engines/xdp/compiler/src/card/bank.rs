@@ -89,7 +89,7 @@ impl Bank {
     fn take(&mut self, rows: u64) -> Result<Range<u32>, String> {
         self.rows.take(rows, 1).map_err(|left| {
             format!(
-                "it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries ([units.entries]), or the card more \
+                "it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries ([units.xdp.entries]), or the card more \
                  memory for maps (map_mib in [card], up to 16)"
             )
         })

@@ -56,7 +56,7 @@ fn what_has_no_room_says_so_and_takes_none() {
     let error = bank.array(1 << 20, 4).expect_err("65,536 rows");
     assert_eq!(
         error,
-        "it takes 65536 rows of each of the card's banks, 16383 are left; give it fewer entries ([units.entries]), or the card more \
+        "it takes 65536 rows of each of the card's banks, 16383 are left; give it fewer entries ([units.xdp.entries]), or the card more \
          memory for maps (map_mib in [card], up to 16)"
     );
     assert!(bank.array(u32::MAX, 256).is_err());
