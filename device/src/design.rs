@@ -238,8 +238,6 @@ struct Units {
 
 /// A table of the manifest with the tables in it that engines read.
 struct Split<'a> {
-    /// Where it is.
-    span: Range<usize>,
     /// What is not an engine's.
     rest: Spanned<DeTable<'a>>,
     /// Tables of engines, by name.
@@ -259,7 +257,7 @@ impl<'a> Split<'a> {
                 own.push((engine.name(), key_span, value));
             }
         }
-        Self { rest: Spanned::new(span.clone(), rest), span, own }
+        Self { rest: Spanned::new(span, rest), own }
     }
 
     /// Takes the table of an engine.

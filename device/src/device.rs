@@ -278,6 +278,9 @@ pub trait Device {
     /// The engine starts anew with another program, or there is no room for it beside the one that runs, which then goes on.
     fn swap(&mut self, image: &PartImage) -> Result<Kept, DeviceError>;
 
+    /// Fills the tables of a part anew, from an image whose program the part runs already ([`penstock_engine::Driver::refill`]).
+    fn refill(&mut self, image: &PartImage) -> Result<(), DeviceError>;
+
     /// Has the dispatcher give frames of ports and host to the units of these groups, by their indices, instead of those that the design says; no frame is
     /// lost. At least one.
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError>;

@@ -178,6 +178,11 @@ impl Host {
         self.driver_mut(image.engine)?.swap(bus, image.part.index(), &*image.image)
     }
 
+    /// Fills the tables of a part anew.
+    pub fn refill(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<(), EngineError> {
+        self.driver_mut(image.engine)?.refill(bus, image.part.index(), &*image.image)
+    }
+
     /// Carries out a request of a service.
     pub fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
         let has = |engine: &dyn Engine| engine.services().iter().any(|service| service.name == request.service);

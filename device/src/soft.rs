@@ -355,6 +355,11 @@ impl Device for SoftDevice {
         Ok(self.host.swap(&mut SoftBus(&mut self.card), image)?)
     }
 
+    fn refill(&mut self, image: &PartImage) -> Result<(), DeviceError> {
+        self.card.settle();
+        Ok(self.host.refill(&mut SoftBus(&mut self.card), image)?)
+    }
+
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError> {
         self.card.settle();
         self.host.set_ingress(&mut SoftBus(&mut self.card), groups)

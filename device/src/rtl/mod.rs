@@ -543,6 +543,10 @@ impl Device for RtlDevice {
         Ok(kept)
     }
 
+    fn refill(&mut self, image: &PartImage) -> Result<(), DeviceError> {
+        Ok(self.host.refill(&mut self.model, image)?)
+    }
+
     fn set_ingress(&mut self, groups: &[usize]) -> Result<(), DeviceError> {
         self.host.set_ingress(&mut self.model, groups)
     }

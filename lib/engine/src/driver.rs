@@ -76,6 +76,15 @@ pub trait Driver {
     /// The engine cannot do that, or the new program does not fit beside the one that runs.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError>;
 
+    /// Fills the tables of a part anew, from an image whose program the part runs already. A frame that is looked up meanwhile meets the old table on `soft`,
+    /// and on a card in hardware perhaps a part of each.
+    ///
+    /// # Errors
+    /// The engine fills tables with the program alone.
+    fn refill(&mut self, _bus: &mut dyn Bus, _part: usize, _image: &dyn Image) -> Result<(), EngineError> {
+        Err(EngineError::unsupported("tables of this engine are filled when their program is loaded: load it again"))
+    }
+
     /// Where in a unit's program an address is: function, file and line.
     fn locate(&self, _unit: u32, _pc: u32) -> Option<String> {
         None

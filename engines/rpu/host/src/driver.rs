@@ -5,16 +5,12 @@ use std::any::Any;
 use std::sync::Arc;
 
 use penstock_engine::window::{UNIT_WINDOW, mask_of, units_of, word_of};
-use penstock_engine::{
-    Bus, CardError, CardShape, Driver, EngineError, ErrorKind, Image, Kept, LoadUnits, Request, regs,
-};
+use penstock_engine::{Bus, CardError, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, regs};
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_rpu_sdk::Firmware;
 use serde_json::Value as Json;
 
 use crate::image::RpuImage;
-use crate::settings::has_table;
-use crate::table::{Ask, TABLE, words};
 use crate::{diagnosis, errors, kept};
 
 /// Places in the window of a unit: data memory, instruction memory, tables of accelerators.
@@ -44,40 +40,6 @@ impl RpuDriver {
         let mask = penstock_engine::window::read_unit(bus, unit, regs::RPU_HOST_ACCEL)?;
         Ok(Kind::ALL.into_iter().filter(|kind| mask >> *kind as u32 & 1 == 1).collect())
     }
-
-    /// Fills a table of a group while the programs stay. A frame that is looked up meanwhile meets the old table on `soft`, and on a card in hardware perhaps
-    /// a part of each.
-    fn fill_table(&self, bus: &mut dyn Bus, ask: &Ask) -> Result<(), EngineError> {
-        let wrong = |text: String| EngineError::new(ErrorKind::Service(TABLE.name), text);
-        let mut having = Vec::new();
-        let mut refusal = String::new();
-        for (_, name, units) in &self.shape.parts {
-            if ask.group.as_ref().is_some_and(|group| group != name) {
-                continue;
-            }
-            match has_table(Self::accelerators(bus, units.start)?, &ask.name) {
-                Ok(kind) => having.push((name, units, kind)),
-                Err(text) => refusal = text,
-            }
-        }
-        match having[..] {
-            [] if refusal.is_empty() => {
-                Err(wrong(format!("there is no group of packet units `{}`", ask.group.as_deref().unwrap_or_default())))
-            }
-            [] => Err(wrong(refusal)),
-            [(_, units, kind)] => {
-                let words = words(kind, &ask.from, &ask.text)?;
-                bus.write(regs::CARD_UNIT_WRITE_MASK, mask_of(units))?;
-                Ok(write_table(bus, &words)?)
-            }
-            _ => {
-                let names: Vec<String> = having.iter().map(|(group, ..)| format!("{group}.{}", ask.name)).collect();
-                let text =
-                    format!("several groups of units have a table {}, so say whose: {}", ask.name, names.join(", "));
-                Err(wrong(text))
-            }
-        }
-    }
 }
 
 /// Writes tables into the units that are written to.
@@ -93,9 +55,7 @@ fn write_memory(bus: &mut dyn Bus, base: u32, bytes: &[u8]) -> Result<(), CardEr
 
 impl Driver for RpuDriver {
     fn load_units(&mut self, bus: &mut dyn Bus, load: LoadUnits, image: &dyn Image) -> Result<(), EngineError> {
-        let Some(RpuImage { firmware, table }) = (image as &dyn Any).downcast_ref() else {
-            return Err(EngineError::unsupported("packet units run firmware, and this image is another engine's"));
-        };
+        let RpuImage { firmware, table } = own(image)?;
         write_memory(bus, UNIT_IMEM, &firmware.imem)?;
         let mut units = units_of(load.units);
         // Kept variables are a unit's own: only a unit that is loaded alone can keep them.
@@ -148,10 +108,20 @@ impl Driver for RpuDriver {
         Ok(errors::cause(bus, unit, flags)?)
     }
 
-    fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
-        let wrong = |error| EngineError::new(ErrorKind::Service(TABLE.name), error);
-        let ask: Ask = serde_json::from_value(request.ask.clone()).map_err(wrong)?;
-        self.fill_table(bus, &ask)?;
-        Ok(Json::Null)
+    fn refill(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<(), EngineError> {
+        let RpuImage { table, .. } = own(image)?;
+        let Some((_, _, units)) = self.shape.parts.iter().find(|(index, ..)| *index == part) else { return Ok(()) };
+        bus.write(regs::CARD_UNIT_WRITE_MASK, mask_of(units))?;
+        Ok(write_table(bus, table)?)
     }
+
+    fn call(&mut self, _bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
+        Err(EngineError::unsupported(format!("packet units have no service `{}`", request.service)))
+    }
+}
+
+/// An image of this engine.
+fn own(image: &dyn Image) -> Result<&RpuImage, EngineError> {
+    let image = (image as &dyn Any).downcast_ref();
+    image.ok_or_else(|| EngineError::unsupported("packet units run firmware, and this image is another engine's"))
 }

@@ -17,7 +17,7 @@ use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job,
 use crate::driver::RpuDriver;
 pub use crate::image::RpuImage;
 pub use crate::settings::Settings;
-pub use crate::table::{Ask, TABLE, words_of};
+pub use crate::table::words_of;
 
 /// The engine.
 pub static RPU: Rpu = Rpu;
@@ -60,6 +60,6 @@ impl Engine for Rpu {
     }
 
     fn services(&self) -> &'static [Service] {
-        &[TABLE]
+        &[]
     }
 }
