@@ -12,17 +12,14 @@ use std::sync::PoisonError;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use penstock_device::flow::FlowImage;
-use penstock_device::routes::{self, Routes};
 use penstock_device::{
-    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Image, Port, PortCounters, Root, SoftDevice, regs,
+    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Image, PartId, PartImage, Port, PortCounters, Root,
+    SoftDevice, regs,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::control::{Command, ControlError, NewTables, Server, Swap, What, about};
+use crate::control::{Changed, Command, ControlError, Server, What, about};
 use crate::driver::Driver;
-use crate::flow;
-use crate::maps;
 use crate::protocol::{
     Answer, Log, MAX_WORDS, PortStatus, ProgramAbout, Reloaded, Reply, Request, Status, Swapped, UnitStatus,
 };
@@ -146,9 +143,9 @@ impl Live {
             signal_hook::low_level::pipe::register(signal, end).map_err(system("waiting for signals"))?;
         }
         stop.set_nonblocking(true).map_err(system("making a pipe for signals"))?;
-        let mut device = SoftDevice::open(design);
+        let mut device = SoftDevice::open(design)?;
         // Keys that nobody knows, of the machine's randomness.
-        device.set_seed(RandomState::new().hash_one(()));
+        device.set_seed(RandomState::new().hash_one(()))?;
         device.load(&image)?;
         // The socket first: a second card of this design must not touch the interfaces of the first.
         let server = Server::start(&setup.socket, root, design)?;
@@ -218,7 +215,7 @@ impl Live {
     /// Moves what has come through the card; says how many frames came.
     fn carry(&mut self) -> Result<usize, DeviceError> {
         let (mut moved, mut failed) = (0, None);
-        self.device.set_time(self.start.elapsed().as_micros() as u64);
+        self.device.set_time(self.start.elapsed().as_nanos() as u64);
         let open = if self.device.is_closed() { 0 } else { self.wires.len() };
         for wire in &mut self.wires[..open] {
             let (port, device) = (wire.port, &mut self.device);
@@ -258,10 +255,8 @@ impl Live {
         while let Ok(Command { what, answer }) = self.server.commands.try_recv() {
             let reply = match what {
                 What::Request(request) => self.execute(request),
-                What::Tables(all) => self.load_tables(*all),
-                What::Swap(all) => self.swap(*all),
-                What::Rows(all) => self.change_rows(*all),
-                What::Routes(all) => self.load_routes(&all),
+                What::Refill(changed) => self.refill(*changed),
+                What::Swap(changed) => self.swap(*changed),
                 What::Reload(all) => {
                     let (design, groups, image) = *all;
                     let left = groups.iter().flat_map(|group| design.groups[*group].units.clone()).collect();
@@ -278,15 +273,7 @@ impl Live {
     }
 
     fn execute(&mut self, request: Request) -> Result<Reply, String> {
-        match &request {
-            Request::Maps
-            | Request::MapDump { .. }
-            | Request::MapGet { .. }
-            | Request::MapSet { .. }
-            | Request::MapDelete { .. } => maps::answer(&mut self.device, &request),
-            Request::Flow { action } => flow::answer(&mut self.device, action),
-            _ => self.try_execute(request).map_err(|error| error.to_string()),
-        }
+        self.try_execute(request).map_err(|error| error.to_string())
     }
 
     fn try_execute(&mut self, request: Request) -> Result<Reply, DeviceError> {
@@ -309,9 +296,9 @@ impl Live {
                     self.device.write_unit(unit, address, *value)?;
                 }
             }
-            Request::Routes => reply.routes = Some(routes::print(self.device.routes())),
+            Request::Call(request) => reply.answer = Some(self.device.call(&request)?),
             Request::Log => {
-                let log = self.device.take_log();
+                let log = self.device.take_log()?;
                 reply.log = Some(Log { lines: log.lines, lost: log.lost });
             }
             Request::Poke { unit } => self.device.write_unit(unit, regs::UNIT_POKE, 1)?,
@@ -327,18 +314,10 @@ impl Live {
             Request::Enable { unit } => self.device.set_enabled(unit, true)?,
             Request::Disable { unit } => self.device.set_enabled(unit, false)?,
             Request::Ingress { groups } => self.set_ingress(&groups)?,
-            // These come compiled, or are done already.
-            Request::Reload { .. }
-            | Request::Load { .. }
-            | Request::Swap { .. }
-            | Request::Table { .. }
-            | Request::LoadRoutes { .. }
-            | Request::Maps
-            | Request::MapDump { .. }
-            | Request::MapGet { .. }
-            | Request::MapSet { .. }
-            | Request::MapDelete { .. }
-            | Request::Flow { .. } => {}
+            // The connection's thread compiles first what these load, so they come as another `What`.
+            Request::Reload { .. } | Request::Load { .. } | Request::Swap { .. } | Request::Table { .. } => {
+                return Err(DeviceError::Unsupported("the request came without what it loads".to_owned()));
+            }
         }
         Ok(reply)
     }
@@ -355,40 +334,37 @@ impl Live {
         Ok(())
     }
 
-    fn load_tables(&mut self, NewTables { design, group, words }: NewTables) -> Result<Reply, String> {
-        let group = &mut self.image.groups[group];
-        self.device.load_tables(group.units.clone(), &words).map_err(|error| error.to_string())?;
-        group.table = words;
+    fn refill(&mut self, Changed { design, image }: Changed) -> Result<Reply, String> {
+        self.device.refill(&image).map_err(|error| error.to_string())?;
+        self.runs_image(image);
         self.runs(design);
         Ok(Reply::default())
     }
 
-    fn swap(&mut self, (design, group, new): Swap) -> Result<Reply, String> {
-        let maps = self.device.swap(&new).map_err(|error| format!("{error}; the program before goes on"))?;
+    fn swap(&mut self, Changed { design, image }: Changed) -> Result<Reply, String> {
+        let tables = self.device.swap(&image).map_err(|error| format!("{error}; the program before goes on"))?;
         let named = |was_kept: bool| {
-            maps.iter().filter(move |(_, kept)| *kept == was_kept).map(|(name, _)| name.clone()).collect()
+            tables.iter().filter(move |(_, kept)| *kept == was_kept).map(|(name, _)| name.clone()).collect()
         };
-        let swap = Some(Swapped { kept: named(true), anew: named(false), messages: new.messages().to_owned() });
-        self.image.groups[group] = new;
+        let messages = image.image.messages().to_owned();
+        let swap = Some(Swapped { kept: named(true), anew: named(false), messages });
+        self.runs_image(image);
         self.runs(design);
         Ok(Reply { swap, ..Reply::default() })
     }
 
-    fn change_rows(&mut self, (design, block): (Design, FlowImage)) -> Result<Reply, String> {
-        self.device.change_flow(block).map_err(|error| error.to_string())?;
-        self.runs(design);
-        Ok(Reply::default())
-    }
-
-    fn load_routes(&mut self, routes: &Routes) -> Result<Reply, String> {
-        self.device.set_routes(routes).map_err(|error| error.to_string())?;
-        Ok(Reply::default())
-    }
-
-    /// What each group of units runs.
+    /// What each part runs.
     fn programs(&self) -> Vec<ProgramAbout> {
-        let groups = self.design.groups.iter().zip(&self.image.groups);
-        groups.map(|(group, image)| about(group, &group.program, image)).collect()
+        let images = self.image.inline.iter().chain(&self.image.groups);
+        images.map(|image| about(&self.design, self.design.program(image.part), image)).collect()
+    }
+
+    /// Notes the image that a part runs now.
+    fn runs_image(&mut self, image: PartImage) {
+        match image.part {
+            PartId::Units(group) => self.image.groups[group] = image,
+            PartId::Inline(block) => self.image.inline[block] = image,
+        }
     }
 
     /// Goes on with a reload, if there is one: starts the next unit, or looks whether it is up. When the new program does not come up,
@@ -432,7 +408,7 @@ impl Live {
             Some(error) => Err(format!("{error}; the program before goes on")),
             None => {
                 let lost = self.device.lost() - lost_before;
-                let messages = groups.iter().map(|group| image.groups[*group].messages()).collect();
+                let messages = groups.iter().map(|group| image.groups[*group].image.messages()).collect();
                 let reload = Some(Reloaded { units, lost, messages });
                 // Those of the other groups run what they ran.
                 groups

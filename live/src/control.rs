@@ -16,13 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use penstock_device::flow::{self, FlowImage};
-use penstock_device::routes::{self, Routes};
 use penstock_device::{
-    Design, DesignError, Device, Engine, ForGroup, Group, GroupImage, Image, Override, Program, Root, SoftDevice,
+    Design, DesignError, Device, DeviceError, ForGroup, Image, Override, PartId, PartImage, Root, SoftDevice,
 };
 
-use crate::protocol::{Answer, FlowAction, Loaded, ProgramAbout, Reply, Request};
+use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request};
 
 /// Bytes of the longest request.
 const MAX_LINE: u64 = 4 << 20;
@@ -122,27 +120,19 @@ pub(crate) enum What {
     Request(Request),
     /// Loads programs and tables of some groups of units, by their indices.
     Reload(Box<(Design, Vec<usize>, Image)>),
-    /// Gives a group of xdp units, by its index, another program.
-    Swap(Box<Swap>),
-    /// Gives an inline block other rows.
-    Rows(Box<(Design, FlowImage)>),
-    /// Loads tables of a group of units.
-    Tables(Box<NewTables>),
-    /// Other routes.
-    Routes(Box<Routes>),
+    /// Gives a part another program.
+    Swap(Box<Changed>),
+    /// Fills tables of a part anew.
+    Refill(Box<Changed>),
 }
 
-/// What is to run, and the index of the group of xdp units in it that has another program.
-pub(crate) type Swap = (Design, usize, GroupImage);
-
-/// Tables of a group of units.
-pub(crate) struct NewTables {
-    /// What runs with them.
+/// What is to run, and the image of the part that changes.
+#[derive(Clone)]
+pub(crate) struct Changed {
+    /// The design with the change.
     pub design: Design,
-    /// Index of the group.
-    pub group: usize,
-    /// What fills them.
-    pub words: Vec<(u32, u32)>,
+    /// The image.
+    pub image: PartImage,
 }
 
 /// The served socket; the file goes with it.
@@ -162,23 +152,33 @@ struct Shared {
     design: Arc<Mutex<Design>>,
     /// Held by who changes programs or tables.
     change: Arc<Mutex<()>>,
-    /// Programs that wait for a swap, by the index of the group, each with its file.
-    waiting: Arc<Mutex<BTreeMap<usize, (PathBuf, GroupImage)>>>,
+    /// Programs that wait for a swap, each with its file.
+    waiting: Arc<Mutex<BTreeMap<PartId, (PathBuf, PartImage)>>>,
 }
 
-/// What units of a group run, or are to.
-pub(crate) fn about(group: &Group, file: &Path, image: &GroupImage) -> ProgramAbout {
-    let xdp = match &image.program {
-        Program::Xdp(program) => Some(program),
-        Program::Rpu(_) | Program::Rows(_) => None,
+/// What a part runs, or is to run.
+pub(crate) fn about(design: &Design, file: &Path, image: &PartImage) -> ProgramAbout {
+    let (group, units) = match image.part {
+        PartId::Units(group) => {
+            let group = &design.groups[group];
+            (&group.name, Some((group.units.start, group.units.end)))
+        }
+        PartId::Inline(block) => (&design.inline[block].name, None),
     };
     ProgramAbout {
-        group: group.name.clone(),
-        units: (group.units.start, group.units.end),
+        group: group.clone(),
+        engine: image.engine.name().to_owned(),
+        units,
         file: file.to_owned(),
-        name: xdp.map(|program| program.name().to_owned()),
-        maps: xdp.into_iter().flat_map(|program| &program.object().maps).map(|map| map.name.clone()).collect(),
+        name: image.image.name().map(str::to_owned),
+        tables: image.image.tables(),
     }
+}
+
+/// Starts a program on a card of its own, so that one that does not come up never gets to the card that is up.
+fn try_out(design: &Design, start: impl FnOnce(&mut SoftDevice) -> Result<(), DeviceError>) -> Result<(), String> {
+    let tried = SoftDevice::open(design).and_then(|mut device| start(&mut device));
+    tried.map_err(|error| format!("{error}; the program before goes on"))
 }
 
 impl Server {
@@ -268,7 +268,6 @@ impl Connection {
                 | Request::Swap { .. }
                 | Request::Table { .. }
                 | Request::Ingress { .. }
-                | Request::Flow { action: FlowAction::Rows { .. } }
         );
         let _only = match changes.then(|| self.shared.change.try_lock()) {
             Some(Err(TryLockError::WouldBlock)) => {
@@ -292,17 +291,11 @@ impl Connection {
             Request::Reload { group, program, tables } => {
                 self.reload(group, program, tables).map(|all| What::Reload(Box::new(all)))
             }
-            Request::Swap { group, program } => self.swap(group, program).map(|(all, has_waited)| {
-                waited = has_waited.then_some(all.1);
-                What::Swap(Box::new(all))
+            Request::Swap { group, program } => self.swap(group, program).map(|(changed, has_waited)| {
+                waited = has_waited.then_some(changed.image.part);
+                What::Swap(Box::new(changed))
             }),
-            Request::Flow { action: FlowAction::Rows { block, program } } => {
-                self.rows(block, program).map(|all| What::Rows(Box::new(all)))
-            }
-            Request::Table { name, file } => self.table(name, file).map(|all| What::Tables(Box::new(all))),
-            Request::LoadRoutes { file } => {
-                routes::of_file(&file).map(|all| What::Routes(Box::new(all))).map_err(|error| error.to_string())
-            }
+            Request::Table { name, file } => self.table(name, file).map(|changed| What::Refill(Box::new(changed))),
             request => Ok(What::Request(request)),
         };
         let gone = || Answer::Error("the card is being stopped".to_string());
@@ -322,8 +315,8 @@ impl Connection {
                     reply.waiting = Some(self.waiting());
                 }
                 // One that could not be swapped in waits on.
-                if let (Answer::Ok(_), Some(group)) = (&answer, waited) {
-                    self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&group);
+                if let (Answer::Ok(_), Some(part)) = (&answer, waited) {
+                    self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&part);
                 }
                 answer
             }
@@ -334,7 +327,7 @@ impl Connection {
     fn waiting(&self) -> Vec<ProgramAbout> {
         let design = self.design();
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.iter().map(|(index, (file, image))| about(&design.groups[*index], file, image)).collect()
+        waiting.values().map(|(file, image)| about(&design, file, image)).collect()
     }
 
     /// What runs.
@@ -351,7 +344,13 @@ impl Connection {
         tables: BTreeMap<String, PathBuf>,
     ) -> Result<(Design, Vec<usize>, Image), String> {
         let design = self.design();
-        let of_program = program.iter().map(|program| design.units_for(group.as_deref(), program));
+        let of_program = program.iter().map(|program| match design.part_for(group.as_deref(), program)? {
+            PartId::Units(group) => Ok(group),
+            PartId::Inline(_) => {
+                let text = "an inline block gets another program between two frames: `ctl prog swap`";
+                Err(DesignError::Option(text.to_owned()))
+            }
+        });
         let of_tables = tables.keys().map(|name| Ok(design.find_table(name)?.0));
         let groups = of_program.chain(of_tables).collect::<Result<BTreeSet<_>, DesignError>>();
         let mut groups: Vec<usize> = groups.map_err(|error| error.to_string())?.into_iter().collect();
@@ -362,88 +361,69 @@ impl Connection {
         let change = Override { programs, tables, ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
         let image = Image::with_given(&self.shared.root, &design, |_| true).map_err(|error| error.to_string())?;
-        let tried = SoftDevice::open(&design).load(&image);
-        tried.map_err(|error| format!("{error}; the program before goes on"))?;
+        try_out(&design, |device| device.load(&image))?;
         Ok((design, groups, image))
     }
 
-    /// Index of a group of xdp units, for a program.
-    fn xdp_group(&self, design: &Design, group: Option<&str>, program: Option<&Path>) -> Result<usize, String> {
-        let found = match program {
-            Some(program) => design.units_for(group, program),
-            None => design.find("program", group),
+    /// What runs with another program of one part, which has started on a card of its own first.
+    fn with_program(&self, part: PartId, program: PathBuf) -> Result<Changed, String> {
+        let mut design = self.design();
+        design.set_program(part, program);
+        let image = PartImage::alone(&self.shared.root, &design, part).map_err(|error| error.to_string())?;
+        try_out(&design, |device| device.swap(&image).map(drop))?;
+        Ok(Changed { design, image })
+    }
+
+    /// The part that a program is for: one of that name, or the only one.
+    fn part(&self, design: &Design, group: Option<&str>, program: Option<&Path>) -> Result<PartId, String> {
+        let by_name = |name: &str| design.inline.iter().position(|block| block.name == name).map(PartId::Inline);
+        let found = match (program, group.and_then(by_name)) {
+            (Some(program), _) => design.part_for(group, program),
+            (None, Some(block)) => Ok(block),
+            (None, None) => design.find("program", group).map(PartId::Units),
         };
-        let index = found.map_err(|error| error.to_string())?;
-        if !matches!(design.groups[index].engine, Engine::Xdp { .. }) {
-            return Err("packet units start anew with another program: `ctl reload` does it unit by unit".to_string());
-        }
-        Ok(index)
+        found.map_err(|error| error.to_string())
     }
 
-    /// What runs with another program of one group of xdp units, which has started on a card of its own first.
-    fn with_program(&self, index: usize, group: Option<String>, program: PathBuf) -> Result<Swap, String> {
-        let programs = vec![ForGroup { group, value: program }];
-        let design =
-            self.design().with(Override { programs, ..Override::default() }).map_err(|error| error.to_string())?;
-        let image = GroupImage::alone(&self.shared.root, &design, index).map_err(|error| error.to_string())?;
-        let tried = SoftDevice::open(&design).swap(&image);
-        tried.map_err(|error| format!("{error}; the program before goes on"))?;
-        Ok((design, index, image))
-    }
-
-    /// Has a program of a group of xdp units wait for a swap.
+    /// Has a program of a part wait for a swap.
     fn load(&self, group: Option<String>, program: PathBuf) -> Result<Loaded, String> {
-        let index = self.xdp_group(&self.design(), group.as_deref(), Some(&program))?;
-        let (design, _, image) = self.with_program(index, group, program)?;
-        let group = &design.groups[index];
-        let loaded = Loaded { program: about(group, &group.program, &image), messages: image.messages().to_owned() };
+        let part = self.part(&self.design(), group.as_deref(), Some(&program))?;
+        let Changed { design, image } = self.with_program(part, program.clone())?;
+        let loaded = Loaded { program: about(&design, &program, &image), messages: image.image.messages().to_owned() };
         let mut waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.insert(index, (group.program.clone(), image));
+        waiting.insert(part, (program, image));
         Ok(loaded)
     }
 
-    /// What runs with another program of a group of xdp units, and whether that has waited: the given one, the one that waits, or the one that
-    /// runs. Who names neither program nor group means the only one that waits.
-    fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Swap, bool), String> {
-        let design = self.design();
+    /// What runs with another program of a part, and whether that has waited: the given one, the one that waits, or the one that runs. A
+    /// request without program and group means the only one that waits.
+    fn swap(&self, group: Option<String>, program: Option<PathBuf>) -> Result<(Changed, bool), String> {
+        let mut design = self.design();
         let waiting = self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let index = match (&group, &program, waiting.keys().next()) {
+        let part = match (&group, &program, waiting.keys().next()) {
             (None, None, Some(only)) if waiting.len() == 1 => *only,
-            _ => self.xdp_group(&design, group.as_deref(), program.as_deref())?,
+            _ => self.part(&design, group.as_deref(), program.as_deref())?,
         };
-        let name = &design.groups[index].name;
-        let group = Some(name.clone()).filter(|name| !name.is_empty());
-        match (program, waiting.get(&index)) {
+        match (program, waiting.get(&part)) {
             (None, Some((file, image))) => {
-                let programs = vec![ForGroup { group, value: file.clone() }];
-                let design = design.with(Override { programs, ..Override::default() });
-                Ok(((design.map_err(|error| error.to_string())?, index, image.clone()), true))
+                design.set_program(part, file.clone());
+                Ok((Changed { design, image: image.clone() }, true))
             }
             (program, _) => {
-                let program = program.unwrap_or_else(|| design.groups[index].program.clone());
-                Ok((self.with_program(index, group, program)?, false))
+                let program = program.unwrap_or_else(|| design.program(part).to_owned());
+                Ok((self.with_program(part, program)?, false))
             }
         }
     }
 
-    /// What runs with other rows of an inline block.
-    fn rows(&self, block: Option<String>, program: Option<PathBuf>) -> Result<(Design, FlowImage), String> {
-        let mut design = self.design();
-        let at = flow::find_block(&design.inline, &block.unwrap_or_default()).map_err(|error| error.to_string())?;
-        let block = &mut design.inline[at];
-        block.program = program.unwrap_or_else(|| block.program.clone());
-        let image = FlowImage::of(&design.inline[at], design.ports).map_err(|error| error.to_string())?;
-        Ok((design, image))
-    }
-
-    /// What runs with another table.
-    fn table(&self, name: String, file: PathBuf) -> Result<NewTables, String> {
+    /// What runs with another file for a table.
+    fn table(&self, name: String, file: PathBuf) -> Result<Changed, String> {
         let design = self.design();
         let (group, _) = design.find_table(&name).map_err(|error| error.to_string())?;
         let change = Override { tables: [(name, file)].into(), ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
-        let words = GroupImage::table_of(&design.groups[group]).map_err(|error| error.to_string())?;
-        Ok(NewTables { design, group, words })
+        let image = PartImage::alone(&self.shared.root, &design, PartId::Units(group));
+        Ok(Changed { image: image.map_err(|error| error.to_string())?, design })
     }
 }
 

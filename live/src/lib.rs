@@ -7,8 +7,6 @@ pub mod bump;
 pub mod control;
 mod driver;
 mod ethtool;
-mod flow;
-mod maps;
 mod offload;
 mod partial;
 pub mod protocol;

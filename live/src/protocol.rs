@@ -9,11 +9,12 @@
 //! {"do":"debug","unit":3}                       {"ok":{"debug":0}}
 //! {"do":"reload","program":"/firmware/new.c"}    {"ok":{"reload":{"units":16,"lost":0,"messages":""}}}
 //! {"do":"status"}                               {"ok":{"status":{"design":"firewall", ...}}}
-//! {"do":"map_get","name":"flows","key":7}        {"ok":{"entries":[{"key":7,"value":{"frames":3}}]}}
 //! {"do":"log"}                                  {"ok":{"log":{"lines":["hello"],"lost":0}}}
-//! {"do":"flow","action":{"delete":{"element":"knock","key":"192.0.2.1"}}}  {"ok":{}}
+//! {"do":"call","service":"echo","ask":{"word":7}}  {"ok":{"answer":{"word":7}}}
 //! {"do":"poke","unit":77}                       {"error":"there is no unit 77; the card has units 0..15"}
 //! ```
+//!
+//! `call` is a request of a service of one of the design's engines; what it may ask and what it answers say the engines.
 //!
 //! Addresses of `read` and `write` are those of the host address space (shell/regs/card.rdl); of `mem_read` and `mem_write` those of a
 //! unit's window (docs/architecture.md, "RPU address map"). Files are named by absolute paths, as the card's process sees them.
@@ -72,9 +73,9 @@ pub enum Request {
         /// What they become.
         values: Vec<u32>,
     },
-    /// Loads a table of the accelerators from a file, between two frames.
+    /// Fills a table of a program from a file, between two frames.
     Table {
-        /// Name of the table, `ip_prefix`.
+        /// Name of the table; when several groups of units have it, GROUP.TABLE.
         name: String,
         /// The file.
         file: PathBuf,
@@ -124,149 +125,26 @@ pub enum Request {
     },
     /// What each group of units runs.
     Programs,
-    /// Compiles and checks a program for a group of xdp units; it waits for `swap`.
+    /// Compiles and checks a program for a group of units or an inline block; it waits for `swap`.
     Load {
-        /// The group; not needed when there is only one.
+        /// Name of the group or block; not needed when only one part can run the program.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
-        /// C source or an object.
+        /// The program's file.
         program: PathBuf,
     },
-    /// Gives a group of xdp units another program between two frames.
+    /// Gives a group of units or an inline block another program between two frames.
     Swap {
-        /// The group; not needed when there is only one, or only one has a program that waits.
+        /// Name of the group or block; not needed when there is only one, or only one has a program that waits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<String>,
-        /// C source or an object; when not given the one that waits, else the one that runs, compiled anew.
+        /// The program's file; when not given the one that waits, else the one that runs, compiled anew.
         program: Option<PathBuf>,
     },
-    /// The maps of the programs of xdp units.
-    Maps,
-    /// All entries of a map; of one that has records, those, each once.
-    MapDump {
-        /// Its name; when several groups of units have it, GROUP.NAME.
-        name: String,
-    },
-    /// An entry of a map.
-    MapGet {
-        /// Its name.
-        name: String,
-        /// The key. Text is read by what the key is: a number, an address, bytes in hexadecimal.
-        key: Value,
-    },
-    /// Sets an entry of a map, between two frames.
-    MapSet {
-        /// Its name.
-        name: String,
-        /// The key.
-        key: Value,
-        /// The value; of per-CPU kinds one for all processors, or a list of one for each.
-        value: Value,
-        /// Whether it may be a new entry, or must.
-        #[serde(default)]
-        store: Store,
-    },
-    /// Takes an entry out of a map.
-    MapDelete {
-        /// Its name.
-        name: String,
-        /// The key.
-        key: Value,
-    },
-    /// The routes that programs of xdp units ask for.
-    Routes,
-    /// Others, between two frames.
-    LoadRoutes {
-        /// A JSON file of them.
-        file: PathBuf,
-    },
-    /// Takes the lines that programs of xdp units have printed: each comes once.
+    /// Takes the lines that programs have printed: each comes once.
     Log,
-    /// Looks into the inline chain, or changes it between two frames.
-    Flow {
-        /// What to do.
-        action: FlowAction,
-    },
-}
-
-/// What to do with the inline chain. Contexts are written as `penstock_device::flow` says, keys as objects by the fields' names, as lists, or, of one
-/// field, as its value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum FlowAction {
-    /// The elements, their registers, and how many contexts they have.
-    List,
-    /// All contexts of an element.
-    Dump {
-        /// Its name; of several inline blocks BLOCK.NAME.
-        element: String,
-    },
-    /// The context of a flow.
-    Get {
-        /// The element.
-        element: String,
-        /// The flow.
-        key: Value,
-    },
-    /// Adds a context, or replaces that of the same flow.
-    Insert {
-        /// The element.
-        element: String,
-        /// The flow.
-        key: Value,
-        /// What is not given is as of a flow without a context.
-        #[serde(default)]
-        context: Value,
-    },
-    /// Removes the context of a flow.
-    Delete {
-        /// The element.
-        element: String,
-        /// The flow.
-        key: Value,
-    },
-    /// Removes all contexts of an element.
-    Clear {
-        /// The element.
-        element: String,
-    },
-    /// Sets registers of an element.
-    Set {
-        /// The element.
-        element: String,
-        /// Numbers by the registers' names.
-        registers: Value,
-    },
-    /// Takes the events that wait.
-    Events,
-    /// Has only events of some kinds kept from now on.
-    Tell {
-        /// The element.
-        element: String,
-        /// Their names.
-        kinds: Vec<String>,
-    },
-    /// Other rows for an inline block.
-    Rows {
-        /// Its name; not needed when there is only one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        block: Option<String>,
-        /// The program; the one that runs, compiled anew, when not given.
-        program: Option<PathBuf>,
-    },
-}
-
-/// Whether an entry that is set may be a new one, or must.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Store {
-    /// Either.
-    #[default]
-    Any,
-    /// It must be a new one.
-    NoExist,
-    /// It must be there.
-    Exist,
+    /// Carries out a request of a service.
+    Call(penstock_device::Request),
 }
 
 fn one() -> u32 {
@@ -313,33 +191,12 @@ pub struct Reply {
     /// Of `swap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swap: Option<Swapped>,
-    /// Of `maps` all; of what is done with one, that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub maps: Option<Vec<MapAbout>>,
-    /// Of `map_dump` and `map_get`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entries: Option<Value>,
-    /// Of `map_dump` of a map that has records.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub records: Option<Records>,
-    /// Of `routes`, as a file of routes has them (`penstock_device::routes`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub routes: Option<Value>,
     /// Of `log`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<Log>,
-    /// Of `flow`: elements, contexts, or events.
+    /// Of `call`, as the service defines it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub flow: Option<Value>,
-}
-
-/// Records that programs sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Records {
-    /// Oldest first: text, of perf event arrays `{"cpu": 0, "data": text}`.
-    pub records: Value,
-    /// How many were lost since the load.
-    pub lost: u64,
+    pub answer: Option<Value>,
 }
 
 /// Lines that programs have printed.
@@ -351,21 +208,25 @@ pub struct Log {
     pub lost: u64,
 }
 
-/// What a group of units runs.
+/// What a group of units or an inline block runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramAbout {
-    /// The group, if it has a name.
+    /// The group or block, if it has a name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// Its first unit, and the one behind its last.
-    pub units: (u32, u32),
+    /// Its engine.
+    pub engine: String,
+    /// First unit of a group, and the one behind its last; none of a block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<(u32, u32)>,
     /// What it was loaded from.
     pub file: PathBuf,
-    /// Of an XDP program, its name in the object.
+    /// What the program is called in its file, where that holds several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Names of its maps.
-    pub maps: Vec<String>,
+    /// Names of the tables that the program declares.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<String>,
 }
 
 /// A program that was loaded, and waits.
@@ -377,39 +238,15 @@ pub struct Loaded {
     pub messages: String,
 }
 
-/// What a swap did with maps.
+/// What a swap did with tables of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Swapped {
-    /// Maps that keep what they held.
+    /// Tables that keep what they held.
     pub kept: Vec<String>,
-    /// Maps that begin anew: the program before had none of the name with these types and sizes, or they hold what only means something to it.
+    /// Tables that begin anew: the program before had none of the name with these types and sizes, or what they hold means something to that program alone.
     pub anew: Vec<String>,
     /// Warnings of the compiler.
     pub messages: String,
-}
-
-/// A map.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MapAbout {
-    /// Its name; when several groups of units have it, GROUP.NAME.
-    pub name: String,
-    /// Its type: `hash`, `percpu_array`, ...
-    pub kind: String,
-    /// Type of its keys, and their bytes.
-    pub key: String,
-    /// See `key`.
-    pub key_bytes: u64,
-    /// Type of its values, and their bytes.
-    pub value: String,
-    /// See `value`.
-    pub value_bytes: u64,
-    /// Entries at most.
-    pub max_entries: u32,
-    /// Constants, which stay as they are.
-    pub read_only: bool,
-    /// Of per-CPU kinds, the number of the first processor that has values, and of the one behind the last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processors: Option<(u32, u32)>,
 }
 
 /// What a reload did.
@@ -517,7 +354,7 @@ mod tests {
             }
             count += 1;
         }
-        assert_eq!(count, 10);
+        assert_eq!(count, 9);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct Service {
 }
 
 /// A request to a service.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The service.
     pub service: String,
