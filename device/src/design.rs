@@ -588,6 +588,12 @@ impl Design {
         self.groups.iter().position(|group| group.units.contains(&unit))
     }
 
+    /// All parts that run a program.
+    pub fn parts(&self) -> impl Iterator<Item = PartId> + use<> {
+        let groups = (0..self.groups.len()).map(PartId::Units);
+        groups.chain((0..self.inline.len()).map(PartId::Inline))
+    }
+
     /// Whether the dispatcher sends all frames of a flow to the same unit.
     pub fn by_flow(&self) -> bool {
         matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop)

@@ -4,11 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use penstock_device::capture;
-use penstock_device::flow::{self, FlowImage};
 use penstock_device::{
-    Departure, Design, DesignError, Device, ForGroup, GroupImage, Image, Outcome, Override, Policy, Port, Progress,
-    Rate, Root, Run, Target, Traffic, files, open, table_from, table_of,
+    Departure, Design, DesignError, Device, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage, Policy, Port,
+    Progress, Rate, Root, Run, Target, Traffic, capture, files, open,
 };
 
 use crate::error::Error;
@@ -17,23 +15,11 @@ use crate::worker::Stop;
 /// Cycles between two looks at whether to stop.
 const STEP: u64 = 100_000;
 
-/// What the table of an accelerator is filled from.
-#[derive(Debug, Clone)]
-pub enum Table {
-    /// A file.
-    File(PathBuf),
-    /// The text of one, made up in memory.
-    Text(String),
-}
-
-/// A table of a group of units: the group's index and the table's name.
-type TableKey = (usize, &'static str);
-
 /// What of the design is changed at the start.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     pub programs: Vec<ForGroup<PathBuf>>,
-    pub tables: BTreeMap<String, Table>,
+    pub tables: BTreeMap<String, PathBuf>,
     pub units: Vec<ForGroup<u32>>,
     pub ports: Option<u32>,
     pub policy: Option<String>,
@@ -54,8 +40,6 @@ pub struct Card {
     pub design: Design,
     pub target: Target,
     pub device: Box<dyn Device>,
-    /// Tables that come from no file.
-    texts: BTreeMap<TableKey, String>,
     image: Option<Image>,
     /// Frames that wait for the device, and those that it has since the end of the last run.
     traffic: Traffic,
@@ -77,13 +61,17 @@ impl Card {
             let wrong = format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop");
             Policy::parse(&word).ok_or(DesignError::Option(wrong))
         });
-        let change =
-            Override { units: changes.units, ports: changes.ports, policy: policy.transpose()?, ..Override::default() };
+        let change = Override {
+            programs: changes.programs,
+            tables: changes.tables,
+            units: changes.units,
+            ports: changes.ports,
+            policy: policy.transpose()?,
+        };
         let design = Design::read(manifest)?.with(change)?;
-        let (design, texts) = change_image(design, BTreeMap::new(), changes.programs, changes.tables)?;
-        // What is not there is said before a model is built.
-        for group in &design.groups {
-            files::readable(&group.program, files::PROGRAM).map_err(penstock_device::ImageError::from)?;
+        // A program that is not there is said before a model is built.
+        for part in design.parts() {
+            files::readable(design.program(part), "give a program of the part's engine")?;
         }
         let device = open(&root, &design, target, &mut announce)?;
         Ok(Self {
@@ -91,7 +79,6 @@ impl Card {
             design,
             target,
             device,
-            texts,
             image: None,
             traffic: Traffic::default(),
             sent: Traffic::default(),
@@ -100,47 +87,53 @@ impl Card {
         })
     }
 
-    /// Loads all units with their programs and tables, after changing what is given. Gives the compiler's warnings.
-    pub fn load(&mut self, programs: Vec<ForGroup<PathBuf>>, tables: BTreeMap<String, Table>) -> Result<String, Error> {
-        let (design, texts) = change_image(self.design.clone(), self.texts.clone(), programs, tables)?;
-        let mut image = Image::of(&self.root, &design)?;
-        for ((group, name), text) in &texts {
-            let name = format!("{}.{name}", design.groups[*group].name);
-            image.groups[*group].table.extend(table_of(design.find_table(&name)?.1, &name, text)?);
-        }
+    /// Loads all parts with their programs and tables, after changing what is given. Gives the compiler's warnings.
+    pub fn load(
+        &mut self,
+        programs: Vec<ForGroup<PathBuf>>,
+        tables: BTreeMap<String, PathBuf>,
+    ) -> Result<String, Error> {
+        let design = self.design.clone().with(Override { programs, tables, ..Override::default() })?;
+        let image = Image::of(&self.root, &design)?;
         self.device.load(&image)?;
         // What was on its way is gone.
         self.sent = Traffic::default();
         let messages = image.messages();
-        (self.design, self.texts, self.image) = (design, texts, Some(image));
+        (self.design, self.image) = (design, Some(image));
         Ok(messages)
     }
 
-    /// Gives a group of xdp units another program between two frames. Gives the names of its maps, whether they were kept, and the compiler's warnings.
-    pub fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Vec<(String, bool)>, String), Error> {
-        let index = self.design.units_for(group.as_deref(), &program)?;
-        let programs = vec![ForGroup { group, value: program }];
-        let (design, _) = change_image(self.design.clone(), self.texts.clone(), programs, BTreeMap::new())?;
-        let new = GroupImage::alone(&self.root, &design, index)?;
-        let maps = self.device.swap(&new)?;
-        let messages = new.messages().to_owned();
-        if let Some(running) = &mut self.image {
-            running.groups[index] = new;
-        }
+    /// Gives a part another program between two frames. Gives the names of the program's tables, whether they were kept, and the compiler's warnings.
+    pub fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Kept, String), Error> {
+        let part = self.design.part_for(group.as_deref(), &program)?;
+        let mut design = self.design.clone();
+        design.set_program(part, program);
+        let new = PartImage::alone(&self.root, &design, part)?;
+        let kept = self.device.swap(&new)?;
+        let messages = new.image.messages().to_owned();
+        self.runs(new);
         self.design = design;
-        Ok((maps, messages))
+        Ok((kept, messages))
+    }
+
+    /// Notes what a part runs now.
+    fn runs(&mut self, image: PartImage) {
+        let Some(running) = &mut self.image else { return };
+        match image.part {
+            PartId::Units(group) => running.groups[group] = image,
+            PartId::Inline(block) => running.inline[block] = image,
+        }
     }
 
     /// Fills a table anew while the programs stay as they are.
-    pub fn set_table(&mut self, name: &str, table: Table) -> Result<(), Error> {
-        let (group, kind) = self.design.find_table(name)?;
-        let words = match &table {
-            Table::Text(text) => table_of(kind, name, text)?,
-            Table::File(path) => table_from(kind, path)?,
-        };
-        self.device.load_tables(self.design.groups[group].units.clone(), &words)?;
-        let tables = BTreeMap::from([(name.to_string(), table)]);
-        (self.design, self.texts) = change_image(self.design.clone(), self.texts.clone(), Vec::new(), tables)?;
+    pub fn set_table(&mut self, name: &str, file: PathBuf) -> Result<(), Error> {
+        let (group, _) = self.design.find_table(name)?;
+        let tables = BTreeMap::from([(name.to_string(), file)]);
+        let design = self.design.clone().with(Override { tables, ..Override::default() })?;
+        let image = PartImage::alone(&self.root, &design, PartId::Units(group))?;
+        self.device.refill(&image)?;
+        self.runs(image);
+        self.design = design;
         Ok(())
     }
 
@@ -149,19 +142,9 @@ impl Card {
         Ok(self.device.set_ingress(&self.design.find_all("ingress", groups)?)?)
     }
 
-    /// Gives an inline block other rows, between two frames.
-    pub fn change_rows(&mut self, block: &str, program: PathBuf) -> Result<(), Error> {
-        let mut design = self.design.clone();
-        let at = flow::find_block(&design.inline, block)?;
-        design.inline[at].program = program;
-        self.device.change_flow(FlowImage::of(&design.inline[at], design.ports)?)?;
-        self.design = design;
-        Ok(())
-    }
-
     /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the next run.
     pub fn send_capture(&mut self, path: &Path, port: Port) -> Result<usize, Error> {
-        files::readable(path, files::CAPTURE).map_err(penstock_device::ImageError::from)?;
+        files::readable(path, files::CAPTURE)?;
         let mut capture = capture::read(path)?;
         let traffic = Traffic::from_capture(&capture, port);
         let count = traffic.frames.len();
@@ -223,16 +206,12 @@ impl Card {
 
     /// A program counter of a unit as file, line and function.
     pub fn place(&self, unit: u32, pc: u32) -> Option<String> {
-        self.loaded(unit)?.firmware()?.locate(pc)
+        self.image.as_ref()?.of_unit(unit)?.image.locate(pc)
     }
 
     /// The linked program of a unit.
     pub fn elf(&self, unit: u32) -> Option<&[u8]> {
-        Some(self.loaded(unit)?.elf())
-    }
-
-    fn loaded(&self, unit: u32) -> Option<&GroupImage> {
-        self.image.as_ref()?.of_unit(unit)
+        Some(self.image.as_ref()?.of_unit(unit)?.image.elf())
     }
 }
 
@@ -243,34 +222,6 @@ fn append(to: &mut Traffic, more: Traffic) {
     } else {
         to.append(&more);
     }
-}
-
-/// A design, and the texts of tables that come from no file, with other programs and tables.
-fn change_image(
-    design: Design,
-    mut texts: BTreeMap<TableKey, String>,
-    programs: Vec<ForGroup<PathBuf>>,
-    tables: BTreeMap<String, Table>,
-) -> Result<(Design, BTreeMap<TableKey, String>), Error> {
-    let mut change = Override { programs, ..Override::default() };
-    let mut gone = Vec::new();
-    for (name, table) in tables {
-        let (group, kind) = design.find_table(&name)?;
-        let key = (group, kind.name());
-        match table {
-            Table::File(path) => {
-                texts.remove(&key);
-                change.tables.insert(name, path);
-            }
-            Table::Text(text) => {
-                gone.push(key);
-                texts.insert(key, text);
-            }
-        }
-    }
-    let mut design = design.with(change)?;
-    gone.iter().for_each(|(group, name)| drop(design.groups[*group].tables.remove(*name)));
-    Ok((design, texts))
 }
 
 /// Says what takes minutes, and happens once.

@@ -3,9 +3,7 @@
 
 use penstock_device::capture::CaptureError as DeviceCaptureError;
 use penstock_device::files::FileError as DeviceFileError;
-use penstock_device::flow::FlowError as DeviceFlowError;
-use penstock_device::maps::MapError as DeviceMapError;
-use penstock_device::{DesignError as DeviceDesignError, DeviceError, ImageError, RootError};
+use penstock_device::{DesignError as DeviceDesignError, DeviceError, EngineError, ErrorKind, RootError};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -24,14 +22,7 @@ create_exception!(penstock, FileError, PenstockError, "A file that cannot be rea
 create_exception!(penstock, BuildError, PenstockError, "The model of the card's RTL could not be built.");
 create_exception!(penstock, CardError, PenstockError, "The card did not come up, or broke a contract of its own.");
 create_exception!(penstock, AccessError, PenstockError, "There is no such register or memory.");
-create_exception!(penstock, MapError, PenstockError, "A map that is not there, or does not take what it is given.");
-create_exception!(
-    penstock,
-    FlowError,
-    PenstockError,
-    "The inline chain is not there, or does not take what it is given."
-);
-create_exception!(penstock, RoutesError, PenstockError, "Routes that no card has, or a file that is none of routes.");
+create_exception!(penstock, ServiceError, PenstockError, "A service that does not do what it was asked.");
 create_exception!(penstock, UnsupportedError, PenstockError, "The target or the card cannot do this.");
 
 /// Puts the exceptions into the module.
@@ -47,9 +38,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         py.get_type::<BuildError>(),
         py.get_type::<CardError>(),
         py.get_type::<AccessError>(),
-        py.get_type::<MapError>(),
-        py.get_type::<FlowError>(),
-        py.get_type::<RoutesError>(),
+        py.get_type::<ServiceError>(),
         py.get_type::<UnsupportedError>(),
     ] {
         module.add(class.name()?, &class)?;
@@ -64,16 +53,14 @@ pub enum Error {
     Root(RootError),
     /// The design.
     Design(DeviceDesignError),
-    /// Program or tables.
-    Image(ImageError),
+    /// An engine.
+    Engine(EngineError),
+    /// A file.
+    File(DeviceFileError),
     /// A capture.
     Capture(DeviceCaptureError),
     /// The device.
     Device(DeviceError),
-    /// A map.
-    Map(DeviceMapError),
-    /// The inline chain.
-    Flow(DeviceFlowError),
     /// A word that is none of those there are.
     Word(String),
 }
@@ -90,11 +77,10 @@ macro_rules! from {
 from!(
     Root(RootError),
     Design(DeviceDesignError),
-    Image(ImageError),
+    Engine(EngineError),
+    File(DeviceFileError),
     Capture(DeviceCaptureError),
-    Device(DeviceError),
-    Map(DeviceMapError),
-    Flow(DeviceFlowError)
+    Device(DeviceError)
 );
 
 impl From<Error> for PyErr {
@@ -102,36 +88,25 @@ impl From<Error> for PyErr {
         match error {
             Error::Root(e) => PenstockError::new_err(e.to_string()),
             Error::Design(e) => DesignError::new_err(e.to_string()),
-            Error::Image(
-                e @ (ImageError::Program { .. }
-                | ImageError::Xdp(_)
-                | ImageError::Unknown { .. }
-                | ImageError::Flow(_)
-                | ImageError::Elements(_)),
-            ) => ProgramError::new_err(e.to_string()),
-            Error::Image(e @ ImageError::Table(_)) => TableError::new_err(e.to_string()),
-            Error::Image(ImageError::File(e)) => file(&e),
-            Error::Image(e @ (ImageError::Map(_) | ImageError::Entries(_))) => MapError::new_err(e.to_string()),
+            Error::Engine(e) => match e.kind {
+                ErrorKind::File => FileError::new_err(e.to_string()),
+                ErrorKind::Program => ProgramError::new_err(e.to_string()),
+                ErrorKind::Service("table") => TableError::new_err(e.to_string()),
+                ErrorKind::Service(_) => ServiceError::new_err(e.to_string()),
+                ErrorKind::Unsupported => UnsupportedError::new_err(e.to_string()),
+                ErrorKind::Card => CardError::new_err(e.to_string()),
+            },
+            Error::File(e) => FileError::new_err(e.to_string()),
             Error::Capture(e) => CaptureError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Build(_)) => BuildError::new_err(e.to_string()),
-            Error::Device(e @ DeviceError::Card(_)) => CardError::new_err(e.to_string()),
-            Error::Device(e @ (DeviceError::Access(_) | DeviceError::HostMemory { .. })) => {
+            Error::Device(DeviceError::Engine(e)) => Error::Engine(e).into(),
+            Error::Device(e @ DeviceError::Card(penstock_device::CardError::Access(_))) => {
                 AccessError::new_err(e.to_string())
             }
-            Error::Device(e @ DeviceError::Program(_)) => ProgramError::new_err(e.to_string()),
-            Error::Image(e @ ImageError::Routes(_)) => RoutesError::new_err(e.to_string()),
-            Error::Device(e @ DeviceError::Routes(_)) => RoutesError::new_err(e.to_string()),
-            Error::Device(e @ DeviceError::Map(_)) => MapError::new_err(e.to_string()),
+            Error::Device(e @ DeviceError::Card(_)) => CardError::new_err(e.to_string()),
+            Error::Device(e @ DeviceError::HostMemory { .. }) => AccessError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Unsupported(_)) => UnsupportedError::new_err(e.to_string()),
-            Error::Map(DeviceMapError::Device(e)) => Error::Device(e).into(),
-            Error::Map(e) => MapError::new_err(e.to_string()),
-            Error::Flow(e) => FlowError::new_err(e.to_string()),
             Error::Word(text) => UnsupportedError::new_err(text),
         }
     }
-}
-
-/// A file that cannot be used.
-pub fn file(error: &DeviceFileError) -> PyErr {
-    FileError::new_err(error.to_string())
 }

@@ -3,7 +3,6 @@
 
 mod card;
 mod error;
-mod value;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -11,18 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
-use penstock_device::flow::{self, FlowChain, FlowError as ChainError};
-use penstock_device::maps::{self, Entry, Map, MapError, Record, Records, Shape, Store};
-use penstock_device::{Departure, ForGroup, Port, Root, Traffic, capture, routes, window};
+use penstock_device::{Departure, ForGroup, Port, Request, Root, Traffic, capture, window};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
 
-use crate::card::{Card, Changes, Table};
-use crate::error::{CardError, Error, RoutesError, UnsupportedError};
+use crate::card::{Card, Changes};
+use crate::error::{CardError, Error, UnsupportedError};
 use crate::worker::Worker;
-
-/// A table as Python gives it: `(is_file, text)`.
-type PyTable = (bool, String);
 
 /// Where a frame left, its place among those sent, the unit that made it, cycles (entered, first, last), time in ns, bytes.
 type PyDeparture<'py> = (String, Option<usize>, Option<u8>, (u64, u64, u64), u64, Bound<'py, PyBytes>);
@@ -44,16 +38,6 @@ impl PyCard {
         // A call of its own holds it, so that another thread may close the device meanwhile.
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).clone();
         worker.ok_or_else(closed)?.call(py, job)
-    }
-
-    /// Does something with the inline chain.
-    fn flow<R: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        job: impl FnOnce(&mut dyn FlowChain) -> Result<R, ChainError> + Send + 'static,
-    ) -> PyResult<R> {
-        let done = self.call(py, move |card| card.device.flow().and_then(job))?;
-        Ok(done.map_err(Error::from)?)
     }
 
     /// Does something with a unit as its debugger.
@@ -83,13 +67,13 @@ impl PyCard {
         design: PathBuf,
         target: String,
         programs: Vec<(Option<String>, PathBuf)>,
-        tables: BTreeMap<String, PyTable>,
+        tables: BTreeMap<String, PathBuf>,
         units: Vec<(Option<String>, u32)>,
         ports: Option<u32>,
         policy: Option<String>,
     ) -> PyResult<Self> {
         let (programs, units) = (for_groups(programs), for_groups(units));
-        let changes = Changes { programs, tables: tables_of(tables), units, ports, policy };
+        let changes = Changes { programs, tables, units, ports, policy };
         let make = move |stop| {
             let root = Root::named().unwrap_or_else(|| Root::above(&package))?;
             Card::open(root, &design, &target, changes, stop)
@@ -117,29 +101,23 @@ impl PyCard {
         &self,
         py: Python<'_>,
         programs: Vec<(Option<String>, PathBuf)>,
-        tables: BTreeMap<String, PyTable>,
+        tables: BTreeMap<String, PathBuf>,
     ) -> PyResult<String> {
-        Ok(self.call(py, move |card| card.load(for_groups(programs), tables_of(tables)))??)
+        Ok(self.call(py, move |card| card.load(for_groups(programs), tables))??)
     }
 
-    /// Names of maps, and whether they were kept; the compiler's warnings.
+    /// Names of the program's tables, and whether each was kept; the compiler's warnings.
     #[allow(clippy::type_complexity)]
     fn swap(&self, py: Python<'_>, group: Option<String>, program: PathBuf) -> PyResult<(Vec<(String, bool)>, String)> {
         Ok(self.call(py, move |card| card.swap(group, program))??)
     }
 
-    fn set_table(&self, py: Python<'_>, name: String, table: PyTable) -> PyResult<()> {
-        Ok(self.call(py, move |card| card.set_table(&name, table_from(table)))??)
+    fn set_table(&self, py: Python<'_>, name: String, file: PathBuf) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.set_table(&name, file))??)
     }
 
     fn set_ingress(&self, py: Python<'_>, groups: Vec<String>) -> PyResult<()> {
         Ok(self.call(py, move |card| card.set_ingress(&groups))??)
-    }
-
-    /// Gives the card other routes, as JSON text.
-    fn set_routes(&self, py: Python<'_>, text: &str) -> PyResult<()> {
-        let routes = routes::parse(text).map_err(|error| RoutesError::new_err(error.to_string()))?;
-        Ok(self.call(py, move |card| card.device.set_routes(&routes))?.map_err(Error::from)?)
     }
 
     fn send(&self, py: Python<'_>, frames: Vec<Bound<'_, PyBytes>>, port: &str) -> PyResult<()> {
@@ -245,151 +223,11 @@ impl PyCard {
         Ok(self.call(py, move |card| card.device.host_write(address, &bytes))?.map_err(Error::from)?)
     }
 
-    /// Of each map name, kind, types and bytes of key and value, entries, whether it is constant, first processor and the one behind the last.
-    #[allow(clippy::type_complexity)]
-    fn maps(
-        &self,
-        py: Python<'_>,
-    ) -> PyResult<Vec<(String, String, (String, u64), (String, u64), u32, bool, (u32, u32))>> {
-        let about = |map: &Map| {
-            let sized = |shape: &Shape| (shape.to_string(), shape.bytes());
-            let processors = map.processors.as_ref().map_or((0, 0), |processors| (processors.start, processors.end));
-            let (key, value) = (sized(&map.shape_of_key), sized(&map.shape_of_value));
-            (map.name.clone(), map.kind.to_string(), key, value, map.max_entries, map.read_only, processors)
-        };
-        self.call(py, move |card| card.device.maps().iter().map(about).collect())
-    }
-
-    /// The value of a key, if there is such an entry.
-    fn map_get<'py>(
-        &self,
-        py: Python<'py>,
-        name: String,
-        key: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let key = value::from_py(key)?;
-        let found = self.call(py, move |card| {
-            let map = maps::find(&*card.device, &name)?;
-            let value = map.get(&mut *card.device, &map.key(&key)?)?;
-            Ok::<_, MapError>(value.map(|value| map.decode(&value)))
-        })?;
-        found.map_err(Error::from)?.map(|value| value::to_py(py, &value)).transpose()
-    }
-
-    /// Sets an entry; `store` says by "any", "noexist" or "exist" whether it may be new, or must.
-    fn map_set(
-        &self,
-        py: Python<'_>,
-        name: String,
-        key: &Bound<'_, PyAny>,
-        value: &Bound<'_, PyAny>,
-        store: &str,
-    ) -> PyResult<()> {
-        let (key, value) = (value::from_py(key)?, value::from_py(value)?);
-        let store = match store {
-            "any" => Store::Any,
-            "noexist" => Store::New,
-            "exist" => Store::Existing,
-            word => {
-                return Err(UnsupportedError::new_err(format!("`{word}` says not when: give any, noexist or exist")));
-            }
-        };
-        let done = self.call(py, move |card| {
-            let map = maps::find(&*card.device, &name)?;
-            map.set(&mut *card.device, &map.key(&key)?, &map.value(&value)?, store)
-        })?;
-        Ok(done.map_err(Error::from)?)
-    }
-
-    /// Takes an entry out; false when there is none.
-    fn map_delete(&self, py: Python<'_>, name: String, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let key = value::from_py(key)?;
-        let done = self.call(py, move |card| {
-            let map = maps::find(&*card.device, &name)?;
-            map.delete(&mut *card.device, &map.key(&key)?)
-        })?;
-        match done {
-            Err(MapError::NoEntry(_)) => Ok(false),
-            done => Ok(done.map(|()| true).map_err(Error::from)?),
-        }
-    }
-
-    /// All keys with their values.
-    fn map_entries<'py>(&self, py: Python<'py>, name: String) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
-        let entries = self.call(py, move |card| {
-            let map = maps::find(&*card.device, &name)?;
-            let entries = map.entries(&mut *card.device)?.into_iter();
-            let entry = |(key, value): Entry| (map.shape_of_key.decode(&key), map.decode(&value));
-            Ok::<_, MapError>(entries.map(entry).collect::<Vec<_>>())
-        })?;
-        let entries = entries.map_err(Error::from)?;
-        entries.iter().map(|(key, value)| Ok((value::to_py(py, key)?, value::to_py(py, value)?))).collect()
-    }
-
-    /// The records that wait, each with its processor if it says one, and how many were lost.
-    #[allow(clippy::type_complexity)]
-    fn map_take<'py>(&self, py: Python<'py>, name: String) -> PyResult<(Vec<(Option<u32>, Bound<'py, PyBytes>)>, u64)> {
-        let taken = self.call(py, move |card| maps::find(&*card.device, &name)?.take(&mut *card.device))?;
-        let Records { records, lost } = taken.map_err(Error::from)?;
-        let record = |record: &Record| (record.processor, PyBytes::new(py, &record.bytes));
-        Ok((records.iter().map(record).collect(), lost))
-    }
-
-    /// Elements of the inline chain, contexts, events and registers are JSON text, as penstock_device::flow writes them.
-    fn flow_elements(&self, py: Python<'_>) -> PyResult<String> {
-        self.flow(py, |chain| Ok(flow::elements(chain)?.to_string()))
-    }
-
-    fn flow_contexts(&self, py: Python<'_>, element: String) -> PyResult<String> {
-        self.flow(py, move |chain| Ok(flow::contexts(chain, &element)?.to_string()))
-    }
-
-    /// The context of a flow, if there is one.
-    fn flow_context(&self, py: Python<'_>, element: String, key: &str) -> PyResult<Option<String>> {
-        let key = json_of(key)?;
-        self.flow(py, move |chain| Ok(flow::context(chain, &element, &key)?.map(|context| context.to_string())))
-    }
-
-    fn flow_insert(&self, py: Python<'_>, element: String, key: &str, context: &str) -> PyResult<()> {
-        let (key, context) = (json_of(key)?, json_of(context)?);
-        self.flow(py, move |chain| flow::insert(chain, &element, &key, &context))
-    }
-
-    /// Removes the context of a flow; false when there is none.
-    fn flow_delete(&self, py: Python<'_>, element: String, key: &str) -> PyResult<bool> {
-        let key = json_of(key)?;
-        self.flow(py, move |chain| flow::delete(chain, &element, &key))
-    }
-
-    fn flow_clear(&self, py: Python<'_>, element: String) -> PyResult<()> {
-        self.flow(py, move |chain| flow::clear(chain, &element))
-    }
-
-    fn flow_set(&self, py: Python<'_>, element: String, registers: &str) -> PyResult<()> {
-        let registers = json_of(registers)?;
-        self.flow(py, move |chain| flow::set_registers(chain, &element, &registers))
-    }
-
-    fn flow_events(&self, py: Python<'_>) -> PyResult<String> {
-        self.flow(py, |chain| Ok(flow::take_events(chain)?.to_string()))
-    }
-
-    fn flow_tell(&self, py: Python<'_>, element: String, kinds: Vec<String>) -> PyResult<()> {
-        self.flow(py, move |chain| flow::tell(chain, &element, &kinds))
-    }
-
-    /// Gives a block, or the only one, other rows.
-    fn flow_rows(&self, py: Python<'_>, block: String, program: PathBuf) -> PyResult<()> {
-        Ok(self.call(py, move |card| card.change_rows(&block, program))??)
-    }
-
-    /// The clock of the chain, in µs.
-    fn flow_time(&self, py: Python<'_>) -> PyResult<u64> {
-        self.flow(py, |chain| chain.time())
-    }
-
-    fn flow_set_time(&self, py: Python<'_>, time: u64) -> PyResult<()> {
-        self.flow(py, move |chain| chain.set_time(time))
+    /// Carries out a request of a service; what is asked and answered is JSON text.
+    fn ask(&self, py: Python<'_>, service: String, ask: &str) -> PyResult<String> {
+        let ask = serde_json::from_str(ask).map_err(|error| UnsupportedError::new_err(error.to_string()))?;
+        let answer = self.call(py, move |card| card.device.call(&Request { service, ask }))?;
+        Ok(answer.map_err(Error::from)?.to_string())
     }
 
     fn place(&self, py: Python<'_>, unit: u32, pc: u32) -> PyResult<Option<String>> {
@@ -409,22 +247,9 @@ fn write_capture(py: Python<'_>, path: PathBuf, frames: Vec<(u64, Vec<u8>)>) -> 
     Ok(py.detach(|| capture::write(Path::new(&path), frames())).map_err(Error::from)?)
 }
 
-/// JSON that this package's Python has written.
-fn json_of(text: &str) -> PyResult<serde_json::Value> {
-    serde_json::from_str(text).map_err(|error| UnsupportedError::new_err(error.to_string()))
-}
-
 /// Values with the names of their groups.
 fn for_groups<T>(values: Vec<(Option<String>, T)>) -> Vec<ForGroup<T>> {
     values.into_iter().map(|(group, value)| ForGroup { group, value }).collect()
-}
-
-fn tables_of(tables: BTreeMap<String, PyTable>) -> BTreeMap<String, Table> {
-    tables.into_iter().map(|(name, table)| (name, table_from(table))).collect()
-}
-
-fn table_from((is_file, text): PyTable) -> Table {
-    if is_file { Table::File(text.into()) } else { Table::Text(text) }
 }
 
 fn port_of(word: &str) -> PyResult<Port> {

@@ -26,6 +26,11 @@ pub trait Image: Any + Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Where in the program an address is: function, file and line.
+    fn locate(&self, _pc: u32) -> Option<String> {
+        None
+    }
+
     /// The word that chooses the hardware for this program, where that follows from the program ([`crate::Part::parameter`]).
     fn parameter(&self) -> Option<u64> {
         None

@@ -56,6 +56,10 @@ impl Image for RpuImage {
     fn elf(&self) -> &[u8] {
         &self.firmware.elf
     }
+
+    fn locate(&self, pc: u32) -> Option<String> {
+        self.firmware.locate(pc)
+    }
 }
 
 /// What the compiler is told so that programs find the groups of units that have names: macros for the number of the first unit of a group, and for

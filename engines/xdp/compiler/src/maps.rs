@@ -177,7 +177,9 @@ pub enum MapError {
     Key { kind: MapKind, bytes: u32, allowed: &'static str },
     #[error("a map of the type {kind} has values of {allowed}, this one says {bytes} bytes")]
     Value { kind: MapKind, bytes: u32, allowed: &'static str },
-    #[error("it has no entries; give it max_entries, or say how many in [units.xdp.entries] of a design or by --entries")]
+    #[error(
+        "it has no entries; give it max_entries, or say how many in [units.xdp.entries] of a design or by --entries"
+    )]
     NoEntries,
     #[error("a ring buffer's max_entries are its bytes: a power of two and at least 4096, not {0}")]
     Ring(u32),
