@@ -1,216 +1,51 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Maps of a card at work, by name: what programs of xdp units count there and look up, for the host to read and fill.
+//! Maps of programs that units run, by name: programs count in them and look up in them, the host reads and fills them.
 //!
-//! ```no_run
-//! use penstock_device::{Design, Image, Root, Target, Value, maps, maps::Store, open};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let root = Root::find()?;
-//! let design = Design::read(&root.join("designs/xdp.toml"))?;
-//! let mut card = open(&root, &design, Target::Soft, &mut |_| {})?;
-//! card.load(&Image::of(&root, &design)?)?;
-//! let ports = maps::find(&*card, "ports")?;
-//! let (key, value) = (ports.key(&Value::Int(0))?, ports.value(&Value::Int(2))?);
-//! ports.set(&mut *card, &key, &value, Store::Any)?;
-//! for (key, value) in ports.entries(&mut *card)? {
-//!     println!("{:?}: {:?}", ports.shape_of_key.decode(&key), ports.decode(&value));
-//! }
-//! # Ok(()) }
-//! ```
+//! A [`Map`] says what a map is; [`Maps`] reads and changes the maps of a card at work. The service `map` does the same in JSON.
 
-pub(crate) mod banks;
-mod card;
-pub mod json;
-pub(crate) mod lines;
-pub(crate) mod make;
+mod access;
+mod error;
+mod json;
 mod records;
-pub(crate) mod ring;
-pub(crate) mod soft;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(crate) use card::CardAccess;
-pub use penstock_xdp_compiler::btf::Shape;
-use penstock_xdp_compiler::btf::{Value, ValueError};
+pub(crate) use access::MapAccess;
+pub use access::Maps;
+pub use error::MapError;
+pub use json::{EntriesError, JsonError, entries, entries_in, entries_of, of, parse, read, records, typed};
+use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
 use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::{Contents, MapKind};
 pub use penstock_xdp_maps::Store;
 pub use records::{Record, Records};
 
-use crate::design::Group;
-use crate::device::{Device, DeviceError};
-use crate::xdp::XdpProgram;
+use crate::program::XdpProgram;
 
-/// A key and its value, as [`Map::get`] gives it.
+/// A key and its value, as [`Maps::get`] gives it.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
-/// What a map does not give or take.
-#[derive(Debug, thiserror::Error)]
-pub enum MapError {
-    /// No program has such a map.
-    #[error("there is no map `{name}`; {there}")]
-    NoMap {
-        /// What was asked for.
-        name: String,
-        /// Those that are there, in words.
-        there: String,
-    },
-    /// Several groups of units have it.
-    #[error("several groups of units have a map {name}, so say whose: {there}")]
-    Several {
-        /// What was asked for.
-        name: String,
-        /// Their names.
-        there: String,
-    },
-    /// A key or a value of another shape.
-    #[error("{what} of {map}: {source}")]
-    Shape {
-        /// "key" or "value".
-        what: &'static str,
-        /// Its name.
-        map: String,
-        /// What is wrong.
-        source: Box<ValueError>,
-    },
-    /// Values of another number of processors.
-    #[error(
-        "a value of {map} is a list of {wanted}, one for each processor (unit · 16 + context), or a single one for all; this list has {found}"
-    )]
-    Processors {
-        /// Its name.
-        map: String,
-        /// Processors that have values.
-        wanted: usize,
-        /// Values that were given.
-        found: usize,
-    },
-    /// A key or a value of another size.
-    #[error("a {what} of {map} has {wanted} ({shape}), this one {found} B")]
-    Size {
-        /// "key" or "value".
-        what: &'static str,
-        /// Its name.
-        map: String,
-        /// Bytes that it has, in words.
-        wanted: String,
-        /// Its type.
-        shape: String,
-        /// Bytes that were given.
-        found: usize,
-    },
-    /// There is none.
-    #[error("{0} has no such entry")]
-    NoEntry(String),
-    /// It was to be a new one.
-    #[error("{0} has such an entry already")]
-    Exists(String),
-    /// No room.
-    #[error("{map} is full, it takes {entries} entries; delete some, or give it more max_entries")]
-    Full {
-        /// Its name.
-        map: String,
-        /// How many it takes.
-        entries: u32,
-    },
-    /// The key is a number beyond the last.
-    #[error("{map} has {entries} entries, the last is number {}", entries - 1)]
-    Beyond {
-        /// Its name.
-        map: String,
-        /// How many it has.
-        entries: u32,
-    },
-    /// Constants.
-    #[error("{0} holds constants, which the compiler has used already: they stay as the object has them")]
-    Constant(String),
-    /// Entries that are no data.
-    #[error("entries of {map} name programs or maps: {} is filled by the object", a(kind))]
-    Names {
-        /// Its name.
-        map: String,
-        /// Of which type it is.
-        kind: MapKind,
-    },
-    /// An entry with a program.
-    #[error(
-        "an entry of {map}, {}, has a program: no unit runs one behind a redirection, so let it be 0 or -1",
-        a(kind)
-    )]
-    Behind {
-        /// Its name.
-        map: String,
-        /// Of which type it is.
-        kind: MapKind,
-    },
-    /// It has records.
-    #[error("{map} has records and no entries: take those of {}", a(kind))]
-    NoEntries {
-        /// Its name.
-        map: String,
-        /// Of which type it is.
-        kind: MapKind,
-    },
-    /// It has entries.
-    #[error("{map} has entries and no records: it is {}", a(kind))]
-    NoRecords {
-        /// Its name.
-        map: String,
-        /// Of which type it is.
-        kind: MapKind,
-    },
-    /// Linux has the same reasons.
-    #[error("{map}, {}, refuses that: {why}", a(kind))]
-    Refused {
-        /// Its name.
-        map: String,
-        /// Of which type it is.
-        kind: MapKind,
-        /// Why.
-        why: String,
-    },
-    /// Its program was replaced.
-    #[error("the program of this {0} is not loaded any more; look for the map again")]
-    Gone(String),
-    /// No unit uses it, and the card has no place for it.
-    #[error("{map} is not on the card: {why}; the program does not use it")]
-    Nowhere {
-        /// Its name.
-        map: String,
-        /// Why.
-        why: String,
-    },
-    /// The card.
-    #[error(transparent)]
-    Device(#[from] DeviceError),
-}
-
-/// A kind of map with its article: those that begin with an l are spelt out, as lru_hash is.
-fn a(kind: &MapKind) -> String {
-    let kind = kind.to_string();
-    format!("{} {kind}", if kind.starts_with(['a', 'l', 'x']) { "an" } else { "a" })
-}
-
-/// A map of a program that is loaded.
+/// A map of a program.
 #[derive(Debug, Clone)]
 pub struct Map {
-    /// Its name; of one that several groups of units have, GROUP.NAME. Global variables have that of their section.
+    /// Its name, or GROUP.NAME if several groups of units have a map of that name. Global variables are in a map named after their section.
     pub name: String,
     /// Its type.
     pub kind: MapKind,
-    /// What a key looks like.
+    /// Type of its keys.
     pub shape_of_key: Shape,
-    /// What a value looks like; of per-CPU kinds that of one processor.
+    /// Type of its values; of per-CPU kinds of the value of one processor.
     pub shape_of_value: Shape,
-    /// Entries at most.
+    /// Most entries that it holds.
     pub max_entries: u32,
-    /// Constants: the host does not change them.
+    /// It holds constants, which the host cannot change.
     pub read_only: bool,
     /// Of per-CPU kinds, the processors (unit · 16 + context) that have values.
     pub processors: Option<Range<u32>>,
-    /// Name of the group of units that runs the program; empty when the only one has none.
+    /// Name of the group of units that runs the program; empty if the only group has none.
     pub group: String,
     pub(crate) units: Range<u32>,
     pub(crate) program: Arc<XdpProgram>,
@@ -218,53 +53,32 @@ pub struct Map {
     pub(crate) index: usize,
 }
 
-/// The maps of the programs that groups of units run, in the order of the objects.
-pub(crate) fn list(groups: &[Group], programs: &[Option<Arc<XdpProgram>>]) -> Vec<Map> {
-    let mut all: Vec<Map> = Vec::new();
-    for (group, program) in groups.iter().zip(programs) {
-        let Some(program) = program else { continue };
-        all.extend((0..program.object().maps.len()).filter_map(|index| map_of(group, program, index)));
-    }
-    let names: Vec<String> = all.iter().map(|map| map.name.clone()).collect();
-    for map in &mut all {
-        if names.iter().filter(|name| **name == map.name).count() > 1 {
-            map.name = map.in_group();
-        }
-    }
-    all
+/// The maps of a program that units run, in the order of its object.
+pub(crate) fn of_program(group: &str, units: &Range<u32>, program: &Arc<XdpProgram>) -> Vec<Map> {
+    (0..program.object().maps.len()).filter_map(|index| map_of(group, units, program, index)).collect()
 }
 
-/// The map of that name of the program that a group of units is to run.
-pub(crate) fn of_group(group: &Group, program: &Arc<XdpProgram>, name: &str) -> Result<Map, MapError> {
-    let maps: Vec<Map> = (0..program.object().maps.len()).filter_map(|index| map_of(group, program, index)).collect();
-    let there = || match maps.is_empty() {
-        true => "the program has none".to_owned(),
-        false => format!("there are: {}", maps.iter().map(|map| map.name.as_str()).collect::<Vec<_>>().join(", ")),
+/// The map of that name among those of one program.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn named<'a>(maps: &'a [Map], name: &str) -> Result<&'a Map, MapError> {
+    let there = || match maps {
+        [] => "the program has none".to_owned(),
+        _ => format!("there are: {}", names_of(maps)),
     };
-    let found = maps.iter().find(|map| map.name == name).cloned();
-    found.ok_or_else(|| MapError::NoMap { name: name.to_owned(), there: there() })
+    maps.iter().find(|map| map.name == name).ok_or_else(|| MapError::NoMap { name: name.to_owned(), there: there() })
 }
 
-/// Puts into maps of a card what they begin with.
-pub(crate) fn begin<'a>(
-    device: &mut impl Device,
-    maps: impl IntoIterator<Item = &'a (Map, Vec<Entry>)>,
-) -> Result<(), DeviceError> {
-    for (map, entries) in maps {
-        for (key, value) in entries {
-            map.set(device, key, value, Store::Any).map_err(|error| match error {
-                MapError::Device(error) => error,
-                error => DeviceError::Map(Box::new(error)),
-            })?;
-        }
-    }
-    Ok(())
+/// Names of maps, separated by commas.
+fn names_of<'a>(maps: impl IntoIterator<Item = &'a Map>) -> String {
+    maps.into_iter().map(|map| map.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn map_of(group: &Group, program: &Arc<XdpProgram>, index: usize) -> Option<Map> {
+fn map_of(group: &str, units: &Range<u32>, program: &Arc<XdpProgram>, index: usize) -> Option<Map> {
     let declared = program.object().maps.get(index)?;
     let shape = &declared.shape;
-    // An object with a map of another kind has not been loaded.
+    // The checker has refused objects with maps of other kinds.
     let kind = shape.kind().ok()?;
     let sized = |shape: &Option<Shape>, bytes: u32| {
         shape.clone().filter(|shape| shape.bytes() == u64::from(bytes)).unwrap_or(Shape::Bytes(bytes.into()))
@@ -278,7 +92,6 @@ fn map_of(group: &Group, program: &Arc<XdpProgram>, index: usize) -> Option<Map>
     if shape_of_value == Shape::Bytes(4) && names(kind) {
         shape_of_value = number();
     }
-    let contexts = |units: &Range<u32>| units.start * CONTEXTS..units.end * CONTEXTS;
     Some(Map {
         name: declared.name.clone(),
         kind,
@@ -286,21 +99,21 @@ fn map_of(group: &Group, program: &Arc<XdpProgram>, index: usize) -> Option<Map>
         shape_of_value,
         max_entries: shape.max_entries,
         read_only: matches!(declared.contents, Contents::Data { read_only: true, .. }),
-        processors: kind.per_cpu().then(|| contexts(&group.units)),
-        group: group.name.clone(),
-        units: group.units.clone(),
+        processors: kind.per_cpu().then(|| units.start * CONTEXTS..units.end * CONTEXTS),
+        group: group.to_owned(),
+        units: units.clone(),
         program: Arc::clone(program),
         index,
     })
 }
 
-/// Whether keys are numbers of entries.
+/// Whether keys are indices of entries.
 fn is_numbered(kind: MapKind) -> bool {
     use MapKind::{Array, ArrayOfMaps, Cpumap, Devmap, PercpuArray, PerfEventArray, ProgArray, Xskmap};
     matches!(kind, Array | PercpuArray | ProgArray | PerfEventArray | ArrayOfMaps | Devmap | Cpumap | Xskmap)
 }
 
-/// What an entry of devices or processors has for a program: the number of an open one, where it has one.
+/// File descriptor of the program in an entry of devices or processors; 0 if it has none.
 fn program_of(value: &[u8]) -> i32 {
     value.get(4..8).and_then(<[u8]>::first_chunk).map_or(0, |number| i32::from_le_bytes(*number))
 }
@@ -311,33 +124,20 @@ fn names(kind: MapKind) -> bool {
         || matches!(kind, MapKind::DevmapHash | MapKind::HashOfMaps)
 }
 
-/// The map of that name: NAME, or GROUP.NAME when several groups of units have it.
-pub fn find(device: &(impl Device + ?Sized), name: &str) -> Result<Map, MapError> {
-    let all = device.maps();
-    let listed = |maps: &[&Map]| maps.iter().map(|map| map.name.clone()).collect::<Vec<_>>().join(", ");
-    let is_meant = |map: &&Map| map.name == name || (!map.group.is_empty() && map.in_group() == name);
-    if let Some(map) = all.iter().find(is_meant) {
-        return Ok(map.clone());
-    }
-    let same: Vec<&Map> = all.iter().filter(|map| map.declared() == name).collect();
-    if same.len() > 1 {
-        return Err(MapError::Several { name: name.to_owned(), there: listed(&same) });
-    }
-    let there = match all.is_empty() {
-        true => "no program with maps is loaded".to_owned(),
-        false => format!("there are: {}", listed(&all.iter().collect::<Vec<_>>())),
-    };
-    Err(MapError::NoMap { name: name.to_owned(), there })
-}
-
 impl Map {
     /// The bytes of a key.
+    ///
+    /// # Errors
+    /// The key is of another type, or the map has no entries.
     pub fn key(&self, key: &Value) -> Result<Vec<u8>, MapError> {
         self.with_entries()?;
         self.shape_of_key.encode(key).map_err(|source| self.wrong("key", source))
     }
 
-    /// The bytes of a value. Of per-CPU kinds a list of as many values as there are processors is those of each, another value that of all.
+    /// The bytes of a value. For per-CPU kinds, a list with a value for each processor gives the value of each, any other value that of all.
+    ///
+    /// # Errors
+    /// The value is of another type.
     pub fn value(&self, value: &Value) -> Result<Vec<u8>, MapError> {
         let wrong = |source| self.wrong("value", source);
         if let (Some(processors), Value::List(values)) = (&self.processors, value)
@@ -358,7 +158,7 @@ impl Map {
         })
     }
 
-    /// What a value's bytes say; of per-CPU kinds a list of what those of each processor say.
+    /// The value that bytes mean; of per-CPU kinds the list of the values of all processors.
     pub fn decode(&self, value: &[u8]) -> Value {
         match &self.processors {
             Some(_) => {
@@ -369,21 +169,11 @@ impl Map {
         }
     }
 
-    /// The value of a key; of per-CPU kinds those of all [`Map::processors`], one after the other. None: there is no such entry. Of a trie it is that
-    /// of the longest prefix.
-    pub fn get(&self, device: &mut (impl Device + ?Sized), key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
-        self.check("key", key, &[self.key_bytes()])?;
-        device.map_get(self, key)
-    }
-
-    /// Sets the value of a key; of per-CPU kinds a single value becomes that of all processors.
-    pub fn set(
-        &self,
-        device: &mut (impl Device + ?Sized),
-        key: &[u8],
-        value: &[u8],
-        store: Store,
-    ) -> Result<(), MapError> {
+    /// The bytes to store for a value: of per-CPU kinds a single value becomes that of all processors.
+    ///
+    /// # Errors
+    /// Key or value have another size, or no target lets the host set that entry.
+    pub(crate) fn admit<'a>(&self, key: &[u8], value: &'a [u8]) -> Result<Cow<'a, [u8]>, MapError> {
         self.check("key", key, &[self.key_bytes()])?;
         let processors = self.processors.as_ref().map_or(1, |processors| processors.len());
         let all = processors * self.value_bytes();
@@ -402,33 +192,22 @@ impl Map {
             }
             _ => {}
         }
-        if value.len() == all {
-            device.map_set(self, key, value, store)
-        } else {
-            device.map_set(self, key, &value.repeat(processors), store)
-        }
+        Ok(if value.len() == all { value.into() } else { value.repeat(processors).into() })
     }
 
-    /// Takes an entry out.
-    pub fn delete(&self, device: &mut (impl Device + ?Sized), key: &[u8]) -> Result<(), MapError> {
-        self.check("key", key, &[self.key_bytes()])?;
-        device.map_delete(self, key)
+    /// Checks the size of a key, and that the map has entries.
+    pub(crate) fn admit_key(&self, key: &[u8]) -> Result<(), MapError> {
+        self.check("key", key, &[self.key_bytes()])
     }
 
-    /// All entries: of arrays in order, of others in none to rely on. What a program changes meanwhile may be there or not; each
-    /// entry is what it was at some time.
-    pub fn entries(&self, device: &mut (impl Device + ?Sized)) -> Result<Vec<Entry>, MapError> {
-        self.with_entries()?;
-        device.map_entries(self)
+    /// GROUP.NAME.
+    pub(crate) fn in_group(&self) -> String {
+        format!("{}.{}", self.group, self.declared())
     }
 
     /// Its name in its object.
     pub(crate) fn declared(&self) -> &str {
         &self.program.object().maps[self.index].name
-    }
-
-    fn in_group(&self) -> String {
-        format!("{}.{}", self.group, self.declared())
     }
 
     pub(crate) fn key_bytes(&self) -> usize {
@@ -456,7 +235,7 @@ impl Map {
         MapError::Shape { what, map: self.name.clone(), source: Box::new(source) }
     }
 
-    /// What an error number of Linux means here.
+    /// The error for one of Linux' error numbers.
     pub(crate) fn refused(&self, number: i64, why: impl fmt::Display) -> MapError {
         let (map, kind) = (self.name.clone(), self.kind);
         match number {

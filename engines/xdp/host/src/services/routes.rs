@@ -1,41 +1,110 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What `penstock ctl routes` asks, and how it prints routes: with the words of `ip`, a line each.
+//! The service `routes`: shows and replaces the routes that programs look up ([`crate::routes`]).
 
 use std::fmt::Write;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::Subcommand;
-use penstock_device::routes::{self, Neighbour, Route, RouteKind};
-use penstock_live::protocol::Request;
-use serde_json::Value;
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use penstock_engine::{Bus, EngineError, ErrorKind, Service};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
-use crate::files::FileError;
+use crate::driver::XdpDriver;
+use crate::routes::{self, Neighbour, Route, RouteKind};
 
-/// What to do with routes.
-#[derive(Debug, Subcommand)]
-pub enum Routes {
-    /// Interfaces, routes and neighbours; `routes` of what --json prints is what `load` reads.
+/// Name of the service.
+pub const SERVICE: &str = "routes";
+
+/// The service.
+pub const ROUTES: Service = Service { name: SERVICE, command, ask, show };
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ask {
+    /// The routes, as a file of routes holds them.
     Show,
-    /// Gives the card those of a file in place of all that it has.
+    /// Replaces all routes between two frames; the answer is `{}`.
+    Set {
+        /// As a file of routes holds them.
+        routes: Json,
+    },
+}
+
+/// A request that is none of [`Ask`], or has no routes.
+#[derive(Debug, thiserror::Error)]
+pub enum BadRequest {
+    /// It is none.
+    #[error("not a request to the service `routes`: {0}; it takes show and set")]
+    Ask(serde_json::Error),
+    /// Its routes are none.
+    #[error("{0}; routes are {{\"interfaces\": {{...}}, \"routes\": [...], \"neighbours\": [...]}}")]
+    Routes(serde_json::Error),
+}
+
+impl From<BadRequest> for EngineError {
+    fn from(error: BadRequest) -> Self {
+        Self::new(ErrorKind::Service(SERVICE), error)
+    }
+}
+
+/// Carries out a request.
+pub(crate) fn answer(driver: &mut XdpDriver, bus: &mut dyn Bus, ask: &Json) -> Result<Json, EngineError> {
+    match Ask::deserialize(ask).map_err(BadRequest::Ask)? {
+        Ask::Show => Ok(routes::print(driver.routes())),
+        Ask::Set { routes } => {
+            let routes = routes::parse(&routes.to_string()).map_err(BadRequest::Routes)?;
+            driver.set_routes(bus, &routes)?;
+            Ok(Json::Object(serde_json::Map::new()))
+        }
+    }
+}
+
+/// Shows and replaces the routes that XDP programs look up.
+#[derive(Debug, Args)]
+struct Words {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Prints interfaces, routes and neighbours. `load` reads what --json prints.
+    Show,
+    /// Replaces all routes of the card by those of a file.
     Load {
         /// JSON (docs/designs.md, "Routes").
         file: PathBuf,
     },
 }
 
-impl Routes {
-    /// What the card is asked; `whole` makes a path absolute.
-    pub fn request(&self, whole: impl Fn(&PathBuf) -> Result<PathBuf, FileError>) -> Result<Request, FileError> {
-        Ok(match self {
-            Self::Show => Request::Routes,
-            Self::Load { file } => Request::LoadRoutes { file: whole(file)? },
-        })
+fn command() -> Command {
+    Words::augment_args(Command::new(SERVICE))
+}
+
+fn ask(matches: &ArgMatches) -> Result<Json, String> {
+    let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
+    let ask = match words.action {
+        Action::Show => Ask::Show,
+        Action::Load { file } => {
+            let all = routes::of_file(&file).map_err(|error| error.to_string())?;
+            Ask::Set { routes: routes::print(&all) }
+        }
+    };
+    serde_json::to_value(ask).map_err(|error| error.to_string())
+}
+
+fn show(ask: &Json, answer: &Json) -> String {
+    match Ask::deserialize(ask) {
+        // A card of another version may answer otherwise.
+        Ok(Ask::Show) => text(answer).unwrap_or_else(|_| format!("{answer:#}\n")),
+        _ => String::new(),
     }
 }
 
 /// Interfaces, routes and neighbours, a line each.
-pub fn text(answer: &Value) -> Result<String, serde_json::Error> {
+fn text(answer: &Json) -> Result<String, serde_json::Error> {
     let all = routes::parse(&answer.to_string())?;
     let mut text = String::new();
     let mut interfaces: Vec<_> = all.interfaces.into_iter().collect();
