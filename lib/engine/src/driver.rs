@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! An engine's side of a card at work.
 
+use std::any::Any;
+
 use serde_json::Value as Json;
 
 use crate::bus::Bus;
@@ -31,7 +33,7 @@ pub struct LoadUnits {
 /// All parts of an engine on one card. Groups of units and inline blocks are named by their indices in the design.
 ///
 /// Methods with a default are for engines that have what the method is about.
-pub trait Driver {
+pub trait Driver: Any {
     /// Prepares the card, once, after its reset and before the first load.
     ///
     /// # Errors

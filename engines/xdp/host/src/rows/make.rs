@@ -1,31 +1,31 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Makes the maps of a card in RTL, and asks them as its units do (engines/xdp/maps.md).
+//! Makes the maps of a card in hardware, and sends them requests as units do (engines/xdp/maps.md).
 
+use penstock_engine::window::word_of;
+use penstock_engine::{Bus, regs};
 use penstock_xdp_compiler::card::{CARD, CardMap, repeatable_seed};
 
 use super::banks::{CardBanks, UPDATE};
-use crate::device::DeviceError;
-use crate::host::{Bus, word_of};
-use crate::regs;
+use super::error::RowsError;
+use super::image::RowImage;
 use crate::window::MAPS_WINDOW;
-use crate::xdp::RowImage;
 
 /// Bits of COMMAND when it is read: a request is under way, a map is being made.
 const REQUEST: u32 = 1;
 const MAKING: u32 = 2;
-/// A store, and where the parts of its key and all its parts are counted.
+/// COMMAND of a store: its operation, with one part for the key and one part in all.
 const STORE: u32 = 1 | 1 << 4 | 1 << 8;
-/// Where parts of a request and answers stand.
+/// Host address of the parts of a request, and of its answer.
 pub const ANSWERS: u32 = MAPS_WINDOW + regs::MAPS_HOST_DATA;
-/// Where INFO has an access's bytes.
+/// Lowest bit of an access's number of bytes in INFO.
 pub const BYTES_AT: u32 = 25;
-/// Looks at COMMAND until a map must be made: making one takes a cycle for each of a bank's rows, a look some cycles.
+/// Reads of COMMAND until a map must be made. Making one takes a cycle for each row of a bank, a read takes some cycles.
 const LOOKS: u32 = 1 << 16;
-/// Cycles between two looks.
+/// Cycles between two reads.
 const LOOK: u64 = 32;
 
 /// Gives a card the seed of its hash, before any map of keys is made.
-pub fn seed(bus: &mut impl Bus) -> Result<(), DeviceError> {
+pub fn seed(bus: &mut dyn Bus) -> Result<(), RowsError> {
     for (at, word) in (0..).zip(repeatable_seed()) {
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_LOW, word as u32)?;
         bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_HIGH, (word >> 32) as u32)?;
@@ -34,8 +34,8 @@ pub fn seed(bus: &mut impl Bus) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// Makes the maps of a program that are not there yet, empty but for its global variables.
-pub fn make(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
+/// Makes the maps of a program that the card does not have yet, with the entries that the object declares.
+pub fn make(bus: &mut dyn Bus, image: &RowImage) -> Result<(), RowsError> {
     let maps: Vec<&CardMap> = image.maps.iter().filter(|map| !image.kept.contains(&map.number)).collect();
     for map in &maps {
         for (offset, word) in (0..).step_by(4).zip(map.descriptor) {
@@ -51,12 +51,9 @@ pub fn make(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
     }
     for map in maps {
         for (key, value) in &map.entries {
-            let answer = CardBanks { bus: &mut *bus }.ask(UPDATE, map.number, key, value)?;
+            let answer = CardBanks { bus }.ask(UPDATE, map.number, key, value)?;
             if answer != 0 {
-                return Err(DeviceError::Card(format!(
-                    "map {} does not take what it begins with: {answer}",
-                    map.number
-                )));
+                return Err(RowsError::Initial { map: map.number, errno: -answer });
             }
         }
     }
@@ -64,12 +61,13 @@ pub fn make(bus: &mut impl Bus, image: &RowImage) -> Result<(), DeviceError> {
 }
 
 /// Stores up to 8 bytes at an address.
-pub fn store(bus: &mut impl Bus, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+pub fn store(bus: &mut dyn Bus, address: u32, bytes: &[u8]) -> Result<(), RowsError> {
     request(bus, STORE, (address - CARD) | (bytes.len() as u32) << BYTES_AT, bytes)
 }
 
-/// Sends a request with the parts that begin with `data` (behind that stands what was there), and waits until it is answered: the answer stands from [`ANSWERS`] on.
-pub fn request(bus: &mut impl Bus, command: u32, info: u32, data: &[u8]) -> Result<(), DeviceError> {
+/// Sends a request and waits for its answer, which stands at [`ANSWERS`] then. The parts of the request begin with `data`; bytes behind that keep
+/// what they held.
+pub fn request(bus: &mut dyn Bus, command: u32, info: u32, data: &[u8]) -> Result<(), RowsError> {
     for (word, offset) in data.chunks(4).map(word_of).zip((0..).step_by(4)) {
         bus.write(ANSWERS + offset, word)?;
     }
@@ -78,13 +76,13 @@ pub fn request(bus: &mut impl Bus, command: u32, info: u32, data: &[u8]) -> Resu
     wait(bus, REQUEST)
 }
 
-/// Waits until a bit of COMMAND is down.
-fn wait(bus: &mut impl Bus, bit: u32) -> Result<(), DeviceError> {
+/// Waits until a bit of COMMAND is 0.
+fn wait(bus: &mut dyn Bus, bit: u32) -> Result<(), RowsError> {
     for _ in 0..LOOKS {
         if bus.read(MAPS_WINDOW + regs::MAPS_HOST_COMMAND)? & bit == 0 {
             return Ok(());
         }
         bus.pass(LOOK)?;
     }
-    Err(DeviceError::Card("the card's maps do not answer the host".into()))
+    Err(RowsError::NoAnswer)
 }

@@ -1,46 +1,45 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Routes in the banks of a card in RTL: what follows from each destination, worked out ([`penstock_xdp_compiler::card::routes`] says why).
+//! Routes in the banks of a card in hardware: the next hop of each prefix, resolved by the host ([`penstock_xdp_compiler::card::routes`] says why).
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use penstock_engine::Bus;
 use penstock_xdp_compiler::card::routes::{Answer, Hop, INTERFACE_BYTES, INTERFACES, interface};
 use penstock_xdp_compiler::ir;
 use penstock_xdp_soft::{Neighbour, Route, RouteKind, Routes};
 
-use super::width;
-use crate::device::DeviceError;
-use crate::host::Bus;
-use crate::maps::banks::{CardBanks, DELETE, UPDATE};
+use super::banks::{CardBanks, DELETE, UPDATE};
+use super::error::RowsError;
+use crate::routes::width;
 
-/// A prefix: its address, with zeros behind it, and its length.
+/// A prefix: its address, with zeros behind the prefix, and its length in bits.
 type Prefix = (IpAddr, u8);
-/// Entries of the tables, by the map's number and the key.
+/// Entries of the tables, by number of the map and key.
 type Entries = BTreeMap<(u32, Vec<u8>), Vec<u8>>;
 
-/// What stands in the tables of a card.
-#[derive(Default)]
+/// The tables of routes of a card, as the host has filled them.
+#[derive(Debug, Default)]
 pub struct CardRoutes {
     entries: Entries,
 }
 
 impl CardRoutes {
-    /// Writes down that the tables were made anew.
+    /// Notes that the tables were made anew and are empty.
     pub fn forget(&mut self) {
         self.entries.clear();
     }
 
-    /// Brings the tables to what routes say. Entries that stay are not touched; a lookup meanwhile meets those of before or of now, each whole.
-    pub fn put<B: Bus>(&mut self, bus: &mut B, tables: &ir::Routes, routes: &Routes) -> Result<(), DeviceError> {
+    /// Changes the tables to other routes. Entries that stay are not written again. A lookup meanwhile finds an old or a new entry, never a mix.
+    pub fn put(&mut self, bus: &mut dyn Bus, tables: &ir::Routes, routes: &Routes) -> Result<(), RowsError> {
         let mut banks = CardBanks { bus };
         let wanted = entries(tables, routes);
-        let mut ask = |operation, (map, key): &(u32, Vec<u8>), value: &[u8]| match banks
-            .ask(operation, *map, key, value)?
-        {
-            0 => Ok(()),
-            number => Err(DeviceError::Card(format!("the card's table of routes refuses an entry: error {}", -number))),
-        };
-        // What is new first: nobody meets a shorter prefix for want of one that is on its way.
+        let mut ask =
+            |operation, (map, key): &(u32, Vec<u8>), value: &[u8]| match banks.ask(operation, *map, key, value)? {
+                0 => Ok(()),
+                number => Err(RowsError::Route { errno: -number }),
+            };
+        // New entries first, so that no lookup falls back to a shorter prefix in between.
         for (key, value) in wanted.iter().filter(|(key, value)| self.entries.get(*key) != Some(value)) {
             ask(UPDATE, key, value)?;
         }
@@ -52,14 +51,14 @@ impl CardRoutes {
     }
 }
 
-/// How many prefixes routes become, by family.
+/// Numbers of prefixes that the tables need for routes, by family.
 pub fn counts(routes: &Routes) -> [(usize, &'static str); 2] {
     let hops = hops(routes);
     let of_v4 = hops.keys().filter(|(prefix, _)| prefix.is_ipv4()).count();
     [(of_v4, "IPv4"), (hops.len() - of_v4, "IPv6")]
 }
 
-/// All that stands in the tables for routes.
+/// All entries of the tables for routes.
 fn entries(tables: &ir::Routes, routes: &Routes) -> Entries {
     let prefix = |((address, bits), hop): (Prefix, Hop)| {
         let length = u32::from(bits).to_le_bytes();
@@ -69,7 +68,7 @@ fn entries(tables: &ir::Routes, routes: &Routes) -> Entries {
         };
         ((map, key), hop.bytes().to_vec())
     };
-    // Elements of an array cannot be taken out: those that are not there are zeros.
+    // Entries of an array cannot be deleted: zeros stand for an interface that does not exist.
     let interface = |ifindex: u32| {
         let known = routes.interfaces.get(&ifindex);
         let entry =
@@ -79,7 +78,7 @@ fn entries(tables: &ir::Routes, routes: &Routes) -> Entries {
     hops(routes).into_iter().map(prefix).chain((0..INTERFACES).map(interface)).collect()
 }
 
-/// Where packets for each prefix go.
+/// The next hop of each prefix.
 fn hops(routes: &Routes) -> BTreeMap<Prefix, Hop> {
     let mut best: BTreeMap<Prefix, &Route> = BTreeMap::new();
     for route in &routes.routes {
@@ -102,7 +101,7 @@ fn hops(routes: &Routes) -> BTreeMap<Prefix, Hop> {
     hops
 }
 
-/// Where packets on a route go, to an address when they are all for one.
+/// The next hop of a route; `address` is the destination if the route has only one.
 fn hop(routes: &Routes, route: &Route, address: Option<IpAddr>) -> Hop {
     let refused = |answer| Hop { answer, ifindex: 0, mac: [0; 6], metric: 0, gateway: None };
     match route.kind {
@@ -117,7 +116,7 @@ fn hop(routes: &Routes, route: &Route, address: Option<IpAddr>) -> Hop {
     let mac = next.and_then(|next| routes.neighbours.get(&next));
     Hop {
         answer: if mac.is_some() { Answer::Found } else { Answer::NoNeighbour },
-        // Checked before: there are no higher ones.
+        // `check` has refused higher numbers.
         ifindex: route.ifindex as u8,
         mac: mac.copied().unwrap_or_default(),
         metric: route.metric,
@@ -125,7 +124,7 @@ fn hop(routes: &Routes, route: &Route, address: Option<IpAddr>) -> Hop {
     }
 }
 
-/// An address with zeros behind so many bits.
+/// An address with zeros behind its first `bits` bits.
 fn cut(address: IpAddr, bits: u8) -> IpAddr {
     let behind = u32::from(width(address) - bits);
     match address {

@@ -1,8 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Routes of a card: the table that `bpf_fib_lookup` asks, on both targets, with the card's interfaces and its neighbours
-//! ([`Device::set_routes`](crate::Device::set_routes)).
+//! Routes of a card: the table in which `bpf_fib_lookup` looks, on both targets, with the card's interfaces and neighbours.
 //!
-//! As JSON it is an object of up to three keys, with the words of `ip -json`; `dev` is the number of an interface, which for Ethernet port n is n + 1:
+//! In JSON it is an object of up to three keys with the words of `ip -json`. `dev` is the number of an interface; Ethernet port n is interface n + 1.
 //!
 //! ```json
 //! {
@@ -13,28 +12,33 @@
 //! }
 //! ```
 
-mod card;
 mod json;
 
 use std::net::IpAddr;
 
-pub(crate) use card::CardRoutes;
 pub use json::{RoutesFileError, of_file, parse, print};
+use penstock_engine::{EngineError, ErrorKind};
 use penstock_xdp_compiler::card::routes::{INTERFACES, MAX_PREFIXES};
 pub use penstock_xdp_soft::{Interface, Neighbour, Route, RouteKind, Routes};
 
-/// Routes that a card does not take.
+use crate::rows::counts;
+use crate::services::routes::SERVICE;
+
+/// Routes that a card cannot have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoutesError {
     /// There is no such interface.
-    #[error("{what}: there is no interface {ifindex}; Ethernet port n is interface n + 1, and the last number is {}", INTERFACES - 1)]
+    #[error(
+        "{what}: there is no interface {ifindex}; Ethernet port n is interface n + 1, and the last number is {}",
+        INTERFACES - 1
+    )]
     Interface {
-        /// What names it.
+        /// The part of the routes that names it.
         what: String,
         /// Its number.
         ifindex: u32,
     },
-    /// A prefix is longer than addresses.
+    /// A prefix is longer than an address.
     #[error("route to {prefix}/{bits}: such addresses have {} bits", width(*prefix))]
     Prefix {
         /// The prefix.
@@ -42,19 +46,37 @@ pub enum RoutesError {
         /// Its length.
         bits: u8,
     },
-    /// Too many.
+    /// There are too many prefixes.
     #[error(
         "{found} prefixes of {family}, neighbours of routes without a gateway among them; a card takes {MAX_PREFIXES}"
     )]
     Many {
         /// "IPv4" or "IPv6".
         family: &'static str,
-        /// How many.
+        /// How many there are.
         found: usize,
     },
 }
 
-/// Checks what every target asks of routes.
+impl From<RoutesError> for EngineError {
+    fn from(error: RoutesError) -> Self {
+        Self::new(ErrorKind::Service(SERVICE), error)
+    }
+}
+
+impl From<RoutesFileError> for EngineError {
+    fn from(error: RoutesFileError) -> Self {
+        match error {
+            RoutesFileError::File(error) => error.into(),
+            error => Self::new(ErrorKind::Service(SERVICE), error),
+        }
+    }
+}
+
+/// Checks routes, with the limits of a card in hardware on every target.
+///
+/// # Errors
+/// No card can have them.
 pub(crate) fn check(routes: &Routes) -> Result<(), RoutesError> {
     let there = |ifindex: u32, what: String| {
         if ifindex < INTERFACES { Ok(()) } else { Err(RoutesError::Interface { what, ifindex }) }
@@ -71,7 +93,7 @@ pub(crate) fn check(routes: &Routes) -> Result<(), RoutesError> {
             return Err(RoutesError::Prefix { prefix: *prefix, bits: *bits });
         }
     }
-    for (found, family) in card::counts(routes) {
+    for (found, family) in counts(routes) {
         if found > MAX_PREFIXES as usize {
             return Err(RoutesError::Many { family, found });
         }
@@ -80,6 +102,6 @@ pub(crate) fn check(routes: &Routes) -> Result<(), RoutesError> {
 }
 
 /// Bits of an address.
-fn width(address: IpAddr) -> u8 {
+pub(crate) fn width(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }

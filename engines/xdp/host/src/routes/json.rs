@@ -5,24 +5,23 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
+use penstock_engine::files::{self, FileError};
 use penstock_xdp_soft::{Interface, Neighbour, Route, RouteKind, Routes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::files::{self, FileError};
-
-/// What a file of routes is for.
+/// What to do about a file that cannot be read.
 const ROUTES: &str = "give a JSON file of routes, {\"interfaces\": {...}, \"routes\": [...], \"neighbours\": [...]}";
-/// The MTU of an interface that says none.
+/// MTU of an interface without one.
 const MTU: u32 = 1500;
 
 /// A file of routes that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RoutesFileError {
-    /// The file.
+    /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// What is in it.
+    /// It holds no routes.
     #[error("{}: {source}; {ROUTES}", path.display())]
     Json {
         /// The file.
@@ -33,12 +32,18 @@ pub enum RoutesFileError {
 }
 
 /// Reads a file of routes.
+///
+/// # Errors
+/// It cannot be read, or holds no routes.
 pub fn of_file(path: &Path) -> Result<Routes, RoutesFileError> {
     let text = files::read(path, ROUTES)?;
     parse(&text).map_err(|source| RoutesFileError::Json { path: path.to_owned(), source })
 }
 
 /// Reads routes.
+///
+/// # Errors
+/// The text is no JSON, or has an unknown key or a wrong value.
 pub fn parse(text: &str) -> Result<Routes, serde_json::Error> {
     let Table { interfaces, routes, neighbours } = serde_json::from_str(text)?;
     let interface = |(ifindex, of): (u32, InterfaceOf)| {
@@ -52,7 +57,7 @@ pub fn parse(text: &str) -> Result<Routes, serde_json::Error> {
     })
 }
 
-/// Routes as [`parse`] reads them, with all that is not as it is when it is left out.
+/// Routes as [`parse`] reads them, without keys that have their default.
 pub fn print(routes: &Routes) -> Value {
     let interface = |(ifindex, of): (&u32, &Interface)| {
         (*ifindex, InterfaceOf { mac: Mac(of.mac), mtu: Some(of.mtu), forwards: Some(of.forwards) })
@@ -66,7 +71,7 @@ pub fn print(routes: &Routes) -> Value {
         routes: routes.routes.iter().map(RouteOf::of).collect(),
         neighbours: neighbours.into_iter().map(neighbour).collect(),
     };
-    // All its keys are text and numbers.
+    // This cannot fail: all keys are text and numbers.
     serde_json::to_value(table).unwrap_or_default()
 }
 
@@ -161,19 +166,24 @@ impl RouteOf {
 #[derive(Deserialize, Serialize, Clone, Copy)]
 #[serde(try_from = "String", into = "String")]
 enum Dst {
-    /// All of IPv4, or of IPv6 when the gateway is there.
+    /// All addresses: of IPv6 if the gateway is one, else of IPv4.
     Default,
     Prefix(IpAddr, u8),
 }
 
-impl TryFrom<String> for Dst {
-    type Error = String;
+/// Text that is no destination.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no destination: write a prefix (10.0.0.0/8), an address, or default")]
+struct NoDst(String);
 
-    fn try_from(text: String) -> Result<Self, String> {
+impl TryFrom<String> for Dst {
+    type Error = NoDst;
+
+    fn try_from(text: String) -> Result<Self, NoDst> {
         if text == "default" {
             return Ok(Self::Default);
         }
-        let wrong = || format!("`{text}` is no destination: write a prefix (10.0.0.0/8), an address, or default");
+        let wrong = || NoDst(text.clone());
         let (address, bits) =
             text.split_once('/').map_or((text.as_str(), None), |(address, bits)| (address, Some(bits)));
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
@@ -191,7 +201,7 @@ impl From<Dst> for String {
     }
 }
 
-/// A MAC.
+/// A MAC address.
 #[derive(Deserialize, Serialize, Clone, Copy)]
 #[serde(try_from = "String", into = "String")]
 struct Mac([u8; 6]);
@@ -202,16 +212,21 @@ impl From<Mac> for String {
     }
 }
 
-impl TryFrom<String> for Mac {
-    type Error = String;
+/// Text that is no MAC.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no MAC: write 02:00:00:00:00:01")]
+struct NoMac(String);
 
-    fn try_from(text: String) -> Result<Self, String> {
-        // from_str_radix() would take a sign, too.
+impl TryFrom<String> for Mac {
+    type Error = NoMac;
+
+    fn try_from(text: String) -> Result<Self, NoMac> {
+        // from_str_radix() would accept a sign, too.
         let is_byte = |byte: &str| byte.len() == 2 && byte.bytes().all(|digit| digit.is_ascii_hexdigit());
         let bytes: Option<Vec<u8>> =
             text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok().filter(|_| is_byte(byte))).collect();
         let mac = bytes.and_then(|bytes| bytes.try_into().ok());
-        mac.map(Self).ok_or_else(|| format!("`{text}` is no MAC: write 02:00:00:00:00:01"))
+        mac.map(Self).ok_or(NoMac(text))
     }
 }
 
@@ -224,7 +239,8 @@ mod tests {
     fn routes_are_read() {
         let text = r#"{
             "interfaces": {"1": {"mac": "02:00:00:00:00:0a"}, "2": {"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false}},
-            "routes": [{"dst": "default", "gateway": "192.0.2.1", "dev": 2, "metric": 7}, {"dst": "default", "gateway": "fe80::1", "dev": 1},
+            "routes": [{"dst": "default", "gateway": "192.0.2.1", "dev": 2, "metric": 7},
+                       {"dst": "default", "gateway": "fe80::1", "dev": 1},
                        {"dst": "10.0.0.0/8", "type": "prohibit"}, {"dst": "2001:db8::1", "dev": 1}],
             "neighbours": [{"dst": "192.0.2.1", "dev": 2, "lladdr": "02:00:00:00:00:ff"}]
         }"#;
@@ -243,11 +259,12 @@ mod tests {
             ]
         );
         let again = print(&routes);
-        assert_eq!(print(&parse(&again.to_string()).unwrap()), again, "it says all");
+        assert_eq!(print(&parse(&again.to_string()).unwrap()), again, "nothing is left out");
         assert_eq!(
             again["routes"],
             serde_json::json!([{"dst": "0.0.0.0/0", "gateway": "192.0.2.1", "dev": 2, "metric": 7},
-                {"dst": "::/0", "gateway": "fe80::1", "dev": 1}, {"dst": "10.0.0.0/8", "type": "prohibit"}, {"dst": "2001:db8::1/128", "dev": 1}])
+                {"dst": "::/0", "gateway": "fe80::1", "dev": 1}, {"dst": "10.0.0.0/8", "type": "prohibit"},
+                {"dst": "2001:db8::1/128", "dev": 1}])
         );
         let two = serde_json::json!({"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false});
         assert_eq!((&again["interfaces"]["2"], again["neighbours"].as_array().unwrap().len()), (&two, 1));

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! XDP programs: what is loaded into xdp units, on `soft` the object, on a card its rows.
+//! XDP programs for units: native code on `soft`, rows on a card in hardware.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,94 +7,207 @@ use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use penstock_engine::{EngineError, ErrorKind, Root};
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
 use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
-use penstock_xdp_compiler::card::{Before, CardMap, NoProgram, Placement, Room, place_in};
-use penstock_xdp_compiler::check::{CheckError, Facts, MapRef, check, helper_name};
-use penstock_xdp_compiler::ir::{CONTEXTS, Layout};
+use penstock_xdp_compiler::card::{Before, NoProgram, Placement, Room, place_in};
+use penstock_xdp_compiler::check::{CheckError, Facts, check};
+use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::Contents;
 use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
-use penstock_xdp_compiler::rows::{Asks, Do, Lanes};
+use penstock_xdp_compiler::rows::Lanes;
 use penstock_xdp_compiler::source::{self, SourceError};
 use penstock_xdp_compiler::translate::{TranslateError, Translated, translate};
 use penstock_xdp_soft::{Engine, LoadError, Loaded};
 
-use crate::root::Root;
+use crate::rows::{RowImage, beyond};
 
 /// Number of `bpf_tail_call`.
 const TAIL_CALL: u32 = 12;
-/// Processors of a card to programs: contexts of its units.
-pub(crate) const PROCESSORS: u32 = 32 * CONTEXTS;
+/// Processors of a card, as programs see them: contexts of its units.
+pub const PROCESSORS: u32 = 32 * CONTEXTS;
 
 /// An XDP program that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum XdpError {
+    /// The C source does not compile.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// A file cannot be read, or a folder cannot be made.
     #[error("{}: {source}", path.display())]
-    Read { path: PathBuf, source: std::io::Error },
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not an object of this kind.
     #[error("{}: {source}", path.display())]
-    Object { path: PathBuf, source: ObjectError },
+    Object {
+        /// The object.
+        path: PathBuf,
+        /// Why.
+        source: ObjectError,
+    },
+    /// `entry` names a program that the object does not have.
     #[error("{}: there is no program {name}; it has {there}", path.display())]
-    NoProgram { path: PathBuf, name: String, there: String },
-    #[error("{}: it has several programs ({there}); name one in [[units]]: `entry = \"…\"`", path.display())]
-    Several { path: PathBuf, there: String },
-    #[error("[{table}] names the {what} {name}, which {} has not; {there}", path.display())]
-    Unknown { path: PathBuf, table: &'static str, what: &'static str, name: String, there: String },
+    NoProgram {
+        /// The object.
+        path: PathBuf,
+        /// What `entry` says.
+        name: String,
+        /// Names of the programs, separated by commas.
+        there: String,
+    },
+    /// The object has several programs and nothing names one.
+    #[error("{}: it has several programs ({there}); name one in [units.xdp]: `entry = \"…\"`", path.display())]
+    Several {
+        /// The object.
+        path: PathBuf,
+        /// Their names, separated by commas.
+        there: String,
+    },
+    /// The design names something that the object does not have.
+    #[error("[{}] names the {what} {name}, which {} does not have; {there}", table.name(), path.display())]
+    Unknown {
+        /// The object.
+        path: PathBuf,
+        /// Table of the design.
+        table: Table,
+        /// "map" or "constant".
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// Names that it has, in words.
+        there: String,
+    },
+    /// A constant does not take its value.
     #[error("{}: constant {source}", path.display())]
-    Constant { path: PathBuf, source: Box<ValueError> },
+    Constant {
+        /// The object.
+        path: PathBuf,
+        /// Why.
+        source: Box<ValueError>,
+    },
+    /// A map does not take its number of entries.
     #[error("{}: {what}", path.display())]
-    Entries { path: PathBuf, what: String },
+    Entries {
+        /// The object.
+        path: PathBuf,
+        /// Why, as the compiler says it.
+        what: String,
+    },
+    /// A program cannot be linked.
     #[error("{}: {source}", path.display())]
-    Link { path: PathBuf, source: Box<LinkError> },
+    Link {
+        /// The object.
+        path: PathBuf,
+        /// Why.
+        source: Box<LinkError>,
+    },
+    /// The checker refuses a program.
     #[error("{}: {source}", path.display())]
-    Refused { path: PathBuf, source: Box<CheckError> },
+    Refused {
+        /// The object.
+        path: PathBuf,
+        /// Why.
+        source: Box<CheckError>,
+    },
+    /// Native code cannot be made.
     #[error("{}: {source}", path.display())]
-    Load { path: PathBuf, source: Box<LoadError> },
+    Load {
+        /// The object.
+        path: PathBuf,
+        /// Why.
+        source: Box<LoadError>,
+    },
+    /// Rows cannot be made.
     #[error("{}: {source}", path.display())]
-    Rows { path: PathBuf, source: Box<TranslateError> },
+    Rows {
+        /// The object.
+        path: PathBuf,
+        /// Why.
+        source: Box<TranslateError>,
+    },
+    /// A program array names a program that the object does not have.
     #[error("{}: {source}", path.display())]
-    NoTarget { path: PathBuf, source: NoProgram },
+    NoTarget {
+        /// The object.
+        path: PathBuf,
+        /// Which.
+        source: NoProgram,
+    },
+    /// Only native code can do what the program asks for.
     #[error("{}: {what}; as it is, only `soft` runs it", path.display())]
-    NotInRtl { path: PathBuf, what: String },
+    NotInRtl {
+        /// The object.
+        path: PathBuf,
+        /// What it asks for, as a clause.
+        what: String,
+    },
 }
 
-/// Tables of a design that name what is in a program.
-const CONSTANTS: &str = "units.constants";
-const ENTRIES: &str = "units.entries";
-pub(crate) const MAPS: &str = "units.maps";
+impl From<XdpError> for EngineError {
+    fn from(error: XdpError) -> Self {
+        match error {
+            XdpError::Read { .. } => Self::new(ErrorKind::File, error),
+            error => Self::program(error),
+        }
+    }
+}
 
-/// What is set in an object before Linux would see it, by name.
+/// Tables of a design that name parts of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// Values of constants.
+    Constants,
+    /// Sizes of maps.
+    Entries,
+    /// Initial entries of maps.
+    Maps,
+}
+
+impl Table {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Constants => "units.xdp.constants",
+            Self::Entries => "units.xdp.entries",
+            Self::Maps => "units.xdp.maps",
+        }
+    }
+}
+
+/// What a loader sets in an object before Linux would see it, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Constants (`const volatile` in the source) that get another value.
+    /// New values of constants (`const volatile` in the source).
     pub constants: BTreeMap<String, Value>,
-    /// Entries of maps, in place of their `max_entries`.
+    /// Sizes of maps, which replace their `max_entries`.
     pub entries: BTreeMap<String, u32>,
 }
 
 impl Settings {
-    /// Leaves out what is set by a name of a table of the design.
-    pub(crate) fn forget(&mut self, table: &str, name: &str) {
+    /// Leaves out the setting of that name in a table of the design.
+    pub(crate) fn forget(&mut self, table: Table, name: &str) {
         match table {
-            CONSTANTS => self.constants.remove(name).is_some(),
-            _ => self.entries.remove(name).is_some(),
+            Table::Constants => self.constants.remove(name).is_some(),
+            Table::Entries | Table::Maps => self.entries.remove(name).is_some(),
         };
     }
 }
 
-/// A program of an object that units can be loaded with: the checker has accepted it.
+/// A program of an object that the checker has accepted, so that units can be loaded with it.
 #[derive(Debug)]
 pub struct XdpProgram {
-    /// Tells it from all others of this process.
+    /// Number that no other program of this process has.
     pub number: u64,
     path: PathBuf,
     object: Arc<Object>,
-    /// The one that frames begin with; behind it those that it may hand over to.
+    /// The program that frames begin with, and behind it the programs that it may call as tail calls.
     programs: Arc<[Checked]>,
-    /// Of the cores that its rows are for.
+    /// Lanes of the cores that its rows are for.
     pub lanes: Lanes,
-    /// Where its maps lie on a card in RTL.
+    /// Places of its maps on a card in hardware.
     placement: Placement,
     /// Messages of the compiler.
     pub messages: String,
@@ -110,30 +223,12 @@ struct Checked {
     facts: Facts,
 }
 
-/// What is written into a card in RTL.
-#[derive(Debug, Default)]
-pub struct RowImage {
-    /// Rows, each the words that the core reads: control word, then two for each lane.
-    pub rows: Vec<Vec<u32>>,
-    /// Programs in them, by name, and the row with which each begins: what stands in an entry of a program array, beside
-    /// [`penstock_xdp_compiler::helpers::PROGRAM`].
-    pub programs: Vec<(String, u32)>,
-    /// What is written into each unit's own memory: how far from its beginning on, and bytes.
-    pub unit: Vec<(u32, Vec<u8>)>,
-    /// Maps that units share.
-    pub maps: Vec<CardMap>,
-    /// Numbers of those that are there already, and hold what a program before has left.
-    pub kept: BTreeSet<u32>,
-    /// Where values lie that need no search, by index of the map.
-    pub layout: Layout,
-    /// By index of the map, why it is nowhere.
-    pub missing: Vec<Option<String>>,
-}
-
 impl XdpProgram {
-    /// Reads an object, or compiles C source, changes what is set, and checks the program; `entry` names it when there are several. On a
-    /// card in RTL its maps take what they need of the `room` that programs of other units have left. `units` of the card may run it: those up
-    /// to the last one that does.
+    /// Reads an object, or compiles C source, applies settings, and checks the program; `entry` names it if there are several. Its maps take their places
+    /// on a card in hardware from `room`. `units` is the number of the last unit that may run it, plus one.
+    ///
+    /// # Errors
+    /// The program does not compile, is refused, or does not have what the settings name.
     pub fn of(
         root: &Root,
         path: &Path,
@@ -156,7 +251,7 @@ impl XdpProgram {
         }
         for (name, entries) in &settings.entries {
             if !object.maps.iter().any(|map| map.name == *name) {
-                return Err(unknown_map(&path, &object, ENTRIES, name));
+                return Err(unknown_map(&path, &object, Table::Entries, name));
             }
             let set = object.set_entries(name, *entries);
             set.map_err(|what| XdpError::Entries { path: path.clone(), what })?;
@@ -191,8 +286,11 @@ impl XdpProgram {
         Ok(Self { number, path, object, programs, lanes, placement, messages, bytes, image })
     }
 
-    /// The same program for a card in RTL on which `running` ones are at work, in place of one of them, whose maps it takes over as far as they are
-    /// alike. `units` as for [`XdpProgram::of`].
+    /// The same program for a card in hardware that runs the `running` ones, in place of one of them. It takes over the maps of that program which have
+    /// the same name, types and sizes. `units` as for [`XdpProgram::of`].
+    ///
+    /// # Errors
+    /// A program has no rows.
     pub fn in_place_of(
         &self,
         before: &Self,
@@ -223,12 +321,15 @@ impl XdpProgram {
         &self.programs[0].program.name
     }
 
-    /// The object that it is of.
+    /// Its object.
     pub fn object(&self) -> &Object {
         &self.object
     }
 
-    /// Native code, and maps at their beginning.
+    /// Makes native code, with maps as the object declares them.
+    ///
+    /// # Errors
+    /// The program or a map cannot be made.
     pub fn native(&self) -> Result<Loaded, XdpError> {
         let load = || {
             let mut engine = Engine::new(&self.object, PROCESSORS)?;
@@ -239,7 +340,10 @@ impl XdpProgram {
         load().map_err(|source: LoadError| XdpError::Load { path: self.path.clone(), source: Box::new(source) })
     }
 
-    /// The compiler's rows, and where they expect the maps, whatever cards in RTL have so far.
+    /// Makes rows, and gives the places where they expect the maps, even if cards in hardware cannot run the program.
+    ///
+    /// # Errors
+    /// Rows cannot be made.
     pub fn translate(&self) -> Result<(Compiled, Placement), XdpError> {
         Ok((self.one(&self.programs[0], &self.placement)?.compiled, self.placement.clone()))
     }
@@ -249,7 +353,10 @@ impl XdpProgram {
         translated.map_err(|source| XdpError::Rows { path: self.path.clone(), source: Box::new(source) })
     }
 
-    /// What a card in RTL is loaded with.
+    /// What a card in hardware is loaded with.
+    ///
+    /// # Errors
+    /// Rows cannot be made, or the program asks for something that a card in hardware cannot do.
     pub fn rows(&self) -> Result<Arc<RowImage>, XdpError> {
         if let Some(image) = self.image.get() {
             return Ok(Arc::clone(image));
@@ -280,63 +387,7 @@ fn helpers(programs: &[Checked]) -> BTreeSet<u32> {
     programs.iter().flat_map(|one| one.facts.helpers.iter().copied()).collect()
 }
 
-impl RowImage {
-    /// Rows that the compiler has made of a program of the object that hands over to no other, for the maps where they were placed.
-    ///
-    /// # Errors
-    /// What the program asks for that a card in RTL cannot do.
-    pub fn of(object: &Object, facts: &Facts, translated: Translated, placement: Placement) -> Result<Self, String> {
-        match beyond(object, facts, &translated, &placement).pop_first() {
-            Some(what) => Err(what),
-            None => Ok(Self::at(placement, translated.compiled.words, vec![])),
-        }
-    }
-
-    fn at(placement: Placement, rows: Vec<Vec<u32>>, programs: Vec<(String, u32)>) -> Self {
-        let Placement { layout, maps, kept, unit, missing, without: _, rows: _ } = placement;
-        Self { rows, programs, unit, maps, kept, layout, missing }
-    }
-}
-
-/// What a program asks for that a card in RTL cannot do: "it calls …".
-pub fn beyond(
-    object: &Object,
-    facts: &Facts,
-    Translated { compiled, beyond }: &Translated,
-    placement: &Placement,
-) -> BTreeSet<String> {
-    let missing = |map: usize| {
-        let why = placement.missing.get(map)?.as_ref()?;
-        Some(format!("it uses the map {}: {why}", object.maps.get(map)?.name))
-    };
-    let asks = compiled.code.blocks.iter().flat_map(|block| &block.nodes).filter_map(|node| match &node.op {
-        Do::Request { asks, .. } => match asks {
-            Asks::Helper { number } => {
-                let why = placement.without.get(&(*number).into()).map_or(String::new(), |why| format!(": {why}"));
-                Some(format!("it calls {}{why}", helper_name((*number).into())))
-            }
-            Asks::Lookup { map, .. } | Asks::Update { map, .. } | Asks::Delete { map, .. } => match map {
-                Some(map) => missing(placement.layout.index((*map).into())?),
-                // Those in a map of maps are on the card when that is.
-                None => facts.insns.get(node.slot)?.maps.iter().find_map(|map| match map {
-                    MapRef::Of(map) => missing(*map as usize),
-                    MapRef::In(_) => None,
-                }),
-            },
-            Asks::Atomic { .. } if !node.reach.is_empty() => Some(
-                "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
-            ),
-            _ => None,
-        },
-        _ => None,
-    });
-    // What is said of a call in particular is enough.
-    let asks = asks.filter(|what| !beyond.iter().any(|known| known.starts_with(what)));
-    beyond.iter().cloned().chain(asks).collect()
-}
-
-/// Gives a constant of an object (`const volatile` in the source) another value, as loaders do before Linux sees it. Whoever asks must have
-/// the object's types.
+/// Gives a constant of an object (`const volatile` in the source) another value, as loaders do before Linux sees it. The object must have types (BTF).
 fn set_constant(path: &Path, object: &mut Object, name: &str, value: &Value) -> Result<(), XdpError> {
     let mut there = Vec::new();
     for map in &mut object.maps {
@@ -357,11 +408,11 @@ fn set_constant(path: &Path, object: &mut Object, name: &str, value: &Value) -> 
         false => format!("it has {}", there.join(", ")),
     };
     let (path, name) = (path.to_owned(), name.to_owned());
-    Err(XdpError::Unknown { path, table: CONSTANTS, what: "constant", name, there })
+    Err(XdpError::Unknown { path, table: Table::Constants, what: "constant", name, there })
 }
 
-/// A map that a table of the design names, and the object has not.
-pub(crate) fn unknown_map(path: &Path, object: &Object, table: &'static str, name: &str) -> XdpError {
+/// The error for a map that a table of the design names and the object does not have.
+pub(crate) fn unknown_map(path: &Path, object: &Object, table: Table, name: &str) -> XdpError {
     let there = match object.maps.is_empty() {
         true => "it has none".to_owned(),
         false => format!("it has {}", object.maps.iter().map(|map| map.name.as_str()).collect::<Vec<_>>().join(", ")),
@@ -369,13 +420,16 @@ pub(crate) fn unknown_map(path: &Path, object: &Object, table: &'static str, nam
     XdpError::Unknown { path: path.to_owned(), table, what: "map", name: name.to_owned(), there }
 }
 
-/// An object from C source, and the compiler's warnings.
+/// Compiles C source to an object; gives the compiler's warnings, too.
+///
+/// # Errors
+/// The source does not compile.
 pub fn object_of(root: &Root, path: &Path) -> Result<(Vec<u8>, String), XdpError> {
     let compiled = source::compile(path, root.path(), &[], &scratch(root)?)?;
     Ok((compiled.object, compiled.messages))
 }
 
-/// A name for an object that nobody else has.
+/// A file name for an object that no other thread or process uses.
 fn scratch(root: &Root) -> Result<PathBuf, XdpError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let folder = root.join("build/firmware");

@@ -1,39 +1,34 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rings of records in the banks of a card in RTL ([`penstock_xdp_compiler::card::ring`]), as the host empties them.
+//! Empties rings of records in the banks of a card in hardware ([`penstock_xdp_compiler::card::ring`]).
 
+use penstock_engine::{HELD_LIMIT, regs};
 use penstock_xdp_compiler::card::ring::{DATA, DISCARDED, DONE, HEADER, LOST, TAKEN, WRITTEN, mark};
 use penstock_xdp_compiler::ir::Ring;
 
 use super::banks::{CardBanks, ROW};
-use crate::device::DeviceError;
-use crate::host::{Bus, HELD_LIMIT};
-use crate::regs;
+use super::error::RowsError;
 
-/// A ring, and who writes to it.
-pub struct CardRing<'a, B: Bus> {
-    pub banks: CardBanks<'a, B>,
+/// A ring, and the units that write to it.
+pub struct CardRing<'a> {
+    pub banks: CardBanks<'a>,
     pub ring: Ring,
-    /// Units, a bit each.
+    /// The units, a bit each.
     pub units: u32,
 }
 
-/// What stands at a position that was given out.
+/// State of a record whose place a program has reserved.
 enum Head {
-    Done {
-        bytes: u32,
-        discarded: bool,
-    },
-    /// Its program is at work.
-    Reserved {
-        bytes: u32,
-    },
-    /// Its program has not even written how long the record is.
+    /// The program has submitted or discarded it.
+    Done { bytes: u32, discarded: bool },
+    /// The program has written its length.
+    Reserved { bytes: u32 },
+    /// The program has not even written its length.
     Nothing,
 }
 
-impl<B: Bus> CardRing<'_, B> {
-    /// Takes all records up to the first that a program works on; gives with them how many were ever lost.
-    pub fn take(&mut self) -> Result<(Vec<Vec<u8>>, u64), DeviceError> {
+impl CardRing<'_> {
+    /// Takes all records up to the first that a program works on. Gives them, and how many were lost since the load.
+    pub fn take(&mut self) -> Result<(Vec<Vec<u8>>, u64), RowsError> {
         let counters = self.banks.read(self.ring.address, DATA as usize)?;
         let counter = |at: u32| counters[at as usize..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let (written, mut taken) = (counter(WRITTEN), counter(TAKEN));
@@ -46,7 +41,7 @@ impl<B: Bus> CardRing<'_, B> {
                     }
                     taken += whole(bytes);
                 }
-                // It may be done by the time that this is known.
+                // The program may submit the record while this is asked, so its head is read once more.
                 _ if !is_over => {
                     is_over = self.is_over()?;
                     if !is_over {
@@ -57,7 +52,7 @@ impl<B: Bus> CardRing<'_, B> {
                     left += 1;
                     taken += whole(bytes);
                 }
-                // What is behind it cannot be found.
+                // Without its length the records behind it cannot be found.
                 Head::Nothing => {
                     left += 1;
                     taken = written;
@@ -71,17 +66,17 @@ impl<B: Bus> CardRing<'_, B> {
         Ok((records, counter(LOST) + left))
     }
 
-    /// Whether no program is at work any more that was so when this is asked. One that was stopped leaves what it had reserved.
-    fn is_over(&mut self) -> Result<bool, DeviceError> {
+    /// Whether all programs have ended that may have reserved a record so far. A program that was stopped leaves its record reserved.
+    fn is_over(&mut self) -> Result<bool, RowsError> {
         let is_over = self.banks.bus.read(regs::CARD_UNITS_IDLE)? & self.units == self.units;
         if is_over {
-            // What a program has sent with its last row may be on its way.
+            // Requests of a program's last row may still be under way.
             self.banks.bus.pass(HELD_LIMIT)?;
         }
         Ok(is_over)
     }
 
-    fn head(&mut self, position: u64) -> Result<Head, DeviceError> {
+    fn head(&mut self, position: u64) -> Result<Head, RowsError> {
         let header = self.bytes(position, 0, HEADER)?;
         let header = header.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let (state, bytes) = (header as u32, header as u32 & !(DONE | DISCARDED));
@@ -92,8 +87,8 @@ impl<B: Bus> CardRing<'_, B> {
         })
     }
 
-    /// Bytes that begin so far behind a position.
-    fn bytes(&mut self, position: u64, behind: u32, count: u32) -> Result<Vec<u8>, DeviceError> {
+    /// Reads bytes that begin `behind` bytes behind a position.
+    fn bytes(&mut self, position: u64, behind: u32, count: u32) -> Result<Vec<u8>, RowsError> {
         let at = (position & u64::from(self.ring.bytes - 1)) as u32;
         let address = self.ring.address + DATA + at + behind;
         let skip = address % ROW as u32;
@@ -103,7 +98,7 @@ impl<B: Bus> CardRing<'_, B> {
     }
 }
 
-/// What a record of so many bytes takes.
+/// Bytes that a record takes in the ring, with its header.
 fn whole(bytes: u32) -> u64 {
     u64::from(bytes).next_multiple_of(8) + u64::from(HEADER)
 }
@@ -111,16 +106,16 @@ fn whole(bytes: u32) -> u64 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use penstock_engine::{Bus, CardError, Native};
     use penstock_xdp_compiler::card::CARD;
 
+    use super::super::make::ANSWERS;
     use super::*;
-    use crate::maps::make::ANSWERS;
     use crate::window::MAPS_WINDOW;
-    use crate::xdp::XdpProgram;
 
     const RING: Ring = Ring { address: CARD + 64, bytes: 4096 };
 
-    /// A bank, asked by the host.
+    /// A bank that answers the host.
     struct Bank {
         memory: Vec<u8>,
         data: [u8; 512],
@@ -157,7 +152,7 @@ mod tests {
     }
 
     impl Bus for Bank {
-        fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
+        fn read(&mut self, address: u32) -> Result<u32, CardError> {
             Ok(match address {
                 regs::CARD_UNITS_IDLE => self.idle,
                 address if address >= ANSWERS => {
@@ -167,7 +162,7 @@ mod tests {
             })
         }
 
-        fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
+        fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
             let at = self.info & 0x1FF_FFFF;
             let number = |bytes: &[u8]| u64::from_le_bytes(bytes[..8].try_into().unwrap());
             match (address - MAPS_WINDOW, value & 7) {
@@ -189,20 +184,20 @@ mod tests {
             Ok(())
         }
 
-        fn load_xdp(&mut self, _: u32, _: &XdpProgram, _: bool) -> Result<(), DeviceError> {
+        fn pass(&mut self, cycles: u64) -> Result<(), CardError> {
+            self.passed += cycles;
             Ok(())
         }
 
-        fn pass(&mut self, cycles: u64) -> Result<(), DeviceError> {
-            self.passed += cycles;
-            Ok(())
+        fn native(&mut self) -> Option<&mut dyn Native> {
+            None
         }
     }
 
     #[test]
     fn records_are_taken_up_to_the_first_that_is_not_done() {
         let mut bank = Bank::new();
-        // The first one is cut at the end of the ring in no way.
+        // The first record goes past the end of the ring.
         let first = 3 * 4096 - 16;
         bank.record(first, DONE, &[7; 20]);
         bank.record(first + 32, DONE | DISCARDED, &[8; 3]);
@@ -221,11 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_has_left_is_passed_over_when_no_frame_is_there() {
+    fn records_of_a_stopped_program_are_passed_over_when_no_frame_is_there() {
         let mut bank = Bank::new();
         bank.record(0, 0, &[1; 9]);
         bank.record(24, DONE, &[2]);
-        // As a lap before has left it: no header of this one.
+        // The header is that of the lap before.
         bank.record(40, DONE, &[3]);
         let stale = u64::from(mark(40 + 4096)) << 32 | u64::from(DONE | 1);
         bank.put(DATA + 40, stale);
@@ -235,7 +230,7 @@ mod tests {
         assert_eq!(bank.take(), (vec![], 0));
         bank.idle = 0b111;
         assert_eq!(bank.take(), (vec![vec![2]], 2));
-        assert!(bank.passed > 0, "requests may be on their way");
+        assert!(bank.passed > 0, "requests may still be under way");
         assert_eq!((bank.counter(TAKEN), bank.counter(LOST)), (72, 2));
         assert_eq!(bank.take(), (vec![], 2));
     }

@@ -1,16 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The banks of a card in RTL: requests for memory and maps there, as units make them (engines/xdp/maps.md, "The host").
+//! The banks of a card in hardware: requests for memory and maps, as units send them (engines/xdp/maps.md, "The host").
 
 use std::ops::Range;
 
+use penstock_engine::{Bus, regs};
 use penstock_xdp_compiler::card::CARD;
 use penstock_xdp_compiler::ir::CONTEXTS;
 
-use super::Entry;
+use super::error::RowsError;
 use super::make::{ANSWERS, BYTES_AT, request, store};
-use crate::device::DeviceError;
-use crate::host::Bus;
-use crate::regs;
+use crate::maps::Entry;
 use crate::window::MAPS_WINDOW;
 
 /// Operations of a request on a map.
@@ -18,35 +17,39 @@ pub const LOOKUP: u32 = 3;
 pub const UPDATE: u32 = 4;
 pub const DELETE: u32 = 5;
 const ROWS: u32 = 6;
-/// An atomic operation: the one whose number in INFO is 0.
+/// COMMAND of an atomic operation; its number in INFO is 0, which adds.
 const ADD: u32 = 2 | 1 << 4 | 1 << 8;
-/// Bytes of a row and of a part of a request, and rows that one request reads at most.
+/// Bytes of a row, and of a part of a request.
 pub const ROW: usize = 16;
+/// Rows that one request reads at most.
 const MOST_ROWS: u32 = 32;
-/// Where INFO has rows less one.
+/// Lowest bit of the number of rows less one in INFO.
 const ROWS_AT: u32 = 25;
-/// Of operations on maps in which each processor has a value of its own: where COMMAND has the processor's context, and INFO its unit.
+/// Operations on maps with a value for each processor: lowest bits of the context in COMMAND, and of the unit in INFO.
 const CONTEXT_AT: u32 = 16;
 const UNIT_AT: u32 = 25;
 
 /// A card's banks.
-pub struct CardBanks<'a, B: Bus> {
-    pub bus: &'a mut B,
+pub struct CardBanks<'a> {
+    pub bus: &'a mut dyn Bus,
 }
 
-/// Entries of a map of keys, as its descriptor says.
+/// Where a map of keys has its entries.
 pub struct Slots {
-    /// Row of the first, behind the last, and rows of each.
+    /// Row of the first entry.
     first: u32,
+    /// Row behind the last entry.
     end: u32,
+    /// Rows of an entry.
     pub stride: u32,
     /// Rows of a key.
     pub key_rows: u32,
-    /// Bytes from a processor's value to the next one's; 0: all have the same.
+    /// Bytes from the value of a processor to the value of the next one; 0 if all processors share one value.
     step: usize,
 }
 
 impl Slots {
+    /// Reads the descriptor of a map.
     pub fn of(descriptor: &[u32; 5]) -> Self {
         let (first, end) = (descriptor[3] & 0xFFFF, descriptor[3] >> 16);
         let key_bytes = descriptor[0] >> 8 & 0x7F;
@@ -54,14 +57,14 @@ impl Slots {
         Self { first, end, stride, key_rows: key_bytes.div_ceil(ROW as u32), step }
     }
 
-    /// Where the values of processors begin, behind that of processor 0.
+    /// Offsets of the values of processors, in bytes behind the value of processor 0.
     pub fn values_at(&self, processors: Option<&Range<u32>>) -> Vec<usize> {
         processors.map_or(vec![0], |all| all.clone().map(|processor| processor as usize * self.step).collect())
     }
 }
 
-impl<B: Bus> CardBanks<'_, B> {
-    /// An operation on a key; gives the answer. Where each processor has a value of its own, that of one is meant.
+impl CardBanks<'_> {
+    /// Carries out an operation on a key, for one processor of a map with a value for each, and gives the answer.
     pub fn ask_as(
         &mut self,
         processor: u32,
@@ -69,13 +72,13 @@ impl<B: Bus> CardBanks<'_, B> {
         info: u32,
         key: &[u8],
         value: &[u8],
-    ) -> Result<i64, DeviceError> {
+    ) -> Result<i64, RowsError> {
         let (unit, context) = (processor / CONTEXTS, processor % CONTEXTS);
         self.ask(operation | context << CONTEXT_AT, info | unit << UNIT_AT, key, value)
     }
 
-    /// An operation on a key; gives the answer. Where each processor has a value of its own, that of processor 0 is meant.
-    pub fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, DeviceError> {
+    /// Carries out an operation on a key and gives the answer. In a map with a value for each processor it is for processor 0.
+    pub fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, RowsError> {
         let parts = |bytes: &[u8]| bytes.len().div_ceil(ROW);
         let mut data = key.to_vec();
         data.resize(parts(key) * ROW, 0);
@@ -86,8 +89,8 @@ impl<B: Bus> CardBanks<'_, B> {
         Ok(i64::from_le_bytes(answer.first_chunk().copied().unwrap_or_default()))
     }
 
-    /// Bytes from an address on, which is that of a row.
-    pub fn read(&mut self, address: u32, count: usize) -> Result<Vec<u8>, DeviceError> {
+    /// Reads bytes; the address must be that of a row.
+    pub fn read(&mut self, address: u32, count: usize) -> Result<Vec<u8>, RowsError> {
         let mut bytes = Vec::with_capacity(count);
         while bytes.len() < count {
             let left = count - bytes.len();
@@ -98,29 +101,29 @@ impl<B: Bus> CardBanks<'_, B> {
         Ok(bytes)
     }
 
-    /// Writes bytes from an address on, eight at a time.
-    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+    /// Writes bytes, eight at a time.
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), RowsError> {
         (0..).step_by(8).zip(bytes.chunks(8)).try_for_each(|(offset, chunk)| store(self.bus, address + offset, chunk))
     }
 
-    /// Adds to the number of 8 bytes at an address, in one step.
-    pub fn add(&mut self, address: u32, number: u64) -> Result<(), DeviceError> {
+    /// Adds to the number of 8 bytes at an address, atomically.
+    pub fn add(&mut self, address: u32, number: u64) -> Result<(), RowsError> {
         request(self.bus, ADD, (address - CARD) | 8 << BYTES_AT, &number.to_le_bytes())
     }
 
-    /// All entries of a map of keys that are there, with the values that begin in each at `places`.
+    /// Reads all entries of a map of keys, each with its values at the offsets `places`.
     pub fn scan(
         &mut self,
         slots: &Slots,
         key_bytes: usize,
         places: &[usize],
         value_bytes: usize,
-    ) -> Result<Vec<Entry>, DeviceError> {
+    ) -> Result<Vec<Entry>, RowsError> {
         let Slots { first, end, stride, key_rows, .. } = *slots;
         let head = 1 + key_rows;
         let shape = self.bus.read(MAPS_WINDOW + regs::MAPS_HOST_SHAPE)?;
         let (banks, bank_rows) = (1 << (shape & 0xFF), 1u32 << (shape >> 8 & 0xFF));
-        // Entries that one request reads, and rows of each: of long ones, at first what comes before the values.
+        // One request reads `many` entries of `part` rows each. Of an entry that is too long, the first one reads what stands before the values.
         let (many, part) = if stride > MOST_ROWS { (1, head) } else { (MOST_ROWS / stride, stride) };
         let mut all = Vec::new();
         for bank in 0..banks {
@@ -130,7 +133,7 @@ impl<B: Bus> CardBanks<'_, B> {
                 self.ask_rows(address, count * part)?;
                 for entry in 0..count {
                     let at = (entry * stride) as usize * ROW;
-                    // Most are empty, and each word is a transaction.
+                    // Most entries are empty, and each word is a bus transaction.
                     if !self.is_used(at)? {
                         continue;
                     }
@@ -144,7 +147,7 @@ impl<B: Bus> CardBanks<'_, B> {
                     }
                     let bytes = places.last().map_or(0, |last| last + value_bytes);
                     let values = self.read(address + head * ROW as u32, bytes)?;
-                    // It may have become another's meanwhile.
+                    // A program may have given the entry to another key meanwhile.
                     self.ask_rows(address, head)?;
                     if self.is_used(0)? && self.answer(ROW, key_bytes)? == key {
                         let value = places.iter().flat_map(|place| &values[*place..][..value_bytes]).copied();
@@ -156,18 +159,18 @@ impl<B: Bus> CardBanks<'_, B> {
         Ok(all)
     }
 
-    /// Whether there is an entry whose rows stand in DATA from there on.
-    fn is_used(&mut self, at: usize) -> Result<bool, DeviceError> {
+    /// Whether the entry whose rows stand in DATA from `at` on is in use.
+    fn is_used(&mut self, at: usize) -> Result<bool, RowsError> {
         Ok(self.answer(at, 4)?[2] & 1 == 1)
     }
 
-    /// Asks for rows; they stand in DATA then.
-    fn ask_rows(&mut self, address: u32, rows: u32) -> Result<(), DeviceError> {
+    /// Reads rows into DATA.
+    fn ask_rows(&mut self, address: u32, rows: u32) -> Result<(), RowsError> {
         request(self.bus, ROWS | 1 << 4 | 1 << 8, address.wrapping_sub(CARD) | (rows - 1) << ROWS_AT, &[])
     }
 
-    /// Bytes of the answer from a multiple of 4 on.
-    fn answer(&mut self, at: usize, count: usize) -> Result<Vec<u8>, DeviceError> {
+    /// Reads bytes of the answer; `at` is a multiple of 4.
+    fn answer(&mut self, at: usize, count: usize) -> Result<Vec<u8>, RowsError> {
         let mut bytes = Vec::with_capacity(count.next_multiple_of(4));
         for offset in (at..at + count).step_by(4) {
             bytes.extend(self.bus.read(ANSWERS + offset as u32)?.to_le_bytes());

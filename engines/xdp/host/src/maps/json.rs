@@ -1,26 +1,52 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Keys and values as JSON, and files of them.
+//! Keys and values as JSON, and files of entries.
 //!
-//! Numbers are numbers, arrays lists, structs objects; bytes are text, `"0x0a0b"`. Text that comes in is read by what it is for
+//! Numbers are numbers, arrays are lists, structs are objects, bytes are text: `"0x0a0b"`. The type of a key or value says how text is read
 //! ([`Shape::encode`](penstock_xdp_compiler::btf::Shape::encode)). A file holds a list of entries, each `[key, value]` or
 //! `{"key": …, "value": …}`, or an object whose names are the keys.
 
 use std::path::{Path, PathBuf};
 
+use penstock_engine::files::{self, FileError};
+use penstock_engine::{EngineError, ErrorKind};
 use penstock_xdp_compiler::btf::Value;
 use serde_json::{Number, Value as Json, json};
 
-use super::{Entry, Map, MapError, Record, Store};
-use crate::device::Device;
-use crate::files::{self, FileError};
+use super::{Entry, Map, MapError, Record};
+use crate::services::map::SERVICE;
 
-/// What a file of entries is for.
+/// What to do about a file that cannot be read.
 const ENTRIES: &str = "give a JSON file of entries, [[KEY, VALUE], ...]";
 
-/// A file of entries that a map does not take.
+/// JSON that is no key and no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JsonError {
+    /// It is null.
+    #[error("null is no key and no value")]
+    Null,
+    /// A number of another kind.
+    #[error("{0} is no whole number of 64 bits")]
+    Number(Number),
+    /// Text that begins as JSON does.
+    #[error("`{text}` is no JSON: {why}")]
+    Text {
+        /// The text.
+        text: String,
+        /// What is wrong, as the parser says it.
+        why: String,
+    },
+    /// An element of a list of entries is no entry.
+    #[error("{0} is no entry")]
+    Entry(Json),
+    /// Entries that are neither a list nor an object.
+    #[error("it is neither a list nor an object")]
+    Form,
+}
+
+/// A file of entries that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EntriesError {
-    /// The file.
+    /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
     /// It is no JSON.
@@ -31,27 +57,36 @@ pub enum EntriesError {
         /// What is wrong.
         source: serde_json::Error,
     },
-    /// It is JSON, and no list of entries.
+    /// It is JSON and no list of entries.
     #[error(
-        "{}: {what}; a list has entries [KEY, VALUE] or {{\"key\": KEY, \"value\": VALUE}}, an object VALUEs by KEY",
+        "{}: {source}; a list has entries [KEY, VALUE] or {{\"key\": KEY, \"value\": VALUE}}, an object VALUEs by KEY",
         path.display()
     )]
     Form {
         /// The file.
         path: PathBuf,
         /// What is wrong.
-        what: String,
+        source: JsonError,
     },
-    /// The map does not take an entry.
-    #[error("{}: {what}{source}", path.display())]
+    /// The map refuses an entry.
+    #[error("{}: entry {entry}: {source}", path.display())]
     Entry {
         /// The file.
         path: PathBuf,
-        /// Which entry.
-        what: String,
+        /// Number of the entry, from 1.
+        entry: u32,
         /// Why.
         source: Box<MapError>,
     },
+}
+
+impl From<EntriesError> for EngineError {
+    fn from(error: EntriesError) -> Self {
+        match error {
+            EntriesError::File(error) => error.into(),
+            error => Self::new(ErrorKind::Service(SERVICE), error),
+        }
+    }
 }
 
 /// A key or a value as JSON.
@@ -60,7 +95,7 @@ pub fn of(value: &Value) -> Json {
         Value::Int(number) => u64::try_from(*number)
             .map(Number::from)
             .or_else(|_| i64::try_from(*number).map(Number::from))
-            // Numbers of shapes have 64 bits at most.
+            // Types have no numbers of more than 64 bits.
             .map_or(Json::Null, Json::Number),
         Value::Bytes(bytes) => Json::String(bytes.iter().fold("0x".into(), |text, byte| format!("{text}{byte:02x}"))),
         Value::Text(text) => Json::String(text.clone()),
@@ -69,28 +104,35 @@ pub fn of(value: &Value) -> Json {
     }
 }
 
-/// A key or a value out of JSON; an error says what has no meaning here.
-pub fn parse(json: &Json) -> Result<Value, String> {
+/// A key or a value out of JSON.
+///
+/// # Errors
+/// It has a part that is no key and no value.
+pub fn parse(json: &Json) -> Result<Value, JsonError> {
     Ok(match json {
-        Json::Null => return Err("null is no key and no value".into()),
+        Json::Null => return Err(JsonError::Null),
         Json::Bool(set) => Value::Int((*set).into()),
         Json::Number(number) => {
             let whole = number.as_u64().map(i128::from).or_else(|| number.as_i64().map(i128::from));
-            Value::Int(whole.ok_or_else(|| format!("{number} is no whole number of 64 bits"))?)
+            Value::Int(whole.ok_or_else(|| JsonError::Number(number.clone()))?)
         }
         Json::String(text) => Value::Text(text.clone()),
         Json::Array(values) => Value::List(values.iter().map(parse).collect::<Result<_, _>>()?),
         Json::Object(fields) => {
             let field = |(name, value): (&String, &Json)| Ok((name.clone(), parse(value)?));
-            Value::Record(fields.iter().map(field).collect::<Result<_, String>>()?)
+            Value::Record(fields.iter().map(field).collect::<Result<_, JsonError>>()?)
         }
     })
 }
 
-/// What is typed on a command line: JSON when it begins as a list or an object does, else text.
-pub fn typed(text: &str) -> Result<Json, String> {
+/// A key or value of a command line: JSON if it begins as a list or an object does, else text.
+///
+/// # Errors
+/// It begins so and is no JSON.
+pub fn typed(text: &str) -> Result<Json, JsonError> {
     if text.trim_start().starts_with(['{', '[']) {
-        return serde_json::from_str(text).map_err(|error| format!("`{text}` is no JSON: {error}"));
+        return serde_json::from_str(text)
+            .map_err(|error| JsonError::Text { text: text.to_owned(), why: error.to_string() });
     }
     Ok(Json::String(text.to_owned()))
 }
@@ -112,34 +154,39 @@ pub fn records(records: &[Record]) -> Json {
     records.iter().map(record).collect()
 }
 
-/// The entries for a map that a file holds.
-pub fn entries_of(map: &Map, path: &Path) -> Result<Vec<Entry>, EntriesError> {
+/// Reads a file of entries as JSON.
+///
+/// # Errors
+/// It cannot be read, or is no JSON.
+pub fn read(path: &Path) -> Result<Json, EntriesError> {
     let text = files::read(path, ENTRIES)?;
-    let json = serde_json::from_str(&text).map_err(|source| EntriesError::Json { path: path.to_owned(), source })?;
-    let wrong = |what, source| EntriesError::Entry { path: path.to_owned(), what, source: Box::new(source) };
-    let entry = |(number, (key, value)): (u32, (Value, Value))| {
-        let wrong = |error| wrong(format!("entry {number}: "), error);
+    serde_json::from_str(&text).map_err(|source| EntriesError::Json { path: path.to_owned(), source })
+}
+
+/// The entries for a map that a file holds.
+///
+/// # Errors
+/// The file cannot be read, or the map refuses an entry.
+pub fn entries_of(map: &Map, path: &Path) -> Result<Vec<Entry>, EntriesError> {
+    entries_in(map, path, &read(path)?)
+}
+
+/// The entries for a map in the JSON that a file held.
+///
+/// # Errors
+/// It is no list of entries, or the map refuses an entry.
+pub fn entries_in(map: &Map, path: &Path, json: &Json) -> Result<Vec<Entry>, EntriesError> {
+    let pairs = pairs(json).map_err(|source| EntriesError::Form { path: path.to_owned(), source })?;
+    let entry = |(entry, (key, value)): (u32, (Value, Value))| {
+        let wrong = |source| EntriesError::Entry { path: path.to_owned(), entry, source: Box::new(source) };
         Ok((map.key(&key).map_err(wrong)?, map.value(&value).map_err(wrong)?))
     };
-    (1..).zip(pairs(path, &json)?).map(entry).collect()
+    (1..).zip(pairs).map(entry).collect()
 }
 
-/// Puts the entries of a file into a map. All are looked at before the first is put there.
-pub fn fill(device: &mut (impl Device + ?Sized), map: &Map, path: &Path) -> Result<(), EntriesError> {
-    for (number, (key, value)) in (1..).zip(entries_of(map, path)?) {
-        map.set(device, &key, &value, Store::Any).map_err(|error| EntriesError::Entry {
-            path: path.to_owned(),
-            what: format!("entry {number}: "),
-            source: Box::new(error),
-        })?;
-    }
-    Ok(())
-}
-
-/// The keys and values of a file.
-fn pairs(path: &Path, json: &Json) -> Result<Vec<(Value, Value)>, EntriesError> {
-    let wrong = |what: String| EntriesError::Form { path: path.to_owned(), what };
-    let pair = |key: &Json, value: &Json| Ok((parse(key).map_err(wrong)?, parse(value).map_err(wrong)?));
+/// The keys and values of a list of entries.
+fn pairs(json: &Json) -> Result<Vec<(Value, Value)>, JsonError> {
+    let pair = |key: &Json, value: &Json| Ok((parse(key)?, parse(value)?));
     match json {
         Json::Object(by_key) => by_key.iter().map(|(key, value)| pair(&Json::String(key.clone()), value)).collect(),
         Json::Array(entries) => entries
@@ -148,12 +195,12 @@ fn pairs(path: &Path, json: &Json) -> Result<Vec<(Value, Value)>, EntriesError> 
                 Json::Array(two) if two.len() == 2 => pair(&two[0], &two[1]),
                 Json::Object(named) if named.len() == 2 => match (named.get("key"), named.get("value")) {
                     (Some(key), Some(value)) => pair(key, value),
-                    _ => Err(wrong(format!("{entry} is no entry"))),
+                    _ => Err(JsonError::Entry(entry.clone())),
                 },
-                _ => Err(wrong(format!("{entry} is no entry"))),
+                _ => Err(JsonError::Entry(entry.clone())),
             })
             .collect(),
-        _ => Err(wrong("it is neither a list nor an object".into())),
+        _ => Err(JsonError::Form),
     }
 }
 
@@ -181,20 +228,21 @@ mod tests {
 
     #[test]
     fn a_file_is_a_list_or_an_object() {
-        let read = |text: &str| pairs(Path::new("f.json"), &serde_json::from_str(text).unwrap());
+        let read = |text: &str| pairs(&serde_json::from_str(text).unwrap());
         let (text, int) = (|text: &str| Value::Text(text.into()), Value::Int);
         assert_eq!(read(r#"[[1, 2], {"value": 4, "key": "x"}]"#).unwrap(), [(int(1), int(2)), (text("x"), int(4))]);
         assert_eq!(read(r#"{"1": 2, "x": 3}"#).unwrap(), [(text("1"), int(2)), (text("x"), int(3))]);
         for wrong in ["1", "[1]", "[[1]]", "[[1, 2, 3]]", r#"[{"key": 1, "values": 2}]"#, "[[1, null]]"] {
-            let error = read(wrong).unwrap_err().to_string();
+            let (path, source) = (PathBuf::from("f.json"), read(wrong).unwrap_err());
+            let error = EntriesError::Form { path, source }.to_string();
             assert!(error.starts_with("f.json: ") && error.contains("a list has entries"), "{error}");
         }
     }
 
     #[test]
-    fn what_is_typed_is_text_or_json() {
+    fn arguments_are_text_or_json() {
         assert_eq!(typed("17"), Ok(json!("17")));
         assert_eq!(typed(" {\"a\": 1}"), Ok(json!({"a": 1})));
-        assert!(typed("[1, 2").unwrap_err().contains("`[1, 2` is no JSON"));
+        assert!(typed("[1, 2").unwrap_err().to_string().contains("`[1, 2` is no JSON"));
     }
 }

@@ -1,6 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Maps of a card in RTL (engines/xdp/maps.md): those that units share by requests like theirs, per-CPU values in the units' windows.
+//! Maps of a card in hardware (engines/xdp/maps.md). The host reaches shared maps by the requests that units send, per-CPU values in the units'
+//! windows.
 
+use penstock_engine::window::{UNIT_WINDOW, mask_of, word_of};
+use penstock_engine::{Bus, regs};
 use penstock_xdp_compiler::card::{CardMap, UNIT};
 use penstock_xdp_compiler::helpers::SOCKET_AT;
 use penstock_xdp_compiler::ir::{Array, CONTEXTS};
@@ -8,25 +11,25 @@ use penstock_xdp_compiler::maps::MapKind;
 use penstock_xdp_maps::{Errno, Store, admit};
 
 use super::banks::{CardBanks, DELETE, LOOKUP, ROW, Slots, UPDATE};
+use super::error::RowsError;
+use super::image::RowImage;
 use super::ring::CardRing;
-use super::{Entry, Map, MapError, Record, Records};
-use crate::design::mask_of;
-use crate::host::{Bus, word_of};
-use crate::regs;
-use crate::window::{UNIT_MAPS, UNIT_WINDOW};
-use crate::xdp::{PROCESSORS, RowImage};
+use crate::maps::{Entry, Map, MapAccess, MapError, Record, Records};
+use crate::program::PROCESSORS;
+use crate::window::UNIT_MAPS;
 
-/// Where INFO has an update's flags.
+/// Lowest bit of an update's flags in INFO.
 const FLAGS_AT: u32 = 6;
-/// The answer when there is no such entry.
+/// The answer if there is no such entry: ENOENT.
 const NO_ENTRY: i64 = -2;
-/// A descriptor's kind of arrays, and of tries, whose keys are not those that are asked for.
+/// Kind of an array in a descriptor.
 const ARRAY: u32 = 1;
+/// Kind of a trie in a descriptor. The key of the entry that it finds may be shorter than the key of the lookup.
 const LPM: u32 = 4;
 
-/// A map of a card, and how the card is reached.
-pub struct CardAccess<'a, B: Bus> {
-    pub bus: &'a mut B,
+/// A map of a card, and the bus to it.
+pub struct CardAccess<'a> {
+    pub bus: &'a mut dyn Bus,
     pub map: &'a Map,
     pub image: &'a RowImage,
 }
@@ -39,28 +42,19 @@ enum Place {
     Card(CardMap),
 }
 
-impl<B: Bus> CardAccess<'_, B> {
-    pub fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
+impl MapAccess for CardAccess<'_> {
+    fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
         match self.place()? {
-            Place::Unit(array) => self.unit_get(&array, key),
+            Place::Unit(array) => Ok(self.unit_get(&array, key)?),
             Place::Card(map) => Ok(self.card_get(&map, key)?.map(|value| self.shown(value))),
         }
     }
 
-    /// A value as native code has it: there the number of a map's pointer is one more than its index.
-    fn shown(&self, value: Vec<u8>) -> Vec<u8> {
-        let index = self.image.layout.index(u32::from(word_of(&value) as u16));
-        match index.filter(|_| self.map.kind.of_maps()) {
-            Some(index) => (index as u32 + 1).to_le_bytes().to_vec(),
-            None => value,
-        }
-    }
-
-    pub fn set(&mut self, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
+    fn set(&mut self, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
         match self.place()? {
-            // All entries of an array are there.
+            // Entries of an array always exist.
             Place::Unit(_) if store == Store::New => Err(MapError::Exists(self.map.name.clone())),
-            Place::Unit(array) => self.unit_set(&array, key, value),
+            Place::Unit(array) => Ok(self.unit_set(&array, key, value)?),
             Place::Card(map) if self.there_at().is_some() => self.entry_set(&map, key, value, store),
             Place::Card(map) if self.stores(&map) => match store {
                 Store::New => Err(MapError::Exists(self.map.name.clone())),
@@ -73,7 +67,7 @@ impl<B: Bus> CardAccess<'_, B> {
         }
     }
 
-    pub fn delete(&mut self, key: &[u8]) -> Result<(), MapError> {
+    fn delete(&mut self, key: &[u8]) -> Result<(), MapError> {
         match self.place()? {
             Place::Unit(_) => Err(self.map.refused(22, "its entries are always there")),
             Place::Card(map) if self.there_at().is_some() => self.entry_delete(&map, key),
@@ -84,7 +78,7 @@ impl<B: Bus> CardAccess<'_, B> {
         }
     }
 
-    pub fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
+    fn entries(&mut self) -> Result<Vec<Entry>, MapError> {
         match self.place()? {
             Place::Card(map) if map.descriptor[0] & 7 != ARRAY => {
                 let (key_bytes, value_bytes) = (self.map.key_bytes(), self.map.value_bytes());
@@ -101,20 +95,31 @@ impl<B: Bus> CardAccess<'_, B> {
         }
     }
 
-    pub fn take(&mut self) -> Result<Records, MapError> {
+    fn take(&mut self) -> Result<Records, MapError> {
         let ring = u32::try_from(self.map.index).ok().and_then(|index| self.image.layout.rings.get(&index)).copied();
         let ring = ring.ok_or_else(|| self.nowhere())?;
         let units = mask_of(&self.map.units);
         let (records, lost) = CardRing { banks: self.banks(), ring, units }.take()?;
         let record = |mut bytes: Vec<u8>| {
-            // An event begins with its processor, in eight bytes.
+            // An event begins with the number of its processor, in eight bytes.
             let processor = self.map.names_processors().then(|| bytes.drain(..8).take(4).collect::<Vec<u8>>());
             Record { processor: processor.map(|bytes| word_of(&bytes)), bytes }
         };
         Ok(Records { records: records.into_iter().map(record).collect(), lost })
     }
+}
 
-    /// Why it has no place.
+impl CardAccess<'_> {
+    /// A value as native code shows it, where the value of a map of maps is the index of the inner map plus one.
+    fn shown(&self, value: Vec<u8>) -> Vec<u8> {
+        let index = self.image.layout.index(u32::from(word_of(&value) as u16));
+        match index.filter(|_| self.map.kind.of_maps()) {
+            Some(index) => (index as u32 + 1).to_le_bytes().to_vec(),
+            None => value,
+        }
+    }
+
+    /// The error for a map that has no place on the card.
     fn nowhere(&self) -> MapError {
         let why = self.image.missing.get(self.map.index).cloned().flatten();
         MapError::Nowhere { map: self.map.name.clone(), why: why.unwrap_or_default() }
@@ -147,12 +152,12 @@ impl<B: Bus> CardAccess<'_, B> {
         if let Some(processors) = &self.map.processors {
             let places = Slots::of(&map.descriptor).values_at(Some(processors));
             let all = self.banks().read(address, places.last().map_or(0, |last| last + bytes))?;
-            // The entry may have become another's meanwhile.
+            // A program may have given the entry to another key meanwhile.
             let again = self.ask(LOOKUP, map.number, key, &[])?;
             let values = places.iter().flat_map(|place| &all[*place..][..bytes]).copied();
             return Ok((again == i64::from(address)).then(|| values.collect()));
         }
-        // Between the lookup and now the entry may have become another's, which its key then shows: it is read in one piece.
+        // A program may have given the entry to another key since the lookup. One request reads key and value, so the key tells.
         let Slots { stride, key_rows, .. } = Slots::of(&map.descriptor);
         let before = (1 + key_rows) * ROW as u32;
         let rows = self.banks().read(address.wrapping_sub(before), stride as usize * ROW)?;
@@ -161,12 +166,12 @@ impl<B: Bus> CardAccess<'_, B> {
         Ok((is_there && is_ours).then(|| rows[before as usize..][..bytes].to_vec()))
     }
 
-    /// An operation on a key; gives the answer.
+    /// Carries out an operation on a key and gives the answer.
     fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, MapError> {
         Ok(self.banks().ask(operation, info, key, value)?)
     }
 
-    fn banks(&mut self) -> CardBanks<'_, B> {
+    fn banks(&mut self) -> CardBanks<'_> {
         CardBanks { bus: self.bus }
     }
 
@@ -178,7 +183,7 @@ impl<B: Bus> CardAccess<'_, B> {
         }
     }
 
-    /// Stores a value, that of each processor in one step.
+    /// Stores a value; the value of each processor is stored atomically.
     fn update(&mut self, map: &CardMap, key: &[u8], value: &[u8], store: Store) -> Result<(), MapError> {
         let info = |store| {
             let flags = match store {
@@ -192,7 +197,7 @@ impl<B: Bus> CardAccess<'_, B> {
             let answer = self.ask(UPDATE, info(store), key, value)?;
             return self.told(answer);
         };
-        // One after the other: the first makes the entry. Who takes it out meanwhile comes behind all of them.
+        // The first update makes the entry. If a program deletes it meanwhile, the other values are as good as deleted with it.
         let mut store = store;
         for (processor, value) in processors.clone().zip(value.chunks(self.map.value_bytes())) {
             let answer = self.banks().ask_as(processor, UPDATE, info(store), key, value)?;
@@ -209,9 +214,9 @@ impl<B: Bus> CardAccess<'_, B> {
         self.map.refused(errno.number().into(), errno)
     }
 
-    // ---- arrays of which entries are there or not: of maps, and those in helpers/redirect.rs
+    // ---- arrays whose entries may be absent: arrays of maps, and those of helpers/redirect.rs
 
-    /// Where such an entry has four bytes that are 0 when it is not there; None of other maps.
+    /// Offset of the four bytes of such an entry that are 0 if it is absent; None for other maps.
     fn there_at(&self) -> Option<usize> {
         match self.map.kind {
             MapKind::Devmap | MapKind::Cpumap | MapKind::ArrayOfMaps => Some(0),
@@ -229,7 +234,7 @@ impl<B: Bus> CardAccess<'_, B> {
                 _ => self.update(map, key, &[value, &[1, 0, 0, 0]].concat(), Store::Any),
             };
         }
-        // Of devices and processors Linux does not ask whether they were there.
+        // Linux treats all entries of these kinds as present.
         if store == Store::New {
             return Err(self.refused(Errno::Exists));
         }
@@ -251,7 +256,7 @@ impl<B: Bus> CardAccess<'_, B> {
         self.update(map, key, &[0; 8], Store::Any)
     }
 
-    /// An array whose values are too long for an update.
+    /// Whether the map is an array whose values are too long for an update.
     fn stores(&self, map: &CardMap) -> bool {
         map.descriptor[0] & 7 == ARRAY && map.descriptor[0] >> 16 == 0
     }
@@ -263,9 +268,9 @@ impl<B: Bus> CardAccess<'_, B> {
         Ok(self.banks().write(address, value)?)
     }
 
-    // ---- in the units
+    // ---- in the units' own memory
 
-    /// Offsets of an entry's values in a unit's memory: one for each context, or a single one.
+    /// Offsets of an entry's values in a unit's memory: one for each context, or a single one for all.
     fn offsets(&self, array: &Array, key: &[u8]) -> Vec<u32> {
         let entry = key.first_chunk().map_or(u32::MAX, |entry| u32::from_le_bytes(*entry));
         if entry >= array.entries {
@@ -275,11 +280,11 @@ impl<B: Bus> CardAccess<'_, B> {
         (0..contexts).map(|context| array.address - UNIT + context * array.per_context + entry * array.stride).collect()
     }
 
-    fn unit_get(&mut self, array: &Array, key: &[u8]) -> Result<Option<Vec<u8>>, MapError> {
+    fn unit_get(&mut self, array: &Array, key: &[u8]) -> Result<Option<Vec<u8>>, RowsError> {
         let offsets = self.offsets(array, key);
         let bytes = self.map.value_bytes();
         let mut all = Vec::new();
-        // Of constants each unit has the same.
+        // All units have the same constants.
         let units = if array.per_context == 0 { 1 } else { self.map.units.len() };
         for unit in self.map.units.clone().take(units) {
             self.bus.write(regs::CARD_UNIT_READ, unit)?;
@@ -294,7 +299,7 @@ impl<B: Bus> CardAccess<'_, B> {
         Ok((!offsets.is_empty()).then_some(all))
     }
 
-    fn unit_set(&mut self, array: &Array, key: &[u8], value: &[u8]) -> Result<(), MapError> {
+    fn unit_set(&mut self, array: &Array, key: &[u8], value: &[u8]) -> Result<(), RowsError> {
         let offsets = self.offsets(array, key);
         let values = value.chunks(self.map.value_bytes().max(1));
         let places = self.map.units.clone().flat_map(|unit| offsets.iter().map(move |offset| (unit, *offset)));

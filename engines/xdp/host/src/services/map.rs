@@ -1,0 +1,444 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The service `map`: lists, reads and fills maps of programs that units run. Keys and values are JSON as [`crate::maps`] writes them.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use penstock_engine::{EngineError, ErrorKind, Service};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::maps::{self, EntriesError, Map, MapError, Maps, Store, typed};
+
+/// Name of the service.
+pub const SERVICE: &str = "map";
+
+/// The service.
+pub const MAP: Service = Service { name: SERVICE, command, ask, show };
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ask {
+    /// What maps there are.
+    List,
+    /// All entries of a map; of a map that has records, takes those.
+    Dump {
+        /// The map: NAME, or GROUP.NAME if several groups of units have a map of that name.
+        name: String,
+    },
+    /// One entry.
+    Get {
+        /// The map.
+        name: String,
+        /// The key. The type of the map's keys says how text is read: as a number, an address, bytes in hexadecimal.
+        key: Json,
+        /// There may be no such entry; then the answer has none. Otherwise that is an error.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        optional: bool,
+    },
+    /// Sets an entry between two frames.
+    Set {
+        /// The map.
+        name: String,
+        /// The key.
+        key: Json,
+        /// The value; of per-CPU kinds one for all processors, or a list with one for each.
+        value: Json,
+        /// Whether the entry may be new, or must.
+        #[serde(default)]
+        store: When,
+    },
+    /// Sets all entries of a file. The types of all are checked before the first is set.
+    Fill {
+        /// The map.
+        name: String,
+        /// The file, for messages.
+        file: PathBuf,
+        /// What it holds: `[[KEY, VALUE], ...]`.
+        entries: Json,
+    },
+    /// Deletes an entry.
+    Delete {
+        /// The map.
+        name: String,
+        /// The key.
+        key: Json,
+        /// There may be no such entry. Otherwise that is an error.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        optional: bool,
+    },
+    /// Takes the records that programs have sent; each record comes once.
+    Take {
+        /// The map.
+        name: String,
+    },
+}
+
+/// Whether an entry that is set may be new.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[value(rename_all = "lower")]
+#[serde(rename_all = "lowercase")]
+pub enum When {
+    /// It may.
+    #[default]
+    Any,
+    /// It must.
+    NoExist,
+    /// It must not.
+    Exist,
+}
+
+impl From<When> for Store {
+    fn from(when: When) -> Self {
+        match when {
+            When::Any => Self::Any,
+            When::NoExist => Self::New,
+            When::Exist => Self::Existing,
+        }
+    }
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// To `list`.
+    Maps(Vec<About>),
+    /// To `dump` and `get`.
+    Entries {
+        /// The map.
+        map: About,
+        /// Each `{"key": KEY, "value": VALUE}`; of per-CPU kinds the value is a list.
+        entries: Json,
+    },
+    /// To `take`, and to `dump` of a map that has records.
+    Records {
+        /// Oldest first: text, of perf event arrays `{"cpu": 0, "data": text}`.
+        records: Json,
+        /// Records lost since the load.
+        lost: u64,
+    },
+    /// To `set`, `fill` and `delete`: how many entries were set or deleted.
+    Changed(usize),
+}
+
+/// A map.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// Its name, or GROUP.NAME if several groups of units have a map of that name.
+    pub name: String,
+    /// Its type: `hash`, `percpu_array`, ...
+    pub kind: String,
+    /// Type of its keys.
+    pub key: String,
+    /// Bytes of a key.
+    pub key_bytes: u64,
+    /// Type of its values; of per-CPU kinds of the value of one processor.
+    pub value: String,
+    /// Bytes of a value.
+    pub value_bytes: u64,
+    /// Most entries that it holds.
+    pub max_entries: u32,
+    /// It holds constants, which the host cannot change.
+    pub read_only: bool,
+    /// It has records in place of entries.
+    pub has_records: bool,
+    /// Of per-CPU kinds, the first processor (unit · 16 + context) that has values, and the processor behind the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<(u32, u32)>,
+}
+
+impl From<&Map> for About {
+    fn from(map: &Map) -> Self {
+        Self {
+            name: map.name.clone(),
+            kind: map.kind.to_string(),
+            key: map.shape_of_key.to_string(),
+            key_bytes: map.shape_of_key.bytes(),
+            value: map.shape_of_value.to_string(),
+            value_bytes: map.shape_of_value.bytes(),
+            max_entries: map.max_entries,
+            read_only: map.read_only,
+            has_records: map.has_records(),
+            processors: map.processors.as_ref().map(|processors| (processors.start, processors.end)),
+        }
+    }
+}
+
+/// A request that is none of [`Ask`].
+#[derive(Debug, thiserror::Error)]
+#[error("not a request to the service `map`: {0}; it takes list, dump, get, set, fill, delete and take")]
+pub struct BadRequest(serde_json::Error);
+
+/// Carries out a request.
+pub(crate) fn answer(maps: &mut Maps<'_>, ask: &Json) -> Result<Json, EngineError> {
+    let ask =
+        Ask::deserialize(ask).map_err(|error| EngineError::new(ErrorKind::Service(SERVICE), BadRequest(error)))?;
+    let answer = carry_out(maps, ask)?;
+    // This cannot fail: all keys are text.
+    Ok(serde_json::to_value(answer).unwrap_or_default())
+}
+
+fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
+    Ok(match ask {
+        Ask::List => Answer::Maps(maps.list().iter().map(About::from).collect()),
+        Ask::Dump { name } => {
+            let map = maps.find(&name)?;
+            if map.has_records() {
+                return take(maps, &map);
+            }
+            let entries = maps.entries(&map)?;
+            Answer::Entries { entries: maps::entries(&map, &entries), map: About::from(&map) }
+        }
+        Ask::Get { name, key, optional } => {
+            let map = maps.find(&name)?;
+            let key = key_of(&map, &key)?;
+            let value = maps.get(&map, &key)?;
+            if value.is_none() && !optional {
+                return Err(MapError::NoEntry(map.name).into());
+            }
+            let entry: Vec<_> = value.into_iter().map(|value| (key.clone(), value)).collect();
+            Answer::Entries { entries: maps::entries(&map, &entry), map: About::from(&map) }
+        }
+        Ask::Set { name, key, value, store } => {
+            let map = maps.find(&name)?;
+            let value = maps::parse(&value).map_err(MapError::from)?;
+            maps.set(&map, &key_of(&map, &key)?, &map.value(&value)?, store.into())?;
+            Answer::Changed(1)
+        }
+        Ask::Fill { name, file, entries } => {
+            let map = maps.find(&name)?;
+            let entries = maps::entries_in(&map, &file, &entries)?;
+            for (entry, (key, value)) in (1..).zip(&entries) {
+                let wrong = |source| EntriesError::Entry { path: file.clone(), entry, source: Box::new(source) };
+                maps.set(&map, key, value, Store::Any).map_err(wrong)?;
+            }
+            Answer::Changed(entries.len())
+        }
+        Ask::Delete { name, key, optional } => {
+            let map = maps.find(&name)?;
+            match maps.delete(&map, &key_of(&map, &key)?) {
+                Err(MapError::NoEntry(_)) if optional => Answer::Changed(0),
+                deleted => Answer::Changed(deleted.map(|()| 1)?),
+            }
+        }
+        Ask::Take { name } => {
+            let map = maps.find(&name)?;
+            return take(maps, &map);
+        }
+    })
+}
+
+fn key_of(map: &Map, key: &Json) -> Result<Vec<u8>, MapError> {
+    map.key(&maps::parse(key)?)
+}
+
+fn take(maps: &mut Maps<'_>, map: &Map) -> Result<Answer, EngineError> {
+    let taken = maps.take(map)?;
+    Ok(Answer::Records { records: maps::records(&taken.records), lost: taken.lost })
+}
+
+/// Reads and fills maps of XDP programs. NAME is a map of a program, or the section of its global variables: `.data`, `.bss`, `.rodata`. If
+/// several groups of units have a map of that name, it is GROUP.NAME.
+#[derive(Debug, Args)]
+struct Words {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Lists names, types and sizes.
+    List,
+    /// Prints all entries; of a map that has records, takes those.
+    Dump {
+        /// The map.
+        name: String,
+    },
+    /// Prints one entry.
+    Get {
+        /// The map.
+        name: String,
+        /// A number, an address (192.0.2.1), bytes ("0a 0b", 02:00:00:00:00:01), or JSON: '{"port": 80}'.
+        #[arg(value_parser = typed, allow_negative_numbers = true)]
+        key: Json,
+    },
+    /// Sets an entry between two frames.
+    Set {
+        /// The map.
+        name: String,
+        /// Written as for `get`.
+        #[arg(value_parser = typed, allow_negative_numbers = true)]
+        key: Json,
+        /// Written like a key. Fields that are not named become 0; of per-CPU kinds, one value for all processors or a list for each.
+        #[arg(value_parser = typed, allow_negative_numbers = true)]
+        value: Json,
+        /// Whether the entry may be new, or must.
+        #[arg(value_enum, default_value_t = When::Any)]
+        when: When,
+    },
+    /// Sets all entries of a file.
+    Fill {
+        /// The map.
+        name: String,
+        /// JSON: [[KEY, VALUE], ...].
+        file: PathBuf,
+    },
+    /// Deletes an entry.
+    Delete {
+        /// The map.
+        name: String,
+        /// Written as for `get`.
+        #[arg(value_parser = typed, allow_negative_numbers = true)]
+        key: Json,
+    },
+    /// Takes the records that programs have sent.
+    Take {
+        /// The map.
+        name: String,
+    },
+}
+
+fn command() -> Command {
+    Words::augment_args(Command::new(SERVICE))
+}
+
+fn ask(matches: &ArgMatches) -> Result<Json, String> {
+    let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
+    let ask = match words.action {
+        Action::List => Ask::List,
+        Action::Dump { name } => Ask::Dump { name },
+        Action::Get { name, key } => Ask::Get { name, key, optional: false },
+        Action::Set { name, key, value, when } => Ask::Set { name, key, value, store: when },
+        Action::Fill { name, file } => {
+            let entries = maps::read(&file).map_err(|error| error.to_string())?;
+            Ask::Fill { name, file, entries }
+        }
+        Action::Delete { name, key } => Ask::Delete { name, key, optional: false },
+        Action::Take { name } => Ask::Take { name },
+    };
+    serde_json::to_value(ask).map_err(|error| error.to_string())
+}
+
+fn show(_: &Json, answer: &Json) -> String {
+    match Answer::deserialize(answer) {
+        Ok(Answer::Maps(maps)) if maps.is_empty() => "no program with maps is loaded\n".to_owned(),
+        Ok(Answer::Maps(maps)) => list(&maps),
+        Ok(Answer::Entries { map, entries: all }) => entries(&map, &all),
+        Ok(Answer::Records { records: all, lost }) => records(&all, lost),
+        Ok(Answer::Changed(_)) => String::new(),
+        // A card of another version.
+        Err(_) => format!("{answer:#}\n"),
+    }
+}
+
+/// Maps, a line each.
+fn list(maps: &[About]) -> String {
+    let row = |map: &About| {
+        let end = if map.read_only { ", constants" } else { "" };
+        [
+            map.name.clone(),
+            map.kind.clone(),
+            format!("{} ({} B)", map.key, map.key_bytes),
+            format!("{} ({} B)", map.value, map.value_bytes),
+            format!("{} entries{end}", map.max_entries),
+        ]
+    };
+    let rows: Vec<_> = maps.iter().map(row).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..4).map(width).collect();
+    let mut text = String::new();
+    for [name, kind, key, value, end] in &rows {
+        let [a, b, c, d] = widths[..] else { continue };
+        // Writing into a String does not fail.
+        let _ = writeln!(text, "{name:a$}  {kind:b$}  {key:c$}  {value:d$}  {end}");
+    }
+    text
+}
+
+/// Entries, a line each: `KEY: VALUE`. Of per-CPU kinds only values that are not 0 are shown.
+fn entries(map: &About, entries: &Json) -> String {
+    let mut text = String::new();
+    for entry in entries.as_array().into_iter().flatten() {
+        let value = match (map.processors, entry["value"].as_array()) {
+            (Some((first, _)), Some(values)) => {
+                let each = (first..).zip(values).filter(|(_, value)| !is_zero(value));
+                let mut words: Vec<String> = each.map(|(number, value)| format!("cpu {number}: {value}")).collect();
+                if words.len() < values.len() {
+                    words.push(if words.is_empty() { "all 0".into() } else { "others 0".into() });
+                }
+                words.join(", ")
+            }
+            _ => entry["value"].to_string(),
+        };
+        let _ = writeln!(text, "{}: {value}", entry["key"]);
+    }
+    text
+}
+
+/// Records, a line each, and how many were lost.
+fn records(records: &Json, lost: u64) -> String {
+    let mut text = String::new();
+    for record in records.as_array().into_iter().flatten() {
+        let _ = match record["cpu"].as_u64() {
+            Some(processor) => writeln!(text, "cpu {processor}: {}", record["data"].as_str().unwrap_or_default()),
+            None => writeln!(text, "{}", record.as_str().unwrap_or_default()),
+        };
+    }
+    if lost > 0 {
+        let _ = writeln!(text, "lost since the load: {lost}");
+    }
+    text
+}
+
+fn is_zero(value: &Json) -> bool {
+    match value {
+        Json::Number(number) => number.as_u64() == Some(0),
+        Json::String(text) => text.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|digit| digit == b'0')),
+        Json::Array(values) => values.iter().all(is_zero),
+        Json::Object(fields) => fields.values().all(is_zero),
+        Json::Null | Json::Bool(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn about(processors: Option<(u32, u32)>) -> About {
+        About {
+            name: "flows".into(),
+            kind: "hash".into(),
+            key: "__u32".into(),
+            key_bytes: 4,
+            value: "struct seen".into(),
+            value_bytes: 16,
+            max_entries: 64,
+            read_only: false,
+            has_records: false,
+            processors,
+        }
+    }
+
+    #[test]
+    fn maps_are_columns() {
+        let constants = About { name: ".rodata".into(), read_only: true, max_entries: 1, ..about(None) };
+        assert_eq!(
+            list(&[about(None), constants]),
+            "flows    hash  __u32 (4 B)  struct seen (16 B)  64 entries\n\
+             .rodata  hash  __u32 (4 B)  struct seen (16 B)  1 entries, constants\n"
+        );
+    }
+
+    #[test]
+    fn values_of_processors_that_are_zero_are_left_out() {
+        let both =
+            json!([{"key": 7, "value": [0, {"n": 3}, {"n": [0, 0], "m": "0x0000"}]}, {"key": 8, "value": [0, 0]}]);
+        let text = "7: cpu 17: {\"n\":3}, others 0\n8: all 0\n";
+        assert_eq!(entries(&about(Some((16, 19))), &both), text);
+        assert_eq!(entries(&about(None), &json!([{"key": "0x0a", "value": [0, 1]}])), "\"0x0a\": [0,1]\n");
+    }
+}
