@@ -41,6 +41,8 @@ pub use outcome::{
     BlockCounters, Counters, Drops, HostMemoryCounters, InlineCounters, Latency, Outcome, PortCounters, Timing,
     WIRE_OVERHEAD,
 };
-pub use penstock_engine::{CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, regs};
+pub use penstock_engine::{
+    CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, regs,
+};
 pub use soft::SoftDevice;
 pub use traffic::{Departure, Frame, Port, Traffic};

@@ -3,9 +3,11 @@
 //! engines/engines.toml.
 
 use penstock_engine::Engine;
+use penstock_flow_host::FLOW;
 use penstock_rpu_host::RPU;
+use penstock_xdp_host::XDP;
 
-static ENGINES: &[&dyn Engine] = &[&RPU];
+static ENGINES: &[&dyn Engine] = &[&RPU, &XDP, &FLOW];
 
 /// All engines, by their numbers.
 #[must_use]

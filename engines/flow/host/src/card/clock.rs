@@ -1,0 +1,243 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The clock that elements of hardware see, in µs. The card's register has 32 bits.
+
+use penstock_engine::{Bus, regs};
+
+use super::block::CardBlock;
+use super::window::{PAST, base};
+use crate::error::FlowError;
+
+/// Registers of the clock.
+fn time_register() -> u32 {
+    base(0) + regs::INLINE_TIME
+}
+
+fn hold_register() -> u32 {
+    base(0) + regs::INLINE_HOLD
+}
+
+/// µs that the clock advances in one step. A deadline that passes in such a step stays in the past long enough for a
+/// sweep to find it.
+const LEAP: u64 = PAST as u64 / 2;
+/// No deadline is further ahead, in µs.
+const HORIZON: u64 = 1 << 32;
+
+/// The clock of a card.
+#[derive(Debug, Default)]
+pub struct Clock {
+    /// Time at the last access.
+    time: u64,
+    /// The clock stands still.
+    held: bool,
+    /// Frames that had entered all blocks at the load, as long as nobody has set the clock.
+    unset: Option<u32>,
+    /// Time at the last sweep over all tables.
+    swept: u64,
+}
+
+impl Clock {
+    /// Sets the clock to 0 and lets it follow the card's cycles. The blocks have no contexts yet.
+    pub fn begin(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock]) -> Result<(), FlowError> {
+        bus.write(hold_register(), 0)?;
+        bus.write(time_register(), 0)?;
+        *self = Self { unset: Some(entered(bus, blocks)?), ..Self::default() };
+        Ok(())
+    }
+
+    /// Reads the clock.
+    pub fn now(&mut self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
+        let now = bus.read(time_register())?;
+        self.time += u64::from(now.wrapping_sub(self.time as u32));
+        Ok(self.time)
+    }
+
+    fn write(&mut self, bus: &mut dyn Bus, time: u64) -> Result<(), FlowError> {
+        self.time = time;
+        Ok(bus.write(time_register(), time as u32)?)
+    }
+
+    /// Sets the clock, unless it is later already. Contexts whose deadline has passed then expire.
+    pub fn set(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock], time: u64) -> Result<(), FlowError> {
+        self.unset = None;
+        // Deadlines have 32 bits: after a larger step a deadline that has passed would seem to be ahead. Behind the
+        // horizon no deadline is left.
+        let mut steps = HORIZON / LEAP;
+        while self.now(bus)? < time {
+            let leap = if steps > 0 { LEAP } else { u64::MAX };
+            steps = steps.saturating_sub(1);
+            self.write(bus, time.min(self.time.saturating_add(leap)))?;
+            self.sweep(bus, blocks)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the clock as [`Self::set`] does, and holds it there until the next call or [`Self::release`]. Expired
+    /// contexts may stay in the tables, where no frame finds them, until a table is full.
+    pub fn hold(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock], time: u64) -> Result<(), FlowError> {
+        if !self.held {
+            bus.write(hold_register(), 1)?;
+            self.held = true;
+            if self.unset.take() == Some(entered(bus, blocks)?) {
+                // No frame has seen the time that has passed since the load.
+                self.write(bus, 0)?;
+            }
+        }
+        if time >= self.swept.saturating_add(LEAP) {
+            self.set(bus, blocks, time)?;
+        } else if self.now(bus)? < time {
+            self.write(bus, time)?;
+        }
+        if self.swept < self.time {
+            for block in blocks.iter_mut() {
+                if block.is_full(bus)? {
+                    return self.sweep(bus, blocks);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the clock follow the card's cycles again.
+    pub fn release(&mut self, bus: &mut dyn Bus) -> Result<(), FlowError> {
+        if self.held {
+            bus.write(hold_register(), 0)?;
+        }
+        self.held = false;
+        Ok(())
+    }
+
+    /// Expires all contexts whose deadline has passed.
+    fn sweep(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock]) -> Result<(), FlowError> {
+        for block in blocks {
+            block.sweep(bus, self)?;
+        }
+        self.swept = self.time;
+        Ok(())
+    }
+}
+
+/// Frames that have entered blocks, modulo 2^32. The first element of a block gets all its frames.
+fn entered(bus: &mut dyn Bus, blocks: &[&mut CardBlock]) -> Result<u32, FlowError> {
+    blocks.iter().try_fold(0u32, |frames, block| Ok(frames.wrapping_add(block.entered(bus)?)))
+}
+
+#[cfg(test)]
+impl Clock {
+    /// A clock that was read at this time.
+    pub fn at(time: u64) -> Self {
+        Self { time, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use penstock_engine::{CardError, Native};
+
+    use super::super::window::{ELEMENTS, SWEEP};
+    use super::*;
+
+    /// A card with one block of one element. Its clock advances with each access unless it is held.
+    #[derive(Default)]
+    struct Card {
+        time: u32,
+        held: bool,
+        frames: u32,
+        contexts: u32,
+        /// Times of sweeps.
+        sweeps: Vec<u32>,
+    }
+
+    impl Bus for Card {
+        fn read(&mut self, address: u32) -> Result<u32, CardError> {
+            self.time = self.time.wrapping_add(u32::from(!self.held));
+            Ok(match address.checked_sub(base(0) + ELEMENTS) {
+                None if address == time_register() => self.time,
+                Some(regs::FLOW_HOST_FRAMES) => self.frames,
+                Some(regs::FLOW_HOST_CONTEXTS) => self.contexts,
+                Some(regs::FLOW_HOST_ROOM) => 62,
+                _ => 0,
+            })
+        }
+
+        fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
+            match address.checked_sub(base(0) + ELEMENTS) {
+                None if address == time_register() => self.time = value,
+                None if address == hold_register() => self.held = value == 1,
+                Some(regs::FLOW_HOST_CHANGE) if value == SWEEP => self.sweeps.push(self.time),
+                _ => {}
+            }
+            Ok(())
+        }
+
+        fn pass(&mut self, _: u64) -> Result<(), CardError> {
+            Ok(())
+        }
+
+        fn native(&mut self) -> Option<&mut dyn Native> {
+            None
+        }
+    }
+
+    /// A card after its load, some time later.
+    fn loaded() -> (Card, Clock, CardBlock) {
+        let (mut card, mut clock, mut block) =
+            (Card { time: 99, ..Card::default() }, Clock::default(), CardBlock::one());
+        clock.begin(&mut card, &mut [&mut block]).unwrap();
+        assert!(card.time <= 1 && !card.held);
+        card.time = 50;
+        (card, clock, block)
+    }
+
+    #[test]
+    fn a_clock_that_was_never_set_starts_with_the_first_frame() {
+        let (mut card, mut clock, mut block) = loaded();
+        clock.hold(&mut card, &mut [&mut block], 7).unwrap();
+        assert_eq!((card.time, card.held), (7, true));
+        // An earlier time changes nothing.
+        clock.hold(&mut card, &mut [&mut block], 3).unwrap();
+        assert_eq!((card.time, clock.now(&mut card)), (7, Ok(7)));
+        clock.release(&mut card).unwrap();
+        assert!(!card.held);
+        // Frames have seen the time that has passed.
+        let (mut card, mut clock, mut block) = loaded();
+        card.frames = 1;
+        clock.hold(&mut card, &mut [&mut block], 7).unwrap();
+        assert!(card.held && card.time >= 50, "{}", card.time);
+    }
+
+    #[test]
+    fn a_clock_that_is_not_held_is_left_alone() {
+        let (mut card, mut clock, _) = loaded();
+        card.held = true;
+        clock.release(&mut card).unwrap();
+        assert!(card.held);
+    }
+
+    #[test]
+    fn deadlines_are_swept_before_they_seem_to_be_ahead() {
+        let (mut card, mut clock, mut block) = loaded();
+        (card.held, card.contexts) = (true, 1);
+        let time = 3 * LEAP + 100;
+        clock.set(&mut card, &mut [&mut block], time).unwrap();
+        let largest = card.sweeps.windows(2).map(|pair| u64::from(pair[1] - pair[0])).max().unwrap();
+        assert_eq!((card.sweeps.len(), u64::from(card.time)), (4, time));
+        assert!(largest <= LEAP, "{largest}");
+        // Behind the horizon there is no deadline any more.
+        card.sweeps.clear();
+        clock.set(&mut card, &mut [&mut block], 1 << 40).unwrap();
+        assert_eq!((card.sweeps.len() as u64, clock.time), (HORIZON / LEAP + 1, 1 << 40));
+    }
+
+    #[test]
+    fn a_held_clock_is_swept_when_a_table_is_full() {
+        let (mut card, mut clock, mut block) = loaded();
+        card.contexts = 61;
+        clock.hold(&mut card, &mut [&mut block], 100).unwrap();
+        assert!(card.sweeps.is_empty());
+        card.contexts = 62;
+        clock.hold(&mut card, &mut [&mut block], 200).unwrap();
+        clock.hold(&mut card, &mut [&mut block], 200).unwrap();
+        assert_eq!(card.sweeps, [200]);
+    }
+}

@@ -1,0 +1,29 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The host side of the flow engine: reads what a design says of flow blocks, compiles and loads their programs, and
+//! answers requests about their contexts, registers and events.
+
+mod answers;
+mod ask;
+mod card;
+mod command;
+pub mod contexts;
+mod counters;
+mod driver;
+mod elements;
+mod engine;
+mod error;
+mod image;
+mod native;
+mod service;
+mod settings;
+mod text;
+
+pub use answers::{ContextAbout, ElementAbout, EventAbout, Hard, Idle, TableUse};
+pub use ask::{Ask, NAME};
+pub use counters::{BlockCounters, ElementCounters, RowCounter};
+pub use driver::FlowDriver;
+pub use elements::Elements;
+pub use engine::{FLOW, Flow};
+pub use error::{FlowError, ProgramFaults};
+pub use image::{FlowImage, PROGRAM, places};
+pub use settings::{CONTEXTS, Settings};
