@@ -4,6 +4,7 @@
 mod bench;
 mod card;
 mod cmd;
+mod dump;
 mod gdb;
 mod mix;
 mod report;
@@ -16,7 +17,7 @@ mod wire;
 use std::error::Error;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use penstock_device::{Root, files};
 
 /// An open data plane for FPGA network cards.
@@ -44,7 +45,16 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match dispatch(&Cli::parse()) {
+    // Services of engines are subcommands of `ctl`, which the derived parser does not know.
+    let matches = Cli::command().mut_subcommand("ctl", cmd::service::add).get_matches();
+    let done = match matches.subcommand() {
+        Some(("ctl", ctl)) if cmd::service::is_meant(ctl) => cmd::service::run(ctl).map_err(Into::into),
+        _ => match Cli::from_arg_matches(&matches) {
+            Ok(cli) => dispatch(&cli),
+            Err(error) => error.exit(),
+        },
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");

@@ -588,6 +588,12 @@ impl Design {
         self.groups.iter().position(|group| group.units.contains(&unit))
     }
 
+    /// The groups of units that have names: name and units.
+    pub fn named_groups(&self) -> Vec<(String, Range<u32>)> {
+        let named = self.groups.iter().filter(|group| !group.name.is_empty());
+        named.map(|group| (group.name.clone(), group.units.clone())).collect()
+    }
+
     /// All parts that run a program.
     pub fn parts(&self) -> impl Iterator<Item = PartId> + use<> {
         let groups = (0..self.groups.len()).map(PartId::Units);
@@ -688,7 +694,7 @@ impl Design {
     pub fn find_table(&self, key: &str) -> Result<(usize, String), DesignError> {
         let wrong = |message: String| DesignError::Option(format!("{}: {message}", self.path.display()));
         if let Some((group, name)) = key.split_once('.')
-            && self.groups.iter().any(|known| known.name == group)
+            && self.groups.iter().any(|known| !group.is_empty() && known.name == group)
         {
             return Ok((self.find("table", Some(group))?, name.to_owned()));
         }

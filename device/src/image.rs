@@ -99,8 +99,7 @@ fn compile(
     parts: &[PartId],
     is_given: impl Fn(PartId) -> bool,
 ) -> Result<Vec<PartImage>, EngineError> {
-    let named = design.groups.iter().filter(|group| !group.name.is_empty());
-    let groups: Vec<_> = named.map(|group| (group.name.clone(), group.units.clone())).collect();
+    let groups = design.named_groups();
     let mut images = Vec::new();
     for engine in engines() {
         let own: Vec<_> = parts.iter().filter(|part| design.engine(**part).name() == engine.name()).collect();

@@ -4,7 +4,9 @@
 //! written.
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{Device, ElementCounters, ForGroup, Override, Port, Rate, Root, Traffic};
+use penstock_device::{Device, ForGroup, Override, Port, Rate, Root, Traffic};
+use penstock_flow_host::{Ask, BlockCounters, ElementAbout, ElementCounters};
+use serde::de::DeserializeOwned;
 
 use super::BenchError;
 use crate::card::Card;
@@ -80,15 +82,30 @@ pub fn push(traffic: &mut Traffic, flow: &Flow, size: usize) {
 
 /// What the first element has counted, once it is sure that it did what is measured: each frame found its key and a row, and room for its context.
 pub fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCounters, BenchError> {
-    let elements = device.counters()?.inline.map(|inline| inline.elements).unwrap_or_default();
     let wrong = |text: String| BenchError::Wrong(bench, text);
-    let element = elements.into_iter().next().ok_or_else(|| wrong("it has no element".to_string()))?;
+    let block = device.counters()?.inline.and_then(|inline| inline.blocks.into_iter().next());
+    let block: Option<BlockCounters> = block.map(|block| serde_json::from_value(block.own)).transpose()?;
+    let element = block
+        .and_then(|block| block.elements.into_iter().next())
+        .ok_or_else(|| wrong("it has no element".to_string()))?;
     let ElementCounters { keyless, unmatched, unkept, .. } = element;
     if keyless + unmatched + unkept > 0 {
         let text = format!("{keyless} frames had no key, {unmatched} no row, and {unkept} found the table full");
         return Err(wrong(text));
     }
     Ok(element)
+}
+
+/// Asks the service of the engine.
+pub fn ask<T: DeserializeOwned>(device: &mut RtlDevice, ask: &Ask) -> Result<T, BenchError> {
+    Ok(serde_json::from_value(device.call(&ask.request())?)?)
+}
+
+/// The name of the first element.
+pub fn element(bench: &'static str, device: &mut RtlDevice) -> Result<String, BenchError> {
+    let elements: Vec<ElementAbout> = ask(device, &Ask::List)?;
+    let none = || BenchError::Wrong(bench, "it has no element".to_string());
+    elements.into_iter().next().map(|element| element.name).ok_or_else(none)
 }
 
 /// The least of them that so many percent of all do not exceed.

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Device, Root, Traffic};
+use penstock_flow_host::Ask;
 use serde_json::{Value, json};
 
 use super::flow::{self, Key, PAPER_GBPS, PAPER_MHZ, SMALLEST};
@@ -134,7 +135,8 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
 /// Of one mix; no flow is known before.
 fn measure(device: &mut RtlDevice, key: Key, trace: Trace, sizes: Sizes, line: Line) -> Result<Seen, BenchError> {
     if key != Key::OneFlow {
-        device.flow()?.clear(0)?;
+        let element = flow::element(BENCH, device)?;
+        flow::ask::<serde_json::Value>(device, &Ask::Clear { element })?;
     }
     let window = sizes.window();
     let bytes = (WARMUP + window) as f64 * flow::bytes_a_cycle(line.gbps, line.mhz);

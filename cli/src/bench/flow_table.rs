@@ -17,9 +17,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use penstock_device::rtl::{FlowTable, RtlDevice};
+use penstock_device::rtl::RtlDevice;
 use penstock_device::{Device, Rate, Root, Run, Traffic};
-use penstock_flow::Context;
+use penstock_flow_host::{Ask, TableUse};
 use serde_json::{Value, json};
 
 use super::BenchError;
@@ -180,7 +180,7 @@ impl Flows {
 }
 
 /// Values of the fields of `5tuple`.
-fn key(flow: &Flow) -> Vec<u128> {
+fn key(flow: &Flow) -> Vec<u64> {
     let protocol = if flow.tcp { 6 } else { 17 };
     vec![flow.source.into(), flow.destination.into(), protocol, flow.source_port.into(), flow.destination_port.into()]
 }
@@ -188,18 +188,20 @@ fn key(flow: &Flow) -> Vec<u128> {
 /// A card and the flows that its element knows.
 struct Bench {
     device: RtlDevice,
+    element: String,
     flows: Flows,
     known: Vec<Flow>,
 }
 
 impl Bench {
     fn open(root: &Root) -> Result<Self, BenchError> {
-        let device = flow::card(root, Key::FiveTuple)?.rtl(root)?;
-        Ok(Self { device, flows: Flows { random: Random(1), seen: HashSet::new() }, known: Vec::new() })
+        let mut device = flow::card(root, Key::FiveTuple)?.rtl(root)?;
+        let element = flow::element(BENCH, &mut device)?;
+        Ok(Self { device, element, flows: Flows { random: Random(1), seen: HashSet::new() }, known: Vec::new() })
     }
 
-    fn table(&mut self) -> Result<FlowTable, BenchError> {
-        Ok(self.device.flow_table(0)?)
+    fn table(&mut self) -> Result<TableUse, BenchError> {
+        flow::ask(&mut self.device, &Ask::Table { element: self.element.clone(), forget: false })
     }
 
     /// Frames of new flows at line rate, until there are so many contexts.
@@ -220,12 +222,12 @@ impl Bench {
     fn alone(&mut self) -> Result<Vec<u32>, BenchError> {
         let mut moves = Vec::with_capacity(SAMPLES);
         for _ in 0..SAMPLES {
-            let key = key(&self.flows.draw());
+            let (key, element) = (key(&self.flows.draw()), self.element.clone());
             let before = self.settled()?.moved;
-            let context = Context { key: key.clone(), state: 0, registers: [0; 4], hard: None, idle: None };
-            self.device.flow()?.insert(0, &context)?;
+            let insert = Ask::Insert { element, key: json!(key), context: Value::Null };
+            flow::ask::<Value>(&mut self.device, &insert)?;
             moves.push(self.settled()?.moved.wrapping_sub(before));
-            if !self.device.flow()?.remove(0, &key)? {
+            if !self.remove(&key)? {
                 return Err(BenchError::Wrong(BENCH, "a context that was added is not there".to_string()));
             }
         }
@@ -255,7 +257,7 @@ impl Bench {
         let cycles = run.cycles.unwrap_or_default() as f64 / count as f64;
         let seen = self.end(before, added.len(), count - run.departures.len(), cycles)?;
         for flow in &added {
-            self.device.flow()?.remove(0, &key(flow))?;
+            self.remove(&key(flow))?;
         }
         Ok(seen)
     }
@@ -285,14 +287,15 @@ impl Bench {
     }
 
     /// The table before contexts are added.
-    fn begin(&mut self) -> Result<FlowTable, BenchError> {
+    fn begin(&mut self) -> Result<TableUse, BenchError> {
         let table = self.settled()?;
-        self.device.forget_most(0)?;
+        let forget = Ask::Table { element: self.element.clone(), forget: true };
+        flow::ask::<TableUse>(&mut self.device, &forget)?;
         Ok(table)
     }
 
     /// What adding has done, when `dropped` frames never came.
-    fn end(&mut self, before: FlowTable, added: usize, dropped: usize, cycles: f64) -> Result<Added, BenchError> {
+    fn end(&mut self, before: TableUse, added: usize, dropped: usize, cycles: f64) -> Result<Added, BenchError> {
         let after = self.settled()?;
         flow::counters(BENCH, &mut self.device)?;
         let contexts = f64::from(after.contexts) - f64::from(before.contexts);
@@ -300,8 +303,14 @@ impl Bench {
         Ok(Added { lost: added as f64 - contexts + dropped as f64, moves, most: after.most.into(), cycles })
     }
 
+    /// Removes the context of a flow: whether it had one.
+    fn remove(&mut self, key: &[u64]) -> Result<bool, BenchError> {
+        let delete = Ask::Delete { element: self.element.clone(), key: json!(key), exist: false };
+        flow::ask(&mut self.device, &delete)
+    }
+
     /// The table when its stash is empty.
-    fn settled(&mut self) -> Result<FlowTable, BenchError> {
+    fn settled(&mut self) -> Result<TableUse, BenchError> {
         for _ in 0..PATIENCE {
             let table = self.table()?;
             if table.stash == 0 {

@@ -30,7 +30,6 @@ pub mod xdp_soft;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use penstock_device::flow::FlowError;
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};
 use penstock_flow_compiler::Faults;
@@ -61,8 +60,6 @@ pub enum BenchError {
     File(#[from] FileError),
     #[error(transparent)]
     Program(#[from] Faults),
-    #[error(transparent)]
-    Flow(#[from] FlowError),
     #[error("the rows cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(

@@ -1,12 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The shipped XDP programs, written after those of the hXDP paper (OSDI 2020), and what the paper has for them.
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_device::maps::{Entry, Map};
 use penstock_device::rtl::RtlDevice;
-use penstock_device::{Design, Engine, ForGroup, Image, Lanes, Override, Root, XdpProgram};
+use penstock_device::{Design, ForGroup, Image, Override, Root};
+use penstock_xdp_host::maps::{Entry, Map};
+use penstock_xdp_host::{GroupSettings, Lanes, XdpImage, XdpProgram};
 use penstock_xdp_maps::{MapId, Maps, Store};
 
 use super::{BenchError, PORTS, card_of};
@@ -89,14 +91,16 @@ pub fn loaded(
 ) -> Result<(Arc<XdpProgram>, Contents), BenchError> {
     let mut design = Design::read(&manifest(root, name)).map_err(CardError::from)?;
     for group in &mut design.groups {
-        if let Engine::Xdp { lanes: of_group, .. } = &mut group.engine {
-            *of_group = lanes.unwrap_or(*of_group);
+        if let Some(settings) = (&*group.part as &dyn Any).downcast_ref::<GroupSettings>() {
+            group.part = Arc::new(GroupSettings { lanes: lanes.unwrap_or(settings.lanes), ..settings.clone() });
         }
     }
     let image = Image::of(root, &design).map_err(CardError::from)?;
     match &image.groups[..] {
-        [group] => match &group.program {
-            penstock_device::Program::Xdp(program) => Ok((program.clone(), group.maps.clone())),
+        [group] => match (&*group.image as &dyn Any).downcast_ref::<XdpImage>() {
+            Some(XdpImage { program: penstock_xdp_host::Program::Object(program), maps, .. }) => {
+                Ok((Arc::clone(program), maps.clone()))
+            }
             _ => Err(BenchError::Wrong(name, "its design has no XDP program".into())),
         },
         _ => Err(BenchError::Wrong(name, "its design has several groups".into())),

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use penstock_device::{Lanes, Root};
+use penstock_device::Root;
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::check;
@@ -20,6 +20,7 @@ use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::object::{Entry, Object};
 use penstock_xdp_compiler::source;
 use penstock_xdp_compiler::translate::translate;
+use penstock_xdp_host::Lanes;
 use serde_json::json;
 
 use super::row::Row;

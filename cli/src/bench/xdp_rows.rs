@@ -8,8 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use penstock_device::{ImageError, Lanes, Root, Settings, XdpProgram};
+use penstock_device::{EngineError, Root};
 use penstock_xdp_compiler::card::Room;
+use penstock_xdp_host::{Lanes, Settings, XdpProgram};
 use serde_json::json;
 
 use super::BenchError;
@@ -22,7 +23,8 @@ use crate::card::CardError;
 pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError> {
     for program in &PROGRAMS {
         for lanes in Lanes::ALL {
-            let failed = |error| BenchError::Card(CardError::Image(ImageError::Xdp(error)));
+            let failed =
+                |error: penstock_xdp_host::XdpError| BenchError::Card(CardError::Engine(EngineError::program(error)));
             let (source, settings, room) = (program.source(root), Settings::default(), &mut Room::default());
             let loaded = XdpProgram::of(root, &source, None, &settings, lanes, room, 1).map_err(failed)?;
             let (compiled, _) = loaded.translate().map_err(failed)?;

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use penstock_device::{Design, DesignError, Lanes, Root, macros};
+use penstock_device::{Design, DesignError, Root};
 use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
+use penstock_xdp_host::Lanes;
 use serde_json::json;
 
 use crate::files::{self, FileError};
@@ -159,10 +160,10 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BuildError> {
 /// Firmware of the rpu engine.
 fn firmware(args: &Args, root: &Root) -> Result<(), BuildError> {
     for source in &args.sources {
-        files::readable(source, files::PROGRAM)?;
+        files::readable(source, penstock_rpu_host::PROGRAM)?;
     }
     let design = args.design.as_deref().map(Design::read).transpose()?;
-    let flags = design.as_ref().map(macros).unwrap_or_default();
+    let flags = design.as_ref().map_or(Vec::new(), |design| penstock_rpu_host::macros(&design.named_groups()));
     let firmware = compile(&args.sources, &Options { flags, ..Options::new(root.path()) }).map_err(|source| {
         let names_group = source.to_string().contains("'PN_FIRST_") || source.to_string().contains("'PN_COUNT_");
         let hint = if names_group && design.is_none() { DESIGN_HINT } else { "" };

@@ -11,9 +11,6 @@ use penstock_live::protocol::{Loaded, Log, ProgramAbout, Reloaded, Reply, Reques
 use penstock_live::{Client, ControlError, control};
 
 use crate::cmd::debugger::Debugger;
-use crate::cmd::flow::{self, Flow};
-use crate::cmd::map::{self, Map};
-use crate::cmd::routes::{self, Routes};
 use crate::cmd::run;
 use crate::files::FileError;
 use crate::gdb::DebuggerError;
@@ -92,32 +89,14 @@ pub enum Action {
         /// The file.
         file: PathBuf,
     },
-    /// Programs of units, and others for xdp units between two frames.
+    /// Programs of groups and blocks, and other programs for them between two frames.
     Prog {
         /// What to do with them.
         #[command(subcommand)]
         action: Prog,
     },
-    /// Reads and fills maps of xdp units.
-    Map {
-        /// What to do with them.
-        #[command(subcommand)]
-        action: Map,
-    },
-    /// Routes that programs of xdp units ask for.
-    Routes {
-        /// What to do with them.
-        #[command(subcommand)]
-        action: Routes,
-    },
-    /// Takes the lines that programs of xdp units have printed: each comes once.
+    /// Takes the lines that programs have printed: each comes once.
     Log,
-    /// Looks into the inline chain, and changes it between two frames.
-    Flow {
-        /// What to do with it.
-        #[command(subcommand)]
-        action: Flow,
-    },
     /// Raises a unit's poke interrupt.
     Poke {
         /// The unit.
@@ -169,19 +148,19 @@ pub enum Action {
 /// What to do with programs.
 #[derive(Debug, Subcommand)]
 pub enum Prog {
-    /// What each group of units runs, and its maps; and what waits for `swap`.
+    /// What each group of units and inline block runs, with its tables; and what waits for `swap`.
     List,
-    /// Compiles and checks a program for xdp units beside the one that runs; it waits for `swap`.
+    /// Compiles and checks a program beside the one that runs; it waits for `swap`.
     Load {
-        /// C source or object, of several groups of units for this one.
-        #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
+        /// The program, of several parts for the group or block of this name.
+        #[arg(value_name = "[NAME=]PROGRAM", value_parser = run::program)]
         program: ForGroup<PathBuf>,
     },
-    /// Gives xdp units another program between two frames; maps of the same name, types and sizes keep what they hold.
+    /// Gives a group or block another program between two frames; its tables of the same name, types and sizes keep what they hold.
     Swap {
-        /// C source or object, of several groups of units for this one. When left out, the one that was loaded, else the one that runs, compiled
-        /// anew: that of GROUP=, or where only one waits, that.
-        #[arg(value_name = "[GROUP=][PROGRAM]", value_parser = swapped)]
+        /// The program, of several parts for the group or block of this name. When left out, the program that was loaded, else the one that runs, compiled
+        /// anew: that of NAME=, or the only program that waits.
+        #[arg(value_name = "[NAME=][PROGRAM]", value_parser = swapped)]
         program: Option<ForGroup<Option<PathBuf>>>,
     },
 }
@@ -222,6 +201,10 @@ pub enum CtlError {
     Design(#[from] DesignError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error("{0}")]
+    Arguments(String),
+    #[error(transparent)]
+    Parse(#[from] clap::Error),
     #[error("the answer is no JSON: {0}")]
     Json(#[from] serde_json::Error),
     #[error(transparent)]
@@ -306,10 +289,7 @@ fn request(action: &Action) -> Result<Option<Request>, FileError> {
             Request::MemWrite { unit: *unit, address: *address, values: values.clone() }
         }
         Action::Table { name, file } => Request::Table { name: name.clone(), file: whole(file)? },
-        Action::Map { action } => action.request(),
-        Action::Routes { action } => action.request(whole)?,
         Action::Log => Request::Log,
-        Action::Flow { action } => Request::Flow { action: action.request(whole)? },
         Action::Prog { action } => action.request()?,
         Action::Poke { unit } => Request::Poke { unit: *unit },
         Action::Evict { unit } => Request::Evict { unit: *unit },
@@ -354,30 +334,14 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
         text += &format!("{messages}waits for `prog swap`: {}\n", program_line(program));
     }
     if let Some(Swapped { kept, anew, messages }) = &reply.swap {
-        let list = |maps: &[String]| if maps.is_empty() { "none".to_string() } else { maps.join(", ") };
-        text += &format!("{messages}maps kept: {}; begun anew: {}\n", list(kept), list(anew));
-    }
-    if let Some(records) = &reply.records {
-        text += &map::records(records);
-    }
-    match (reply.maps.as_deref(), &reply.entries) {
-        _ if reply.records.is_some() => {}
-        (Some([map]), Some(entries)) => text += &map::entries(map, entries),
-        (Some([]), _) => text += "no program with maps is loaded\n",
-        (Some(maps), _) => text += &map::list(maps),
-        (None, _) => {}
-    }
-    if let Some(answer) = &reply.routes {
-        text += &routes::text(answer)?;
+        let list = |tables: &[String]| if tables.is_empty() { "none".to_string() } else { tables.join(", ") };
+        text += &format!("{messages}tables kept: {}; begun anew: {}\n", list(kept), list(anew));
     }
     if let Some(Log { lines, lost }) = &reply.log {
         lines.iter().for_each(|line| text += &format!("{line}\n"));
         if *lost > 0 {
             text += &format!("lines lost since the card is up: {lost}\n");
         }
-    }
-    if let (Some(answer), Request::Flow { action }) = (&reply.flow, request) {
-        text += &flow::text(action, answer);
     }
     if let Some(debug) = reply.debug {
         text += &format!("0x{debug:016x}\n");
@@ -390,11 +354,12 @@ fn text(request: &Request, reply: &Reply) -> Result<String, serde_json::Error> {
     Ok(text)
 }
 
-fn program_line(ProgramAbout { group, units: (first, end), file, name, maps }: &ProgramAbout) -> String {
+fn program_line(ProgramAbout { group, engine, units, file, name, tables }: &ProgramAbout) -> String {
     let group = if group.is_empty() { String::new() } else { format!("{group}: ") };
+    let part = units.map_or_else(|| "inline block".to_owned(), |(first, end)| format!("units {first}..{}", end - 1));
     let name = name.as_ref().map_or(String::new(), |name| format!("{name} of "));
-    let maps = if maps.is_empty() { String::new() } else { format!("; maps: {}", maps.join(", ")) };
-    format!("{group}units {first}..{}: {name}{}{maps}", end - 1, file.display())
+    let tables = if tables.is_empty() { String::new() } else { format!("; tables: {}", tables.join(", ")) };
+    format!("{group}{part} ({engine}): {name}{}{tables}", file.display())
 }
 
 /// Parses [GROUP=][FILE], one of them at least.

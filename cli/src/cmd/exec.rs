@@ -4,8 +4,9 @@
 use std::io::{Read, stdin};
 
 use clap::{Args as ClapArgs, ValueEnum};
-use penstock_device::bare::{Bare, BareProgram};
-use penstock_device::{Lanes, Root, bare as rtl};
+use penstock_device::Root;
+use penstock_xdp_bare::{self as rtl, Bare, BareProgram};
+use penstock_xdp_host::Lanes;
 use penstock_xdp_soft::bare as soft;
 use penstock_xdp_soft::{HexError, read_hex};
 

@@ -11,7 +11,7 @@ use penstock_device::{
     Design, ForGroup, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
 };
 
-use crate::card::{Card, CardError, Maps, Recording};
+use crate::card::{Card, CardError, Recording};
 use crate::files::{self, FileError};
 use crate::gdb::Debugged;
 use crate::report::{self, RunData};
@@ -52,20 +52,12 @@ pub struct Args {
     /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = program)]
     pub programs: Vec<ForGroup<PathBuf>>,
-    /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
+    /// Fill a table of a program from this file, for example `ip_prefix=list.txt`. Repeatable.
     #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = table)]
     pub tables: Vec<(String, PathBuf)>,
-    /// Put the entries of this JSON file into a map of xdp units before the frames, for example `routes=routes.json`. Repeatable.
-    ///
-    /// It is a list of `[KEY, VALUE]`, or an object of VALUEs by KEY; docs/live.md says how they are written.
-    #[arg(long = "map", value_name = "[GROUP.]MAP=FILE", value_parser = map)]
-    pub maps: Vec<(String, PathBuf)>,
-    /// Write what is in the maps of xdp units behind the frames, and the records that wait there, into this folder: MAP.json each, in place of those of an earlier run.
-    #[arg(long, value_name = "DIR")]
-    pub dump_maps: Option<PathBuf>,
-    /// The routes that XDP programs ask for (bpf_fib_lookup), as JSON; docs/designs.md says how they are written.
-    #[arg(long, value_name = "FILE")]
-    pub routes: Option<PathBuf>,
+    /// Write what a service gives of all its tables after the frames into this folder, for example `map=maps`. Repeatable.
+    #[arg(long = "dump", value_name = "SERVICE=DIR", value_parser = table)]
+    pub dumps: Vec<(String, PathBuf)>,
     /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = units)]
     pub units: Vec<ForGroup<u32>>,
@@ -149,7 +141,6 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
         units: args.units.clone(),
         policy: args.policy,
-        routes: args.routes.clone(),
         ..Override::default()
     };
     let card = Card::read(root, &args.design, change)?;
@@ -159,10 +150,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let recording = Recording { wave, hops: args.trace.is_some() };
     if let Some(image) = args.gdb.and_then(|debugged| card.image.of_unit(debugged.unit)) {
         files::make_folder(&args.out)?;
-        files::write(&args.out.join("program.elf"), image.elf())?;
+        files::write(&args.out.join("program.elf"), image.image.elf())?;
     }
-    let maps = Maps { filled: &args.maps, dump: args.dump_maps.as_deref() };
-    let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb, maps)?;
+    let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb, &args.dumps)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
     outcome.faults.append(&mut faults);
@@ -262,14 +252,6 @@ pub fn table(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
         _ => Err(format!("`{text}` is no table: write TABLE=FILE, for example ip_prefix=list.txt")),
-    }
-}
-
-/// Parses MAP=FILE.
-pub fn map(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
-        _ => Err(format!("`{text}` is no map: write MAP=FILE, for example routes=routes.json")),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use penstock_device::{Departure, Design, Engine, Group, Outcome, Policy, PortCounters, Run, Timing, Traffic};
+use penstock_device::{Departure, Design, Group, Outcome, Policy, PortCounters, Run, Timing, Traffic};
 
 use super::data::{Exit, ReportData, RunData, StreamCounters, UnitCounters};
 use super::flow::Flow;
@@ -18,15 +18,12 @@ pub fn design(design: &Design) -> ReportData {
         Policy::FlowHashDrop => "flow hash that drops",
     };
     let mut facts = vec![ports, policy.to_owned()];
-    for Group { name, units, engine, program, tables, .. } in &design.groups {
-        let engine = match engine {
-            Engine::Rpu { .. } => "rpu",
-            Engine::Xdp { .. } => "xdp",
-        };
+    for Group { name, units, engine, program, part, .. } in &design.groups {
+        let engine = engine.name();
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         facts.push(format!("{name}{} {engine} unit{}", units.len(), if units.len() == 1 { "" } else { "s" }));
         facts.push(file_name(program));
-        facts.extend(tables.iter().map(|(table, path)| format!("{table}: {}", file_name(path))));
+        facts.extend(part.given_files().iter().map(|(table, path)| format!("{table}: {}", file_name(path))));
     }
     facts.push(format!("{} MHz", design.clock_mhz));
     ReportData { design: design.name.clone(), facts, ports: design.ports as usize, verdict: None, runs: Vec::new() }

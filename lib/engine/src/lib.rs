@@ -35,4 +35,4 @@ pub use part::Part;
 pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Identity};
 pub use root::{Root, RootError};
 pub use section::{Fault, Section};
-pub use service::{Request, Service};
+pub use service::{Ask, Dump, Request, Service};

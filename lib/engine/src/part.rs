@@ -25,6 +25,11 @@ pub trait Part: Any + Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The files that the design names for tables, by the table's name.
+    fn given_files(&self) -> Vec<(String, PathBuf)> {
+        Vec::new()
+    }
+
     /// The same settings with another file of that name.
     ///
     /// # Errors

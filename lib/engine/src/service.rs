@@ -5,6 +5,8 @@ use clap::{ArgMatches, Command};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::error::EngineError;
+
 /// A service of an engine. Tools forward its requests and answers without knowing them.
 #[derive(Clone, Copy)]
 pub struct Service {
@@ -16,7 +18,15 @@ pub struct Service {
     pub ask: fn(&ArgMatches) -> Result<Json, String>,
     /// An answer as text for people, from what was asked and answered.
     pub show: fn(&Json, &Json) -> String,
+    /// What the service holds, as files for `run --dump NAME=FOLDER`; None when it holds nothing to keep.
+    pub dump: Option<Dump>,
 }
+
+/// Asks a service for what it holds; gives names and contents of files, which end in `.json`.
+pub type Dump = fn(&mut Ask<'_>) -> Result<Vec<(String, String)>, EngineError>;
+
+/// How a [`Dump`] asks its service.
+pub type Ask<'a> = dyn FnMut(Json) -> Result<Json, EngineError> + 'a;
 
 /// A request to a service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

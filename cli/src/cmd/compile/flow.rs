@@ -34,7 +34,7 @@ pub struct Request<'a> {
 /// Checks and reports.
 pub fn run(request: &Request) -> Result<(), FlowError> {
     let [file] = request.sources else { return Err(FlowError::Several) };
-    let text = files::read(file, files::FLOW)?;
+    let text = files::read(file, penstock_flow_host::PROGRAM)?;
     let compiled = penstock_flow_compiler::compile(&file.display().to_string(), &text)?;
     if request.explain {
         print!("{}", compiled.explain());

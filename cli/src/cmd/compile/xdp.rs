@@ -3,10 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use penstock_device::Root;
 use penstock_device::capture::{self, Capture, CaptureError};
-use penstock_device::executed::{ExecuteError, Executed};
 use penstock_device::files::{self, FileError};
-use penstock_device::{Lanes, Root, xdp};
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::{Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
@@ -15,6 +14,8 @@ use penstock_xdp_compiler::maps::{Map, MapKind};
 use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::run::MAX_ROWS;
 use penstock_xdp_compiler::translate::{TranslateError, translate};
+use penstock_xdp_host::executed::{ExecuteError, Executed};
+use penstock_xdp_host::{Lanes, object_of};
 use serde_json::{Value, json};
 
 /// Units of the card that maps are placed on: where each processor has a value, sixteen contexts of each unit do.
@@ -39,7 +40,7 @@ pub enum XdpError {
     #[error("{}: {what}", file.display())]
     Entries { file: PathBuf, what: String },
     #[error(transparent)]
-    Source(#[from] penstock_device::XdpError),
+    Source(#[from] penstock_xdp_host::XdpError),
     #[error("{}: {name}: {source}", file.display())]
     Rows { file: PathBuf, name: String, source: Box<TranslateError> },
     #[error("{}: {source}", file.display())]
@@ -179,7 +180,7 @@ fn accepted(
     let placement = place(object, &facts.helpers, UNITS * CONTEXTS);
     let translated = translate(object, &program, &facts, lanes, &placement.layout)
         .map_err(|source| XdpError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?;
-    let beyond = xdp::beyond(object, &facts, &translated, &placement).into_iter().collect();
+    let beyond = penstock_xdp_host::rows::beyond(object, &facts, &translated, &placement).into_iter().collect();
     Ok(Accepted { program, facts, compiled: translated.compiled, placement, beyond })
 }
 
@@ -203,7 +204,7 @@ fn executed(
 /// The object, or what the compiler makes of C source; its warnings are shown.
 fn read(file: &Path, root: &Root) -> Result<Vec<u8>, XdpError> {
     if file.extension().is_some_and(|extension| extension == "c") && file.exists() {
-        let (object, messages) = xdp::object_of(root, file)?;
+        let (object, messages) = object_of(root, file)?;
         eprint!("{messages}");
         return Ok(object);
     }

@@ -10,7 +10,7 @@ use crate::command::Flow;
 use crate::text;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show }];
+pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: None }];
 
 fn command() -> Command {
     let about = "Reads and changes the contexts of flow blocks between two frames";

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! What packet units are loaded with: firmware, and tables of their accelerators.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::settings::Settings;
 use crate::table::words_of;
 
 /// What to do about an input that should be a program.
-const PROGRAM: &str = "give a C source or a linked .elf, for example engines/rpu/programs/forward.c";
+pub const PROGRAM: &str = "give a C source or a linked .elf, for example engines/rpu/programs/forward.c";
 
 /// The image of a group.
 #[derive(Debug, Clone)]
@@ -41,7 +42,7 @@ impl RpuImage {
             table.extend(words_of(kind, settings.tables.get(kind.name()).map(PathBuf::as_path))?);
         }
         let path = part.program.to_owned();
-        let options = Options { flags: macros(job), ..Options::new(job.root.path()) };
+        let options = Options { flags: macros(job.groups), ..Options::new(job.root.path()) };
         let firmware = compile(slice::from_ref(&path), &options)
             .map_err(|source| EngineError::program(Refused { path: path.clone(), source }))?;
         Ok(Self { firmware: Arc::new(firmware), table })
@@ -62,12 +63,12 @@ impl Image for RpuImage {
     }
 }
 
-/// What the compiler is told so that programs find the groups of units that have names: macros for the number of the first unit of a group, and for
-/// how many units it has.
-pub fn macros(job: &Job<'_>) -> Vec<String> {
-    let of_group = |(name, units): &(String, std::ops::Range<u32>)| {
+/// What the compiler is told so that programs find the groups of units that have names: macros for the number of the first unit of a group, and for how
+/// many units it has.
+pub fn macros(groups: &[(String, Range<u32>)]) -> Vec<String> {
+    let of_group = |(name, units): &(String, Range<u32>)| {
         let name = name.to_uppercase();
         [format!("-DPN_FIRST_{name}={}u", units.start), format!("-DPN_COUNT_{name}={}u", units.len())]
     };
-    job.groups.iter().flat_map(of_group).collect()
+    groups.iter().flat_map(of_group).collect()
 }

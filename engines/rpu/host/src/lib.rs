@@ -15,7 +15,7 @@ use std::sync::Arc;
 use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service};
 
 use crate::driver::RpuDriver;
-pub use crate::image::RpuImage;
+pub use crate::image::{PROGRAM, RpuImage, macros};
 pub use crate::settings::Settings;
 pub use crate::table::words_of;
 

@@ -76,6 +76,10 @@ impl Part for Settings {
         self.accelerators.iter().filter(|kind| kind.table_file().is_some()).map(Kind::name).collect()
     }
 
+    fn given_files(&self) -> Vec<(String, PathBuf)> {
+        self.tables.iter().map(|(name, file)| (name.clone(), file.clone())).collect()
+    }
+
     fn with_file(&self, name: &str, file: PathBuf) -> Result<Arc<dyn Part>, String> {
         has_table(self.accelerators, name)?;
         let mut changed = self.clone();

@@ -148,6 +148,17 @@ impl Part for GroupSettings {
     fn unit(&self, identity: Identity) -> Option<Box<dyn Unit>> {
         Some(Box::new(penstock_xdp_soft::Unit::new(identity)))
     }
+
+    fn given_files(&self) -> Vec<(String, PathBuf)> {
+        self.maps.iter().map(|(name, file)| (name.clone(), file.clone())).collect()
+    }
+
+    /// Any name may be that of a map: the compiler knows which maps the program has.
+    fn with_file(&self, name: &str, file: PathBuf) -> Result<Arc<dyn Part>, String> {
+        let mut changed = self.clone();
+        changed.maps.insert(name.to_owned(), file);
+        Ok(Arc::new(changed))
+    }
 }
 
 /// Name of the file of routes on the command line.

@@ -15,7 +15,7 @@ use crate::maps::{self, EntriesError, Map, MapError, Maps, Store, typed};
 pub const SERVICE: &str = "map";
 
 /// The service.
-pub const MAP: Service = Service { name: SERVICE, command, ask, show };
+pub const MAP: Service = Service { name: SERVICE, command, ask, show, dump: Some(dump) };
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -401,6 +401,60 @@ fn is_zero(value: &Json) -> bool {
         Json::Object(fields) => fields.values().all(is_zero),
         Json::Null | Json::Bool(_) => false,
     }
+}
+
+/// Values of the largest array that is dumped: all of them are there, so they fill memory and file whatever the frames do.
+const LARGEST: u64 = 1 << 22;
+
+/// What all maps hold, a file for each: an entry a line, so that differences between runs can be seen.
+fn dump(call: &mut penstock_engine::Ask<'_>) -> Result<Vec<(String, String)>, EngineError> {
+    let wrong = |error: serde_json::Error| EngineError::new(ErrorKind::Service(SERVICE), error);
+    let mut asked = |ask: Ask| -> Result<Answer, EngineError> {
+        let answer = call(serde_json::to_value(ask).map_err(wrong)?)?;
+        serde_json::from_value(answer).map_err(wrong)
+    };
+    let Answer::Maps(maps) = asked(Ask::List)? else { return Ok(Vec::new()) };
+    let values =
+        |map: &About| u64::from(map.max_entries) * map.processors.map_or(1, |(first, end)| (end - first).into());
+    if let Some(map) = maps.iter().find(|map| map.kind.ends_with("array") && !map.has_records && values(map) > LARGEST)
+    {
+        let (name, values) = (&map.name, values(map));
+        let text = format!(
+            "{name} has {values} values, and a dump writes {LARGEST} of an array at most: give it fewer entries in [units.xdp.entries]"
+        );
+        return Err(EngineError::new(ErrorKind::Service(SERVICE), text));
+    }
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for map in maps {
+        let text = match asked(Ask::Dump { name: map.name.clone() }) {
+            // No unit uses it, so it has no place on the card.
+            Err(error) if matches!(error.downcast_ref(), Some(MapError::Nowhere { .. })) => continue,
+            answer => text_of(&answer?),
+        };
+        let mut name = file_of(&map.name);
+        while texts.iter().any(|(other, _)| *other == name) {
+            name.insert(0, '_');
+        }
+        texts.push((name, text));
+    }
+    Ok(texts)
+}
+
+/// An entry or record a line.
+fn text_of(answer: &Answer) -> String {
+    let lines =
+        |list: &Json| list.as_array().into_iter().flatten().map(Json::to_string).collect::<Vec<_>>().join(",\n");
+    match answer {
+        Answer::Records { records, lost } => format!("{{\"lost\": {lost}, \"records\": [\n{}\n]}}\n", lines(records)),
+        Answer::Entries { entries, .. } => format!("[\n{}\n]\n", lines(entries)),
+        _ => String::new(),
+    }
+}
+
+/// The file of a map: an object may call it as it likes, and the name of global data begins with a dot, which would hide the file.
+fn file_of(map: &str) -> String {
+    let hidden = if map.is_empty() || map.starts_with('.') { "globals" } else { "" };
+    format!("{hidden}{}.json", map.replace(['/', '\n'], "_"))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::routes::{self, Neighbour, Route, RouteKind};
 pub const SERVICE: &str = "routes";
 
 /// The service.
-pub const ROUTES: Service = Service { name: SERVICE, command, ask, show };
+pub const ROUTES: Service = Service { name: SERVICE, command, ask, show, dump: None };
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

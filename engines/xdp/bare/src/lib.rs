@@ -9,16 +9,14 @@ use penstock_xdp_compiler::bare::{self, ENDED, RECORD_BYTES, STOPPED};
 use penstock_xdp_compiler::card::UNIT;
 use penstock_xdp_compiler::insn::{Callee, Code, Insn};
 
-use crate::Lanes;
-use crate::design::{Design, DesignError};
-use crate::device::{Device, DeviceError, Progress, Rate};
-use crate::image::{GroupImage, Image, Program};
-use crate::regs;
-use crate::root::Root;
-use crate::rtl::RtlDevice;
-use crate::traffic::{Port, Traffic};
-use crate::window::{UNIT_MAPS, UNIT_WINDOW};
-use crate::xdp::RowImage;
+use penstock_device::rtl::RtlDevice;
+use penstock_device::{
+    Design, DesignError, Device, DeviceError, Image, PartId, PartImage, Port, Progress, Rate, Root, Traffic, regs,
+};
+use penstock_engine::window::{UNIT_WINDOW, word_of};
+use penstock_xdp_host::rows::RowImage;
+use penstock_xdp_host::window::UNIT_MAPS;
+use penstock_xdp_host::{Lanes, XDP, XdpImage};
 
 /// Bytes of the unit's maps.
 const MAP_BYTES: usize = 1 << 16;
@@ -105,9 +103,9 @@ impl Bare {
     /// The card does not come up.
     pub fn load(&mut self, program: BareProgram) -> Result<(), BareError> {
         self.code = program.code;
-        let image = RowImage { rows: program.rows, ..RowImage::default() };
-        let group = GroupImage { units: 0..1, program: Program::Rows(Arc::new(image)), table: vec![], maps: vec![] };
-        Ok(self.device.load(&Image { groups: vec![group], ..Image::default() })?)
+        let image = XdpImage::of_rows(RowImage { rows: program.rows, ..RowImage::default() });
+        let group = PartImage { part: PartId::Units(0), units: 0..1, engine: &XDP, image: Arc::new(image) };
+        Ok(self.device.load(&Image { groups: vec![group], inline: vec![] })?)
     }
 
     /// Runs the program once.
@@ -199,7 +197,7 @@ impl Bare {
 
     fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         for (offset, chunk) in (at as u32..).step_by(4).zip(bytes.chunks(4)) {
-            self.device.write(UNIT_WINDOW + UNIT_MAPS + offset, crate::host::word_of(chunk))?;
+            self.device.write(UNIT_WINDOW + UNIT_MAPS + offset, word_of(chunk))?;
         }
         Ok(())
     }

@@ -1,0 +1,53 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `run --dump`: what services give of their tables, as files.
+
+use std::path::Path;
+
+use penstock_device::{Device, DeviceError, EngineError};
+use penstock_engine::Request;
+use penstock_registry::engines;
+use serde_json::Value as Json;
+
+use crate::files::{self, FileError};
+
+/// Why tables were not written.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("--dump {0}=...: there is no service of this name that gives tables; there are: {1}")]
+    Service(String, String),
+}
+
+/// Writes what a service gives into a folder, in place of the files of an earlier dump there.
+pub fn write(device: &mut dyn Device, service: &str, folder: &Path) -> Result<(), DumpError> {
+    let with_tables = || engines().iter().flat_map(|engine| engine.services()).filter(|one| one.dump.is_some());
+    let Some(dump) = with_tables().find(|one| one.name == service).and_then(|one| one.dump) else {
+        let there = with_tables().map(|one| one.name).collect::<Vec<_>>().join(", ");
+        return Err(DumpError::Service(service.to_owned(), there));
+    };
+    let mut ask = |ask: Json| {
+        let request = Request { service: service.to_owned(), ask };
+        device.call(&request).map_err(|error| match error {
+            DeviceError::Engine(error) => error,
+            error => EngineError::unsupported(error.to_string()),
+        })
+    };
+    let texts = dump(&mut ask)?;
+    files::make_folder(folder)?;
+    // Only files that an earlier dump has written are removed.
+    let list = folder.join(format!("{service}s.txt"));
+    if list.exists() {
+        let earlier = files::read(&list, "remove it, or choose another folder")?;
+        for name in earlier.lines().filter(|name| name.ends_with(".json") && !name.contains('/')) {
+            files::remove(&folder.join(name))?;
+        }
+    }
+    files::write(&list, texts.iter().map(|(name, _)| format!("{name}\n")).collect::<String>())?;
+    texts.iter().try_for_each(|(name, text)| files::write(&folder.join(name), text))?;
+    Ok(())
+}
