@@ -36,6 +36,13 @@ impl Log {
         other.lines.into_iter().for_each(|line| self.push(line));
         self.lost += other.lost;
     }
+
+    /// The lines as a run reports them: if some were lost, the last line says how many.
+    #[must_use]
+    pub fn into_lines(mut self) -> Vec<String> {
+        self.lines.extend((self.lost > 0).then(|| format!("(lines lost since the load: {})", self.lost)));
+        self.lines
+    }
 }
 
 #[cfg(test)]
@@ -49,5 +56,7 @@ mod tests {
         log.append(lines(3));
         log.append(Log { lost: 4, ..lines(1) });
         assert_eq!((log.lines.len(), log.lost), (MOST, 7));
+        assert_eq!(log.into_lines().last().map(String::as_str), Some("(lines lost since the load: 7)"));
+        assert_eq!(lines(1).into_lines(), ["a"]);
     }
 }

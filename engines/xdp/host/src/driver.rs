@@ -236,7 +236,8 @@ impl XdpDriver {
         image: &XdpImage,
         program: &Arc<XdpProgram>,
     ) -> Result<Kept, EngineError> {
-        // Entries that the image's maps begin with go in first: a map that takes over those of the program before loses them again.
+        // Entries that the image's maps begin with go in first: a map that takes over those of the program before loses
+        // them again.
         let mut loaded = self.make_native(image, program)?;
         let units = mask_of(&self.groups[group].units);
         let old = self.groups[group].running.as_ref().map(|running| &running.program);
@@ -285,7 +286,8 @@ impl XdpDriver {
         Ok(kept)
     }
 
-    /// Puts entries into the new maps of a program that was swapped in, and routes into tables that it is the first to use.
+    /// Puts entries into the new maps of a program that was swapped in, and routes into tables that it is the first to
+    /// use.
     fn begin_swapped(
         &mut self,
         bus: &mut dyn Bus,

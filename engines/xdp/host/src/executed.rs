@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows that frames take, counted by carrying them out one after the other, as engines/xdp/core.md says: no card is needed, so it is done at every
-//! number of lanes. Around the rows are the maps of native code, which begin as the object says, and frames of a whole capture find what those before have
-//! left.
+//! Rows that frames take, counted by carrying them out one after the other, as engines/xdp/core.md says: no card is
+//! needed, so it is done at every number of lanes. Around the rows are the maps of native code, which begin as the
+//! object says, and frames of a whole capture find what those before have left.
 
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::ir::{self, Array, Layout};

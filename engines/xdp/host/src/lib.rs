@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The host side of the xdp engine: units that run XDP programs.
 //!
-//! [`XDP`] reads the engine's tables of a design, compiles programs to [`XdpImage`]s and makes the [`XdpDriver`] of a card. The driver loads
-//! and swaps programs and works with maps and routes, on a card in native code through its units ([`penstock_xdp_soft::Unit`]), on a card in
-//! hardware through registers ([`rows`]).
+//! [`XDP`] reads the engine's tables of a design, compiles programs to [`XdpImage`]s and makes the [`XdpDriver`] of a
+//! card. The driver loads and swaps programs and works with maps and routes, on a card in native code through its units
+//! ([`penstock_xdp_soft::Unit`]), on a card in hardware through registers ([`rows`]).
 
 mod driver;
 pub mod executed;

@@ -76,7 +76,8 @@ impl<'a> NativeAccess<'a> {
         })
     }
 
-    /// The values of the map's processors, from those of all processors of an engine. Each of those takes a multiple of eight bytes.
+    /// The values of the map's processors, from those of all processors of an engine. Each of those takes a multiple of
+    /// eight bytes.
     fn own_values(&self, all: Vec<u8>) -> Vec<u8> {
         let Some(processors) = &self.map.processors else { return all };
         let (bytes, stride) = (self.map.value_bytes(), self.map.value_bytes().next_multiple_of(8));

@@ -224,8 +224,9 @@ struct Checked {
 }
 
 impl XdpProgram {
-    /// Reads an object, or compiles C source, applies settings, and checks the program; `entry` names it if there are several. Its maps take their places
-    /// on a card in hardware from `room`. `units` is the number of the last unit that may run it, plus one.
+    /// Reads an object, or compiles C source, applies settings, and checks the program; `entry` names it if there are
+    /// several. Its maps take their places on a card in hardware from `room`. `units` is the number of the last unit
+    /// that may run it, plus one.
     ///
     /// # Errors
     /// The program does not compile, is refused, or does not have what the settings name.
@@ -286,8 +287,8 @@ impl XdpProgram {
         Ok(Self { number, path, object, programs, lanes, placement, messages, bytes, image })
     }
 
-    /// The same program for a card in hardware that runs the `running` ones, in place of one of them. It takes over the maps of that program which have
-    /// the same name, types and sizes. `units` as for [`XdpProgram::of`].
+    /// The same program for a card in hardware that runs the `running` ones, in place of one of them. It takes over the
+    /// maps of that program which have the same name, types and sizes. `units` as for [`XdpProgram::of`].
     ///
     /// # Errors
     /// A program has no rows.
@@ -387,7 +388,8 @@ fn helpers(programs: &[Checked]) -> BTreeSet<u32> {
     programs.iter().flat_map(|one| one.facts.helpers.iter().copied()).collect()
 }
 
-/// Gives a constant of an object (`const volatile` in the source) another value, as loaders do before Linux sees it. The object must have types (BTF).
+/// Gives a constant of an object (`const volatile` in the source) another value, as loaders do before Linux sees it.
+/// The object must have types (BTF).
 fn set_constant(path: &Path, object: &mut Object, name: &str, value: &Value) -> Result<(), XdpError> {
     let mut there = Vec::new();
     for map in &mut object.maps {

@@ -74,8 +74,8 @@ impl<'a> Maps<'a> {
         named(&all, name).cloned()
     }
 
-    /// The value of a key, None if there is no such entry. Of per-CPU kinds it is the values of all [`Map::processors`], one after the other; of a trie
-    /// the value of the longest prefix.
+    /// The value of a key, None if there is no such entry. Of per-CPU kinds it is the values of all
+    /// [`Map::processors`], one after the other; of a trie the value of the longest prefix.
     ///
     /// # Errors
     /// The key has another size, or the map has no entries or is not loaded any more.
@@ -102,8 +102,8 @@ impl<'a> Maps<'a> {
         self.access(map)?.delete(key)
     }
 
-    /// All entries: of an array in order, of another map in any order. An entry that a program adds or deletes meanwhile may be missing; each
-    /// entry is as it was at some time.
+    /// All entries: of an array in order, of another map in any order. An entry that a program adds or deletes
+    /// meanwhile may be missing; each entry is as it was at some time.
     ///
     /// # Errors
     /// The map has no entries, or is not loaded any more.

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Keys and values as JSON, and files of entries.
 //!
-//! Numbers are numbers, arrays are lists, structs are objects, bytes are text: `"0x0a0b"`. The type of a key or value says how text is read
-//! ([`Shape::encode`](penstock_xdp_compiler::btf::Shape::encode)). A file holds a list of entries, each `[key, value]` or
-//! `{"key": …, "value": …}`, or an object whose names are the keys.
+//! Numbers are numbers, arrays are lists, structs are objects, bytes are text: `"0x0a0b"`. The type of a key or value
+//! says how text is read ([`Shape::encode`](penstock_xdp_compiler::btf::Shape::encode)). A file holds a list of
+//! entries, each `[key, value]` or `{"key": …, "value": …}`, or an object whose names are the keys.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Maps of programs that units run, by name: programs count in them and look up in them, the host reads and fills them.
 //!
-//! A [`Map`] says what a map is; [`Maps`] reads and changes the maps of a card at work. The service `map` does the same in JSON.
+//! A [`Map`] says what a map is; [`Maps`] reads and changes the maps of a card at work. The service `map` does the same
+//! in JSON.
 
 mod access;
 mod error;
@@ -31,7 +32,8 @@ pub type Entry = (Vec<u8>, Vec<u8>);
 /// A map of a program.
 #[derive(Debug, Clone)]
 pub struct Map {
-    /// Its name, or GROUP.NAME if several groups of units have a map of that name. Global variables are in a map named after their section.
+    /// Its name, or GROUP.NAME if several groups of units have a map of that name. Global variables are in a map named
+    /// after their section.
     pub name: String,
     /// Its type.
     pub kind: MapKind,
@@ -134,7 +136,8 @@ impl Map {
         self.shape_of_key.encode(key).map_err(|source| self.wrong("key", source))
     }
 
-    /// The bytes of a value. For per-CPU kinds, a list with a value for each processor gives the value of each, any other value that of all.
+    /// The bytes of a value. For per-CPU kinds, a list with a value for each processor gives the value of each, any
+    /// other value that of all.
     ///
     /// # Errors
     /// The value is of another type.

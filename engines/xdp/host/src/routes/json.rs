@@ -238,7 +238,8 @@ mod tests {
     #[test]
     fn routes_are_read() {
         let text = r#"{
-            "interfaces": {"1": {"mac": "02:00:00:00:00:0a"}, "2": {"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false}},
+            "interfaces": {"1": {"mac": "02:00:00:00:00:0a"},
+                           "2": {"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false}},
             "routes": [{"dst": "default", "gateway": "192.0.2.1", "dev": 2, "metric": 7},
                        {"dst": "default", "gateway": "fe80::1", "dev": 1},
                        {"dst": "10.0.0.0/8", "type": "prohibit"}, {"dst": "2001:db8::1", "dev": 1}],

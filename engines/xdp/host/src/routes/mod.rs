@@ -1,11 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Routes of a card: the table in which `bpf_fib_lookup` looks, on both targets, with the card's interfaces and neighbours.
+//! Routes of a card: the table in which `bpf_fib_lookup` looks, on both targets, with the card's interfaces and
+//! neighbours.
 //!
-//! In JSON it is an object of up to three keys with the words of `ip -json`. `dev` is the number of an interface; Ethernet port n is interface n + 1.
+//! In JSON it is an object of up to three keys with the words of `ip -json`. `dev` is the number of an interface;
+//! Ethernet port n is interface n + 1.
 //!
 //! ```json
 //! {
-//!   "interfaces": {"1": {"mac": "02:00:00:00:00:01"}, "2": {"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false}},
+//!   "interfaces": {"1": {"mac": "02:00:00:00:00:01"},
+//!                  "2": {"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false}},
 //!   "routes": [{"dst": "10.1.0.0/16", "dev": 1}, {"dst": "default", "gateway": "192.0.2.1", "dev": 2, "metric": 10},
 //!              {"dst": "2001:db8::/32", "type": "unreachable"}],
 //!   "neighbours": [{"dst": "192.0.2.1", "dev": 2, "lladdr": "02:00:00:00:00:99"}]

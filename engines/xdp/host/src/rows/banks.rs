@@ -77,7 +77,8 @@ impl CardBanks<'_> {
         self.ask(operation | context << CONTEXT_AT, info | unit << UNIT_AT, key, value)
     }
 
-    /// Carries out an operation on a key and gives the answer. In a map with a value for each processor it is for processor 0.
+    /// Carries out an operation on a key and gives the answer. In a map with a value for each processor it is for
+    /// processor 0.
     pub fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, RowsError> {
         let parts = |bytes: &[u8]| bytes.len().div_ceil(ROW);
         let mut data = key.to_vec();
@@ -123,7 +124,8 @@ impl CardBanks<'_> {
         let head = 1 + key_rows;
         let shape = self.bus.read(MAPS_WINDOW + regs::MAPS_HOST_SHAPE)?;
         let (banks, bank_rows) = (1 << (shape & 0xFF), 1u32 << (shape >> 8 & 0xFF));
-        // One request reads `many` entries of `part` rows each. Of an entry that is too long, the first one reads what stands before the values.
+        // One request reads `many` entries of `part` rows each. Of an entry that is too long, the first one reads what
+        // stands before the values.
         let (many, part) = if stride > MOST_ROWS { (1, head) } else { (MOST_ROWS / stride, stride) };
         let mut all = Vec::new();
         for bank in 0..banks {

@@ -15,7 +15,8 @@ use penstock_xdp_compiler::translate::Translated;
 pub struct RowImage {
     /// Rows, each as the words that the core reads: control word, then two words for each lane.
     pub rows: Vec<Vec<u32>>,
-    /// Programs in the rows: name and first row, which an entry of a program array holds beside [`penstock_xdp_compiler::helpers::PROGRAM`].
+    /// Programs in the rows: name and first row, which an entry of a program array holds beside
+    /// [`penstock_xdp_compiler::helpers::PROGRAM`].
     pub programs: Vec<(String, u32)>,
     /// Initial contents of each unit's own memory: offset in bytes, and bytes.
     pub unit: Vec<(u32, Vec<u8>)>,

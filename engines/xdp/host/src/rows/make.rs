@@ -19,7 +19,8 @@ const STORE: u32 = 1 | 1 << 4 | 1 << 8;
 pub const ANSWERS: u32 = MAPS_WINDOW + regs::MAPS_HOST_DATA;
 /// Lowest bit of an access's number of bytes in INFO.
 pub const BYTES_AT: u32 = 25;
-/// Reads of COMMAND until a map must be made. Making one takes a cycle for each row of a bank, a read takes some cycles.
+/// Reads of COMMAND until a map must be made. Making one takes a cycle for each row of a bank, a read takes some
+/// cycles.
 const LOOKS: u32 = 1 << 16;
 /// Cycles between two reads.
 const LOOK: u64 = 32;
@@ -65,8 +66,8 @@ pub fn store(bus: &mut dyn Bus, address: u32, bytes: &[u8]) -> Result<(), RowsEr
     request(bus, STORE, (address - CARD) | (bytes.len() as u32) << BYTES_AT, bytes)
 }
 
-/// Sends a request and waits for its answer, which stands at [`ANSWERS`] then. The parts of the request begin with `data`; bytes behind that keep
-/// what they held.
+/// Sends a request and waits for its answer, which stands at [`ANSWERS`] then. The parts of the request begin with
+/// `data`; bytes behind that keep what they held.
 pub fn request(bus: &mut dyn Bus, command: u32, info: u32, data: &[u8]) -> Result<(), RowsError> {
     for (word, offset) in data.chunks(4).map(word_of).zip((0..).step_by(4)) {
         bus.write(ANSWERS + offset, word)?;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Maps of a card in hardware (engines/xdp/maps.md). The host reaches shared maps by the requests that units send, per-CPU values in the units'
-//! windows.
+//! Maps of a card in hardware (engines/xdp/maps.md). The host reaches shared maps by the requests that units send,
+//! per-CPU values in the units' windows.
 
 use penstock_engine::window::{UNIT_WINDOW, mask_of, word_of};
 use penstock_engine::{Bus, regs};
@@ -157,7 +157,8 @@ impl CardAccess<'_> {
             let values = places.iter().flat_map(|place| &all[*place..][..bytes]).copied();
             return Ok((again == i64::from(address)).then(|| values.collect()));
         }
-        // A program may have given the entry to another key since the lookup. One request reads key and value, so the key tells.
+        // A program may have given the entry to another key since the lookup. One request reads key and value, so the
+        // key tells.
         let Slots { stride, key_rows, .. } = Slots::of(&map.descriptor);
         let before = (1 + key_rows) * ROW as u32;
         let rows = self.banks().read(address.wrapping_sub(before), stride as usize * ROW)?;
@@ -197,7 +198,8 @@ impl CardAccess<'_> {
             let answer = self.ask(UPDATE, info(store), key, value)?;
             return self.told(answer);
         };
-        // The first update makes the entry. If a program deletes it meanwhile, the other values are as good as deleted with it.
+        // The first update makes the entry. If a program deletes it meanwhile, the other values are as good as deleted
+        // with it.
         let mut store = store;
         for (processor, value) in processors.clone().zip(value.chunks(self.map.value_bytes())) {
             let answer = self.banks().ask_as(processor, UPDATE, info(store), key, value)?;

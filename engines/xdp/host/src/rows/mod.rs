@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Programs, maps, routes and printed lines of cards in hardware, in RTL or on an FPGA: everything goes through registers (engines/xdp/core.md,
-//! engines/xdp/maps.md).
+//! Programs, maps, routes and printed lines of cards in hardware, in RTL or on an FPGA: everything goes through
+//! registers (engines/xdp/core.md, engines/xdp/maps.md).
 
 mod banks;
 mod error;
@@ -24,7 +24,8 @@ pub(crate) use map::CardAccess;
 pub(crate) use routes::{CardRoutes, counts};
 pub(crate) use swap::{await_end, bring, change};
 
-/// Gives the xdp units of UNIT_WRITE_MASK rows, and makes the maps that units share, unless they `join` units that run the program already.
+/// Gives the xdp units of UNIT_WRITE_MASK rows, and makes the maps that units share, unless they `join` units that run
+/// the program already.
 pub(crate) fn load(bus: &mut dyn Bus, image: &RowImage, join: bool) -> Result<(), RowsError> {
     write_rows(bus, image, 0)?;
     write_unit_maps(bus, image)?;

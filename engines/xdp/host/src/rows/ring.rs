@@ -66,7 +66,8 @@ impl CardRing<'_> {
         Ok((records, counter(LOST) + left))
     }
 
-    /// Whether all programs have ended that may have reserved a record so far. A program that was stopped leaves its record reserved.
+    /// Whether all programs have ended that may have reserved a record so far. A program that was stopped leaves its
+    /// record reserved.
     fn is_over(&mut self) -> Result<bool, RowsError> {
         let is_over = self.banks.bus.read(regs::CARD_UNITS_IDLE)? & self.units == self.units;
         if is_over {

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Routes in the banks of a card in hardware: the next hop of each prefix, resolved by the host ([`penstock_xdp_compiler::card::routes`] says why).
+//! Routes in the banks of a card in hardware: the next hop of each prefix, resolved by the host
+//! ([`penstock_xdp_compiler::card::routes`] says why).
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -30,7 +31,8 @@ impl CardRoutes {
         self.entries.clear();
     }
 
-    /// Changes the tables to other routes. Entries that stay are not written again. A lookup meanwhile finds an old or a new entry, never a mix.
+    /// Changes the tables to other routes. Entries that stay are not written again. A lookup meanwhile finds an old or
+    /// a new entry, never a mix.
     pub fn put(&mut self, bus: &mut dyn Bus, tables: &ir::Routes, routes: &Routes) -> Result<(), RowsError> {
         let mut banks = CardBanks { bus };
         let wanted = entries(tables, routes);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Swaps the program of xdp units in hardware while they work: the rows go into the bank of row memory that no frame reads, and frames that begin
-//! after the change read that bank (engines/xdp/core.md, "Frames").
+//! Swaps the program of xdp units in hardware while they work: the rows go into the bank of row memory that no frame
+//! reads, and frames that begin after the change read that bank (engines/xdp/core.md, "Frames").
 
 use penstock_engine::window::{UNIT_WINDOW, read_unit, units_of};
 use penstock_engine::{Bus, CardError, regs};
@@ -11,8 +11,8 @@ use super::image::RowImage;
 use super::make;
 use super::{write_rows, write_unit_maps};
 
-/// Cycles until a unit must have ended its frames of the program before: sixteen contexts in turn, each for as many rows as a frame may take, and the
-/// requests of those rows.
+/// Cycles until a unit must have ended its frames of the program before: sixteen contexts in turn, each for as many
+/// rows as a frame may take, and the requests of those rows.
 const END_LIMIT: u64 = 1 << 23;
 /// Cycles between two looks at whether it has.
 const LOOK: u64 = 100;

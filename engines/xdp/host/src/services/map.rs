@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The service `map`: lists, reads and fills maps of programs that units run. Keys and values are JSON as [`crate::maps`] writes them.
+//! The service `map`: lists, reads and fills maps of programs that units run. Keys and values are JSON as
+//! [`crate::maps`] writes them.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -240,8 +241,8 @@ fn take(maps: &mut Maps<'_>, map: &Map) -> Result<Answer, EngineError> {
     Ok(Answer::Records { records: maps::records(&taken.records), lost: taken.lost })
 }
 
-/// Reads and fills maps of XDP programs. NAME is a map of a program, or the section of its global variables: `.data`, `.bss`, `.rodata`. If
-/// several groups of units have a map of that name, it is GROUP.NAME.
+/// Reads and fills maps of XDP programs. NAME is a map of a program, or the section of its global variables: `.data`,
+/// `.bss`, `.rodata`. If several groups of units have a map of that name, it is GROUP.NAME.
 #[derive(Debug, Args)]
 struct Words {
     #[command(subcommand)]
@@ -272,7 +273,8 @@ enum Action {
         /// Written as for `get`.
         #[arg(value_parser = typed, allow_negative_numbers = true)]
         key: Json,
-        /// Written like a key. Fields that are not named become 0; of per-CPU kinds, one value for all processors or a list for each.
+        /// Written like a key. Fields that are not named become 0; of per-CPU kinds, one value for all processors or a
+        /// list for each.
         #[arg(value_parser = typed, allow_negative_numbers = true)]
         value: Json,
         /// Whether the entry may be new, or must.

@@ -150,8 +150,10 @@ mod tests {
         let answer = json!({
             "interfaces": {"10": {"mac": "02:00:00:00:00:0a", "mtu": 1500, "forwards": true},
                 "2": {"mac": "02:00:00:00:00:02", "mtu": 9000, "forwards": false}},
-            "routes": [{"dst": "0.0.0.0/0", "gateway": "192.0.2.1", "dev": 2, "metric": 7}, {"dst": "2001:db8::/32", "type": "prohibit"}],
-            "neighbours": [{"dst": "192.0.2.7", "dev": 2, "lladdr": "02:00:00:00:00:ff"}, {"dst": "192.0.2.1", "dev": 2, "lladdr": "02:00:00:00:00:01"}]
+            "routes": [{"dst": "0.0.0.0/0", "gateway": "192.0.2.1", "dev": 2, "metric": 7},
+                {"dst": "2001:db8::/32", "type": "prohibit"}],
+            "neighbours": [{"dst": "192.0.2.7", "dev": 2, "lladdr": "02:00:00:00:00:ff"},
+                {"dst": "192.0.2.1", "dev": 2, "lladdr": "02:00:00:00:00:01"}]
         });
         let lines = "interface 2: 02:00:00:00:00:02, mtu 9000, does not forward\n\
             interface 10: 02:00:00:00:00:0a, mtu 1500\n\

@@ -1,0 +1,422 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The driver with units in native code, through the engines' contract alone.
+#![allow(clippy::unwrap_used)]
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use penstock_engine::window::{UNIT_WINDOW, units_of};
+use penstock_engine::{
+    Access, AccessError, Bus, CardError, CardShape, Driver, Engine, EngineError, ErrorKind, Identity, Image, Job,
+    LoadUnits, Native, Part, PartJob, Request, Root, UnitCounters, regs,
+};
+use penstock_unit::{Answer, Arrival, Block, Departure, Destination, Outside, Unit as _};
+use penstock_xdp_host::rows::RowImage;
+use penstock_xdp_host::{CardSettings, GroupSettings, XDP, XdpDriver, XdpImage};
+use penstock_xdp_soft::Unit;
+use serde_json::{Value as Json, json};
+
+/// Counts frames in entry 7 of `seen` and prints a line for each.
+const SOURCE: &str = r#"
+#include <bpf.h>
+#define MAP(name, kind, of, entries) \
+  struct { __uint(type, kind); __type(key, __u32); __type(value, of); __uint(max_entries, entries); } name SEC(".maps")
+MAP(seen, BPF_MAP_TYPE_HASH, __u64, 4);
+MAP(LIMITS, BPF_MAP_TYPE_ARRAY, __u32, 2);
+SEC("xdp") int counts(struct xdp_md *ctx) {
+  __u32 key = 7, zero = 0;
+  __u64 *count = bpf_map_lookup_elem(&seen, &key);
+  __u32 *limit = bpf_map_lookup_elem(&LIMITS, &zero);
+  if (count && limit) *count += 1;
+  bpf_printk("hello");
+  return XDP_DROP;
+}
+char _license[] SEC("license") = "GPL";
+"#;
+
+/// A folder for programs and entries that goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("penstock-xdp-host-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.0.join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// Compiles a program for groups of units; `given` as in [`PartJob`].
+fn compile(
+    program: &Path,
+    part: &GroupSettings,
+    units: &[Range<u32>],
+    given: bool,
+) -> Result<Vec<Arc<dyn Image>>, EngineError> {
+    let (root, card) = (Root::find().unwrap(), CardSettings::default());
+    let parts = units.iter().map(|units| PartJob { name: "", units: units.clone(), program, part, given });
+    let (design, parts) = (Path::new("design.toml"), parts.collect());
+    XDP.compile(&Job { root: &root, design, ports: 2, groups: &[], card: &card, parts })
+}
+
+fn compile_one(program: &Path, part: &GroupSettings) -> Arc<dyn Image> {
+    compile(program, part, &[0..2], false).unwrap().remove(0)
+}
+
+/// Settings with a file of entries for a map.
+fn begins(map: &str, file: PathBuf) -> GroupSettings {
+    GroupSettings { maps: [(map.to_owned(), file)].into(), ..GroupSettings::default() }
+}
+
+/// Two units and a bus to them.
+struct Card {
+    units: Vec<Unit>,
+    write_mask: u32,
+    read: usize,
+}
+
+impl Card {
+    fn new() -> (Self, Box<dyn Driver>) {
+        let identity = |unit| Identity { unit, units: 2, ports: 2 };
+        let part = GroupSettings::default();
+        assert!(part.unit(identity(0)).is_some());
+        let units = (0..2).map(|unit| Unit::new(identity(unit))).collect();
+        let shape = CardShape { ports: 2, units: 2, parts: vec![(0, String::new(), 0..2)] };
+        let mut card = Self { units, write_mask: 0, read: 0 };
+        let mut driver = XDP.driver(&shape, &CardSettings::default());
+        driver.begin(&mut card).unwrap();
+        (card, driver)
+    }
+
+    /// Gives a unit frames.
+    fn push(&mut self, unit: usize, frames: u8) {
+        for slot in 1..=frames {
+            self.units[unit].receive(slot, Arrival::default(), &[0; 60]);
+        }
+        self.units[unit].run(&mut Nobody, 1);
+    }
+}
+
+impl Bus for Card {
+    fn read(&mut self, address: u32) -> Result<u32, CardError> {
+        let refused = AccessError { access: Access::Read, address };
+        let offset = address.checked_sub(UNIT_WINDOW).ok_or(refused)?;
+        Ok(self.units[self.read].host_read(offset).ok_or(refused)?)
+    }
+
+    fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
+        match address {
+            regs::CARD_UNIT_WRITE_MASK => self.write_mask = value,
+            regs::CARD_UNIT_READ => self.read = value as usize,
+            _ => {
+                for unit in units_of(self.write_mask) {
+                    assert!(self.units[unit as usize].host_write(address - UNIT_WINDOW, value));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, _cycles: u64) -> Result<(), CardError> {
+        Ok(())
+    }
+
+    fn native(&mut self) -> Option<&mut dyn Native> {
+        Some(self)
+    }
+}
+
+impl Native for Card {
+    fn unit(&mut self, unit: u32) -> Option<&mut dyn penstock_unit::Unit> {
+        Some(self.units.get_mut(unit as usize)?)
+    }
+
+    fn block(&mut self, _block: usize) -> Option<&mut dyn Block> {
+        None
+    }
+
+    fn set_block(&mut self, _block: usize, _to: Box<dyn Block>) {}
+}
+
+/// Takes no frames, since programs here drop all.
+struct Nobody;
+
+impl Outside for Nobody {
+    fn send(&mut self, departure: Departure, _bytes: &[u8]) -> Answer {
+        panic!("{departure:?}")
+    }
+
+    fn generate(&mut self, _destination: Destination, _bytes: &[u8]) {}
+
+    fn free(&mut self, _slot: u8) {}
+
+    fn declare(&mut self, _count: u8, _bytes: u16) {}
+}
+
+/// Loads units as a device does, and starts them.
+fn load(card: &mut Card, driver: &mut dyn Driver, units: u32, join: bool, image: &Arc<dyn Image>) {
+    card.write(regs::CARD_UNIT_WRITE_MASK, units).unwrap();
+    card.write(UNIT_WINDOW + regs::XDP_HOST_RESET, 1).unwrap();
+    let by_flow = false;
+    driver.load_units(card, LoadUnits { group: 0, units, join, keep: false, by_flow }, &**image).unwrap();
+    assert_eq!(card.write_mask, units, "UNIT_WRITE_MASK names the units that are loaded");
+    card.write(UNIT_WINDOW + regs::XDP_HOST_RESET, 0).unwrap();
+}
+
+/// Loads the whole card.
+fn load_all(card: &mut Card, driver: &mut dyn Driver, image: &Arc<dyn Image>) {
+    driver.check(&[(0, &**image)], true).unwrap();
+    load(card, driver, 0b11, false, image);
+    driver.loaded(card, &[(0, &**image)]).unwrap();
+}
+
+fn call(card: &mut Card, driver: &mut dyn Driver, service: &str, ask: Json) -> Result<Json, EngineError> {
+    driver.call(card, &Request { service: service.to_owned(), ask })
+}
+
+/// Entries of the map `seen`, sorted by key.
+fn seen(card: &mut Card, driver: &mut dyn Driver) -> Vec<(u64, u64)> {
+    let answer = call(card, driver, "map", json!({"do": "dump", "name": "seen"})).unwrap();
+    let number = |value: &Json| value.as_u64().unwrap();
+    let entries = answer["entries"]["entries"].as_array().unwrap().iter();
+    let mut all: Vec<_> = entries.map(|entry| (number(&entry["key"]), number(&entry["value"]))).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn the_service_lists_reads_and_changes_maps() {
+    let folder = Folder::new();
+    let program = folder.write("counts.c", SOURCE);
+    let image = compile_one(&program, &begins("seen", folder.write("seen.json", "[[7, 100]]")));
+    assert_eq!((image.name(), image.tables().join(" ")), (Some("counts"), "seen LIMITS .rodata".into()));
+    assert!(image.elf().starts_with(b"\x7fELF"));
+    let (mut card, mut driver) = Card::new();
+    let list = json!({"do": "list"});
+    assert_eq!(call(&mut card, &mut *driver, "map", list.clone()).unwrap(), json!({"maps": []}));
+    load_all(&mut card, &mut *driver, &image);
+    card.push(0, 3);
+    card.push(1, 2);
+    let mut ask = |ask: Json| call(&mut card, &mut *driver, "map", ask);
+    let about = &ask(list).unwrap()["maps"][0];
+    let wanted = json!({"name": "seen", "kind": "hash", "key": "__u32", "key_bytes": 4, "value": "__u64",
+        "value_bytes": 8, "max_entries": 4, "read_only": false, "has_records": false});
+    assert_eq!(*about, wanted);
+    let get = ask(json!({"do": "get", "name": "seen", "key": 7})).unwrap();
+    assert_eq!(get, json!({"entries": {"map": wanted, "entries": [{"key": 7, "value": 105}]}}));
+    let fill = json!({"do": "fill", "name": "seen", "file": "more.json", "entries": [[1, 2], ["3", 4]]});
+    assert_eq!(ask(fill).unwrap(), json!({"changed": 2}));
+    let set = |key: u8, store: &str| json!({"do": "set", "name": "seen", "key": key, "value": 9, "store": store});
+    assert_eq!(ask(set(1, "exist")).unwrap(), json!({"changed": 1}));
+    assert_eq!(ask(json!({"do": "delete", "name": "seen", "key": 3})).unwrap(), json!({"changed": 1}));
+    let again = json!({"do": "delete", "name": "seen", "key": 3, "optional": true});
+    assert_eq!(ask(again).unwrap(), json!({"changed": 0}));
+    let none = json!({"do": "get", "name": "seen", "key": 3, "optional": true});
+    assert_eq!(ask(none).unwrap()["entries"]["entries"], json!([]));
+    for (wrong, told) in [
+        (set(1, "noexist"), "seen has such an entry already"),
+        (set(2, "exist"), "seen has no such entry"),
+        (json!({"do": "get", "name": "seen", "key": 3}), "seen has no such entry"),
+        (json!({"do": "delete", "name": "seen", "key": 3}), "seen has no such entry"),
+        (json!({"do": "get", "name": "sene", "key": 3}), "there is no map `sene`; there are: seen, LIMITS, .rodata"),
+        (json!({"do": "get", "name": "seen", "key": null}), "null is no key and no value"),
+        (json!({"do": "take", "name": "seen"}), "seen has entries and no records: it is a hash"),
+        (json!({"do": "set", "name": "LIMITS", "key": 2, "value": 0}), "LIMITS has 2 entries, the last is number 1"),
+        (
+            json!({"do": "fill", "name": "seen", "file": "f.json", "entries": [[5, 6], [7, -1]]}),
+            "f.json: entry 2: value of seen: -1 does not fit",
+        ),
+        (json!({"do": "drop", "name": "seen"}), "not a request to the service `map`"),
+        (json!({"do": "list", "names": "seen"}), "not a request to the service `map`"),
+    ] {
+        let error = ask(wrong).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Service("map"), "{error}");
+        assert!(error.to_string().contains(told), "{error}");
+    }
+    assert_eq!(seen(&mut card, &mut *driver), [(1, 9), (7, 105)], "requests that fail change nothing");
+    // The same through types.
+    let driver = XdpDriver::of(&mut *driver).unwrap();
+    let mut maps = driver.maps(&mut card);
+    let map = maps.find("seen").unwrap();
+    assert_eq!(maps.get(&map, &1u32.to_le_bytes()).unwrap(), Some(9u64.to_le_bytes().to_vec()));
+    let mut counters = UnitCounters { aborted: 5, ..UnitCounters::default() };
+    driver.count(&mut card, 0, &mut counters).unwrap();
+    assert_eq!((counters.aborted, counters.wild), (0, 0));
+    let error = call(&mut card, driver, "maps", Json::Null).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+}
+
+#[test]
+fn units_that_join_share_maps_and_a_new_program_begins_anew() {
+    let folder = Folder::new();
+    let program = folder.write("counts.c", SOURCE);
+    let settings = begins("seen", folder.write("seen.json", "[[7, 100]]"));
+    let [first, second] = [(); 2].map(|()| compile_one(&program, &settings));
+    let (mut card, mut driver) = Card::new();
+    load_all(&mut card, &mut *driver, &first);
+    card.push(0, 3);
+    load(&mut card, &mut *driver, 0b01, true, &first);
+    card.push(0, 1);
+    card.push(1, 1);
+    assert_eq!(seen(&mut card, &mut *driver), [(7, 105)]);
+    // No other unit runs this one yet.
+    load(&mut card, &mut *driver, 0b01, true, &second);
+    card.push(1, 1);
+    card.push(0, 1);
+    assert_eq!(seen(&mut card, &mut *driver), [(7, 101)]);
+    load(&mut card, &mut *driver, 0b10, true, &second);
+    card.push(1, 1);
+    assert_eq!(seen(&mut card, &mut *driver), [(7, 102)]);
+}
+
+#[test]
+fn a_swap_keeps_maps_and_one_that_fails_changes_nothing() {
+    let folder = Folder::new();
+    let program = folder.write("counts.c", SOURCE);
+    let other = folder.write("other.c", &SOURCE.replace("LIMITS", "bounds"));
+    let entries = folder.write("entries.json", "[[7, 100]]");
+    let first = compile_one(&program, &begins("seen", entries.clone()));
+    let mut settings = begins("seen", entries);
+    settings.maps.insert("bounds".into(), folder.write("bounds.json", "[[1, 11]]"));
+    let second = compile_one(&other, &settings);
+    let five = folder.write("five.json", "[[1, 1], [2, 1], [3, 1], [4, 1], [5, 1]]");
+    let third = compile_one(&other, &begins("seen", five));
+    let (mut card, mut driver) = Card::new();
+    load_all(&mut card, &mut *driver, &first);
+    card.push(0, 3);
+    let error = driver.swap(&mut card, 0, &*third).unwrap_err();
+    assert!(error.to_string().contains("seen is full, it takes 4 entries"), "{error}");
+    card.push(0, 1);
+    assert_eq!(seen(&mut card, &mut *driver), [(7, 104)], "the program before goes on");
+    let kept = driver.swap(&mut card, 0, &*second).unwrap();
+    assert_eq!(kept, [("seen".to_owned(), true), ("bounds".into(), false)]);
+    card.push(1, 1);
+    assert_eq!(seen(&mut card, &mut *driver), [(7, 105)]);
+    let bounds = call(&mut card, &mut *driver, "map", json!({"do": "get", "name": "bounds", "key": 1})).unwrap();
+    assert_eq!(bounds["entries"]["entries"][0]["value"], 11);
+    let rows = XdpImage::of_rows(RowImage::default());
+    assert!(driver.swap(&mut card, 0, &rows).unwrap_err().to_string().contains("rows that were put together by hand"));
+    assert!(driver.swap(&mut card, 1, &*second).unwrap_err().to_string().contains("no group of xdp units"));
+}
+
+#[test]
+fn lines_are_taken_once_and_outlast_their_program() {
+    let folder = Folder::new();
+    let program = folder.write("counts.c", SOURCE);
+    let [first, second, third] = [(); 3].map(|()| compile_one(&program, &GroupSettings::default()));
+    let (mut card, mut driver) = Card::new();
+    load_all(&mut card, &mut *driver, &first);
+    fn taken(card: &mut Card, driver: &mut dyn Driver) -> (usize, u64) {
+        let log = driver.take_log(card).unwrap();
+        assert!(log.lines.iter().all(|line| line == "hello"));
+        (log.lines.len(), log.lost)
+    }
+    card.push(0, 3);
+    assert_eq!((taken(&mut card, &mut *driver), taken(&mut card, &mut *driver)), ((3, 0), (0, 0)));
+    card.push(0, 2);
+    driver.swap(&mut card, 0, &*second).unwrap();
+    card.push(1, 2);
+    for units in [0b01, 0b10] {
+        load(&mut card, &mut *driver, units, true, &third);
+        card.push(0, 1);
+    }
+    assert_eq!(taken(&mut card, &mut *driver), (6, 0));
+    for _ in 0..2048 {
+        card.push(0, 32);
+    }
+    card.push(0, 5);
+    assert_eq!(taken(&mut card, &mut *driver), (2048 * 32, 5));
+    card.push(0, 1);
+    assert_eq!(taken(&mut card, &mut *driver), (1, 5), "lost lines count from the load on");
+    load_all(&mut card, &mut *driver, &first);
+    assert_eq!(taken(&mut card, &mut *driver), (0, 0));
+}
+
+#[test]
+fn routes_are_replaced_and_outlast_a_swap() {
+    let folder = Folder::new();
+    let program = folder.write("counts.c", SOURCE);
+    let [first, second] = [(); 2].map(|()| compile_one(&program, &GroupSettings::default()));
+    let (mut card, mut driver) = Card::new();
+    load_all(&mut card, &mut *driver, &first);
+    let routes = json!({"interfaces": {"1": {"mac": "02:00:00:00:00:01", "mtu": 1500, "forwards": true}},
+        "routes": [{"dst": "10.0.0.0/8", "dev": 1}], "neighbours": []});
+    let set = json!({"do": "set", "routes": routes});
+    assert_eq!(call(&mut card, &mut *driver, "routes", set).unwrap(), json!({}));
+    for (wrong, told) in [
+        (json!({"do": "set", "routes": {"routes": [{"dst": "10.0.0.0/8", "dev": 99}]}}), "there is no interface 99"),
+        (json!({"do": "set", "routes": {"routes": [{"dst": "10.0.0/8"}]}}), "`10.0.0/8` is no destination"),
+        (json!({"do": "get"}), "not a request to the service `routes`"),
+    ] {
+        let error = call(&mut card, &mut *driver, "routes", wrong).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Service("routes"), "{error}");
+        assert!(error.to_string().contains(told), "{error}");
+    }
+    driver.swap(&mut card, 0, &*second).unwrap();
+    assert_eq!(call(&mut card, &mut *driver, "routes", json!({"do": "show"})).unwrap(), routes);
+    for unit in &card.units {
+        let there = unit.loaded().unwrap().with(|engine| engine.routes().routes.len());
+        assert_eq!(there, 1);
+    }
+    load_all(&mut card, &mut *driver, &first);
+    let none = json!({"interfaces": {}, "routes": [], "neighbours": []});
+    assert_eq!(call(&mut card, &mut *driver, "routes", json!({"do": "show"})).unwrap(), none);
+}
+
+#[test]
+fn images_of_two_compilations_may_not_meet() {
+    let folder = Folder::new();
+    let program = folder.write("counts.c", SOURCE);
+    let settings = GroupSettings::default();
+    let together = compile(&program, &settings, &[0..1, 1..2], false).unwrap();
+    let (_, driver) = Card::new();
+    let parts = |images: &[Arc<dyn Image>], native| {
+        let images: Vec<_> = (0..).zip(images).map(|(part, image)| (part, &**image)).collect();
+        driver.check(&images, native)
+    };
+    parts(&together, false).unwrap();
+    let apart = [compile_one(&program, &settings), compile_one(&program, &settings)];
+    let error = parts(&apart, false).unwrap_err();
+    assert!(error.to_string().contains("compile the groups together"), "{error}");
+    parts(&apart, true).unwrap();
+    let rows: Arc<dyn Image> = Arc::new(XdpImage::of_rows(RowImage::default()));
+    parts(std::slice::from_ref(&rows), false).unwrap();
+    let error = parts(&[rows], true).unwrap_err();
+    assert!(error.to_string().contains("rows run on cards in RTL only"), "{error}");
+}
+
+#[test]
+fn settings_that_a_given_program_does_not_have_are_left_out() {
+    let folder = Folder::new();
+    let program = folder.write("counts.c", SOURCE);
+    let mut settings = begins("limits", folder.write("limits.json", "[]"));
+    settings.settings.entries.insert("sene".into(), 8);
+    let error = compile(&program, &settings, &[0..2], false).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Program);
+    let told = "design.toml: [units.xdp.entries] names the map sene, which ";
+    assert!(error.to_string().starts_with(told), "{error}");
+    let image = compile(&program, &settings, &[0..2], true).unwrap().remove(0);
+    let messages: Vec<_> = image.messages().lines().collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert!(messages[0].starts_with(told) && messages[0].ends_with("; left out"), "{messages:?}");
+    assert!(messages[1].contains("[units.xdp.maps] names the map limits, which "), "{messages:?}");
+    let error = compile(&folder.0.join("none.c"), &settings, &[0..2], true).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::File);
+    let error = compile(&program, &begins("seen", folder.0.join("none.json")), &[0..2], true).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::File);
+}
