@@ -67,7 +67,7 @@ def judge(run: Run, model: Model, steps: list[Step]) -> Counter:
 def test_a_port_beyond_the_card_is_refused(tmp_path: Path) -> None:
     """Where it stands in the program, when the card is loaded; what a card of four ports has is fine there."""
     (tmp_path / "out.efsm").write_text("element out {\n    tcp => port 1\n    udp => port 3\n}\n")
-    for ports, said in ((2, "out.efsm:3:5: this row sends to port 3, and the card has 2, from 0"), (4, None)):
+    for ports, said in ((2, "out.efsm:3:5: this row sends to port 3, and the card has 2, counted from 0"), (4, None)):
         design = tmp_path / f"of{ports}.toml"
         design.write_text(
             f'[card]\nname = "test"\nports = {ports}\n[[inline]]\nengine = "flow"\nprogram = "out.efsm"\n'

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What rows do to frames, as words of hardware, for tests: a program in each line of standard input, as a JSON string; for each a line of JSON: `fault`, or
-//! of each element `operands` (field, word), `functions` (operation, a, b) and, by the rows of the program, `edits` (words, the lowest first).
+//! The effects of rows on frames, as words of hardware, for tests. Each line of standard input is a program, as a JSON
+//! string. For each it prints a line of JSON: `fault`, or for each element `operands` (field, word), `functions`
+//! (operation, a, b) and, by the rows of the program, `edits` (words, lowest first).
 
 use std::io::{Write, stdin, stdout};
 
@@ -24,7 +25,7 @@ fn element(image: &ElementImage) -> Value {
         json!([format!("{:?}", one.operation), source(one.a), source(one.b)])
     };
     let functions: Vec<_> = image.functions.iter().map(function).collect();
-    // Rows that name several states are the same for each.
+    // A row that names several states is the same for each.
     let edits: std::collections::BTreeMap<_, _> =
         image.rows.iter().map(|row| (row.row.to_string(), row.edit_words())).collect();
     json!({"operands": operands, "functions": functions, "edits": edits})

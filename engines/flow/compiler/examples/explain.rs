@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Says what a program takes of an element's parts: `explain FILE [text|json|dot|svg]`.
+//! Shows the parts of elements that a program uses: `explain FILE [text|json|dot|svg]`.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What hardware is given of a program: `words FILE [CONTEXTS]`, JSON for each element: its words, and for each of its rows the program's.
+//! The words of a program for hardware: `words FILE [CONTEXTS]`. JSON for each element: its words, and for each row of
+//! hardware the program's row.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Gives names their meaning, and refuses what has none.
+//! Resolves names and checks that the program has a meaning.
 
 use penstock_headers::{Field, Header};
 
@@ -33,7 +33,7 @@ pub fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {
     if faults.is_empty() { Ok(Program { elements }) } else { Err(faults) }
 }
 
-/// Says of names that occur twice that they do.
+/// Reports names that occur twice.
 fn twice<'a>(names: impl Iterator<Item = &'a Name>, what: &str, faults: &mut Vec<Fault>) {
     let mut seen: Vec<&Name> = Vec::new();
     for name in names {
@@ -54,7 +54,7 @@ struct Checker<'a> {
     faults: &'a mut Vec<Fault>,
 }
 
-/// An operand with what its width says.
+/// An operand and its width.
 struct Read {
     operand: Operand,
     bits: u32,
@@ -110,7 +110,8 @@ impl Checker<'_> {
         });
         let evict = source.table.as_ref().and_then(|table| table.evict);
         if let (Some((_, span)), true) = (evict, source.flow.is_empty()) {
-            let message = "the first flow register decides which context gives way, and there is none; add `flow NAME`";
+            let message =
+                "the first flow register decides which context is evicted, and there is none; add `flow NAME`";
             self.fault::<()>(span, message);
         }
         let mut rows = Vec::new();
@@ -160,7 +161,7 @@ impl Checker<'_> {
                     Some(destination) => pairs.push((at, destination)),
                     None => {
                         let message = format!(
-                            "`biflow` takes both ends, and `{}` has not its `{}`; add it",
+                            "`biflow` needs both ends, and `{}` is in the key without `{}`; add it",
                             one.name(),
                             other.name()
                         );
@@ -169,7 +170,7 @@ impl Checker<'_> {
                 }
             }
             if pairs.is_empty() {
-                let message = "`biflow` is for sources and destinations, and there are none in this key; leave it out";
+                let message = "`biflow` is for sources and destinations, and this key has neither; leave it out";
                 return self.fault(source.span, message);
             }
         }
@@ -192,7 +193,7 @@ impl Checker<'_> {
         registers
     }
 
-    /// A number for a place of so many bits.
+    /// Checks that a number fits a place of `bits` bits.
     fn fits(&mut self, number: Number, span: Span, bits: u32) -> Option<u128> {
         match number.form.bits() {
             Some(width) if width != bits => {
@@ -266,7 +267,9 @@ impl Checker<'_> {
             }
             syntax::Operand::Masked(_, _, span) => self.fault(
                 *span,
-                "a mask goes with a field and a number only; here a register can take its place that an earlier frame has set, or meta0, which an element in front has set to `FIELD & MASK`",
+                "a mask is possible only between a field and a number; use a register that an earlier frame set, or \
+                 `meta0`, \
+                 which an earlier element sets to `FIELD & MASK`",
             ),
             syntax::Operand::Number(number, span) => {
                 self.fits(*number, *span, 32).map(|value| Operand::Constant(value as u32))
@@ -346,7 +349,7 @@ impl Checker<'_> {
                 }
                 let mask = all & !(all >> length);
                 if value & !mask != 0 {
-                    let message = format!("the address has bits behind its prefix of {length}; make them 0");
+                    let message = format!("the address has bits below its prefix of {length}; make them 0");
                     return self.fault(span, message);
                 }
                 self.wide(field, mask, !negated, name.span)?;
@@ -356,14 +359,16 @@ impl Checker<'_> {
         }
     }
 
-    /// What does not hold is one bit of a predicate, so a field of several words can only be equal.
+    /// Checks a comparison of several words: each word is a predicate, and a row can only ask that all of them hold.
     fn wide(&mut self, field: Field, mask: u128, holds: bool, span: Span) -> Option<()> {
         let words = (0..4).filter(|word| mask >> (word * 32) & 0xFFFF_FFFF != 0).count();
         if holds || words < 2 {
             return Some(());
         }
         let message = format!(
-            "`{}` has {} bits, and so many can be equal to a number, not different; put a row for the equal ones before this row",
+            "`{}` has {} bits; fields of this size are tested for equality, not for inequality; put a row for the \
+             equal \
+             ones before this row",
             field.name(),
             field.bits()
         );
@@ -378,13 +383,13 @@ impl Checker<'_> {
         span: Span,
     ) -> Option<Test> {
         use syntax::Compare as Written;
-        // A number on the left is the same question from the other side.
+        // A comparison with a number on the left is turned around.
         let is_number = |operand: &syntax::Operand| matches!(operand, syntax::Operand::Number(..));
         if is_number(left) && is_number(right) {
             return self.fault(span, "both sides are numbers, so this holds always or never; take it out");
         }
         let (left, right, swapped) = if is_number(left) { (right, left, true) } else { (left, right, false) };
-        // a > b is not a ≤ b; seen from the other side it is b < a.
+        // a > b is the negation of a ≤ b; turned around it is b < a.
         let (compare, holds, swapped) = match (compare, swapped) {
             (Written::Equal, _) => (Compare::Equal, true, false),
             (Written::NotEqual, _) => (Compare::Equal, false, false),
@@ -449,7 +454,10 @@ impl Checker<'_> {
                 Some(place) => {
                     let function = self.function(expression)?;
                     if row.updates.iter().any(|(other, _)| *other == place) {
-                        let message = format!("the row sets `{}` twice, and all at once; take one out", name.text);
+                        let message = format!(
+                            "the row sets `{}` twice, and all its settings happen at once; take one out",
+                            name.text
+                        );
                         return self.fault(span, message);
                     }
                     if matches!(place, Place::Flow(_)) {
@@ -513,14 +521,15 @@ impl Checker<'_> {
                     Some(at) if at > self.at => row.verdict = Verdict::Next(at),
                     Some(_) => {
                         let message = format!(
-                            "`{}` is not behind this element, and frames go one way; move it down in the file",
+                            "`{}` does not come after this element, and frames only move down; move it down in the \
+                             file",
                             name.text
                         );
                         return self.fault(name.span, message);
                     }
                     None => {
                         let known = elements.iter().map(|element| element.name.text.as_str()).collect();
-                        return self.unknown(name, "element", known, "`next` names one that is further down");
+                        return self.unknown(name, "element", known, "`next` names an element further down");
                     }
                 }
             }
@@ -603,7 +612,7 @@ impl Checker<'_> {
         Some(field)
     }
 
-    /// What a field is set to.
+    /// The value that a field is set to.
     fn value(&mut self, operand: &syntax::Operand, field: Field) -> Option<Value> {
         match operand {
             syntax::Operand::Number(number, span) => {
@@ -615,7 +624,8 @@ impl Checker<'_> {
                 let read = self.named(name)?;
                 if field.bits().max(read.bits) > 32 && field.bits() != read.bits {
                     let message = format!(
-                        "`{}` has {} bits, `{}` has {}; so wide ones are set from numbers and from fields as wide",
+                        "`{}` has {} bits, `{}` has {}; fields over 32 bits are set from numbers and from fields of \
+                         the same width",
                         field.name(),
                         field.bits(),
                         name.text,
@@ -650,7 +660,8 @@ impl Checker<'_> {
         }
     }
 
-    /// What a row needs of a frame beside what it says: the fields that it names, and, for edits, that they can be carried out.
+    /// Adds the implicit tests of a row: the frame must have the fields that the row names, and its edits must be
+    /// possible.
     fn needs(&mut self, row: &mut Row, span: Span) {
         let mut needs = Needs::default();
         for test in &row.tests {
@@ -693,7 +704,7 @@ fn is_source(name: &str) -> bool {
     name.ends_with(".src") || name.ends_with(".sport")
 }
 
-/// The destination for a source, and the other way round.
+/// The destination field of a source field, and the reverse.
 fn other_end(name: &str) -> Option<String> {
     let ends = [("src", "dst"), ("dst", "src"), ("sport", "dport"), ("dport", "sport")];
     let (protocol, end) = name.split_once('.')?;
@@ -719,7 +730,7 @@ pub(crate) fn exclusive(a: Field, b: Field) -> bool {
     }
 }
 
-/// What a row wants of a context.
+/// A row's effect on a context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wants {
     Registers,
@@ -727,7 +738,7 @@ enum Wants {
     Forget,
 }
 
-/// What a row says at most once.
+/// Statements that a row has at most once.
 #[derive(Default)]
 struct Chosen {
     verdict: bool,
@@ -737,7 +748,7 @@ struct Chosen {
 impl Chosen {
     fn verdict(&mut self, span: Span, faults: &mut Vec<Fault>) {
         if self.verdict {
-            faults.push(Fault::new(span, "the row says already where the frame goes; take one out"));
+            faults.push(Fault::new(span, "the row already says where the frame goes; take one out"));
         }
         self.verdict = true;
     }
@@ -745,7 +756,7 @@ impl Chosen {
     fn context(&mut self, want: Wants, span: Span, faults: &mut Vec<Fault>) {
         let has = |other| self.wants.contains(&other);
         let message = match want {
-            Wants::State if has(Wants::State) => Some("the row names a state already; take one out"),
+            Wants::State if has(Wants::State) => Some("the row already names a state; take one out"),
             Wants::Forget if has(Wants::State) || has(Wants::Registers) => {
                 Some("a context that is removed keeps nothing")
             }

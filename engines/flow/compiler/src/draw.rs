@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The state machines as drawings: for Graphviz, and as SVG that needs nothing else.
+//! The state machines as drawings: for Graphviz, and as plain SVG.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -8,10 +8,10 @@ use std::fmt::Write;
 use crate::program::{Element, Next, Program};
 use crate::show;
 
-/// A way from a state to another, and what it takes: the rows' tests, or a time.
+/// A transition from a state to another, and its conditions: the tests of rows, or a time.
 type Ways = BTreeMap<(usize, usize), Vec<String>>;
 
-/// The ways between an element's states. `None` of a row's states is all of them.
+/// The transitions between an element's states. A row without states is one for all states.
 fn ways(program: &Program, element: &Element) -> Ways {
     let mut ways = Ways::new();
     for row in &element.rows {
@@ -47,7 +47,7 @@ fn ways(program: &Program, element: &Element) -> Ways {
     ways
 }
 
-/// The name of a state; an element without any has one.
+/// The name of a state. An element without states has one state without a name.
 fn name(element: &Element, state: usize) -> &str {
     match element.states[state].as_str() {
         "" => &element.name,
@@ -65,7 +65,7 @@ pub fn dot(program: &Program) -> String {
             let _ = writeln!(text, "        s{at}_{state} [label={}]", quoted(name(element, state)));
         }
         for ((from, to), labels) in ways(program, element) {
-            // Graphviz breaks lines at \l, and puts them to the left.
+            // Graphviz breaks lines at \l and aligns them to the left.
             let label = quoted(&labels.join("\n")).replace('\n', "\\l");
             let _ = writeln!(text, "        s{at}_{from} -> s{at}_{to} [label={label}]");
         }
@@ -75,9 +75,9 @@ pub fn dot(program: &Program) -> String {
     text
 }
 
-/// Half of a state's box.
+/// Half the size of a state's box.
 const BOX: (f64, f64) = (62.0, 16.0);
-/// Width of a letter and height of a line, of labels.
+/// Width of a letter and height of a line in labels.
 const LETTER: (f64, f64) = (5.6, 12.0);
 
 /// A drawing: states in a circle, each element below the one before.
@@ -89,7 +89,7 @@ pub fn svg(program: &Program) -> String {
         let longest = ways.values().flatten().map(|label| label.chars().count()).max().unwrap_or_default() as f64;
         let states = element.states.len();
         let radius = if states == 1 { 0.0 } else { (states as f64 * 62.0).max(120.0) };
-        // Labels stand on both sides of the circle.
+        // There are labels on both sides of the circle.
         let side = (longest * LETTER.0 / 2.0).max(BOX.0) + 60.0;
         let (centre_x, centre_y) = (radius + side, top + radius + 110.0);
         let place = |state: usize| {
@@ -111,7 +111,8 @@ pub fn svg(program: &Program) -> String {
             let (left, above) = (x - BOX.0, y - BOX.1);
             let _ = writeln!(
                 body,
-                "<rect x=\"{left:.1}\" y=\"{above:.1}\" width=\"{:.0}\" height=\"{:.0}\" rx=\"8\"/><text class=\"state\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+                "<rect x=\"{left:.1}\" y=\"{above:.1}\" width=\"{:.0}\" height=\"{:.0}\" rx=\"8\"/><text \
+                 class=\"state\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
                 2.0 * BOX.0,
                 2.0 * BOX.1,
                 y + 4.0,
@@ -123,26 +124,30 @@ pub fn svg(program: &Program) -> String {
         top = centre_y + radius + 80.0;
     }
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{top:.0}\" viewBox=\"0 0 {width:.0} {top:.0}\" font-family=\"sans-serif\">\n\
-         <style>rect {{ fill: #fff; stroke: #234; }} path {{ fill: none; stroke: #678; }} .state, .label {{ text-anchor: middle; }} \
-         .state {{ font-size: 12px; }} .label {{ font-size: 10px; fill: #135; stroke: #fff; stroke-width: 3px; paint-order: stroke; }} \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{top:.0}\" \
+         viewBox=\"0 0 {width:.0} {top:.0}\" font-family=\"sans-serif\">\n\
+         <style>rect {{ fill: #fff; stroke: #234; }} path {{ fill: none; stroke: #678; }} \
+         .state, .label {{ text-anchor: middle; }} .state {{ font-size: 12px; }} \
+         .label {{ font-size: 10px; fill: #135; stroke: #fff; stroke-width: 3px; paint-order: stroke; }} \
          .name {{ font-size: 15px; font-weight: bold; }} #head {{ fill: #678; stroke: none; }}</style>\n\
-         <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
+         <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+         orient=\"auto\">\
          <path id=\"head\" d=\"M0,0 L8,4 L0,8 z\"/></marker></defs>\n\
          <rect width=\"100%\" height=\"100%\" style=\"stroke: none\"/>\n{body}</svg>\n"
     )
 }
 
-/// Draws the way between two boxes, bent so that there is room for the one back, and says where its label stands.
+/// Draws the transition between two boxes, bent to leave room for the opposite one; gives the place of its label.
 fn curve(body: &mut String, from: (f64, f64), to: (f64, f64), centre: (f64, f64)) -> (f64, f64) {
     if from == to {
-        // Out of the circle and back.
+        // A transition to the same state leaves the circle and comes back.
         let up = if from.1 > centre.1 + 1.0 { 1.0 } else { -1.0 };
         let (x, y) = (from.0, from.1 + up * BOX.1);
         let (left, right, far) = (x - 30.0, x + 30.0, y + up * 55.0);
         let _ = writeln!(
             body,
-            "<path marker-end=\"url(#arrow)\" d=\"M{:.1},{y:.1} C{left:.1},{far:.1} {right:.1},{far:.1} {:.1},{y:.1}\"/>",
+            "<path marker-end=\"url(#arrow)\" d=\"M{:.1},{y:.1} C{left:.1},{far:.1} {right:.1},{far:.1} \
+             {:.1},{y:.1}\"/>",
             x - 14.0,
             x + 14.0
         );
@@ -160,7 +165,7 @@ fn curve(body: &mut String, from: (f64, f64), to: (f64, f64), centre: (f64, f64)
     ((start.0 + 2.0 * middle.0 + end.0) / 4.0, (start.1 + 2.0 * middle.1 + end.1) / 4.0)
 }
 
-/// Where the way from a box' centre to a point leaves the box.
+/// The point where the line from a box's centre to a point leaves the box.
 fn edge(centre: (f64, f64), towards: (f64, f64)) -> (f64, f64) {
     let (dx, dy) = (towards.0 - centre.0, towards.1 - centre.1);
     let part = (BOX.0 / dx.abs().max(1e-9)).min(BOX.1 / dy.abs().max(1e-9)).min(1.0);

@@ -1,14 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A row's edits as hardware carries them out: all at once.
+//! A row's edits as hardware executes them: all at once.
 //!
-//! Edits are carried out in their order, but their values are those of the frame as it came, so all that they do is known beforehand but the values.
-//! The normal form says it in three steps, each of which finds what the one before has left:
+//! Edits happen in their order, but they read the frame as it arrived. Their effect, apart from the values, is
+//! therefore known in advance. The normal form has three steps, and each works on the result of the step before:
 //!
-//! 1. tags: VLAN tags of the frame are taken out and new ones put in front, the MPLS label is taken out, a new one is put in;
-//! 2. source and destination change places;
-//! 3. words of fields are written: what was set, and what a push says of its tag, where they stand now.
+//! 1. tags: VLAN tags of the frame are removed and new ones added in front, the MPLS label is removed, a new one is
+//!    added;
+//! 2. sources and destinations are swapped;
+//! 3. words of fields are written at their new places: fields that were set, and the fields of pushed tags.
 //!
-//! What a later edit makes void is not in it.
+//! Edits that a later edit undoes are left out.
 
 use penstock_headers::Field;
 
@@ -17,33 +18,34 @@ use crate::image::{RowImage, Source, Word};
 use crate::limits;
 use crate::program::{Edit, Pair, Place, Tag, Value, Verdict};
 
-/// What a row's edits come to.
+/// The normal form of a row's edits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edits {
-    /// VLAN tags of the frame that are taken out, the outermost first: 0 to 2.
+    /// VLAN tags of the frame that are removed, outermost first: 0 to 2.
     pub popped: u8,
-    /// VLAN tags that are then put in front, 0 to 2. Their control information is written.
+    /// VLAN tags that are then added in front: 0 to 2. Their control information is written.
     pub pushed: u8,
-    /// The frame's MPLS label is taken out.
+    /// The frame's MPLS label is removed.
     pub label_out: bool,
-    /// A label is put in: traffic class 0, the time to live that the packet came with. The label itself is written.
+    /// A label is added: traffic class 0, time to live of the packet as it arrived. The label itself is written.
     pub label_in: bool,
-    /// Pairs that change places, each at most once.
+    /// Pairs that are swapped, each at most once.
     pub swaps: Vec<Pair>,
-    /// No word is written twice. `vlan.id` and `vlan.pcp` lie over a `vlan.tci`, the same of `vlan2`; nothing else overlaps.
+    /// Writes; each word is written once. `vlan.id` and `vlan.pcp` overlap a `vlan.tci`, as do those of `vlan2`; no
+    /// other writes overlap.
     pub writes: Vec<Write>,
 }
 
-/// A word of a field becomes the low bits of a value.
+/// A write of a value's low bits to a word of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Write {
-    /// Of a field that may be set.
+    /// Word of a field that may be set.
     pub to: Word,
     /// The value.
     pub from: EditSource,
 }
 
-/// Where a write takes its 32 bits from.
+/// The source of a write's 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditSource {
     /// A number.
@@ -67,7 +69,8 @@ impl From<Source> for EditSource {
 }
 
 impl Edits {
-    /// The normal form of edits that the checker has passed. `source` gives the part of the element that has a word of a value, the lowest is 0.
+    /// The normal form of edits that passed the checks. `source` gives the part of the element that holds a word of a
+    /// value; word 0 is the lowest.
     pub(crate) fn new(edits: &[Edit], source: impl FnMut(Value, u8) -> EditSource) -> Edits {
         let mut after = After::default();
         for edit in edits {
@@ -77,17 +80,17 @@ impl Edits {
     }
 }
 
-/// Fields and what they become. No field covers another that stands before it.
+/// Fields and their new values. No field covers an earlier one.
 type Sets = Vec<(Field, Value)>;
 
-/// The frame as edits have left it so far.
+/// The frame after the edits so far.
 struct After {
-    /// VLAN tags, the outermost last, by what is set of them under the names of the outermost's fields. At the beginning there are as many as a frame may
-    /// have.
+    /// VLAN tags, outermost last, each as the fields that are set in it, under the names of the outermost tag's fields.
+    /// It starts with as many tags as a frame may have.
     tags: Vec<Sets>,
-    /// How many of them are the frame's own.
+    /// Number of them that are the frame's own.
     own: usize,
-    /// The same of the MPLS label.
+    /// The fields that are set in the MPLS label.
     label: Sets,
     label_out: bool,
     label_in: bool,
@@ -110,7 +113,7 @@ impl Default for After {
     }
 }
 
-/// Fields of the VLAN tags, the outermost first.
+/// Fields of the VLAN tags, outermost first.
 const TAG_FIELDS: [[Field; 3]; 2] =
     [[Field::VlanTci, Field::VlanId, Field::VlanPcp], [Field::Vlan2Tci, Field::Vlan2Id, Field::Vlan2Pcp]];
 
@@ -126,7 +129,7 @@ impl After {
             Edit::Push(Tag::Mpls, value) => {
                 self.label_in = true;
                 self.label = vec![(Field::MplsLabel, value)];
-                // A packet that was given another time to live takes that along.
+                // If the row sets the packet's time to live, the label gets the new one.
                 let ttl = self.fields.iter().find(|(field, _)| matches!(field, Field::IpTtl | Field::Ip6Hops));
                 self.label.extend(ttl.map(|(_, value)| (Field::MplsTtl, *value)));
             }
@@ -177,7 +180,7 @@ impl After {
     }
 }
 
-/// How many words of 32 bits a row's edits and verdict have in hardware.
+/// Words of 32 bits that a row's edits and verdict take in hardware.
 pub const EDIT_WORDS: usize = 12;
 
 /// Numbers of edit_pkg.sv.
@@ -188,7 +191,7 @@ mod code {
     pub const FLOW: u32 = 0x20;
     pub const CONSTANT: u32 = 0x30;
     pub const NO_SINK: u32 = 63;
-    /// No element has this number: the frame is decided on.
+    /// No element has this number: the frame leaves the block.
     pub const NO_ELEMENT: u32 = 15;
     pub const ONWARD: u32 = 0;
     pub const PORT: u32 = 1;
@@ -197,17 +200,17 @@ mod code {
 }
 
 impl RowImage {
-    /// What the row does to frames, as `edit_t` of edit_pkg.sv, the lowest 32 bits first. From the lowest bit on:
+    /// The row's effect on frames, as `edit_t` of edit_pkg.sv, lowest 32 bits first. From the lowest bit on:
     ///
     /// | bits | |
     /// |---|---|
     /// | 8 × 44 | writes: constant (32), source (6), sink (6; 63: none) |
-    /// | 2, 2 | VLAN tags that are taken out, and put in |
-    /// | 1, 1 | the label is taken out, and put in |
+    /// | 2, 2 | VLAN tags that are removed, and added |
+    /// | 1, 1 | the label is removed, and added |
     /// | 4 × 1 | swaps: `eth`, `ip`, `ip6`, `l4` |
     /// | 8, 6 | the port: constant, source |
     /// | 1 | the port is the one beside the frame's own |
-    /// | 2 | where the frame goes: onward 0, port 1, host 2, drop 3 |
+    /// | 2 | verdict: onward 0, port 1, host 2, drop 3 |
     /// | 4 | the next element; 15: none |
     pub fn edit_words(&self) -> [u32; EDIT_WORDS] {
         let mut bits = Bits::default();
@@ -243,7 +246,7 @@ impl RowImage {
     }
 }
 
-/// A source's number, and the constant if it is one.
+/// A source's number, and its constant if it is a constant.
 fn number(source: EditSource) -> (u32, u32) {
     match source {
         EditSource::Constant(value) => (code::CONSTANT, value),
@@ -254,7 +257,7 @@ fn number(source: EditSource) -> (u32, u32) {
     }
 }
 
-/// Words that are filled from their lowest bit on.
+/// Words that are filled from their lowest bit.
 #[derive(Default)]
 struct Bits {
     words: [u32; EDIT_WORDS],

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a program takes of each element's parts, as text and as JSON.
+//! The parts of each element that a program uses, as text and as JSON.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::program::{Compare, Element, Function, Next, Operand, Program, Timeout
 use crate::show;
 use crate::words::timeouts;
 
-/// The parts of an element: what they are called, how many are used, of how many.
+/// The parts of an element: name, number used, number available.
 fn parts(element: &Element, image: &ElementImage) -> [(&'static str, usize, usize); 9] {
     let halves = element.key.iter().flat_map(|key| &key.fields).map(|field| halves(*field)).sum();
     [
@@ -28,7 +28,7 @@ fn parts(element: &Element, image: &ElementImage) -> [(&'static str, usize, usiz
     ]
 }
 
-/// For people.
+/// The parts as text.
 pub fn text(program: &Program, image: &Image) -> String {
     let mut text = String::new();
     for (element, image) in program.elements.iter().zip(&image.elements) {
@@ -88,7 +88,7 @@ fn key(element: &Element) -> String {
     }
 }
 
-/// What each part is, in the order of [`parts`].
+/// The contents of each part, in the order of [`parts`].
 fn details(element: &Element, image: &ElementImage) -> [Vec<String>; 9] {
     let word = |Word { field, word }: &Word| match field.bits() {
         0..=32 => field.name().to_owned(),
@@ -121,7 +121,7 @@ fn details(element: &Element, image: &ElementImage) -> [Vec<String>; 9] {
         format!("{} {sign} {}", source(&one.a), source(&one.b))
     });
     let functions = image.functions.iter().map(|one| {
-        // Shown as the program's own functions are.
+        // These have the form of the program's own functions.
         let operand = |from: Source| match from {
             Source::Operand(at) => image.operands.get(usize::from(at)).map(|word| Operand::Field(word.field)),
             Source::Register(place) => Some(Operand::Register(place)),
@@ -143,7 +143,7 @@ fn details(element: &Element, image: &ElementImage) -> [Vec<String>; 9] {
     ]
 }
 
-/// For programs.
+/// The parts as JSON.
 pub fn json(program: &Program, image: &Image) -> Value {
     let element = |(element, image): (&Element, &ElementImage)| {
         let details = details(element, image);

@@ -1,11 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of a frame and its flow when tests hold or do not, and whether that can be.
+//! Facts about a frame and its flow that follow from tests, and whether they contradict each other.
 
 use penstock_headers::{Field, Header};
 
 use crate::program::{Check, Compare, Operand, Place, Row, Test};
 
-/// Something that holds, or does not.
+/// A statement that holds or does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {
     /// The frame has a field.
@@ -14,11 +14,11 @@ pub enum Fact {
     Check(Check),
 }
 
-/// Facts that are taken to hold together.
+/// Facts that are assumed together.
 #[derive(Debug, Clone, Default)]
 pub struct Facts(Vec<(Fact, bool)>);
 
-/// What must hold for a row to fit, beside its state.
+/// The facts for which a row matches, apart from its state.
 pub fn of(row: &Row) -> Vec<(Fact, bool)> {
     let there = row.needs.iter().map(|field| (Fact::There(*field), true));
     let tests = row.tests.iter().map(|Test { check, holds }| match check {
@@ -37,7 +37,7 @@ enum Subject {
     Register(Place),
 }
 
-/// Such a comparison, as the interval of numbers or the bits for which it holds.
+/// A comparison with a number, as the interval of numbers or the bits for which it holds.
 #[derive(Clone, Copy)]
 enum Range {
     Interval(u128, u128),
@@ -45,16 +45,16 @@ enum Range {
 }
 
 impl Facts {
-    /// Takes one more fact to hold, or not; false: it cannot be.
+    /// Assumes that a fact holds or does not hold; false if that contradicts the facts before.
     ///
-    /// It says so of all contradictions between headers, between comparisons of one thing with numbers, and between comparisons of the same two
-    /// things. That a program is refused for a contradiction is certain; that all contradictions are found is not.
+    /// It finds all contradictions between headers, between comparisons of one subject with numbers, and between
+    /// comparisons of the same two subjects. It reports only real contradictions, but not all of them.
     pub fn add(&mut self, fact: Fact, holds: bool) -> bool {
         if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == fact) {
             return *known == holds;
         }
         self.0.push((fact, holds));
-        // Those before agree with each other.
+        // The facts before agree with each other.
         match fact {
             Fact::There(_) | Fact::Check(Check::Has(_)) => self.headers_agree(),
             Fact::Check(_) => self.numbers_agree() && self.conditions_agree(),
@@ -94,7 +94,7 @@ impl Facts {
             && self.fields_agree(l4)
     }
 
-    /// Fields that come without a header's bit of their own.
+    /// Fields whose header has no bit of its own.
     fn fields_agree(&self, l4: bool) -> bool {
         let there = |field: Field| self.0.contains(&(Fact::There(field), true));
         let gone = |field: Field| self.0.contains(&(Fact::There(field), false));
@@ -111,7 +111,7 @@ impl Facts {
     fn numbers_agree(&self) -> bool {
         let known: Vec<_> = self.0.iter().filter_map(|(fact, holds)| number(fact).map(|one| (one, *holds))).collect();
         known.iter().enumerate().all(|(at, ((subject, ..), _))| {
-            // Each subject once, when it comes first.
+            // Each subject is looked at once, where it first occurs.
             if known[..at].iter().any(|((other, ..), _)| other == subject) {
                 return true;
             }
@@ -122,7 +122,7 @@ impl Facts {
     }
 
     fn conditions_agree(&self) -> bool {
-        // Less, equal, greater: which of these two operands can be to each other, by what was said of them so far.
+        // Which of less, equal and greater are still possible between these two operands.
         let allowed = |a: Operand, b: Operand| {
             let mut allowed = [true; 3];
             for (fact, holds) in &self.0 {
@@ -152,22 +152,22 @@ impl Facts {
     }
 }
 
-/// Whether a field is there exactly when its header is; others are behind more than that.
+/// Whether a frame has a field exactly if it has the header; other fields depend on more.
 fn one_with(field: Field) -> bool {
     field.header().is_some() && field != Field::Ip6Proto
 }
 
-/// Whether a field is of TCP and UDP alike.
+/// Whether both TCP and UDP have the field.
 fn of_l4(field: Field) -> bool {
     field.name().starts_with("l4.") || field.name().starts_with("data.")
 }
 
-/// A comparison with a number: of what, how many bits that has, and for which numbers it holds.
+/// A comparison with a number: its subject, the subject's bits, and the numbers for which it holds.
 fn number(fact: &Fact) -> Option<(Subject, u32, Range)> {
     match *fact {
         Fact::Check(Check::Field { field, mask, compare, value }) => {
             let (field, mask, value) = match within(field) {
-                // A part of a longer field: some of its bits.
+                // A part of a longer field has some of its bits.
                 Some((whole, shift)) if compare == Compare::Equal => (whole, mask << shift, value << shift),
                 _ => (field, mask, value),
             };
@@ -176,7 +176,7 @@ fn number(fact: &Fact) -> Option<(Subject, u32, Range)> {
                 Compare::Equal if mask == all => Range::Interval(value, value),
                 Compare::Equal => Range::Bits(mask, value),
                 Compare::LessEqual => Range::Interval(0, value),
-                // None is less than 0.
+                // No number is less than 0.
                 _ => value.checked_sub(1).map_or(Range::Interval(1, 0), |most| Range::Interval(0, most)),
             };
             Some((Subject::Field(field), field.bits(), range))
@@ -195,7 +195,7 @@ fn number(fact: &Fact) -> Option<(Subject, u32, Range)> {
     }
 }
 
-/// The field of which another one is a part, and how far it is from its lowest bit.
+/// The field that another field is a part of, and the distance of their lowest bits.
 pub fn within(field: Field) -> Option<(Field, u32)> {
     Some(match field {
         Field::VlanId => (Field::VlanTci, 0),
@@ -219,10 +219,10 @@ impl Range {
     }
 }
 
-/// So many numbers are looked at before it is taken that there is one that fits: all of 16 bits.
+/// Numbers that are tried before the check assumes that some number fits: all numbers of 16 bits.
 const NUMBERS: u32 = 1 << 16;
 
-/// Whether some number of so many bits is in all ranges that hold and in none that do not.
+/// Whether some number of `bits` bits lies in all ranges that hold and in no range that does not.
 fn possible(bits: u32, ranges: &[(Range, bool)]) -> bool {
     if bits <= 8 {
         return (0..1u128 << bits).any(|number| ranges.iter().all(|(range, holds)| range.has(number) == *holds));
@@ -250,7 +250,7 @@ fn possible(bits: u32, ranges: &[(Range, bool)]) -> bool {
     if low == high && mask & (low ^ value) != 0 {
         return false;
     }
-    // The numbers with these bits lie between these.
+    // The numbers with these bits lie between these two.
     low = low.max(value);
     high = high.min(value | all & !mask);
     let excluded: Vec<Range> = ranges.iter().filter(|(_, holds)| !holds).map(|(range, _)| *range).collect();
@@ -260,14 +260,14 @@ fn possible(bits: u32, ranges: &[(Range, bool)]) -> bool {
     {
         return false;
     }
-    // From the lowest on, behind each excluded range that it is in.
+    // The search starts at the lowest number and skips each excluded range.
     for _ in 0..NUMBERS {
         if low > high {
             return false;
         }
         let end = excluded.iter().filter(|range| range.has(low)).map(|range| match *range {
             Range::Interval(_, to) => to,
-            // What differs only below the lowest bit that counts is excluded, too.
+            // Numbers that differ only below the lowest bit that counts are excluded as well.
             Range::Bits(mask, _) => low | (mask & mask.wrapping_neg()).wrapping_sub(1),
         });
         match end.max() {

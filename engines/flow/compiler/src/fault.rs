@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is wrong with a program, and where.
+//! Faults of programs, with their places.
 
 use std::fmt;
 
@@ -14,23 +14,23 @@ pub struct Span {
     pub length: u32,
 }
 
-/// One thing that is wrong.
+/// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Where it begins.
     pub span: Span,
-    /// What is wrong, and the way out.
+    /// The fault, and the way out.
     pub message: String,
 }
 
 impl Fault {
-    /// Says what is wrong at a place.
+    /// A fault at a place.
     pub fn new(span: Span, message: impl Into<String>) -> Fault {
         Fault { span, message: message.into() }
     }
 }
 
-/// Why a program was refused: all that was found, in the order of the source, each with its line and a caret below it.
+/// All faults of a program, in the order of the source, each with its line and a caret below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
     file: String,
@@ -47,7 +47,7 @@ impl Faults {
         Faults { file: file.to_owned(), faults }
     }
 
-    /// What is wrong, in the order of the source.
+    /// The faults, in the order of the source.
     pub fn iter(&self) -> impl Iterator<Item = &Fault> {
         self.faults.iter().map(|(fault, _)| fault)
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Faults {
             }
             writeln!(f, "{}:{}:{}: {message}", self.file, span.line, span.column)?;
             let number = span.line.to_string();
-            // A tab stays one, so that the caret stands below its place whatever a terminal makes of it.
+            // Tabs stay tabs, so that the caret stands below its place with every tab width.
             let before = line.chars().take(span.column as usize - 1);
             let indent: String = before.map(|letter| if letter == '\t' { '\t' } else { ' ' }).collect();
             writeln!(f, " {number} | {line}")?;
@@ -73,14 +73,14 @@ impl fmt::Display for Faults {
 
 impl std::error::Error for Faults {}
 
-/// The name nearest to one that is unknown, if one is near enough to be meant.
+/// The known name nearest to an unknown one, if it is near enough to be a typing error.
 pub(crate) fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = unknown.chars().count().div_ceil(3);
     let near = known.into_iter().map(|name| (distance(unknown, name), name));
     near.filter(|(steps, _)| *steps <= most).min_by_key(|(steps, _)| *steps).map(|(_, name)| name)
 }
 
-/// How many letters have to be added, taken out or changed to make one word of another (Levenshtein).
+/// Letters that must be added, removed or changed to turn one word into another (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

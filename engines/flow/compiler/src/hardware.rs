@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a host needs to run programs in elements of hardware: their words, and, to work with contexts, where the fields of a key stand and
-//! what the numbers of timeouts mean.
+//! Programs for elements of hardware, as the host needs them: their words, the places of a key's fields, and the
+//! numbers of timeouts.
 
 use crate::fault::Fault;
 use crate::image::Image;
@@ -14,19 +14,19 @@ pub const KEY_WORDS: usize = HALVES / 2;
 /// A program for hardware.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hardware {
-    /// What each element is given, in this order.
+    /// The words of each element's program, in the order in which they are shifted in.
     pub words: Vec<Vec<u32>>,
-    /// For each row of an element's hardware the number of the program's row.
+    /// For each row of an element's hardware, the number of the program's row.
     pub rows: Vec<Vec<usize>>,
-    /// What each element's contexts mean; none of one without a key.
+    /// Contexts of each element; None without a key.
     pub contexts: Vec<Option<Contexts>>,
 }
 
-/// Makes that of a program, which may have been put together of several. `contexts`: how many the table of each element holds. `before`: what contexts
-/// mean that the elements have already, and that are to stay.
+/// Compiles a program for hardware. `contexts`: contexts that the table of each element holds. `before`: contexts that
+/// the elements hold already and that stay.
 ///
 /// # Errors
-/// What the program wants that hardware has not, or not so much of.
+/// The program needs more than the hardware has.
 pub fn compile(program: &Program, contexts: u32, before: &[Option<Contexts>]) -> Result<Hardware, Vec<Fault>> {
     let image = Image::new(program)?;
     let before = before.iter().map(|known| known.as_ref().map_or(&[][..], |known| known.timeouts.as_slice()));
@@ -43,14 +43,14 @@ pub fn compile(program: &Program, contexts: u32, before: &[Option<Contexts>]) ->
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contexts {
     key: Key,
-    /// Where its fields stand.
+    /// Places of its fields.
     parts: Vec<Part>,
-    /// By their numbers.
+    /// Timeouts by their numbers.
     timeouts: Vec<Timeout>,
 }
 
 impl Contexts {
-    /// Those of an element; none when it has no key, or one that has no place in hardware.
+    /// Contexts of an element; None if it has no key, or a key that does not fit hardware.
     #[must_use]
     pub fn of(element: &Element) -> Option<Self> {
         Self::with(element, words::timeouts(element, &[]))
@@ -62,7 +62,7 @@ impl Contexts {
         Some(Self { key, parts, timeouts })
     }
 
-    /// The key of these values of its fields, as the table has it: with `biflow` the side that comes first in its place.
+    /// The key with these values, as the table has it: with `biflow` the smaller side comes first.
     ///
     /// ```
     /// use penstock_flow_compiler::hardware::Contexts;
@@ -98,13 +98,13 @@ impl Contexts {
         values
     }
 
-    /// What the number of a timeout means.
+    /// The timeout with a number.
     #[must_use]
     pub fn timeout(&self, number: usize) -> Option<Timeout> {
         self.timeouts.get(number).copied()
     }
 
-    /// The number of the first timeout that is as asked for.
+    /// The number of the first timeout that `wanted` accepts.
     #[must_use]
     pub fn number(&self, wanted: impl Fn(&Timeout) -> bool) -> Option<usize> {
         self.timeouts.iter().position(wanted)
@@ -169,9 +169,9 @@ mod tests {
         let first = compile(&program(&timed(&[5, 7])), 100, &[]).unwrap();
         let second = compile(&program(&timed(&[9, 7])), 100, &first.contexts).unwrap();
         assert_eq!((seconds(&first), seconds(&second)), (vec![5, 7], vec![5, 7, 9]));
-        // What rows say is by these numbers: so they are not the words of the program alone.
+        // Rows name timeouts by these numbers, so the words depend on the program before.
         assert_ne!(second.words, compile(&program(&timed(&[9, 7])), 100, &[]).unwrap().words);
-        // Eight fit, and no more.
+        // Eight timeouts fit.
         let many = program(&timed(&[1, 2, 3, 4, 6]));
         assert_eq!(seconds(&compile(&many, 100, &second.contexts).unwrap()), [5, 7, 9, 1, 2, 3, 4, 6]);
         let faults = compile(&program(&timed(&[1, 2, 3, 4, 6, 8])), 100, &second.contexts).unwrap_err();

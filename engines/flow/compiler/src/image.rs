@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A program as an element of hardware has it: parts by number (engines/flow/element.md).
+//! A program as elements of hardware hold it: parts by number (engines/flow/element.md).
 
 use penstock_headers::{Field, Part};
 
@@ -11,14 +11,14 @@ use crate::places::{self, Places, Stuck};
 use crate::program::{Check, Compare, Element, Function, Next, Operand, Operation, Place, Program, Value, Verdict};
 use crate::words;
 
-/// What the elements of a chain hold.
+/// Contents of the elements of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// In their order.
+    /// The elements, in their order.
     pub elements: Vec<ElementImage>,
 }
 
-/// What an element holds beside what stands in the program as it is: key, registers' first values, table.
+/// Contents of an element. Key, first values of registers, and table are those of the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ElementImage {
     /// Operands X.
@@ -29,11 +29,11 @@ pub struct ElementImage {
     pub conditions: Vec<Condition>,
     /// Functions F.
     pub functions: Vec<Work>,
-    /// One for each state that a row of the program names, in the order of the program.
+    /// Rows: one for each state that a row of the program names, in the order of the program.
     pub rows: Vec<RowImage>,
-    /// Rows write global registers, so all frames are as of one flow.
+    /// Rows write global registers. Frames then keep the distance that frames of one flow have.
     pub serial: bool,
-    /// Where operands and functions stand in hardware.
+    /// Places of operands and functions in hardware.
     pub places: Places,
 }
 
@@ -42,11 +42,11 @@ pub struct ElementImage {
 pub struct Word {
     /// The field.
     pub field: Field,
-    /// Which word, from the lowest.
+    /// Number of the word, counted from the lowest.
     pub word: u8,
 }
 
-/// (X & mask) against a constant.
+/// A comparison of (X & mask) with a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Predicate {
     /// Number of the operand.
@@ -59,7 +59,7 @@ pub struct Predicate {
     pub value: u32,
 }
 
-/// What conditions and functions read.
+/// A source of conditions and functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// Operand X, by its number.
@@ -70,30 +70,30 @@ pub enum Source {
     Constant(u32),
 }
 
-/// Two sources compared.
+/// A comparison of two sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
-    /// Left of it.
+    /// The left side.
     pub a: Source,
     /// `Equal`, `Less`, `SignedLess` or `Before`.
     pub compare: Compare,
-    /// Right of it.
+    /// The right side.
     pub b: Source,
 }
 
 /// A function with its sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// With this.
+    /// Its first source.
     pub a: Source,
-    /// And this.
+    /// Its second source.
     pub b: Source,
 }
 
 impl Work {
-    /// Whether it means nothing which of both comes first.
+    /// Whether the order of its sources does not matter.
     pub(crate) fn turns(&self) -> bool {
         matches!(
             self.operation,
@@ -107,7 +107,8 @@ impl Work {
         )
     }
 
-    /// Whether it shifts, averages or multiplies, which only some functions of hardware do. Of two constants the result is known.
+    /// Whether it shifts, averages or multiplies, which only some functions of hardware can. The compiler computes the
+    /// result of two constants.
     pub(crate) fn is_full(&self) -> bool {
         let known = matches!((self.a, self.b), (Source::Constant(_), Source::Constant(_)));
         let full = matches!(
@@ -122,12 +123,12 @@ impl Work {
     }
 }
 
-/// Bits that must be so.
+/// A ternary match of bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bits {
-    /// Those that count.
+    /// Bits that count.
     pub mask: u32,
-    /// How they must be; 0 where the mask is.
+    /// Values that they must have; 0 where the mask is 0.
     pub value: u32,
 }
 
@@ -137,48 +138,50 @@ impl Bits {
         self.value |= u32::from(holds) << bit;
     }
 
-    /// Whether a bit is asked for both ways, which no frame fits.
+    /// Whether a bit must be both 0 and 1, which no frame matches.
     fn contradicts(self, bit: usize, holds: bool) -> bool {
         self.mask >> bit & 1 == 1 && (self.value >> bit & 1 == 1) != holds
     }
 }
 
-/// A row: a ternary match, and what it chooses.
+/// A row: a ternary match, and its effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowImage {
     /// Number of the program's row.
     pub row: usize,
-    /// None: every state.
+    /// State that it matches; None: every state.
     pub state: Option<u8>,
-    /// What the frame must have, and have not, by [`Part`]: what the row asks for, and the parts of all fields that it names.
+    /// Parts that the frame must have or must not have, by [`Part`]: those that the row tests, and those of all fields
+    /// that it names.
     pub parts: Bits,
-    /// Bit 0 `new`, bit 1 `full`.
+    /// Match of the table: bit 0 `new`, bit 1 `full`.
     pub flags: Bits,
-    /// By number of the predicate.
+    /// Match of predicates, by their numbers.
     pub predicates: Bits,
-    /// By number of the condition.
+    /// Match of conditions, by their numbers.
     pub conditions: Bits,
-    /// For each flow register the function whose result it takes.
+    /// For each flow register, the function whose result it takes.
     pub flow: [Option<u8>; limits::REGISTERS],
     /// The same for global registers.
     pub globals: [Option<u8>; limits::GLOBALS],
-    /// What becomes of the context.
+    /// Effect on the context.
     pub next: Next,
-    /// What becomes of the frame.
+    /// Effect on the frame.
     pub edits: Edits,
-    /// Whether the host gets an event.
+    /// The host gets an event.
     pub notify: bool,
-    /// Where the frame goes; the port of [`Verdict::Port`] is in `port`.
+    /// Destination of the frame; the port of [`Verdict::Port`] is in `port`.
     pub verdict: Verdict,
     /// The port.
     pub port: Source,
 }
 
 impl Image {
-    /// Gives a program's elements their parts.
+    /// Assigns parts to a program's elements.
     ///
     /// # Errors
-    /// For each kind of part of which a program needs too many, the row that needs the first one too many.
+    /// The program needs too many parts. The error names, for each kind, the row that needs the first part beyond the
+    /// limit.
     pub(crate) fn new(program: &Program) -> Result<Image, Vec<Fault>> {
         let mut faults = Vec::new();
         let elements = program.elements.iter().map(|element| Allocation::new(element).rows(&mut faults)).collect();
@@ -186,16 +189,16 @@ impl Image {
     }
 }
 
-/// An element's parts as they are given out.
+/// Parts of an element, as they are assigned.
 struct Allocation<'a> {
     element: &'a Element,
     image: ElementImage,
-    /// The row that asked for each part: operands, predicates, conditions, functions.
+    /// The row that first needed each part: operands, predicates, conditions, functions.
     first: [Vec<Span>; 4],
     span: Span,
 }
 
-/// The number of a part, which is added if it is not there.
+/// The number of a part, which is added if it is missing.
 fn number<T: PartialEq>(parts: &mut Vec<T>, part: T, first: &mut Vec<Span>, span: Span) -> usize {
     parts.iter().position(|other| *other == part).unwrap_or_else(|| {
         parts.push(part);
@@ -218,8 +221,8 @@ impl Allocation<'_> {
                 let writes = image.edits.writes.len();
                 if writes > limits::WRITES {
                     let message = format!(
-                        "the row writes {writes} words of fields, {} at most: an Ethernet address is two, one of IPv6 four, a tag that is pushed \
-                         one; take edits out, or move some to a second element",
+                        "the row writes {writes} words of fields, {} at most: an Ethernet address has two, an IPv6 \
+                         address four, a pushed tag one; take edits out, or move some to a second element",
                         limits::WRITES
                     );
                     faults.push(Fault::new(row.span, message));
@@ -243,8 +246,8 @@ impl Allocation<'_> {
         for ((what, most), first) in counts.into_iter().zip(&self.first) {
             if let Some(span) = first.get(most) {
                 let message = format!(
-                    "element `{}` needs {} {what}, {most} at most, and this row the first that is too many; what rows have in common \
-                     counts once, and a second element has as many again",
+                    "element `{}` needs {} {what}, {most} at most, and this row needs the first beyond that; parts \
+                     that rows share count once, and a second element has as many again",
                     self.element.name,
                     first.len()
                 );
@@ -253,7 +256,8 @@ impl Allocation<'_> {
         }
         if let Some(span) = too_many {
             let message = format!(
-                "element `{}` has {rows} rows, {} at most, counted once for each state that they name; this is the first that is too many",
+                "element `{}` has {rows} rows, {} at most, counted once for each state that they name; this is the \
+                 first row beyond that",
                 self.element.name,
                 limits::ROWS
             );
@@ -264,8 +268,8 @@ impl Allocation<'_> {
         let count = full.clone().count();
         if let Some((_, span)) = full.nth(limits::FULL_FUNCTIONS) {
             let message = format!(
-                "element `{}` needs {count} functions that shift, average or multiply, {} at most, and this row the first that is too many; what \
-                 rows have in common counts once, and a second element has as many again",
+                "element `{}` needs {count} functions that shift, average or multiply, {} at most, and this row needs \
+                 the first beyond that; functions that rows share count once, and a second element has as many again",
                 element.name,
                 limits::FULL_FUNCTIONS
             );
@@ -277,7 +281,7 @@ impl Allocation<'_> {
         self.image
     }
 
-    /// Gives operands and functions their numbers in hardware.
+    /// Assigns numbers in hardware to operands and functions.
     fn place(&mut self) -> Option<Fault> {
         let ElementImage { operands, functions, .. } = &self.image;
         let (name, first) = (&self.element.name, &self.first);
@@ -289,8 +293,9 @@ impl Allocation<'_> {
             Err(Stuck::Operands(stuck)) => {
                 let names: Vec<String> = stuck.iter().map(|at| format!("`{}`", operands[*at].field.name())).collect();
                 let message = format!(
-                    "element `{name}` reads {} words of fields of which operands X of hardware reach {} only: {}; this row is the first that \
-                     reads one too many; take one of them out, or move rows to a second element",
+                    "element `{name}` reads {} words of fields of which operands X of hardware reach {} only: {}; \
+                     this row is the first to read one beyond that; take one of them out, or move rows to a second \
+                     element",
                     stuck.len(),
                     stuck.len() - 1,
                     names.join(", ")
@@ -299,9 +304,11 @@ impl Allocation<'_> {
             }
             Err(Stuck::Function(at)) => {
                 let message = format!(
-                    "element `{name}` has no place in hardware for the functions up to this row's: but for four each reads half of the operands X \
-                     and half of the global registers on the left, and on the right (the first four that are declared, or the others), and there \
-                     are three for each way; change sides in some of them, declare global registers in another order, or move rows to a second element"
+                    "element `{name}` has no place in hardware for the functions up to this row's: four functions of \
+                     hardware read everything; each of the others reads half of the operands X and of the global \
+                     registers on the left and on the right (the first four declared, or the others), and there are \
+                     three for each combination; swap the sides of some functions, declare global registers in \
+                     another order, or move rows to a second element"
                 );
                 Fault::new(first[3][at], message)
             }
@@ -329,21 +336,21 @@ impl Allocation<'_> {
         number(&mut self.image.functions, Work { operation, a, b }, &mut self.first[3], self.span) as u8
     }
 
-    /// The number of a condition that says the same, and whether it must hold.
+    /// The number of an equivalent condition, and whether it must hold.
     fn condition(&mut self, a: Operand, compare: Compare, b: Operand, holds: bool) -> (usize, bool) {
         let (a, b) = (self.source(a), self.source(b));
         let (a, compare, b, holds) = match compare {
             Compare::Equal => (a.min(b), compare, a.max(b), holds),
-            // a ≤ b is not b < a.
+            // a ≤ b is the negation of b < a.
             Compare::LessEqual => (b, Compare::Less, a, !holds),
             _ => (a, compare, b, holds),
         };
         (number(&mut self.image.conditions, Condition { a, compare, b }, &mut self.first[2], self.span), holds)
     }
 
-    /// The numbers of the predicates that say the same, one for each word.
+    /// The numbers of equivalent predicates, one for each word.
     fn predicates(&mut self, field: Field, mask: u128, compare: Compare, value: u128) -> Vec<usize> {
-        // A flag is a bit of the flags, which may be read anyway.
+        // A flag is a bit of the flags, which another test may read anyway.
         let (field, mask, value) =
             within(field).map_or((field, mask, value), |(whole, shift)| (whole, mask << shift, value << shift));
         let words = (0..field.bits().div_ceil(32)).filter(|word| (mask >> (32 * word)) as u32 != 0);
@@ -367,7 +374,7 @@ impl Allocation<'_> {
         }
     }
 
-    /// A row, for any state; none if what it asks of a part it asks both ways, which only ways of saying it hid before.
+    /// A row, for any state; None if it asks that a part both is and is not there, in two different ways of writing it.
     fn row(&mut self, at: usize) -> Option<RowImage> {
         let row = &self.element.rows[at];
         let mut image = RowImage {
@@ -405,7 +412,7 @@ impl Allocation<'_> {
                     (&mut image.conditions, vec![self.condition(a, compare, b, holds)])
                 }
             };
-            // Parts beyond the limit are refused as too many.
+            // Parts beyond the limit are reported as too many.
             for (bit, holds) in asked.into_iter().filter(|(bit, _)| *bit < 32) {
                 possible &= !bits.contradicts(bit, holds);
                 bits.add(bit, holds);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where fields stand in a key of hardware.
+//! Places of fields in a key of hardware.
 //!
-//! A key has twenty halves of words. A field takes one for each 16 bits that it has begun, and each such part of it reaches some of them
-//! (tools/flow_choices.py). With `biflow` the halves from 0 to 7 change places with those from 8 to 15, and 16 with 17, where they hold both sides of
-//! a pair.
+//! A key has twenty halves of words. A field takes a half for each 16 bits or part of it, and each part reaches some of
+//! the halves (tools/flow_choices.py). With `biflow`, halves that hold both sides of a pair are swapped: 0 to 7 with 8
+//! to 15, and 16 with 17.
 
 use penstock_headers::Field;
 
@@ -13,7 +13,7 @@ use crate::program::Key;
 
 /// Halves of a key.
 pub(crate) const HALVES: usize = 20;
-/// Pairs of halves that can change places.
+/// Pairs of halves that can be swapped.
 pub(crate) const PAIRS: usize = 9;
 
 /// Halves of a key that a field takes.
@@ -26,24 +26,24 @@ pub(crate) fn halves(field: Field) -> usize {
 pub(crate) struct Part {
     /// Its number in the key.
     pub(crate) field: usize,
-    /// Which bits, from the lowest 16 on.
+    /// Number of the 16 bits, counted from the lowest.
     pub(crate) part: usize,
-    /// The half of the key where they stand.
+    /// The half of the key that holds them.
     pub(crate) half: usize,
 }
 
-/// Where fields stand in a key.
+/// Places of fields in a key.
 pub(crate) struct Layout {
-    /// What each half chooses.
+    /// The selection of each half.
     pub(crate) choices: [u8; HALVES],
-    /// Halves that change places.
+    /// Halves that are swapped.
     pub(crate) swap: u32,
     /// All fields' parts.
     pub(crate) parts: Vec<Part>,
 }
 
 impl Layout {
-    /// An error says that there is no room.
+    /// Finds places for a key's fields. An error says which fields have no room.
     pub(crate) fn new(key: &Key) -> Result<Layout, String> {
         let mut layout = Layout { choices: [0; HALVES], swap: 0, parts: vec![] };
         for (source, destination) in &key.pairs {
@@ -53,7 +53,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Both sides of a pair, each in its home.
+    /// Places both sides of a pair, each in its half.
     fn pair(&mut self, key: &Key, source: usize, destination: usize) -> Result<(), String> {
         for part in 0..halves(key.fields[source]) {
             let (one, other) = (row(key.fields[source], part), row(key.fields[destination], part));
@@ -61,8 +61,8 @@ impl Layout {
             let Some(pair) = home.filter(|pair| self.choices[half(*pair)] == 0) else {
                 let other = self.parts.iter().find(|part| home.map(half) == Some(part.half));
                 return Err(format!(
-                    "the key has no place in hardware, which has {HALVES} halves of words, {PAIRS} for each side of `biflow`: `{}` and `{}` have the \
-                     same places there; take one of both out, and its other side",
+                    "the key has no place in hardware, which has {HALVES} halves of words, {PAIRS} for each side of \
+                     `biflow`: `{}` and `{}` have the same places there; take one of them out, and its other side",
                     other.map_or("another field", |part| key.fields[part.field].name()),
                     key.fields[source].name()
                 ));
@@ -76,13 +76,13 @@ impl Layout {
         Ok(())
     }
 
-    /// All other fields.
+    /// Places all other fields.
     fn singles(&mut self, key: &Key) -> Result<(), String> {
         let paired = |at: usize| key.pairs.iter().any(|(source, destination)| at == *source || at == *destination);
         let fields = key.fields.iter().enumerate().filter(|(at, _)| !paired(*at));
         let all: Vec<(usize, usize)> =
             fields.flat_map(|(at, field)| (0..halves(*field)).map(move |part| (at, part))).collect();
-        // Those that are the same bits, as of `tcp.sport` and `l4.sport`, share a place.
+        // Fields that are the same bits, such as `tcp.sport` and `l4.sport`, share a place.
         let mut rows: Vec<&[u8; HALVES]> = Vec::new();
         for (at, part) in &all {
             let row = row(key.fields[*at], *part);
@@ -101,8 +101,8 @@ impl Layout {
                 }
             }
             format!(
-                "the key has no place in hardware, which has {HALVES} halves of words: {} take {}, one for each 16 bits that a field has begun, and \
-                 reach {reached} that are free; take one of them out",
+                "the key has no place in hardware, which has {HALVES} halves of words: {} take {}, one for \
+                 each 16 bits or part of them, and reach {reached} that are free; take one of them out",
                 names.join(", "),
                 stuck.len()
             )
@@ -117,23 +117,23 @@ impl Layout {
         Ok(())
     }
 
-    /// The halves that are free of those that a part reaches.
+    /// The free halves that a part reaches.
     fn reach(&self, row: &[u8; HALVES]) -> u32 {
         (0..HALVES).filter(|half| row[*half] != 0 && self.choices[*half] == 0).fold(0, |all, half| all | 1 << half)
     }
 }
 
-/// By half the number with which it chooses 16 bits of a field.
+/// For each half, the number with which it selects 16 bits of a field.
 fn row(field: Field, part: usize) -> &'static [u8; HALVES] {
     &choices::HALVES[2 * usize::from(field.word()) + part]
 }
 
-/// The half of a pair's source: ports have the last.
+/// The half of a pair's source. Ports have the last.
 fn half(pair: usize) -> usize {
     if pair < PAIRS - 1 { pair } else { 16 }
 }
 
-/// The half that changes places with it.
+/// The half that it is swapped with.
 fn opposite(pair: usize) -> usize {
     if pair < PAIRS - 1 { pair + 8 } else { 17 }
 }
@@ -152,8 +152,9 @@ mod tests {
         (0..HALVES).filter(|half| row[*half] != 0).fold(0, |all, half| all | 1 << half)
     }
 
-    /// How many halves that no pair takes always find places, beside both sides of these pairs. By Hall's theorem: the smallest set of halves to which more
-    /// parts of fields are confined than it has, of fields that one key may have.
+    /// The number of halves, apart from those of pairs, that always find places beside both sides of these pairs. By
+    /// Hall's theorem: the smallest set of halves to which more parts of fields are confined than it has halves, among
+    /// fields that one key may have.
     fn always(pairs: &[(Field, Field)]) -> u32 {
         let key = Key {
             fields: pairs.iter().flat_map(|(source, destination)| [*source, *destination]).collect(),
@@ -177,7 +178,7 @@ mod tests {
                 });
                 let rows: BTreeSet<_> =
                     fields.flat_map(|field| (0..halves(*field)).map(|part| *row(*field, part))).collect();
-                // For each set of halves how many parts reach no other.
+                // For each set of halves, the number of parts that reach no other half.
                 let mut confined = vec![0u8; 1 << HALVES];
                 rows.iter().for_each(|row| confined[(mask(row) & free) as usize] += 1);
                 for half in 0..HALVES {
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(always(&[]), 8);
         assert_eq!(always(&[ip, ports]), 7);
         assert_eq!(always(&[eth, ip, ports]), 2);
-        // All that are left are two.
+        // Two are left.
         assert_eq!(always(&[ip6, ports]), 1);
     }
 

@@ -5,31 +5,31 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::fault::{Fault, Span};
 
-/// The signs, longer ones before those that they begin with.
+/// The signs. A sign stands before the signs that it begins with.
 const SIGNS: [&str; 27] = [
     ">=s", "=>", "==", "!=", "<=", ">=", "<s", "<<", ">>", "&&", "{", "}", "(", ")", ",", ";", "=", "<", ">", "!", "&",
     "|", "^", "+", "-", "*", "/",
 ];
 
-/// A piece of a source.
+/// A token of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
     /// A name or a keyword; names of fields have dots.
     Word(String),
     Number(Number),
     Sign(&'static str),
-    /// Behind the last.
+    /// The end of the source.
     End,
 }
 
-/// A number, and how it was written.
+/// A number and its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number {
     pub value: u128,
     pub form: Form,
 }
 
-/// How a number is written.
+/// The form in which a number is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Plain,
@@ -40,7 +40,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The width that a number of this form has, in bits; one that is no address has none.
+    /// The width of a number of this form, in bits; None if it is not an address.
     pub fn bits(self) -> Option<u32> {
         match self {
             Form::Plain | Form::Hex => None,
@@ -51,7 +51,7 @@ impl Form {
     }
 }
 
-/// Cuts a source into pieces.
+/// Splits a source into tokens.
 pub fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
     let mut found = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
@@ -73,13 +73,13 @@ pub fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
             }
             let rest: String = letters[at..].iter().take(4).collect();
             let sign = SIGNS.into_iter().find(|sign| is_next(&rest, sign)).ok_or_else(|| {
-                Fault::new(span(1), format!("`{}` means nothing here; a comment begins with `#`", letters[at]))
+                Fault::new(span(1), format!("`{}` has no meaning here; a comment begins with `#`", letters[at]))
             })?;
             found.push((Token::Sign(sign), span(sign.len())));
             at += sign.len();
         }
     }
-    // The end stands behind the last piece, where something is missing.
+    // The end comes directly after the last token, which is where something is missing.
     let last = found.last().map_or(Span { line: 1, column: 1, length: 0 }, |(_, span): &(Token, Span)| *span);
     found.push((Token::End, Span { column: last.column + last.length, length: 1, ..last }));
     Ok(found)
@@ -89,12 +89,12 @@ fn in_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | ':')
 }
 
-/// Whether a sign comes next; the `s` of one is not the first letter of a word.
+/// Whether this sign comes next. The `s` of a signed comparison is not the first letter of a word.
 fn is_next(rest: &str, sign: &str) -> bool {
     rest.strip_prefix(sign).is_some_and(|behind| !sign.ends_with('s') || !behind.starts_with(in_word))
 }
 
-/// What a run of letters, digits, dots and colons is: an address, a number, a number and its unit, or a word.
+/// Reads a run of letters, digits, dots and colons: an address, a number, a number with its unit, or a word.
 fn pieces(run: &str, span: Span, found: &mut Vec<(Token, Span)>) -> Result<(), Fault> {
     let number = |value: u128, form| Ok(Token::Number(Number { value, form }));
     let token = if run.contains(':') {

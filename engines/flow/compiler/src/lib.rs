@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Reads, checks and explains programs of the flow engine: state machines of flows, in the language of engines/flow/language.md.
+//! Reads, checks and explains programs of the flow engine: state machines of flows, in the language of
+//! engines/flow/language.md.
 //!
 //! ```
 //! let text = "element count { key ip.src flow frames tcp => frames = frames + 1 }";
@@ -8,7 +9,8 @@
 //! assert_eq!(compiled.image.elements[0].functions.len(), 1);
 //!
 //! let faults = penstock_flow_compiler::compile("count.efsm", "element count { tcq => drop }").unwrap_err();
-//! assert!(faults.to_string().starts_with("count.efsm:1:17: there is no header, field or register `tcq`; the nearest is `tcp`"));
+//! let text = faults.to_string();
+//! assert!(text.starts_with("count.efsm:1:17: there is no header, field or register `tcq`; the nearest is `tcp`"));
 //! # Ok::<(), penstock_flow_compiler::Faults>(())
 //! ```
 
@@ -38,37 +40,39 @@ pub use fault::{Fault, Faults, Span};
 use image::Image;
 use program::{Operand, Program, Verdict};
 
-/// A program, and what elements of hardware hold for it.
+/// A program, and the contents of its elements in hardware.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiled {
-    /// What it means.
+    /// The program.
     pub program: Program,
-    /// What the elements hold.
+    /// The contents of its elements.
     pub image: Image,
     /// Name and text, for faults.
     source: (String, String),
 }
 
-/// Reads and checks a program, and gives its elements their parts, so that one that is taken runs on every target whose tables are as large as it says.
+/// Reads and checks a program and assigns parts to its elements. A program without faults runs on every target whose
+/// tables are as large as it says.
 ///
-/// `file` is the name that faults say.
+/// `file` is the name that faults give.
 ///
 /// # Errors
-/// Everything that is wrong with it, as far as it can be told: when the text cannot be read, the first thing; what never happens is looked for in programs
-/// without other faults.
+/// All faults of the program. If the text cannot be parsed, only the first fault; rows that never match are looked for
+/// only in programs without other faults.
 pub fn compile(file: &str, text: &str) -> Result<Compiled, Faults> {
     let faults = |faults| Faults::new(file, text, faults);
     let parsed = parse::parse(text).map_err(|fault| faults(vec![fault]))?;
     let program = check::check(&parsed).map_err(faults)?;
     let image = Image::new(&program).map_err(faults)?;
-    // Last, as it takes long where there are many rows.
+    // This check comes last because it takes long for many rows.
     reach::check(&parsed, &program).map_err(faults)?;
     Ok(Compiled { program, image, source: (file.to_owned(), text.to_owned()) })
 }
 
 impl Compiled {
-    /// What the host shifts into each element of hardware, in this order: the words of what each row does, then the bits of `program_t`
-    /// (engines/flow/rtl/flow_pkg.sv), lowest first. `contexts`: how many the table of each element holds, 97 % of its places.
+    /// The words that the host shifts into each element of hardware, in this order: the words of each row's effects,
+    /// then the bits of `program_t` (engines/flow/rtl/flow_pkg.sv), lowest first. `contexts`: contexts that the table
+    /// of each element holds, 97 % of its places.
     ///
     /// ```
     /// let text = "element count { key ip.src flow frames tcp => frames = frames + 1 }";
@@ -78,24 +82,26 @@ impl Compiled {
     /// ```
     ///
     /// # Errors
-    /// Tables that are larger than the hardware's.
+    /// A table of the program is larger than the hardware's.
     pub fn words(&self, contexts: u32) -> Result<Vec<Vec<u32>>, Faults> {
         let (file, text) = &self.source;
         let timeouts: Vec<_> = self.program.elements.iter().map(|element| words::timeouts(element, &[])).collect();
         words::words(&self.program, &self.image, contexts, &timeouts).map_err(|faults| Faults::new(file, text, faults))
     }
 
-    /// That the program sends to no port which a card of so many has not.
+    /// Checks that the program sends frames only to ports that a card with this number of ports has.
     ///
     /// # Errors
-    /// Rows that name one.
+    /// The rows that name another port.
     pub fn check_ports(&self, ports: u32) -> Result<(), Faults> {
         let (file, text) = &self.source;
         let rows = self.program.elements.iter().flat_map(|element| &element.rows);
         let faults = rows.filter_map(|row| match row.verdict {
             Verdict::Port(Operand::Constant(port)) if port >= ports => {
                 let message = format!(
-                    "this row sends to port {port}, and the card has {ports}, from 0: give it more, or name another"
+                    "this row sends to port {port}, and the card has {ports}, counted from 0: name another port, or \
+                     give the \
+                     card more"
                 );
                 Some(Fault::new(row.span, message))
             }
@@ -105,12 +111,12 @@ impl Compiled {
         if faults.is_empty() { Ok(()) } else { Err(Faults::new(file, text, faults)) }
     }
 
-    /// What the program takes of each element, for people.
+    /// The parts of each element that the program uses, as text.
     pub fn explain(&self) -> String {
         explain::text(&self.program, &self.image)
     }
 
-    /// The same for programs.
+    /// The parts of each element that the program uses, as JSON.
     pub fn json(&self) -> serde_json::Value {
         explain::json(&self.program, &self.image)
     }

@@ -1,10 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Places for parts of which each reaches some only.
+//! Places for parts that each reach only some places.
 
-/// Gives each item a place of its own, by the bits of those that it reaches: a matching by augmenting paths, so one is found where there is one.
+/// Gives each item a place of its own among those that it reaches, a bit each: a matching by augmenting paths, which
+/// finds places if they exist.
 ///
 /// # Errors
-/// The first that finds none, and before it all that stand in its way: together they reach one place fewer than they are.
+/// The first item without a place, after the items that block it: together they reach one place fewer than there are
+/// items.
 pub(crate) fn matching(reach: &[u32]) -> Result<Vec<usize>, Vec<usize>> {
     let mut owners = [None; 32];
     for item in 0..reach.len() {
@@ -26,7 +28,7 @@ pub(crate) fn matching(reach: &[u32]) -> Result<Vec<usize>, Vec<usize>> {
     Ok(places)
 }
 
-/// Finds a place for the item; those that have one may move.
+/// Finds a place for an item; items that have places may move.
 fn seek(item: usize, reach: &[u32], owners: &mut [Option<usize>; 32], seen: &mut u32) -> bool {
     loop {
         let left = reach[item] & !*seen;

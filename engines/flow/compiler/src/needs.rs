@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What a frame must have for a row to read and to edit it.
+//! Conditions under which a row can read and edit a frame.
 
 use std::collections::BTreeSet;
 
@@ -11,36 +11,36 @@ use crate::syntax::Tag;
 /// VLAN tags that a frame may have.
 const TAGS: usize = 2;
 
-/// What a row needs, and the tags in front of a frame while its edits go on.
+/// The needs of a row, and the tags of a frame during its edits.
 #[derive(Default)]
 pub struct Needs {
-    /// Fields that must be there.
+    /// Fields that the frame must have.
     pub fields: BTreeSet<Field>,
-    /// What else must hold, or not.
+    /// Other tests that must hold or must not hold.
     pub checks: Vec<(Check, bool)>,
-    /// VLAN tags that the row has pushed and not popped.
+    /// VLAN tags that the row pushed and did not pop.
     pushed: usize,
-    /// VLAN tags of the frame that it has popped.
+    /// VLAN tags of the frame that the row popped.
     popped: usize,
     label: Label,
-    /// What it has set since the last push or pop of a tag, and what stays the frame's own.
+    /// Fields that the row set since the last push or pop of a tag.
     set: Vec<Field>,
 }
 
 /// The topmost MPLS label.
 #[derive(Default, Clone, Copy, PartialEq)]
 enum Label {
-    /// As the frame came.
+    /// As the frame arrived.
     #[default]
     Own,
     /// Pushed by the row.
     Pushed,
-    /// Gone.
+    /// Popped by the row.
     Popped,
 }
 
 impl Needs {
-    /// Operands are read.
+    /// Adds the fields of operands.
     pub fn operands(&mut self, operands: impl IntoIterator<Item = Operand>) {
         self.fields.extend(operands.into_iter().filter_map(|operand| match operand {
             Operand::Field(field) => Some(field),
@@ -48,7 +48,7 @@ impl Needs {
         }));
     }
 
-    /// An edit comes after those before. An error says why it cannot.
+    /// Adds an edit after those before. An error says why it is not possible.
     pub fn edit(&mut self, edit: &Edit) -> Result<(), String> {
         if let Edit::Set(_, Value::Field(from)) | Edit::Push(_, Value::Field(from)) = edit {
             self.fields.insert(*from);
@@ -93,7 +93,7 @@ impl Needs {
             Some(Header::Mpls) => match self.label {
                 Label::Own => drop(self.fields.insert(field)),
                 Label::Pushed => (),
-                Label::Popped => return Err(format!("the row has popped the label that `{}` is of", field.name())),
+                Label::Popped => return Err(format!("the row has popped the label of `{}`", field.name())),
             },
             _ => {
                 self.fields.insert(field);
@@ -105,18 +105,18 @@ impl Needs {
         Ok(())
     }
 
-    /// The VLAN tag so far behind the outermost must be there.
+    /// The frame must have the VLAN tag at this distance from the outermost.
     fn vlan(&mut self, behind: usize) -> Result<(), String> {
         let Some(own) = behind.checked_sub(self.pushed) else { return Ok(()) };
         let tag = [Field::VlanTci, Field::Vlan2Tci].get(own + self.popped);
         self.fields.insert(*tag.ok_or_else(|| {
-            format!("a frame has {TAGS} VLAN tags at most, and the row has popped so many that this one is never there")
+            format!("a frame has {TAGS} VLAN tags at most, and the row has popped too many for this one to be there")
         })?);
         Ok(())
     }
 
     fn push_vlan(&mut self) -> Result<(), String> {
-        // So many may the frame have had.
+        // The frame may have had this number.
         match (TAGS - 1 + self.popped).checked_sub(self.pushed) {
             Some(0) => self.checks.push((Check::Has(Header::Vlan), false)),
             Some(1) => self.checks.push((Check::Has(Header::Vlan2), false)),

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Reads a source: its grammar stands in engines/flow/language.md. It stops at the first thing that it does not understand.
+//! Parses a source; engines/flow/language.md has the grammar. The parser stops at the first fault.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::syntax::{
     Timeouts, What,
 };
 
-/// Words that begin actions; `port` is a field, too.
+/// Words that begin actions. `port` is also a field.
 const ACTIONS: [&str; 12] =
     ["goto", "keep", "forget", "notify", "push", "pop", "swap", "pass", "next", "opposite", "host", "drop"];
-/// What else a program cannot give another meaning.
+/// Other words that a program cannot use as names.
 const WORDS: [&str; 24] = [
     "const", "element", "key", "biflow", "states", "flow", "global", "table", "evict", "lowest", "highest", "in",
     "else", "new", "full", "before", "not", "min", "max", "ewma", "ror", "for", "idle", "then",
@@ -31,7 +31,7 @@ const COMPARES: [(&str, Compare); 9] = [
 ];
 const OPERATIONS: [&str; 9] = ["+", "-", "&", "|", "^", "<<", ">>", "*", "ror"];
 
-/// Reads a source.
+/// Parses a source.
 pub fn parse(text: &str) -> Result<File, Fault> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, constants: HashMap::new() };
     let mut file = File::default();
@@ -67,7 +67,7 @@ impl Parser {
         self.tokens[self.at].1
     }
 
-    /// The place from a piece to the one read last, or to the end of the line that it begins in.
+    /// The place from a token to the one read last, or to the end of the line in which it begins.
     fn since(&self, start: Span) -> Span {
         let read = self.tokens[..self.at].iter().rev().map(|(_, span)| span);
         let end = read.take_while(|span| span.line >= start.line).find(|span| span.line == start.line);
@@ -75,7 +75,7 @@ impl Parser {
         Span { length, ..start }
     }
 
-    /// Goes on; the end stays.
+    /// Goes to the next token; the end stays the end.
     fn next(&mut self) {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
@@ -111,7 +111,7 @@ impl Parser {
             Token::Sign(sign) => format!("not `{sign}`"),
             Token::End => "and the file ends".to_owned(),
         };
-        Fault::new(self.span(), format!("here must be {wanted}, {found}"))
+        Fault::new(self.span(), format!("expected {wanted}, {found}"))
     }
 
     fn expect(&mut self, sign: &'static str) -> Result<(), Fault> {
@@ -130,11 +130,11 @@ impl Parser {
         }
     }
 
-    /// A name that the program gives to something.
+    /// A name that the program chooses.
     fn new_name(&mut self, what: &str) -> Result<Name, Fault> {
         let name = self.name(&format!("the name of {what}"))?;
         if name.text.contains('.') {
-            return Err(Fault::new(name.span, "names with dots are the fields' own; choose one without"));
+            return Err(Fault::new(name.span, "only fields have names with dots; choose a name without dots"));
         }
         if WORDS.iter().chain(&ACTIONS).any(|word| *word == name.text) {
             let message = format!("`{}` is a word of the language; choose another name", name.text);
@@ -177,7 +177,7 @@ impl Parser {
         while !self.sign("}") {
             let span = self.span();
             let again = |there: bool, what: &str| {
-                let message = format!("the element has its {what} already; write one list");
+                let message = format!("the element already has its {what}; write one list");
                 if there { Err(Fault::new(span, message)) } else { Ok(()) }
             };
             if self.word("key") {
@@ -231,7 +231,7 @@ impl Parser {
     }
 
     fn table(&mut self) -> Result<Table, Fault> {
-        let places = self.number("how many contexts the table holds")?;
+        let places = self.number("the number of contexts that the table holds")?;
         let mut evict = None;
         if self.word("evict") {
             let span = self.span();
@@ -253,7 +253,8 @@ impl Parser {
             && ACTIONS.contains(&word.as_str())
         {
             let message = format!(
-                "`{word}` is an action; write the row's condition and `=>` before it, or `,` between it and the action above"
+                "`{word}` is an action; write the row's tests and `=>` before it, or `,` between it and the action \
+                 above"
             );
             return Err(Fault::new(span, message));
         }
@@ -285,11 +286,11 @@ impl Parser {
             if self.word("in") {
                 let value = self.number("the prefix, as in `10.0.0.0/8`")?;
                 self.expect("/")?;
-                let length = self.number("the prefix' length in bits")?;
+                let length = self.number("the length of the prefix in bits")?;
                 return Ok(Test::Prefix { field: name.clone(), value, length, negated });
             }
             if self.is_sign("=") {
-                return Err(Fault::new(self.span(), "`=` sets what stands behind `=>`; write `==` to compare"));
+                return Err(Fault::new(self.span(), "`=` sets a value after `=>`; write `==` to compare"));
             }
             let compares = COMPARES.iter().any(|(sign, _)| self.is_sign(sign) || self.is_word(sign));
             if !compares {
@@ -305,14 +306,15 @@ impl Parser {
             (false, compare) => compare,
             (true, Compare::Before) => Compare::NotBefore,
             (true, _) => {
-                let message = format!("`!` stands before names, `in` and `before`; write the opposite of `{sign}`");
+                let message =
+                    format!("`!` is possible before names, `in` and `before`; write the opposite of `{sign}`");
                 return Err(Fault::new(start, message));
             }
         };
         Ok(Test::Compare { left, compare, right, span })
     }
 
-    /// An operand; `masked`: it may have a mask.
+    /// An operand, which may have a mask if `masked`.
     fn operand(&mut self, masked: bool) -> Result<Operand, Fault> {
         let start = self.span();
         match self.token() {
@@ -325,7 +327,9 @@ impl Parser {
                 Ok(Operand::Name(name))
             }
             Token::Sign("(") => {
-                let message = "there are no parentheses: an expression is one operation, so let an element in front work out the inner one, into `meta0`; of tests that are alternatives each takes a row";
+                let message = "there are no parentheses: an expression is one operation; let an earlier element \
+                               compute the inner one into \
+                     `meta0`, or write a row for each alternative test";
                 Err(Fault::new(start, message))
             }
             _ => self.number("a field, a register or a number").map(|(number, span)| Operand::Number(number, span)),
@@ -343,7 +347,7 @@ impl Parser {
             "notify" => What::Notify,
             "push" => What::Push(self.tag()?, self.operand(false)?),
             "pop" => What::Pop(self.tag()?),
-            "swap" => What::Swap(self.name("what is exchanged: `eth`, `ip`, `ip6` or `l4`")?),
+            "swap" => What::Swap(self.name("the pair to swap: `eth`, `ip`, `ip6` or `l4`")?),
             "pass" => What::Pass,
             "next" => What::Next(self.name("the element that comes next")?),
             "port" => What::Port(self.operand(false)?),
@@ -354,7 +358,8 @@ impl Parser {
                 let near = nearest(&name.text, ACTIONS.into_iter().chain(["port"]));
                 let near = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
                 let message = format!(
-                    "`{}` is no action{near}; registers and fields are set with `{} = …`, and `,` stands between actions only",
+                    "`{}` is no action{near}; registers and fields are set with `{} = …`, and `,` separates actions \
+                     only",
                     name.text, name.text
                 );
                 return Err(Fault::new(name.span, message));
@@ -382,7 +387,8 @@ impl Parser {
             } else if self.word("idle") {
                 &mut timeouts.idle
             } else if self.is_word("then") {
-                let message = "`then` stands behind a time, as in `for 5 s then A`; without one the state that comes next is that of `goto`";
+                let message =
+                    "`then` follows a time, as in `for 5 s then A`; without a time, `goto` names the next state";
                 return Err(Fault::new(span, message));
             } else {
                 return Ok(timeouts);
@@ -417,7 +423,7 @@ impl Parser {
                 let mut shift = None;
                 if name == "ewma" {
                     self.expect(",")?;
-                    shift = Some(self.number("how far the difference is shifted, a number")?);
+                    shift = Some(self.number("the shift of the difference, a number")?);
                 }
                 self.expect(")")?;
                 let span = self.since(start);
@@ -431,7 +437,9 @@ impl Parser {
         let second = self.span();
         if let Some(name) = self.operation() {
             let message = format!(
-                "an expression is one operation, and `{name}` is a second; put numbers together, or let an element in front work out the first, into `meta0`"
+                "an expression is one operation, and `{name}` is a second; combine numbers, or let an earlier element \
+                 compute \
+                 the first into `meta0`"
             );
             return Err(Fault::new(second, message));
         }

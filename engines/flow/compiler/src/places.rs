@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where an element's parts stand in hardware: there each operand reaches some words only (tools/flow_choices.py), only the first functions shift,
-//! average and multiply, and others read half of the operands and of the global registers on each side.
+//! Places of an element's parts in hardware. Each operand of hardware reaches only some words (tools/flow_choices.py).
+//! Only the first functions can shift, average and multiply; the others read half of the operands and of the global
+//! registers on each side.
 
 use crate::choices;
 use crate::edits::EditSource;
@@ -9,7 +10,7 @@ use crate::limits;
 use crate::matching::matching;
 use crate::program::Place;
 
-/// Numbers of hardware, by those of the image.
+/// Numbers in hardware, by the numbers of the image.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     /// Of operands.
@@ -18,20 +19,20 @@ pub struct Places {
     pub functions: Vec<u8>,
 }
 
-/// The number with which each operand of hardware chooses the word; 0 where it does not reach it.
+/// For each operand of hardware, the number with which it selects the word; 0 if it cannot.
 pub(crate) fn choices_of(word: Word) -> &'static [u8; limits::OPERANDS] {
     &choices::OPERANDS[usize::from(word.field.word() + word.word)]
 }
 
-/// What finds no place, by its number in the image.
+/// The part that finds no place, by its number in the image.
 pub(crate) enum Stuck {
-    /// Operands: the last of these, as the others stand in its way.
+    /// The last of these operands, because the others block it.
     Operands(Vec<usize>),
     /// A function.
     Function(usize),
 }
 
-/// Places for operands and functions. Operands come into the half in which functions read them.
+/// Finds places for operands and functions. Operands get places in the half where functions read them.
 pub(crate) fn place(words: &[Word], functions: &[Work]) -> Result<Places, Stuck> {
     let bits = |row: &[u8]| row.iter().enumerate().fold(0, |all, (at, choice)| all | u32::from(*choice != 0) << at);
     let reach: Vec<u32> = words.iter().map(|word| bits(choices_of(*word))).collect();
@@ -52,15 +53,16 @@ pub(crate) fn place(words: &[Word], functions: &[Work]) -> Result<Places, Stuck>
     })
 }
 
-/// The functions of hardware that can be this one, whose operands have their numbers there.
+/// The functions of hardware that can compute this function. Its operands already have numbers of hardware.
 fn functions_for(work: &Work) -> u32 {
     let count = if work.is_full() { limits::FULL_FUNCTIONS } else { limits::FUNCTIONS };
     let fits = |at: &usize| reads(*at, work.a, work.b) || (work.turns() && reads(*at, work.b, work.a));
     (0..count).filter(fits).fold(0, |all, at| all | 1 << at)
 }
 
-/// Whether a function of hardware reads these. The first read all; others of operands and global registers those from 4 on on the left when their number is
-/// odd, on the right when its second bit is 1, else those below.
+/// Whether a function of hardware reads these sources. The first functions read all. The others read half of the
+/// operands and global registers: numbers from 4 on the left side if the function's number is odd, and on the right
+/// side if its second bit is 1, otherwise numbers below 4.
 pub(crate) fn reads(function: usize, a: Source, b: Source) -> bool {
     let side = |source: Source, upper: usize| match source {
         Source::Operand(at) | Source::Register(Place::Global(at)) => usize::from(at) / 4 == upper,
@@ -70,7 +72,7 @@ pub(crate) fn reads(function: usize, a: Source, b: Source) -> bool {
 }
 
 impl Work {
-    /// The same with other numbers of operands.
+    /// The same source with the operands renumbered.
     fn with(self, operands: &[u8]) -> Work {
         let number = |source| match source {
             Source::Operand(at) => Source::Operand(operands[usize::from(at)]),
@@ -81,7 +83,7 @@ impl Work {
 }
 
 impl ElementImage {
-    /// The same with the numbers of hardware; the parts themselves stand in their order.
+    /// The element with the numbers of hardware. The parts keep their order.
     pub(crate) fn in_places(&self) -> ElementImage {
         let mut image = self.clone();
         let operand = |at: &mut u8| *at = self.places.operands[usize::from(*at)];
@@ -117,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// By Hall's theorem: no five operands, or fewer, are all that more words reach than they are.
+    /// By Hall's theorem: no five or fewer operands are the only ones that a larger number of words reaches.
     #[test]
     fn any_six_words_find_places() {
         let words = Field::ALL.iter().flat_map(|field| {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A program that has been checked: what it means, not where hardware keeps it.
+//! A checked program: its meaning, without places in hardware.
 
 use penstock_headers::{Field, Header};
 
@@ -9,13 +9,13 @@ pub use crate::syntax::{Evict, Tag};
 /// Elements, in the order in which frames go through them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// At least one.
+    /// The elements, at least one.
     pub elements: Vec<Element>,
 }
 
 impl Program {
-    /// The first element that is not as in another program but for its rows and what gives way, and in what; then contexts of the one mean nothing in the
-    /// other.
+    /// The first element that differs from its counterpart in another program in more than rows and `evict`, and the
+    /// difference. Contexts of one program have no meaning in the other then.
     pub fn difference(&self, other: &Program) -> Option<(String, &'static str)> {
         let (old, new) = (&self.elements, &other.elements);
         if old.len() != new.len() {
@@ -36,41 +36,42 @@ impl Program {
     }
 }
 
-/// A state machine of which every flow has an instance, or, without a key, a table of rows.
+/// A state machine with an instance for every flow or, without a key, a table of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
-    /// Its name, of which there is one in a program.
+    /// Its name, which is unique in a program.
     pub name: String,
-    /// Where the name stands in the source.
+    /// The place of the name in the source.
     pub span: Span,
-    /// What makes frames one flow; none: the element has no contexts.
+    /// The key of a flow; None: the element has no contexts.
     pub key: Option<Key>,
-    /// Names of the states; the first is that of a flow without a context. One without a name if the program has none.
+    /// Names of the states. A flow without a context is in the first. An element without states has one state without a
+    /// name.
     pub states: Vec<String>,
     /// Registers of each flow.
     pub registers: Vec<Register>,
     /// Registers of the element.
     pub globals: Vec<Register>,
-    /// How many contexts the table holds; none: whatever the element has room for.
+    /// Contexts that the table holds; None: as many as the element has room for.
     pub capacity: Option<u32>,
-    /// What gives way when it is full.
+    /// The context that is evicted if the table is full.
     pub evict: Option<Evict>,
-    /// The first that fits is taken.
+    /// The rows; the first that matches is taken.
     pub rows: Vec<Row>,
 }
 
-/// The fields by which flows are told apart.
+/// The fields that identify a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// One after the other, in network order.
+    /// The fields, one after the other, in network order.
     pub fields: Vec<Field>,
-    /// Which of them change places when the second of each pair comes first: both directions have one key. Source and destination, by their places
-    /// in `fields`; the pairs' fields, one after the other, decide which side is the smaller.
+    /// Pairs that are swapped if the second side is the smaller one, so that both directions have one key: source and
+    /// destination, by their places in `fields`. The first pair whose fields differ decides which side is smaller.
     pub pairs: Vec<(usize, usize)>,
 }
 
 impl Key {
-    /// Its length in bytes; each field begins with a byte.
+    /// Its length in bytes. Each field starts at a byte.
     pub fn bytes(&self) -> usize {
         self.fields.iter().map(|field| field.bits().div_ceil(8) as usize).sum()
     }
@@ -81,26 +82,27 @@ impl Key {
 pub struct Register {
     /// Its name.
     pub name: String,
-    /// What it holds before anything is written.
+    /// Its first value.
     pub initial: u32,
 }
 
-/// What to do with frames that fit.
+/// A row: tests, and actions for frames that match them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Where it stands in the source.
+    /// Its place in the source.
     pub span: Span,
-    /// States that it is for, ascending; none: all.
+    /// States in which it matches, ascending; empty: all.
     pub states: Vec<u8>,
-    /// Fields of the frame that it names anywhere, all of which must be there. For a tag that is popped this is a field of the tag.
+    /// All fields of the frame that it names; the frame must have them. A tag that is popped is represented by a field
+    /// of the tag.
     pub needs: Vec<Field>,
-    /// All must hold.
+    /// Tests, which must all hold.
     pub tests: Vec<Test>,
-    /// Registers and what they become, all at once.
+    /// Registers and their new values, all written at once.
     pub updates: Vec<(Place, Function)>,
-    /// What becomes of the context.
+    /// Effect on the context.
     pub next: Next,
-    /// What is changed in the frame: values as the frame came, registers as the row leaves them.
+    /// Changes of the frame. They read the frame as it arrived, and registers as the row leaves them.
     pub edits: Vec<Edit>,
     /// Whether the host gets an event.
     pub notify: bool,
@@ -109,12 +111,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether it is for a state.
+    /// Whether it matches in a state.
     pub fn is_for(&self, state: u8) -> bool {
         self.states.is_empty() || self.states.contains(&state)
     }
 
-    /// Whether a flow that has no context gets one.
+    /// Whether a flow without a context gets a context.
     pub fn makes_context(&self) -> bool {
         matches!(self.next, Next::State { .. }) || self.updates.iter().any(|(to, _)| matches!(to, Place::Flow(_)))
     }
@@ -123,13 +125,13 @@ impl Row {
 /// A register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// Of the flow, by its number.
+    /// A register of the flow, by its number.
     Flow(u8),
-    /// Of the element.
+    /// A register of the element, by its number.
     Global(u8),
 }
 
-/// Something to calculate with: 32 bits.
+/// An operand of 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operand {
     /// A field of up to 32 bits.
@@ -140,52 +142,53 @@ pub enum Operand {
     Constant(u32),
 }
 
-/// What must hold for a row to fit.
+/// A test of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Test {
-    /// What is looked at.
+    /// The check.
     pub check: Check,
-    /// How it must be.
+    /// The result that it must have.
     pub holds: bool,
 }
 
-/// A question about a frame and its flow.
+/// A check of a frame and its flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Check {
     /// The frame has a header.
     Has(Header),
-    /// It has IPv4 or IPv6. Rows that push and pop labels want that; the language has no word for it.
+    /// The frame has IPv4 or IPv6. Rows that push and pop labels need that; the language has no word for it.
     Packet,
-    /// The parser has seen whatever checksum is over IPv6 addresses. Rows that set these want that; the language has no word for it.
+    /// The parser has seen the checksum that covers the IPv6 addresses, if there is one. Rows that set these addresses
+    /// need that; the language has no word for it.
     Checksums,
     /// The flow has no context.
     New,
     /// No context can be added.
     Full,
-    /// A field, some of its bits, against a constant. Whether it holds does not depend on the context. It does not, either way, when there is no
-    /// such field.
+    /// A comparison of a field or some of its bits with a constant, which does not depend on the context. If the frame
+    /// does not have the field, neither the comparison nor its negation holds.
     Field {
         /// The field.
         field: Field,
-        /// The bits that count; all of them but for `Equal`.
+        /// The bits that count; comparisons other than `Equal` need all.
         mask: u128,
         /// How.
         compare: Compare,
         /// The constant.
         value: u128,
     },
-    /// Two operands.
+    /// A comparison of two operands.
     Condition {
-        /// Left of the comparison.
+        /// The left side.
         a: Operand,
         /// How.
         compare: Compare,
-        /// Right of it.
+        /// The right side.
         b: Operand,
     },
 }
 
-/// How two numbers are compared.
+/// A comparison of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Compare {
     /// =
@@ -194,24 +197,24 @@ pub enum Compare {
     Less,
     /// ≤, unsigned.
     LessEqual,
-    /// <, two's complement. In conditions only.
+    /// <, two's complement; only in conditions.
     SignedLess,
-    /// The difference modulo 2^32 is negative: of sequence numbers and times. In conditions only.
+    /// The difference modulo 2^32 is negative, for sequence numbers and times; only in conditions.
     Before,
 }
 
-/// What a register becomes.
+/// The new value of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Function {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// With this.
+    /// Its first operand.
     pub a: Operand,
-    /// And this; 0 where the operation takes one only.
+    /// Its second operand; 0 if the operation has only one.
     pub b: Operand,
 }
 
-/// What a function does with a and b, modulo 2^32.
+/// The result of a function of a and b, modulo 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// a
@@ -220,13 +223,13 @@ pub enum Operation {
     Add,
     /// a − b
     Sub,
-    /// Both bits.
+    /// a and b, bit by bit.
     And,
-    /// Either bit.
+    /// a or b, bit by bit.
     Or,
-    /// One of both bits.
+    /// a exclusive or b, bit by bit.
     Xor,
-    /// a's bits the other way round.
+    /// a with all bits inverted.
     Not,
     /// a shifted left by b mod 32.
     ShiftLeft,
@@ -240,12 +243,12 @@ pub enum Operation {
     Max,
     /// a · b
     Multiply,
-    /// a + ((b − a) >> n), arithmetic: an average that moves to b by the 2^n-th part of the difference.
+    /// a + ((b − a) >> n), arithmetic: an average that moves towards b by the difference divided by 2^n.
     Ewma(u8),
 }
 
 impl Operation {
-    /// What it gives.
+    /// The result for two numbers.
     pub fn apply(self, a: u32, b: u32) -> u32 {
         match self {
             Operation::Copy => a,
@@ -267,7 +270,7 @@ impl Operation {
 }
 
 impl Compare {
-    /// Whether it holds for two numbers of 32 bits.
+    /// The result for two numbers of 32 bits.
     pub fn holds(self, a: u32, b: u32) -> bool {
         match self {
             Compare::Equal => a == b,
@@ -279,61 +282,61 @@ impl Compare {
     }
 }
 
-/// What becomes of a context.
+/// The effect on a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// State and timeouts stay.
     Same,
-    /// A state, and timeouts set anew: one that is not named is none.
+    /// A state, and new timeouts. A timeout that the row does not name ends.
     State {
-        /// The state; none: the same.
+        /// The state; None: the same.
         state: Option<u8>,
-        /// Ends so long after this frame.
+        /// Time from this frame to the end of the context.
         hard: Option<Timeout>,
-        /// Ends so long after the last frame of the flow that a row took.
+        /// Time from the last frame of the flow that took a row to the end of the context.
         idle: Option<Timeout>,
     },
-    /// It is removed.
+    /// The context is removed.
     Forget,
 }
 
-/// When a context ends.
+/// A time after which a context ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
-    /// From 1 to [`Timeout::LONGEST`] µs.
+    /// The time in µs, from 1 to [`Timeout::LONGEST`].
     pub micros: u32,
-    /// The state that it then goes to, without timeouts; none: it is removed.
+    /// The state afterwards, without timeouts; None: the context is removed.
     pub then: Option<u8>,
 }
 
 impl Timeout {
-    /// 4,000 s in µs. What is left of 2^32 µs tells times that have passed from times to come.
+    /// 4,000 s in µs. The rest of 2^32 µs distinguishes past times from future ones.
     pub const LONGEST: u32 = 4_000_000_000;
 }
 
 /// A change of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
-    /// A field becomes the low bits of a value.
+    /// Sets a field to the low bits of a value.
     Set(Field, Value),
-    /// A tag in front: the control information of a VLAN tag (16 bits), the label of MPLS (20 bits).
+    /// Adds a tag in front, with this control information (VLAN, 16 bits) or label (MPLS, 20 bits).
     Push(Tag, Value),
-    /// The foremost tag is taken out.
+    /// Removes the foremost tag.
     Pop(Tag),
-    /// Source and destination change places.
+    /// Swaps source and destination.
     Swap(Pair),
 }
 
-/// What a field becomes.
+/// The new value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     /// A number.
     Constant(u128),
-    /// A field as the frame came: of up to 32 bits, or as wide as the one that is set.
+    /// A field of the frame as it arrived, of up to 32 bits or of the width of the field that is set.
     Field(Field),
     /// A register as the row leaves it.
     Register(Place),
-    /// A result, of registers as the row finds them.
+    /// The result of a function, of registers as the row finds them.
     Result(Function),
 }
 
@@ -362,14 +365,15 @@ impl Pair {
     }
 }
 
-/// Where a frame goes.
+/// The destination of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// To the element with this number, which is behind this one; behind the last the frame goes on its way.
+    /// To the element with this number, which comes later in the chain. A number after the last element lets the frame
+    /// leave the block.
     Next(usize),
     /// Out of a port: the low 8 bits.
     Port(Operand),
-    /// Out of the port beside the one that it came from: its number with the lowest bit inverted.
+    /// Out of the port beside its own: the number of its port with the lowest bit inverted.
     Opposite,
     /// To the host.
     Host,

@@ -1,15 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! States that no flow gets to, and rows that no frame fits.
+//! Finds states that no flow reaches, and rows that no frame matches.
 
 use crate::facts::{self, Fact, Facts};
 use crate::fault::Fault;
 use crate::program::{Check, Element, Next, Program, Row};
 use crate::syntax;
 
-/// How many steps the search for frames that fit a row takes, in all states together, before it takes it that there are some.
+/// Steps that the search for a frame that matches a row takes, in all states together, before it assumes that there is
+/// one.
 const STEPS: u32 = 20_000;
 
-/// Looks for both in all elements.
+/// Checks all elements.
 pub fn check(file: &syntax::File, program: &Program) -> Result<(), Vec<Fault>> {
     let mut faults = Vec::new();
     for (source, element) in file.elements.iter().zip(&program.elements) {
@@ -24,7 +25,9 @@ fn check_element(source: &syntax::Element, element: &Element, faults: &mut Vec<F
     for (state, name) in source.states.iter().enumerate() {
         if !reached[state] {
             let message = format!(
-                "no flow gets into the state `{}`: no row of a state that is reached goes there; write one, or take the state out",
+                "no flow gets into the state `{}`: no row of a reachable state leads there; write a row, or take the \
+                 state \
+                 out",
                 name.text
             );
             faults.push(Fault::new(name.span, message));
@@ -32,13 +35,13 @@ fn check_element(source: &syntax::Element, element: &Element, faults: &mut Vec<F
     }
 }
 
-/// The states in which a row can fit a frame; none is a fault.
+/// The states in which a row can match a frame. It is a fault if there are no such states.
 fn states_that_fit(element: &Element, at: usize, faults: &mut Vec<Fault>) -> Vec<u8> {
     let row = &element.rows[at];
     let mut facts = Facts::default();
     let known = keyed(element).chain(facts::of(row));
     if !{ known }.all(|(fact, holds)| facts.add(fact, holds)) {
-        faults.push(Fault::new(row.span, "the row's tests contradict each other, so no frame fits; take one out"));
+        faults.push(Fault::new(row.span, "the row's tests contradict each other: no frame matches; take one out"));
         return vec![];
     }
     let states = (0..=255).take(element.states.len()).filter(|state| row.is_for(*state));
@@ -54,25 +57,28 @@ fn states_that_fit(element: &Element, at: usize, faults: &mut Vec<Fault>) -> Vec
         };
         let message = match element.rows[..at].iter().find(covers) {
             Some(earlier) => format!(
-                "the row never fits: that of line {} takes every frame that would; put it before that row, or take it out",
+                "the row never matches: the row of line {} takes all its frames; move it before that row, or take it \
+                 out",
                 earlier.span.line
             ),
-            None => "the row never fits: rows before it take every frame that would, or its tests are only of other states; \
+            None => {
+                "the row never matches: the rows before it take all its frames, or its tests are about other states; \
                      put it before those, or take it out"
-                .to_owned(),
+                    .to_owned()
+            }
         };
         faults.push(Fault::new(row.span, message));
     }
     fitting
 }
 
-/// What is true of all frames that get to the rows: they have the fields of the key.
+/// Facts about all frames that reach the rows: they have the fields of the key.
 fn keyed(element: &Element) -> impl Iterator<Item = (Fact, bool)> {
     let fields = element.key.iter().flat_map(|key| &key.fields).filter(|field| !field.is_metadata());
     fields.map(|field| (Fact::There(*field), true))
 }
 
-/// Whether a frame of a flow in this state can fit a row and none of those before it.
+/// Whether a frame of a flow in this state can match a row and no earlier row.
 fn fits_behind(element: &Element, before: &[Row], row: &Row, state: u8, steps: &mut u32) -> bool {
     let mut facts = Facts::default();
     // Only flows in the first state may have no context.
@@ -81,7 +87,7 @@ fn fits_behind(element: &Element, before: &[Row], row: &Row, state: u8, steps: &
     { known }.all(|(fact, holds)| facts.add(fact, holds)) && escapes(&before, &facts, steps)
 }
 
-/// Whether what is known can be with none of the rows fitting: of each one fact at least must be otherwise.
+/// Whether the facts are possible if no row matches: for each row at least one fact must not hold.
 fn escapes(rows: &[Vec<(Fact, bool)>], known: &Facts, steps: &mut u32) -> bool {
     let [row, rest @ ..] = rows else { return true };
     let mut sofar = known.clone();
@@ -94,7 +100,8 @@ fn escapes(rows: &[Vec<(Fact, bool)>], known: &Facts, steps: &mut u32) -> bool {
         if otherwise.add(*fact, !holds) && escapes(rest, &otherwise, steps) {
             return true;
         }
-        // From here on this fact is as the row wants it; when that cannot be, the row does not fit either way, and that was tried.
+        // From here on this fact holds as the row asks. If that is impossible, the row does not match in any case, and
+        // the search has tried that.
         if !sofar.add(*fact, *holds) {
             return false;
         }
@@ -102,7 +109,7 @@ fn escapes(rows: &[Vec<(Fact, bool)>], known: &Facts, steps: &mut u32) -> bool {
     false
 }
 
-/// The states that flows get to.
+/// The states that flows reach.
 fn reached(element: &Element, fitting: &[Vec<u8>]) -> Vec<bool> {
     let mut reached = vec![false; element.states.len()];
     let mut waiting = vec![0u8];

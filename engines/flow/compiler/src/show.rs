@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Parts of a program as text, much as they were written.
+//! Parts of a program as text, almost as they were written.
 
 use penstock_headers::Field;
 
@@ -74,13 +74,13 @@ fn sign(compare: Compare, holds: bool) -> &'static str {
     }
 }
 
-/// Whether a mask for a field of these bits is of its uppermost ones.
+/// Whether a mask selects the upper bits of a field with these bits.
 fn is_prefix(mask: u128, all: u128) -> bool {
     let rest = all & !mask;
     rest & rest.wrapping_add(1) == 0
 }
 
-/// A number, as it is written beside a field.
+/// A number in the form of a field.
 fn number(field: Field, value: u128) -> String {
     match field {
         Field::IpSrc | Field::IpDst => std::net::Ipv4Addr::from_bits(value as u32).to_string(),
@@ -122,7 +122,7 @@ pub fn tests(element: &Element, row: &Row) -> String {
     row.tests.iter().map(|one| test(element, one)).collect::<Vec<_>>().join(" && ")
 }
 
-/// What a row does, without its next state and timeouts.
+/// The actions of a row, without its next state and timeouts.
 pub fn actions(program: &Program, element: &Element, row: &Row) -> String {
     let mut actions = Vec::new();
     for (place, one) in &row.updates {
@@ -174,7 +174,7 @@ pub fn timeout(element: &Element, timeout: &Timeout) -> String {
     format!("{}{}", time(timeout), then.unwrap_or_default())
 }
 
-/// How long a timeout is.
+/// The length of a timeout.
 pub fn time(timeout: &Timeout) -> String {
     match timeout.micros {
         micros if micros % 1_000_000 == 0 => format!("{} s", micros / 1_000_000),

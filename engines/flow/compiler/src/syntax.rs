@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A source as it is written: names are not looked up, numbers have no width.
+//! The syntax tree of a source: names are not resolved, numbers have no width.
 
 use crate::fault::Span;
 use crate::lex::Number;
@@ -47,12 +47,12 @@ pub struct Table {
     pub evict: Option<(Evict, Span)>,
 }
 
-/// Which context gives way to a new one when the table is full.
+/// The context that is evicted if a table is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Evict {
-    /// The one with the lowest first register, unsigned.
+    /// The context with the lowest first register, unsigned.
     Lowest,
-    /// The one with the highest.
+    /// The context with the highest first register, unsigned.
     Highest,
 }
 
@@ -60,7 +60,7 @@ pub enum Evict {
 pub struct Row {
     /// From its first to its last word, or to the end of its first line.
     pub span: Span,
-    /// None: all.
+    /// States; empty: all.
     pub states: Vec<Name>,
     pub tests: Vec<Test>,
     pub actions: Vec<Action>,
@@ -109,7 +109,7 @@ pub enum Expression {
     Operation { name: String, a: Operand, b: Option<Operand>, shift: Option<(Number, Span)>, span: Span },
 }
 
-/// How long, and the state that follows.
+/// A time and the state that follows.
 #[derive(Debug)]
 pub struct Timeout {
     pub micros: u128,

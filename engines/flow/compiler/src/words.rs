@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A program as the words that elements of hardware are given: what each row does, which is its edits ([`RowImage::edit_words`]) and its choice, then
-//! `program_t` of engines/flow/rtl/flow_pkg.sv; this and the choice in their order and widths there.
+//! A program as words for elements of hardware: for each row its edits ([`RowImage::edit_words`]) and its choice, then
+//! `program_t` of engines/flow/rtl/flow_pkg.sv. The order and widths of the choice and of `program_t` are those of that
+//! file.
 //!
-//! A packed struct has its first member topmost, and an array its last; words are sent lowest first. Parts that a program does not use are 0, which
-//! does nothing.
+//! A packed struct has its first member topmost, an array its last; words are sent lowest first. Unused parts are 0,
+//! which has no effect.
 
 use penstock_headers::{Field, PARTS};
 
@@ -21,7 +22,7 @@ const ORDER: usize = 3;
 // Widths.
 /// An address in a way of the largest table.
 const PLACE: usize = 18;
-/// One of what a half of the key, or an operand, reaches.
+/// One of the words that a half of the key, or an operand, reaches.
 const CHOICE_NUMBER: usize = 6;
 const STATE: usize = 8;
 const OPERAND: usize = 3;
@@ -36,7 +37,7 @@ const MATCH: usize = 2 + STATE + 2 * (limits::PREDICATES + PARTS + limits::CONDI
 const CHOICE: usize =
     (limits::REGISTERS + limits::GLOBALS) * (1 + FUNCTION_NUMBER) + 2 + STATE + 2 * (1 + PERIOD_NUMBER) + 2;
 
-/// The words of all elements, whose tables hold so many contexts, with these timeouts ([`timeouts`]).
+/// The words of all elements, with tables of `contexts` contexts and these timeouts ([`timeouts`]).
 pub fn words(
     program: &Program,
     image: &Image,
@@ -47,7 +48,8 @@ pub fn words(
     for element in program.elements.iter().filter(|element| element.key.is_some()) {
         if let Some(capacity) = element.capacity.filter(|capacity| *capacity > contexts) {
             let message = format!(
-                "the table of element `{}` has {capacity} contexts, and those of this hardware hold {contexts}; make it smaller, or run the \
+                "the table of element `{}` has {capacity} contexts, and those of this hardware hold {contexts}; make \
+                 it smaller, or run the \
                  program in native code",
                 element.name
             );
@@ -80,7 +82,7 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     to.put(places(element.capacity), PLACE);
     key(&mut to, element, faults);
     to.array(limits::OPERANDS, CHOICE_NUMBER, &operands, |to, choice| to.put((*choice).into(), CHOICE_NUMBER));
-    // Without a number as many as there is room for.
+    // Without a number, the table holds as many as there is room for.
     to.put(element.capacity.unwrap_or(u32::MAX), 32);
     for (count, registers) in [(limits::REGISTERS, &element.registers), (limits::GLOBALS, &element.globals)] {
         to.array(count, 32, registers, |to, register| to.put(register.initial, 32));
@@ -100,8 +102,9 @@ fn element_words(element: &Element, image: &ElementImage, timeouts: &[Timeout], 
     words
 }
 
-/// The bits that are used of an address in a way, of which there are four. Where all contexts are in the way of a new one, which gives way is not left
-/// to chance, so a table of up to four is one place of each way; a larger one is at most 97 % full.
+/// The bits of an address that are used in each of the four ways. In a table that is entirely full, the rule of `evict`
+/// decides which context is evicted, so a table of up to four contexts has one place in each way. A larger table is at
+/// most 97 % full.
 fn places(capacity: Option<u32>) -> u32 {
     let places = match capacity {
         Some(..=4) => 1,
@@ -111,7 +114,8 @@ fn places(capacity: Option<u32>) -> u32 {
     (places - 1) & ((1 << PLACE) - 1)
 }
 
-/// The different timeouts of an element: those of a program before it, as contexts know them by their numbers, then those of its own rows.
+/// The different timeouts of an element: first those of the program before, because contexts name them by number, then
+/// those of its own rows.
 pub(crate) fn timeouts(element: &Element, before: &[Timeout]) -> Vec<Timeout> {
     let mut timeouts = before.to_vec();
     for timeout in element.rows.iter().flat_map(timeouts_of) {
@@ -130,18 +134,19 @@ fn timeouts_of(row: &Row) -> impl Iterator<Item = Timeout> + use<> {
     hard.into_iter().chain(idle)
 }
 
-/// Says of the first row that has a timeout too many that it has.
+/// Reports the first row whose timeout is beyond the limit.
 pub(crate) fn too_many(element: &Element, timeouts: &[Timeout]) -> Option<Fault> {
     let without_place = timeouts.get(limits::PERIODS..).filter(|rest| !rest.is_empty())?;
     let row = element.rows.iter().find(|row| timeouts_of(row).any(|timeout| without_place.contains(&timeout)));
     let way_out = if self::timeouts(element, &[]).len() > limits::PERIODS {
         "make some of them the same"
     } else {
-        "those of the rows before it are among them, as contexts may still have them; load it as a new chain, or make some of them the same"
+        "they include timeouts of the program before, because contexts may still have them; load the program anew, or \
+         make some of them the same"
     };
     let message = format!(
-        "element `{}` has {} different timeouts, with the states that they lead to, {} at most in hardware; this is the first row \
-         that has one too many; {way_out}",
+        "element `{}` has {} different timeouts, with the states that they lead to, {} at most in hardware; this is \
+         the first row with a timeout beyond that; {way_out}",
         element.name,
         timeouts.len(),
         limits::PERIODS
@@ -159,7 +164,7 @@ fn key(to: &mut Packed, element: &Element, faults: &mut Vec<Fault>) {
     let parts = key.fields.iter().filter_map(|field| field.part());
     to.put(parts.fold(0, |parts, part| parts | 1 << part as u32), PARTS);
     to.put(layout.swap, PAIRS);
-    // One that is compared again decides nothing, so the first fills the list.
+    // Comparing a pair twice decides nothing, so the first pair fills the list.
     let mut order: Vec<u32> = Vec::new();
     for pair in key.pairs.iter().map(|(source, _)| pair_number(key.fields[*source])) {
         if !order.contains(&pair) {
@@ -196,7 +201,7 @@ fn predicate(to: &mut Packed, part: &Predicate) {
     to.put(value, 32);
 }
 
-/// Both sources, each by kind and number, and the constant that they share.
+/// Both sources, each by kind and number, and their common constant.
 fn sources(to: &mut Packed, a: Source, b: Source, between: impl Fn(&mut Packed)) {
     let mut constant = 0;
     for source in [a, b] {
@@ -220,7 +225,7 @@ fn condition(to: &mut Packed, part: &Condition) {
     let Condition { a, compare, b } = *part;
     to.put(
         match compare {
-            // a ≤ b is not b < a, so there is none.
+            // a ≤ b is the negation of b < a, so hardware does not need it.
             Compare::Equal | Compare::LessEqual => 0,
             Compare::Less => 1,
             Compare::SignedLess => 2,
@@ -235,7 +240,7 @@ fn function(to: &mut Packed, part: &Option<Work>) {
     let Some(Work { mut operation, mut a, mut b }) = *part else {
         return to.bits.resize(to.bits.len() + FUNCTION, false);
     };
-    // There is one constant; of two the result is known.
+    // There is one constant; the compiler computes the result of two.
     if let (Source::Constant(x), Source::Constant(y)) = (a, b) {
         (a, b) = (Source::Constant(operation.apply(x, y)), Source::Register(Place::Flow(0)));
         operation = Operation::Copy;
@@ -260,7 +265,7 @@ fn function(to: &mut Packed, part: &Option<Work>) {
     sources(to, a, b, |to| to.put(shift.into(), 5));
 }
 
-/// When a row fits.
+/// The match of a row.
 fn matched(to: &mut Packed, row: &RowImage) {
     to.flag(true);
     to.flag(row.state.is_none());
@@ -277,7 +282,7 @@ fn matched(to: &mut Packed, row: &RowImage) {
     }
 }
 
-/// What it does to registers and context.
+/// The effect of a row on registers and context.
 fn choice(row: &RowImage, periods: &[Timeout]) -> Packed {
     let mut to = Packed::default();
     for registers in [&row.flow[..], &row.globals] {
@@ -292,7 +297,7 @@ fn choice(row: &RowImage, periods: &[Timeout]) -> Packed {
     to.flag(named);
     to.option(state.map(u32::from), STATE);
     for timeout in [hard, idle] {
-        // One that has no place is refused.
+        // A part without a place is refused.
         let number = timeout.and_then(|timeout| periods.iter().position(|period| *period == timeout));
         to.option(number.map(|number| number as u32), PERIOD_NUMBER);
     }
@@ -301,7 +306,7 @@ fn choice(row: &RowImage, periods: &[Timeout]) -> Packed {
     to
 }
 
-/// A packed struct, from its topmost bit on.
+/// A packed struct, from its topmost bit.
 #[derive(Default)]
 struct Packed {
     bits: Vec<bool>,
@@ -317,13 +322,13 @@ impl Packed {
         self.put(flag.into(), 1);
     }
 
-    /// Whether there is a value, and the value.
+    /// A bit for whether there is a value, and the value.
     fn option(&mut self, value: Option<u32>, width: usize) {
         self.flag(value.is_some());
         self.put(value.unwrap_or_default(), width);
     }
 
-    /// An array of so many elements of a width: the last one topmost, 0 behind the last of `parts`.
+    /// An array of `count` elements of a width: the last one topmost, 0 after the last of `parts`.
     fn array<T>(&mut self, count: usize, width: usize, parts: &[T], put: impl Fn(&mut Packed, &T)) {
         self.bits.resize(self.bits.len() + (count - parts.len()) * width, false);
         for part in parts.iter().rev() {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Edits one by one, as the language says, and in their normal form: random frames become the same.
+//! Edits one by one, as the language defines them, and in their normal form change random frames in the same way.
 #![allow(clippy::unwrap_used)]
 
 use penstock_flow_compiler::edits::{EditSource, Edits, Write};
@@ -9,7 +9,7 @@ use penstock_flow_compiler::program::{Edit, Operand, Operation, Pair, Place, Tag
 use penstock_flow_compiler::{Compiled, compile};
 use penstock_headers::{EditError, Field, Headers};
 
-/// Marsaglia's xorshift, so that a failure comes again.
+/// Marsaglia's xorshift, so that failures are repeatable.
 struct Random(u64);
 
 impl Random {
@@ -32,13 +32,13 @@ impl Random {
         (0..count).map(|_| self.next() as u8).collect()
     }
 
-    /// A number of so many bits, as the language writes it.
+    /// A number of `bits` bits, as the language writes it.
     fn number(&mut self, bits: u32) -> String {
         let number = u128::from(self.next()) << 64 | u128::from(self.next());
         format!("{:#x}", number >> (128 - bits))
     }
 
-    /// What a field may be set to.
+    /// A value that a field may be set to.
     fn value(&mut self, field: Field) -> String {
         let fields: Vec<Field> = Field::ALL
             .into_iter()
@@ -73,7 +73,7 @@ impl Random {
         }
     }
 
-    /// A frame with tags, labels, IPv4, IPv6 or something else, and what they carry.
+    /// A frame with tags, labels, IPv4, IPv6 or another type, and a payload.
     fn frame(&mut self) -> Vec<u8> {
         let mut frame = self.bytes(12);
         for _ in 0..self.of(&[0, 0, 1, 1, 2, 2, 3]) {
@@ -112,7 +112,7 @@ impl Random {
         } else {
             packet[6] = proto;
             if self.below(4) == 0 {
-                // A routing header, with segments left or not.
+                // A routing header, with or without segments left.
                 packet[6] = 43;
                 inner.splice(0..0, [proto, 0, 0, self.below(2) as u8, 0, 0, 0, 0]);
             }
@@ -141,7 +141,7 @@ impl Random {
     }
 }
 
-/// A frame with what edits read and change beside it, and registers: before the row and behind it.
+/// A frame, its metadata and the registers, before the row and after it.
 #[derive(Clone, PartialEq, Debug)]
 struct Flow {
     frame: Vec<u8>,
@@ -191,7 +191,7 @@ impl Flow {
         }
     }
 
-    /// The frame after its edits, one after the other; none when it does not allow them.
+    /// The frame after its edits, one after the other; None if the frame does not allow them.
     fn one_by_one(&self, edits: &[Edit]) -> Option<Flow> {
         let mut left = self.clone();
         let mut headers = Headers::parse(&self.frame);
@@ -271,7 +271,7 @@ fn register(registers: &[u32; 4], place: Place) -> u32 {
     }
 }
 
-/// What stands before the row.
+/// The program before the row.
 const BEGIN: &str = "element e { key meta0 flow r, s global g, h ";
 
 fn row(edits: &str) -> Result<Compiled, String> {
@@ -286,13 +286,13 @@ fn normal(edits: &str) -> Edits {
 #[test]
 fn all_at_once_is_one_by_one() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    // Rows by what their edits come to, as far as frames fitted them.
+    // Rows by the normal forms of their edits, as far as frames matched them.
     let mut seen = std::collections::BTreeMap::<_, u32>::new();
     let (mut rows, mut longest) = (0, 0);
     while rows < 1500 {
         let mut edits = vec![];
         if random.below(8) == 0 {
-            // All tags go, others come.
+            // All tags are removed and others added.
             edits.resize(random.below(3), "pop vlan".to_owned());
             edits.resize(edits.len() + random.below(3), "push vlan r".to_owned());
         }
@@ -316,7 +316,7 @@ fn all_at_once_is_one_by_one() {
             *seen.entry((normal.popped, normal.pushed, normal.label_out, normal.label_in)).or_default() += 1;
         }
     }
-    // All that can become of a frame's tags, and as many writes as there may be.
+    // All possible changes of a frame's tags, and the largest number of writes.
     assert_eq!(longest, WRITES);
     for popped in 0..3 {
         for pushed in 0..3 {
@@ -333,11 +333,11 @@ fn what_is_void_is_not_written() {
     assert_eq!(normal("push vlan 7, pop vlan"), Edits::default());
     assert_eq!(normal("push mpls 7, mpls.tc = 3, pop mpls"), Edits::default());
     assert_eq!(normal("vlan.id = 5, pop vlan"), Edits { popped: 1, ..Edits::default() });
-    // The second tag is the first when that is gone.
+    // The second tag becomes the first when that is removed.
     let write = |field, value| Write { to: Word { field, word: 0 }, from: EditSource::Constant(value) };
     let edits = Edits { popped: 1, writes: vec![write(Field::VlanId, 5)], ..Edits::default() };
     assert_eq!(normal("vlan2.id = 5, pop vlan"), edits);
-    // A push says all of its tag; what is set afterwards lies over it.
+    // A push sets all fields of its tag; later writes overwrite them.
     let writes = vec![write(Field::VlanTci, 7), write(Field::VlanPcp, 1)];
     assert_eq!(normal("push vlan 7, vlan.pcp = 1"), Edits { pushed: 1, writes, ..Edits::default() });
     let edits = Edits { pushed: 1, writes: vec![write(Field::VlanTci, 9)], ..Edits::default() };

@@ -26,7 +26,8 @@ fn rows(rows: &str) -> String {
 #[test]
 fn faults_show_their_line() {
     let faults = compile("x.efsm", "element e {\n\ttcp.dprt == 1 => drop\n}").unwrap_err();
-    let text = "x.efsm:2:2: there is no register or field `tcp.dprt`; the nearest is `tcp.dport`\n 2 | \ttcp.dprt == 1 => drop\n   | \t^^^^^^^^";
+    let text = "x.efsm:2:2: there is no register or field `tcp.dprt`; the nearest is `tcp.dport`\n 2 | \ttcp.dprt == \
+                1 => drop\n   | \t^^^^^^^^";
     assert_eq!(faults.to_string(), text);
 }
 
@@ -38,23 +39,23 @@ fn all_faults_of_a_checked_program_are_said() {
 
 #[test]
 fn what_cannot_be_read() {
-    refused("element e { tcp => drop @ }\n                        ^", "`@` means nothing here");
+    refused("element e { tcp => drop @ }\n                        ^", "`@` has no meaning here");
     refused("element e { ip.src == 1.2.3.400 => drop }\n                      ^^^^^^^^^", "is not an IPv4 address");
-    refused("element e { tcp => }\n                   ^", "here must be an action, not `}`");
+    refused("element e { tcp => }\n                   ^", "expected an action, not `}`");
     refused("element e { tcp => drop\n                       ^", "the file ends");
     refused("element e { drop }\n            ^^^^", "`drop` is an action");
     refused("element e { tcp => pas }\n                   ^^^", "the nearest is `pass`");
-    refused("element e { flow tcp.x }\n                 ^^^^^", "names with dots");
+    refused("element e { flow tcp.x }\n                 ^^^^^", "only fields have names with dots");
     refused("element e { !ip.ttl == 1 => drop }\n            ^", "write the opposite of `==`");
     refused("const a = 1\nelement e { global a }\n                   ^", "is a constant");
-    refused("element e { key ip.src\ntcp => keep for 3 x }\n                  ^", "here must be the unit of the time");
-    refused("elemnt e { }\n^^^^^^", "here must be `element NAME {`");
+    refused("element e { key ip.src\ntcp => keep for 3 x }\n                  ^", "expected the unit of the time");
+    refused("elemnt e { }\n^^^^^^", "expected `element NAME {`");
 }
 
 #[test]
 fn what_other_languages_have() {
-    refused(&rows("tcp => r = r + 1 + 2\n                 ^"), "put numbers together");
-    refused(&rows("tcp => r = (r + 1) * 2\n           ^"), "let an element in front work out the inner one");
+    refused(&rows("tcp => r = r + 1 + 2\n                 ^"), "combine numbers");
+    refused(&rows("tcp => r = (r + 1) * 2\n           ^"), "let an earlier element compute the inner one");
     refused(&rows("tcp || udp => drop\n    ^"), "write a row for each case");
     refused(&rows("ip.src = 1.2.3.4 => drop\n       ^"), "write `==` to compare");
     refused(&rows("tcp => goto A then B\n              ^^^^"), "as in `for 5 s then A`");
@@ -78,7 +79,10 @@ fn names() {
         "element e { tcp => drop } element e { tcp => drop }\n                                  ^",
         "there is an element `e` already, in line 1",
     );
-    refused("element e { tcp => drop }\nelement f { tcp => next e }\n                        ^", "frames go one way");
+    refused(
+        "element e { tcp => drop }\nelement f { tcp => next e }\n                        ^",
+        "frames only move down",
+    );
     refused(&rows("tcp => ip.proto = 1\n       ^^^^^^^^"), "`ip.proto` cannot be set");
     refused("element e { ip.ttl => drop }\n            ^^^^^^", "`ip.ttl` is no test");
 }
@@ -91,7 +95,7 @@ fn widths() {
     refused(&rows("eth.src == r => drop\n^^^^^^^"), "`eth.src` has 48 bits; registers and conditions take 32");
     refused(&rows("eth.src != 02:00:00:00:00:01 => drop\n^^^^^^^"), "put a row for the equal ones before");
     refused(&rows("eth.src < 02:00:00:00:00:01 => drop\n^^^^^^^^^^^^^^^^^^^^^^^^^^^"), "compared with `==` and `in`");
-    refused(&rows("ip.src in 10.0.0.1/8 => drop\n          ^^^^^^^^"), "bits behind its prefix of 8");
+    refused(&rows("ip.src in 10.0.0.1/8 => drop\n          ^^^^^^^^"), "bits below its prefix of 8");
     refused(&rows("ip.src in 10.0.0.0/33 => drop\n                   ^^"), "has 1 to 32 bits");
     refused(&rows("tcp.flags & 2 == 3 => drop\n                 ^"), "never equal");
     refused(&rows("tcp => eth.dst = ip.src\n                 ^^^^^^"), "`eth.dst` has 48 bits, `ip.src` has 32");
@@ -115,17 +119,20 @@ fn what_contradicts_itself() {
     refused(&rows("r < s && s < r => drop\n^^^^^^^^^^^^^^^^^^^^^^"), "contradict each other");
     refused(&rows("r < 0 => drop\n^^^^^^^^^^^^^"), "contradict each other");
     refused(&rows("ip6 => drop\n^^^^^^^^^^^"), "contradict each other");
-    refused(&rows("tcp => drop, host\n             ^^^^"), "says already where the frame goes");
+    refused(&rows("tcp => drop, host\n             ^^^^"), "already says where the frame goes");
     refused(&rows("tcp => forget, r = 1\n               ^^^^^"), "a context that is removed keeps nothing");
-    refused(&rows("tcp => goto A, keep\n               ^^^^"), "names a state already");
+    refused(&rows("tcp => goto A, keep\n               ^^^^"), "already names a state");
     refused(&rows("tcp => r = 1, r = 2\n              ^^^^^"), "sets `r` twice");
     refused(&rows("tcp => tcp.syn = 1, tcp.flags = 2\n^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"), "have bits in common");
     refused(&rows("tcp => swap ip, ip.src = 1.1.1.1\n^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"), "sets `ip.src` twice");
     refused(&rows("tcp => push mpls 1, push mpls 2\n^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"), "one MPLS label at most");
-    refused(&rows("tcp => pop vlan, vlan2.id = 2\n^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"), "never there");
+    refused(
+        &rows("tcp => pop vlan, vlan2.id = 2\n^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"),
+        "popped too many for this one to be there",
+    );
     refused(&rows("r == r => drop\n^^^^^^"), "both sides are the same");
     refused("element e { key tcp.sport, udp.sport\n                           ^^^^^^^^^\n}", "no frame has both");
-    refused("element e { key biflow(ip.src)\n            ^^^^^^^^^^^^^^^^^^\n}", "has not its `ip.dst`");
+    refused("element e { key biflow(ip.src)\n            ^^^^^^^^^^^^^^^^^^\n}", "without `ip.dst`; add it");
 }
 
 #[test]
@@ -138,7 +145,8 @@ fn what_needs_contexts() {
         "add `flow NAME`",
     );
     refused(
-        "element e { key ip.src flow r table 4 evict lowest full => drop }\n                                                   ^^^^",
+        "element e { key ip.src flow r table 4 evict lowest full => drop \
+         }\n                                                   ^^^^",
         "never full",
     );
     refused("element e { key ip.src table 0 }\n                             ^", "from 1 to 1048576 contexts");
@@ -147,27 +155,34 @@ fn what_needs_contexts() {
 #[test]
 fn what_never_happens() {
     refused(
-        "element e { key ip.src states A, B, C\n                                    ^\nin A { else => goto B } in C { tcp => goto C } }",
+        "element e { key ip.src states A, B, C\n                                    ^\nin A { else => goto B } in C { \
+         tcp => goto C } }",
         "no flow gets into the state `C`",
     );
-    refused(&rows("tcp => drop\ntcp.dport == 1 => pass\n^^^^^^^^^^^^^^^^^^^^^^"), "that of line 6 takes every frame");
-    refused(&rows("r <= s => drop\ns < r => pass\nelse => host\n^^^^^^^^^^^^"), "rows before it take every frame");
+    refused(
+        &rows("tcp => drop\ntcp.dport == 1 => pass\n^^^^^^^^^^^^^^^^^^^^^^"),
+        "the row of line 6 takes all its frames",
+    );
+    refused(
+        &rows("r <= s => drop\ns < r => pass\nelse => host\n^^^^^^^^^^^^"),
+        "the rows before it take all its frames",
+    );
     refused(
         &rows(
             "ip.src in 10.0.0.0/8 => drop\nip.src in 10.1.0.0/16 && tcp => pass\n^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
         ),
-        "that of line 6",
+        "the row of line 6",
     );
     refused(
         &rows("tcp.dport < 100 => drop\ntcp.dport > 98 => drop\ntcp.dport == 5 => pass\n^^^^^^^^^^^^^^^^^^^^^^"),
-        "never fits",
+        "never matches",
     );
-    refused(&rows("in B { new => drop\n       ^^^^^^^^^^^\n}"), "never fits");
+    refused(&rows("in B { new => drop\n       ^^^^^^^^^^^\n}"), "never matches");
 }
 
 #[test]
 fn bits_in_the_middle() {
-    // So many numbers lack them that they cannot be gone through one by one.
+    // Too many numbers lack them to try one by one.
     for text in [
         "eth.dst & 0x10000000000 != 0 => drop",
         "data.0 & 1 == 0 => pass\ndata.0 & 1 == 1 => drop\ndata.0 & 2 == 2 => host",
@@ -176,13 +191,14 @@ fn bits_in_the_middle() {
     }
     refused(
         &rows(
-            "tcp.sport & 1 == 0 => pass\ntcp.sport & 1 == 1 => drop\ntcp.sport & 2 == 2 => host\n^^^^^^^^^^^^^^^^^^^^^^^^^^",
+            "tcp.sport & 1 == 0 => pass\ntcp.sport & 1 == 1 => drop\ntcp.sport & 2 == 2 => \
+             host\n^^^^^^^^^^^^^^^^^^^^^^^^^^",
         ),
-        "never fits",
+        "never matches",
     );
     let quarters = "tcp.seq & 0x60000000 == 0 => pass\ntcp.seq & 0x60000000 == 0x20000000 => pass\n\
                     tcp.seq & 0x60000000 == 0x40000000 => pass\ntcp.seq & 0x60000000 == 0x60000000 => pass";
-    refused(&rows(&format!("{quarters}\ntcp.seq & 1 == 1 => host\n^^^^^^^^^^^^^^^^^^^^^^^^")), "never fits");
+    refused(&rows(&format!("{quarters}\ntcp.seq & 1 == 1 => host\n^^^^^^^^^^^^^^^^^^^^^^^^")), "never matches");
 }
 
 #[test]
@@ -214,7 +230,8 @@ fn too_much() {
         "{}",
         message(&text)
     );
-    // On the left ten functions read the first global registers, on the right, too; so turned round there are three more.
+    // Ten functions read the first global registers on the left, and ten on the right; with the sides swapped there are
+    // three more.
     let global = |rows: &[String]| format!("element e {{ global g, h\n{}\n}}", rows.join("\n"));
     assert!(compile("x.efsm", &global(&many(10, &|at| format!("ip.id == {at} => h = g - {}", at + 1)))).is_ok());
     let text = global(&many(11, &|at| format!("ip.id == {at} => h = g - {}", at + 1)));
@@ -240,7 +257,8 @@ fn too_much() {
     assert!(message(&text).contains("there is no register or field `data.8`"), "{}", message(&text));
     let text = many(16, &|at| format!("element e{at} {{ tcp => drop }}")).join("\n");
     assert!(message(&text).starts_with("x.efsm:16:9: there are 16 elements, 15 at most"), "{}", message(&text));
-    let text = "element e { key ip.tos, ip.ttl, ip.proto, tcp.flags, tcp.syn, tcp.fin, tcp.rst, tcp.ack_flag, vlan.id, vlan.pcp, vlan2.id, \
+    let text = "element e { key ip.tos, ip.ttl, ip.proto, tcp.flags, tcp.syn, tcp.fin, tcp.rst, tcp.ack_flag, \
+                vlan.id, vlan.pcp, vlan2.id, \
                 vlan2.pcp, mpls.tc, mpls.ttl, port, len, ip.len, ip.id, ip.frag, tcp.window, tcp.len }";
     assert!(
         message(text).starts_with("x.efsm:1:13: the key has no place in hardware, which has 20 halves"),
@@ -256,7 +274,8 @@ fn too_much() {
     assert!(message(text).contains("the key has 368 bits, 320 at most"), "{}", message(text));
 }
 
-/// The search for rows that never fit goes through all states and all rows before each, so what is too much is said without it.
+/// The search for rows that never fit goes through all states and all rows before each, so what is too much is said
+/// without it.
 #[test]
 fn far_too_much_is_refused_at_once() {
     let states: Vec<String> = (0..256).map(|at| format!("S{at}")).collect();
@@ -270,7 +289,8 @@ fn far_too_much_is_refused_at_once() {
     };
     let text = format!("element e {{ key ip.src states {}\n{} }}", states.join(", "), rows(300));
     assert!(compile("x.efsm", &text).unwrap_err().to_string().contains("has 300 rows, 64 at most"));
-    // As many as there may be are looked at. That the last ones never fit takes more ways to go than there is time for, in each state.
+    // As many as there may be are looked at. That the last ones never fit takes more ways to go than there is time for,
+    // in each state.
     let ways: String =
         (0..25).map(|at| format!("ip.ttl < {} && ip.id < {} => drop\n", at % 5 + 1, at / 5 + 1)).collect();
     let never: String = (0..20).map(|at| format!("tcp.dport == {at} => host\n")).collect();

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What programs take of an element's parts, and how they are shown.
+//! The parts of an element that programs use, and how they are shown.
 #![allow(clippy::unwrap_used)]
 
 use penstock_flow_compiler::edits::{EditSource, Write};
@@ -100,7 +100,7 @@ fn drawings() {
     assert!(dot.contains("s0_1 -> s0_0 [label=\"after 3 s\\ludp: forget\"]"), "{dot}");
     let svg = compiled.svg();
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
-    // Three boxes, with the background; two ways; and nothing that is not escaped.
+    // Three boxes, including the background; two transitions; and all text is escaped.
     assert_eq!((svg.matches("<rect ").count(), svg.matches("marker-end").count()), (3, 2));
     assert!(svg.contains("tcp.dport &lt; 9: pass"), "{svg}");
     assert!(compiled.explain().contains("predicates         1 of  32   tcp.dport < 9"), "{}", compiled.explain());

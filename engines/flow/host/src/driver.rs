@@ -394,8 +394,9 @@ mod tests {
         assert_eq!(kept, [("seen".to_owned(), true)]);
         let list = call(driver, &mut card, Ask::List).unwrap();
         assert_eq!((&list[0]["contexts"], &list[0]["of"]), (&json!(1), &json!(100)));
-        let error = driver.swap(&mut card, 0, &image(&SEEN.replace("NEW", "OLD"))).unwrap_err().to_string();
-        assert!(error.starts_with("element seen has other states"), "{error}");
+        let error = driver.swap(&mut card, 0, &image(&SEEN.replace("NEW", "OLD"))).unwrap_err();
+        assert!(error.to_string().starts_with("element seen has other states"), "{error}");
+        assert_eq!(error.kind, ErrorKind::Program);
         assert_eq!(driver.count_block(&mut card, 0).unwrap()["changes"], 1);
         // A load leaves nothing.
         driver.load_block(&mut card, 0, &image(SEEN)).unwrap();

@@ -206,7 +206,7 @@ impl From<FlowError> for EngineError {
             | FlowError::Image
             | FlowError::NoUnits
             | FlowError::NoHardware => ErrorKind::Unsupported,
-            FlowError::Program(_) => ErrorKind::Program,
+            FlowError::Program(_) | FlowError::Host(HostError::Differs { .. }) => ErrorKind::Program,
             _ => ErrorKind::Service(NAME),
         };
         Self::new(kind, error)

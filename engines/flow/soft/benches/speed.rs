@@ -1,11 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Frames a second on one processor, from memory: `cargo bench -p penstock-flow`. Frames have 60 bytes; each is taken through the chain where it lies.
-//! Time is the processor's: what other work takes of it does not count.
+//! Frames a second on one processor, from memory: `cargo bench -p penstock-flow`. Frames have 60 bytes and go through
+//! the chain in place. Only this thread's processor time counts.
 #![allow(clippy::unwrap_used)]
 
 use penstock_flow::{Arrival, Chain, Frame, Options, Verdict};
 
-/// How many frames are measured at once, and how often: the best counts. Time comes in ticks of up to 4 ms.
+/// Frames of a measurement, and number of measurements, of which the best counts. The clock has ticks of up to 4 ms.
 const FRAMES: usize = 4_000_000;
 const TIMES: usize = 5;
 
@@ -25,20 +25,20 @@ fn frame(flow: usize) -> Vec<u8> {
     frame
 }
 
-/// Seconds a frame.
+/// Seconds per frame.
 fn measure(program: &str, flows: usize) -> f64 {
     let file = format!("{}/../programs/{program}.efsm", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&file).unwrap();
     let program = penstock_flow_compiler::compile(&file, &text).unwrap().program;
     let mut chain = Chain::new(&program, &Options { contexts: 150_000, events: 0, ..Options::default() });
-    // From inside, so that the firewall opens.
+    // The first frame comes from inside, so that the firewall opens.
     let arrival = Arrival { port: 1, hash: 0, time: 0 };
     // 7,919 is a prime that divides no number of flows here.
     let frames = (0..flows).map(|at| Frame { bytes: frame(at * 7919 % flows), arrival, verdict: Verdict::Pass });
     let mut frames: Vec<Frame> = frames.collect();
     chain.run_all(&mut frames);
     assert_eq!(chain.count(0).unwrap(), flows);
-    // Few are laid out often, so that batches are as long.
+    // Few frames are repeated, so that all batches have the same length.
     let times = 1000usize.div_ceil(flows);
     let mut frames: Vec<Frame> = (0..times).flat_map(|_| frames.clone()).collect();
     let mut best = f64::INFINITY;

@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Runs a program for tests: `exec FILE [CONTEXTS]`, commands on standard input, an answer in a line for each.
+//! Runs a program for tests: `exec FILE [CONTEXTS]`. It reads commands on standard input and answers each with a line.
 //!
 //! | command | answer |
 //! |---|---|
-//! | `frame TIME PORT HASH HEX` | `pass`, `port N`, `host` or `drop`, then the frame in hex; frames that come together go through together |
-//! | `walk TIME` | `done`: all contexts whose time is over have ended |
+//! | `frame TIME PORT HASH HEX` | `pass`, `port N`, `host` or `drop`, then the frame in hex; frames read at once run as a batch |
+//! | `walk TIME` | `done`: all contexts whose deadline has passed have expired |
 //! | `contexts E`, `counters E`, `globals E`, `events` | JSON |
-//! | `insert E STATE REGISTER,… KEY,…`, `remove E KEY,…`, `change FILE` | `done`, or what is wrong |
+//! | `insert E STATE REGISTER,… KEY,…`, `remove E KEY,…`, `change FILE` | `done`, or an error |
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
@@ -31,7 +31,8 @@ fn key(key: &[u128]) -> Vec<String> {
 fn context(context: &Context) -> Value {
     let hard = context.hard.map(|one| json!([one.at, one.then]));
     let idle = context.idle.map(|(one, period)| json!([one.at, one.then, period]));
-    json!({"key": key(&context.key), "state": context.state, "registers": context.registers, "hard": hard, "idle": idle})
+    let (state, registers) = (context.state, context.registers);
+    json!({"key": key(&context.key), "state": state, "registers": registers, "hard": hard, "idle": idle})
 }
 
 /// The frame of a command, if it is one.
@@ -44,7 +45,7 @@ fn frame(line: &str) -> Option<Frame> {
     Some(Frame { bytes: bytes.collect(), arrival, verdict: Verdict::Pass })
 }
 
-/// Where a frame goes, and what it is then.
+/// A frame's verdict and its bytes.
 fn said(frame: &Frame) -> String {
     let verdict = match frame.verdict {
         Verdict::Pass => "pass".to_owned(),
@@ -85,7 +86,8 @@ fn answer(chain: &mut Chain, line: &str) -> Result<String, String> {
             let mut events = vec![];
             while let Some(event) = chain.event() {
                 events.push(json!({
-                    "kind": format!("{:?}", event.kind), "element": event.element, "time": event.time, "key": key(&event.key),
+                    "kind": format!("{:?}", event.kind), "element": event.element, "time": event.time,
+                    "key": key(&event.key),
                     "state": event.state, "registers": event.registers,
                 }));
             }
@@ -124,7 +126,7 @@ fn main() {
         let one = frame(&line);
         let waits = one.is_some();
         frames.extend(one);
-        // Who has asked nothing more waits for the answers.
+        // No more commands have arrived, so the other side waits for the answers.
         let last = commands.buffer().is_empty();
         if last || !waits {
             chain.run_all(&mut frames);

@@ -9,9 +9,9 @@ use crate::frame;
 /// A chain and its clock.
 pub struct Block {
     chain: Chain,
-    /// Now, in µs.
+    /// The time, in µs.
     time: u64,
-    /// Time up to which the block has looked for all contexts that have expired, in µs.
+    /// Time of the last walk over whole tables, in µs.
     walked: u64,
 }
 
@@ -22,18 +22,18 @@ impl Block {
         Self { chain, time: 0, walked: 0 }
     }
 
-    /// The elements, to look into.
+    /// The chain.
     #[must_use]
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// The elements, to change between two frames.
+    /// The chain, for changes between two frames.
     pub fn chain_mut(&mut self) -> &mut Chain {
         &mut self.chain
     }
 
-    /// The time that frames find, in µs.
+    /// The time that frames see, in µs.
     #[must_use]
     pub fn time(&self) -> u64 {
         self.time
@@ -51,7 +51,7 @@ impl penstock_unit::Block for Block {
         }
     }
 
-    /// Contexts expire as the clock goes on: the block looks at one place of each table in a µs.
+    /// Contexts expire as the clock advances: the block visits one place of each table in a µs.
     fn set_time(&mut self, ns: u64) {
         let time = ns / 1000;
         if time > self.time {
@@ -61,7 +61,7 @@ impl penstock_unit::Block for Block {
         }
     }
 
-    /// When a table is full, all contexts that have expired by then give their places back at once.
+    /// If a table is full, all contexts that have expired by then are removed at once.
     fn settle_time(&mut self, ns: u64) {
         penstock_unit::Block::set_time(self, ns);
         if self.walked < self.time && self.chain.is_full() {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Elements one after the other.
+//! Elements in sequence.
 
 use std::fmt;
 
@@ -13,14 +13,15 @@ use crate::frame::{Arrival, Frame, Known, Verdict};
 use crate::key::Packing;
 use crate::table::{GONE, NEVER, State, Table};
 
-/// What a chain is made with.
+/// Options of a chain.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Contexts of a table of which the program does not say how many it holds.
+    /// Default number of contexts of a table.
     pub contexts: u32,
-    /// Events that wait for the host at most.
+    /// Room for events that wait for the host.
     pub events: usize,
-    /// Where contexts lie in their tables follows from this number: with a secret one nobody can choose flows that get in each other's way.
+    /// Places of contexts in their tables follow from this number. If it is secret, nobody can choose flows that
+    /// collide.
     pub seed: u64,
 }
 
@@ -33,28 +34,28 @@ impl Default for Options {
 /// A context, as the host sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// The fields of the key; with `biflow` those of the side that comes first.
+    /// The fields of the key; with `biflow` the smaller side comes first.
     pub key: Vec<u128>,
     /// Number of its state.
     pub state: u8,
     /// Flow registers; those that the program does not have are 0.
     pub registers: [u32; REGISTERS],
-    /// When its time is over.
+    /// Its hard deadline.
     pub hard: Option<Deadline>,
-    /// When it will have been idle for too long, and how long that is, in µs.
+    /// Its idle deadline, and the idle time that it allows, in µs.
     pub idle: Option<(Deadline, u32)>,
 }
 
-/// When a context ends.
+/// A deadline of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadline {
-    /// In µs.
+    /// Its time in µs.
     pub at: u64,
-    /// The state to which it goes; none: it is removed.
+    /// The state afterwards; None: the context is removed.
     pub then: Option<u8>,
 }
 
-/// Why the host did not get what it asked for.
+/// Errors of requests of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostError {
     /// There is no such element.
@@ -67,7 +68,7 @@ pub enum HostError {
     State { element: String, state: u8, states: usize },
     /// The table is full.
     Full { element: String, contexts: usize },
-    /// Of hardware: the table is not full, but other contexts have all places in which this one could be.
+    /// Only in hardware: the table is not full, but other contexts have all places that this key can have.
     NoPlace { element: String, contexts: usize },
     /// The new program has other elements, keys, states, registers or tables.
     Differs { element: String, what: &'static str },
@@ -81,7 +82,7 @@ impl fmt::Display for HostError {
             }
             HostError::NoContexts { element } => write!(f, "element {element} has no key, so it has no contexts"),
             HostError::Key { element, fields } => {
-                write!(f, "a key of element {element} is a value for each of {}, none too large", fields.join(", "))
+                write!(f, "a key of element {element} has a value for each of {}, within its width", fields.join(", "))
             }
             HostError::State { element, state, states } => {
                 write!(f, "element {element} has no state {state}; its {states} are counted from 0")
@@ -91,11 +92,13 @@ impl fmt::Display for HostError {
             }
             HostError::NoPlace { element, contexts } => write!(
                 f,
-                "the places of element {element} that this key can have are others', though its table has no more than {contexts} contexts; try again, as they move, or remove some"
+                "other contexts of element {element} have all places for this key, though its table has only \
+                 {contexts} contexts; try again, because contexts move, or remove some"
             ),
             HostError::Differs { element, what } => write!(
                 f,
-                "element {element} has other {what} in the new program; its contexts would mean nothing there, so start the card anew with it"
+                "element {element} has other {what} in the new program, where its contexts would have no meaning; \
+                 start the card anew with this program"
             ),
         }
     }
@@ -108,9 +111,9 @@ pub struct Chain {
     program: Program,
     elements: Vec<Element>,
     events: Events,
-    /// How often rows were changed.
+    /// Number of times that rows were changed.
     changes: u64,
-    /// What is known of the frames of a batch.
+    /// Facts about the frames of a batch.
     known: [Known; BATCH],
 }
 
@@ -123,12 +126,13 @@ impl Chain {
         Chain { program: program.clone(), elements, events, changes: 0, known: [Known::default(); BATCH] }
     }
 
-    /// What it runs.
+    /// The program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Takes a frame through all elements that it gets to, and says where it goes. Edits change the frame, also one that is dropped later.
+    /// Sends a frame through its elements and gives the verdict. Edits change the frame even if a later element drops
+    /// it.
     pub fn run(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Verdict {
         let mut frame = Frame { bytes: std::mem::take(bytes), arrival: *arrival, verdict: Verdict::Pass };
         self.run_all(std::slice::from_mut(&mut frame));
@@ -136,8 +140,9 @@ impl Chain {
         frame.verdict
     }
 
-    /// The same for many, in their order: faster, as memory works on many at once. Up to 32 go through an element before the first of them gets to the
-    /// next one, so events of different elements are not in the order of the frames.
+    /// Sends many frames through, in their order. This is faster because memory fetches for many at once. Up to 32
+    /// frames go through an element before the first of them reaches the next element, so events of different elements
+    /// are not in the order of the frames.
     pub fn run_all(&mut self, frames: &mut [Frame]) {
         frames.iter().take(BATCH).for_each(Frame::fetch);
         let mut rest = frames;
@@ -148,7 +153,7 @@ impl Chain {
         }
     }
 
-    /// Takes frames through and has those that come later fetched.
+    /// Sends frames through and prefetches later ones.
     fn run_batch(&mut self, frames: &mut [Frame], later: &[Frame]) {
         let known = &mut self.known[..frames.len()];
         let mut later = later.iter();
@@ -167,20 +172,21 @@ impl Chain {
         }
     }
 
-    /// Ends contexts whose time is over, over so many places of each table, from where the last walk stopped, but no more than all. A flow's next frame
-    /// finds its own context ended without that; but until it has been here, what is over takes up room.
+    /// Expires contexts in `places` places of each table, from where the last walk stopped, but in no place twice. A
+    /// flow's next frame finds its context expired without a walk; but until a walk has removed it, an expired context
+    /// takes up room.
     pub fn walk(&mut self, time: u64, places: usize) {
         for element in &mut self.elements {
             element.walk(time, places, &mut self.events);
         }
     }
 
-    /// Ends all contexts whose time is over.
+    /// Expires all contexts whose deadline has passed.
     pub fn walk_all(&mut self, time: u64) {
         self.walk(time, usize::MAX);
     }
 
-    /// The oldest event that nobody has taken.
+    /// Takes the oldest event.
     pub fn event(&mut self) -> Option<Event> {
         let Raw { kind, element, time, key, state, registers } = self.events.pop()?;
         let key = match &self.elements[element].contexts {
@@ -191,7 +197,7 @@ impl Chain {
         Some(Event { kind, element, time, key, state, registers })
     }
 
-    /// Of an element's events only those of these kinds are kept from now on; at first all are.
+    /// Keeps only events of these kinds of an element from now on. A new chain keeps all.
     pub fn tell(&mut self, element: usize, kinds: &[EventKind]) -> Result<(), HostError> {
         self.element(element)?;
         self.events.tell(element, kinds);
@@ -203,7 +209,7 @@ impl Chain {
         self.events.lost
     }
 
-    /// What an element has counted.
+    /// Counters of an element.
     pub fn counters(&self, element: usize) -> Result<&Counters, HostError> {
         Ok(&self.element(element)?.parts.counters)
     }
@@ -224,7 +230,7 @@ impl Chain {
         })
     }
 
-    /// How many contexts there are, with those whose time is over and that nobody has looked at since.
+    /// Number of contexts, including expired ones that no frame or walk has visited since.
     pub fn count(&self, element: usize) -> Result<usize, HostError> {
         Ok(match &self.element(element)?.contexts {
             Contexts::None => 0,
@@ -261,7 +267,7 @@ impl Chain {
         })
     }
 
-    /// Adds a context, or replaces that of the same flow.
+    /// Adds a context, or replaces the one of the same flow.
     pub fn insert(&mut self, element: usize, context: &Context) -> Result<(), HostError> {
         fn put<const K: usize>(packing: &Packing, table: &mut Table<K>, key: &[u128], state: State) -> bool {
             let words = packing.pack(key);
@@ -302,7 +308,7 @@ impl Chain {
         if put { Ok(()) } else { Err(HostError::Full { element: source.name.clone(), contexts }) }
     }
 
-    /// Removes the context of a flow; whether there was one.
+    /// Removes the context of a flow; false if the flow has no context.
     pub fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, HostError> {
         fn out<const K: usize>(packing: &Packing, table: &mut Table<K>, key: &[u128]) -> bool {
             let words = packing.pack(key);
@@ -328,8 +334,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Goes on with the rows of another program, between two frames. Contexts, registers and counters stay, but counters of rows, which begin anew. Nothing is
-    /// changed when the programs differ in more than rows.
+    /// Goes on with the rows of another program, between two frames. Contexts, registers and counters stay, except
+    /// counters of rows, which start again. If the programs differ in more than rows, nothing changes.
     pub fn change(&mut self, program: &Program) -> Result<(), HostError> {
         if let Some((element, what)) = self.program.difference(program) {
             return Err(HostError::Differs { element, what });
@@ -344,7 +350,7 @@ impl Chain {
         Ok(())
     }
 
-    /// How often rows were changed: counters of rows count since the last time.
+    /// Number of times that rows were changed. Counters of rows start again each time.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -353,7 +359,7 @@ impl Chain {
         self.elements.get(number).ok_or(HostError::Element { number, elements: self.elements.len() })
     }
 
-    /// A key's values in the order that both directions have.
+    /// A key's values in the order that both directions share.
     fn ordered(&self, element: usize, key: &[u128]) -> Result<Vec<u128>, HostError> {
         let name = || self.program.elements[element].name.clone();
         let packing = match &self.element(element)?.contexts {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! One element: from a frame's key to its row, and what the row does to the context.
+//! An element: finds a frame's context and row, and applies the row to the context.
 
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};
 use penstock_flow_compiler::program::{self, Evict};
@@ -10,23 +10,23 @@ use crate::frame::{Frame, Known, LEFT, Verdict};
 use crate::key::Packing;
 use crate::table::{Due, NEVER, State, Table, Words};
 
-/// So many frames go through an element together: while the last are looked at, memory brings the contexts of the first.
+/// Frames that go through an element together: while the last are parsed, memory fetches the contexts of the first.
 pub const BATCH: usize = 32;
 
-/// What an element has counted.
+/// Counters of an element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Frames that came.
+    /// Frames that reached the element.
     pub frames: u64,
-    /// Those that lack a field of the key.
+    /// Frames that lack a field of the key.
     pub keyless: u64,
-    /// Those that no row fits.
+    /// Frames that match no row.
     pub unmatched: u64,
-    /// Those whose row would have made a context when there was no room.
+    /// Frames whose row would have made a context when there was no room.
     pub unkept: u64,
-    /// Contexts whose time was over.
+    /// Contexts that expired.
     pub expired: u64,
-    /// Contexts that gave way to others.
+    /// Contexts that were evicted in favour of others.
     pub evicted: u64,
     /// Frames by the row that they took.
     pub rows: Vec<u64>,
@@ -34,11 +34,11 @@ pub struct Counters {
 
 /// Contexts, by the length of their keys.
 pub enum Contexts {
-    /// No key, no contexts.
+    /// The element has no key.
     None,
-    /// Up to 16 bytes.
+    /// Keys of up to 16 bytes.
     Short(Packing, Table<2>),
-    /// Up to 40.
+    /// Keys of up to 40 bytes.
     Long(Packing, Table<5>),
 }
 
@@ -48,15 +48,15 @@ pub struct Element {
     pub parts: Parts,
 }
 
-/// What is the same for keys of all lengths.
+/// Parts of an element that do not depend on the length of its key.
 pub struct Parts {
     pub rows: Rows,
     pub evict: Option<Evict>,
-    /// What a flow without a context has.
+    /// State of a flow without a context.
     pub initial: [u32; REGISTERS],
     pub globals: [u32; GLOBALS],
     pub counters: Counters,
-    /// What the functions of the row gave that was taken last.
+    /// Results of the functions of the last row that was taken.
     results: Results,
 }
 
@@ -81,7 +81,7 @@ impl Element {
         Element { number, contexts, parts }
     }
 
-    /// Takes those frames of a batch through the element that have got to it.
+    /// Sends the frames of a batch that have reached the element through it.
     pub fn run(&mut self, frames: &mut [Frame], known: &mut [Known], events: &mut Events) {
         match &mut self.contexts {
             Contexts::None => self.parts.stateless(self.number, frames, known, events),
@@ -94,7 +94,7 @@ impl Element {
         }
     }
 
-    /// Ends contexts whose time is over, over so many places of the table, or all.
+    /// Expires contexts in `places` places of the table, or in all.
     pub fn walk(&mut self, time: u64, places: usize, events: &mut Events) {
         match &mut self.contexts {
             Contexts::None => (),
@@ -104,7 +104,7 @@ impl Element {
     }
 }
 
-/// What is known of a frame before its context is there.
+/// Facts about a frame that do not depend on its context.
 #[derive(Clone, Copy)]
 struct Seen<const K: usize> {
     key: Words<K>,
@@ -112,12 +112,12 @@ struct Seen<const K: usize> {
     bits: Bits,
 }
 
-/// Sends a frame where its row says, and changes it.
+/// Applies a row's edits and verdict to a frame.
 #[inline]
 fn leave(row: &Code, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
     let verdict = match row.decide(frame, known, after) {
         Decision::Next(element) => {
-            // A chain has no more elements than that.
+            // A chain has at most 15 elements.
             known.next = element as u8;
             None
         }
@@ -162,7 +162,8 @@ impl Parts {
         }
     }
 
-    /// First what knows no context, for the whole batch, which gives memory time to bring those; then the rest, frame by frame in their order.
+    /// The part without contexts comes first, for the whole batch, which gives memory time to fetch the contexts. The
+    /// rest follows frame by frame, in their order.
     fn stateful<const K: usize>(
         &mut self,
         number: usize,
@@ -220,7 +221,7 @@ impl Parts {
         bits.parts |= u32::from(place.is_none()) << NEW | u32::from(full) << FULL;
         let mut fresh;
         let context = match place {
-            // It is changed where it lies.
+            // The context is changed in place.
             Some(at) => table.state(at),
             None => {
                 fresh = State::new(self.initial);
@@ -248,7 +249,7 @@ impl Parts {
         }
     }
 
-    /// Adds a context to the table, if there is room or another one gives way.
+    /// Adds a context to the table, if there is room or another context is evicted.
     fn add<const K: usize>(
         &mut self,
         number: usize,
@@ -277,7 +278,7 @@ impl Parts {
         }
     }
 
-    /// The row that a frame takes. It is counted, its functions are calculated, and registers set.
+    /// Finds the row that a frame takes, counts it, computes its functions and sets registers.
     #[inline]
     fn take(
         &mut self,
@@ -307,7 +308,8 @@ impl Parts {
         places: usize,
         events: &mut Events,
     ) {
-        // Twice round is all: a removal can bring a context from the table's beginning to the end that was walked before it.
+        // Two rounds visit every context: a removal can move a context from the table's start to its end, which the
+        // walk has passed.
         let mut places = places.min(2 * table.places());
         while let Some(at) = table.walk(&mut places, time) {
             let Some((key, before)) = table.get(at) else { continue };
@@ -321,7 +323,7 @@ impl Parts {
 }
 
 impl Code {
-    /// What the row says of state and timeouts.
+    /// Applies the row's state and timeouts.
     #[inline]
     fn keep(&self, context: &mut State, time: u64) {
         if let After::Set(stay) = self.after {

@@ -1,39 +1,39 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the host is told.
+//! Events for the host.
 
 use std::collections::VecDeque;
 
 use penstock_flow_compiler::limits::REGISTERS;
 
-/// Something that happened to a context, or because of one.
+/// An event of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// What happened.
+    /// Its kind.
     pub kind: EventKind,
     /// Number of the element.
     pub element: usize,
-    /// When, in µs.
+    /// Time in µs.
     pub time: u64,
-    /// The flow: the fields of its key; none for an element without one.
+    /// Key of the flow; empty for an element without a key.
     pub key: Vec<u128>,
-    /// Its state: before it expired or gave way, after the row of any other event.
+    /// Its state: before it expired or was evicted, otherwise after the row.
     pub state: u8,
-    /// Its registers, likewise.
+    /// Its registers, at the same time.
     pub registers: [u32; REGISTERS],
 }
 
-/// What happened. Several of one frame come in this order.
+/// Kinds of events. Events of one frame come in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
-    /// A context's time was over.
+    /// A context expired.
     Expired,
-    /// A context gave way to a new one.
+    /// A context was evicted in favour of a new one.
     Evicted,
-    /// A flow has got a context.
+    /// A flow got a context.
     New,
     /// A context took the last place.
     Full,
-    /// A row said `notify`.
+    /// A row has the action `notify`.
     Notified,
 }
 
@@ -54,7 +54,7 @@ impl EventKind {
     }
 }
 
-/// An event whose key is still packed: short keys stand in the first two words.
+/// An event whose key is still packed. Short keys take the first two words.
 #[derive(Debug, Clone, Copy)]
 pub struct Raw {
     pub kind: EventKind,
@@ -70,7 +70,7 @@ pub struct Raw {
 pub struct Events {
     waiting: VecDeque<Raw>,
     room: usize,
-    /// Of each element the kinds that are kept, a bit each.
+    /// For each element the kinds that are kept, a bit each.
     told: Vec<u32>,
     /// Events that found the queue full.
     pub lost: u64,
@@ -81,7 +81,7 @@ impl Events {
         Events { waiting: VecDeque::with_capacity(room), room, told: vec![u32::MAX; elements], lost: 0 }
     }
 
-    /// Of an element only these are kept from now on.
+    /// Keeps only events of these kinds of an element from now on.
     pub fn tell(&mut self, element: usize, kinds: &[EventKind]) {
         self.told[element] = kinds.iter().fold(0, |bits: u32, kind| bits | 1 << *kind as u32);
     }

@@ -1,16 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A frame on its way through the chain, and what programs read of it.
+//! A frame on its way through the chain, and the values that programs read.
 
 use penstock_headers::{Chunk, EditError, Field, Headers};
 
-/// How a frame came.
+/// Metadata of a frame's arrival.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// Ethernet port, as a design counts them.
     pub port: u8,
     /// Flow hash with which it entered the card.
     pub hash: u32,
-    /// In µs. Programs see it modulo 2^32.
+    /// Time in µs. Programs see it modulo 2^32.
     pub time: u64,
 }
 
@@ -31,43 +31,43 @@ pub enum Verdict {
 /// A frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// Without FCS. Edits change them.
+    /// Its bytes without FCS. Edits change them.
     pub bytes: Vec<u8>,
-    /// How it came.
+    /// Its arrival.
     pub arrival: Arrival,
-    /// Where it goes; what stands there before it has been through the chain means nothing.
+    /// Its verdict, which has no meaning before the frame has passed the chain.
     pub verdict: Verdict,
 }
 
 impl Frame {
-    /// Fetches what the parser will look at first.
+    /// Prefetches the bytes that the parser reads first.
     #[inline]
     pub(crate) fn fetch(&self) {
         fetch(self.bytes.as_ptr());
-        // Bytes of small frames lie where they happen to: mostly in two lines of the cache.
+        // Small frames are not aligned; most lie on two cache lines.
         fetch(self.bytes.as_ptr().wrapping_add(63));
     }
 }
 
-/// Has a line of memory fetched that will be wanted soon.
+/// Prefetches a cache line.
 #[inline]
 pub fn fetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, which loads nothing that the program sees, and is ignored where there is no memory.
+        // SAFETY: a prefetch is a hint. It has no visible effect, and the processor ignores it for invalid addresses.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = place;
 }
 
-/// What the chain knows of a frame beside the frame itself.
+/// A frame's state in the chain.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known {
     pub headers: Headers,
     pub meta: [u32; 2],
-    /// Number of the element that it gets to, or [`LEFT`].
+    /// Number of the next element, or [`LEFT`].
     pub next: u8,
 }
 
@@ -75,7 +75,7 @@ pub struct Known {
 pub const LEFT: u8 = u8::MAX;
 
 impl Known {
-    /// Of a frame that enters the chain.
+    /// Initializes the state of a frame that enters the chain.
     #[inline]
     pub fn enter(&mut self, frame: &Frame) {
         self.headers.find(&frame.bytes);
@@ -83,7 +83,7 @@ impl Known {
         self.next = 0;
     }
 
-    /// A field of a frame that has it.
+    /// The value of a field that the frame has.
     pub fn get(&self, frame: &Frame, field: Field) -> u128 {
         match Word::beside(field) {
             Some(word) => word.read(frame, self).into(),
@@ -101,7 +101,7 @@ impl Known {
     }
 }
 
-/// Up to 64 bits of what a frame brings: where they stand was found when the program was loaded.
+/// Up to 64 bits of a frame or its metadata. Their place is computed when the program is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
     Chunk(Chunk),
@@ -115,7 +115,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// Those of a field, the uppermost first: fields of 128 bits have two.
+    /// The words of a field, uppermost first. Fields of 128 bits have two.
     pub fn of(field: Field) -> Vec<Word> {
         match Word::beside(field) {
             Some(word) => vec![word],
@@ -123,7 +123,7 @@ impl Word {
         }
     }
 
-    /// That of a field that does not stand in the frame.
+    /// The word of a field that is not in the frame.
     fn beside(field: Field) -> Option<Word> {
         Some(match field {
             Field::Port => Word::Port,
@@ -137,13 +137,13 @@ impl Word {
         })
     }
 
-    /// Both as one, if they stand in the frame and the other one begins where this one ends.
+    /// Both words as one, if they are in the frame and the other one begins where this one ends.
     pub fn join(self, next: Word) -> Option<Word> {
         let (Word::Chunk(chunk), Word::Chunk(next)) = (self, next) else { return None };
         chunk.join(next).map(Word::Chunk)
     }
 
-    /// Its value in a frame that has it; in others any.
+    /// Its value in a frame that has it; undefined in other frames.
     #[inline]
     pub fn read(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
@@ -152,7 +152,7 @@ impl Word {
         }
     }
 
-    /// Apart, so that the usual case is short.
+    /// A function of its own, so that the usual case is short.
     fn read_any(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),

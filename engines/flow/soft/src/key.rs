@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Keys of flows.
 //!
-//! A key is the number that its fields make, the last of them lowest, in words of which the first is the lowest. Bits between fields are 0.
+//! A key is the number made of its fields, with the last field lowest, as words, lowest first. Bits between fields are
+//! 0.
 
 use penstock_flow_compiler::program::Key;
 use penstock_headers::Field;
@@ -9,7 +10,7 @@ use penstock_headers::Field;
 use crate::frame::{Frame, Known, Word};
 use crate::table::Words;
 
-/// What to read of a frame, and how it becomes a key.
+/// The words to read of a frame, and their places in the key.
 #[derive(Debug, Clone)]
 pub struct Packing {
     pub key: Key,
@@ -17,20 +18,21 @@ pub struct Packing {
     places: Box<[u32]>,
     /// The parts that a frame must have.
     parts: u32,
-    /// What is read of a frame whose source comes first, and of one whose destination does: the same without pairs.
+    /// Words for a frame whose source comes first, and for a frame whose destination does; they are equal without
+    /// pairs.
     steps: [Box<[Step]>; 2],
-    /// Words of sources and destinations, the uppermost first.
+    /// Words of sources and destinations, uppermost first.
     sides: Box<[(Word, Word)]>,
 }
 
-/// A word of the frame, and where in the key it comes: moved down, then up, into a word of that.
+/// A word of the frame, and its place in the key: shifted right, then left, into a word of the key.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     from: Word,
     word: u8,
     down: u8,
     up: u8,
-    /// So many bits at its lower end change places with as many above them.
+    /// Number of its lowest bits that are swapped with as many bits above them.
     half: u8,
     ones: u64,
 }
@@ -51,7 +53,7 @@ impl Packing {
         let pieces = pieces(key, &places);
         Packing {
             parts: key.fields.iter().filter_map(|field| field.part()).fold(0, |parts, part| parts | 1 << part as u32),
-            // Both orders have as many steps, so that which it is can be chosen without a jump.
+            // Both orders have the same number of steps, so that the code selects one without a branch.
             steps: [false, true].map(|turned| steps(&pieces, turned)),
             sides: sides.collect(),
             key: key.clone(),
@@ -59,7 +61,7 @@ impl Packing {
         }
     }
 
-    /// The key of a frame; none when it lacks a field.
+    /// The key of a frame; None if it lacks a field.
     #[inline]
     pub fn of_frame<const K: usize>(&self, frame: &Frame, known: &Known) -> Option<Words<K>> {
         if known.headers.parts() & self.parts != self.parts {
@@ -84,7 +86,7 @@ impl Packing {
         false
     }
 
-    /// Puts the sides of values into the order in which both directions have them.
+    /// Swaps the sides of values if needed, so that both directions have the same order.
     pub fn order(&self, values: &mut [u128]) {
         let first = self.key.pairs.iter().find(|(source, destination)| values[*source] != values[*destination]);
         if first.is_some_and(|(source, destination)| values[*source] > values[*destination]) {
@@ -115,8 +117,8 @@ impl Packing {
     }
 }
 
-/// The lowest bit of each field in a key of so many words, from the last field on. They leave bits free so that no word of a field lies across two words of
-/// the key, or, where there is no room for that, none.
+/// The lowest bit of each field in a key of this number of words, from the last field on. Gaps keep each word of a
+/// field within a word of the key. If there is no room for gaps, the fields are adjacent.
 fn places(fields: &[Field], words: u32) -> Box<[u32]> {
     let place = |apart: bool| {
         let mut end = 0u32;
@@ -135,27 +137,27 @@ fn places(fields: &[Field], words: u32) -> Box<[u32]> {
     place(true).or_else(|| place(false)).unwrap_or_default()
 }
 
-/// The number moved down by so many bits, or up.
+/// The number shifted right by a number of bits, or left by a negative one.
 fn shifted(value: u128, down: i64) -> u128 {
     let by = down.unsigned_abs() as u32;
     if down < 0 { value.checked_shl(by) } else { value.checked_shr(by) }.unwrap_or(0)
 }
 
-/// Bits of a key that are read as one.
+/// Bits of a key that are read together.
 #[derive(Clone, Copy)]
 struct Piece {
     from: Word,
-    /// What is read instead when sides have changed places.
+    /// The word to read if the sides are swapped.
     opposite: Word,
-    /// Of both sides in one the bits of each, which change places then.
+    /// If the word has both sides, the bits of each, which are swapped then.
     half: u32,
-    /// Where it comes in the key.
+    /// Its place in the key.
     at: u32,
     bits: u32,
 }
 
 impl Piece {
-    /// Both as one, when they follow each other in the frame, too, and no side or both sides are in them.
+    /// Both as one, if they also follow each other in the frame and have either no side or both sides.
     fn join(&self, next: &Piece) -> Option<Piece> {
         let is_alone = |piece: &Piece| piece.from == piece.opposite;
         let half = match next.half + self.half {
@@ -168,7 +170,7 @@ impl Piece {
     }
 }
 
-/// What a key is read in.
+/// The pieces in which a key is read.
 fn pieces(key: &Key, places: &[u32]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     for (field, place) in places.iter().enumerate() {
@@ -191,13 +193,13 @@ fn pieces(key: &Key, places: &[u32]) -> Vec<Piece> {
     pieces
 }
 
-/// How they are read, in one order or the other: what lies across two words of the key twice.
+/// The steps that read them, in one order or the other. A piece that crosses two words of the key is read twice.
 fn steps(pieces: &[Piece], turned: bool) -> Box<[Step]> {
     let mut steps = Vec::new();
     for Piece { from, opposite, half, at, bits } in pieces.iter().copied() {
         let (word, up) = ((at / 64) as u8, (at % 64) as u8);
         let (from, half) = if turned { (opposite, half as u8) } else { (from, 0) };
-        // What does not fit into this word is shifted out of it.
+        // Bits that do not fit into this word are shifted out of it.
         let first = Step { from, word, down: 0, up, half, ones: u64::MAX >> (64 - bits) };
         steps.push(first);
         if u32::from(up) + bits > 64 {
@@ -212,7 +214,7 @@ fn steps(pieces: &[Piece], turned: bool) -> Box<[Step]> {
 mod tests {
     use super::*;
 
-    /// A frame with two tags, IPv4 or IPv6, UDP and payload, all other bytes by chance.
+    /// A frame with two tags, IPv4 or IPv6, UDP and payload; all other bytes are random.
     fn frame(version: u8, random: &mut impl FnMut() -> u8) -> Frame {
         let mut bytes: Vec<u8> = (0..120).map(|_| random()).collect();
         bytes[12..14].copy_from_slice(&[0x88, 0xA8]);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Runs programs of the flow engine as native code: the soft side of engines/flow/element.md.
 //!
-//! It runs programs as they are checked, without what the compiler makes of them for hardware, so that the two can be held against each other.
+//! It runs the checked programs and not the images for hardware, so that tests can compare the two.
 //!
 //! ```
 //! use penstock_flow::{Arrival, Chain, Options, Verdict};

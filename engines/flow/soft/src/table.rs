@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Contexts by key: open addressing, one cache line for a context whose key has up to 16 bytes, two for others.
+//! Contexts by key: open addressing, with one cache line for a context whose key has up to 16 bytes and two for others.
 
 use std::mem::MaybeUninit;
 
@@ -12,41 +12,41 @@ use crate::frame::fetch;
 pub const NEVER: u64 = u64::MAX;
 /// Instead of a state: the context is removed.
 pub const GONE: u16 = u16::MAX;
-/// How many contexts are looked at when one has to give way.
+/// Contexts that are compared if one must be evicted.
 const CANDIDATES: usize = 4;
 
-/// A key as words. What is behind its last byte is 0.
+/// A key as words. Bytes after its last one are 0.
 pub type Words<const K: usize> = [u64; K];
 
-/// What is kept of a flow.
+/// The state of a flow.
 #[derive(Debug, Clone, Copy)]
 pub struct State {
     pub registers: [u32; REGISTERS],
-    /// When its time is over, in µs.
+    /// Its hard deadline, in µs.
     pub hard: u64,
-    /// When it has been idle for too long.
+    /// Its idle deadline, in µs.
     pub idle: u64,
-    /// How long that is, in µs; 0: it may be idle for ever.
+    /// The idle time that it allows, in µs; 0: no limit.
     pub period: u32,
-    /// Where `hard` leads: a state, or [`GONE`].
+    /// The state after `hard`, or [`GONE`].
     pub hard_then: u16,
     pub idle_then: u16,
     pub state: u8,
-    /// Of a place in the table: a context is there. It stands here because there is room.
+    /// The place in the table has a context. The flag is here because the struct has room for it.
     pub used: bool,
 }
 
-/// What the time has done to a context.
+/// The effect of time on a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
     No,
-    /// It has gone to another state.
+    /// The context changed to another state.
     Moved,
     Gone,
 }
 
 impl State {
-    /// In the first state, without timeouts.
+    /// The first state, without timeouts.
     pub fn new(registers: [u32; REGISTERS]) -> State {
         State { registers, hard: NEVER, idle: NEVER, period: 0, hard_then: GONE, idle_then: GONE, state: 0, used: true }
     }
@@ -57,7 +57,7 @@ impl State {
         time >= self.hard.min(self.idle)
     }
 
-    /// Does what the deadlines say. The earlier counts; of equal ones the hard one.
+    /// Applies the deadlines. The earlier one counts; if they are equal, the hard one.
     pub fn expire(&mut self, time: u64) -> Due {
         if !self.is_over(time) {
             return Due::No;
@@ -87,20 +87,21 @@ pub struct Table<const K: usize> {
     secrets: [u64; 2],
     capacity: usize,
     count: usize,
-    /// Where the walker comes next.
+    /// The next place of the walk.
     walk: usize,
 }
 
-/// Asks the kernel for large pages: contexts lie all over a table, and to find small pages takes longer than to fetch a context.
+/// Asks the kernel for large pages: contexts are spread over a table, and a page walk for small pages takes longer than
+/// fetching a context.
 fn ask_for_large_pages<T>(room: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     {
-        /// The smallest pages that there are.
+        /// The size of the smallest pages.
         const PAGE: usize = 4096;
         let first = room.as_mut_ptr().cast::<u8>();
         let skipped = first.align_offset(PAGE);
         if let Some(bytes) = size_of_val(room).checked_sub(skipped) {
-            // SAFETY: advice about pages that lie in `room` as a whole; it changes nothing in them. Whether it is taken makes no difference but to time.
+            // SAFETY: the advice is about whole pages of `room` and does not change them. It affects only speed.
             unsafe { libc::madvise(first.add(skipped).cast(), bytes / PAGE * PAGE, libc::MADV_HUGEPAGE) };
         }
     }
@@ -108,7 +109,8 @@ fn ask_for_large_pages<T>(room: &mut [MaybeUninit<T>]) {
     let _ = room;
 }
 
-/// Two numbers of which each says nothing of the other (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// Two independent numbers (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014).
 fn secrets(seed: u64) -> [u64; 2] {
     [1, 2].map(|step| {
         let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15u64.wrapping_mul(step));
@@ -121,7 +123,7 @@ fn secrets(seed: u64) -> [u64; 2] {
 impl<const K: usize> Table<K> {
     pub fn new(capacity: usize, seed: u64) -> Table<K> {
         let empty = Entry { key: [0; K], state: State { used: false, ..State::new([0; REGISTERS]) } };
-        // At most two thirds full, so that a search ends soon.
+        // At most two thirds full, so that searches are short.
         let places = (capacity + capacity / 2 + 2).next_power_of_two();
         let mut entries = Vec::with_capacity(places);
         ask_for_large_pages(entries.spare_capacity_mut());
@@ -141,8 +143,8 @@ impl<const K: usize> Table<K> {
         self.entries.len()
     }
 
-    /// Where a search for the key begins: products of 128 bits, folded (as wyhash does). Each factor has a secret: a word that makes one 0, whatever the
-    /// other is, would give all keys that have it one place.
+    /// The place where a search for the key begins: products of 128 bits, folded (as in wyhash). Each factor has a
+    /// secret. Otherwise a word that makes one factor 0 would give all keys with this word the same place.
     #[inline]
     pub fn home(&self, key: &Words<K>) -> usize {
         let fold = |a: u64, b: u64| {
@@ -162,8 +164,8 @@ impl<const K: usize> Table<K> {
         (place + 1) & (self.entries.len() - 1)
     }
 
-    /// Fetches what a search that begins there will look at: the second line is the rest of a long entry, or the next short one, to which many
-    /// searches go on.
+    /// Prefetches the lines that a search from this place reads. The second line is the rest of a long entry, or the
+    /// next short entry, which many searches reach.
     #[inline]
     pub fn fetch(&self, home: usize) {
         let entry = std::ptr::from_ref(&self.entries[home]).cast::<u8>();
@@ -192,12 +194,12 @@ impl<const K: usize> Table<K> {
         &mut self.entries[place].state
     }
 
-    /// The context in a place, if there is one.
+    /// The context in a place, if it has one.
     pub fn get(&self, place: usize) -> Option<(&Words<K>, &State)> {
         self.entries.get(place).filter(|entry| entry.state.used).map(|entry| (&entry.key, &entry.state))
     }
 
-    /// Adds a context, for whose key there is none, and says where; none: the table is full.
+    /// Adds a context for a key without one and gives its place; None: the table is full.
     pub fn insert(&mut self, key: Words<K>, home: usize, state: State) -> Option<usize> {
         if self.count == self.capacity {
             return None;
@@ -211,13 +213,13 @@ impl<const K: usize> Table<K> {
         Some(place)
     }
 
-    /// Removes the context in a place; those behind it that were pushed there by it move up.
+    /// Removes the context in a place. Later contexts that a collision pushed back move up.
     pub fn remove(&mut self, mut place: usize) {
         let mask = self.entries.len() - 1;
         let mut next = self.after(place);
         while self.entries[next].state.used {
             let home = self.home(&self.entries[next].key);
-            // It may not stand before its home.
+            // It may not move before its home.
             if next.wrapping_sub(home) & mask >= next.wrapping_sub(place) & mask {
                 self.entries[place] = self.entries[next];
                 place = next;
@@ -228,8 +230,8 @@ impl<const K: usize> Table<K> {
         self.count -= 1;
     }
 
-    /// Which context gives way to a new one: of the four that come first from its home on, that with the lowest or highest first register, the first
-    /// of several. None if the table is empty.
+    /// The context that is evicted for a new one: among the first four from the new one's home on, the one with the
+    /// lowest or highest first register; the first if several are equal. None if the table is empty.
     pub fn candidate(&self, home: usize, evict: Evict) -> Option<usize> {
         let places = (0..self.entries.len()).map(|step| (home + step) & (self.entries.len() - 1));
         let used = places.filter(|place| self.entries[*place].state.used).take(CANDIDATES);
@@ -240,7 +242,8 @@ impl<const K: usize> Table<K> {
         used.min_by_key(value)
     }
 
-    /// Goes on to the next place at which a context's time is over, over so many places at most; what is left of them, and the place.
+    /// Walks to the next place with an expired context, over a number of places at most; gives the number that is left,
+    /// and the place.
     pub fn walk(&mut self, places: &mut usize, time: u64) -> Option<usize> {
         while *places > 0 {
             let place = self.walk;
@@ -254,7 +257,7 @@ impl<const K: usize> Table<K> {
         None
     }
 
-    /// Removes all.
+    /// Removes all contexts.
     pub fn clear(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.state.used = false);
         self.count = 0;
@@ -274,7 +277,7 @@ mod tests {
         };
         let (known, other) = (Table::<2>::new(10_000, 1), Table::<2>::new(10_000, 2));
         for secret in [0, 1] {
-            // Keys that all have one home where they were made for.
+            // Keys that all have one home under the seed for which they were made.
             let key = |at: u64| {
                 let mut key = [at; 2];
                 key[secret] = known.secrets[secret];

@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Many frames at once: the same as one after the other, over ends of batches and from element to element.
+//! Many frames at once give the same results as one after the other, across batches and from element to element.
 #![allow(clippy::unwrap_used)]
 
 use penstock_flow::{Arrival, Chain, Frame, Options, Verdict};
 
-/// Lets three frames of a flow through with a tag, and sends each of all of them to the port of its number.
+/// Lets three frames of a flow through with a tag, and sends each frame to the port of its number.
 const PROGRAM: &str = "
     element few {
         key eth.src
@@ -21,7 +21,7 @@ fn frame(flow: usize) -> Frame {
     let mut bytes = vec![2; 60];
     bytes[11] = flow as u8;
     bytes[12..14].copy_from_slice(&[0x88, 0xB5]);
-    // What stands there before means nothing.
+    // The verdict before the run has no meaning.
     Frame { bytes, arrival: Arrival::default(), verdict: Verdict::Host }
 }
 
@@ -31,7 +31,7 @@ fn order_and_verdicts() {
     let mut chain = Chain::new(&program, &Options::default());
     let flows: Vec<usize> = (0..200).map(|at| at * at % 41).collect();
     let mut frames: Vec<Frame> = flows.iter().map(|flow| frame(*flow)).collect();
-    // Too short for an address: no element does anything with it.
+    // The frame is too short for an address, so no element changes it.
     frames.insert(70, Frame { bytes: vec![2; 10], verdict: Verdict::Drop, ..Frame::default() });
     chain.run_all(&mut frames);
     assert_eq!(frames.remove(70).verdict, Verdict::Pass);
