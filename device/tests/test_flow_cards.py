@@ -15,7 +15,7 @@ import pytest
 from efsm import Machine
 from flow_card import TARGETS, Arrival, Left, TimedCard, exit_of
 from flow_soft import PROGRAMS
-from penstock import Device
+from penstock import Device, flow_counters
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet
@@ -86,7 +86,7 @@ def test_program(name: str, target: str, count: int | None, tmp_path: Path) -> N
         wanted.append(None if exit_ is None else (exit_, bytes(expected)))
     with TimedCard(design, target) as card:
         left = card.play(arrivals_of(steps))
-        inline = card.card.counters().inline
+        inline = flow_counters(card.card.counters())
     check(left, wanted, steps)
     assert inline is not None and (inline.frames, inline.blocked, inline.refused) == (len(steps), seen[DROP], 0)
 
@@ -204,7 +204,7 @@ def test_both_ports_at_once(target: str, tmp_path: Path) -> None:
             out += past[OUTSIDE]
             answers = [answer(rng, data) for data in rng.sample(out, 40)]
         assert seen["drop"] > 10 and seen["pass"] == 8
-        inline = card.counters().inline
+        inline = flow_counters(card.counters())
         assert inline is not None and (inline.frames, inline.blocked) == (seen.total(), seen["drop"])
         for element, contexts, counted in zip(inline.elements, machine.contexts, machine.counters, strict=True):
             assert element.contexts == len(contexts) > 30

@@ -69,7 +69,7 @@ def connects(net: Net, place: str, address: str, *ports: int, seconds: float = 1
 
 
 def flow(up: Up, *words: str) -> list[dict]:
-    return json.loads(up.ctl("--json", "flow", *words))["flow"]
+    return json.loads(up.ctl("--json", "flow", *words))
 
 
 def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
@@ -176,17 +176,17 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
     assert context["state"] == "OPEN" and 50_000_000 < context["for"]["us"] < 60_000_000
     # Rows change while the door stands open: now another port is behind it.
     (tmp_path / "other.efsm").write_text(files["knock.efsm"].replace("tcp.dport == 22 ", "tcp.dport == 23 "))
-    up.ctl("flow", "rows", tmp_path / "other.efsm")
+    up.ctl("prog", "swap", tmp_path / "other.efsm")
     assert not is_open() and flow(up, "get", "knock", "10.0.0.1")[0]["state"] == "OPEN"
-    up.ctl("flow", "rows", tmp_path / "knock.efsm")
+    up.ctl("prog", "swap", tmp_path / "knock.efsm")
     assert is_open()
     (tmp_path / "other.efsm").write_text(
         files["knock.efsm"].replace("states CLOSED", "states SHUT").replace("in CLOSED", "in SHUT")
     )
-    assert "element knock has other states" in up.refusal("flow", "rows", tmp_path / "other.efsm")
+    assert "element knock has other states" in up.refusal("prog", "swap", tmp_path / "other.efsm")
     (tmp_path / "other.efsm").write_text("element knock { tcp.dprt == 1 => drop }")
-    assert "other.efsm:1:17: " in up.refusal("flow", "rows", tmp_path / "other.efsm")
-    assert "there is no inline block `two`" in up.refusal("flow", "rows", f"two={tmp_path / 'knock.efsm'}")
+    assert "other.efsm:1:17: " in up.refusal("prog", "swap", tmp_path / "other.efsm")
+    assert "there is no inline block `two`" in up.refusal("prog", "swap", f"two={tmp_path / 'knock.efsm'}")
     for command in (("reload",), ("prog", "load"), ("prog", "swap")):
         assert "knock.efsm is given to an inline block by `ctl flow rows`" in up.refusal(
             *command, tmp_path / "knock.efsm"
@@ -212,5 +212,5 @@ def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
 
 def test_a_card_without_a_chain(net: Net, tmp_path: Path) -> None:
     up = Up(net, tmp_path, ROOT / "designs/one-unit.toml")
-    assert "no inline chain" in up.refusal("flow", "list") and "no inline chain" in up.refusal("flow", "rows", "x.efsm")
+    assert "no inline chain" in up.refusal("flow", "list") and "no inline chain" in up.refusal("prog", "swap", "x.efsm")
     up.stop()

@@ -26,7 +26,7 @@ from efsm import Machine
 from flow_card import TARGETS, Arrival, Left, TimedCard, exit_of
 from flow_random import WORDS, Traffic, Writer, without_refused
 from flow_words import words
-from penstock import PenstockError
+from penstock import PenstockError, flow_counters
 from scapy.layers.inet import IP, TCP
 from scapy.layers.inet6 import IPv6
 from scapy.packet import Packet, Raw
@@ -223,7 +223,7 @@ class CardSide:
         return self.card.flow[name].registers
 
     def counters(self) -> Record:
-        inline = self.card.card.counters().inline
+        inline = flow_counters(self.card.card.counters())
         assert inline is not None
         counters = {name: getattr(inline, name) for name in ("frames", "blocked", "refused", "events_lost")}
         for one in inline.elements:

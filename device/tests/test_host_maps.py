@@ -78,11 +78,11 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
     for name, content in files.items():
         path = tmp_path / f"{name.strip('.')}.json"
         path.write_text(json.dumps(content))
-        options += ["--map", f"{name}={path}"]
+        options += ["--table", f"{name}={path}"]
     dump = tmp_path / "dump"
     capture = write_capture(tmp_path / "in.pcap", frames)
     design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
-    run = run_design(design, [capture], tmp_path / "out", target, *options, "--dump-maps", dump)
+    run = run_design(design, [capture], tmp_path / "out", target, *options, "--dump", f"map={dump}")
     assert run.status == 0, run.stderr
 
     expected = []
@@ -128,9 +128,9 @@ def test_maps_are_filled_before_and_written_behind(target: str, make_design: Des
     assert by_key(dump, "globals.rodata") == {"0": {"mark": CONSTANT}}
     # What is written is what is taken.
     again = tmp_path / "again"
-    options = [word for name in ("flows", "routes", "counts") for word in ("--map", f"{name}={dump / name}.json")]
+    options = [word for name in ("flows", "routes", "counts") for word in ("--table", f"{name}={dump / name}.json")]
     none = write_capture(tmp_path / "none.pcap", [bytes(13)])
-    assert run_design(design, [none], tmp_path / "out", target, *options, "--dump-maps", again).status == 0
+    assert run_design(design, [none], tmp_path / "out", target, *options, "--dump", f"map={again}").status == 0
     for name in ("flows", "routes", "counts"):
         assert by_key(again, name) == by_key(dump, name)
 
@@ -144,7 +144,7 @@ def test_a_dump_shows_what_is_there_now(tmp_path: Path, make_design: DesignMaker
     shown = []
     for program in (PROGRAM, ROOT / "engines/xdp/programs/redirect_map.c"):
         design = make_design(program, units=1, engine="xdp")
-        assert run_design(design, [none], tmp_path / "out", "soft", "--dump-maps", folder).status == 0
+        assert run_design(design, [none], tmp_path / "out", "soft", "--dump", f"map={folder}").status == 0
         shown.append({path.name for path in folder.iterdir()} - {"maps.txt", "mine.json"})
         # A list that somebody has changed leads out of the folder no more than another.
         (tmp_path / "out.json").touch()
@@ -190,14 +190,14 @@ def test_what_is_wrong_with_entries(
     path.write_text(content)
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
     design = make_design(PROGRAM, units=1, engine="xdp")
-    run = run_design(design, [capture], tmp_path / "out", "soft", "--map", f"{words}={path}")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--table", f"{words}={path}")
     assert run.status == 1 and run.stderr.startswith("error: ") and told in run.stderr, run.stderr
 
 
 def test_a_map_needs_a_file(make_design: DesignMaker, tmp_path: Path) -> None:
     design = make_design(PROGRAM, units=1, engine="xdp")
     for words, told in (("flows", "is no map: write MAP=FILE"), ("flows=none.json", "none.json: No such file")):
-        done = call("run", design, "--in", "x.pcap", "--out", tmp_path / "out", "--map", words)
+        done = call("run", design, "--in", "x.pcap", "--out", tmp_path / "out", "--table", words)
         assert done.returncode != 0 and (told in done.stderr or "x.pcap" in done.stderr), done.stderr
 
 
@@ -236,7 +236,7 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
     sent(2)
     up.ctl("map", "delete", "routes", "0x080000000a000000")
     assert up.ctl("map", "dump", "routes") == '{"length":24,"address":[10,0,0,0]}: 78\n'
-    entries = json.loads(up.ctl("map", "dump", "routes", "--json"))["entries"]
+    entries = json.loads(up.ctl("map", "dump", "routes", "--json"))["entries"]["entries"]
     assert entries == [{"key": {"length": 24, "address": [10, 0, 0, 0]}, "value": 78}]
     up.ctl("map", "set", "limits", "1", '{"rate": 5, "slack": [-1, 0, 1]}', "exist")
     assert up.ctl("map", "get", "limits", "1") == '1: {"rate|parts":"0x05000000","slack":[-1,0,1]}\n'
@@ -420,7 +420,7 @@ def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignM
     head = design.read_text()
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 3)
     design.write_text(head + "[units.xdp.entries]\nlarge = 4194305\n")
-    run = run_design(design, [capture], tmp_path / "out", "soft", "--dump-maps", tmp_path / "maps")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--dump", f"map={tmp_path / 'maps'}")
     assert run.status != 0 and "large has 4194305 values, and --dump-maps writes 4194304" in run.stderr
     assert run_design(design, [capture], tmp_path / "out", "soft").status == 0
 

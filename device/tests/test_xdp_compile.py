@@ -114,7 +114,7 @@ def test_a_map_gets_a_size(make_design: DesignMaker, tmp_path: Path) -> None:
     design = make_design(source, units=1, engine="xdp")
     design.write_text(design.read_text() + "[units.xdp.entries]\nseen = 3\n")
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 4)
-    run = run_design(design, [capture], tmp_path / "out", "soft", "--dump-maps", tmp_path / "after")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--dump", f"map={tmp_path / 'after'}")
     assert run.status == 0, run.stderr
     entries = json.loads((tmp_path / "after/seen.json").read_text())
     assert len(entries) == 3 and sum(entry["value"] for entry in entries) == 4

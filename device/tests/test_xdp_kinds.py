@@ -22,11 +22,11 @@ def both(design: Path, frames: list[bytes], maps: dict[str, Any], folder: Path) 
     for name, content in maps.items():
         path = folder / f"{name}.json"
         path.write_text(json.dumps(content))
-        options += ["--map", f"{name}={path}"]
+        options += ["--table", f"{name}={path}"]
     runs = {}
     for target in TARGETS:
         dump = folder / f"maps-{target}"
-        run = run_design(design, [capture], folder / target, target, *options, "--dump-maps", dump)
+        run = run_design(design, [capture], folder / target, target, *options, "--dump", f"map={dump}")
         assert run.status == 0, run.stderr
         runs[target] = (run, dump)
     assert_twins(runs["soft"][0], runs["rtl"][0])

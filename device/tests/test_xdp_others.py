@@ -79,12 +79,12 @@ def test_object(path: Path, make_design: DesignMaker, tmp_path: Path) -> None:
             key, value = ASKED[asked]
             content: Any = [[key, value]]
             (tmp_path / f"{asked}.json").write_text(json.dumps(content))
-            options += ["--map", f"{asked}={tmp_path / asked}.json"]
+            options += ["--table", f"{asked}={tmp_path / asked}.json"]
     capture = write_capture(tmp_path / "in.pcap", FRAMES)
     runs, maps = {}, {}
     for target in TARGETS:
         dump = tmp_path / f"maps-{target}"
-        runs[target] = run_design(design, [capture], tmp_path / target, target, *options, "--dump-maps", dump)
+        runs[target] = run_design(design, [capture], tmp_path / target, target, *options, "--dump", f"map={dump}")
         assert runs[target].status == 0, runs[target].stderr
         maps[target] = {path.name: sorted(json.loads(path.read_text()), key=json.dumps) for path in dump.glob("*.json")}
     assert_twins(runs["soft"], runs["rtl"])

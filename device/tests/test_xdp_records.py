@@ -75,7 +75,7 @@ def test_records(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
     frames = [a_frame(rng, number) for number in range(600)]
     capture = write_capture(tmp_path / "in.pcap", frames)
     design = make_design(PROGRAM, units=UNITS, engine="xdp")
-    run = run_design(design, [capture], tmp_path / "out", target, "--dump-maps", tmp_path / "maps")
+    run = run_design(design, [capture], tmp_path / "out", target, "--dump", f"map={tmp_path / 'maps'}")
     assert run.status == 0, run.stderr
     told = [sent(frame) for frame in frames]
     assert {result for result, _, _ in told} == {-95, -22, -14, -7, 0, 2}
@@ -113,7 +113,7 @@ def test_units_share_a_ring(target: str, make_design: DesignMaker, tmp_path: Pat
     frames = [bytes([1, 24, 0, 0]) + bytes(12) + rng.randbytes(64) for _ in range(500)]
     capture = write_capture(tmp_path / "in.pcap", frames)
     design = make_design(PROGRAM, units=UNITS, engine="xdp", policy="round-robin")
-    run = run_design(design, [capture], tmp_path / "out", target, "--dump-maps", tmp_path / "maps")
+    run = run_design(design, [capture], tmp_path / "out", target, "--dump", f"map={tmp_path / 'maps'}")
     assert run.status == 0, run.stderr
     records, lost = taken(tmp_path / "maps", "small")
     # Each takes 8 bytes more, and one byte of the ring is always left.

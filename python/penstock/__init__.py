@@ -24,20 +24,18 @@ if TYPE_CHECKING:
         CardError,
         DesignError,
         FileError,
-        FlowError,
-        MapError,
         PenstockError,
         ProgramError,
-        RoutesError,
+        ServiceError,
         TableError,
         UnsupportedError,
     )
-    from penstock.device import Device, ProgramWarning
-    from penstock.flow import Context, Element, Event, Flow
-    from penstock.maps import Map, Maps, Records
+    from penstock.device import Device, ProgramWarning, RoutesError
+    from penstock.flow import Context, Element, ElementCounters, Event, Flow, FlowCounters, FlowError, flow_counters
+    from penstock.maps import Map, MapError, Maps, Records
     from penstock.result import (
+        BlockCounters,
         Counters,
-        ElementCounters,
         FaultError,
         Frame,
         HostMemoryCounters,
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccessError",
+    "BlockCounters",
     "BuildError",
     "CaptureError",
     "CardError",
@@ -63,6 +62,7 @@ __all__ = [
     "FaultError",
     "FileError",
     "Flow",
+    "FlowCounters",
     "FlowError",
     "Frame",
     "HostMemoryCounters",
@@ -79,10 +79,12 @@ __all__ = [
     "Registers",
     "Result",
     "RoutesError",
+    "ServiceError",
     "TableError",
     "Unit",
     "UnitCounters",
     "UnsupportedError",
+    "flow_counters",
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
@@ -35,6 +36,10 @@ T = TypeVar("T")
 HOST_MEMORY_BYTES = 1 << 30
 
 
+class RoutesError(_native.ServiceError):
+    """Routes that no card has, or a file that is none of routes."""
+
+
 class ProgramWarning(UserWarning):
     """What the compiler said about a program that it did not refuse."""
 
@@ -46,14 +51,17 @@ class Device:
     Python run; several threads may use one device, one call is carried out after the other. Ctrl-C in a long run ends the device.
     """
 
-    def __init__(self, card: _native.Card, tables: Mapping[str, TableSource]) -> None:
+    def __init__(
+        self, card: _native.Card, tables: Mapping[str, TableSource], folder: tempfile.TemporaryDirectory[str]
+    ) -> None:
         self._card = card
+        self._folder = folder
         self.name, self.target, self.ports, self._clock_mhz, groups = card.about()
         self.groups = {name: tuple(Unit(card, n) for n in range(first, end)) for name, first, end in groups}
         """The units by the name of their group; of a design with one group without a name that is empty."""
         self.units: tuple[Unit, ...] = tuple(unit for units in self.groups.values() for unit in units)
         """The units, by number."""
-        self.tables = Tables(card, tables)
+        self.tables = Tables(card, tables, folder.name)
         """What the tables of the accelerators are filled from, by name; assign to fill one anew."""
         self.maps = Maps(card)
         """The maps of XDP programs, by name: what they count and look up."""
@@ -90,9 +98,11 @@ class Device:
         Raises DesignError, ProgramError, TableError, FileError, BuildError, CardError.
         """
         tables = dict(tables or {})
-        listed = {name: native_table(table) for name, table in tables.items()}
-        card = _native.Card(__file__, design, target, by_group(program), listed, by_group(units), ports, policy)
-        device = cls(card, tables)
+        # Lists that come from no file are written into a folder that lives as long as the device.
+        folder = tempfile.TemporaryDirectory(prefix="penstock-")
+        files = {name: listed(table, folder.name) for name, table in tables.items()}
+        card = _native.Card(__file__, design, target, by_group(program), files, by_group(units), ports, policy)
+        device = cls(card, tables, folder)
         if load:
             try:
                 device.load()
@@ -115,6 +125,7 @@ class Device:
     def close(self) -> None:
         """Ends the device. What is used of it afterwards raises UnsupportedError."""
         self._card.close()
+        self._folder.cleanup()
 
     def load(self, program: Program | None = None, tables: Mapping[str, TableSource] | None = None) -> None:
         """Resets the units and loads programs and tables, given as to `open`; what is not given stays as it was.
@@ -123,19 +134,20 @@ class Device:
         of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
         """
         tables = dict(tables or {})
-        messages = self._card.load(by_group(program), {name: native_table(table) for name, table in tables.items()})
+        files = {name: listed(table, self._folder.name) for name, table in tables.items()}
+        messages = self._card.load(by_group(program), files)
         self.tables._sources.update(tables)
         self._given = 0
         if messages:
             warnings.warn(messages.rstrip(), ProgramWarning, stacklevel=2)
 
     def swap(self, program: str | PathLike[str], group: str | None = None) -> dict[str, bool]:
-        """Gives xdp units another program between two frames; frames that are on their way go on, none is lost.
+        """Gives a group of units or an inline block another program between two frames. Frames that are on their way go on; none is lost.
 
-        `group`: whose units; not needed when there is only one. Maps of the same name, types and sizes keep what they hold: gives for each of the program's
-        maps but constants whether it was kept. On rtl the others find room beside those of the program before, which is needed until then.
+        `group` is the name of the group or block; it is not needed when only one can run the program. Tables of the same name, types and sizes keep what they
+        hold: returns for each table of the program, constants aside, whether it was kept. On rtl the other tables must find room beside those of the program before.
 
-        Raises what `load` does, and UnsupportedError for units of another engine; the program before goes on then.
+        Raises what `load` does, and UnsupportedError when the engine starts anew with another program; the program before then goes on.
         """
         maps, messages = self._card.swap(group, program)
         if messages:
@@ -148,7 +160,17 @@ class Device:
         A mapping with the keys "interfaces", "routes" and "neighbours", written as in a file of routes (docs/designs.md); addresses may be
         `ipaddress` objects. Raises RoutesError; the routes then stay as they were.
         """
-        self._card.set_routes(json.dumps(routes, default=str))
+        try:
+            self._card.ask("routes", json.dumps({"do": "set", "routes": routes}, default=str))
+        except _native.ServiceError as error:
+            raise RoutesError(str(error)) from None
+
+    def call(self, service: str, ask: object) -> object:
+        """Carries out a request of a service of one of the design's engines; what it may ask and what it answers says the engine.
+
+        Raises ServiceError when the request is not understood or not possible, UnsupportedError when there is no such service.
+        """
+        return json.loads(self._card.ask(service, json.dumps(ask, default=str)))
 
     def set_ingress(self, *groups: str) -> None:
         """Gives frames of ports and host to these groups of units from now on, whatever the design says; no frame is lost.
@@ -241,16 +263,17 @@ class Tables(Mapping[str, TableSource]):
     Reading gives what was assigned last, or given to `open` or `load`; a design's own file is not among it.
     """
 
-    def __init__(self, card: _native.Card, sources: Mapping[str, TableSource]) -> None:
+    def __init__(self, card: _native.Card, sources: Mapping[str, TableSource], folder: str) -> None:
         self._card = card
         self._sources = dict(sources)
+        self._folder = folder
 
     def __getitem__(self, name: str) -> TableSource:
         return self._sources[name]
 
     def __setitem__(self, name: str, source: TableSource) -> None:
         """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was."""
-        self._card.set_table(name, native_table(source))
+        self._card.set_table(name, listed(source, self._folder))
         self._sources[name] = source
 
     def __iter__(self) -> Iterator[str]:
@@ -267,13 +290,19 @@ def by_group(value: T | Mapping[str, T] | None) -> list[tuple[str | None, T]]:
     return list(value.items()) if isinstance(value, Mapping) else [(None, value)]
 
 
-def native_table(source: TableSource) -> _native.Table:
-    """The path of a list, or the text of one, as the extension takes it."""
+def listed(source: TableSource, folder: str) -> str:
+    """The path of a list: `source` itself, or a file in the folder with its prefixes."""
     if isinstance(source, str | os.PathLike):
-        return True, os.fspath(source)
-    if isinstance(source, Mapping):
-        return False, "".join(f"{prefix} {value}\n" for prefix, value in source.items())
-    return False, "".join(f"{prefix}\n" for prefix in source)
+        return os.fspath(source)
+    lines = (
+        (f"{prefix} {value}\n" for prefix, value in source.items())
+        if isinstance(source, Mapping)
+        else (f"{prefix}\n" for prefix in source)
+    )
+    descriptor, path = tempfile.mkstemp(suffix=".list", dir=folder)
+    with os.fdopen(descriptor, "w") as file:
+        file.writelines(lines)
+    return path
 
 
 def as_frames(frames: FrameLike | Iterable[FrameLike]) -> list[bytes]:

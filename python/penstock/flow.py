@@ -10,6 +10,20 @@ from os import PathLike
 from typing import Any
 
 from penstock import _native
+from penstock.result import Counters
+
+
+class FlowError(_native.ServiceError):
+    """The card has no flow block, or the block does not take what it is given."""
+
+
+def asked(card: _native.Card, do: str, **words: Any) -> Any:
+    """What the card's service of flow blocks answers."""
+    ask: Any = {do: words} if words else do
+    try:
+        return json.loads(card.ask("flow", json.dumps(ask, default=str)))
+    except (_native.ServiceError, _native.UnsupportedError) as error:
+        raise FlowError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,69 @@ class Event:
     registers: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class ElementCounters:
+    """Counters of an element."""
+
+    name: str
+    """BLOCK.ELEMENT when there are several flow blocks."""
+    frames: int
+    """Frames that entered it."""
+    keyless: int
+    """Frames that lack a field of the key."""
+    unmatched: int
+    """Frames that match no row."""
+    unkept: int
+    """Frames whose row would have made a context when there was no room."""
+    expired: int
+    """Contexts that expired."""
+    evicted: int
+    """Contexts that gave way to others."""
+    contexts: int
+    """Contexts that there are now."""
+    rows: tuple[tuple[int, int], ...]
+    """For each row its line in the program and the frames that took it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCounters:
+    """Counters of all flow blocks of a card."""
+
+    frames: int
+    """Frames that entered the first one."""
+    blocked: int
+    """Frames that programs dropped."""
+    refused: int
+    """Frames that were sent to ports that the card does not have."""
+    events_lost: int
+    """Events that were lost, as too many waited for the host."""
+    changes: int
+    """How often rows were changed: counters of rows count since the last change."""
+    elements: tuple[ElementCounters, ...]
+
+
+def flow_counters(counters: Counters) -> FlowCounters | None:
+    """What flow blocks count, out of all counters of a card; None when it has no flow block."""
+    blocks = [] if counters.inline is None else [block for block in counters.inline.blocks if block.engine == "flow"]
+    if counters.inline is None or not blocks:
+        return None
+    elements = []
+    for block in blocks:
+        prefix = f"{block.name}." if len(blocks) > 1 else ""
+        for element in block.own["elements"]:
+            rows = tuple((row["line"], row["frames"]) for row in element["rows"])
+            name = element["name"] if element["name"].startswith(prefix) else prefix + element["name"]
+            elements.append(ElementCounters(**{**element, "name": name, "rows": rows}))
+    return FlowCounters(
+        frames=blocks[0].frames,
+        blocked=sum(block.blocked for block in blocks),
+        refused=counters.inline.refused,
+        events_lost=sum(block.own["events_lost"] for block in blocks),
+        changes=sum(block.own["changes"] for block in blocks),
+        elements=tuple(elements),
+    )
+
+
 class Flow(Mapping[str, "Element"]):
     """The elements of the inline chain, by name; those of several inline blocks are called "BLOCK.ELEMENT".
 
@@ -58,17 +135,17 @@ class Flow(Mapping[str, "Element"]):
 
     def __getitem__(self, name: str) -> Element:
         """Raises KeyError, with the names that are there."""
-        there = json.loads(self._card.flow_elements())
+        there = asked(self._card, "list")
         for about in there:
             if about["name"] == name:
                 return Element(self._card, about)
         raise KeyError(f"there is no element {name!r}; there are: {', '.join(about['name'] for about in there)}")
 
     def __iter__(self) -> Iterator[str]:
-        return (about["name"] for about in json.loads(self._card.flow_elements()))
+        return (about["name"] for about in asked(self._card, "list"))
 
     def __len__(self) -> int:
-        return len(json.loads(self._card.flow_elements()))
+        return len(asked(self._card, "list"))
 
     def __repr__(self) -> str:
         return f"<elements {', '.join(self)}>"
@@ -79,22 +156,25 @@ class Flow(Mapping[str, "Element"]):
 
         It never goes back: an earlier time changes nothing.
         """
-        return self._card.flow_time()
+        return asked(self._card, "time", us=None)
 
     @time.setter
     def time(self, micros: int) -> None:
-        self._card.flow_set_time(micros)
+        asked(self._card, "time", us=micros)
 
     def events(self) -> list[Event]:
         """The events that wait, each once, the oldest first."""
-        return [Event(**event) for event in json.loads(self._card.flow_events())]
+        return [Event(**event) for event in asked(self._card, "events")]
 
     def change(self, program: str | PathLike[str], block: str = "") -> None:
         """Goes on with the rows of another program, of several inline blocks in `block`. Contexts, registers and counters stay.
 
         Raises ProgramError, or FlowError when elements, keys, states or registers are others; then nothing has changed.
         """
-        self._card.flow_rows(block, program)
+        try:
+            self._card.swap(block or None, program)
+        except (_native.ServiceError, _native.UnsupportedError) as error:
+            raise FlowError(str(error)) from None
 
 
 class Element:
@@ -127,14 +207,14 @@ class Element:
         return context
 
     def __delitem__(self, key: Any) -> None:
-        if not self._card.flow_delete(self.name, written(key)):
+        if not asked(self._card, "delete", element=self.name, key=key):
             raise KeyError(key)
 
     def __contains__(self, key: Any) -> bool:
         return self.get(key) is not None
 
     def __iter__(self) -> Iterator[Context]:
-        return map(context_of, json.loads(self._card.flow_contexts(self.name)))
+        return map(context_of, asked(self._card, "dump", element=self.name))
 
     def __len__(self) -> int:
         """How many contexts there are, with those whose time is over and that nobody has looked at since."""
@@ -142,8 +222,8 @@ class Element:
 
     def get(self, key: Any) -> Context | None:
         """The context of a flow; None when it has none."""
-        text = self._card.flow_context(self.name, written(key))
-        return None if text is None else context_of(json.loads(text))
+        found = asked(self._card, "get", element=self.name, key=key)
+        return context_of(found[0]) if found else None
 
     def insert(
         self,
@@ -166,11 +246,11 @@ class Element:
         for name, micros, then in (("for", ends, ends_then), ("idle", idle, idle_then)):
             if micros is not None:
                 context[name] = {"us": micros, "then": then}
-        self._card.flow_insert(self.name, written(key), json.dumps(context))
+        asked(self._card, "insert", element=self.name, key=key, context=context)
 
     def clear(self) -> None:
         """Removes all contexts."""
-        self._card.flow_clear(self.name)
+        asked(self._card, "clear", element=self.name)
 
     @property
     def registers(self) -> dict[str, int]:
@@ -179,19 +259,14 @@ class Element:
 
     def set(self, **registers: int) -> None:
         """Sets registers of the element: `element.set(next_port=1024)`."""
-        self._card.flow_set(self.name, json.dumps(registers))
+        asked(self._card, "set", element=self.name, registers=registers)
 
     def tell(self, *kinds: str) -> None:
         """Only events of these kinds are kept from now on, of "new", "expired", "evicted", "full" and "notified"; without any, none. After a load all are."""
-        self._card.flow_tell(self.name, list(kinds))
+        asked(self._card, "tell", element=self.name, kinds=list(kinds))
 
     def _about(self) -> dict[str, Any]:
-        return next(about for about in json.loads(self._card.flow_elements()) if about["name"] == self.name)
-
-
-def written(key: Any) -> str:
-    """A key as the extension takes it."""
-    return json.dumps(key, default=str)
+        return next(about for about in asked(self._card, "list") if about["name"] == self.name)
 
 
 def context_of(tree: dict[str, Any]) -> Context:

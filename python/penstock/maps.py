@@ -3,10 +3,67 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from penstock import _native
+
+About = dict[str, Any]
+"""What the card says of a map."""
+
+
+class MapError(_native.ServiceError):
+    """A map that is not there, or does not take what it is given."""
+
+
+def asked(card: _native.Card, do: str, **words: Any) -> Any:
+    """What the card's service of maps answers."""
+    try:
+        answer = json.loads(card.ask("map", json.dumps({"do": do, **words})))
+    except _native.ServiceError as error:
+        raise MapError(str(error)) from None
+    return next(iter(answer.values()))
+
+
+def listed(card: _native.Card) -> list[About]:
+    """The maps that are there; none on a card without programs that have maps."""
+    try:
+        return asked(card, "list")
+    except _native.UnsupportedError:
+        return []
+
+
+def written(value: Any, depth: int = 0) -> Any:
+    """A key or a value as the service takes it."""
+    if depth > 32:
+        raise TypeError("a key or value that nests so deep is none of a map")
+    if isinstance(value, bytes | bytearray):
+        return {"$bytes": bytes(value).hex()}
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return [written(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {name: written(item, depth + 1) for name, item in value.items()}
+    # Numbers of NumPy and members of enums have an index; floats have none.
+    if hasattr(value, "__index__"):
+        number = value.__index__()
+        if not -(1 << 63) <= number < 1 << 64:
+            raise TypeError(f"{number} has more than 64 bits")
+        return number
+    raise TypeError(f"keys and values of maps are int, bytes, str, list or dict, not {type(value).__name__}")
+
+
+def read(value: Any) -> Any:
+    """A key or a value that the service gave: text there is bytes in hexadecimal."""
+    if isinstance(value, str):
+        return bytes.fromhex(value.removeprefix("0x"))
+    if isinstance(value, list):
+        return [read(item) for item in value]
+    if isinstance(value, dict):
+        return {name: read(item) for name, item in value.items()}
+    return value
 
 
 class Maps(Mapping[str, "Map"]):
@@ -20,17 +77,17 @@ class Maps(Mapping[str, "Map"]):
 
     def __getitem__(self, name: str) -> Map:
         """Raises KeyError, with the names that are there."""
-        there = self._card.maps()
+        there = listed(self._card)
         for about in there:
-            if about[0] == name:
+            if about["name"] == name:
                 return Map(self._card, about)
-        raise KeyError(f"there is no map {name!r}; there are: {', '.join(about[0] for about in there)}")
+        raise KeyError(f"there is no map {name!r}; there are: {', '.join(about['name'] for about in there)}")
 
     def __iter__(self) -> Iterator[str]:
-        return (about[0] for about in self._card.maps())
+        return (about["name"] for about in listed(self._card))
 
     def __len__(self) -> int:
-        return len(self._card.maps())
+        return len(listed(self._card))
 
     def __repr__(self) -> str:
         return f"<maps {', '.join(self)}>"
@@ -56,32 +113,42 @@ class Map:
     Raises MapError for what does not fit, and KeyError where there is no such entry.
     """
 
-    def __init__(self, card: _native.Card, about: _native.MapAbout) -> None:
+    def __init__(self, card: _native.Card, about: About) -> None:
         self._card = card
-        self.name, self.kind, key, value, self.max_entries, self.read_only, processors = about
-        self.key_type, self.key_bytes = key
-        self.value_type, self.value_bytes = value
-        self.processors = range(*processors)
+        self.name: str = about["name"]
+        self.kind: str = about["kind"]
+        self.max_entries: int = about["max_entries"]
+        self.read_only: bool = about["read_only"]
+        self.key_type: str = about["key"]
+        self.key_bytes: int = about["key_bytes"]
+        self.value_type: str = about["value"]
+        self.value_bytes: int = about["value_bytes"]
+        self.processors = range(*(about.get("processors") or (0, 0)))
         """Of per-CPU kinds, the processors (unit * 16 + context) that have values; else none."""
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name!r}: {self.key_type} to {self.value_type}, {self.max_entries} entries>"
 
     def __getitem__(self, key: Any) -> Any:
-        value = self._card.map_get(self.name, key)
-        if value is None:
+        found = self._find(key)
+        if not found:
             raise KeyError(key)
-        return value
+        return found[0]
+
+    def _find(self, key: Any) -> list[Any]:
+        """The value of a key in a list, which is empty when there is no such entry."""
+        entries = asked(self._card, "get", name=self.name, key=written(key), optional=True)["entries"]
+        return [read(entry["value"]) for entry in entries]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._card.map_set(self.name, key, value, "any")
+        self.set(key, value)
 
     def __delitem__(self, key: Any) -> None:
-        if not self._card.map_delete(self.name, key):
+        if not asked(self._card, "delete", name=self.name, key=written(key), optional=True):
             raise KeyError(key)
 
     def __contains__(self, key: Any) -> bool:
-        return self._card.map_get(self.name, key) is not None
+        return bool(self._find(key))
 
     def __iter__(self) -> Iterator[Any]:
         return (key for key, _ in self.items())
@@ -92,16 +159,19 @@ class Map:
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of a key, or the default."""
-        value = self._card.map_get(self.name, key)
-        return default if value is None else value
+        found = self._find(key)
+        return found[0] if found else default
 
     def set(self, key: Any, value: Any, *, when: str = "any") -> None:
         """Sets an entry; `when="noexist"` only a new one, `when="exist"` only one that is there."""
-        self._card.map_set(self.name, key, value, when)
+        if when not in ("any", "noexist", "exist"):
+            raise _native.UnsupportedError(f"`{when}` says not when: give any, noexist or exist")
+        asked(self._card, "set", name=self.name, key=written(key), value=written(value), store=when)
 
     def items(self) -> list[tuple[Any, Any]]:
         """All keys with their values: of arrays in order, of others in none to rely on."""
-        return self._card.map_entries(self.name)
+        entries = asked(self._card, "dump", name=self.name)["entries"]
+        return [(read(entry["key"]), read(entry["value"])) for entry in entries]
 
     def keys(self) -> list[Any]:
         """All keys. Not a set: a struct is a dict, which has no hash."""
@@ -113,10 +183,11 @@ class Map:
 
     def take(self) -> Records:
         """Of a ring buffer or a perf event array: the records that wait, each once. Such a map has no entries."""
-        records, lost = self._card.map_take(self.name)
+        taken = asked(self._card, "take", name=self.name)
+        records, lost = taken["records"], taken["lost"]
         if self.kind == "perf_event_array":
-            return Records([(processor or 0, record) for processor, record in records], lost)
-        return Records([record for _, record in records], lost)
+            return Records([(record["cpu"], read(record["data"])) for record in records], lost)
+        return Records([read(record) for record in records], lost)
 
     def update(self, entries: Mapping[Any, Any] | list[tuple[Any, Any]]) -> None:
         """Sets many entries."""

@@ -105,51 +105,33 @@ class HostMemoryCounters:
 
 
 @dataclass(frozen=True, slots=True)
-class ElementCounters:
-    """Counters of an element of the inline chain."""
+class BlockCounters:
+    """Counters of an inline block."""
 
     name: str
+    """Empty when the block is the only one and has none."""
+    engine: str
     frames: int
-    """Frames that came."""
-    keyless: int
-    """Those that lack a field of the key."""
-    unmatched: int
-    """Those that no row fits."""
-    unkept: int
-    """Those whose row would have made a context when there was no room."""
-    expired: int
-    """Contexts whose time was over."""
-    evicted: int
-    """Contexts that gave way to others."""
-    contexts: int
-    """Contexts that there are now."""
-    rows: tuple[tuple[int, int], ...]
-    """Of each row its line in the program and the frames that took it."""
+    """Frames that entered it."""
+    blocked: int
+    """Frames that its program dropped."""
+    own: dict[str, Any]
+    """What its engine counts beside."""
 
 
 @dataclass(frozen=True, slots=True)
 class InlineCounters:
-    """Counters of the inline chain."""
+    """Counters of the inline blocks."""
 
-    frames: int
-    """Frames that it took."""
-    blocked: int
-    """Frames that its programs dropped."""
     refused: int
-    """Frames that its programs sent to where there is nothing, or where only units send."""
-    events_lost: int
-    changes: int
-    """How often rows were changed: counts of rows are those since the last time."""
-    elements: tuple[ElementCounters, ...]
+    """Frames that the blocks sent to ports that the card does not have."""
+    blocks: tuple[BlockCounters, ...]
+    """The blocks, in their order."""
 
     @classmethod
     def of(cls, tree: dict[str, Any]) -> InlineCounters:
         """From the object `counters.inline` of result.json."""
-        elements = []
-        for element in tree["elements"]:
-            rows = tuple((row["line"], row["frames"]) for row in element["rows"])
-            elements.append(ElementCounters(**{**element, "rows": rows}))
-        return cls(**{**tree, "elements": tuple(elements)})
+        return cls(tree["refused"], tuple(BlockCounters(**{"own": {}, **block}) for block in tree["blocks"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +146,7 @@ class Counters:
     """By number of the unit."""
     host_memory: HostMemoryCounters
     inline: InlineCounters | None
-    """None when the card has no inline chain."""
+    """None when the card has no inline blocks."""
 
     @classmethod
     def of(cls, tree: dict[str, Any]) -> Counters:

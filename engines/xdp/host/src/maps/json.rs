@@ -15,6 +15,9 @@ use serde_json::{Number, Value as Json, json};
 use super::{Entry, Map, MapError, Record};
 use crate::services::map::SERVICE;
 
+/// The only name of an object that is bytes, whatever the type: `{"$bytes": "0a0b"}`. No member of a struct is called so.
+const BYTES: &str = "$bytes";
+
 /// What to do about a file that cannot be read.
 const ENTRIES: &str = "give a JSON file of entries, [[KEY, VALUE], ...]";
 
@@ -35,6 +38,9 @@ pub enum JsonError {
         /// What is wrong, as the parser says it.
         why: String,
     },
+    /// Bytes that are not hexadecimal digits.
+    #[error("{0} is no bytes: write {{\"$bytes\": \"0a0b\"}}")]
+    Bytes(Json),
     /// An element of a list of entries is no entry.
     #[error("{0} is no entry")]
     Entry(Json),
@@ -118,6 +124,12 @@ pub fn parse(json: &Json) -> Result<Value, JsonError> {
         }
         Json::String(text) => Value::Text(text.clone()),
         Json::Array(values) => Value::List(values.iter().map(parse).collect::<Result<_, _>>()?),
+        Json::Object(fields) if fields.len() == 1 && fields.contains_key(BYTES) => {
+            let text = fields[BYTES].as_str().unwrap_or_default();
+            let digits = |at: usize| text.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
+            let bytes = (0..text.len()).step_by(2).map(digits).collect::<Option<Vec<u8>>>();
+            Value::Bytes(bytes.ok_or_else(|| JsonError::Bytes(json.clone()))?)
+        }
         Json::Object(fields) => {
             let field = |(name, value): (&String, &Json)| Ok((name.clone(), parse(value)?));
             Value::Record(fields.iter().map(field).collect::<Result<_, JsonError>>()?)
