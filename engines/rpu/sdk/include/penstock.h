@@ -138,10 +138,8 @@ PN_SETUP void pn_init_slots(uint32_t count, uint32_t base, uint32_t bytes) {
     PN_REG(RPU_CORE_SLOT_ADDR) = base + (slot - 1) * bytes;
     PN_REG(RPU_CORE_UPDATE_SLOT) = slot;
   }
-  PN_REG(RPU_CORE_SEND_DESC_TYPE) = PN_SEND_SLOTS;
   PN_REG(RPU_CORE_SEND_DESC_LOW) = (bytes - base % 64u) | count << 16;
-  PN_REG(RPU_CORE_SEND_DESC_HIGH) = 0;
-  PN_REG(RPU_CORE_SEND_DESC_TYPE) = PN_SEND_FRAME;
+  PN_REG(RPU_CORE_SEND_DESC_TYPE) = PN_SEND_SLOTS;
 }
 
 /* Interrupts that may come: PN_INT_ bits. */
@@ -205,7 +203,7 @@ static inline void pn_send(pn_desc_t desc) {
 static inline void pn_send_from(pn_desc_t desc, const void *data) {
   pn_barrier();
   PN_REG(RPU_CORE_SEND_DESC_LOW) = desc;
-  PN_REG(RPU_CORE_SEND_DESC_HIGH) = (uint32_t)(uintptr_t)data;
+  PN_REG(RPU_CORE_SEND_FROM) = (uint32_t)(uintptr_t)data;
 }
 
 /*
@@ -221,7 +219,7 @@ static inline void pn_send_from(pn_desc_t desc, const void *data) {
 static inline void pn_generate(uint32_t port, const void *data, uint32_t bytes) {
   pn_barrier();
   PN_REG(RPU_CORE_SEND_DESC_LOW) = bytes | pn_port(port);
-  PN_REG(RPU_CORE_SEND_DESC_HIGH) = (uint32_t)(uintptr_t)data;
+  PN_REG(RPU_CORE_SEND_FROM) = (uint32_t)(uintptr_t)data;
 }
 
 /* 1 while a frame that pn_generate() was given has not been read to its end: its memory must stay as it is. */
@@ -247,10 +245,9 @@ static inline void pn_host_request(uint32_t type, uint32_t tag, uint64_t host, c
   __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(before)::"memory");
   PN_REG(RPU_CORE_DRAM_ADDR_LOW) = (uint32_t)host;
   PN_REG(RPU_CORE_DRAM_ADDR_HIGH) = (uint32_t)(host >> 32);
-  PN_REG(RPU_CORE_SEND_DESC_TYPE) = type;
   PN_REG(RPU_CORE_SEND_DESC_LOW) = bytes | tag << 16;
   PN_REG(RPU_CORE_SEND_DESC_HIGH) = (uint32_t)(uintptr_t)data;
-  PN_REG(RPU_CORE_SEND_DESC_TYPE) = PN_SEND_FRAME;
+  PN_REG(RPU_CORE_SEND_DESC_TYPE) = type;
   __asm__ volatile("csrs mstatus, %0" ::"r"(before & 8u) : "memory");
 }
 

@@ -55,11 +55,11 @@ fn all_programs_compile_without_warnings() {
 fn the_forwarder_takes_three_instructions_a_frame() {
     let firmware = compile(&[root().join("engines/rpu/programs/forward.c")], &options()).unwrap();
     let words: Vec<u32> = firmware.imem.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
-    // lw x, 0x100(zero) and sw x, 0x108(zero), without their registers
-    let receives: Vec<usize> = (0..words.len()).filter(|&i| words[i] & !(0x1F << 7) == 0x1000_2003).collect();
+    // lw x, RECV(zero) and sw x, SEND(zero), without their registers
+    let receives: Vec<usize> = (0..words.len()).filter(|&i| words[i] & !(0x1F << 7) == 0x7000_2003).collect();
     assert_eq!(receives.len(), 8);
     for at in receives {
-        assert_eq!(words[at + 2] & !(0x1F << 20), 0x1000_2423, "a send two instructions after each receive");
+        assert_eq!(words[at + 2] & !(0x1F << 20), 0x7000_2423, "a send two instructions after each receive");
     }
 }
 

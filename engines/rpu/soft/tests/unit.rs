@@ -74,6 +74,45 @@ fn rosebuds_hash_in_front_of_a_frame() {
     assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 0);
 }
 
+/// Orders of the numbers below `count`: each of them, by index.
+fn order(count: usize, mut index: usize) -> Vec<u8> {
+    let mut left: Vec<u8> = (0..count as u8).collect();
+    let pick = |left_count| {
+        let at = index % left_count;
+        index /= left_count;
+        at
+    };
+    (1..=count).rev().map(pick).map(|at| left.remove(at)).collect()
+}
+
+#[test]
+fn a_descriptor_may_be_written_in_any_order_and_width() {
+    let mut unit = start("tests/firmware/descriptors.c");
+    let mut notes = Notes::default();
+    unit.run(&mut notes, 10_000);
+    // What the first bytes of a frame tell the program: see there.
+    let mut ways: Vec<Vec<u8>> = (0..32).map(|way| vec![way]).collect();
+    for (width, orders) in [(4u8, 2), (2, 24), (1, 40_320)] {
+        for index in 0..orders {
+            let stores = order(8 / usize::from(width), index).into_iter().flat_map(|part| [part * width, width]);
+            ways.push([32, 8 / width].into_iter().chain(stores).collect());
+        }
+    }
+    let slots = (1..=32).cycle();
+    for ((number, way), slot) in ways.iter().enumerate().zip(slots) {
+        let length = 60 + number % 100;
+        let mut frame: Vec<u8> = (0..length).map(|byte| (byte * 37 + number) as u8).collect();
+        frame[..way.len()].copy_from_slice(way);
+        let port = (number & 1) as u8;
+        unit.receive(slot, Arrival { port, ..Arrival::default() }, &frame);
+        unit.run(&mut notes, 10_000);
+        let (departure, bytes) = notes.sent.pop().unwrap();
+        assert_eq!((departure.destination, &bytes[..]), (Destination::Ethernet(port ^ 1), &frame[4..]), "{way:?}");
+        assert_eq!(notes.freed.pop(), Some(slot));
+    }
+    assert_eq!((notes.sent.len(), unit.host_read(regs::RPU_HOST_ERRORS).unwrap()), (0, 0));
+}
+
 #[test]
 fn all_widths_of_loads_and_stores_agree() {
     // The program checks what it loads and tells a wrong one by a debug word; what it stores leaves with the frame.
