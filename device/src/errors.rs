@@ -24,13 +24,14 @@ const ERRORS: [Error; 6] = [
         pc: Some(regs::RPU_HOST_DESCRIPTOR_PC),
     },
     Error { bit: BAD_DESTINATION, name: "destination that does not exist", pc: Some(regs::RPU_HOST_DESTINATION_PC) },
-    Error { bit: 11, name: "bad slot set-up", pc: Some(regs::RPU_HOST_SLOT_PC) },
+    Error { bit: BAD_SLOT, name: "bad slot set-up", pc: Some(regs::RPU_HOST_SLOT_PC) },
     Error { bit: ACCELERATOR_ERROR, name: "accelerator error", pc: None },
     Error { bit: 13, name: "host memory that does not exist", pc: None },
 ];
 const WILD_ADDRESS: u32 = 8;
 const BAD_DESCRIPTOR: u32 = 9;
 const BAD_DESTINATION: u32 = 10;
+const BAD_SLOT: u32 = 11;
 const ACCELERATOR_ERROR: u32 = 12;
 
 /// What is said when a program uses an accelerator and its units have none.
@@ -74,6 +75,13 @@ impl Host {
         Ok(())
     }
 
+    /// What is said about slots of a unit that the card refused, if it did.
+    pub fn tell_refused_slots(&self, bus: &mut impl Bus, unit: u32) -> Result<Option<String>, DeviceError> {
+        let errors = self.read_unit(bus, unit, regs::RPU_HOST_ERRORS)?;
+        let refused = ERRORS.iter().find(|error| error.bit == BAD_SLOT && errors >> BAD_SLOT & 1 == 1);
+        refused.map(|error| Ok(format!("unit {unit}: {}", self.tell(bus, unit, error)?))).transpose()
+    }
+
     /// What is said about an error of a unit.
     fn tell(&self, bus: &mut impl Bus, unit: u32, error: &Error) -> Result<String, DeviceError> {
         let mut text = error.name.to_owned();
@@ -90,6 +98,9 @@ impl Host {
                     .to_owned()
             }
             BAD_DESTINATION => format!("; this card has {}", self.destinations()),
+            BAD_SLOT => "; slots are declared once, before frames arrive, 1 to 32 of them within packet memory, at places that are even and at \
+                         most 14 modulo 64, and header copies at multiples of 32 from 0x804000 to 0x806000"
+                .to_owned(),
             ACCELERATOR_ERROR => {
                 let names: Vec<&str> = self.accelerators(unit).iter().map(|kind| kind.name()).collect();
                 format!(

@@ -285,7 +285,11 @@ impl Host {
                 self.place(unit, pc)
             )
         };
-        Err(DeviceError::Card(self.end_of_program(bus, unit, pc)?.unwrap_or_else(waits)))
+        let end = match self.tell_refused_slots(bus, unit)? {
+            None => self.end_of_program(bus, unit, pc)?,
+            refused => refused,
+        };
+        Err(DeviceError::Card(end.unwrap_or_else(waits)))
     }
 
     /// Names the units that take frames, in the flow table and in the dispatcher. The table never names one that the dispatcher would refuse

@@ -333,6 +333,25 @@ async def survives_bad_firmware(dut: Any) -> None:
 
 
 @cocotb.test()
+async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
+    """Loads and stores of every width below the registers and behind them are wild, and those to the registers are not."""
+    unit = await running(dut, "pointer")
+    last = 0
+    for address, is_wild in (
+        *((address, True) for address in (0, 4, 0x58, 0xFC, 0x100, 0x1FC, 0x200, 0x400, 0x5FC)),
+        *((address, False) for address in (0x600, 0x658, 0x7FC, bench.DMEM)),
+        *((address, True) for address in (0x800, 0xFFFC, 0x3FFFFC, 0xFFFFFFFC)),
+    ):
+        for access, width in enumerate((1, 2, 4) * 2):
+            at = (address + unit.rng.randrange(4)) // width * width
+            unit.to_send.append(Frame(bytes([access]) + at.to_bytes(4, "little") + bytes(59)))
+            await unit.drained()
+            last = at if is_wild else last
+            assert await unit.read(regs.RPU_HOST_ERROR_ADDR) == last, f"access {access} at {at:#x}"
+    assert await unit.read(regs.RPU_HOST_ERRORS) == WILD
+
+
+@cocotb.test()
 async def dies_and_lives_again(dut: Any) -> None:
     """A fault and an endless loop are seen from outside, where the host still reads and writes; a reset brings the unit back."""
     unit = await running(dut, "illegal")
@@ -424,6 +443,7 @@ CASES = {
     "loads_and_stores_while_frames_flow": [FIRMWARE / "memory.c"],
     "copies_headers_where_told": [PROGRAMS / "forward.c", FIRMWARE / "bare.c"],
     "sends_as_firmware_says": [FIRMWARE / "reframe.c"],
+    "nothing_lies_where_null_pointers_lead": [FIRMWARE / "pointer.c"],
     "takes_descriptors_however_written": [FIRMWARE / "descriptors.c"],
     "makes_frames": [FIRMWARE / "generate.c"],
     "makes_frames_fast": [FIRMWARE / "generate.c", PROGRAMS / "generator.c"],

@@ -131,6 +131,8 @@ extern volatile unsigned short LB_TAG_LEN PN_UNAVAILABLE("call set_lb_offset()")
 static unsigned char pn_has_headers;
 
 /* Gives slots 1..count their header copies in data memory, slot_size bytes apart; base is an address or an offset in it. */
+PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) PN_REFUSE(PN_BAD_COUNT(count), PN_COUNT_SAYS)
+    PN_REFUSE(PN_BAD_HEADERS(count, base | DMEM_BASE, slot_size), PN_HEADERS_SAYS);
 PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_headers(count, base | DMEM_BASE, slot_size);
   pn_has_headers = 1;
@@ -140,6 +142,8 @@ PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int
  * Declares slots 1..count, slot_size bytes apart; base is an address or an offset in packet memory and holds the packet offset. Call it once, before
  * frames arrive. Ports and the host fill at most count - 1 slots; the last is left to frames over loopback. A single slot serves all.
  */
+PN_SETUP void init_slots(unsigned int count, unsigned int base, unsigned int slot_size) PN_REFUSE(PN_BAD_COUNT(count), PN_COUNT_SAYS)
+    PN_REFUSE(PN_BAD_OFFSET(base), PN_OFFSET_SAYS) PN_REFUSE(PN_BAD_SLOTS(count, base | PMEM_BASE, slot_size), PN_SLOTS_SAYS);
 PN_SETUP void init_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_slots(count, base | PMEM_BASE, slot_size);
 }
