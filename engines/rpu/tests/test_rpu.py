@@ -339,7 +339,7 @@ async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
     last = 0
     for address, is_wild in (
         *((address, True) for address in (0, 4, 0x58, 0xFC, 0x100, 0x1FC, 0x200, 0x400, 0x5FC)),
-        *((address, False) for address in (0x600, 0x658, 0x7FC, bench.DMEM)),
+        *((address, False) for address in (0x600, 0x658, 0x7FC, bench.DMEM + 0x3000)),
         *((address, True) for address in (0x800, 0xFFFC, 0x3FFFFC, 0xFFFFFFFC)),
     ):
         for access, width in enumerate((1, 2, 4) * 2):

@@ -33,7 +33,7 @@ const MRET: [u8; 4] = 0x3020_0073_u32.to_le_bytes();
 pub enum CompileError {
     #[error("no source given; name a .c file or an .elf")]
     NoSource,
-    #[error("{0}: units run C; give C (.c) or assembly (.S, .s), or one linked .elf alone")]
+    #[error("cannot compile {0} for units; give C (.c) or assembly (.S, .s), or one linked .elf alone")]
     Kind(PathBuf),
     #[error("cannot read {path}: {source}")]
     Read { path: PathBuf, source: io::Error },

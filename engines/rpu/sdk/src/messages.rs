@@ -50,7 +50,7 @@ pub(crate) fn explain_undefined(messages: &str) -> String {
             }
             (name, Some(place)) if is_float(name) => {
                 format!(
-                    "{place}: floating-point arithmetic ({name}): a unit's core has none; use integers or fixed point"
+                    "{place}: floating-point arithmetic: a unit's core has none; use integers or fixed point"
                 )
             }
             (name, place) => format!(
