@@ -49,9 +49,7 @@ pub(crate) fn explain_undefined(messages: &str) -> String {
                     .into()
             }
             (name, Some(place)) if is_float(name) => {
-                format!(
-                    "{place}: floating-point arithmetic: a unit's core has none; use integers or fixed point"
-                )
+                format!("{place}: floating-point arithmetic: a unit's core has none; use integers or fixed point")
             }
             (name, place) => format!(
                 "{}`{name}` is not defined: give the source that defines it; of the C library the kit has only \

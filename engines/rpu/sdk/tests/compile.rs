@@ -296,10 +296,7 @@ fn what_the_kit_does_not_have_is_told() {
         )
     };
     let said = refusal("float.c", &program("half = half * half + 1;"));
-    assert!(
-        said.contains("float.c:5: floating-point arithmetic: a unit's core has none; use integers"),
-        "{said}"
-    );
+    assert!(said.contains("float.c:5: floating-point arithmetic: a unit's core has none; use integers"), "{said}");
     assert!(!said.contains("lld") && !said.contains(">>>"), "{said}");
     let said = refusal("print.c", &program("printf(\"x\");"));
     assert!(said.contains("print.c:5: `printf` is not defined") && said.contains("memcpy"), "{said}");

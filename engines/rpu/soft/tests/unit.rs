@@ -333,9 +333,15 @@ fn nothing_lies_where_null_pointers_lead() {
     let mut notes = Notes::default();
     unit.run(&mut notes, 10_000);
     let mut last = 0;
-    for (address, is_wild) in [(0u32, true), (4, true), (0xFC, true), (0x5FC, true), (0x600, false), (0x7FC, false)]
-        .into_iter()
-        .chain([(0x800, true), (0x803, true), (0xFFFC, true), (0x3F_FFFC, true), (DMEM + 0x3000, false), (0xFFFF_FFFC, true)])
+    for (address, is_wild) in
+        [(0u32, true), (4, true), (0xFC, true), (0x5FC, true), (0x600, false), (0x7FC, false)].into_iter().chain([
+            (0x800, true),
+            (0x803, true),
+            (0xFFFC, true),
+            (0x3F_FFFC, true),
+            (DMEM + 0x3000, false),
+            (0xFFFF_FFFC, true),
+        ])
     {
         for (access, width) in [(0u8, 1), (1, 2), (2, 4), (3, 1), (4, 2), (5, 4)] {
             let address = address & !(width - 1);
