@@ -33,9 +33,11 @@ const RPU: u32 = 0x0075_7072;
 const AT: u32 = 5;
 const VALUE: u32 = 6;
 
-/// Where a debugger finds the core's own registers, which share their addresses with instructions.
+/// A debugger finds the core's own registers at their address plus this, because instructions have the same addresses.
 const CORE_REGISTERS: u32 = 0x8000_0000;
-const CORE_REGISTERS_END: u32 = CORE_REGISTERS + 0x200;
+/// Where they begin and end.
+const FIRST_REGISTER: u32 = CORE_REGISTERS + 0x600;
+const REGISTERS_END: u32 = CORE_REGISTERS + 0x800;
 
 /// What cannot be done.
 #[derive(Debug, thiserror::Error)]
@@ -214,7 +216,7 @@ impl<W: Window> Unit<W> {
     }
 
     /// Fills `bytes` from an address of the program on: instructions at 0, accelerator, data memory, header window and packet memory where the
-    /// core has them, tables and instructions also where the host has them, the core's own registers from 0x80000000 on. Breakpoints do not
+    /// core has them, tables and instructions also where the host has them, the core's own registers from 0x80000600 on. Breakpoints do not
     /// show. The unit must be halted for what only the core reaches.
     pub fn read(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DebugError> {
         for (address, part) in words(address, bytes.len()) {
@@ -350,7 +352,7 @@ fn place(address: u32) -> Result<Place, DebugError> {
         0x0080_8000..0x0080_8100 => Place::Core(address),
         0x0100_0000..0x0110_0000 => Place::Window(address),
         0x0200_0000..0x0201_0000 | 0x0300_0000..0x0400_0000 => Place::Window(address),
-        CORE_REGISTERS..CORE_REGISTERS_END => Place::Core(address - CORE_REGISTERS),
+        FIRST_REGISTER..REGISTERS_END => Place::Core(address - CORE_REGISTERS),
         _ => return Err(DebugError::Nothing(address)),
     })
 }

@@ -320,7 +320,17 @@ impl Host {
                 self.place(unit, pc)
             )
         };
-        Err(CardError::Broken(self.ending(bus, unit, pc)?.unwrap_or_else(waits)).into())
+        let flags = read_unit(bus, unit, regs::UNIT_ERRORS)?;
+        let errors = match self.driver_of(unit) {
+            Some(driver) if flags != 0 => driver.explain(bus, unit, flags)?,
+            _ => Vec::new(),
+        };
+        // Slots that the card refused are an error flag; the program may have gone on since.
+        let told = match errors.is_empty() {
+            true => self.ending(bus, unit, pc)?,
+            false => Some(format!("unit {unit}: {}", errors.join("; "))),
+        };
+        Err(CardError::Broken(told.unwrap_or_else(waits)).into())
     }
 
     /// Names the units that take frames, in the flow table and in the dispatcher. The table never names a unit that the dispatcher would refuse frames:

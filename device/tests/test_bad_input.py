@@ -373,6 +373,70 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
     assert run.result["drops"] == {"refused": 1}
 
 
+# A table that a program forgot to set: a load and a store through a null pointer.
+NULL = """
+#include <penstock.h>
+struct flow { uint32_t frames, bytes; };
+static struct flow *volatile table;
+int main(void) {
+    pn_init();
+    for (;;) {
+        pn_desc_t desc = pn_recv();
+        struct flow *flow = table;
+        if (pn_len(desc) == 61) pn_debug(flow->bytes, 0); /* load */
+        if (pn_len(desc) == 62) flow[31].frames = 1; /* store */
+        pn_send(desc ^ pn_port(1));
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("length", "address", "comment"), [(61, 0x4, "load"), (62, 0xF8, "store")])
+def test_null_pointers(
+    length: int, address: int, comment: str, target: str, tmp_path: Path, make_design: DesignMaker
+) -> None:
+    program = tmp_path / "null.c"
+    program.write_text(NULL)
+    frames = [frame for frame in FRAMES if len(frame) not in (61, 62) or len(frame) == length]
+    capture = write_capture(tmp_path / "a.pcap", frames)
+    run = run_design(make_design(program), [capture], tmp_path / "out", target)
+    line = 1 + NULL[: NULL.index(comment + " */")].count("\n")
+    (fault,) = run.result["faults"]
+    assert re.sub("pc=0x[0-9a-f]+", "pc=?", fault) == f"unit 0: wild address {address:#x}, pc=? (null.c:{line} (main))"
+    assert run.status == 1 and run.frames["port1"] == frames
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("slots", ["16, PN_PMEM_BASE, 65536", "4, PN_PMEM_BASE + 10, 262144"])
+def test_slots_longer_than_the_field(slots: str, target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    program = tmp_path / "long.c"
+    program.write_text(
+        "#include <penstock.h>\nint main(void) {\n    pn_set_interrupts(0);\n"
+        f"    pn_init_slots({slots});\n    for (;;) pn_send(pn_recv() ^ pn_port(1));\n}}\n"
+    )
+    frames = [bytes([n % 251]) * (60 + n * 37 % 1455) for n in range(400)]
+    capture = write_capture(tmp_path / "a.pcap", frames)
+    run = run_design(make_design(program, policy="round-robin"), [capture], tmp_path / "out", target)
+    assert run.status == 0, run.stderr
+    assert sorted(run.frames["port1"]) == sorted(frames)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_slots_that_the_card_refuses(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    """A program that reckons its slots and gets them wrong: the message says so, and in which line."""
+    program = tmp_path / "slots.c"
+    program.write_text(
+        "#include <penstock.h>\nint main(void) {\n    uint32_t bytes = pn_unit() + 65536;\n"
+        "    pn_init_slots(32, PN_PMEM_BASE + PN_PACKET_OFFSET, bytes);\n    for (;;) pn_send(pn_recv() ^ pn_port(1));\n}\n"
+    )
+    capture = write_capture(tmp_path / "a.pcap", FRAMES)
+    run = run_design(make_design(program), [capture], tmp_path / "out", target)
+    assert run.status == 1
+    assert "unit 0: bad slot set-up, pc=0x" in run.stderr and "(pn_init_slots)" in run.stderr
+    assert "1 to 32 of them within packet memory" in run.stderr
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_units_that_erred_alike(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
     """What all units did wrong at the same place is said once."""

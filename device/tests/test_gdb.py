@@ -19,7 +19,7 @@ from unicorn.riscv_const import UC_RISCV_REG_PC, UC_RISCV_REG_X0
 MIXER = ROOT / "device/tests/firmware/mixer.c"
 KEY = 0x20
 DMEM, PMEM, ACCEL, WINDOW, CORE = 0x800000, 0x1000000, 0x400000, 0x808000, 0x80000000
-CORE_ID, RECV = 0x90, 0x100
+CORE_ID, RECV = 0x690, 0x700
 SIGINT, SIGTRAP = 2, 5
 
 
@@ -172,7 +172,7 @@ def test_all_that_a_debugger_does(target: str, tmp_path: Path, make_design: Desi
         for address, kind in (([10, 1, 2, 3], 5), ([11, 1, 2, 3], 0)):
             gdb.write(ACCEL, bytes(address))
             assert gdb.word(ACCEL + 4) == kind, "a look-up of the accelerator"
-        for nothing in (0x10000, 0x200000, 0x900000, 0x1100000, CORE + RECV, CORE + 0x200):
+        for nothing in (0x10000, 0x200000, 0x900000, 0x1100000, CORE + RECV, CORE + 0x5FC, CORE + 0x800):
             with pytest.raises(KeyError):
                 gdb.read(nothing, 4)
         assert gdb.ask("Z0,20000,4") != "OK" and gdb.ask("Z0,2,4") != "OK"

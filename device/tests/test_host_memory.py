@@ -21,9 +21,9 @@ int main(void) {
         pn_desc_t desc = pn_recv();
         uint32_t slot = pn_slot(desc), bytes = pn_len(desc);
         uint8_t *data = pn_data();
-        pn_host_write(0, 0, data, bytes);                         /* no tag */
-        pn_host_write(33, 0, data, bytes);                        /* no tag */
-        pn_host_write(slot, 0, data, 0);                          /* nothing */
+        pn_host_write(pn_now(0), 0, data, bytes);                 /* no tag */
+        pn_host_write(pn_now(33), 0, data, bytes);                /* no tag */
+        pn_host_write(slot, 0, data, pn_now(0));                  /* nothing */
         pn_host_write(slot, 0, data + 1, bytes);                  /* where no frame may begin */
         pn_host_read(slot, 0, (void *)PN_DMEM_BASE, bytes);       /* not packet memory */
         pn_host_read(slot, 0, (void *)0x10FFFC0, 128);            /* past its end */

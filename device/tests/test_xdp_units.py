@@ -264,3 +264,35 @@ def test_what_rtl_has_not_is_said(source: str, told: str, make_design: DesignMak
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
     run = run_design(make_design(program, units=1, engine="xdp"), [capture], tmp_path / "out", "rtl")
     assert run.status != 0 and f"{told}; as it is, only `soft` runs it" in run.stderr, run.stderr
+
+
+SLOW = """
+#include <packet.h>
+SEC("xdp") int slow(struct xdp_md *ctx) {
+    unsigned char *data = frame_start(ctx);
+    if (data + 1214 > (unsigned char *)frame_end(ctx)) return XDP_DROP;
+    unsigned sum = 0;
+    for (int i = 14; i < 1214; i++) sum += data[i] * (i & 7);
+    data[0] = sum;
+    data[1] = sum >> 8;
+    data[2] = sum >> 16;
+    return XDP_TX;
+}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_slow_program_loses_no_frames(target: str, make_design: DesignMaker, tmp_path: Path) -> None:
+    """All contexts of a core work on frames of thousands of rows each: none leaves for longer than a card that stands is waited for."""
+    program = tmp_path / "slow.c"
+    program.write_text(SLOW)
+    rng = random.Random(25)
+    frames = [rng.randbytes(1214) for _ in range(32)]
+    capture = write_capture(tmp_path / "a.pcap", frames)
+    run = run_design(make_design(program, units=1, engine="xdp"), [capture], tmp_path / "out", target)
+    assert run.status == 0, run.stderr
+
+    def checked(frame: bytes) -> bytes:
+        return sum(frame[i] * (i & 7) for i in range(14, 1214)).to_bytes(3, "little") + frame[3:]
+
+    assert sorted(run.frames["port0"]) == sorted(map(checked, frames))

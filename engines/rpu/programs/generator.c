@@ -77,7 +77,7 @@ static inline void make(uint32_t index, uint32_t number, uint32_t time) {
   words[0] = number;
   words[1] = time;
   PN_REG(RPU_CORE_SEND_DESC_LOW) = descriptor;
-  PN_REG(RPU_CORE_SEND_DESC_HIGH) = place;
+  PN_REG(RPU_CORE_SEND_FROM) = place;
 }
 
 /* Makes the frames that `order` says, until it says something else. */

@@ -29,6 +29,7 @@ module core_regs
     input  wire logic        wr,
     input  wire logic [8:2]  addr,
     input  wire logic [31:0] wdata,
+    input  wire logic [3:0]  be,      // bytes of the word that a store writes
     input  wire logic [127:0] line,   // of the register at `addr`, decoded while the access was in EX: a register, so that reads are short
     input  wire early_t      early,   // of the access, decoded while it was in EX: the core waits behind it
     output logic [1:0][31:0] rdata,   // in two parts: all but one are zero
@@ -190,8 +191,7 @@ module core_regs
     SendHostRead  = 3'd5
   } send_type_e;
 
-  logic [2:0] type_q;
-  logic [31:0] desc_low_q;
+  logic [31:0] desc_low_q, desc_high_q;
   logic s_valid_q, s_pointer_q, s_frame_q;  // s_frame: it is a frame in a slot, or the slot alone
   logic [2:0] s_type_q;
   logic [31:0] s_desc_q, s_data_q;
@@ -199,63 +199,63 @@ module core_regs
   logic [7:0] s_index_q;  // number of the slot, less one
 
   wire store_send = wr && at(addr, RPU_CORE_SEND);
-  // What has no slot comes one at a time.
-  logic host_type_q, frame_type_q, no_slot_q;  // `type_q`: a request to host memory; a frame. What SEND_DESC_LOW says names no slot
-  logic extra_type_q;                          // so what is sent next has none
-  logic s_host_q, s_generate_q, s_extra_q;     // what is in the register is a request; a frame without a slot; either
-  logic x_generate_q, x_extra_q;               // the same of the register behind it
-  wire extra_waits = (extra_busy || s_extra_q || x_extra_q) && (early.host_addr || (early.pointer && extra_type_q));
-  wire store_high = early.pointer && !extra_waits;
-  wire store_generates = store_high && frame_type_q && no_slot_q;
+  // A frame without a slot or a request to host memory has one place in the unit: the next one waits in its store. So does every write of
+  // SEND_DESC_TYPE, whatever it sends, which spares decoding its data in this cycle.
+  logic no_slot_q;               // SEND_DESC_LOW names no slot
+  logic s_host_q, s_generate_q;  // what is in the register is a request; a frame without a slot
+  logic x_generate_q;            // the same of the register behind it
+  logic extra_sent_q;            // either was sent in one of the last two cycles: `extra_busy` does not show it yet
+  wire extra_held = extra_busy || extra_sent_q;
+  wire extra_waits = extra_held && (early.typed || early.host_addr || (early.pointer && no_slot_q));
+  wire store_typed = early.typed && !extra_waits;
+  wire store_from = early.pointer && !extra_waits;
+  wire is_host = wdata[2:0] == SendHostWrite || wdata[2:0] == SendHostRead;
+  wire is_frame = wdata[2:0] == SendFrame || wdata[2:0] == SendToUnit;
+  wire store_generates = no_slot_q && (store_from || (store_typed && is_frame));
 
   assign hold = recv_waits || extra_waits;
 
   always_ff @(posedge clk) begin
     if (wr && !extra_waits && at(addr, RPU_CORE_DRAM_ADDR_LOW)) mem_addr[31:0] <= wdata;
     if (wr && !extra_waits && at(addr, RPU_CORE_DRAM_ADDR_HIGH)) mem_addr[63:32] <= wdata;
-    if (store_high && host_type_q) mem_read <= '{place: wdata[19:1], len: desc_low_q[15:0]};
+    if (store_typed) mem_read <= '{place: desc_high_q[19:1], len: desc_low_q[15:0]};
   end
 
-  function automatic logic is_host_type(logic [2:0] value);
-    return value == SendHostWrite || value == SendHostRead;
-  endfunction
+  // A descriptor may be written in parts of any width and order, because another store sends it. A program begins with an empty one.
+  always_ff @(posedge clk) begin
+    for (int unsigned b = 0; b < 4; b++) begin
+      if (wr && at(addr, RPU_CORE_SEND_DESC_LOW) && be[b]) desc_low_q[8*b+:8] <= wdata[8*b+:8];
+      if (wr && (at(addr, RPU_CORE_SEND_DESC_HIGH) || at(addr, RPU_CORE_SEND_FROM)) && be[b]) desc_high_q[8*b+:8] <= wdata[8*b+:8];
+    end
+    if (wr && at(addr, RPU_CORE_SEND_DESC_LOW) && be[2]) no_slot_q <= wdata[23:16] == 0;
+    if (rst) begin
+      desc_low_q  <= '0;
+      desc_high_q <= '0;
+      no_slot_q   <= 1'b1;
+    end
+  end
 
   always_ff @(posedge clk) begin
-    if (wr && at(addr, RPU_CORE_SEND_DESC_LOW)) begin
-      desc_low_q <= wdata;
-      no_slot_q <= wdata[23:16] == 0;
-      extra_type_q <= host_type_q || wdata[23:16] == 0;
-    end
-    if (wr && at(addr, RPU_CORE_SEND_DESC_TYPE)) begin
-      type_q <= wdata[2:0];
-      host_type_q <= is_host_type(wdata[2:0]);
-      frame_type_q <= wdata[2:0] == SendFrame || wdata[2:0] == SendToUnit;
-      extra_type_q <= is_host_type(wdata[2:0]) || no_slot_q;
-    end
-    if (store_send || store_high) begin
-      s_pointer_q <= store_high;
-      s_type_q <= store_send ? SendFrame : type_q;
+    if (store_send || store_from || store_typed) begin
+      s_pointer_q <= !store_send;
+      s_type_q <= store_typed ? wdata[2:0] : SendFrame;
       s_desc_q <= store_send ? wdata : desc_low_q;
       s_long_q <= (store_send ? wdata[15:0] : desc_low_q[15:0]) > 16'(MaxFrame);
       s_index_q <= (store_send ? wdata[23:16] : desc_low_q[23:16]) - 8'd1;
-      s_data_q <= wdata;
+      s_data_q <= store_typed ? desc_high_q : wdata;
     end
-    s_valid_q <= store_send || store_high;
-    s_frame_q <= store_send || (store_high && !host_type_q && type_q != SendSlots && !store_generates);
-    s_host_q <= store_high && host_type_q;
+    s_valid_q <= store_send || store_from || store_typed;
+    s_frame_q <= store_send || (store_from && !no_slot_q) ||
+        (store_typed && !is_host && wdata[2:0] != SendSlots && !(is_frame && no_slot_q));
+    s_host_q <= store_typed && is_host;
     s_generate_q <= store_generates;
-    s_extra_q <= (store_high && host_type_q) || store_generates;
+    extra_sent_q <= (store_typed && is_host) || store_generates || s_host_q || s_generate_q;
     if (rst) begin
       s_valid_q <= 1'b0;
       s_frame_q <= 1'b0;
       s_host_q <= 1'b0;
       s_generate_q <= 1'b0;
-      s_extra_q <= 1'b0;
-      type_q <= SendFrame;
-      host_type_q <= 1'b0;
-      frame_type_q <= 1'b1;
-      no_slot_q <= 1'b0;
-      extra_type_q <= 1'b0;
+      extra_sent_q <= 1'b0;
     end
   end
 
@@ -330,11 +330,9 @@ module core_regs
     };
     send <= gives_back || (s_host_q && host_fits) || generates;
     x_generate_q <= s_generate_q;
-    x_extra_q <= s_extra_q;
     if (rst) begin
       send <= 1'b0;
       x_generate_q <= 1'b0;
-      x_extra_q <= 1'b0;
     end
   end
 
@@ -518,7 +516,7 @@ module core_regs
         chosen(RPU_CORE_RECV_DESC_LOW, head_valid_q ? head_desc_q : 32'd0) |
         chosen(RPU_CORE_RECV_DESC_HIGH, {12'h010, head_place_q, 1'b0}) |
         chosen(RPU_CORE_DRAM_FLAGS, host_flags_q) |
-        chosen(RPU_CORE_READY, {8'd1, 8'd1, 7'd0, !(extra_type_q && (extra_busy || s_extra_q || x_extra_q)), 7'd0, head_valid_q}) |
+        chosen(RPU_CORE_READY, {8'd1, 8'd1, 7'd0, !extra_held, 7'd0, head_valid_q}) |
         chosen(RPU_CORE_CORE_ID, 32'(unit_id)) |
         chosen(RPU_CORE_TIMER_L, timer[31:0]) |
         chosen(RPU_CORE_TIMER_H, timer_high_q) |
@@ -532,6 +530,8 @@ module core_regs
         chosen(RPU_CORE_BC_SIZE, BroadcastBytes);
 
     rdata[1] =
+        chosen(RPU_CORE_SEND_DESC_LOW, desc_low_q) |
+        chosen(RPU_CORE_SEND_DESC_HIGH, desc_high_q) |
         chosen(RPU_CORE_BC_FILTER_MASK_READ, {19'd0, bc_mask, 2'd0}) |
         chosen(RPU_CORE_BC_FILTER_VALUE_READ, {19'd0, bc_value, 2'd0}) |
         chosen(RPU_CORE_BC_ADDR, bc_head_valid ? {19'h00403, bc_head, 2'd0} : '0) |

@@ -64,7 +64,8 @@ package rpu_pkg;
   typedef struct packed {
     logic recv;       // takes the next descriptor: reads it and takes it,
     logic take;       // or takes it only
-    logic pointer;    // sends with a pointer, or asks host memory
+    logic pointer;    // sends from the address that it writes
+    logic typed;      // sends what the descriptor and its own data say
     logic host_addr;  // says where in host memory
   } early_t;
 
@@ -72,7 +73,8 @@ package rpu_pkg;
     return '{
         recv: !we && word == regs_pkg::RPU_CORE_RECV[8:2],
         take: we && word == regs_pkg::RPU_CORE_RECV_DESC_RELEASE[8:2],
-        pointer: we && word == regs_pkg::RPU_CORE_SEND_DESC_HIGH[8:2],
+        pointer: we && word == regs_pkg::RPU_CORE_SEND_FROM[8:2],
+        typed: we && word == regs_pkg::RPU_CORE_SEND_DESC_TYPE[8:2],
         host_addr: we && (word == regs_pkg::RPU_CORE_DRAM_ADDR_LOW[8:2] || word == regs_pkg::RPU_CORE_DRAM_ADDR_HIGH[8:2])
     };
   endfunction

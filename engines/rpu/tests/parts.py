@@ -47,6 +47,7 @@ INPUTS = [
         "wr",
         "addr",
         "wdata",
+        "be",
         "wild",
         "pc",
         "accel_error",

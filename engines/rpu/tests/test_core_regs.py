@@ -62,23 +62,25 @@ class Model:
     header: dict[int, int] = field(default_factory=dict)
     queue: deque[int] = field(default_factory=deque)
     desc_low: int = 0
-    kind: int = SEND
+    desc_high: int = 0
     slot_addr: int = 0
     flags: int = 0
 
     def store(self, register: int, data: int) -> list[tuple]:
         if register == regs.RPU_CORE_SEND_DESC_LOW:
             self.desc_low = data
+        elif register == regs.RPU_CORE_SEND_DESC_HIGH:
+            self.desc_high = data
         elif register == regs.RPU_CORE_SEND_DESC_TYPE:
-            self.kind = data
+            return self.send(self.desc_low, data, self.desc_high)
         elif register == regs.RPU_CORE_SLOT_ADDR:
             self.slot_addr = data
         elif register == regs.RPU_CORE_UPDATE_SLOT:
             self.update_slot(data)
         elif register == regs.RPU_CORE_SEND:
             return self.send(data, SEND, None)
-        elif register == regs.RPU_CORE_SEND_DESC_HIGH:
-            return self.send(self.desc_low, self.kind, data)
+        elif register == regs.RPU_CORE_SEND_FROM:
+            return self.send(self.desc_low, SEND, data)
         return []
 
     def update_slot(self, data: int) -> None:
@@ -141,6 +143,8 @@ class Bench:
     async def step(self, cycles: int = 1, **inputs: int) -> None:
         """Cycles with `inputs` in the first; single-cycle strobes fall by themselves."""
         dut = self.dut
+        if "addr" in inputs:
+            inputs = {"be": 0xF} | inputs | {"addr": inputs["addr"] & 0x1FF}
         for _ in range(cycles):
             for name, value in inputs.items():
                 getattr(dut, name).value = value
@@ -335,15 +339,16 @@ async def sends(dut: Any) -> None:
         await give(slot)
         await check(regs.RPU_CORE_SEND, 64 | slot << 16 | port << 24)
     for kind in (SEND, TO_UNIT, RELEASE):
-        await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
         for port in (0, 1, 2, 3, 4, 7, 8, 10, 15, 16, 0x40, 0x4F, 0x50, 0xFF):
             await give(9)
             await check(regs.RPU_CORE_SEND_DESC_LOW, 100 | 9 << 16 | port << 24)
             await check(regs.RPU_CORE_SEND_DESC_HIGH, place_of(9))
-    # SEND does not look at the type that SEND_DESC would use.
+            await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
+    # SEND leaves the descriptor of SEND_DESC as it is.
     await give(2)
     await check(regs.RPU_CORE_SEND, 64 | 2 << 16)
-    await check(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+    await give(9)
+    await check(regs.RPU_CORE_SEND_DESC_TYPE, RELEASE)
     # a frame that firmware has not taken yet is not its own
     await bench.arrive(30)
     await check(regs.RPU_CORE_SEND, 64 | 30 << 16)
@@ -368,12 +373,61 @@ async def sends(dut: Any) -> None:
     for pointer in [*rows, *outside]:
         await give(5)
         await check(regs.RPU_CORE_SEND_DESC_LOW, 64 | 5 << 16)
-        await check(regs.RPU_CORE_SEND_DESC_HIGH, pointer)
-    for kind in (6, 7):
-        await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
-        await check(regs.RPU_CORE_SEND_DESC_HIGH, base)
+        await check(regs.RPU_CORE_SEND_FROM, pointer)
         await give(5)
+        await check(regs.RPU_CORE_SEND_DESC_HIGH, pointer)
+        await check(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+    for kind in (6, 7):
         await check(regs.RPU_CORE_SEND_DESC_HIGH, base)
+        await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
+        await give(5)
+        await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
+
+
+@cocotb.test()
+async def takes_descriptors_in_parts(dut: Any) -> None:
+    """Bytes, halfwords and words of a descriptor, in any order and some twice: nothing is sent before SEND_DESC_TYPE, and then what was written."""
+    bench = Bench(dut, random.Random(SEED + 9))
+    rng = bench.rng
+    await bench.start()
+    await bench.declare_all()
+    low, high = 0, 0
+    for number in range(400):
+        slot = rng.randint(1, SLOTS)
+        await bench.arrive_and_take(slot)
+        length, port = rng.randint(14, MAX_FRAME), rng.choice([0, 1])
+        place = PMEM + rng.randrange(0, PMEM_BYTES, 64) + rng.randrange(0, 16, 2)
+        due = length | slot << 16 | port << 24 | place << 32
+        parts_left = list(range(8))
+        while parts_left:
+            width = rng.choice([1, 2, 4])
+            at = rng.choice(parts_left) // width * width
+            # Whatever the core has in the other lanes does not count.
+            word, lanes = due >> 32 * (at // 4) & 0xFFFFFFFF, ((1 << width) - 1) << at % 4
+            mask = sum(0xFF << 8 * lane for lane in range(4) if lanes >> lane & 1)
+            register = (regs.RPU_CORE_SEND_DESC_LOW, regs.RPU_CORE_SEND_DESC_HIGH)[at // 4]
+            await bench.step(wr=1, addr=register, wdata=word & mask | rng.getrandbits(32) & ~mask, be=lanes)
+            parts_left = [part for part in parts_left if not at <= part < at + width]
+        await bench.expect()
+        await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_TYPE, wdata=0, be=1)
+        await bench.expect(("send", slot, length, 8 + port, place - PMEM))
+        await bench.step(free=1, free_slot=slot - 1)
+        low, high = due & 0xFFFFFFFF, due >> 32
+        if number % 4 == 0:
+            # What is not written again is as it was.
+            await bench.arrive_and_take(slot)
+            await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_LOW, wdata=(port ^ 1) * 0x01010101, be=8)
+            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+            await bench.expect(("send", slot, low & 0xFFFF, 8 + (port ^ 1), high - PMEM))
+            await bench.step(free=1, free_slot=slot - 1)
+    await bench.flags(0)
+    # A program begins without a descriptor.
+    dut.rst.value = 1
+    await bench.step(2)
+    dut.rst.value = 0
+    await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+    await bench.expect()
+    await bench.flags(DESCRIPTOR)
 
 
 @cocotb.test()
@@ -393,17 +447,16 @@ async def sends_without_a_slot(dut: Any) -> None:
         model.flags = 0
 
     # Before the first descriptor there is none.
-    await check(regs.RPU_CORE_SEND_DESC_HIGH, PMEM)
+    await check(regs.RPU_CORE_SEND_FROM, PMEM)
     for kind in (SEND, TO_UNIT, RELEASE, 6):
-        await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
         for port in (0, 1, 2, 3, 4, 7, 8, 9, 10, 15, 16, 0x40, 0x4F, 0x50, 0xFF):
             await check(regs.RPU_CORE_SEND_DESC_LOW, 100 | port << 24)
             await check(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 64)
-    await check(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
+            await check(regs.RPU_CORE_SEND_DESC_TYPE, kind)
     for length in (0, 1, 14, 60, MAX_FRAME, MAX_FRAME + 1, 0xFFFF):
         await check(regs.RPU_CORE_SEND_DESC_LOW, length)
         for pointer in (*range(PMEM + 640, PMEM + 704), PMEM + PMEM_BYTES - 64, PMEM + PMEM_BYTES, PMEM - 64, DMEM, 0):
-            await check(regs.RPU_CORE_SEND_DESC_HIGH, pointer)
+            await check(regs.RPU_CORE_SEND_FROM, pointer)
     await check(regs.RPU_CORE_SEND, 64)  # has no pointer
 
     # One at a time: a further one waits in the store, and only that.
@@ -413,34 +466,35 @@ async def sends_without_a_slot(dut: Any) -> None:
         assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 0
         await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 1 << 24)
         assert await bench.load(regs.RPU_CORE_READY) >> 8 & 1
-        await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 64 * number)
+        await bench.store(regs.RPU_CORE_SEND_FROM, PMEM + 64 * number)
         # The engine says that it is busy a cycle after it has got the frame.
         assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 1 << 16
         dut.extra_busy.value = dut.unread.value = 1
         assert not await bench.load(regs.RPU_CORE_READY) >> 8 & 1
         await bench.expect(("send", 0, 64, 9, 64 * number), ("generated",))
         if number % 3 == 0:
-            # What has a slot does not wait.
+            # SEND_FROM does not wait with what has a slot.
             await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 5 << 16)
-            assert await bench.load(regs.RPU_CORE_READY) >> 8 & 1
-            await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, 0)
+            await bench.store(regs.RPU_CORE_SEND_FROM, 0)
+            assert not bench.hold
             await bench.expect(("send", 5, 64, 8, place_of(5) - PMEM))
             await bench.step(free=1, free_slot=4)
             await bench.arrive_and_take(5)
         request = number % 3 == 1  # also has none
-        if request:
-            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, 4)
         await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 200 | (2 << 16 if request else 0))
+        await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 128)
+        second = {"addr": regs.RPU_CORE_SEND_FROM, "wdata": PMEM + 128}
+        if request or number % 2:
+            second = {"addr": regs.RPU_CORE_SEND_DESC_TYPE, "wdata": 4 if request else SEND}
         for _ in range(rng.randrange(1, 5)):
-            await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_HIGH, wdata=PMEM + 128)
+            await bench.step(wr=1, **second)
             assert bench.hold, "a second one does not wait"
         await bench.expect()
         dut.extra_busy.value = 0
-        await bench.step(wr=1, addr=regs.RPU_CORE_SEND_DESC_HIGH, wdata=PMEM + 128)
+        await bench.step(wr=1, **second)
         assert not bench.hold
         if request:
             await bench.expect(("send", 2, 200, 4, 128))
-            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
         else:
             await bench.expect(("send", 0, 200, 8, 128), ("generated",))
         assert await bench.load(regs.RPU_CORE_OCCUPANCY) == 1 << 16
@@ -476,12 +530,12 @@ async def asks_host_memory(dut: Any) -> None:
         if number == 7:
             place, length = PMEM + PMEM_BYTES - 128, 128
         address = rng.getrandbits(64)
-        await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
         await bench.store(regs.RPU_CORE_DRAM_ADDR_LOW, address & 0xFFFFFFFF)
         await bench.store(regs.RPU_CORE_DRAM_ADDR_HIGH, address >> 32)
         await bench.store(regs.RPU_CORE_SEND_DESC_LOW, length | tag << 16 | rng.getrandbits(8) << 24)
-        assert await ready()
         await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, place)
+        assert await ready()
+        await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
         # The engine says that it is busy a cycle after it has got the request.
         assert not await ready()
         dut.extra_busy.value = 1
@@ -493,12 +547,10 @@ async def asks_host_memory(dut: Any) -> None:
             assert int(dut.mem_read.value) == (place - PMEM) // 2 << 16 | length
         # Other accesses go on.
         assert await bench.load(regs.RPU_CORE_CORE_ID) == 0
-        await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, SEND)
-        assert await ready()
-        await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, write)
         if number % 3 == 0:
             await bench.store(regs.RPU_CORE_SEND_DESC_LOW, 64 | 3 << 16)
-            await held(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 64)
+            await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, PMEM + 64)
+            await held(regs.RPU_CORE_SEND_DESC_TYPE, write)
             await bench.expect(("send", 3, 64, write, 64))
         elif number % 3 == 1:
             await held(rng.choice([regs.RPU_CORE_DRAM_ADDR_LOW, regs.RPU_CORE_DRAM_ADDR_HIGH]), 5)
@@ -516,9 +568,9 @@ async def asks_host_memory(dut: Any) -> None:
         (1, MAX_FRAME, PMEM + PMEM_BYTES - 64),
     ):
         for kind in (write, read):
-            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
             await bench.store(regs.RPU_CORE_SEND_DESC_LOW, length | tag << 16)
             await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, place)
+            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, kind)
             await bench.expect()
             await bench.flags(DESCRIPTOR)
     assert await ready()
@@ -618,16 +670,14 @@ async def sets_slots_up(dut: Any) -> None:
         await bench.load(regs.RPU_CORE_RECV, 4)
         assert await bench.load(regs.RPU_CORE_RECV_DATA) == model.place[slot]
         assert await bench.load(regs.RPU_CORE_RECV_HDR) == model.header[slot] + model.place[slot] % 64
-    await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, DECLARE)
-    model.store(regs.RPU_CORE_SEND_DESC_TYPE, DECLARE)
-
     async def declares() -> None:
         for count in (0, 1, 16, 32, 33, 64, 96, 255):
             low, high = 2038 | count << 16, bench.rng.getrandbits(32)
             await bench.store(regs.RPU_CORE_SEND_DESC_LOW, low)
             await bench.store(regs.RPU_CORE_SEND_DESC_HIGH, high)
+            await bench.store(regs.RPU_CORE_SEND_DESC_TYPE, DECLARE)
             model.store(regs.RPU_CORE_SEND_DESC_LOW, low)
-            await bench.expect(*model.store(regs.RPU_CORE_SEND_DESC_HIGH, high))
+            await bench.expect(*model.store(regs.RPU_CORE_SEND_DESC_TYPE, DECLARE))
             await bench.flags(model.flags)
             model.flags = 0
 
@@ -861,6 +911,7 @@ async def words(dut: Any) -> None:
 CASES = [
     "receives",
     "sends",
+    "takes_descriptors_in_parts",
     "sends_without_a_slot",
     "asks_host_memory",
     "sets_slots_up",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,39 @@ async def makes_frames_fast(dut: Any) -> None:
         assert cycles <= limit
 
 
+def ways_to_write(rng: random.Random) -> list[bytes]:
+    """How descriptors.c writes a descriptor, as frames begin: every C statement, every order of fields, words and halfwords, many of bytes."""
+    ways = [bytes([way]) for way in range(32)]
+    stores = [
+        *([(offset, width) for offset in order] for width in (4, 2) for order in permutations(range(0, 8, width))),
+        *([(offset, 1) for offset in rng.sample(range(8), 8)] for _ in range(100)),
+    ]
+    for _ in range(100):
+        # Widths mixed, and some parts written twice.
+        left, mixed = set(range(8)), []
+        while left:
+            width = rng.choice([1, 2, 4])
+            offset = rng.choice(sorted(left)) // width * width
+            left -= set(range(offset, offset + width))
+            mixed.append((offset, width))
+        stores.append(mixed)
+    ways += [bytes([32, len(order), *(number for store in order for number in store)]) for order in stores]
+    rng.shuffle(ways)
+    return ways
+
+
+@cocotb.test()
+async def takes_descriptors_however_written(dut: Any) -> None:
+    unit = await running(dut, "descriptors")
+    for way in ways_to_write(unit.rng):
+        data = way + unit.rng.randbytes(unit.rng.randint(60, 200))
+        unit.to_send.append(Frame(data, src=unit.rng.choice([0, 1])))
+    await unit.drained(80000)
+    unit.check_forwarded(lambda frame: frame.data[4:])
+    await unit.step(20)
+    assert await unit.read(regs.RPU_HOST_ERRORS) == 0
+
+
 async def check_is_store(unit: Unit, register: int) -> None:
     """The register has the address of a store of a word."""
     assert await unit.read(await unit.read(register) + bench.IMEM) & 0x707F == 0x2023
@@ -296,6 +330,25 @@ async def survives_bad_firmware(dut: Any) -> None:
     assert len(unit.sent) == 7 and len(unit.freed) == 57
     await check_counters(unit, refused=50, errors=DESTINATION)
     await check_is_store(unit, regs.RPU_HOST_DESTINATION_PC)
+
+
+@cocotb.test()
+async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
+    """Loads and stores of every width below the registers and behind them are wild, and those to the registers are not."""
+    unit = await running(dut, "pointer")
+    last = 0
+    for address, is_wild in (
+        *((address, True) for address in (0, 4, 0x58, 0xFC, 0x100, 0x1FC, 0x200, 0x400, 0x5FC)),
+        *((address, False) for address in (0x600, 0x658, 0x7FC, bench.DMEM + 0x3000)),
+        *((address, True) for address in (0x800, 0xFFFC, 0x3FFFFC, 0xFFFFFFFC)),
+    ):
+        for access, width in enumerate((1, 2, 4) * 2):
+            at = (address + unit.rng.randrange(4)) // width * width
+            unit.to_send.append(Frame(bytes([access]) + at.to_bytes(4, "little") + bytes(59)))
+            await unit.drained()
+            last = at if is_wild else last
+            assert await unit.read(regs.RPU_HOST_ERROR_ADDR) == last, f"access {access} at {at:#x}"
+    assert await unit.read(regs.RPU_HOST_ERRORS) == WILD
 
 
 @cocotb.test()
@@ -390,6 +443,8 @@ CASES = {
     "loads_and_stores_while_frames_flow": [FIRMWARE / "memory.c"],
     "copies_headers_where_told": [PROGRAMS / "forward.c", FIRMWARE / "bare.c"],
     "sends_as_firmware_says": [FIRMWARE / "reframe.c"],
+    "nothing_lies_where_null_pointers_lead": [FIRMWARE / "pointer.c"],
+    "takes_descriptors_however_written": [FIRMWARE / "descriptors.c"],
     "makes_frames": [FIRMWARE / "generate.c"],
     "makes_frames_fast": [FIRMWARE / "generate.c", PROGRAMS / "generator.c"],
     "survives_bad_firmware": [PROGRAMS / "bad" / f"{name}.c" for name in ("wild", "double_release", "nowhere")],

@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn instructions_are_told_apart() {
-        // lw a0, 256(zero); lw t0, 256(zero); lw a0, 256(a1); lw a0, 260(zero); lbu a0, 256(zero); sw a0, 256(zero)
-        let loads = [0x1000_2503, 0x1000_2283, 0x1005_A503, 0x1040_2503, 0x1000_4503, 0x10A0_2023];
+        // lw a0, 0x700(zero); lw t0, 0x700(zero); lw a0, 0x700(a1); lw a0, 0x704(zero); lbu a0, 0x700(zero); sw a0, 0x700(zero)
+        let loads = [0x7000_2503, 0x7000_2283, 0x7005_A503, 0x7040_2503, 0x7000_4503, 0x70A0_2023];
         assert_eq!(loads.map(loads_recv), [true, true, false, false, false, false]);
         // j .; jal .; beqz a0, .; bne a1, a2, .; j .+4; j .-4; beqz a0, .+8; beqz a0, .-4; addi a0, a0, 0
         let jumps = [

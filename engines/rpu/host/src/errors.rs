@@ -23,13 +23,14 @@ const ERRORS: [Error; 6] = [
         pc: Some(regs::RPU_HOST_DESCRIPTOR_PC),
     },
     Error { bit: BAD_DESTINATION, name: "destination that does not exist", pc: Some(regs::RPU_HOST_DESTINATION_PC) },
-    Error { bit: 11, name: "bad slot set-up", pc: Some(regs::RPU_HOST_SLOT_PC) },
+    Error { bit: BAD_SLOT, name: "bad slot set-up", pc: Some(regs::RPU_HOST_SLOT_PC) },
     Error { bit: ACCELERATOR_ERROR, name: "accelerator error", pc: None },
     Error { bit: 13, name: "host memory that does not exist", pc: None },
 ];
 const WILD_ADDRESS: u32 = 8;
 const BAD_DESCRIPTOR: u32 = 9;
 const BAD_DESTINATION: u32 = 10;
+const BAD_SLOT: u32 = 11;
 const ACCELERATOR_ERROR: u32 = 12;
 
 /// The fault of a program that uses an accelerator on units without any.
@@ -67,6 +68,9 @@ fn sentence(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, error: &Error) -> 
     text += &match error.bit {
         BAD_DESCRIPTOR => "; most often the frame was sent or dropped twice, or a frame without a slot was to be sent from where no frame can be".to_owned(),
         BAD_DESTINATION => format!("; this card has {}", destinations(driver)),
+        BAD_SLOT => "; slots are declared once, before frames arrive, 1 to 32 of them within packet memory, at places that are even and at \
+                     most 14 modulo 64, and header copies at multiples of 32 from 0x804000 to 0x806000"
+            .to_owned(),
         ACCELERATOR_ERROR => {
             let names: Vec<&str> = RpuDriver::accelerators(bus, unit)?.iter().map(|kind| kind.name()).collect();
             let there = names.join(", ");

@@ -15,21 +15,30 @@
 #define PN_BE16(value) __builtin_bswap16(value)
 #define PN_BE32(value) __builtin_bswap32(value)
 
+#define ETH_ALEN 6
+
 struct eth_header {
-  uint8_t dest_mac[6];
-  uint8_t src_mac[6];
+  uint8_t dest_mac[ETH_ALEN];
+  uint8_t src_mac[ETH_ALEN];
   uint16_t type;
 };
 
+/* Where a field has two names, the second one is Rosebud's. */
 struct ipv4_header {
   uint8_t version_ihl; /* version [7:4], words of header [3:0] */
-  uint8_t tos;
+  union {
+    uint8_t tos, dscp_ecn;
+  };
   uint16_t total_length;
   uint16_t id;
-  uint16_t flags_fo; /* flags [15:13], fragment offset [12:0] */
+  union {
+    uint16_t flags_fo, flags_fragment_offset; /* flags [15:13], fragment offset [12:0] */
+  };
   uint8_t ttl;
   uint8_t protocol;
-  uint16_t checksum;
+  union {
+    uint16_t checksum, hdr_sum;
+  };
   uint32_t src_ip;
   uint32_t dest_ip;
 };
@@ -39,11 +48,17 @@ struct tcp_header {
   uint16_t dest_port;
   uint32_t seq;
   uint32_t ack;
+#ifdef PENSTOCK_COMPAT_CORE_H
+  uint16_t flags; /* words of header [15:12], flags [7:0] */
+#else
   uint8_t data_offset; /* words of header [7:4] */
   uint8_t flags;
+#endif
   uint16_t window;
   uint16_t checksum;
-  uint16_t urgent_pointer;
+  union {
+    uint16_t urgent_pointer, urgent_ptr;
+  };
 };
 
 struct udp_header {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Compiles firmware for the rpu engine and loads what came out.
+//! Compiles firmware for the rpu engine and loads the result.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), penstock_rpu_sdk::CompileError> {
@@ -12,6 +12,7 @@
 
 mod compiler;
 mod firmware;
+mod messages;
 
 pub use compiler::{CompileError, Options, compile};
 pub use firmware::{DMEM_BASE, DMEM_DATA_BYTES, Firmware, FirmwareError, IMEM_BYTES, Sizes, Symbol};

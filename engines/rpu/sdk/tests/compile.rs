@@ -55,11 +55,11 @@ fn all_programs_compile_without_warnings() {
 fn the_forwarder_takes_three_instructions_a_frame() {
     let firmware = compile(&[root().join("engines/rpu/programs/forward.c")], &options()).unwrap();
     let words: Vec<u32> = firmware.imem.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
-    // lw x, 0x100(zero) and sw x, 0x108(zero), without their registers
-    let receives: Vec<usize> = (0..words.len()).filter(|&i| words[i] & !(0x1F << 7) == 0x1000_2003).collect();
+    // lw x, RECV(zero) and sw x, SEND(zero), without their registers
+    let receives: Vec<usize> = (0..words.len()).filter(|&i| words[i] & !(0x1F << 7) == 0x7000_2003).collect();
     assert_eq!(receives.len(), 8);
     for at in receives {
-        assert_eq!(words[at + 2] & !(0x1F << 20), 0x1000_2423, "a send two instructions after each receive");
+        assert_eq!(words[at + 2] & !(0x1F << 20), 0x7000_2423, "a send two instructions after each receive");
     }
 }
 
@@ -194,6 +194,128 @@ fn what_is_missing_is_named() {
     let elsewhere = Options { python: "/nowhere/python".into(), ..options() };
     let error = compile(&[root().join("engines/rpu/programs/forward.c")], &elsewhere).unwrap_err().to_string();
     assert!(error.contains("run `./penstock` once"), "{error}");
+}
+
+/// What is said about a program that is refused.
+fn refusal(name: &str, text: &str) -> String {
+    compile(&[write(name, text)], &options()).unwrap_err().to_string()
+}
+
+#[test]
+fn constants_out_of_range_do_not_compile() {
+    for (number, (statement, expected)) in [
+        ("pn_init_slots(0, PN_PMEM_BASE, 2048);", "count from 1 to 32"),
+        ("pn_init_slots(33, PN_PMEM_BASE, 2048);", "count from 1 to 32"),
+        ("pn_init_slots(32, PN_PMEM_BASE + 10, 65536);", "within packet memory"),
+        ("pn_init_slots(1, PN_PMEM_BASE + 10, 10);", "larger than its packet offset"),
+        ("pn_init_slots(8, 10, 2048);", "within packet memory"),
+        ("pn_init_slots(8, PN_PMEM_BASE + 16, 2048);", "even and at most 14"),
+        ("pn_init_headers(33, PN_HEADERS_BASE, 128);", "count from 1 to 32"),
+        ("pn_init_headers(2, PN_HEADERS_BASE, 64);", "at least 128 bytes apart"),
+        ("pn_init_headers(32, PN_HEADERS_BASE + 0x1000, 256);", "0x804000 to 0x806000"),
+        ("init_slots(32, 0x0A, 65536);", "within packet memory"),
+        ("init_hdr_slots(16, 0x803000, 128);", "0x804000 to 0x806000"),
+        ("pn_send(pn_recv() ^ pn_port(256));", "a port is a byte"),
+        ("pn_send(pn_to(pn_recv(), PN_PORT_UNIT(192)));", "a port is a byte"),
+        ("pn_generate(PN_PORT_ETH(0), (void *)PN_PMEM_BASE, 16385);", "1 to 16,384 bytes"),
+        ("pn_host_write(33, 0, (void *)PN_PMEM_BASE, 64);", "1 to 32"),
+        ("pn_host_read(1, 0, (void *)PN_PMEM_BASE, 65537);", "1 to 16,384 bytes"),
+        ("pn_listen(0xF0, 0x110);", "no word passes this filter"),
+        ("SLOT_ADDR = 0x01000000;", "init_slots()"),
+        ("LB_TAG_LEN = 4;", "set_lb_offset()"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("#include <core.h>\nint main(void) {{\n  {statement}\n  for (;;) pn_drop(pn_recv());\n}}\n");
+        let said = refusal(&format!("range{number}.c"), &text);
+        assert!(said.contains(&format!("range{number}.c:3:")) && said.contains(expected), "{statement}: {said}");
+    }
+    // The largest that are right.
+    let text = "#include <core.h>\nint main(void) {\n  pn_init_headers(32, PN_HEADERS_BASE, 256);\n  pn_init_slots(16, PN_PMEM_BASE + 14, 65536);\n\
+                pn_listen(0xF0, 0x10);\n  init_hdr_slots(32, 0x4000, 256);\n  init_slots(1, 0, 0x100000);\n\
+                for (;;) pn_send(pn_to(pn_recv(), 255) ^ pn_port(255));\n}\n";
+    compile(&[write("largest.c", text)], &options()).unwrap();
+}
+
+#[test]
+fn a_descriptor_that_nothing_sends_does_not_link() {
+    let text = |send: &str| {
+        format!(
+            "#include <core.h>\nint main(void) {{ init_slots(16, 10, 16384); for (;;) {{ SEND_DESC = RECV_DESC; {send} }} }}\n"
+        )
+    };
+    let said = refusal("unsent.c", &text("RECV_DESC_RELEASE = 1;"));
+    assert!(
+        said.starts_with("firmware does not link:\nthe program writes SEND_DESC but never SEND_DESC_TYPE"),
+        "{said}"
+    );
+    compile(&[write("sent.c", &text("SEND_DESC_TYPE = 0;"))], &options()).unwrap();
+}
+
+#[test]
+fn rosebuds_headers_have_its_names() {
+    let text = "#include \"core.h\"\n#include \"packet_headers.h\"\n\
+        int main(void) {\n  unsigned now = TIMER_16_LL | TIMER_16_LH | TIMER_16_HL | TIMER_16_HH | TIMER_32_L | TIMER_32_H | BC_REGION_SIZE;\n\
+        struct Desc d = {.desc_low = now};\n  d.desc_high = (unsigned)d.len + d.tag + d.port;\n\
+        struct ipv4_header ip = {.dscp_ecn = 1, .flags_fragment_offset = 2, .hdr_sum = 3};\n\
+        struct tcp_header tcp = {.flags = 0x0210, .urgent_ptr = 4};\n\
+        _Static_assert(sizeof(struct tcp_header) == TCP_HEADER_SIZE && sizeof(struct ipv4_header) == IPV4_HEADER_SIZE, \"\");\n\
+        _Static_assert(__builtin_offsetof(struct tcp_header, flags) == 12, \"\");\n\
+        write_debug(ip.hdr_sum + tcp.flags + d.desc_high);\n  init_slots(16, 10, 16384);\n\
+        for (;;) error_ack(error_flags());\n}\n";
+    compile(&[write("names.c", text)], &options()).unwrap();
+    let said = refusal(
+        "late.c",
+        "#include <packet_headers.h>\n#include <core.h>\nint main(void) { for (;;) pn_barrier(); }\n",
+    );
+    assert!(said.contains("include core.h before packet_headers.h"), "{said}");
+}
+
+#[test]
+fn a_foreign_header_with_a_name_of_the_kit_is_told() {
+    let folder = std::env::temp_dir().join(format!("penstock sdk {}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("core.h"), "static inline void init_slots(int n) { (void)n; }\n").unwrap();
+    let program = folder.join("foreign.c");
+    let text = |include: &str| format!("#include {include}\nint main(void) {{ for (;;) __asm__(\"\"); }}\n");
+    fs::write(&program, text("\"core.h\"")).unwrap();
+    let messages = compile(std::slice::from_ref(&program), &options()).unwrap().messages;
+    let (theirs, ours) = (folder.join("core.h"), "not the kit's core.h; to have the kit's, write #include <core.h>");
+    assert!(messages.contains("foreign.c: warning: it includes ") && messages.contains(ours), "{messages}");
+    assert!(messages.contains(theirs.to_str().unwrap()), "{messages}");
+    fs::write(&program, text("<core.h>")).unwrap();
+    assert_eq!(compile(std::slice::from_ref(&program), &options()).unwrap().messages, "");
+}
+
+#[test]
+fn what_the_kit_does_not_have_is_told() {
+    let program = |line: &str| {
+        format!(
+            "#include <penstock.h>\nvolatile float half = 0.5f;\nint printf(const char *, ...);\nint main(void) {{\n  {line}\n  for (;;) pn_drop(pn_recv());\n}}\n"
+        )
+    };
+    let said = refusal("float.c", &program("half = half * half + 1;"));
+    assert!(said.contains("float.c:5: floating-point arithmetic: a unit's core has none; use integers"), "{said}");
+    assert!(!said.contains("lld") && !said.contains(">>>"), "{said}");
+    let said = refusal("print.c", &program("printf(\"x\");"));
+    assert!(said.contains("print.c:5: `printf` is not defined") && said.contains("memcpy"), "{said}");
+    let said = refusal("stdio.c", "#include <stdio.h>\nint main(void) { for (;;) puts(\"\"); }\n");
+    assert!(
+        said.contains("stdio.c:1:") && said.contains("there is no stdio.h") && said.contains("penstock.h"),
+        "{said}"
+    );
+    for (name, text) in [("empty.c", ""), ("empty.S", ""), ("other.c", "void start(void); void start(void) {}\n")] {
+        assert!(refusal(name, text).contains("there is no `main`"), "{name}");
+    }
+    assert!(refusal("empty.elf", "").contains("not an ELF file"));
+    for name in ["x.efsm", "x.cpp", "x", "x.o"] {
+        let said = refusal(name, "");
+        assert!(said.contains(&format!("{name} for units; give C (.c) or assembly")), "{said}");
+    }
+    let handler = "#include <penstock.h>\nvoid __attribute__((interrupt)) int_handler(void) { pn_ack(1); }\n\
+                   int main(void) { pn_init(); for (;;) pn_drop(pn_recv()); }\n";
+    assert!(refusal("handler.c", handler).contains("int_handler has __attribute__((interrupt))"));
 }
 
 #[test]

@@ -295,7 +295,7 @@ impl Core {
                         (system.now, system.pc) = (now, pc);
                         // Registers see the value in every lane.
                         let value = u32::from(b as $type).wrapping_mul(u32::MAX / <$type>::MAX as u32);
-                        if system.store_register(address, value, outside) == Stored::Interrupts {
+                        if system.store_register(address, value, BYTES, outside) == Stored::Interrupts {
                             pc += 4;
                             break;
                         }

@@ -29,8 +29,8 @@ const ROW: u32 = 64;
 const MAX_PACKET_OFFSET: u32 = 14;
 /// Header slots start on rows of data memory.
 const HEADER_ROW: u32 = 32;
-/// Registers end here.
-const REGISTER_BYTES: u32 = 0x200;
+/// The core's registers. Nothing lies below them, so accesses through null pointers are wild.
+const REGISTERS: std::ops::Range<u32> = 0x600..0x800;
 /// Longest frame that a unit sends.
 const MAX_FRAME: u16 = 16_384;
 const MAX_SLOTS: usize = 32;
@@ -139,8 +139,8 @@ pub(crate) struct System {
     /// When the program has sent a frame last that it had made.
     generated_at: Option<u64>,
 
-    send_low: u32,
-    send_type: u32,
+    /// SEND_DESC: low and high word.
+    send_desc: [u32; 2],
     host_address: [u32; 2],
     /// Bit n - 1: the request to host memory with tag n is done.
     host_flags: u32,
@@ -185,8 +185,7 @@ impl System {
             received: 0,
             held_since: 0,
             generated_at: None,
-            send_low: 0,
-            send_type: 0,
+            send_desc: [0; 2],
             host_address: [0; 2],
             host_flags: 0,
             slot_addr: 0,
@@ -218,7 +217,7 @@ impl System {
         self.received = 0;
         self.held_since = 0;
         self.generated_at = None;
-        (self.send_low, self.send_type, self.slot_addr) = (0, 0, 0);
+        (self.send_desc, self.slot_addr) = ([0; 2], 0);
         self.host_flags = 0;
         (self.timer_interval, self.timer_due, self.timer_high) = (0, 0, 0);
         (self.flags, self.mask, self.errors, self.error_addr) = (0, 0, 0, 0);
@@ -400,6 +399,8 @@ impl System {
                 let descriptor = Self::descriptor(slot, &self.slots[usize::from(slot)]);
                 return if self.interrupt() { Loaded::Interrupts(descriptor) } else { Loaded::Value(descriptor) };
             }
+            regs::RPU_CORE_SEND_DESC_LOW => self.send_desc[0],
+            regs::RPU_CORE_SEND_DESC_HIGH => self.send_desc[1],
             regs::RPU_CORE_RECV_HDR => last.header.map_or(0, |offset| DMEM_BASE + offset),
             regs::RPU_CORE_RECV_DATA => PMEM_BASE + last.frame,
             regs::RPU_CORE_RECV_HASH => last.arrival.hash,
@@ -444,7 +445,7 @@ impl System {
             regs::RPU_CORE_ACTIVE_SLOTS => self.active,
             regs::RPU_CORE_ACCEL => self.accelerators.mask(),
             regs::RPU_CORE_DATA => self.data,
-            0..REGISTER_BYTES => 0,
+            register if REGISTERS.contains(&register) => 0,
             region @ REGION_BASE..WINDOW_BASE => {
                 let word = self.broadcast.word(region - REGION_BASE);
                 return if self.broadcast.take_news() { Loaded::Value(word) } else { Loaded::Silence(word) };
@@ -464,13 +465,21 @@ impl System {
         Loaded::Value(value)
     }
 
-    /// Stores into the register that holds `address`, where no memory is; `value` is in the address's byte lanes.
-    pub fn store_register(&mut self, address: u32, value: u32, outside: &mut dyn Outside) -> Stored {
+    /// Stores `bytes` bytes into the register that holds `address`, where no memory is. All bytes, halves or the whole of `value` are what is
+    /// stored.
+    pub fn store_register(&mut self, address: u32, value: u32, bytes: u32, outside: &mut dyn Outside) -> Stored {
         match address & !3 {
             regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
-            regs::RPU_CORE_SEND_DESC_LOW => self.send_low = value,
-            regs::RPU_CORE_SEND_DESC_HIGH => self.send(self.send_low, Some(value), self.send_type, outside),
-            regs::RPU_CORE_SEND_DESC_TYPE => self.send_type = value & 7,
+            regs::RPU_CORE_SEND_DESC_LOW => self.send_desc[0] = merged(self.send_desc[0], value, address, bytes),
+            regs::RPU_CORE_SEND_DESC_HIGH => self.send_desc[1] = merged(self.send_desc[1], value, address, bytes),
+            regs::RPU_CORE_SEND_DESC_TYPE => {
+                let [low, high] = self.send_desc;
+                self.send(low, Some(high), value & 7, outside);
+            }
+            regs::RPU_CORE_SEND_FROM => {
+                self.send_desc[1] = merged(self.send_desc[1], value, address, bytes);
+                self.send(self.send_desc[0], Some(value), kind::SEND, outside);
+            }
             regs::RPU_CORE_DRAM_ADDR_LOW => self.host_address[0] = value,
             regs::RPU_CORE_DRAM_ADDR_HIGH => self.host_address[1] = value,
             regs::RPU_CORE_DRAM_FLAG_WR => self.host_flags = value,
@@ -504,7 +513,7 @@ impl System {
             regs::RPU_CORE_DEBUG_OUT_L => self.debug_out[0] = value,
             regs::RPU_CORE_DEBUG_OUT_H => self.debug_out[1] = value,
             regs::RPU_CORE_DATA => self.data = value,
-            0..REGISTER_BYTES => {}
+            register if REGISTERS.contains(&register) => {}
             register @ ACCEL_BASE..DMEM_BASE => {
                 if !self.accelerators.write(register - ACCEL_BASE, value, self.pmem.as_flattened()) {
                     self.raise(flag::ACCELERATOR);
@@ -710,6 +719,12 @@ fn packet_offset(address: u32) -> Option<u32> {
     (offset < PMEM_BYTES && in_row <= MAX_PACKET_OFFSET && in_row & 1 == 0).then_some(offset)
 }
 
+/// `old` with the `bytes` bytes at `address` replaced by those of `value`.
+fn merged(old: u32, value: u32, address: u32, bytes: u32) -> u32 {
+    let lanes = (u32::MAX >> (32 - 8 * bytes)) << (8 * (address & 3));
+    old & !lanes | value & lanes
+}
+
 /// The `len` bytes of `memory` from `start` on; behind its end it goes on at its beginning.
 #[inline(always)]
 fn part(memory: &[u8], start: usize, len: usize) -> Cow<'_, [u8]> {
@@ -780,7 +795,7 @@ mod tests {
         }
 
         fn store(&mut self, register: u32, value: u32) {
-            self.system.store_register(register, value, &mut self.notes);
+            self.system.store_register(register, value, 4, &mut self.notes);
         }
 
         /// A frame comes into slot 1 and is taken.
@@ -791,9 +806,9 @@ mod tests {
 
         /// SEND_DESC for slot 1.
         fn send(&mut self, kind: u32, len: u32, port: u32, pointer: u32) {
-            self.store(regs::RPU_CORE_SEND_DESC_TYPE, kind);
             self.store(regs::RPU_CORE_SEND_DESC_LOW, len | 1 << 16 | port << 24);
             self.store(regs::RPU_CORE_SEND_DESC_HIGH, pointer);
+            self.store(regs::RPU_CORE_SEND_DESC_TYPE, kind);
         }
 
         /// Error flags that rose since the last call.
@@ -838,7 +853,7 @@ mod tests {
             (100, 1, PMEM_BYTES - 64, Destination::Ethernet(1)),
         ] {
             bench.store(regs::RPU_CORE_SEND_DESC_LOW, len | port << 24);
-            bench.store(regs::RPU_CORE_SEND_DESC_HIGH, PMEM_BASE + start);
+            bench.store(regs::RPU_CORE_SEND_FROM, PMEM_BASE + start);
             let mut due = all[start as usize..(start + len) as usize].to_vec();
             if start + len > PMEM_BYTES {
                 due[64..].copy_from_slice(&all[..36]);
@@ -862,9 +877,9 @@ mod tests {
             (kind::RELEASE, 60, 1, good, flag::BAD_DESCRIPTOR),
             (6, 60, 1, good, flag::BAD_DESCRIPTOR),
         ] {
-            bench.store(regs::RPU_CORE_SEND_DESC_TYPE, kind);
             bench.store(regs::RPU_CORE_SEND_DESC_LOW, len | port << 24);
             bench.store(regs::RPU_CORE_SEND_DESC_HIGH, pointer);
+            bench.store(regs::RPU_CORE_SEND_DESC_TYPE, kind);
             assert_eq!(bench.flags(), expected, "{len} bytes at {pointer:#x} to {port}");
         }
         // One store has no pointer.

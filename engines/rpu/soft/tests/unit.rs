@@ -74,6 +74,45 @@ fn rosebuds_hash_in_front_of_a_frame() {
     assert_eq!(unit.host_read(regs::UNIT_ERRORS).unwrap(), 0);
 }
 
+/// Orders of the numbers below `count`: each of them, by index.
+fn order(count: usize, mut index: usize) -> Vec<u8> {
+    let mut left: Vec<u8> = (0..count as u8).collect();
+    let pick = |left_count| {
+        let at = index % left_count;
+        index /= left_count;
+        at
+    };
+    (1..=count).rev().map(pick).map(|at| left.remove(at)).collect()
+}
+
+#[test]
+fn a_descriptor_may_be_written_in_any_order_and_width() {
+    let mut unit = start("tests/firmware/descriptors.c");
+    let mut notes = Notes::default();
+    unit.run(&mut notes, 10_000);
+    // What the first bytes of a frame tell the program: see there.
+    let mut ways: Vec<Vec<u8>> = (0..32).map(|way| vec![way]).collect();
+    for (width, orders) in [(4u8, 2), (2, 24), (1, 40_320)] {
+        for index in 0..orders {
+            let stores = order(8 / usize::from(width), index).into_iter().flat_map(|part| [part * width, width]);
+            ways.push([32, 8 / width].into_iter().chain(stores).collect());
+        }
+    }
+    let slots = (1..=32).cycle();
+    for ((number, way), slot) in ways.iter().enumerate().zip(slots) {
+        let length = 60 + number % 100;
+        let mut frame: Vec<u8> = (0..length).map(|byte| (byte * 37 + number) as u8).collect();
+        frame[..way.len()].copy_from_slice(way);
+        let port = (number & 1) as u8;
+        unit.receive(slot, Arrival { port, ..Arrival::default() }, &frame);
+        unit.run(&mut notes, 10_000);
+        let (departure, bytes) = notes.sent.pop().unwrap();
+        assert_eq!((departure.destination, &bytes[..]), (Destination::Ethernet(port ^ 1), &frame[4..]), "{way:?}");
+        assert_eq!(notes.freed.pop(), Some(slot));
+    }
+    assert_eq!((notes.sent.len(), unit.host_read(regs::RPU_HOST_ERRORS).unwrap()), (0, 0));
+}
+
 #[test]
 fn all_widths_of_loads_and_stores_agree() {
     // The program checks what it loads and tells a wrong one by a debug word; what it stores leaves with the frame.
@@ -230,6 +269,93 @@ fn frames_lie_where_the_program_has_declared() {
     assert_eq!((counters.rx_frames, counters.tx_frames), (256, 256));
     assert_eq!(counters.rx_bytes, 32 * (14 + 63 + 64 + 127 + 128 + 129 + 200 + 16_384));
     assert_eq!(counters.tx_bytes, counters.rx_bytes);
+}
+
+#[test]
+fn slots_are_declared_as_asked_or_refused() {
+    const REFUSED: u32 = 1 << 11;
+    let declare = |count: u32, base: u32, bytes: u32| {
+        let mut unit = start("soft/tests/firmware/slots.c");
+        let mut notes = Notes::default();
+        unit.host_write(regs::RPU_HOST_DEBUG_IN_L, count | bytes << 8);
+        unit.host_write(regs::RPU_HOST_DEBUG_IN_H, base);
+        unit.run(&mut notes, 10_000);
+        (notes.declared, unit.host_read(regs::RPU_HOST_ERRORS).unwrap())
+    };
+    let (kib, mib) = (1 << 10, 1 << 20);
+    // A slot that is longer than the field can say is declared as long as it can.
+    for (count, base, bytes, room) in [
+        (32, PMEM + 10, 32 * kib, 32 * 1024 - 10),
+        (16, PMEM, 64 * kib, 0xFFFF),
+        (16, PMEM + 10, 64 * kib, 0xFFF6),
+        (8, PMEM + 10, 128 * kib, 0xFFFF),
+        (1, PMEM + 14, mib, 0xFFFF),
+        (2, PMEM + mib - 2 * 2048, 2048, 2048),
+        (31, PMEM + 0xC00A, 2048, 2038),
+    ] {
+        assert_eq!(declare(count, base, bytes), (Some((count as u8, room)), 0), "{count} at {base:#x} of {bytes}");
+    }
+    for (count, base, bytes) in [
+        (0, PMEM + 10, 2048),
+        (33, PMEM + 10, 2048),
+        (255, PMEM, 64),
+        (32, PMEM + 10, 64 * kib),
+        (16, PMEM + 2048, 64 * kib),
+        (1, PMEM + 64 + 10, mib),
+        (8, PMEM + 9, 2048),
+        (8, PMEM + 16, 2048),
+        (8, PMEM + 10, 10),
+        (8, PMEM + 10, 0),
+        (8, PMEM + mib, 2048),
+        (3, 0x7000_000A, 0x80_0000),
+    ] {
+        assert_eq!(declare(count, base, bytes), (None, REFUSED), "{count} at {base:#x} of {bytes}");
+    }
+    for (count, base, bytes, errors) in [
+        (32, 0x80_4000, 256, 0),
+        (16, 0x80_4000, 128, 0),
+        (1, 0x80_5F60, 0, 0),
+        (1, 0x80_5F80, 0, REFUSED),
+        (33, 0x80_4000, 128, REFUSED),
+        (2, 0x80_4000, 96, REFUSED),
+        (2, 0x80_4000, 136, REFUSED),
+        (2, 0x80_4010, 128, REFUSED),
+        (2, 0x80_3000, 128, REFUSED),
+        (2, 0x80_4000, 0x80_0000, REFUSED),
+    ] {
+        assert_eq!(declare(count, base, bytes), (None, errors), "{count} headers at {base:#x} of {bytes}");
+    }
+}
+
+#[test]
+fn nothing_lies_where_null_pointers_lead() {
+    let mut unit = start("tests/firmware/pointer.c");
+    let mut notes = Notes::default();
+    unit.run(&mut notes, 10_000);
+    let mut last = 0;
+    for (address, is_wild) in
+        [(0u32, true), (4, true), (0xFC, true), (0x5FC, true), (0x600, false), (0x7FC, false)].into_iter().chain([
+            (0x800, true),
+            (0x803, true),
+            (0xFFFC, true),
+            (0x3F_FFFC, true),
+            (DMEM + 0x3000, false),
+            (0xFFFF_FFFC, true),
+        ])
+    {
+        for (access, width) in [(0u8, 1), (1, 2), (2, 4), (3, 1), (4, 2), (5, 4)] {
+            let address = address & !(width - 1);
+            let mut frame = [0u8; 60];
+            frame[0] = access;
+            frame[1..5].copy_from_slice(&address.to_le_bytes());
+            unit.receive(1, Arrival::default(), &frame);
+            unit.run(&mut notes, 10_000);
+            assert_eq!(notes.sent.pop().unwrap().1, frame);
+            last = if is_wild { address } else { last };
+            assert_eq!(unit.host_read(regs::RPU_HOST_ERROR_ADDR).unwrap(), last, "access {access} at {address:#x}");
+        }
+    }
+    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 1 << 8);
 }
 
 #[test]

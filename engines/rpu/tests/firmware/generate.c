@@ -33,8 +33,8 @@ int main(void) {
       case 16: pn_generate(PN_PORT_ETH(0), header, 64); break;
       case 17: pn_generate(PN_PORT_ETH(0), data + 1, 64); break;
       case 18: pn_generate(PN_PORT_ETH(0), data + 6, 64); break;
-      case 19: pn_generate(PN_PORT_ETH(0), data, 0); break;
-      case 20: pn_generate(PN_PORT_ETH(0), data, 16385); break;
+      case 19: pn_generate(PN_PORT_ETH(0), data, pn_now(0)); break;
+      case 20: pn_generate(PN_PORT_ETH(0), data, pn_now(16385)); break;
       case 21: pn_generate(0x3Fu, data, 64); break;
       case 22: pn_generate(PN_PORT_LOOPBACK, data, 64); break;
       case 23: pn_generate(PN_PORT_UNIT(0), data, 64); break;

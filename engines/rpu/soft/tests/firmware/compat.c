@@ -19,7 +19,7 @@ int main(void) {
     if (!in_pkt_ready()) continue;
     struct Desc frame;
     read_in_pkt(&frame);
-    RESULTS[16] = desc_low(&frame);
+    RESULTS[16] = frame.desc_low;
     RESULTS[17] = (uint32_t)frame.data;
     RESULTS[18] = active_slots();
     switch (frame.data[0]) {
@@ -50,7 +50,7 @@ int main(void) {
       case 6: /* no frame may start at an odd place */
         frame.data += 1;
         pkt_send(&frame);
-        error_ack();
+        error_ack(error_flags());
         break;
       default: /* no unit has this number */
         frame.port = 200;
