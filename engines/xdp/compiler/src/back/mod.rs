@@ -13,6 +13,7 @@ mod link;
 mod live;
 mod lower;
 mod open_row;
+mod place;
 mod registers;
 mod rename;
 mod reuse;
@@ -20,13 +21,10 @@ mod schedule;
 mod spill;
 mod tidy;
 
-use std::ops::Range;
-
 pub use link::{Linked, link};
 
 use code::Code;
-use registers::Short;
-use schedule::{Reach, Schedule};
+use place::Placed;
 
 use crate::ir::Program;
 use crate::prove::{Claims, Unproven, prove};
@@ -102,27 +100,10 @@ pub fn compile(program: &Program, options: &Options) -> Result<Compiled, BackErr
     shape(&mut code, options.lanes);
     reuse::reuse(&mut code);
     let free = isa::SIZE_STACK.saturating_sub(options.stack);
-    let mut fixed = Vec::new();
-    for spilled in 0.. {
-        let short = match place(&code, options.lanes, &fixed) {
-            Ok((rows, claims)) => {
-                let words = words(&rows, options.lanes)?;
-                prove(&code, &words, &claims, options.lanes)?;
-                return Ok(Compiled { rows, words, code, claims, spilled });
-            }
-            Err(short) => short,
-        };
-        // A variable that was made to spill another is as short-lived as can be.
-        if fixed.contains(&short.0) {
-            return Err(BackError::NoRegisters { slot: slot(&code, short.0) });
-        }
-        let offset = spilled as u32 * spill::SLOT_BYTES;
-        if offset + spill::SLOT_BYTES > free {
-            break;
-        }
-        fixed.extend(spill::spill(&mut code, short.0, offset));
-    }
-    Err(BackError::NoRoom { free, stack: options.stack })
+    let Placed { rows, claims, code, spilled } = place::place(&code, options.lanes, free)?;
+    let words = words(&rows, options.lanes)?;
+    prove(&code, &words, &claims, options.lanes)?;
+    Ok(Compiled { rows, words, code, claims, spilled })
 }
 
 /// Long runs instead of many branches.
@@ -133,61 +114,6 @@ fn shape(code: &mut Code, lanes: Lanes) {
             break;
         }
     }
-}
-
-/// Rows and registers, looking less far ahead when registers are short.
-fn place(code: &Code, lanes: Lanes, fixed: &[code::Var]) -> Result<(Vec<Row>, Claims), Short> {
-    let order = order(code);
-    let mut result = Err(Short(code::Var(0)));
-    for reach in [usize::MAX, 8 * lanes.count(), 2 * lanes.count(), 1] {
-        let schedule = schedule::schedule(code, &order, lanes, Reach(reach));
-        match registers::registers(code, &schedule, lanes, fixed) {
-            Ok(registers) => {
-                let rows = emit::emit(&schedule, &registers, lanes);
-                return Ok((rows, Claims { registers, rows: places(code, &schedule) }));
-            }
-            Err(short) => result = Err(short),
-        }
-    }
-    result
-}
-
-/// Where the rows of each block stand.
-fn places(code: &Code, schedule: &Schedule) -> Vec<Option<Range<usize>>> {
-    let mut places = vec![None; code.blocks.len()];
-    let mut at = 0;
-    for scheduled in &schedule.blocks {
-        places[scheduled.block] = Some(at..at + scheduled.rows.len());
-        at += scheduled.rows.len();
-    }
-    places
-}
-
-/// The order in which blocks stand: behind each the one to which it leads at its end, where that stands nowhere yet.
-fn order(code: &Code) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut placed = vec![false; code.blocks.len()];
-    let mut open = vec![0];
-    while let Some(mut block) = open.pop() {
-        while !std::mem::replace(&mut placed[block], true) {
-            order.push(block);
-            let mut next: Vec<usize> = code.blocks[block].next().collect();
-            let last = code.blocks[block].nodes.last().and_then(code::Node::next);
-            next.reverse();
-            open.extend(&next);
-            match last {
-                Some(last) => block = last,
-                None => break,
-            }
-        }
-    }
-    order
-}
-
-/// Where in the checked program a variable is first named.
-fn slot(code: &Code, var: code::Var) -> usize {
-    let names = |node: &&code::Node| node.dst == Some(var) || node.uses().any(|used| used == var);
-    code.blocks.iter().flat_map(|block| &block.nodes).find(names).map_or(0, |node| node.slot)
 }
 
 fn words(rows: &[Row], lanes: Lanes) -> Result<Vec<Vec<u32>>, BackError> {

@@ -41,8 +41,20 @@ pub struct OpenRow {
 }
 
 impl OpenRow {
-    /// The row with one more node, if there is room. `tight`: only in lanes whose registers are not all taken.
-    pub fn with(&self, index: usize, node: &Node, guard: Option<When>, banks: &Banks, tight: bool) -> Option<OpenRow> {
+    /// Whether no other node can go into it.
+    pub fn is_full(&self, lanes: Lanes) -> bool {
+        self.items.len() == lanes.count() && self.items.iter().all(|item| item.node.is_some())
+    }
+
+    /// The row with one more node, if it fits. `room`: by lane, how many registers are free for results.
+    pub fn with(
+        &self,
+        index: usize,
+        node: &Node,
+        guard: Option<When>,
+        banks: &Banks,
+        room: &[usize],
+    ) -> Option<OpenRow> {
         let mut row = self.clone();
         row.reach(node)?;
         let item = Item { node: Some(index), op: node.op, dst: node.dst, guard };
@@ -67,7 +79,7 @@ impl OpenRow {
         if adjusts > 1 || redirects > 1 {
             return None;
         }
-        row.lanes = assign(&row.items, banks, tight)?;
+        row.lanes = assign(&row.items, banks, room)?;
         Some(row)
     }
 
@@ -125,7 +137,7 @@ fn window_word() -> i32 {
 
 /// A lane for each item: what has a home goes there, results where their variable's register is, branches in the program's order from the
 /// lowest lane up.
-fn assign(items: &[Item], banks: &Banks, tight: bool) -> Option<Vec<u8>> {
+fn assign(items: &[Item], banks: &Banks, room: &[usize]) -> Option<Vec<u8>> {
     let count = banks.lanes.count();
     let fixed = |item: &Item| {
         let bank = item.dst.and_then(|dst| banks.lane_of[dst.index()]);
@@ -147,7 +159,7 @@ fn assign(items: &[Item], banks: &Banks, tight: bool) -> Option<Vec<u8>> {
         (class, item.node)
     });
     let mut search =
-        Search { items, banks, tight, fixed: items.iter().map(fixed).collect(), lanes: vec![None; items.len()] };
+        Search { items, banks, room, fixed: items.iter().map(fixed).collect(), lanes: vec![None; items.len()] };
     let mut free = vec![true; count];
     search.place(&order, &mut free).then(|| search.lanes.into_iter().flatten().collect())
 }
@@ -155,7 +167,7 @@ fn assign(items: &[Item], banks: &Banks, tight: bool) -> Option<Vec<u8>> {
 struct Search<'a> {
     items: &'a [Item],
     banks: &'a Banks,
-    tight: bool,
+    room: &'a [usize],
     fixed: Vec<Option<u8>>,
     lanes: Vec<Option<u8>>,
 }
@@ -192,9 +204,7 @@ impl Search<'_> {
         }
         let taken = |lane: &u8| self.banks.taken[usize::from(*lane)];
         if item.dst.is_some() {
-            if self.tight {
-                lanes.retain(|lane| taken(lane) < self.banks.lanes.registers());
-            }
+            lanes.retain(|lane| self.room[usize::from(*lane)] > 0);
             lanes.sort_by_key(taken);
         } else {
             // What needs no register leaves the lanes that have some to others.

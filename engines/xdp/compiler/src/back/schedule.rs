@@ -5,7 +5,11 @@
 //! Nothing but memory order, variables and branches holds a node back: what only gives a value is carried out as soon as there is a lane, before
 //! the branches that decide whether it is wanted.
 
-use super::code::{Block, Code, Node, When};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use super::code::{Block, Code, Node, Var, When};
 use super::depend::{Dep, Graph, depend};
 use super::live::Live;
 use super::open_row::{Banks, OpenRow};
@@ -25,6 +29,9 @@ enum First {
     /// The program's.
     InTurn,
 }
+
+/// The lower, the sooner.
+type Rank = (usize, Reverse<usize>);
 
 /// The rows of a program, by block in the order in which they stand.
 #[derive(Debug, Clone)]
@@ -91,6 +98,12 @@ struct Filler<'a> {
     exits: Vec<usize>,
     /// By node, its row.
     rows: Vec<Option<usize>>,
+    /// By node, the nodes that have to come after it.
+    after: Vec<Vec<usize>>,
+    /// By node, how many that have to come before it are not in a row yet.
+    waits: Vec<usize>,
+    /// Nodes that wait for no other, in the order in which they are tried.
+    ready: BTreeSet<(Rank, usize)>,
     /// How many nodes there are, without a jump that is left out.
     count: usize,
     /// By variable, how many nodes that are not in a row yet read it; the block's end counts.
@@ -130,16 +143,39 @@ impl<'a> Filler<'a> {
         }
         let count = block.nodes.len() - usize::from(falls);
         let rows = vec![None; block.nodes.len()];
-        Filler { block, graph, heights, exits, rows, count, readers, held, live, banks, reach, first }
+        let mut after = vec![vec![]; block.nodes.len()];
+        for (at, deps) in graph.before.iter().enumerate() {
+            deps.iter().for_each(|dep| after[dep.on].push(at));
+        }
+        let waits = graph.before.iter().map(Vec::len).collect();
+        let ready = BTreeSet::new();
+        let mut filler = Filler {
+            block,
+            graph,
+            heights,
+            exits,
+            rows,
+            after,
+            waits,
+            ready,
+            count,
+            readers,
+            held,
+            live,
+            banks,
+            reach,
+            first,
+        };
+        filler.ready = (0..count).filter(|at| filler.waits[*at] == 0).map(|at| (filler.rank(at), at)).collect();
+        filler
     }
 
     fn fill(&mut self) -> Vec<OpenRow> {
         let mut rows = Vec::new();
         while self.rows[..self.count].iter().any(Option::is_none) {
-            let mut row = self.row(rows.len(), true);
+            let mut row = self.row(rows.len());
             if row.items.is_empty() {
-                // Registers are short: something has to go on all the same.
-                row = self.row(rows.len(), false);
+                row = self.forced(rows.len());
             }
             self.close(&row);
             rows.push(row);
@@ -147,41 +183,83 @@ impl<'a> Filler<'a> {
         rows
     }
 
-    /// A row as full as can be.
-    fn row(&mut self, number: usize, tight: bool) -> OpenRow {
-        let mut row = OpenRow::default();
-        let first = self.rows.iter().position(Option::is_none).unwrap_or(0);
-        let end = first.saturating_add(self.reach.0).min(self.count);
-        let mut waiting: Vec<usize> = (first..end).filter(|at| self.rows[*at].is_none()).collect();
-        waiting.sort_by_key(|at| match self.first {
-            First::Longest => (0, std::cmp::Reverse(self.heights[*at]), *at),
-            First::Exits => (self.exits[*at], std::cmp::Reverse(self.heights[*at]), *at),
-            First::InTurn => (0, std::cmp::Reverse(0), *at),
-        });
-        let mut more = true;
-        while more {
-            more = false;
-            for at in &waiting {
-                if self.rows[*at].is_some() {
-                    continue;
-                }
-                let node = &self.block.nodes[*at];
-                let Some(guard) = self.ready(*at, number) else { continue };
-                if let Some(fuller) = row.with(*at, node, guard, self.banks, tight) {
-                    row = fuller;
-                    self.rows[*at] = Some(number);
-                    more = true;
-                    if !tight {
-                        return row;
-                    }
-                }
-            }
+    /// What decides which of the nodes that may come next is tried first.
+    fn rank(&self, at: usize) -> Rank {
+        match self.first {
+            First::Longest => (0, Reverse(self.heights[at])),
+            First::Exits => (self.exits[at], Reverse(self.heights[at])),
+            First::InTurn => (0, Reverse(0)),
         }
-        row
     }
 
-    /// Whether all that has to be before a node is, and with which guard it may be in this row.
-    fn ready(&self, at: usize, row: usize) -> Option<Option<When>> {
+    /// A row as full as can be.
+    fn row(&mut self, number: usize) -> OpenRow {
+        let mut row = OpenRow::default();
+        let first = self.rows.iter().position(Option::is_none).unwrap_or(0);
+        let end = first.saturating_add(self.reach.0);
+        loop {
+            let before = row.items.len();
+            let mut last = None;
+            while let Some(next) = self.next(last) {
+                if row.is_full(self.banks.lanes) {
+                    return row;
+                }
+                last = Some(next);
+                let (_, at) = next;
+                if at >= end {
+                    continue;
+                }
+                let Some(guard) = self.guard(at, number) else { continue };
+                let room = self.room(&row, at);
+                if let Some(fuller) = row.with(at, &self.block.nodes[at], guard, self.banks, &room) {
+                    row = fuller;
+                    self.put(next, number);
+                }
+            }
+            if row.items.len() == before {
+                return row;
+            }
+        }
+    }
+
+    /// A row with one node, for when registers are short and something has to go on all the same: the first in the program's order, which is the one
+    /// that wants the fewest.
+    fn forced(&mut self, number: usize) -> OpenRow {
+        let room = vec![usize::MAX; self.banks.lanes.count()];
+        let mut ready: Vec<_> = self.ready.iter().copied().collect();
+        ready.sort_by_key(|(_, at)| *at);
+        for next in ready {
+            let (_, at) = next;
+            let Some(guard) = self.guard(at, number) else { continue };
+            if let Some(row) = OpenRow::default().with(at, &self.block.nodes[at], guard, self.banks, &room) {
+                self.put(next, number);
+                return row;
+            }
+        }
+        OpenRow::default()
+    }
+
+    /// The ready node behind that one.
+    fn next(&self, last: Option<(Rank, usize)>) -> Option<(Rank, usize)> {
+        let from = last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.ready.range((from, Bound::Unbounded)).next().copied()
+    }
+
+    /// Puts a node into a row: others may now be ready.
+    fn put(&mut self, node: (Rank, usize), number: usize) {
+        let (_, at) = node;
+        self.ready.remove(&node);
+        self.rows[at] = Some(number);
+        for next in std::mem::take(&mut self.after[at]) {
+            self.waits[next] -= 1;
+            if self.waits[next] == 0 && next < self.count {
+                self.ready.insert((self.rank(next), next));
+            }
+        }
+    }
+
+    /// The guard with which a node may be in this row, if it may.
+    fn guard(&self, at: usize, row: usize) -> Option<Option<When>> {
         let mut guard = self.block.nodes[at].guard;
         for Dep { on, strict, guardable } in &self.graph.before[at] {
             let before = self.rows[*on]?;
@@ -194,6 +272,26 @@ impl<'a> Filler<'a> {
             }
         }
         Some(guard)
+    }
+
+    /// By lane, how many registers are free for the results of a row with one more node: those too that the row is the last to read.
+    fn room(&self, row: &OpenRow, more: usize) -> Vec<usize> {
+        let registers = self.banks.lanes.registers();
+        let mut room: Vec<usize> = self.banks.taken.iter().map(|taken| registers.saturating_sub(*taken)).collect();
+        if room.iter().all(|room| *room > 0) {
+            return room;
+        }
+        let nodes = || row.items.iter().filter_map(|item| item.node).chain([more]).map(|at| &self.block.nodes[at]);
+        let mut read: Vec<usize> = nodes().flat_map(|node| node.uses().map(Var::index).collect::<Vec<_>>()).collect();
+        read.sort_unstable();
+        for reads in read.chunk_by(|a, b| a == b) {
+            let var = reads[0];
+            let last = self.held[var] && self.readers[var] == reads.len();
+            if let Some(lane) = self.banks.lane_of[var].filter(|_| last) {
+                room[usize::from(lane)] += 1;
+            }
+        }
+        room
     }
 
     /// Says where the row's results are, and which registers are free behind it.
@@ -225,9 +323,9 @@ impl<'a> Filler<'a> {
 
 /// The variables that have to be there for a node: what it reads, and what is read where it leads.
 fn readings(node: &Node, live: &Live) -> Vec<usize> {
-    let mut vars: Vec<usize> = node.uses().map(super::code::Var::index).collect();
+    let mut vars: Vec<usize> = node.uses().map(Var::index).collect();
     if let Some(to) = node.next() {
-        vars.extend(live.entry[to].iter().map(super::code::Var::index));
+        vars.extend(live.entry[to].iter().map(Var::index));
     }
     vars
 }
