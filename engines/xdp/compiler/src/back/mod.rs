@@ -21,6 +21,8 @@ mod schedule;
 mod spill;
 mod tidy;
 
+use std::fmt::{self, Display, Formatter};
+
 pub use link::{Linked, link};
 
 use code::Code;
@@ -42,26 +44,51 @@ pub struct Options {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BackError {
     #[error(
-        "the program needs {rows} rows; the core has {}: make it shorter, or divide it with tail calls",
+        "the program needs {rows} rows; the core has {}: make it shorter, or divide it with tail calls{others}",
         isa::SIZE_ROWS
     )]
-    TooLong { rows: usize },
+    TooLong { rows: usize, others: Others },
     #[error(
-        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables at a time{}",
+        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables at a time{}{others}",
         less(*.stack)
     )]
-    NoRoom { free: u32, stack: u32 },
+    NoRoom { free: u32, stack: u32, others: Others },
     #[error(
-        "instruction {slot}: a lane has not the registers that are wanted at once here, wherever all other values are; divide the expression, \
-         or compile for another number of lanes"
+        "instruction {slot} needs more values at once than a lane has registers, even with all other values on the stack; divide the expression{others}"
     )]
-    NoRegisters { slot: usize },
+    NoRegisters { slot: usize, others: Others },
     #[error("row {row} has no encoding: {source}")]
     Encoding { row: usize, source: EncodeError },
     #[error(
         "the compiler has made rows that it cannot prove to be right ({0}); that is its own fault: report it with the program"
     )]
     Unproven(#[from] Unproven),
+}
+
+/// Other numbers of lanes at which a program does have rows: lanes, rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Others(Vec<(usize, usize)>);
+
+impl Display for Others {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        for (at, (lanes, rows)) in self.0.iter().enumerate() {
+            let before = if at == 0 { "; with" } else { ", with" };
+            write!(f, "{before} {lanes} lanes it fits in {rows} rows")?;
+        }
+        Ok(())
+    }
+}
+
+impl BackError {
+    /// The places for what else would fit, of errors that another number of lanes may not have.
+    fn others(&mut self) -> Option<&mut Others> {
+        match self {
+            BackError::TooLong { others, .. }
+            | BackError::NoRoom { others, .. }
+            | BackError::NoRegisters { others, .. } => Some(others),
+            BackError::Encoding { .. } | BackError::Unproven(_) => None,
+        }
+    }
 }
 
 /// What else would help where a program uses so much of the stack.
@@ -94,31 +121,56 @@ impl Compiled {
 /// # Errors
 /// It is too long, or needs more room for its values than there is.
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, BackError> {
+    compile_at(program, *options).map_err(|mut error| {
+        if let Some(others) = error.others() {
+            let at = |lanes: Lanes| {
+                let compiled = compile_at(program, Options { lanes, ..*options }).ok()?;
+                Some((lanes.count(), compiled.rows.len()))
+            };
+            others.0 = Lanes::ALL.into_iter().filter(|lanes| *lanes != options.lanes).filter_map(at).collect();
+        }
+        error
+    })
+}
+
+fn compile_at(program: &Program, options: Options) -> Result<Compiled, BackError> {
     let mut code = lower::lower(program);
     tidy::tidy(&mut code);
     coalesce::coalesce(&mut code, options.lanes);
-    shape(&mut code, options.lanes);
-    reuse::reuse(&mut code);
     let free = isa::SIZE_STACK.saturating_sub(options.stack);
-    let Placed { rows, claims, code, spilled } = place::place(&code, options.lanes, free)?;
+    let Placed { rows, claims, code, spilled } = place::place(&shapes(&code, options.lanes), options.lanes, free)?;
     let words = words(&rows, options.lanes)?;
     prove(&code, &words, &claims, options.lanes)?;
     Ok(Compiled { rows, words, code, claims, spilled })
 }
 
+/// A program in the shapes that suit this number of lanes and each smaller one: a row with room for many guarded operations is not always a reason to have
+/// them. The one for all lanes is the first.
+fn shapes(code: &Code, lanes: Lanes) -> Vec<(Code, Lanes)> {
+    let mut shapes = Vec::new();
+    for narrow in Lanes::ALL.into_iter().rev().filter(|it| it.count() <= lanes.count()) {
+        let shape = shaped(code.clone(), narrow);
+        shapes.push((shape.clone(), lanes));
+        shapes.push((shape, narrow));
+    }
+    shapes
+}
+
 /// Long runs instead of many branches.
-fn shape(code: &mut Code, lanes: Lanes) {
+fn shaped(mut code: Code, lanes: Lanes) -> Code {
     loop {
-        while tidy::tidy(code) {}
-        if !absorb::absorb(code, lanes) {
+        while tidy::tidy(&mut code) {}
+        if !absorb::absorb(&mut code, lanes) {
             break;
         }
     }
+    reuse::reuse(&mut code);
+    code
 }
 
 fn words(rows: &[Row], lanes: Lanes) -> Result<Vec<Vec<u32>>, BackError> {
     if rows.len() > isa::SIZE_ROWS as usize {
-        return Err(BackError::TooLong { rows: rows.len() });
+        return Err(BackError::TooLong { rows: rows.len(), others: Others::default() });
     }
     let encoded = |(row, it)| encode(it, lanes).map_err(|source| BackError::Encoding { row, source });
     rows.iter().enumerate().map(encoded).collect()

@@ -18,6 +18,8 @@ pub struct Item {
 #[derive(Debug, Clone)]
 pub struct Banks {
     pub lanes: Lanes,
+    /// The core whose rows are wanted: this one, or one with fewer lanes.
+    pub like: Lanes,
     pub lane_of: Vec<Option<u8>>,
     pub taken: Vec<usize>,
 }
@@ -42,8 +44,8 @@ pub struct OpenRow {
 
 impl OpenRow {
     /// Whether no other node can go into it.
-    pub fn is_full(&self, lanes: Lanes) -> bool {
-        self.items.len() == lanes.count() && self.items.iter().all(|item| item.node.is_some())
+    pub fn is_full(&self, banks: &Banks) -> bool {
+        self.items.len() == banks.like.count() && self.items.iter().all(|item| item.node.is_some())
     }
 
     /// The row with one more node, if it fits. `room`: by lane, how many registers are free for results.
@@ -70,7 +72,7 @@ impl OpenRow {
             let op = Do::Compare(when.test);
             row.items.push(Item { node: None, op, dst: None, guard: None });
         }
-        if row.items.len() > banks.lanes.count() {
+        if row.items.len() > banks.like.count() {
             return None;
         }
         let count = |wanted: fn(&NodeOp) -> bool| row.items.iter().filter(|item| wanted(&item.op)).count();
@@ -198,6 +200,9 @@ impl Search<'_> {
         let mut lanes: Vec<u8> = (0..self.banks.lanes.count() as u8).collect();
         if matches!(item.op, Do::Store { .. }) {
             lanes.truncate(Lanes::STORING);
+        } else if self.banks.like.registers() <= self.banks.lanes.registers() {
+            // The lanes of the other core have as many registers, so its rows need no more lanes than it has.
+            lanes.retain(|lane| !self.spare(*lane));
         }
         if item.op.leaves() {
             return lanes;
@@ -205,12 +210,17 @@ impl Search<'_> {
         let taken = |lane: &u8| self.banks.taken[usize::from(*lane)];
         if item.dst.is_some() {
             lanes.retain(|lane| self.room[usize::from(*lane)] > 0);
-            lanes.sort_by_key(taken);
+            lanes.sort_by_key(|lane| (self.spare(*lane), taken(lane)));
         } else {
-            // What needs no register leaves the lanes that have some to others.
-            lanes.sort_by_key(|lane| std::cmp::Reverse(taken(lane)));
+            // Operations without a result leave the lanes that have free registers to others.
+            lanes.sort_by_key(|lane| (self.spare(*lane), std::cmp::Reverse(taken(lane))));
         }
         lanes
+    }
+
+    /// Whether the core whose rows are wanted does not have this lane. The last lane, which multiplies, stands for its last one.
+    fn spare(&self, lane: u8) -> bool {
+        usize::from(lane) >= self.banks.like.multiplier() && usize::from(lane) != self.banks.lanes.multiplier()
     }
 
     /// Whether branches stay in the program's order. The first solution has them so anyway, as the same lanes in order

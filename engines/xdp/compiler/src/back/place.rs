@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use super::code::{Code, Node, Var};
 use super::registers::{Short, registers};
-use super::schedule::{Reach, Schedule, schedule};
+use super::schedule::{Schedule, schedule};
 use super::spill::Slots;
-use super::{BackError, emit};
+use super::{BackError, Others, emit};
 use crate::prove::Claims;
-use crate::rows::{Lanes, Row};
+use crate::rows::{Lanes, Row, isa};
 
 /// Rows of a program.
 #[derive(Debug, Clone)]
@@ -23,25 +23,31 @@ pub struct Placed {
     pub spilled: usize,
 }
 
-/// Places a program. `free`: bytes of unused stack.
+/// Places a program, of which there are several shapes. `free`: bytes of unused stack.
 ///
 /// # Errors
 /// It needs more room for its values than there is.
-pub fn place(code: &Code, lanes: Lanes, free: u32) -> Result<Placed, BackError> {
-    let order = order(code);
+pub fn place(shapes: &[(Code, Lanes)], lanes: Lanes, free: u32) -> Result<Placed, BackError> {
     let mut best: Result<Placed, Option<BackError>> = Err(None);
-    for reach in [usize::MAX, 8 * lanes.count(), 2 * lanes.count(), 1] {
-        let most = best.as_ref().map_or(usize::MAX, |best| best.rows.len());
-        match attempt(code.clone(), &order, lanes, Slots::new(code, free), Reach(reach), most) {
-            Ok(Some(placed)) => best = Ok(placed),
-            Ok(None) => {}
-            Err(error) => best = best.map_err(|first| first.or(Some(error))),
-        }
-        if reach == usize::MAX && best.as_ref().is_ok_and(|best| best.spilled == 0) {
-            break;
+    for (shape, like) in shapes {
+        let order = order(shape);
+        let slots = Slots::new(shape, free);
+        for reach in [usize::MAX, 8 * like.count(), 2 * like.count(), 1] {
+            let most = best.as_ref().map_or(usize::MAX, |best| best.rows.len());
+            match attempt(shape.clone(), &order, lanes, slots.clone(), (*like, reach), most) {
+                Ok(Some(placed)) if placed.spilled == 0 => {
+                    best = Ok(placed);
+                    break;
+                }
+                Ok(Some(placed)) => best = Ok(placed),
+                Ok(None) => {}
+                Err(error) => best = best.map_err(|first| first.or(Some(error))),
+            }
         }
     }
-    best.map_err(|error| error.unwrap_or(BackError::NoRoom { free, stack: 0 }))
+    best.map_err(|error| {
+        error.unwrap_or(BackError::NoRoom { free, stack: isa::SIZE_STACK - free, others: Others::default() })
+    })
 }
 
 /// Places a program at one reach; None: it takes as many rows as the best so far.
@@ -50,14 +56,11 @@ fn attempt(
     order: &[usize],
     lanes: Lanes,
     mut slots: Slots,
-    reach: Reach,
+    (like, reach): (Lanes, usize),
     most: usize,
 ) -> Result<Option<Placed>, BackError> {
     loop {
-        let schedule = schedule(&code, order, lanes, reach);
-        if schedule.blocks.iter().map(|block| block.rows.len()).sum::<usize>() >= most {
-            return Ok(None);
-        }
+        let Some(schedule) = schedule(&code, order, (lanes, like), reach, most) else { return Ok(None) };
         match registers(&code, &schedule, lanes, slots.short_lived()) {
             Ok(registers) => {
                 let rows = emit::emit(&schedule, &registers, lanes);
@@ -68,7 +71,7 @@ fn attempt(
                 for Short(var) in short {
                     // A variable that was made to spill another is as short-lived as can be.
                     if slots.short_lived().contains(&var) {
-                        return Err(BackError::NoRegisters { slot: slot(&code, var) });
+                        return Err(BackError::NoRegisters { slot: slot(&code, var), others: Others::default() });
                     }
                     slots.spill(&mut code, var)?;
                 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::code::{At, Code, Node, Src, Var};
 use super::live::{Live, VarSet};
-use super::{BackError, rename};
+use super::{BackError, Others, rename};
 use crate::rows::{Bytes, Do, Second, Window, isa};
 
 /// Bytes of a variable on the stack.
@@ -53,7 +53,11 @@ impl Slots {
         self.slots[slot].push(var);
         let offset = slot as u32 * SLOT_BYTES;
         if offset + SLOT_BYTES > self.free {
-            return Err(BackError::NoRoom { free: self.free, stack: isa::SIZE_STACK - self.free });
+            return Err(BackError::NoRoom {
+                free: self.free,
+                stack: isa::SIZE_STACK - self.free,
+                others: Others::default(),
+            });
         }
         self.short_lived.extend(spill(code, var, offset));
         Ok(())
