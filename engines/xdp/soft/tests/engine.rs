@@ -197,6 +197,14 @@ fn routes() {
     }
 }
 
+/// A helper that fails leaves the stack as it was, and that holds nothing of the frame before.
+#[test]
+fn stack_of_the_frame_before() {
+    let mut card = Card::new(own("helpers"));
+    assert_eq!(card.run("fill_stack", &[0; 64], Input::default()).0.result, 0x5A);
+    assert_eq!(card.run("unfilled_stack", &[0; 64], Input::default()).0.result, 0);
+}
+
 /// The clock stands where it is set; the same seed gives the same numbers.
 #[test]
 fn clock_and_chance() {
@@ -204,6 +212,7 @@ fn clock_and_chance() {
     card.engine.set_time(0x1_2345_6789_ABCD);
     let (_, frame) = card.run("time_and_chance", &[0; 64], Input::default());
     assert_eq!(frame.data[..8], 0x1_2345_6789_ABCDu64.to_ne_bytes());
+    assert_eq!(frame.data[16..24], frame.data[..8]);
     let mut drawn = Vec::new();
     for seed in [1, 1, 2] {
         card.engine.set_seed(seed);
