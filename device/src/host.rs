@@ -438,6 +438,19 @@ impl Host {
         })
     }
 
+    /// What all programs have done so far, modulo 2^32 ([`Driver::steps`]).
+    pub fn steps(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
+        let mut sum = 0u32;
+        for group in &self.groups {
+            let found = self.drivers.iter_mut().find(|driven| driven.engine.name() == group.engine.name());
+            let Some(Driven { driver, .. }) = found else { continue };
+            for unit in group.units.clone() {
+                sum = sum.wrapping_add(driver.steps(bus, unit)?);
+            }
+        }
+        Ok(sum)
+    }
+
     /// Adds what units count in registers of their engines.
     pub fn count_units(&mut self, bus: &mut dyn Bus, units: &mut [UnitCounters]) -> Result<(), DeviceError> {
         for group in &self.groups {

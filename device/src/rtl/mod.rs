@@ -214,14 +214,6 @@ impl RtlDevice {
             .try_fold(0u32, |sum, unit| Ok(sum.wrapping_add(read_unit(&mut self.model, unit, regs::UNIT_RX_FRAMES)?)))
     }
 
-    /// Rows that programs have carried out, modulo 2^32. While they grow, programs work on their frames, although no frame moves: a program may take
-    /// 65,536 rows for a frame, and the contexts of a core share its rows.
-    fn rows(&mut self) -> Result<u32, DeviceError> {
-        (0..self.host.units).try_fold(0u32, |sum, unit| {
-            Ok(sum.wrapping_add(self.host.read_unit(&mut self.model, unit, regs::XDP_HOST_ROWS)?))
-        })
-    }
-
     /// Repeats the frames of `traffic` endlessly, lets the card warm up, and loads its units anew, one after the other.
     /// Ends with the card empty, and fails when frames got lost on the way.
     pub fn measure_reload(
@@ -281,7 +273,7 @@ impl RtlDevice {
             if now >= endless.entered {
                 break;
             }
-            let now = (now, self.rows()?);
+            let now = (now, self.host.steps(&mut self.model)?);
             looks = if now == told { looks + 1 } else { 0 };
             told = now;
         }
@@ -434,9 +426,9 @@ impl RtlDevice {
         if self.model.cycle() - flight.moved <= patience {
             return Ok(Work::Moving);
         }
-        let rows = self.rows()?;
-        if rows != flight.rows {
-            (flight.rows, flight.moved) = (rows, self.model.cycle());
+        let steps = self.host.steps(&mut self.model)?;
+        if steps != flight.steps {
+            (flight.steps, flight.moved) = (steps, self.model.cycle());
             return Ok(Work::Moving);
         }
         flight.stands = Some((flight.matcher.entered.saturating_sub(accounted), circling));
@@ -761,8 +753,8 @@ struct Flight {
     /// Cycle of the last look at the units, and of the last movement.
     watched: u64,
     moved: u64,
-    /// Rows that programs had carried out when nothing else moved.
-    rows: u32,
+    /// What programs had done when nothing else moved.
+    steps: u32,
     /// Cycles to go until the next look at the whole.
     stride: u64,
     /// Frames that had gone over loopback when last counted.
@@ -784,7 +776,7 @@ impl Flight {
             made: Made::default(),
             told: 0,
             made_at: cycle,
-            rows: 0,
+            steps: 0,
             loaded,
             first: None,
             last: 0,

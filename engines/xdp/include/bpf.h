@@ -143,6 +143,7 @@ static long (*const bpf_xdp_adjust_meta)(struct xdp_md *ctx, int delta) = (void 
 static long (*const bpf_xdp_adjust_tail)(struct xdp_md *ctx, int delta) = (void *)65;
 static long (*const bpf_fib_lookup)(void *ctx, struct bpf_fib_lookup *query, int size, __u32 flags) = (void *)69;
 static __u64 (*const bpf_ktime_get_boot_ns)(void) = (void *)125;
+static __u64 (*const bpf_ktime_get_coarse_ns)(void) = (void *)160;
 static long (*const bpf_ringbuf_output)(void *ring, void *data, __u64 size, __u64 flags) = (void *)130;
 static void *(*const bpf_ringbuf_reserve)(void *ring, __u64 size, __u64 flags) = (void *)131;
 static void (*const bpf_ringbuf_submit)(void *data, __u64 flags) = (void *)132;

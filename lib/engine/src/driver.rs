@@ -124,6 +124,14 @@ pub trait Driver: Any {
         Ok(None)
     }
 
+    /// What a unit's program has done so far, modulo 2^32, where the unit counts it. While it grows the program works on a frame, although no frame moves.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn steps(&mut self, _bus: &mut dyn Bus, _unit: u32) -> Result<u32, EngineError> {
+        Ok(0)
+    }
+
     /// Adds what units of this engine count in registers of their own.
     ///
     /// # Errors

@@ -148,7 +148,6 @@ fn wrong_programs() {
         ("8500000001000000 9500000000000000", "instruction 0 (`call 1`) calls a helper"),
         ("1811000001000000 0000000000000000 9500000000000000", "names a map"),
         ("b700000001000000", "without an exit"),
-        ("db0af8ff00000000 9500000000000000", "run it on soft"),
     ] {
         let error = program(hex).unwrap_err();
         assert!(matches!(error, BareError::Program(_)) && error.to_string().contains(told), "{hex}: {error}");

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::back::{self, BackError, Compiled};
 use crate::check::{Access, Facts, InsnFacts, Operand as Known, Region};
+use crate::helpers::atomic;
 use crate::insn::{AluOp, Callee, Code, CodeError, Cond, Imm64, Insn, Operand, Reg, Size, Width};
 use crate::ir::{Arg, BinOp, Block, BlockId, BuildError, Edge, End, Inst, Layout, Op, Place, Program, Space, build};
 use crate::object::{self, Attach, Function, Object};
@@ -48,7 +49,7 @@ pub enum BareError {
 /// Makes rows of a program.
 ///
 /// # Errors
-/// It is none, calls helpers or names maps, has an atomic operation on the stack, or is too long.
+/// It is none, calls helpers or names maps, or is too long.
 pub fn compile(bytes: &[u8], lanes: Lanes) -> Result<Compiled, BareError> {
     let code = Code::decode(bytes)?;
     for (slot, insn) in code.iter() {
@@ -66,6 +67,7 @@ pub fn compile(bytes: &[u8], lanes: Lanes) -> Result<Compiled, BareError> {
     let facts = facts(&source, frame);
     let mut form = build(&Object::default(), &source, &facts, &Layout::default())?;
     guard(&mut form, &source.code);
+    atomic::expand(&mut form);
     optimize(&mut form);
     Ok(back::compile(&form, &back::Options { lanes, stack: stack.min(isa::SIZE_STACK) })?)
 }
@@ -76,9 +78,6 @@ fn refused(insn: Insn) -> Option<&'static str> {
         Insn::Call(Callee::Helper(_)) => Some("calls a helper; a bare program has none"),
         Insn::LoadImm64 { imm, .. } if !matches!(imm, Imm64::Value(_)) => {
             Some("names a map or a function; a bare program has none")
-        }
-        Insn::Atomic { base: Reg::FP, .. } => {
-            Some("is an atomic operation on the stack, which cards in RTL cannot do yet; run it on soft")
         }
         _ => None,
     }
@@ -131,6 +130,7 @@ fn frame(code: &Code) -> u32 {
         let reach = match insn {
             Insn::Load { base: Reg::FP, offset, .. } => i64::from(offset),
             Insn::Store { base: Reg::FP, offset, src, .. } if src != Operand::Reg(Reg::FP) => i64::from(offset),
+            Insn::Atomic { base: Reg::FP, offset, src, .. } if src != Reg::FP => i64::from(offset),
             Insn::Alu { op: AluOp::Mov, width: Width::W64, dst, src: Operand::Reg(Reg::FP) } => {
                 match code.get(slot + 1) {
                     Some(Insn::Alu { op: AluOp::Add, width: Width::W64, dst: same, src: Operand::Imm(by) })
@@ -181,7 +181,16 @@ fn facts(source: &object::Program, frame: u32) -> Facts {
     insns[1].accesses.push(access(Region::Packet, 0, Size::B4));
     insns[2].accesses.push(access(Region::Packet, 4, Size::B4));
     for (slot, insn) in source.code.iter() {
-        if let Insn::Load { size, base: Reg::FP, offset, .. } | Insn::Store { size, base: Reg::FP, offset, .. } = insn {
+        let reached = match insn {
+            Insn::Load { size, base: Reg::FP, offset, .. } | Insn::Store { size, base: Reg::FP, offset, .. } => {
+                Some((size, offset))
+            }
+            Insn::Atomic { width, base: Reg::FP, offset, .. } => {
+                Some((if width == Width::W64 { Size::B8 } else { Size::B4 }, offset))
+            }
+            _ => None,
+        };
+        if let Some((size, offset)) = reached {
             let inside = i64::from(offset) >= -i64::from(frame) && i64::from(offset) + i64::from(size.bytes()) <= 0;
             if inside {
                 insns[slot].accesses.push(access(Region::Stack(0), offset, size));

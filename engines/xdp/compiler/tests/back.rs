@@ -248,8 +248,24 @@ fn short_of_registers() {
         assert_eq!(machine.run().unwrap().verdict, wanted);
         assert_eq!(machine.memory.packet(), memory.packet());
         let error = back::compile(&program, &Options { lanes, stack: 512 }).unwrap_err();
-        assert_eq!(error, BackError::NoRoom { free: 0, stack: 512 });
+        assert!(matches!(error, BackError::NoRoom { free: 0, stack: 512, .. }), "{error}");
     }
+}
+
+/// A program that finds no room at one number of lanes says at which others it does.
+#[test]
+fn other_numbers_of_lanes() {
+    let options = |lanes| Options { lanes, stack: 512 };
+    let rows = |lanes, count| back::compile(&many_values(count), &options(lanes)).map(|compiled| compiled.rows.len());
+    // Three lanes have 48 registers, four have 32, eight have 64.
+    let three = rows(Lanes::new(3).unwrap(), 40).unwrap();
+    let eight = rows(Lanes::new(8).unwrap(), 40).unwrap();
+    let error = rows(Lanes::FOUR, 40).unwrap_err().to_string();
+    assert!(
+        error.ends_with(&format!("; with 3 lanes it fits in {three} rows, with 8 lanes it fits in {eight} rows")),
+        "{error}"
+    );
+    assert!(rows(Lanes::FOUR, 80).unwrap_err().to_string().ends_with("or less than 512 bytes of stack"));
 }
 
 /// Random programs, as they are and optimized. `PENSTOCK_XDP_ROUNDS` says how many.

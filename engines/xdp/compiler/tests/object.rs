@@ -207,6 +207,85 @@ fn maps_of_the_old_kind() {
     assert!(!object.free_license() && program(&object, "old").lines.iter().all(Option::is_none));
 }
 
+/// Objects of old compilers have symbols without a size: a declaration then ends where the next one begins.
+#[test]
+fn maps_of_the_old_kind_without_sizes() {
+    let text = r#"
+        #include <bpf.h>
+        struct bpf_map_def { unsigned type, key_size, value_size, max_entries, map_flags; };
+        struct bpf_map_def SEC("maps") one = {BPF_MAP_TYPE_ARRAY, 4, 8, 3, 0};
+        struct bpf_map_def SEC("maps") two = {BPF_MAP_TYPE_LPM_TRIE, 8, 8, 4, 1};
+        SEC("prog") int old(struct xdp_md *ctx) {
+          __u32 key[2] = {0, 0};
+          return bpf_map_lookup_elem(&two, key) ? 1 : bpf_map_lookup_elem(&one, key) ? 2 : 3;
+        }"#;
+    let bytes = without_sizes(compile_text("old", text, &["-g0"]), 20);
+    let object = Object::read(&bytes).unwrap();
+    let sizes: Vec<_> = object.maps.iter().map(|map| (map.name.as_str(), map.shape.max_entries)).collect();
+    assert_eq!(sizes, [("one", 3), ("two", 4)]);
+    assert_eq!(named(&object, &program(&object, "old")), [("two", None), ("one", None)]);
+}
+
+/// An object whose symbols of so many bytes say that they have none.
+fn without_sizes(mut bytes: Vec<u8>, size: u64) -> Vec<u8> {
+    let word = |bytes: &[u8], at: usize, count: usize| {
+        bytes[at..at + count].iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
+    };
+    // ELF64: the section headers' place, size and number; of a header its type, place and size.
+    let (headers, header, count) = (word(&bytes, 0x28, 8), word(&bytes, 0x3A, 2), word(&bytes, 0x3C, 2));
+    let tables = (0..count).map(|at| headers + at * header).filter(|at| word(&bytes, at + 4, 4) == 2);
+    let tables: Vec<_> = tables.map(|at| (word(&bytes, at + 0x18, 8), word(&bytes, at + 0x20, 8))).collect();
+    let mut changed = 0;
+    for symbol in tables.into_iter().flat_map(|(start, bytes)| (start..start + bytes).step_by(24)) {
+        if word(&bytes, symbol + 16, 8) as u64 == size {
+            bytes[symbol + 16..symbol + 24].fill(0);
+            changed += 1;
+        }
+    }
+    assert_eq!(changed, 2);
+    bytes
+}
+
+/// Maps of maps as the kernel's samples and iproute2 declared them.
+#[test]
+fn maps_of_maps_of_the_old_kind() {
+    let program = r#"SEC("prog") int old(struct xdp_md *ctx) {
+          __u32 key = 0;
+          void *inner = bpf_map_lookup_elem(&outer, &key);
+          return inner && bpf_map_lookup_elem(inner, &key) ? 1 : 2;
+        }"#;
+    let samples = format!(
+        r#"#include <bpf.h>
+        struct bpf_map_def {{ unsigned type, key_size, value_size, max_entries, map_flags, inner_map_idx, numa_node; }};
+        struct bpf_map_def SEC("maps") inner_map = {{BPF_MAP_TYPE_ARRAY, 4, 8, 3}};
+        struct bpf_map_def SEC("maps") outer = {{BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 5, 0, 0}};
+        {program}"#
+    );
+    let object = Object::read(&compile_text("samples", &samples, &["-g0"])).unwrap();
+    let (_, outer) = object.map("outer").unwrap();
+    assert_eq!(outer.inner, Some(object.map("inner_map").unwrap().1.shape.clone()));
+    assert_eq!(outer.contents, Contents::Empty);
+    check(&object, &crate::program(&object, "old")).unwrap();
+
+    let iproute = |inner_id: u32| {
+        format!(
+            r#"#include <bpf.h>
+            struct bpf_elf_map {{ unsigned type, size_key, size_value, max_elem, flags, id, pinning, inner_id, inner_idx; }};
+            struct bpf_elf_map SEC("maps") outer = {{BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 5, 0, 0, 0, {inner_id}, 0}};
+            struct bpf_elf_map SEC("maps") inner_map = {{BPF_MAP_TYPE_ARRAY, 4, 8, 3, 0, 42, 0, 0, 2}};
+            {program}"#
+        )
+    };
+    let object = Object::read(&compile_text("iproute", &iproute(42), &["-g0"])).unwrap();
+    let (_, outer) = object.map("outer").unwrap();
+    assert_eq!(outer.inner, Some(object.map("inner_map").unwrap().1.shape.clone()));
+    assert_eq!(outer.contents, Contents::Names(vec![(2, "inner_map".into())]));
+    check(&object, &crate::program(&object, "old")).unwrap();
+
+    let error = Object::read(&compile_text("iproute", &iproute(41), &["-g0"])).unwrap_err().to_string();
+    assert!(error.starts_with("map outer in section `maps`: no other map"), "{error}");
+}
+
 /// Compiles a program with `text` in it and gives the first map's error.
 fn map_error(name: &str, text: &str) -> String {
     let text = format!(

@@ -363,6 +363,10 @@ impl Driver for XdpDriver {
         }
     }
 
+    fn steps(&mut self, bus: &mut dyn Bus, unit: u32) -> Result<u32, EngineError> {
+        Ok(read_unit(bus, unit, regs::XDP_HOST_ROWS)?)
+    }
+
     fn count(&mut self, bus: &mut dyn Bus, unit: u32, counters: &mut UnitCounters) -> Result<(), EngineError> {
         counters.aborted = read_unit(bus, unit, regs::XDP_HOST_ABORTED)?.into();
         counters.wild = read_unit(bus, unit, regs::XDP_HOST_WILD)?.into();

@@ -40,7 +40,7 @@ impl<'a> Executed<'a> {
         layout: &'a Layout,
     ) -> Result<Self, ExecuteError> {
         let mut maps = Maps::new(1)?;
-        let ids = maps.add(&object.maps)?;
+        let ids = maps.add(&object.maps).into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(Self { rows: &compiled.rows, lanes, around: Around { maps, object, ids, layout, beyond: None } })
     }
 

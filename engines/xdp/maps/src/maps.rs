@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! All maps of an engine, and what programs do with them.
 
+use std::collections::BTreeMap;
+
 use penstock_xdp_compiler::maps::{self as declared, Contents, MapError, MapKind, MapShape};
 
 use crate::{Errno, Events, Hash, Index, Map, Memory, MemoryError, Prefixes, Ring, Store, Values};
@@ -28,7 +30,7 @@ pub enum CreateError {
     Shape { name: String, source: MapError },
     #[error("map {name}: {source}")]
     Memory { name: String, source: MemoryError },
-    #[error("map {name}: `{entry}`, which is to be in it, is no map of the object")]
+    #[error("map {name}: its entry `{entry}` is not a map of the object, or was not made")]
     NoInner { name: String, entry: String },
     #[error("map {name}: what is to be in it at the start is not taken: {source}")]
     Contents { name: String, source: Errno },
@@ -56,23 +58,36 @@ impl Maps {
         self.cpus
     }
 
-    /// Makes all maps of an object, with what is in them at the start. Programs in program arrays are the engine's to put there.
-    pub fn add(&mut self, all: &[declared::Map]) -> Result<Vec<MapId>, CreateError> {
-        let ids = all.iter().map(|map| self.add_one(map)).collect::<Result<Vec<_>, _>>()?;
-        for (map, id) in all.iter().zip(&ids) {
-            let Contents::Names(names) = &map.contents else { continue };
-            if !self.map(*id).kind.of_maps() {
-                continue;
-            }
-            for (index, entry) in names {
-                let inner = all.iter().position(|map| map.name == *entry).map(|at| ids[at]);
-                let inner =
-                    inner.ok_or_else(|| CreateError::NoInner { name: map.name.clone(), entry: entry.clone() })?;
-                self.set(*id, &index.to_ne_bytes(), &inner.handle().to_ne_bytes(), Store::Any)
-                    .map_err(|source| CreateError::Contents { name: map.name.clone(), source })?;
+    /// Makes the maps of an object, with their contents at the start; gives each map's number, or why it was not made. Programs in program arrays are the
+    /// engine's to put there.
+    pub fn add(&mut self, all: &[declared::Map]) -> Vec<Result<MapId, CreateError>> {
+        let mut made: Vec<_> = all.iter().map(|map| self.add_one(map)).collect();
+        let inner: BTreeMap<&str, MapId> =
+            all.iter().zip(&made).filter_map(|(map, id)| Some((&*map.name, *id.as_ref().ok()?))).collect();
+        for (map, made) in all.iter().zip(&mut made) {
+            if let Ok(id) = *made
+                && let Err(error) = self.fill(id, map, &inner)
+            {
+                *made = Err(error);
             }
         }
-        Ok(ids)
+        made
+    }
+
+    /// Puts maps into a map of maps that begins with some.
+    fn fill(&mut self, id: MapId, map: &declared::Map, inner: &BTreeMap<&str, MapId>) -> Result<(), CreateError> {
+        let Contents::Names(names) = &map.contents else { return Ok(()) };
+        if !self.map(id).kind.of_maps() {
+            return Ok(());
+        }
+        for (index, entry) in names {
+            let inner = inner
+                .get(&**entry)
+                .ok_or_else(|| CreateError::NoInner { name: map.name.clone(), entry: entry.clone() })?;
+            self.set(id, &index.to_ne_bytes(), &inner.handle().to_ne_bytes(), Store::Any)
+                .map_err(|source| CreateError::Contents { name: map.name.clone(), source })?;
+        }
+        Ok(())
     }
 
     /// Makes an empty map.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use common::Numbers;
 use penstock_xdp_compiler::maps::{MapKind, MapShape};
-use penstock_xdp_maps::{Errno, Hash, Maps, Memory, Store};
+use penstock_xdp_maps::{Errno, Events, Hash, Maps, Memory, Store};
 
 /// The clock, as its documentation describes it.
 struct Clock {
@@ -174,4 +174,19 @@ fn too_large() {
     assert!(refused.contains("fewer entries"), "{refused}");
     let small = maps.create(&MapShape { max_entries: 4, ..shape }, None).unwrap();
     assert_eq!(maps.set(small, &4u32.to_ne_bytes(), &[0; 64 * 256], Store::Any), Err(Errno::TooBig));
+}
+
+/// A queue that nobody reads takes a bounded number of events, even of empty ones, and has room again for each event that is read.
+#[test]
+fn empty_events_fill_a_queue() {
+    for bytes in [0, 1, 100] {
+        let mut queue = Events::default();
+        let room = (0..).take_while(|_| queue.put(vec![0; bytes]).is_ok()).take(1 << 20).count();
+        // A perf buffer of 1 MiB: each event has a header of 8 bytes, its length in 4, and is padded to a multiple of 8.
+        assert_eq!(room, (1 << 20) / (12 + bytes).next_multiple_of(8), "{bytes}");
+        assert_eq!(queue.lost(), 1);
+        assert_eq!(queue.take(), Some(vec![0; bytes]));
+        assert_eq!(queue.put(vec![0; bytes]), Ok(()));
+        assert_eq!(queue.put(vec![0; bytes]), Err(Errno::NoSpace));
+    }
 }

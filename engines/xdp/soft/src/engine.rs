@@ -2,6 +2,7 @@
 //! An engine: the maps of an object, and programs that work on them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use penstock_xdp_compiler::check::{CheckError, check};
 use penstock_xdp_compiler::maps::{Contents, MapKind};
@@ -35,7 +36,7 @@ pub enum LoadError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     #[error(transparent)]
-    Maps(#[from] CreateError),
+    Map(Arc<CreateError>),
     #[error("the object has no program `{name}`; it has {found}")]
     Name { name: String, found: String },
     #[error(transparent)]
@@ -66,16 +67,22 @@ pub struct Engine {
     state: Box<State>,
     programs: Vec<Native>,
     names: BTreeMap<String, ProgramId>,
-    /// By index in the object.
-    ids: Vec<MapId>,
+    /// By index in the object; None: the map was not made.
+    ids: Vec<Option<MapId>>,
+    /// By index in the object, why a map was not made. Only programs that use it are refused.
+    missing: BTreeMap<u32, Arc<CreateError>>,
 }
 
 impl Engine {
     /// The maps of an object, for that many processors.
     pub fn new(object: &Object, cpus: u32) -> Result<Engine, LoadError> {
         let mut maps = Maps::new(cpus)?;
-        let ids = maps.add(&object.maps)?;
-        Ok(Engine { state: Box::new(State::new(maps)), programs: Vec::new(), names: BTreeMap::new(), ids })
+        let (mut ids, mut missing) = (Vec::new(), BTreeMap::new());
+        for (made, index) in maps.add(&object.maps).into_iter().zip(0..) {
+            ids.push(made.as_ref().ok().copied());
+            missing.extend(made.err().map(|error| (index, Arc::new(error))));
+        }
+        Ok(Engine { state: Box::new(State::new(maps)), programs: Vec::new(), names: BTreeMap::new(), ids, missing })
     }
 
     /// Checks a program of the object and makes native code of it; also of those that its program arrays name at the start.
@@ -90,7 +97,9 @@ impl Engine {
         let id = self.add(object, &object.program(entry)?)?;
         self.names.insert(name.to_owned(), id);
         for (map, declared) in self.ids.clone().into_iter().zip(&object.maps) {
-            let (Contents::Names(names), Ok(MapKind::ProgArray)) = (&declared.contents, declared.shape.kind()) else {
+            let (Some(map), Contents::Names(names), Ok(MapKind::ProgArray)) =
+                (map, &declared.contents, declared.shape.kind())
+            else {
                 continue;
             };
             for (index, name) in names {
@@ -110,6 +119,9 @@ impl Engine {
     /// Loads a program that is at hand, of the engine's object.
     pub fn add(&mut self, object: &Object, program: &Program) -> Result<ProgramId, LoadError> {
         let facts = check(object, program)?.facts;
+        if let Some(error) = facts.maps.iter().find_map(|map| self.missing.get(map)) {
+            return Err(LoadError::Map(Arc::clone(error)));
+        }
         let frames = program.functions.iter().zip(&facts.stack).map(|(function, bytes)| (function.slots.start, *bytes));
         let native = Native::new(&Source {
             code: &program.code,
@@ -152,8 +164,8 @@ impl Engine {
         let mut all = Vec::new();
         for (map, id) in object.maps.iter().zip(self.ids.clone()).filter(|(map, _)| map.constants().is_none()) {
             let same = theirs.maps.iter().zip(&other.ids).find(|(old, _)| map.goes_on(old));
-            let taken =
-                same.map(|(_, old)| *old).is_some_and(|old| self.state.maps.take_over(id, &mut other.state.maps, old));
+            let both = id.zip(same.and_then(|(_, old)| *old));
+            let taken = both.is_some_and(|(id, old)| self.state.maps.take_over(id, &mut other.state.maps, old));
             all.push((map.name.clone(), taken));
         }
         all
@@ -162,9 +174,7 @@ impl Engine {
     /// Opens the queues of all perf event arrays: entry n is that of processor n.
     pub fn open_events(&mut self, object: &Object) -> Result<(), LoadError> {
         for (declared, map) in object.maps.iter().zip(self.ids.clone()) {
-            if declared.shape.kind() != Ok(MapKind::PerfEventArray) {
-                continue;
-            }
+            let (Some(map), Ok(MapKind::PerfEventArray)) = (map, declared.shape.kind()) else { continue };
             for index in 0..self.state.maps.map(map).shape.max_entries {
                 let set = self.state.maps.set(map, &index.to_ne_bytes(), &index.to_ne_bytes(), Store::Any);
                 set.map_err(|source| LoadError::Queue { map: declared.name.clone(), index, source })?;
@@ -173,9 +183,9 @@ impl Engine {
         Ok(())
     }
 
-    /// The map of that name.
+    /// The map of that name, if it was made.
     pub fn map(&self, object: &Object, name: &str) -> Option<MapId> {
-        object.map(name).and_then(|(index, _)| self.ids.get(index as usize).copied())
+        object.map(name).and_then(|(index, _)| self.ids.get(index as usize).copied().flatten())
     }
 
     /// The engine's maps, in the order of its object's, then those that were created.

@@ -21,6 +21,8 @@ pub const BUFFER_END: u32 = 3776;
 pub const BUFFER_START: u32 = 40;
 /// Behind the stack of the first function. Deeper frames are below it.
 pub const STACK_END: u32 = 0x0002_0200;
+/// Bytes of the stack that all functions of a program share.
+const STACK_BYTES: u32 = 512;
 /// Where `struct xdp_md` is. Its fields have 32 bits, and so have our addresses.
 pub const CONTEXT: u32 = 0x0000_1000;
 /// Jumps back and calls that a program may take for a frame.
@@ -82,7 +84,8 @@ impl State {
         }
     }
 
-    /// Puts a frame into the buffer. What is before it is 0: a program that makes room there sees nothing of frames before.
+    /// Puts a frame into the buffer, and clears the room before it and the stack: a program sees no bytes of earlier frames, even if it makes room or
+    /// if a helper fails that was to fill the stack.
     ///
     /// # Errors
     /// EINVAL: it is too long, or its metadata.
@@ -98,6 +101,7 @@ impl State {
         room.fill(0);
         rest[..meta].copy_from_slice(&frame.meta);
         rest[meta..].copy_from_slice(&frame.data);
+        self.maps.memory.bytes_mut((STACK_END - STACK_BYTES).into(), STACK_BYTES as usize)?.fill(0);
         self.input = *input;
         self.cpu = input.cpu.into();
         self.fuel = FUEL;

@@ -257,6 +257,45 @@ def atomics() -> Iterator[Program]:
                 runs.append((words(expected, old, guard), old & cut, words(expected, new, guard)))
         insns = (load(8, 0, 1, 0), load(8, 3, 1, 16), (STX | ATOMIC | size, 1, 3, 8, 0xF1), EXIT)
         yield f"atomic-cmpxchg{bits}", encode(*insns), runs
+    yield from stack_atomics()
+
+
+def stack_atomics() -> Iterator[Program]:
+    """The same on the stack: by r10, by a copy of it, and by a pointer that leads to the memory or the stack."""
+    operations: dict[int, Callable[[int, int, int], int]] = {
+        0x00: lambda old, src, r0: old + src,
+        0x01: lambda old, src, r0: old + src,
+        0x41: lambda old, src, r0: old | src,
+        0x51: lambda old, src, r0: old & src,
+        0xA1: lambda old, src, r0: old ^ src,
+        0xE1: lambda old, src, r0: src,
+        0xF1: lambda old, src, r0: src if old == r0 else old,
+    }
+    mov, add = ALU64 | 0xB0, ALU64 | 0x00
+    pairs = [(5, 3, 5), (CORNERS[-1], CORNERS[-2], 0), (1 << 63, 1 << 63, 1 << 63), (0xFFFFFFFF, 1, 0xFFFFFFFF)]
+    for bits, size in ((64, 0x18), (32, 0x00)):
+        cut = (1 << bits) - 1
+        for code, function in operations.items():
+            for way in ("r10", "copy", "either"):
+                # r3: the operand, r0: what is compared. The memory: old, operand, r0, which pointer, then what the program leaves.
+                insns = [load(8, 2, 1, 0), load(8, 3, 1, 8), load(8, 0, 1, 16), (STX | MEM | 0x18, 10, 2, -16, 0)]
+                insns += [(mov | X, 4, 10, 0, 0)] if way != "r10" else []
+                insns += [(add, 4, 0, 0, -24)] if way != "r10" else []
+                if way == "either":
+                    insns += [load(8, 5, 1, 24), (JMP | 0x10, 5, 0, 2, 0), (mov | X, 4, 1, 0, 0), (add, 4, 0, 0, -8)]
+                base, offset = (10, -16) if way == "r10" else (4, 8)
+                insns += [(STX | ATOMIC | size, base, 3, offset, code), load(8, 2, 10, -16)]
+                insns += [(STX | MEM | 0x18, 1, 2, 32, 0), (STX | MEM | 0x18, 1, 3, 40, 0), EXIT]
+                runs = []
+                for old, src, r0 in pairs:
+                    for stack in (1, 0) if way == "either" else (1,):
+                        new = replaced(old, function(old & cut, src & cut, r0 & cut), bits)
+                        left = old & cut if code == 0xF1 else r0
+                        taken = old & cut if code & 1 and code != 0xF1 else src
+                        before = words(old, src, r0, stack, 0, 0)
+                        after = words(old if stack else new, src, r0, stack, new if stack else old, taken)
+                        runs.append((before, left, after))
+                yield f"stack-atomic-{code:02x}-{bits}-{way}", encode(*insns), runs
 
 
 def calls() -> Iterator[Program]:

@@ -197,6 +197,26 @@ fn routes() {
     }
 }
 
+/// A map that has no room refuses the programs that use it, and no others.
+#[test]
+fn maps_without_room() {
+    let mut object = own("helpers");
+    object.set_entries("lru_hash", u32::MAX).unwrap();
+    let mut card = Card::new(object);
+    assert_eq!(card.run("fill_stack", &[0; 64], Input::default()).0.result, 0x5A);
+    assert!(card.engine.map(&card.object, "lru_hash").is_none() && card.engine.map(&card.object, "array").is_some());
+    let error = card.engine.load(&card.object, "on_lru_hash").unwrap_err().to_string();
+    assert!(error.starts_with("map lru_hash: ") && error.contains("fewer entries"), "{error}");
+}
+
+/// A helper that fails leaves the stack as it was, and that holds nothing of the frame before.
+#[test]
+fn stack_of_the_frame_before() {
+    let mut card = Card::new(own("helpers"));
+    assert_eq!(card.run("fill_stack", &[0; 64], Input::default()).0.result, 0x5A);
+    assert_eq!(card.run("unfilled_stack", &[0; 64], Input::default()).0.result, 0);
+}
+
 /// The clock stands where it is set; the same seed gives the same numbers.
 #[test]
 fn clock_and_chance() {
@@ -204,6 +224,7 @@ fn clock_and_chance() {
     card.engine.set_time(0x1_2345_6789_ABCD);
     let (_, frame) = card.run("time_and_chance", &[0; 64], Input::default());
     assert_eq!(frame.data[..8], 0x1_2345_6789_ABCDu64.to_ne_bytes());
+    assert_eq!(frame.data[16..24], frame.data[..8]);
     let mut drawn = Vec::new();
     for seed in [1, 1, 2] {
         card.engine.set_seed(seed);

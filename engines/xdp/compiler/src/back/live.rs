@@ -40,8 +40,13 @@ impl VarSet {
 
     /// All that are in it, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Var> + '_ {
-        self.0.iter().enumerate().flat_map(|(index, word)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| Var((index * 64) as u32 + bit))
+        self.0.iter().zip(0..).flat_map(|(word, index)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(Var(index * 64 + bit))
+            })
         })
     }
 }

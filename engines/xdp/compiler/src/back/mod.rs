@@ -13,6 +13,7 @@ mod link;
 mod live;
 mod lower;
 mod open_row;
+mod place;
 mod registers;
 mod rename;
 mod reuse;
@@ -20,13 +21,12 @@ mod schedule;
 mod spill;
 mod tidy;
 
-use std::ops::Range;
+use std::fmt::{self, Display, Formatter};
 
 pub use link::{Linked, link};
 
 use code::Code;
-use registers::Short;
-use schedule::{Reach, Schedule};
+use place::Placed;
 
 use crate::ir::Program;
 use crate::prove::{Claims, Unproven, prove};
@@ -44,26 +44,51 @@ pub struct Options {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BackError {
     #[error(
-        "the program needs {rows} rows; the core has {}: make it shorter, or divide it with tail calls",
+        "the program needs {rows} rows; the core has {}: make it shorter, or divide it with tail calls{others}",
         isa::SIZE_ROWS
     )]
-    TooLong { rows: usize },
+    TooLong { rows: usize, others: Others },
     #[error(
-        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables at a time{}",
+        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables at a time{}{others}",
         less(*.stack)
     )]
-    NoRoom { free: u32, stack: u32 },
+    NoRoom { free: u32, stack: u32, others: Others },
     #[error(
-        "instruction {slot}: a lane has not the registers that are wanted at once here, wherever all other values are; divide the expression, \
-         or compile for another number of lanes"
+        "instruction {slot} needs more values at once than a lane has registers, even with all other values on the stack; divide the expression{others}"
     )]
-    NoRegisters { slot: usize },
+    NoRegisters { slot: usize, others: Others },
     #[error("row {row} has no encoding: {source}")]
     Encoding { row: usize, source: EncodeError },
     #[error(
         "the compiler has made rows that it cannot prove to be right ({0}); that is its own fault: report it with the program"
     )]
     Unproven(#[from] Unproven),
+}
+
+/// Other numbers of lanes at which a program does have rows: lanes, rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Others(Vec<(usize, usize)>);
+
+impl Display for Others {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        for (at, (lanes, rows)) in self.0.iter().enumerate() {
+            let before = if at == 0 { "; with" } else { ", with" };
+            write!(f, "{before} {lanes} lanes it fits in {rows} rows")?;
+        }
+        Ok(())
+    }
+}
+
+impl BackError {
+    /// The places for what else would fit, of errors that another number of lanes may not have.
+    fn others(&mut self) -> Option<&mut Others> {
+        match self {
+            BackError::TooLong { others, .. }
+            | BackError::NoRoom { others, .. }
+            | BackError::NoRegisters { others, .. } => Some(others),
+            BackError::Encoding { .. } | BackError::Unproven(_) => None,
+        }
+    }
 }
 
 /// What else would help where a program uses so much of the stack.
@@ -96,103 +121,56 @@ impl Compiled {
 /// # Errors
 /// It is too long, or needs more room for its values than there is.
 pub fn compile(program: &Program, options: &Options) -> Result<Compiled, BackError> {
+    compile_at(program, *options).map_err(|mut error| {
+        if let Some(others) = error.others() {
+            let at = |lanes: Lanes| {
+                let compiled = compile_at(program, Options { lanes, ..*options }).ok()?;
+                Some((lanes.count(), compiled.rows.len()))
+            };
+            others.0 = Lanes::ALL.into_iter().filter(|lanes| *lanes != options.lanes).filter_map(at).collect();
+        }
+        error
+    })
+}
+
+fn compile_at(program: &Program, options: Options) -> Result<Compiled, BackError> {
     let mut code = lower::lower(program);
     tidy::tidy(&mut code);
     coalesce::coalesce(&mut code, options.lanes);
-    shape(&mut code, options.lanes);
-    reuse::reuse(&mut code);
     let free = isa::SIZE_STACK.saturating_sub(options.stack);
-    let mut fixed = Vec::new();
-    for spilled in 0.. {
-        let short = match place(&code, options.lanes, &fixed) {
-            Ok((rows, claims)) => {
-                let words = words(&rows, options.lanes)?;
-                prove(&code, &words, &claims, options.lanes)?;
-                return Ok(Compiled { rows, words, code, claims, spilled });
-            }
-            Err(short) => short,
-        };
-        // A variable that was made to spill another is as short-lived as can be.
-        if fixed.contains(&short.0) {
-            return Err(BackError::NoRegisters { slot: slot(&code, short.0) });
-        }
-        let offset = spilled as u32 * spill::SLOT_BYTES;
-        if offset + spill::SLOT_BYTES > free {
-            break;
-        }
-        fixed.extend(spill::spill(&mut code, short.0, offset));
+    let Placed { rows, claims, code, spilled } = place::place(&shapes(&code, options.lanes), options.lanes, free)?;
+    let words = words(&rows, options.lanes)?;
+    prove(&code, &words, &claims, options.lanes)?;
+    Ok(Compiled { rows, words, code, claims, spilled })
+}
+
+/// A program in the shapes that suit this number of lanes and each smaller one: a row with room for many guarded operations is not always a reason to have
+/// them. The one for all lanes is the first.
+fn shapes(code: &Code, lanes: Lanes) -> Vec<(Code, Lanes)> {
+    let mut shapes = Vec::new();
+    for narrow in Lanes::ALL.into_iter().rev().filter(|it| it.count() <= lanes.count()) {
+        let shape = shaped(code.clone(), narrow);
+        shapes.push((shape.clone(), lanes));
+        shapes.push((shape, narrow));
     }
-    Err(BackError::NoRoom { free, stack: options.stack })
+    shapes
 }
 
 /// Long runs instead of many branches.
-fn shape(code: &mut Code, lanes: Lanes) {
+fn shaped(mut code: Code, lanes: Lanes) -> Code {
     loop {
-        while tidy::tidy(code) {}
-        if !absorb::absorb(code, lanes) {
+        while tidy::tidy(&mut code) {}
+        if !absorb::absorb(&mut code, lanes) {
             break;
         }
     }
-}
-
-/// Rows and registers, looking less far ahead when registers are short.
-fn place(code: &Code, lanes: Lanes, fixed: &[code::Var]) -> Result<(Vec<Row>, Claims), Short> {
-    let order = order(code);
-    let mut result = Err(Short(code::Var(0)));
-    for reach in [usize::MAX, 8 * lanes.count(), 2 * lanes.count(), 1] {
-        let schedule = schedule::schedule(code, &order, lanes, Reach(reach));
-        match registers::registers(code, &schedule, lanes, fixed) {
-            Ok(registers) => {
-                let rows = emit::emit(&schedule, &registers, lanes);
-                return Ok((rows, Claims { registers, rows: places(code, &schedule) }));
-            }
-            Err(short) => result = Err(short),
-        }
-    }
-    result
-}
-
-/// Where the rows of each block stand.
-fn places(code: &Code, schedule: &Schedule) -> Vec<Option<Range<usize>>> {
-    let mut places = vec![None; code.blocks.len()];
-    let mut at = 0;
-    for scheduled in &schedule.blocks {
-        places[scheduled.block] = Some(at..at + scheduled.rows.len());
-        at += scheduled.rows.len();
-    }
-    places
-}
-
-/// The order in which blocks stand: behind each the one to which it leads at its end, where that stands nowhere yet.
-fn order(code: &Code) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut placed = vec![false; code.blocks.len()];
-    let mut open = vec![0];
-    while let Some(mut block) = open.pop() {
-        while !std::mem::replace(&mut placed[block], true) {
-            order.push(block);
-            let mut next: Vec<usize> = code.blocks[block].next().collect();
-            let last = code.blocks[block].nodes.last().and_then(code::Node::next);
-            next.reverse();
-            open.extend(&next);
-            match last {
-                Some(last) => block = last,
-                None => break,
-            }
-        }
-    }
-    order
-}
-
-/// Where in the checked program a variable is first named.
-fn slot(code: &Code, var: code::Var) -> usize {
-    let names = |node: &&code::Node| node.dst == Some(var) || node.uses().any(|used| used == var);
-    code.blocks.iter().flat_map(|block| &block.nodes).find(names).map_or(0, |node| node.slot)
+    reuse::reuse(&mut code);
+    code
 }
 
 fn words(rows: &[Row], lanes: Lanes) -> Result<Vec<Vec<u32>>, BackError> {
     if rows.len() > isa::SIZE_ROWS as usize {
-        return Err(BackError::TooLong { rows: rows.len() });
+        return Err(BackError::TooLong { rows: rows.len(), others: Others::default() });
     }
     let encoded = |(row, it)| encode(it, lanes).map_err(|source| BackError::Encoding { row, source });
     rows.iter().enumerate().map(encoded).collect()

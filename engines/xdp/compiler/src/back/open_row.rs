@@ -18,6 +18,8 @@ pub struct Item {
 #[derive(Debug, Clone)]
 pub struct Banks {
     pub lanes: Lanes,
+    /// The core whose rows are wanted: this one, or one with fewer lanes.
+    pub like: Lanes,
     pub lane_of: Vec<Option<u8>>,
     pub taken: Vec<usize>,
 }
@@ -41,8 +43,20 @@ pub struct OpenRow {
 }
 
 impl OpenRow {
-    /// The row with one more node, if there is room. `tight`: only in lanes whose registers are not all taken.
-    pub fn with(&self, index: usize, node: &Node, guard: Option<When>, banks: &Banks, tight: bool) -> Option<OpenRow> {
+    /// Whether no other node can go into it.
+    pub fn is_full(&self, banks: &Banks) -> bool {
+        self.items.len() == banks.like.count() && self.items.iter().all(|item| item.node.is_some())
+    }
+
+    /// The row with one more node, if it fits. `room`: by lane, how many registers are free for results.
+    pub fn with(
+        &self,
+        index: usize,
+        node: &Node,
+        guard: Option<When>,
+        banks: &Banks,
+        room: &[usize],
+    ) -> Option<OpenRow> {
         let mut row = self.clone();
         row.reach(node)?;
         let item = Item { node: Some(index), op: node.op, dst: node.dst, guard };
@@ -58,7 +72,7 @@ impl OpenRow {
             let op = Do::Compare(when.test);
             row.items.push(Item { node: None, op, dst: None, guard: None });
         }
-        if row.items.len() > banks.lanes.count() {
+        if row.items.len() > banks.like.count() {
             return None;
         }
         let count = |wanted: fn(&NodeOp) -> bool| row.items.iter().filter(|item| wanted(&item.op)).count();
@@ -67,7 +81,7 @@ impl OpenRow {
         if adjusts > 1 || redirects > 1 {
             return None;
         }
-        row.lanes = assign(&row.items, banks, tight)?;
+        row.lanes = assign(&row.items, banks, room)?;
         Some(row)
     }
 
@@ -125,7 +139,7 @@ fn window_word() -> i32 {
 
 /// A lane for each item: what has a home goes there, results where their variable's register is, branches in the program's order from the
 /// lowest lane up.
-fn assign(items: &[Item], banks: &Banks, tight: bool) -> Option<Vec<u8>> {
+fn assign(items: &[Item], banks: &Banks, room: &[usize]) -> Option<Vec<u8>> {
     let count = banks.lanes.count();
     let fixed = |item: &Item| {
         let bank = item.dst.and_then(|dst| banks.lane_of[dst.index()]);
@@ -147,7 +161,7 @@ fn assign(items: &[Item], banks: &Banks, tight: bool) -> Option<Vec<u8>> {
         (class, item.node)
     });
     let mut search =
-        Search { items, banks, tight, fixed: items.iter().map(fixed).collect(), lanes: vec![None; items.len()] };
+        Search { items, banks, room, fixed: items.iter().map(fixed).collect(), lanes: vec![None; items.len()] };
     let mut free = vec![true; count];
     search.place(&order, &mut free).then(|| search.lanes.into_iter().flatten().collect())
 }
@@ -155,7 +169,7 @@ fn assign(items: &[Item], banks: &Banks, tight: bool) -> Option<Vec<u8>> {
 struct Search<'a> {
     items: &'a [Item],
     banks: &'a Banks,
-    tight: bool,
+    room: &'a [usize],
     fixed: Vec<Option<u8>>,
     lanes: Vec<Option<u8>>,
 }
@@ -186,21 +200,27 @@ impl Search<'_> {
         let mut lanes: Vec<u8> = (0..self.banks.lanes.count() as u8).collect();
         if matches!(item.op, Do::Store { .. }) {
             lanes.truncate(Lanes::STORING);
+        } else if self.banks.like.registers() <= self.banks.lanes.registers() {
+            // The lanes of the other core have as many registers, so its rows need no more lanes than it has.
+            lanes.retain(|lane| !self.spare(*lane));
         }
         if item.op.leaves() {
             return lanes;
         }
         let taken = |lane: &u8| self.banks.taken[usize::from(*lane)];
         if item.dst.is_some() {
-            if self.tight {
-                lanes.retain(|lane| taken(lane) < self.banks.lanes.registers());
-            }
-            lanes.sort_by_key(taken);
+            lanes.retain(|lane| self.room[usize::from(*lane)] > 0);
+            lanes.sort_by_key(|lane| (self.spare(*lane), taken(lane)));
         } else {
-            // What needs no register leaves the lanes that have some to others.
-            lanes.sort_by_key(|lane| std::cmp::Reverse(taken(lane)));
+            // Operations without a result leave the lanes that have free registers to others.
+            lanes.sort_by_key(|lane| (self.spare(*lane), std::cmp::Reverse(taken(lane))));
         }
         lanes
+    }
+
+    /// Whether the core whose rows are wanted does not have this lane. The last lane, which multiplies, stands for its last one.
+    fn spare(&self, lane: u8) -> bool {
+        usize::from(lane) >= self.banks.like.multiplier() && usize::from(lane) != self.banks.lanes.multiplier()
     }
 
     /// Whether branches stay in the program's order. The first solution has them so anyway, as the same lanes in order

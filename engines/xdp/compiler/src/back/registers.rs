@@ -17,16 +17,19 @@ pub fn registers(
     schedule: &Schedule,
     lanes: Lanes,
     fixed: &[Var],
-) -> Result<Vec<Option<Register>>, Short> {
+) -> Result<Vec<Option<Register>>, Vec<Short>> {
     let rivals = rivals(code, schedule);
     let mut given: Vec<Option<Register>> = vec![None; code.vars as usize];
+    let named = named(code);
+    let mut missing = Vec::new();
     for lane in 0..lanes.count() as u8 {
         let members: Vec<Var> =
             (0..code.vars).map(Var).filter(|var| schedule.lane_of[var.index()] == Some(lane)).collect();
-        bank(&members, &rivals, (lane, lanes.registers()), &mut given)
-            .map_err(|short| worst(short, &members, &rivals, fixed))?;
+        if let Err(short) = bank(&members, &rivals, (lane, lanes.registers()), &mut given) {
+            missing.push(worst(short, &members, &rivals, &named, fixed));
+        }
     }
-    Ok(given)
+    if missing.is_empty() { Ok(given) } else { Err(missing) }
 }
 
 /// Colours one bank: variables with the fewest rivals last.
@@ -53,21 +56,35 @@ fn bank(
         }
     }
     for var in order.into_iter().rev() {
-        let used = |index: u8| {
-            members.iter().any(|other| {
-                given[other.index()].is_some_and(|it| it.index == index) && rivals[var.index()].contains(*other)
-            })
-        };
-        let index = (0..count as u8).find(|index| !used(*index)).ok_or(var)?;
+        let mut used = 0u32;
+        for other in rivals[var.index()].iter() {
+            used |= given[other.index()].filter(|it| it.lane == lane).map_or(0, |it| 1 << it.index);
+        }
+        let index = (0..count as u8).find(|index| used >> index & 1 == 0).ok_or(var)?;
         given[var.index()] = Some(Register { lane, index });
     }
     Ok(())
 }
 
-/// The variable of a bank that is best moved to the stack: the one with the most rivals.
-fn worst(short: Var, members: &[Var], rivals: &[VarSet], fixed: &[Var]) -> Short {
-    let count = |var: &Var| members.iter().filter(|other| rivals[var.index()].contains(**other)).count();
-    Short(members.iter().filter(|var| !fixed.contains(var)).copied().max_by_key(count).unwrap_or(short))
+/// The variable of a bank that is best moved to the stack: one with many rivals, and few nodes that load or store it then.
+fn worst(short: Var, members: &[Var], rivals: &[VarSet], named: &[usize], fixed: &[Var]) -> Short {
+    let gain = |var: &Var| {
+        let rivals = members.iter().filter(|other| rivals[var.index()].contains(**other)).count();
+        rivals * GAIN_STEPS / named[var.index()].max(1)
+    };
+    Short(members.iter().filter(|var| !fixed.contains(var)).copied().max_by_key(gain).unwrap_or(short))
+}
+
+/// Fractions that are told apart where rivals are divided by nodes.
+const GAIN_STEPS: usize = 256;
+
+/// By variable, how many nodes read or write it.
+fn named(code: &Code) -> Vec<usize> {
+    let mut named = vec![0; code.vars as usize];
+    for node in code.blocks.iter().flat_map(|block| &block.nodes) {
+        node.uses().chain(node.dst).for_each(|var| named[var.index()] += 1);
+    }
+    named
 }
 
 /// By variable, those that are wanted when it gets a value.

@@ -1,15 +1,90 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A variable that has no register lives on the stack: each node that gives it a value stores it there, each that reads it loads it first.
 
+use std::rc::Rc;
+
 use super::code::{At, Code, Node, Src, Var};
-use super::rename;
-use crate::rows::{Bytes, Do, Second, Window};
+use super::live::{Live, VarSet};
+use super::{BackError, Others, rename};
+use crate::rows::{Bytes, Do, Second, Window, isa};
 
 /// Bytes of a variable on the stack.
-pub const SLOT_BYTES: u32 = 8;
+const SLOT_BYTES: u32 = 8;
+
+/// The unused stack, and the variables that have moved there. Variables that never hold a value at the same time share a slot.
+#[derive(Debug, Clone)]
+pub struct Slots {
+    /// Bytes of unused stack.
+    free: u32,
+    /// By slot, the variables that live there.
+    slots: Vec<Vec<Var>>,
+    /// By variable of the program, those that are wanted at the same time.
+    rivals: Rc<Vec<VarSet>>,
+    /// Variables that hold a value on its way from or to the stack.
+    short_lived: Vec<Var>,
+}
+
+impl Slots {
+    /// No variable has moved yet. `free`: bytes of unused stack, which is its lowest part.
+    pub fn new(code: &Code, free: u32) -> Slots {
+        Slots { free, slots: vec![], rivals: Rc::new(rivals(code)), short_lived: vec![] }
+    }
+
+    /// How many variables have moved.
+    pub fn count(&self) -> usize {
+        self.slots.iter().map(Vec::len).sum()
+    }
+
+    /// Variables that stand for others while their value is in a register.
+    pub fn short_lived(&self) -> &[Var] {
+        &self.short_lived
+    }
+
+    /// Moves a variable of the program to the stack.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub fn spill(&mut self, code: &mut Code, var: Var) -> Result<(), BackError> {
+        let shared = |slot: &Vec<Var>| slot.iter().all(|other| !self.rivals[var.index()].contains(*other));
+        let slot = self.slots.iter().position(shared).unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(vec![]);
+        }
+        self.slots[slot].push(var);
+        let offset = slot as u32 * SLOT_BYTES;
+        if offset + SLOT_BYTES > self.free {
+            return Err(BackError::NoRoom {
+                free: self.free,
+                stack: isa::SIZE_STACK - self.free,
+                others: Others::default(),
+            });
+        }
+        self.short_lived.extend(spill(code, var, offset));
+        Ok(())
+    }
+}
+
+/// By variable, those that are wanted when it gets a value, or that get one while it is wanted.
+fn rivals(code: &Code) -> Vec<VarSet> {
+    let live = Live::of(code);
+    let mut rivals = vec![VarSet::new(code.vars); code.vars as usize];
+    for block in &code.blocks {
+        let mut now = VarSet::new(code.vars);
+        for node in block.nodes.iter().rev() {
+            if let Some(dst) = node.dst {
+                for other in now.iter().filter(|other| *other != dst) {
+                    rivals[dst.index()].insert(other);
+                    rivals[other.index()].insert(dst);
+                }
+            }
+            live.before(node, &mut now);
+        }
+    }
+    rivals
+}
 
 /// Moves a variable to the stack, so many bytes from its lowest one. Gives the short-lived variables that stand for it now.
-pub fn spill(code: &mut Code, var: Var, offset: u32) -> Vec<Var> {
+fn spill(code: &mut Code, var: Var, offset: u32) -> Vec<Var> {
     let place = At { base: Src::Zero, offset: offset.cast_signed() };
     let bytes = Bytes { count: SLOT_BYTES as u8, swap: false };
     let load = Do::Load { window: Window::Stack, place, bytes, signed: false };

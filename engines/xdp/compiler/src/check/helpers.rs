@@ -95,7 +95,7 @@ pub const FIB_LOOKUP: u32 = 69;
 pub const REDIRECT: Helper = helper(23, "redirect", &[Anything, Anything]);
 
 /// The helpers that the engine has.
-pub const HELPERS: [Helper; 26] = [
+pub const HELPERS: [Helper; 27] = [
     LOOKUP,
     helper(2, "map_update_elem", &[Map, Key, Value, Anything]).packet_args(),
     helper(3, "map_delete_elem", &[Map, Key]).packet_args(),
@@ -119,6 +119,7 @@ pub const HELPERS: [Helper; 26] = [
     helper(132, "ringbuf_submit", &[Record, Anything]).gives(Gives::Nothing),
     helper(133, "ringbuf_discard", &[Record, Anything]).gives(Gives::Nothing),
     helper(134, "ringbuf_query", &[Map, Anything]),
+    helper(160, "ktime_get_coarse_ns", &[]),
     helper(177, "trace_vprintk", &[Read, Size, ReadOrNull, SizeOrZero]).free_only(),
     helper(188, "xdp_get_buff_len", &[Context]),
     helper(189, "xdp_load_bytes", &[Context, Anything, Write, Size]),

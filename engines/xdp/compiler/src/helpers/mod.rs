@@ -5,7 +5,7 @@
 //! What is left of calls behind this is carried out by the card: lookups, updates, deletions. Each file says what a helper gives; Linux judges
 //! it (tests/ir.rs, on tests/objects/helpers.c).
 
-mod atomic;
+pub mod atomic;
 mod bytes;
 mod checksum;
 mod copy;
@@ -98,9 +98,7 @@ impl Expander<'_> {
         match &inst.op {
             Op::Adjust { what: Adjust::Tail, by, bare: false } => ends::tail(*by),
             Op::Adjust { what: Adjust::Head, by, bare: false } if self.around.metadata => Some(ends::head(*by)),
-            Op::Atomic { op, place, value, expected } if place.space == Space::Stack => {
-                Some(atomic::own(*op, *place, *value, *expected))
-            }
+            op @ Op::Atomic { .. } => atomic::code(op),
             Op::Call { helper, map, args, reads, .. } => match helper.name {
                 "redirect" if args[1] != Arg::Const(0) => Some(redirect::port(args[0], args[1])),
                 "redirect_map" => self.redirect_map(*map, args),

@@ -1,10 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Maps as objects declare them: by types in `.maps`, by numbers in `maps`, and sections of global variables.
 
+use std::collections::BTreeSet;
+
 use super::ObjectError;
 use super::elf::{Elf, Section, SectionId};
 use crate::btf::{Btf, Field, Kind, Member, Shape, TypeId};
-use crate::maps::{Contents, Map, MapShape};
+use crate::maps::{Contents, Map, MapKind, MapShape};
 
 /// A map with the place that names it in the object.
 #[derive(Debug)]
@@ -21,6 +23,10 @@ const ARRAY: u32 = 2;
 const READ_ONLY: u32 = 1 << 7;
 /// Smallest legacy declaration: type, key, value, entries, flags.
 const LEGACY_BYTES: u64 = 20;
+/// A declaration of iproute2 (`struct bpf_elf_map`), which has an identity, pinning, the identity of inner maps and a place in the outer one behind them.
+const IPROUTE_BYTES: u64 = 36;
+/// Place of an inner map that is in no outer map at the start.
+const NOWHERE: u32 = u32::MAX;
 
 /// All maps of an object, in the order of their sections.
 pub(super) fn read(elf: &Elf, btf: &Btf, notes: &mut Vec<String>) -> Result<Vec<Declared>, ObjectError> {
@@ -93,31 +99,30 @@ fn variables(elf: &Elf, section: &Section, btf: &Btf) -> Option<Shape> {
     (!members.is_empty()).then_some(Shape::Record { name, bytes, union: false, members })
 }
 
-/// Maps of the section `maps`: a struct of numbers each, at the symbol's place.
+/// Maps of the section `maps`: a struct of numbers each, at the symbol's place. Structs are as long as their symbols, or, where symbols have no size, as
+/// far apart as these.
 fn legacy(elf: &Elf, section: &Section, notes: &mut Vec<String>, all: &mut Vec<Declared>) -> Result<(), ObjectError> {
-    for symbol in elf.symbols_of(section.id) {
+    let symbols = elf.symbols_of(section.id);
+    let ends: BTreeSet<u64> = symbols.iter().map(|symbol| symbol.value).chain([section.bytes.len() as u64]).collect();
+    let mut read = Vec::new();
+    for symbol in symbols {
         let wrong = |what: &str| ObjectError::Map {
             map: symbol.name.clone(),
             section: section.name.clone(),
             what: what.to_owned(),
         };
-        if symbol.size < LEGACY_BYTES {
+        let next = ends.range(symbol.value.saturating_add(1)..).next().copied().unwrap_or(symbol.value);
+        let size = if symbol.size > 0 { symbol.size } else { next - symbol.value };
+        if size < LEGACY_BYTES {
             return Err(wrong("a declaration has at least 20 bytes (struct bpf_map_def)"));
         }
-        let end = symbol.value.checked_add(symbol.size).ok_or_else(|| wrong("its place is outside the section"))?;
+        let end = symbol.value.checked_add(size).ok_or_else(|| wrong("its place is outside the section"))?;
         let bytes = usize::try_from(symbol.value)
             .ok()
             .and_then(|start| section.bytes.get(start..usize::try_from(end).ok()?))
             .ok_or_else(|| wrong("its place is outside the section"))?;
         let (words, _) = bytes.as_chunks::<4>();
         let word = |i: usize| words.get(i).map_or(0, |word| u32::from_le_bytes(*word));
-        if bytes[LEGACY_BYTES as usize..].iter().any(|&byte| byte != 0) {
-            notes.push(format!(
-                "map {}: only type, sizes, entries and flags of its declaration are taken; what stands behind them \
-                 (pinning, inner maps) is not",
-                symbol.name
-            ));
-        }
         let shape = MapShape {
             number: word(0),
             key_bytes: word(1),
@@ -125,6 +130,11 @@ fn legacy(elf: &Elf, section: &Section, notes: &mut Vec<String>, all: &mut Vec<D
             max_entries: word(3),
             flags: word(4),
         };
+        let of_maps = shape.kind().is_ok_and(MapKind::of_maps);
+        let known = if size == IPROUTE_BYTES { &[5, 7, 8][..] } else { &[5][..usize::from(of_maps)] };
+        if words.iter().enumerate().skip(5).any(|(at, word)| *word != [0; 4] && !known.contains(&at)) {
+            notes.push(format!("map {}: the pinning and NUMA node of its declaration are ignored", symbol.name));
+        }
         let map = Map {
             name: symbol.name.clone(),
             section: section.name.clone(),
@@ -134,9 +144,59 @@ fn legacy(elf: &Elf, section: &Section, notes: &mut Vec<String>, all: &mut Vec<D
             value_type: None,
             contents: Contents::Empty,
         };
-        all.push(Declared { map, section: section.id, offset: Some(symbol.value) });
+        let inner = match (of_maps, size == IPROUTE_BYTES) {
+            (false, _) => None,
+            (true, true) => Some(Inner::Identity(word(7))),
+            (true, false) => Some(Inner::Number(word(5))),
+        };
+        let identity = if size == IPROUTE_BYTES { word(5) } else { 0 };
+        read.push(Legacy {
+            declared: Declared { map, section: section.id, offset: Some(symbol.value) },
+            inner,
+            identity,
+            place: word(8),
+        });
     }
+    read.sort_by_key(|map| map.declared.offset);
+    for at in 0..read.len() {
+        let found = match read[at].inner {
+            None => continue,
+            Some(Inner::Number(number)) => read.get(number as usize).filter(|_| number as usize != at),
+            Some(Inner::Identity(identity)) => read.iter().find(|map| identity != 0 && map.identity == identity),
+        };
+        let Some(found) = found else {
+            let Map { name, section, .. } = read[at].declared.map.clone();
+            let what = "no other map of the section is the inner map that it names (inner_map_idx or inner_id)".into();
+            return Err(ObjectError::Map { map: name, section, what });
+        };
+        let shape = found.declared.map.shape.clone();
+        let first =
+            (found.identity != 0 && found.place != NOWHERE).then(|| (found.place, found.declared.map.name.clone()));
+        let map = &mut read[at].declared.map;
+        map.inner = Some(shape);
+        map.contents = first.map_or(Contents::Empty, |first| Contents::Names(vec![first]));
+    }
+    all.extend(read.into_iter().map(|map| map.declared));
     Ok(())
+}
+
+/// A map of the section `maps`.
+struct Legacy {
+    declared: Declared,
+    /// Of a map of maps: which map its inner maps are like.
+    inner: Option<Inner>,
+    /// 0: none.
+    identity: u32,
+    /// Where the map is in the outer map at the start.
+    place: u32,
+}
+
+/// How a map of maps names its inner map.
+enum Inner {
+    /// The kernel's samples: by its number in the section.
+    Number(u32),
+    /// iproute2: by its identity.
+    Identity(u32),
 }
 
 /// Maps of the section `.maps`: variables whose types say all.

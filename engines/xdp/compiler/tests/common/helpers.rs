@@ -18,7 +18,7 @@ pub enum Reach {
 /// How far the tests go with the helper of that number.
 pub fn reach(number: u32) -> Reach {
     match find_helper(number).unwrap().name {
-        "ktime_get_ns" | "ktime_get_boot_ns" | "get_prandom_u32" => Reach::Nowhere,
+        "ktime_get_ns" | "ktime_get_boot_ns" | "ktime_get_coarse_ns" | "get_prandom_u32" => Reach::Nowhere,
         "fib_lookup" | "trace_vprintk" => Reach::Nowhere,
         "ringbuf_output" | "ringbuf_reserve" | "ringbuf_submit" | "ringbuf_discard" | "ringbuf_query" => Reach::Nowhere,
         "trace_printk" | "get_smp_processor_id" | "tail_call" | "perf_event_output" => Reach::Rows,

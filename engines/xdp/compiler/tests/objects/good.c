@@ -104,6 +104,7 @@ SEC("xdp") int spills(struct xdp_md *ctx) {
   struct udphdr *udp = (void *)(ip + 1);
   if ((void *)(udp + 1) > end) return XDP_DROP;
   __u64 a = bpf_ktime_get_ns(), b = bpf_get_prandom_u32(), c = bpf_get_smp_processor_id(), d = bpf_ktime_get_boot_ns();
+  d -= bpf_ktime_get_coarse_ns();
   __u64 e = bpf_get_prandom_u32(), f = bpf_get_prandom_u32();
   total += a + b * c + d + e * f;
   eth->h_proto = udp->dest;

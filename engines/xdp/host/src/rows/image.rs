@@ -79,9 +79,6 @@ pub fn beyond(
                     MapRef::In(_) => None,
                 }),
             },
-            Asks::Atomic { .. } if !node.reach.is_empty() => Some(
-                "it has an atomic operation on what is memory of a map on one path and its stack on another".into(),
-            ),
             _ => None,
         },
         _ => None,

@@ -24,6 +24,7 @@ pub const TIME: u32 = 5;
 pub const PROCESSOR: u32 = 8;
 pub const TAIL_CALL: u32 = 12;
 pub const BOOT_TIME: u32 = 125;
+pub const COARSE_TIME: u32 = 160;
 
 /// How many programs may follow each other on a frame.
 const MAX_TAIL_CALLS: u32 = 33;

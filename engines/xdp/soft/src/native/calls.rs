@@ -73,7 +73,7 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         let result = match number {
             helpers::TAIL_CALL => return self.tail_call(),
             helpers::PROCESSOR => state(self, CPU_AT),
-            helpers::TIME | helpers::BOOT_TIME => state(self, TIME_AT),
+            helpers::TIME | helpers::BOOT_TIME | helpers::COARSE_TIME => state(self, TIME_AT),
             helpers::LOOKUP => match self.array_lookup(slot) {
                 Some(address) => address,
                 None => self.outside(helpers::function(number)?),

@@ -196,7 +196,7 @@ impl<'a, F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'a, F> {
     }
 
     fn constant(&self, imm: Imm64) -> Option<u64> {
-        let map = |map: u32| self.source.ids.get(map as usize).copied();
+        let map = |map: u32| self.source.ids.get(map as usize).copied().flatten();
         match imm {
             Imm64::Value(value) => Some(value),
             Imm64::Map(index) => map(index).map(|id| id.handle().into()),

@@ -62,8 +62,8 @@ pub struct Source<'a> {
     /// By the slot at which a function begins, its bytes of stack.
     pub frames: BTreeMap<usize, u32>,
     pub maps: &'a Maps,
-    /// By a map's index in the object.
-    pub ids: &'a [MapId],
+    /// By a map's index in the object; None: the map was not made.
+    pub ids: &'a [Option<MapId>],
 }
 
 impl Source<'_> {
@@ -76,7 +76,7 @@ impl Source<'_> {
     fn only_map(&self, slot: usize) -> Option<MapId> {
         let maps = &self.facts?.insns.get(slot)?.maps;
         match (maps.len(), maps.first()?) {
-            (1, MapRef::Of(map)) => self.ids.get(*map as usize).copied(),
+            (1, MapRef::Of(map)) => self.ids.get(*map as usize).copied().flatten(),
             _ => None,
         }
     }

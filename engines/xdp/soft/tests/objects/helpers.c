@@ -181,4 +181,19 @@ SEC("xdp") int from_function(struct xdp_md *ctx) {
   return leave(ctx, c.which) + 7;
 }
 
+/* Leaves bytes on the stack. */
+SEC("xdp") int fill_stack(struct xdp_md *ctx) {
+  volatile __u8 bytes[64];
+  for (int at = 0; at < 64; at++) bytes[at] = 0x5A;
+  return bytes[ctx->rx_queue_index & 63];
+}
+
+/* Gives what is on the stack when the helper that was to fill it has failed. */
+SEC("xdp") int unfilled_stack(struct xdp_md *ctx) {
+  __u8 bytes[64], all = 0;
+  bpf_xdp_load_bytes(ctx, 60000, bytes, sizeof(bytes));
+  for (int at = 0; at < 64; at++) all |= bytes[at];
+  return all;
+}
+
 char _license[] SEC("license") = "GPL";

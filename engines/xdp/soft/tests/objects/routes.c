@@ -10,9 +10,10 @@ SEC("xdp") int route(struct xdp_md *ctx) {
 
 SEC("xdp") int time_and_chance(struct xdp_md *ctx) {
   __u64 *words = frame_start(ctx);
-  if ((void *)(words + 2) > frame_end(ctx)) return 77;
+  if ((void *)(words + 3) > frame_end(ctx)) return 77;
   words[0] = bpf_ktime_get_ns();
   words[1] = bpf_get_prandom_u32();
+  words[2] = bpf_ktime_get_coarse_ns();
   return XDP_PASS;
 }
 

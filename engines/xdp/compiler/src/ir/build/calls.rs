@@ -16,7 +16,7 @@ impl Builder<'_> {
         let args: Vec<Arg> =
             Reg::range(Reg::R1, Reg::R5).take(arguments(number)).map(|reg| self.state[variable(depth, reg)]).collect();
         let result = match helper.name {
-            "ktime_get_ns" | "ktime_get_boot_ns" => self.value(Op::Read(Special::Time)),
+            "ktime_get_ns" | "ktime_get_boot_ns" | "ktime_get_coarse_ns" => self.value(Op::Read(Special::Time)),
             "get_prandom_u32" => self.value(Op::Read(Special::Random)),
             "get_smp_processor_id" => Arg::Special(Special::Cpu),
             "xdp_get_buff_len" => self.value(Op::Read(Special::Len)),
