@@ -14,6 +14,9 @@ package edit_pkg;
   localparam from_t FromRegisters = 6'h20; // the same of the flow's
   localparam from_t FromNumber = 6'h30;    // the constant beside it
 
+  // A port that no card has.
+  localparam penstock_pkg::port_t NoPort = 8'hFF;
+
   // Where a write goes: the number of a sink (fields_pkg.sv).
   typedef logic [5:0] sink_t;
   localparam sink_t NoSink = 6'd63;

@@ -100,11 +100,13 @@ impl Inline {
         let arrival = penstock_flow::Arrival { port, hash: arrival.hash, time: self.time };
         let exit = match self.chain.run(&mut self.frame, &arrival) {
             Verdict::Pass => return Onward::Dispatcher,
-            Verdict::Port(port) if port < ports => Exit::Ethernet(port),
-            Verdict::Port(_) => {
-                self.counters.refused += 1;
-                return Onward::Dropped;
-            }
+            Verdict::Port(port) => match u8::try_from(port) {
+                Ok(port) if port < ports => Exit::Ethernet(port),
+                _ => {
+                    self.counters.refused += 1;
+                    return Onward::Dropped;
+                }
+            },
             Verdict::Host => Exit::Host,
             Verdict::Drop => {
                 self.counters.blocked += 1;
