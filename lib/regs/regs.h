@@ -15,7 +15,7 @@
 #define CARD_UNIT_WRITE_MASK 0x20u /* Units that a write to the unit window reaches. */
 #define CARD_UNIT_READ 0x24u /* Unit that a read of the unit window reaches. */
 #define CARD_PORT_ENABLE 0x28u /* Ports that may receive; a frame that arrives at a disabled port is dropped and counted. */
-#define CARD_POLICY 0x30u /* Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops. */
+#define CARD_POLICY 0x30u /* Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait. Frames of which it does go there under every policy. */
 #define CARD_UNIT_ENABLE 0x34u /* Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped. */
 #define CARD_UNIT_FLUSH 0x38u /* Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units to which no frame is on its way over loopback: drain the units that send to it first. */
 #define CARD_SLOTS_UNIT 0x3Cu /* Unit whose dispatcher state SLOTS_FREE and SLOTS_TOTAL show. */
@@ -41,7 +41,7 @@
 #define CARD_STREAM_DROP_RUNT 0x10u /* Frames dropped because they were shorter than an Ethernet header. */
 #define CARD_STREAM_DROP_DAMAGED 0x14u /* Frames dropped because they arrived damaged. */
 #define CARD_STREAM_DROP_DISABLED 0x18u /* Frames dropped because the port was disabled. */
-#define CARD_STREAM_DROP_POLICY 0x1Cu /* Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames. */
+#define CARD_STREAM_DROP_POLICY 0x1Cu /* Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA, the inline chain or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames. */
 #define CARD_STREAM_RX_STALLS 0x20u /* Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names was full. */
 #define CARD_STREAM_TX_FRAMES 0x24u /* Frames that left. */
 #define CARD_STREAM_TX_BYTES 0x28u /* Their bytes, low 32 bits. */

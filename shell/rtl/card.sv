@@ -215,6 +215,9 @@ module card
       .events(rx_events[Host])
   );
 
+  told_t told[Ports];
+  assign told = '{default: '0};
+
   // Through the inline chain, on to the dispatcher or past the units
   logic [Ports:0] past_valid[Ports];
   logic [Ports:0] past_room[Ports];
@@ -284,6 +287,7 @@ module card
       .rst,
       .sources(sources),
       .tails,
+      .told,
       .out_valid(in_valid[0:Host]),
       .out_beat(in_beat[0:Host]),
       .out_tail(in_tail),

@@ -60,7 +60,7 @@ module inline_chain
           hash: to_meta.hash,
           port: port_t'(to_meta.src[1:0]),  // programs count ports as people do; of 0, 1, PortEthHigh + 2 and + 3 these bits
           len: to_meta.len,
-          verdict: '{kind: VerdictOnward, port: '0},
+          verdict: '{kind: DecisionOnward, port: '0},
           default: '0
       };
 
@@ -131,8 +131,8 @@ module inline_chain
   logic refused, blocked, oversize;
 
   assign out = vectors[Elements];
-  assign blocked = out.verdict.kind == VerdictDrop;
-  assign refused = out.verdict.kind == VerdictPort && out.verdict.port >= port_t'(Ports);
+  assign blocked = out.verdict.kind == DecisionDrop;
+  assign refused = out.verdict.kind == DecisionPort && out.verdict.port >= port_t'(Ports);
   assign oversize = !blocked && !refused && out.len > len_t'(MaxFrame);
 
   assign from_valid = valid[Elements];
@@ -141,8 +141,8 @@ module inline_chain
   assign from_headers = out.headers;
   always_comb
     unique case (out.verdict.kind)
-      VerdictPort: from_dst = eth_port(out.verdict.port);
-      VerdictHost: from_dst = PortHost;
+      DecisionPort: from_dst = eth_port(out.verdict.port);
+      DecisionHost: from_dst = PortHost;
       default: from_dst = PortLoopback;
     endcase
 

@@ -46,9 +46,9 @@ module element
     if (in.next == 4'(Number)) begin
       changed.next = in.next + 4'd1;
       case (op)
-        4'h1: changed.verdict.kind = VerdictDrop;
-        4'h2: changed.verdict.kind = VerdictHost;
-        4'h3: changed.verdict = '{kind: VerdictPort, port: port_t'(value)};
+        4'h1: changed.verdict.kind = DecisionDrop;
+        4'h2: changed.verdict.kind = DecisionHost;
+        4'h3: changed.verdict = '{kind: DecisionPort, port: port_t'(value)};
         4'h4: begin
           changed.headers.eth = {in.headers.eth[175:80], 16'h8100, 12'h0, value, in.headers.eth[79:32]};
           changed.headers.parts[PART_VLAN] = 1'b1;
@@ -67,7 +67,7 @@ module element
           changed.len = in.len - 16'd4;
         end
         4'hB: changed.meta0 = edition_q;
-        4'hC: changed.verdict = '{kind: in.meta0 == edition_q ? VerdictPort : VerdictDrop, port: port_t'(value)};
+        4'hC: changed.verdict = '{kind: in.meta0 == edition_q ? DecisionPort : DecisionDrop, port: port_t'(value)};
         default: ;
       endcase
       if (op inside {4'h1, 4'h2, 4'h3, 4'hC}) changed.next = 4'd15;

@@ -31,9 +31,9 @@ package edit_pkg;
   // Tags come first, then swaps, then writes.
   typedef struct packed {
     logic [3:0]          next;       // element; 15 when the frame is decided on
-    verdict_e            kind;
-    logic                opposite;   // of VerdictPort: the port beside the one that the frame came from
-    from_t               port_from;  // of VerdictPort otherwise
+    decision_e           kind;
+    logic                opposite;   // of DecisionPort: the port beside the one that the frame came from
+    from_t               port_from;  // of DecisionPort otherwise
     penstock_pkg::port_t port;
     logic                swap_l4;
     logic                swap_ip6;
