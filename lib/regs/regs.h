@@ -49,13 +49,22 @@
 #define CARD_STREAM_RX_LEVEL 0x30u /* Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another. */
 
 /* shell/regs/inline.rdl */
-#define INLINE_ELEMENTS 0x0u /* Elements. */
-#define INLINE_CONTEXTS 0x4u /* Places of an element's table of contexts. */
-#define INLINE_FRAMES 0x8u /* Frames that have gone through the chain. */
-#define INLINE_BLOCKED 0xCu /* Frames among them that its programs dropped. */
-#define INLINE_REFUSED 0x10u /* Frames among them that its programs sent to ports that the card has not. */
-#define INLINE_TIME 0x14u /* Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles. */
-#define INLINE_HOLD 0x18u /* 1: the clock stands still. */
+#define INLINE_BLOCKS 0x0u /* Blocks. */
+#define INLINE_BUSY 0x4u /* Blocks that have frames in them, a bit each. */
+#define INLINE_TIME_L 0x8u /* The card's time in ns, low: 0 after a reset, and 4 more in each cycle. Its read latches the high word; its write sets both. */
+#define INLINE_TIME_H 0xCu /* The card's time, high, as it was when TIME_L was read. Written: it is set with the next write to TIME_L. */
+#define INLINE_HOLD 0x10u /* 1: the card's time stands still. */
+#define INLINE_REFUSED 0x14u /* Frames dropped behind the last block because their verdict names a port, unit or queue that the card does not have. */
+#define INLINE_BLOCK_BASE 0x100u /* First of these. */
+#define INLINE_BLOCK_STRIDE 0x20u /* Bytes from one to the next. */
+#define INLINE_BLOCK_COUNT 0x8u /* How many there are. */
+#define INLINE_BLOCK_ENGINE 0x0u /* Number of the block's engine. */
+#define INLINE_BLOCK_FRAMES 0x4u /* Frames that came into the block. */
+#define INLINE_BLOCK_MADE 0x8u /* Frames that the block made. */
+#define INLINE_BLOCK_ABSORBED 0xCu /* Frames that ended in the block, as they were meant to. */
+#define INLINE_BLOCK_BLOCKED 0x10u /* Frames that the block dropped because its program says so. */
+#define INLINE_BLOCK_OVERSIZE 0x14u /* Frames that the block dropped because they became longer than MAX_FRAME; they count as DROP_OVERSIZE of their port, too. */
+#define INLINE_BLOCK_REFUSED 0x18u /* Frames that the block dropped because they were for a destination that does not exist. */
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_CORE_SEND_DESC_LOW 0x8u /* Descriptor to send, low word: length [15:0], slot [23:16], port [31:24]. */
@@ -182,7 +191,11 @@
 #define MAPS_HOST_DATA_COUNT 0x80u /* How many there are, 4 bytes apart. */
 
 /* engines/flow/regs/flow.rdl */
-#define FLOW_HOST_SHAPE 0x0u /* Places of the table, as a power of two, [7:0]; the element's number in the chain, [15:8]; words of a program, [31:16]. */
+#define FLOW_BLOCK_ELEMENTS 0x0u /* Elements. */
+#define FLOW_BLOCK_CONTEXTS 0x4u /* Places of an element's table of contexts. */
+
+/* engines/flow/regs/flow.rdl */
+#define FLOW_HOST_SHAPE 0x0u /* Places of the table, as a power of two, [7:0]; the element's number in the block, [15:8]; words of a program, [31:16]. */
 #define FLOW_HOST_STATUS 0x4u /* [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] the table is full; [5] an event waits. */
 #define FLOW_HOST_BEGIN 0x8u /* Written: the next word of a program is its first. */
 #define FLOW_HOST_PROGRAM 0xCu /* Written: a word of a program, which changes nothing before it is complete and committed. */

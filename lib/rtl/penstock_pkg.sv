@@ -51,6 +51,7 @@ package penstock_pkg;
   localparam port_t PortHostRead = 8'h05;  // host memory: a read of it; never in a descriptor
   localparam port_t PortEthHigh  = 8'h08;  // 0x08 + n: Ethernet n. Ethernet 0 and 1 are also 0x00 and 0x01
   localparam port_t PortUnit     = 8'h40;  // 0x40 + u: unit u, over loopback
+  localparam port_t PortBlock    = 8'h80;  // 0x80 + n: inline block n, which made the frame
 
   typedef logic [5:0] tenant_t;  // whose a frame is; 0: the system's
 
@@ -59,7 +60,7 @@ package penstock_pkg;
     tenant_t tenant;
     logic [31:0] mark; // what an inline block or a program leaves for those behind it; 0 when the frame enters
     len_t  len;        // length in bytes, without FCS
-    port_t src;        // where the frame entered the card; PortUnit + the unit whose program made it
+    port_t src;        // where the frame entered the card; PortUnit + the unit, PortBlock + the block that made it
     port_t dst;        // where it goes (set by a unit when it sends)
     unit_t unit_id;    // the unit that holds it (set by the dispatcher)
     slot_t slot;       // its slot in that unit (set by the dispatcher); 0 when a program made it

@@ -39,17 +39,6 @@ package shell_pkg;
     logic stall;     // a frame waits for a slot
   } dispatch_event_t;
 
-  // Elements of an inline chain at most.
-  localparam int unsigned MaxElements = 15;
-
-  // What the inline chain reports, for one cycle: a frame has gone through,
-  typedef struct packed {
-    logic frame;
-    logic blocked;                  // was dropped by an element,
-    logic refused;                  // was sent to where there is nothing,
-    logic [MaxPorts-1:0] oversize;  // came from this port and has become too long
-  } inline_event_t;
-
   // What the loopback asks the dispatcher: a place for a frame that unit `from` would send.
   typedef struct packed {
     unit_t from;

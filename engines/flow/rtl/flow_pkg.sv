@@ -10,6 +10,7 @@ package flow_pkg;
   localparam int unsigned Registers = 4;
   localparam int unsigned Globals = 8;
   localparam int unsigned Rows = 64;
+  localparam int unsigned MaxElements = 15;  // of a block
   localparam int unsigned Periods = 8;
   localparam int unsigned Ways = 4;
   localparam int unsigned StashEntries = 16;
