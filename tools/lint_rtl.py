@@ -32,7 +32,14 @@ SMALLEST = [
     {"Ports": 1, "Units": 1, "Engine": each((1, 1)), "Lanes": each((1, 1))},
 ]
 LARGEST = {"Ports": 4, "Units": 32, "Accel": each((1, 1))}
-INLINE = {"Ports": 2, "Units": 8, "Accel": each((1, 0)), "Elements": 2, "Contexts": 1024}
+INLINE = {
+    "Ports": 2,
+    "Units": 8,
+    "Accel": each((1, 0)),
+    "Blocks": 2,
+    "BlockEngine": f"64'h{0x0202:x}",
+    "BlockParam": f"512'h{0x0A01 << 64 | 0x0A02:x}",
+}
 MIXED = {
     "Ports": 2,
     "Units": 7,

@@ -168,6 +168,11 @@ def test_another_program_from_the_command_line(tmp_path: Path, make_design: Desi
     [
         ("element gate { ip => port ip.ttl }", "refused"),
         ("element gate { ip => port l4.dport }", "refused"),
+        # The low 8 bits of these numbers name a port of the card.
+        ("element gate { ip => port ip.src }", "refused"),
+        ("element gate { key ip.src flow far ip => far = udp.dport << 7, port far }", "refused"),
+        ("element gate { global far ip => far = udp.dport << 15, port far }", "refused"),
+        ("element gate { global far ip => far = udp.dport << 30, port far }", "refused"),
         ("element gate { ip => host }", None),
     ],
 )

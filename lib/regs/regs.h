@@ -15,7 +15,7 @@
 #define CARD_UNIT_WRITE_MASK 0x20u /* Units that a write to the unit window reaches. */
 #define CARD_UNIT_READ 0x24u /* Unit that a read of the unit window reaches. */
 #define CARD_PORT_ENABLE 0x28u /* Ports that may receive; a frame that arrives at a disabled port is dropped and counted. */
-#define CARD_POLICY 0x30u /* Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops. */
+#define CARD_POLICY 0x30u /* Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait. Frames of which it does go there under every policy. */
 #define CARD_UNIT_ENABLE 0x34u /* Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped. */
 #define CARD_UNIT_FLUSH 0x38u /* Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units to which no frame is on its way over loopback: drain the units that send to it first. */
 #define CARD_SLOTS_UNIT 0x3Cu /* Unit whose dispatcher state SLOTS_FREE and SLOTS_TOTAL show. */
@@ -41,7 +41,7 @@
 #define CARD_STREAM_DROP_RUNT 0x10u /* Frames dropped because they were shorter than an Ethernet header. */
 #define CARD_STREAM_DROP_DAMAGED 0x14u /* Frames dropped because they arrived damaged. */
 #define CARD_STREAM_DROP_DISABLED 0x18u /* Frames dropped because the port was disabled. */
-#define CARD_STREAM_DROP_POLICY 0x1Cu /* Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames. */
+#define CARD_STREAM_DROP_POLICY 0x1Cu /* Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA, the inline chain or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames. */
 #define CARD_STREAM_RX_STALLS 0x20u /* Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names was full. */
 #define CARD_STREAM_TX_FRAMES 0x24u /* Frames that left. */
 #define CARD_STREAM_TX_BYTES 0x28u /* Their bytes, low 32 bits. */
@@ -49,13 +49,22 @@
 #define CARD_STREAM_RX_LEVEL 0x30u /* Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another. */
 
 /* shell/regs/inline.rdl */
-#define INLINE_ELEMENTS 0x0u /* Elements. */
-#define INLINE_CONTEXTS 0x4u /* Places of an element's table of contexts. */
-#define INLINE_FRAMES 0x8u /* Frames that have gone through the chain. */
-#define INLINE_BLOCKED 0xCu /* Frames among them that its programs dropped. */
-#define INLINE_REFUSED 0x10u /* Frames among them that its programs sent to ports that the card has not. */
-#define INLINE_TIME 0x14u /* Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles. */
-#define INLINE_HOLD 0x18u /* 1: the clock stands still. */
+#define INLINE_BLOCKS 0x0u /* Blocks. */
+#define INLINE_BUSY 0x4u /* Blocks that have frames in them, a bit each. */
+#define INLINE_TIME_L 0x8u /* The card's time in ns, low: 0 after a reset, and 4 more in each cycle. Its read latches the high word; its write sets both. */
+#define INLINE_TIME_H 0xCu /* The card's time, high, as it was when TIME_L was read. Written: it is set with the next write to TIME_L. */
+#define INLINE_HOLD 0x10u /* 1: the card's time stands still. */
+#define INLINE_REFUSED 0x14u /* Frames dropped behind the last block because their verdict names a port, unit or queue that the card does not have. */
+#define INLINE_BLOCK_BASE 0x100u /* First of these. */
+#define INLINE_BLOCK_STRIDE 0x20u /* Bytes from one to the next. */
+#define INLINE_BLOCK_COUNT 0x8u /* How many there are. */
+#define INLINE_BLOCK_ENGINE 0x0u /* Number of the block's engine. */
+#define INLINE_BLOCK_FRAMES 0x4u /* Frames that came into the block. */
+#define INLINE_BLOCK_MADE 0x8u /* Frames that the block made. */
+#define INLINE_BLOCK_ABSORBED 0xCu /* Frames that ended in the block, as they were meant to. */
+#define INLINE_BLOCK_BLOCKED 0x10u /* Frames that the block dropped because its program says so. */
+#define INLINE_BLOCK_OVERSIZE 0x14u /* Frames that the block dropped because they became longer than MAX_FRAME; they count as DROP_OVERSIZE of their port, too. */
+#define INLINE_BLOCK_REFUSED 0x18u /* Frames that the block dropped because they were for a destination that does not exist. */
 
 /* shell/regs/unit.rdl */
 #define UNIT_RESET 0x0u /* 1 holds the unit in reset: it declares no slots. Set after power-up, so that the host can load the unit's memories. */
@@ -172,7 +181,11 @@
 #define MAPS_HOST_DATA_COUNT 0x80u /* How many there are, 4 bytes apart. */
 
 /* engines/flow/regs/flow.rdl */
-#define FLOW_HOST_SHAPE 0x0u /* Places of the table, as a power of two, [7:0]; the element's number in the chain, [15:8]; words of a program, [31:16]. */
+#define FLOW_BLOCK_ELEMENTS 0x0u /* Elements. */
+#define FLOW_BLOCK_CONTEXTS 0x4u /* Places of an element's table of contexts. */
+
+/* engines/flow/regs/flow.rdl */
+#define FLOW_HOST_SHAPE 0x0u /* Places of the table, as a power of two, [7:0]; the element's number in the block, [15:8]; words of a program, [31:16]. */
 #define FLOW_HOST_STATUS 0x4u /* [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] the table is full; [5] an event waits. */
 #define FLOW_HOST_BEGIN 0x8u /* Written: the next word of a program is its first. */
 #define FLOW_HOST_PROGRAM 0xCu /* Written: a word of a program, which changes nothing before it is complete and committed. */

@@ -24,7 +24,7 @@ pub const CARD_UNIT_WRITE_MASK: u32 = 0x20;
 pub const CARD_UNIT_READ: u32 = 0x24;
 /// Ports that may receive; a frame that arrives at a disabled port is dropped and counted.
 pub const CARD_PORT_ENABLE: u32 = 0x28;
-/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops.
+/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait. Frames of which it does go there under every policy.
 pub const CARD_POLICY: u32 = 0x30;
 /// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped.
 pub const CARD_UNIT_ENABLE: u32 = 0x34;
@@ -76,7 +76,7 @@ pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
 pub const CARD_STREAM_DROP_DAMAGED: u32 = 0x14;
 /// Frames dropped because the port was disabled.
 pub const CARD_STREAM_DROP_DISABLED: u32 = 0x18;
-/// Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames.
+/// Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA, the inline chain or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames.
 pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
 /// Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names was full.
 pub const CARD_STREAM_RX_STALLS: u32 = 0x20;
@@ -90,20 +90,38 @@ pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
 pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
 
 // shell/regs/inline.rdl
-/// Elements.
-pub const INLINE_ELEMENTS: u32 = 0x0;
-/// Places of an element's table of contexts.
-pub const INLINE_CONTEXTS: u32 = 0x4;
-/// Frames that have gone through the chain.
-pub const INLINE_FRAMES: u32 = 0x8;
-/// Frames among them that its programs dropped.
-pub const INLINE_BLOCKED: u32 = 0xC;
-/// Frames among them that its programs sent to ports that the card has not.
-pub const INLINE_REFUSED: u32 = 0x10;
-/// Clock of all elements in us, modulo 2^32: 0 after a reset, and then it follows the card's cycles.
-pub const INLINE_TIME: u32 = 0x14;
-/// 1: the clock stands still.
-pub const INLINE_HOLD: u32 = 0x18;
+/// Blocks.
+pub const INLINE_BLOCKS: u32 = 0x0;
+/// Blocks that have frames in them, a bit each.
+pub const INLINE_BUSY: u32 = 0x4;
+/// The card's time in ns, low: 0 after a reset, and 4 more in each cycle. Its read latches the high word; its write sets both.
+pub const INLINE_TIME_L: u32 = 0x8;
+/// The card's time, high, as it was when TIME_L was read. Written: it is set with the next write to TIME_L.
+pub const INLINE_TIME_H: u32 = 0xC;
+/// 1: the card's time stands still.
+pub const INLINE_HOLD: u32 = 0x10;
+/// Frames dropped behind the last block because their verdict names a port, unit or queue that the card does not have.
+pub const INLINE_REFUSED: u32 = 0x14;
+/// First of these.
+pub const INLINE_BLOCK_BASE: u32 = 0x100;
+/// Bytes from one to the next.
+pub const INLINE_BLOCK_STRIDE: u32 = 0x20;
+/// How many there are.
+pub const INLINE_BLOCK_COUNT: u32 = 0x8;
+/// Number of the block's engine.
+pub const INLINE_BLOCK_ENGINE: u32 = 0x0;
+/// Frames that came into the block.
+pub const INLINE_BLOCK_FRAMES: u32 = 0x4;
+/// Frames that the block made.
+pub const INLINE_BLOCK_MADE: u32 = 0x8;
+/// Frames that ended in the block, as they were meant to.
+pub const INLINE_BLOCK_ABSORBED: u32 = 0xC;
+/// Frames that the block dropped because its program says so.
+pub const INLINE_BLOCK_BLOCKED: u32 = 0x10;
+/// Frames that the block dropped because they became longer than MAX_FRAME; they count as DROP_OVERSIZE of their port, too.
+pub const INLINE_BLOCK_OVERSIZE: u32 = 0x14;
+/// Frames that the block dropped because they were for a destination that does not exist.
+pub const INLINE_BLOCK_REFUSED: u32 = 0x18;
 
 // shell/regs/unit.rdl
 /// 1 holds the unit in reset: it declares no slots. Set after power-up, so that the host can load the unit's memories.
@@ -324,7 +342,13 @@ pub const MAPS_HOST_DATA: u32 = 0x200;
 pub const MAPS_HOST_DATA_COUNT: u32 = 0x80;
 
 // engines/flow/regs/flow.rdl
-/// Places of the table, as a power of two, [7:0]; the element's number in the chain, [15:8]; words of a program, [31:16].
+/// Elements.
+pub const FLOW_BLOCK_ELEMENTS: u32 = 0x0;
+/// Places of an element's table of contexts.
+pub const FLOW_BLOCK_CONTEXTS: u32 = 0x4;
+
+// engines/flow/regs/flow.rdl
+/// Places of the table, as a power of two, [7:0]; the element's number in the block, [15:8]; words of a program, [31:16].
 pub const FLOW_HOST_SHAPE: u32 = 0x0;
 /// [0] All words of a program are there; [1] a change is being made; [2] the operation has no answer yet; [3] the last one found a context; [4] the table is full; [5] an event waits.
 pub const FLOW_HOST_STATUS: u32 = 0x4;

@@ -48,13 +48,22 @@ package regs_pkg;
   localparam logic [31:0] CARD_STREAM_RX_LEVEL = 32'h00000030;
 
   // shell/regs/inline.rdl
-  localparam logic [31:0] INLINE_ELEMENTS = 32'h00000000;
-  localparam logic [31:0] INLINE_CONTEXTS = 32'h00000004;
-  localparam logic [31:0] INLINE_FRAMES = 32'h00000008;
-  localparam logic [31:0] INLINE_BLOCKED = 32'h0000000C;
-  localparam logic [31:0] INLINE_REFUSED = 32'h00000010;
-  localparam logic [31:0] INLINE_TIME = 32'h00000014;
-  localparam logic [31:0] INLINE_HOLD = 32'h00000018;
+  localparam logic [31:0] INLINE_BLOCKS = 32'h00000000;
+  localparam logic [31:0] INLINE_BUSY = 32'h00000004;
+  localparam logic [31:0] INLINE_TIME_L = 32'h00000008;
+  localparam logic [31:0] INLINE_TIME_H = 32'h0000000C;
+  localparam logic [31:0] INLINE_HOLD = 32'h00000010;
+  localparam logic [31:0] INLINE_REFUSED = 32'h00000014;
+  localparam logic [31:0] INLINE_BLOCK_BASE = 32'h00000100;
+  localparam logic [31:0] INLINE_BLOCK_STRIDE = 32'h00000020;
+  localparam logic [31:0] INLINE_BLOCK_COUNT = 32'h00000008;
+  localparam logic [31:0] INLINE_BLOCK_ENGINE = 32'h00000000;
+  localparam logic [31:0] INLINE_BLOCK_FRAMES = 32'h00000004;
+  localparam logic [31:0] INLINE_BLOCK_MADE = 32'h00000008;
+  localparam logic [31:0] INLINE_BLOCK_ABSORBED = 32'h0000000C;
+  localparam logic [31:0] INLINE_BLOCK_BLOCKED = 32'h00000010;
+  localparam logic [31:0] INLINE_BLOCK_OVERSIZE = 32'h00000014;
+  localparam logic [31:0] INLINE_BLOCK_REFUSED = 32'h00000018;
 
   // shell/regs/unit.rdl
   localparam logic [31:0] UNIT_RESET = 32'h00000000;
@@ -169,6 +178,10 @@ package regs_pkg;
   localparam logic [31:0] MAPS_HOST_SEED_AT = 32'h0000002C;
   localparam logic [31:0] MAPS_HOST_DATA = 32'h00000200;
   localparam logic [31:0] MAPS_HOST_DATA_COUNT = 32'h00000080;
+
+  // engines/flow/regs/flow.rdl
+  localparam logic [31:0] FLOW_BLOCK_ELEMENTS = 32'h00000000;
+  localparam logic [31:0] FLOW_BLOCK_CONTEXTS = 32'h00000004;
 
   // engines/flow/regs/flow.rdl
   localparam logic [31:0] FLOW_HOST_SHAPE = 32'h00000000;

@@ -29,13 +29,14 @@ module deparser
     frame_if.snk      frames,
     input wire tail_t tail,    // with the beat of `frames`
 
-    // of the next frame; taken with its first beat
+    // of the next frame; taken with its first beat. With VerdictDrop the frame ends here.
     input  wire logic  edit_valid,
     input  wire edit_t edit,
     output logic       edit_ready,
 
-    frame_if.src  out,
-    output tail_t out_tail
+    frame_if.src     out,
+    output tail_t    out_tail,
+    output verdict_t out_verdict
 );
   localparam int unsigned Reach = 12;  // bytes that a frame moves by at most: two tags and a label
   localparam int unsigned LinkBytes = EthBytes + Reach;
@@ -66,6 +67,7 @@ module deparser
     tail_t       tail;
     edit_t       edit;
     move_t       move;
+    logic        drop;
     logic        grows;    // by a beat
     logic        shrinks;
   } frame_t;
@@ -89,11 +91,12 @@ module deparser
     logic is_short, other;
     frame0_d = '{meta: frames.meta, tail: tail, edit: edit, default: '0};
     frame0_d.move = {1'b0, shims(edit.leaves)} - {1'b0, edit.layout.net};
-    frame0_d.meta.dst = edit.dst;
+    frame0_d.meta.mark = edit.mark;
+    frame0_d.drop = edit.verdict.kind == VerdictDrop;
     frame0_d.meta.len = frames.meta.len + {{11{frame0_d.move[2]}}, frame0_d.move, 2'b0};
     is_short = frames.meta.len[15:7] == '0;
     other = is_odd(is_short, frames.meta.len[6:0]) != is_odd(is_short, frame0_d.meta.len[6:0]);
-    frame0_d.grows = other && !frame0_d.move[2] && !edit.drop;
+    frame0_d.grows = other && !frame0_d.move[2] && !frame0_d.drop;
     frame0_d.shrinks = other && frame0_d.move[2];
   end
 
@@ -124,6 +127,7 @@ module deparser
     logic             shrinks;
     move_t            move;
     frame_meta_t      meta;
+    verdict_t         verdict;
     tail_t            tail;
     logic [DataW-1:0] data;
   } step_t;
@@ -132,13 +136,14 @@ module deparser
   step_t [5:1] step_q;
 
   always_comb begin
-    step_d.valid = go && !frame0_q.edit.drop;
+    step_d.valid = go && !frame0_q.drop;
     step_d.first = first0_q && !flush_q;
     step_d.second = flush_q ? first0_q : second0_q;
     step_d.last = last0_q && (flush_q || !frame0_q.grows);
     step_d.shrinks = frame0_q.shrinks;
     step_d.move = frame0_q.move;
     step_d.meta = frame0_q.meta;
+    step_d.verdict = frame0_q.edit.verdict;
     step_d.tail = '{valid: frame0_q.tail.valid && !frame0_q.grows, data: frame0_q.tail.data};
     // A folded frame that grows unfolds.
     step_d.data = data0_q;
@@ -363,6 +368,7 @@ module deparser
   logic moved_valid_q, moved_last_q;
   logic moved_folded_q;
   frame_meta_t moved_meta_q;
+  verdict_t moved_verdict_q;
 
   assign follows = hold_q.tail.valid ? {96'b0, hold_q.tail.data} : apply_q.data[8*(TailBytes+Reach)-1:0];
   assign around = {follows, hold_q.data, passed_q};
@@ -397,6 +403,7 @@ module deparser
     moved_last_q   <= ends;
     moved_folded_q <= is_folded(hold_q.meta.len);
     moved_meta_q   <= hold_q.meta;
+    moved_verdict_q <= hold_q.verdict;
     moved_q        <= moved;
     if (rst) moved_valid_q <= 1'b0;
   end
@@ -404,6 +411,7 @@ module deparser
   // ---- the queue
   typedef struct packed {
     frame_meta_t meta;
+    verdict_t verdict;
     logic last;
     tail_t tail;
     logic [DataW-1:0] data;
@@ -418,7 +426,7 @@ module deparser
       .clk,
       .rst,
       .push (moved_valid_q),
-      .din  ({moved_meta_q, moved_last_q, moved_folded_q, moved_q}),
+      .din  ({moved_meta_q, moved_verdict_q, moved_last_q, moved_folded_q, moved_q}),
       .ready(room),
       .valid(out.valid),
       .pop  (out.ready),
@@ -430,13 +438,14 @@ module deparser
   assign out.last = head.last;
   assign out.meta = head.meta;
   assign out_tail = head.tail;
+  assign out_verdict = head.verdict;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst && take && starts_q) begin
       assert (edit.layout.net == shims(edit.came)) else $error("%m: places of another frame");
       assert (edit.came.parts[PARTS-1:PART_IP] == edit.leaves.parts[PARTS-1:PART_IP]) else $error("%m: parts come or go");
-      assert (edit.drop || edit.came.parts[PART_NET] || edit.came.net == edit.leaves.net) else $error("%m: no IP has changed");
+      assert (edit.verdict.kind == VerdictDrop || edit.came.parts[PART_NET] || edit.came.net == edit.leaves.net) else $error("%m: no IP has changed");
     end
 `endif
 endmodule

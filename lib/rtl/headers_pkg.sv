@@ -17,10 +17,10 @@ package headers_pkg;
   // What becomes of a frame. Headers differ in fields that can be set and are there, and in tags; of what they show of layers that are not there, both
   // show the same. Checksums are those of the frame as it came.
   typedef struct packed {
-    logic     drop;
-    port_t    dst;     // where it goes: `dst` of its metadata
-    layout_t  layout;  // as it came
-    headers_t came;
-    headers_t leaves;  // `eth`, from its 12th byte on, holds as many tags as there are then, `kind` the type behind them
+    verdict_t    verdict;
+    logic [31:0] mark;    // in its metadata
+    layout_t     layout;   // as it came
+    headers_t    came;
+    headers_t    leaves;  // `eth`, from its 12th byte on, holds as many tags as there are then, `kind` the type behind them
   } edit_t;
 endpackage

@@ -51,17 +51,58 @@ package penstock_pkg;
   localparam port_t PortHostRead = 8'h05;  // host memory: a read of it; never in a descriptor
   localparam port_t PortEthHigh  = 8'h08;  // 0x08 + n: Ethernet n. Ethernet 0 and 1 are also 0x00 and 0x01
   localparam port_t PortUnit     = 8'h40;  // 0x40 + u: unit u, over loopback
+  localparam port_t PortBlock    = 8'h80;  // 0x80 + n: inline block n, which made the frame
+
+  typedef logic [5:0] tenant_t;  // whose a frame is; 0: the system's
 
   // Metadata of a frame. It travels beside the first beat, never in a beat of its own.
   typedef struct packed {
+    tenant_t tenant;
+    logic [31:0] mark; // what an inline block or a program leaves for those behind it; 0 when the frame enters
     len_t  len;        // length in bytes, without FCS
-    port_t src;        // where the frame entered the card; PortUnit + the unit whose program made it
+    port_t src;        // where the frame entered the card; PortUnit + the unit, PortBlock + the block that made it
     port_t dst;        // where it goes (set by a unit when it sends)
     unit_t unit_id;    // the unit that holds it (set by the dispatcher)
     slot_t slot;       // its slot in that unit (set by the dispatcher); 0 when a program made it
     time_t timestamp;  // cycle in which its first beat entered the card, or in which its unit began to send what its program made
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
+
+  // What an inline block decides about a frame. It travels beside the first beat, from block to block up to the exit stage, which carries it out
+  // (shell/rtl/inline_exit.sv); behind the dispatcher there is none. A block that decides nothing leaves the verdict as it came.
+  typedef enum logic [2:0] {
+    VerdictOnward   = 3'd0,  // to the dispatcher, which goes by POLICY
+    VerdictPort     = 3'd1,  // past the units, out of Ethernet port `target`
+    VerdictHost     = 3'd2,  // past the units, to the host's queue `target`; a card has queue 0
+    VerdictUnit     = 3'd3,  // to unit `target`, whatever POLICY says
+    VerdictDispatch = 3'd4,  // to the unit that RETA names for the key `word`, whatever POLICY says
+    VerdictDrop     = 3'd5   // the block drops the frame and counts `reason`; such a frame never leaves a block
+  } verdict_kind_e;
+
+  // Why the inline chain drops a frame.
+  localparam int unsigned Reasons = 3;
+  typedef enum logic [1:0] {
+    ReasonBlocked  = 2'd0,  // the program says so
+    ReasonOversize = 2'd1,  // the frame has become longer than MaxFrame
+    ReasonRefused  = 2'd2   // the verdict names a port, unit or queue that the card does not have
+  } reason_e;
+
+  typedef struct packed {
+    verdict_kind_e kind;
+    port_t         target;
+    reason_e       reason;
+    logic [31:0]   word;
+  } verdict_t;
+
+  // What an inline block reports of a port's frames, each for one cycle.
+  typedef struct packed {
+    logic    made;      // it begins to send a frame that it made
+    logic    absorbed;  // a frame ends in the block, as it was meant to
+    logic    dropped;   // a frame ends in the block, for this reason
+    reason_e reason;
+  } block_event_t;
+
+  localparam int unsigned MaxBlocks = 8;
 
   // Host memory is a destination and a source like any other (shell/rtl/host_mem.sv). In the metadata of requests and answers `slot` is the
   // tag that the unit gave, `unit_id` the unit.

@@ -11,6 +11,8 @@ map_pkg.sv
 map_if.sv
 frame_check.sv
 beat_check.sv
+block_check.sv
+order_check.sv
 fifo_dist.sv
 fifo_keyed.sv
 ram_sdp.sv

@@ -19,7 +19,7 @@ module deparser_bench
     input  wire logic                        edit_valid,
     output logic                             edit_ready,
     input  wire logic                        edit_drop,
-    input  wire logic [                 7:0] edit_dst,
+    input  wire logic [                31:0] edit_mark,  // the verdict's word is its inverse
     input  wire logic [$bits(layout_t)-1:0]  edit_layout,
     input  wire logic [$bits(headers_t)-1:0] edit_came,
     input  wire logic [$bits(headers_t)-1:0] edit_leaves,
@@ -30,11 +30,20 @@ module deparser_bench
     output logic                  out_last,
     output logic      [     15:0] out_len,
     output logic      [     31:0] out_time,
-    output logic      [      7:0] out_dst,
+    output logic      [     31:0] out_mark,
+    output logic      [     31:0] out_word,
     output logic      [  TailW:0] out_tail
 );
   frame_if frames ();
   frame_if out ();
+  edit_t edit;
+  verdict_t out_verdict;
+
+  assign edit.verdict = '{kind: edit_drop ? VerdictDrop : VerdictDispatch, target: '0, reason: ReasonBlocked, word: ~edit_mark};
+  assign edit.mark = edit_mark;
+  assign edit.layout = edit_layout;
+  assign edit.came = edit_came;
+  assign edit.leaves = edit_leaves;
 
   assign frames.valid = in_valid;
   assign frames.data = in_data;
@@ -48,7 +57,8 @@ module deparser_bench
   assign out_last = out.last;
   assign out_len = out.meta.len;
   assign out_time = out.meta.timestamp;
-  assign out_dst = out.meta.dst;
+  assign out_mark = out.meta.mark;
+  assign out_word = out_verdict.word;
 
   frame_check #(
       .Tails(1'b1)
@@ -71,10 +81,11 @@ module deparser_bench
       .frames(frames),
       .tail(in_tail),
       .edit_valid,
-      .edit({edit_drop, edit_dst, edit_layout, edit_came, edit_leaves}),
+      .edit,
       .edit_ready,
       .out(out),
-      .out_tail
+      .out_tail,
+      .out_verdict
   );
 endmodule
 

@@ -49,7 +49,7 @@ class Job:
     layout: int
     came: int
     leaves: int
-    dst: int
+    mark: int
     result: bytes | None
 
 
@@ -106,7 +106,7 @@ def job(rng: random.Random, frame: bytes, result: bytes, tags: set[str]) -> Job:
 
     words_at = [(found.at.get(name, rng.randrange(14, 142, 4)) - 14) // 4 & 31 for name in ("net", "l4", "data")]
     layout = words_at[0] << 10 | words_at[1] << 5 | words_at[2]
-    return Job(frame, layout, packed(parts | shims, came), packed(parts | tags, leaves), rng.getrandbits(8), result)
+    return Job(frame, layout, packed(parts | shims, came), packed(parts | tags, leaves), rng.getrandbits(32), result)
 
 
 def parts_of(found: Found) -> set[str]:
@@ -215,7 +215,7 @@ class Bench:
         dut = self.dut
         for name in ("in_valid", "in_data", "in_last", "in_len", "in_time", "in_tail", "out_ready"):
             getattr(dut, name).value = 0
-        for name in ("valid", "drop", "dst", "layout", "came", "leaves"):
+        for name in ("valid", "drop", "mark", "layout", "came", "leaves"):
             getattr(dut, f"edit_{name}").value = 0
         dut.rst.value = 1
         cocotb.start_soon(Clock(dut.clk, 4, unit="ns").start())
@@ -259,7 +259,7 @@ class Bench:
         if not self.tells and self.edits and rng.random() < rates[1]:
             self.tells = True
             edit = self.edits[0]
-            dut.edit_drop.value, dut.edit_dst.value = edit.result is None, edit.dst
+            dut.edit_drop.value, dut.edit_mark.value = edit.result is None, edit.mark
             dut.edit_layout.value, dut.edit_came.value, dut.edit_leaves.value = edit.layout, edit.came, edit.leaves
         dut.in_valid.value, dut.edit_valid.value, dut.out_ready.value = self.offers, self.tells, rng.random() < rates[2]
         await ReadOnly()
@@ -290,8 +290,8 @@ class Bench:
         assert one.result is not None
         if not self.partial:
             self.left.append(self.cycle)
-            meta = int(dut.out_len.value), int(dut.out_time.value), int(dut.out_dst.value)
-            assert meta == (len(one.result), number, one.dst), one.frame.hex()
+            meta = int(dut.out_len.value), int(dut.out_time.value), int(dut.out_mark.value), int(dut.out_word.value)
+            assert meta == (len(one.result), number, one.mark, ~one.mark & 0xFFFFFFFF), one.frame.hex()
         self.partial += int(dut.out_data.value).to_bytes(BEAT, "little")
         if int(dut.out_last.value):
             tail = int(dut.out_tail.value)

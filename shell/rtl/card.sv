@@ -16,7 +16,7 @@
 // Ports are 1,024 bits wide, everything else 512. Between a port and the links of the clusters a frame of 65 to 80 bytes is one beat, with a
 // tail beside it (penstock_pkg.sv): so a port keeps up with frames of all sizes at line rate.
 //
-// The inline chain is there where the card has Elements; its frames come to exits as over the link of a cluster, so each port is one more there.
+// The inline chain is there where the card has Blocks; its frames come to exits as over the link of a cluster, so each port is one more there.
 //
 // Beside the frames `broadcast` carries words from each unit to all others. Units of the xdp engine share maps (engines/xdp/maps.md).
 //
@@ -27,9 +27,11 @@ module card
     parameter int unsigned Ports        = 2,    // 1..4
     parameter int unsigned Units        = 16,   // 1..32
     parameter int unsigned IngressDepth = 4096, // rows of 128 bytes of a port's ring, a power of two from 512
-    parameter int unsigned Elements     = 0,    // of the inline chain: up to 15 (engines/element.sv)
-    parameter int unsigned Contexts     = 16384, // places of an element's table, a power of two
+    parameter int unsigned Blocks       = 0,    // of the inline chain, 0..8
     parameter int unsigned MapRows      = 16384, // of 16 bytes, of each bank of maps: what is more than on the chip is in the card's memory
+    // What each block is: see engines/inline_block.sv
+    parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
+    parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
     // What each unit is: see engines/unit.sv
     parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
     parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
@@ -79,7 +81,7 @@ module card
   localparam int unsigned HostMem = Ports + 2;  // among destinations
   localparam int unsigned HostDepth = 1024;
   localparam bit HasMaps = has_maps();
-  localparam bit HasChain = Elements > 0;
+  localparam bit HasChain = Blocks > 0;
   localparam int unsigned Links = Clusters + (HasChain ? Ports : 0);  // to an exit
 
   // Whether there are units of the xdp engine
@@ -113,12 +115,13 @@ module card
   cfg_if #(.ADDR_W(12)) card_cfg ();
   cfg_if #(.ADDR_W(26)) unit_cfg[Units] ();
   cfg_if #(.ADDR_W(12)) maps_cfg ();
-  cfg_if #(.ADDR_W(24)) chain_cfg ();
-  logic [MaxPorts-1:0] chain_oversize;
+  cfg_if #(.ADDR_W(12)) chain_cfg ();
+  cfg_if #(.ADDR_W(27)) blocks_cfg ();
+  logic [3:0] inline_oversize[MaxPorts];
   cfg_front #(
       .Units(Units),
       .HasMaps(HasMaps),
-      .HasChain(HasChain)
+      .Blocks(Blocks)
   ) i_cfg (
       .clk,
       .rst,
@@ -144,7 +147,8 @@ module card
       .card(card_cfg),
       .unit_cfg(unit_cfg),
       .maps(maps_cfg),
-      .chain(chain_cfg)
+      .chain(chain_cfg),
+      .blocks(blocks_cfg)
   );
   card_regs #(
       .Ports(Ports),
@@ -174,7 +178,7 @@ module card
       .rx_events,
       .dispatch_events,
       .tx_events,
-      .chain_oversize,
+      .inline_oversize,
       .host_events
   );
 
@@ -215,6 +219,8 @@ module card
       .events(rx_events[Host])
   );
 
+  told_t told[Ports];
+
   // Through the inline chain, on to the dispatcher or past the units
   logic [Ports:0] past_valid[Ports];
   logic [Ports:0] past_room[Ports];
@@ -223,8 +229,10 @@ module card
     frame_if onward[Ports] ();
     card_inline #(
         .Ports(Ports),
-        .Elements(Elements),
-        .Contexts(Contexts)
+        .Units(Units),
+        .Blocks(Blocks),
+        .BlockEngine(BlockEngine),
+        .BlockParam(BlockParam)
     ) i_inline (
         .clk,
         .rst,
@@ -232,11 +240,13 @@ module card
         .tails(entered_tails),
         .onward(onward),
         .onward_tails(tails),
+        .onward_told(told),
         .past_valid,
         .past_beat,
         .past_room,
         .cfg(chain_cfg),
-        .oversize(chain_oversize)
+        .blocks_cfg(blocks_cfg),
+        .oversize(inline_oversize)
     );
     for (genvar p = 0; p < Ports; p++) begin : gen_onward
       assign sources[p].valid = onward[p].valid;
@@ -255,11 +265,15 @@ module card
       assign tails[p] = entered_tails[p];
       assign past_valid[p] = '0;
       assign past_beat[p] = '0;
+      assign told[p] = '0;
     end
+    assign blocks_cfg.ack = 1'b0;
+    assign blocks_cfg.err = 1'b0;
+    assign blocks_cfg.rdata = '0;
     assign chain_cfg.ack = 1'b0;
     assign chain_cfg.err = 1'b0;
     assign chain_cfg.rdata = '0;
-    assign chain_oversize = '0;
+    assign inline_oversize = '{default: '0};
   end
 
   // To the units
@@ -284,6 +298,7 @@ module card
       .rst,
       .sources(sources),
       .tails,
+      .told,
       .out_valid(in_valid[0:Host]),
       .out_beat(in_beat[0:Host]),
       .out_tail(in_tail),

@@ -1,26 +1,25 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The inline chain of a card: what frames of Ethernet ports go through before the dispatcher.
+// The inline chain of a card: the blocks that frames of Ethernet ports go through before the dispatcher, in the order of the design, and what becomes of the
+// frames behind the last one. The chain knows streams and verdicts, not what is in a block (engines/inline_block.sv has the contract).
 //
-//   frames of   ─> inline_frames ──────────────────────────────> inline_exit ─┬─> dispatcher
-//   each port      bodies wait, headers go   headers │      ^    one a port   └─> links to the exits, one a port
-//                  a frame a cycle                   v      │ headers, where to
-//                                               inline_chain: the elements
+//   frames of   ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
+//   each port                                 one a port   └─> links to the exits, one a port
 //
-// For all ports together one frame a cycle, 250 Mpps: with two ports of 100 Gb/s that is 84 % of line rate at 60 bytes without FCS, and all of it from 76
-// bytes on. A port alone has line rate at all sizes on to the dispatcher; past the units frames of 65 to 80 bytes take two cycles each, 125 Mpps.
+// Between two blocks there is no register and no queue: a block's outputs are registers or heads of queues.
 //
-// Who waits for whom: the elements for nobody but each other; ports for their turn in front of the chain; frames of a port for those ahead of them, which wait
-// for the dispatcher or an exit. So a port whose frames cannot leave fills its queues and then its ring in `ingress`, where what does not fit is counted as
-// overflow, while other ports' frames pass through the same elements.
+// A port whose frames cannot leave fills the queues of the blocks and then its ring in `ingress`, where what does not fit is counted as overflow. A port alone
+// has line rate at all sizes on to the dispatcher, if the blocks have; past the units frames of 65 to 80 bytes take two cycles each, 125 Mpps.
 module card_inline
-  import penstock_pkg::*, shell_pkg::*, fields_pkg::*;
+  import penstock_pkg::*, shell_pkg::*;
 #(
-    parameter int unsigned Ports    = 2,
-    parameter int unsigned Elements = 1,
-    parameter int unsigned Contexts = 16384,
-    parameter int unsigned Exits    = Ports + 1  // the ports, the host
+    parameter int unsigned Ports  = 2,
+    parameter int unsigned Units  = 16,
+    parameter int unsigned Blocks = 1,  // up to MaxBlocks
+    parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
+    parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
+    parameter int unsigned Exits  = Ports + 1  // the ports, the host
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -30,109 +29,169 @@ module card_inline
 
     frame_if.src  onward      [Ports],  // to the dispatcher
     output tail_t onward_tails[Ports],
+    output told_t onward_told [Ports],
 
     output logic      [Exits-1:0] past_valid[Ports],  // to the exits (inline_exit.sv)
     output beat_t                 past_beat [Ports],
     input  wire logic [Exits-1:0] past_room [Ports],
 
-    cfg_if.snk cfg,  // 24 address bits
+    cfg_if.snk cfg,         // registers: 12 address bits
+    cfg_if.snk blocks_cfg,  // windows of the blocks: 24 address bits, and above them the block
 
-    output logic [MaxPorts-1:0] oversize  // by port: a frame was dropped since it had become too long
+    output logic [3:0] oversize[MaxPorts]  // frames of a port that blocks dropped in this cycle since they had become too long
 );
-  localparam int unsigned PortW = $clog2(Ports + 1);
+  if (Blocks > MaxBlocks) begin : gen_blocks
+    $error("card_inline: Blocks must be up to %0d", MaxBlocks);
+  end
 
-  logic to_valid, to_ready, from_valid, from_drop;
-  logic [PortW-1:0] from_port;
-  frame_meta_t to_meta;
-  headers_t to_headers, from_headers;
-  port_t from_dst;
-  frame_if changed[Ports] ();
-  tail_t changed_tails[Ports];
-  cfg_if #(.ADDR_W(20)) elements[Elements] ();
-  inline_event_t events;
-  logic close, empty;
-  logic [31:0] now;
+  // ---- the streams: hop b comes into block b, the last one out of the last block
+  typedef struct packed {
+    frame_meta_t      meta;
+    verdict_t         verdict;
+    tail_t            tail;
+    logic             last;
+    logic [DataW-1:0] data;
+  } hop_t;
 
-  inline_frames #(
-      .Ports(Ports)
-  ) i_frames (
-      .clk,
-      .rst,
-      .frames(frames),
-      .tail(tails),
-      .to_valid,
-      .to_ready,
-      .to_port(),
-      .to_meta,
-      .to_headers,
-      .from_valid,
-      .from_port,
-      .from_drop,
-      .from_dst,
-      .from_headers,
-      .out(changed),
-      .out_tail(changed_tails)
-  );
+  hop_t hop[Blocks+1][Ports];
+  logic [Ports-1:0] valid[Blocks+1];
+  logic [Ports-1:0] ready[Blocks+1];
 
-  inline_chain #(
-      .Ports(Ports),
-      .Elements(Elements),
-      .Contexts(Contexts)
-  ) i_chain (
-      .clk,
-      .rst,
-      .now,
-      .close,
-      .empty,
-      .to_valid,
-      .to_ready,
-      .to_meta,
-      .to_headers,
-      .from_valid,
-      .from_port,
-      .from_drop,
-      .from_dst,
-      .from_headers,
-      .cfg(elements),
-      .events
-  );
-  assign oversize = events.oversize;
+  for (genvar p = 0; p < Ports; p++) begin : gen_in
+    assign valid[0][p] = frames[p].valid;
+    assign hop[0][p] = '{meta: frames[p].meta, verdict: '0, tail: tails[p], last: frames[p].last, data: frames[p].data};
+    assign frames[p].ready = ready[0][p];
+  end
 
-  inline_regs #(
-      .Elements(Elements),
-      .Contexts(Contexts)
-  ) i_regs (
-      .clk,
-      .rst,
-      .cfg(cfg),
-      .elements(elements),
-      .events,
-      .now,
-      .close,
-      .empty
-  );
+  // ---- the blocks
+  logic [63:0] now;
+  logic [Ports-1:0] entered[Blocks];
+  block_event_t events[Blocks*Ports];
+  logic [Blocks-1:0] busy, acks, errs;
+  logic [31:0] rdatas[Blocks];
 
-  for (genvar p = 0; p < Ports; p++) begin : gen_exit
-    inline_exit #(
+  for (genvar b = 0; b < Blocks; b++) begin : gen_block
+    frame_if in[Ports] ();
+    frame_if out[Ports] ();
+    tail_t in_tails[Ports];
+    tail_t out_tails[Ports];
+    verdict_t in_verdicts[Ports];
+    verdict_t out_verdicts[Ports];
+    block_event_t of_ports[Ports];
+    cfg_if #(.ADDR_W(24)) block_cfg ();
+
+    for (genvar p = 0; p < Ports; p++) begin : gen_port
+      assign in[p].valid = valid[b][p];
+      assign in[p].data = hop[b][p].data;
+      assign in[p].last = hop[b][p].last;
+      assign in[p].meta = hop[b][p].meta;
+      assign in_tails[p] = hop[b][p].tail;
+      assign in_verdicts[p] = hop[b][p].verdict;
+      assign ready[b][p] = in[p].ready;
+      assign entered[b][p] = in[p].valid && in[p].ready && in[p].last;
+      assign events[b*Ports+p] = of_ports[p];
+
+      assign valid[b+1][p] = out[p].valid;
+      assign hop[b+1][p] = '{
+              meta: out[p].meta,
+              verdict: out_verdicts[p],
+              tail: out_tails[p],
+              last: out[p].last,
+              data: out[p].data
+          };
+      assign out[p].ready = ready[b+1][p];
+
+      frame_check #(
+          .Tails(1'b1)
+      ) i_check (
+          .clk,
+          .rst,
+          .link(out[p])
+      );
+      order_check i_order (
+          .clk,
+          .rst,
+          .link(out[p])
+      );
+    end
+
+    inline_block #(
+        .Ports(Ports),
+        .Number(b),
+        .Engine(32'(BlockEngine[b])),
+        .Param(BlockParam[b])
+    ) i_block (
+        .clk,
+        .rst,
+        .now,
+        .frames(in),
+        .tails(in_tails),
+        .verdicts(in_verdicts),
+        .out(out),
+        .out_tails,
+        .out_verdicts,
+        .events(of_ports),
+        .busy(busy[b]),
+        .cfg(block_cfg)
+    );
+
+    block_check #(
         .Ports(Ports)
+    ) i_check (
+        .clk,
+        .rst,
+        .frames(in),
+        .out(out),
+        .out_verdicts,
+        .events(of_ports),
+        .busy(busy[b])
+    );
+
+    // Its window. The answer is a cycle late, so that the answers of all blocks have time.
+    assign block_cfg.req = blocks_cfg.req && !blocks_cfg.ack && !acks[b] && 32'(blocks_cfg.addr[26:24]) == b;
+    assign block_cfg.we = blocks_cfg.we;
+    assign block_cfg.addr = blocks_cfg.addr[23:0];
+    assign block_cfg.wdata = blocks_cfg.wdata;
+    always_ff @(posedge clk) begin
+      acks[b]   <= block_cfg.req && block_cfg.ack && !rst;
+      errs[b]   <= block_cfg.err;
+      rdatas[b] <= block_cfg.rdata;
+    end
+  end
+
+  always_comb begin
+    blocks_cfg.ack = acks != '0;
+    blocks_cfg.err = (acks & errs) != '0;
+    blocks_cfg.rdata = '0;
+    for (int unsigned b = 0; b < Blocks; b++) if (acks[b]) blocks_cfg.rdata |= rdatas[b];
+  end
+
+  // ---- the exits
+  logic [Ports-1:0] refused;
+  for (genvar p = 0; p < Ports; p++) begin : gen_exit
+    frame_if decided ();
+    assign decided.valid = valid[Blocks][p];
+    assign decided.data = hop[Blocks][p].data;
+    assign decided.last = hop[Blocks][p].last;
+    assign decided.meta = hop[Blocks][p].meta;
+    assign ready[Blocks][p] = decided.ready;
+
+    inline_exit #(
+        .Ports(Ports),
+        .Units(Units)
     ) i_exit (
         .clk,
         .rst,
-        .frames(changed[p]),
-        .tail(changed_tails[p]),
+        .frames(decided),
+        .tail(hop[Blocks][p].tail),
+        .verdict(hop[Blocks][p].verdict),
         .onward(onward[p]),
         .onward_tail(onward_tails[p]),
+        .onward_told(onward_told[p]),
         .out_valid(past_valid[p]),
         .out_beat(past_beat[p]),
-        .room(past_room[p])
-    );
-
-    frame_check #(
-        .Tails(1'b1)
-    ) i_check_changed (
-        .clk,
-        .rst,
-        .link(changed[p])
+        .room(past_room[p]),
+        .refused(refused[p])
     );
     beat_check i_check_past (
         .clk,
@@ -141,6 +200,30 @@ module card_inline
         .beat (past_beat[p])
     );
   end
+
+  always_ff @(posedge clk)
+    for (int unsigned p = 0; p < MaxPorts; p++) begin
+      automatic logic [3:0] count = '0;
+      if (p < Ports)
+        for (int unsigned b = 0; b < Blocks; b++)
+          count += 4'(events[b*Ports+p%Ports].dropped && events[b*Ports+p%Ports].reason == ReasonOversize);
+      oversize[p] <= rst ? '0 : count;
+    end
+
+  inline_regs #(
+      .Ports(Ports),
+      .Blocks(Blocks),
+      .BlockEngine(BlockEngine)
+  ) i_regs (
+      .clk,
+      .rst,
+      .cfg(cfg),
+      .now,
+      .entered,
+      .events,
+      .busy,
+      .refused
+  );
 endmodule
 
 `default_nettype wire

@@ -37,7 +37,7 @@ module card_regs
     input wire rx_event_t       rx_events[Sources],
     input wire dispatch_event_t dispatch_events[Sources],
     input wire tx_event_t       tx_events[Sources],
-    input wire logic [MaxPorts-1:0] chain_oversize,  // by port
+    input wire logic [3:0]      inline_oversize[MaxPorts],
     input wire host_event_t     host_events
 );
   localparam logic [31:0] Magic = 32'h50454E53;
@@ -111,7 +111,7 @@ module card_regs
           writable_q <= 1'b1;
         end
         CARD_POLICY: begin
-          policy <= policy_e'(cfg.wdata[1:0]);
+          policy <= policy_e'(cfg.wdata[2:0]);
           writable_q <= 1'b1;
         end
         CARD_UNIT_ENABLE: begin
@@ -160,7 +160,7 @@ module card_regs
           .rx(rx_events[Source]),
           .dispatch(dispatch_events[Source]),
           .tx(tx_events[Source]),
-          .chain_oversize(i < MaxPorts && chain_oversize[i%MaxPorts]),
+          .inline_oversize(i < MaxPorts ? inline_oversize[i%MaxPorts] : 4'd0),
           .offset(cfg.addr[5:0]),
           .rdata(stream_data[i]),
           .known(stream_known[i])

@@ -9,9 +9,10 @@ module card_top
     parameter int unsigned Ports        = 2,
     parameter int unsigned Units        = 16,
     parameter int unsigned IngressDepth = 4096,
-    parameter int unsigned Elements     = 0,
-    parameter int unsigned Contexts     = 16384,
+    parameter int unsigned Blocks       = 0,
     parameter int unsigned MapRows      = 16384,
+    parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
+    parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
     // A byte for each unit
     parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
     parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
@@ -253,8 +254,9 @@ module card_top
       .Accel(Accel),
       .Lanes(Lanes),
       .IngressDepth(IngressDepth),
-      .Elements(Elements),
-      .Contexts(Contexts),
+      .Blocks(Blocks),
+      .BlockEngine(BlockEngine),
+      .BlockParam(BlockParam),
       .MapRows(MapRows)
   ) i_card (
       .clk,

@@ -6,7 +6,8 @@
 //   AXI4-Lite ─> request register ─┬─> card registers
 //                                  ├─> units: a write to all of UNIT_WRITE_MASK, a read to UNIT_READ
 //                                  ├─> maps of the card, where it has them
-//                                  └─> inline chain, where it has one
+//                                  ├─> inline chain, where the card has one
+//                                  └─> windows of its blocks
 //
 // SLVERR: nothing is mapped there, a unit says so, no unit is addressed (an empty mask, a unit that the card does not have), or the
 // write strobes do not cover the word.
@@ -15,7 +16,7 @@ module cfg_front
 #(
     parameter int unsigned Units = 16,
     parameter bit HasMaps = 1'b0,
-    parameter bit HasChain = 1'b0
+    parameter int unsigned Blocks = 0  // of the inline chain
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -44,13 +45,15 @@ module cfg_front
     cfg_if.src card,         // 12 address bits
     cfg_if.src unit_cfg[Units], // 26 address bits
     cfg_if.src maps,            // 12 address bits
-    cfg_if.src chain            // 24 address bits
+    cfg_if.src chain,           // 12 address bits
+    cfg_if.src blocks           // 24 address bits, and above them the block
 );
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
   localparam logic [5:0] UnitWindow = 6'b010000;  // bits 31:26 of 0x40000000
   localparam logic [19:0] MapsWindow = 20'h44000;  // bits 31:12
-  localparam logic [7:0] ChainWindow = 8'h45;  // bits 31:24
+  localparam logic [19:0] ChainWindow = 20'h44001;  // bits 31:12
+  localparam logic [7:0] BlockWindow = 8'h45;  // bits 31:24, of the first
 
   typedef enum logic [2:0] {
     Idle,
@@ -68,7 +71,7 @@ module cfg_front
   // Units that have not answered yet
   logic [Units-1:0] waiting_q, ack, ack_err;
   logic [31:0] unit_rdata[Units];
-  logic card_req_q, maps_req_q, chain_req_q;
+  logic card_req_q, maps_req_q, chain_req_q, blocks_req_q;
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     assign unit_cfg[u].req = waiting_q[u];
     assign unit_cfg[u].we = we_q;
@@ -84,8 +87,13 @@ module cfg_front
   assign maps.wdata = data_q;
   assign chain.req = chain_req_q;
   assign chain.we = we_q;
-  assign chain.addr = addr_q[23:0];
+  assign chain.addr = addr_q[11:0];
   assign chain.wdata = data_q;
+  wire [7:0] block = addr_q[31:24] - BlockWindow;
+  assign blocks.req = blocks_req_q;
+  assign blocks.we = we_q;
+  assign blocks.addr = {block[2:0], addr_q[23:0]};
+  assign blocks.wdata = data_q;
   assign card.req = card_req_q;
   assign card.we = we_q;
   assign card.addr = addr_q[11:0];
@@ -146,8 +154,11 @@ module cfg_front
         end else if (HasMaps && addr_q[31:12] == MapsWindow) begin
           maps_req_q <= 1'b1;
           state_q <= Other;
-        end else if (HasChain && addr_q[31:24] == ChainWindow) begin
+        end else if (Blocks != 0 && addr_q[31:12] == ChainWindow) begin
           chain_req_q <= 1'b1;
+          state_q <= Other;
+        end else if (32'(block) < Blocks) begin
+          blocks_req_q <= 1'b1;
           state_q <= Other;
         end else begin
           err_q   <= 1'b1;
@@ -162,11 +173,12 @@ module cfg_front
         state_q <= Respond;
       end
       Other:
-      if (maps.ack || chain.ack) begin
+      if (maps.ack || chain.ack || blocks.ack) begin
         maps_req_q <= 1'b0;
         chain_req_q <= 1'b0;
-        err_q <= chain.ack ? chain.err : maps.err;
-        rdata <= chain.ack ? chain.rdata : maps.rdata;
+        blocks_req_q <= 1'b0;
+        err_q <= maps_req_q ? maps.err : chain_req_q ? chain.err : blocks.err;
+        rdata <= maps_req_q ? maps.rdata : chain_req_q ? chain.rdata : blocks.rdata;
         state_q <= Respond;
       end
       Unit: begin
@@ -185,6 +197,7 @@ module cfg_front
       card_req_q <= 1'b0;
       maps_req_q <= 1'b0;
       chain_req_q <= 1'b0;
+      blocks_req_q <= 1'b0;
       waiting_q <= '0;
     end
   end

@@ -13,9 +13,10 @@
 // in the switch has room; from then on nothing holds it: `start_room` and `beat_room` leave space for what is on its way.
 // The decision comes late in the cycle, so it moves only what is small: a pointer and the head's key.
 // N looks the unit of a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA.
-// A frame whose unit is named, by hash or by its sender, is dropped when that unit is not enabled or has no slots: it would wait for ever.
+// What an inline block tells of a port's frame (told_t) goes before POLICY: a key stands in the hash's place, and a unit that is named is the only choice.
+// A frame whose unit is named, by hash, by an inline block or by its sender, is dropped when that unit is not enabled or has no slots: it would wait for ever.
 // Over loopback so is one for any unit while there is none, so that units that are to be loaded anew run empty. The dispatcher chooses among
-// the units of `unit_ingress` alone, whatever RETA says to ports and host; a sender over loopback may name any.
+// the units of `unit_ingress` alone, whatever RETA says to ports and host; an inline block and a sender over loopback may name any.
 //
 // The last source is the loopback: it brings requests instead of frames, for slots that the senders' frames will fill (loop_if.sv). One whose
 // certain unit is full does not wait in H, where it would hold up those for other units: it is to ask again.
@@ -38,6 +39,7 @@ module dispatcher
 
     frame_if.snk sources[Frames],  // the ports, the host
     input wire tail_t tails[Ports],  // of the ports' beats
+    input wire told_t told[Ports],   // of the ports' frames
 
     output logic [Clusters-1:0] out_valid[Frames],  // cluster, one hot
     output beat_t               out_beat [Frames],  // labelled
@@ -77,13 +79,14 @@ module dispatcher
   // What decides where a beat goes
   typedef struct packed {
     logic last;
-    logic to_unit;    // loopback to a certain unit:
-    unit_t unit_id;   // this one
-    logic [6:0] hash;
+    logic exact;      // there is one unit for it, whatever POLICY is:
+    logic to_unit;    // this one,
+    unit_t unit_id;
+    logic [6:0] hash; // or else that of RETA
   } key_t;
 
   // The state of all units; those beyond Units never have a slot.
-  logic [AllUnits-1:0] ready, ready_loop, declared, declared_loop, take, setup, give_back, candidate, candidate_loop, scan, idle;
+  logic [AllUnits-1:0] ready, ready_told, ready_loop, declared, declared_loop, take, setup, give_back, candidate, candidate_loop, scan, idle;
   slot_t next_slot[MaxUnits];
   slot_t free_count[MaxUnits];
   slot_t total_count[MaxUnits];
@@ -128,7 +131,7 @@ module dispatcher
   logic nobody_q;  // there is no unit to choose
   always_ff @(posedge clk) nobody_q <= declared == 0;
   logic by_hash_q;
-  always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop;
+  always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop || policy == PolicyAsTold;
   (* ram_style = "distributed" *) unit_t reta_mem[128];
   always_ff @(posedge clk) if (reta_we) reta_mem[reta_addr] <= reta_wdata;
 
@@ -151,6 +154,7 @@ module dispatcher
     logic ready_q, push;
     beat_t in_beat, beat;
     key_t key, key_in;
+    told_t s_told;
     logic [Clusters-1:0] s_start_room, s_beat_room;
     if (s == Loopback) begin : gen_requests
       assign push = loop_valid && ready_q;
@@ -168,23 +172,30 @@ module dispatcher
           };
       assign s_start_room = '1;
       assign s_beat_room = '1;
+      assign s_told = '{to_unit: loop_request.dst >= PortUnit, to_key: 1'b0, word: loop_request.dst[6:0]};
     end else begin : gen_frames
       assign push = sources[s].valid && ready_q;
       assign sources[s].ready = ready_q;
       assign in_beat = '{meta: sources[s].meta, last: sources[s].last, data: sources[s].data};
       assign s_start_room = start_room[s];
       assign s_beat_room = beat_room[s];
+      if (s < Ports) begin : gen_told
+        assign s_told = told[s];
+      end else begin : gen_untold
+        assign s_told = '0;
+      end
     end
     assign key_in = '{
             last: in_beat.last,
-            to_unit: s == Loopback && in_beat.meta.dst >= PortUnit,
-            unit_id: in_beat.meta.dst[4:0],
-            hash: in_beat.meta.hash[6:0]
+            exact: s_told.to_unit || s_told.to_key,
+            to_unit: s_told.to_unit,
+            unit_id: s_told.word[4:0],
+            hash: s_told.to_key ? s_told.word : in_beat.meta.hash[6:0]
         };
     assign beat = beat_mem[rd_q[PointerW-2:0]];
     always_comb begin
       key = key_mem[key_q[PointerW-2:0]];
-      if (s != Loopback) key.to_unit = 1'b0;  // as it was written; synthesis does not look through a memory
+      if (s == Frames - 1) {key.exact, key.to_unit} = '0;  // as they were written; synthesis does not look through a memory
     end
     always_ff @(posedge clk)
       if (push) begin
@@ -201,12 +212,14 @@ module dispatcher
     key_t n_key_q;
     unit_t n_unit_q;
     // H: the head, which waits for its decision when it is the first beat of a frame
-    logic h_valid_q, h_first_q, h_load, leaves, full, closed, drop, again, drops_q, exact, exact_q;
+    logic h_valid_q, h_first_q, h_load, leaves, full, closed, drop, again, drops_q, exact, exact_q, named;
     key_t h_key_q;
     unit_t named_q;  // its unit, looked up again
     logic [AllUnits-1:0] unit_hot_q;  // the same, one hot, when no other will do
+    logic [AllUnits-1:0] told_hot_q;  // the same, when an inline block has named it
     logic [Clusters-1:0] turn_hot_q;  // else: the cluster whose turn it is, one hot
-    assign exact = by_hash_q || (h_load ? n_key_q.to_unit : h_key_q.to_unit);
+    assign exact = by_hash_q || (h_load ? n_key_q.exact : h_key_q.exact);
+    assign named = s < Ports && (h_load ? n_key_q.to_unit : h_key_q.to_unit);
     assign h_load = n_valid_q && (!h_valid_q || leaves);
     assign n_load = wr_q != key_q && (!n_valid_q || !h_valid_q || leaves);  // N is empty or moves into H
     always_ff @(posedge clk) begin
@@ -225,7 +238,10 @@ module dispatcher
         h_first_q <= h_key_q.last;
       end
       exact_q <= exact;
-      for (int unsigned u = 0; u < AllUnits; u++) unit_hot_q[u] <= exact && (h_load ? n_unit_q : named_q) == 5'(u);
+      for (int unsigned u = 0; u < AllUnits; u++) begin
+        unit_hot_q[u] <= exact && !named && (h_load ? n_unit_q : named_q) == 5'(u);
+        told_hot_q[u] <= named && (h_load ? n_unit_q : named_q) == 5'(u);
+      end
       for (int unsigned c = 0; c < Clusters; c++) turn_hot_q[c] <= !exact && turn_q[(c+8*Turns-s-1)%Turns];
       named_q <= h_load ? n_unit_q : h_key_q.to_unit ? h_key_q.unit_id : reta_mem[h_key_q.hash];
       h_valid_q <= h_load || (h_valid_q && !leaves);
@@ -245,11 +261,11 @@ module dispatcher
       end
     end
     for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
-      assign choice[s][u] = unit_hot_q[u] || (turn_hot_q[u/UnitsPerCluster] && s_candidate[u]);
+      assign choice[s][u] = unit_hot_q[u] || told_hot_q[u] || (turn_hot_q[u/UnitsPerCluster] && s_candidate[u]);
     end
-    assign full = exact_q && (unit_hot_q & s_ready) == 0;
+    assign full = exact_q && ((unit_hot_q & s_ready) | (told_hot_q & ready_told)) == 0;
     assign closed = s == Loopback && !exact_q && nobody_q;
-    assign drop = closed || (full && ((unit_hot_q & s_declared) == 0 || (drops_q && !h_key_q.to_unit)));
+    assign drop = closed || (full && (((unit_hot_q & s_declared) | (told_hot_q & declared_loop)) == 0 || (drops_q && !h_key_q.exact)));
     assign again = s == Loopback && full && !drop;
     logic c_lost_q;
     logic [Clusters-1:0] c_cluster_q;
@@ -257,7 +273,10 @@ module dispatcher
     // Who asks for a unit that can take a frame
     for (genvar c = 0; c < Clusters; c++) begin : gen_req
       localparam int unsigned First = c * UnitsPerCluster;
-      assign req[c][s] = need[s] && s_start_room[c] && (choice[s][First+:UnitsPerCluster] & s_ready[First+:UnitsPerCluster]) != 0;
+      logic [UnitsPerCluster-1:0] can;
+      assign can = (choice[s][First+:UnitsPerCluster] & s_ready[First+:UnitsPerCluster]) |
+          (told_hot_q[First+:UnitsPerCluster] & ready_told[First+:UnitsPerCluster]);
+      assign req[c][s] = need[s] && s_start_room[c] && can != 0;
     end
 
 `ifndef SYNTHESIS
@@ -410,6 +429,7 @@ module dispatcher
         .setup(setup[First+:Here]),
         .setup_size(setup_size[c]),
         .ready(ready[First+:Here]),
+        .ready_told(ready_told[First+:Here]),
         .ready_loop(ready_loop[First+:Here]),
         .next(next_slot[First:First+Here-1]),
         .declared(declared[First+:Here]),
@@ -425,6 +445,7 @@ module dispatcher
     );
     for (genvar u = Here; u < UnitsPerCluster; u++) begin : gen_absent
       assign ready[First+u] = 1'b0;
+      assign ready_told[First+u] = 1'b0;
       assign ready_loop[First+u] = 1'b0;
       assign declared[First+u] = 1'b0;
       assign declared_loop[First+u] = 1'b0;

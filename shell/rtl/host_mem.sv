@@ -124,11 +124,10 @@ module host_mem
       answers.meta <= '{
           len: of_write ? len_t'(1) : read_done.len,
           src: PortHostMem,
-          dst: '0,
           unit_id: of_write ? write_done.unit_id : read_done.unit_id,
           slot: of_write ? write_done.tag : read_done.tag,
-          timestamp: '0,
-          hash: answer
+          hash: answer,
+          default: '0
       };
     end
     events.write <= step && of_write && !rst;

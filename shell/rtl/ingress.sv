@@ -288,11 +288,9 @@ module ingress
   assign frames.meta = '{
           len: head.desc.len,
           src: Source,
-          dst: '0,
-          unit_id: '0,
-          slot: '0,
           timestamp: head.desc.timestamp,
-          hash: head.desc.hash
+          hash: head.desc.hash,
+          default: '0
       };
 
   // Counters

@@ -1,120 +1,118 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of the inline chain (shell/regs/inline.rdl), the windows of its elements behind them, and the clock that all elements read. An address
-// without a register answers with `err`, and so does a write to one that can only be read.
-//
-// A write to the window of all elements waits until the chain is empty, while frames wait in front of it; then all elements take it in the same cycle. An
-// element that has answered holds frames back itself for as long as it needs. So no frame meets an element from before and one from behind.
+// The registers of the inline chain (shell/regs/inline.rdl) and the card's time. An access takes three cycles; an address without a register answers with
+// `err`, and so does a write to one that can only be read.
 module inline_regs
-  import penstock_pkg::*, shell_pkg::*, regs_pkg::*;
+  import penstock_pkg::*, regs_pkg::*;
 #(
-    parameter int unsigned Elements = 1,
-    parameter int unsigned Contexts = 16384
+    parameter int unsigned Ports  = 2,
+    parameter int unsigned Blocks = 1,
+    parameter logic [MaxBlocks-1:0][7:0] BlockEngine = '0
 ) (
     input wire logic clk,
     input wire logic rst,
 
-    cfg_if.snk cfg,               // 24 address bits
-    cfg_if.src elements[Elements], // 20 address bits
+    cfg_if.snk cfg,  // 12 address bits
 
-    input wire inline_event_t events,
+    output logic [63:0] now,  // ns
 
-    output logic [31:0] now,  // us
-
-    output logic      close,  // no frame enters the chain
-    input  wire logic empty   // none is in it
+    input wire logic [Ports-1:0]  entered[Blocks],       // a frame came into the block
+    input wire block_event_t      events [Blocks*Ports], // block by block
+    input wire logic [Blocks-1:0] busy,
+    input wire logic [Ports-1:0]  refused                // a frame was dropped behind the last block
 );
-  localparam int unsigned Window = 20;  // address bits of an element's window
-  localparam int unsigned Microsecond = 250;  // cycles
+  localparam int unsigned CycleNs = 4;
+  localparam int unsigned StrideW = $clog2(INLINE_BLOCK_STRIDE);
+  localparam int unsigned BlockW = Blocks > 1 ? $clog2(Blocks) : 1;
 
-  // An access waits for the elements that it is for; all other ones are answered in the cycle behind.
-  logic [Elements-1:0] targets, waiting_q, ack, err;
-  logic [31:0] rdata[Elements];
-  logic [31:0] answer;
-  logic start, to_all, answered, err_q;
-  logic close_q, asked_q;  // the entry of the chain is closed; the elements have been asked since
-
-  for (genvar n = 0; n < Elements; n++) begin : gen_element
-    assign targets[n] = cfg.addr[23:Window] == 4'(n + 1);
-    assign elements[n].req = waiting_q[n];
-    assign elements[n].we = cfg.we;
-    assign elements[n].addr = {cfg.addr[Window-1] && !to_all, cfg.addr[Window-2:0]};
-    assign elements[n].wdata = cfg.wdata;
-    assign ack[n] = waiting_q[n] && elements[n].ack;
-    assign err[n] = elements[n].err;
-    assign rdata[n] = elements[n].rdata;
+  // ---- counters
+  logic [31:0] block_data[Blocks];
+  logic [Blocks-1:0] block_known;
+  for (genvar b = 0; b < Blocks; b++) begin : gen_block
+    block_event_t of_block[Ports];
+    for (genvar p = 0; p < Ports; p++) begin : gen_port
+      assign of_block[p] = events[b*Ports+p];
+    end
+    block_counters #(
+        .Ports (Ports),
+        .Engine(32'(BlockEngine[b]))
+    ) i_counters (
+        .clk,
+        .rst,
+        .entered(entered[b]),
+        .events(of_block),
+        .offset(cfg.addr[StrideW-1:0]),
+        .rdata(block_data[b]),
+        .known(block_known[b])
+    );
   end
 
-  always_comb begin
-    answer = '0;
-    for (int unsigned n = 0; n < Elements; n++) if (ack[n]) answer |= rdata[n];
+  logic [Ports-1:0] refused_q;
+  logic [31:0] refusals_q;
+  always_ff @(posedge clk) begin
+    refused_q  <= refused;
+    refusals_q <= refusals_q + 32'($countones(refused_q));
+    if (rst) begin
+      refused_q  <= '0;
+      refusals_q <= '0;
+    end
   end
 
-  logic [31:0] frames_q, blocked_q, refused_q, time_q;
-  logic [$clog2(Microsecond)-1:0] part_q;
+  // ---- access: 1 read or written, 2 selected, answered
+  logic step_q, in_blocks_q, known_q, writes_q;
+  logic [BlockW-1:0] block_q;
+  logic [31:0] single_q;
+  wire [31:0] addr = 32'(cfg.addr);
+  wire start = cfg.req && !cfg.ack && !step_q;
+  wire in_blocks = addr >= INLINE_BLOCK_BASE && addr < INLINE_BLOCK_BASE + Blocks * INLINE_BLOCK_STRIDE;
+
+  // ---- the card's time
+  logic [63:0] time_q;
+  logic [31:0] high_q;  // latched by a read of the low word, or to be set with it
   logic held_q;
-  assign start = cfg.req && !cfg.ack && waiting_q == '0 && !close_q;
-  assign to_all = cfg.we && cfg.addr[23:Window-1] == 5'd1;
-  assign answered = waiting_q != '0 && (waiting_q & ~ack) == '0;
-  assign close = close_q;
   assign now = time_q;
 
   always_ff @(posedge clk) begin
-    if (events.frame) frames_q <= frames_q + 32'd1;
-    if (events.blocked) blocked_q <= blocked_q + 32'd1;
-    if (events.refused) refused_q <= refused_q + 32'd1;
-
-    if (!held_q) begin
-      part_q <= part_q == ($bits(part_q))'(Microsecond - 1) ? '0 : part_q + 1'b1;
-      if (part_q == ($bits(part_q))'(Microsecond - 1)) time_q <= time_q + 32'd1;
-    end
-
-    if (start && to_all) close_q <= 1'b1;
-    if (close_q && empty) asked_q <= 1'b1;
-    if (close_q && answered) {close_q, asked_q} <= '0;
-
-    waiting_q <= start ? targets : close_q && empty && !asked_q ? '1 : waiting_q & ~ack;
-    cfg.ack   <= answered || (start && targets == '0 && !to_all);
-    cfg.rdata <= answer;
-    cfg.err   <= err_q || (ack & err) != '0;
-    err_q     <= !start && (err_q || (ack & err) != '0);
-    if (start && targets == '0 && !to_all) begin
-      cfg.err <= cfg.we;
-      case (32'(cfg.addr))
-        INLINE_ELEMENTS: cfg.rdata <= Elements;
-        INLINE_CONTEXTS: cfg.rdata <= Contexts;
-        INLINE_FRAMES: cfg.rdata <= frames_q;
-        INLINE_BLOCKED: cfg.rdata <= blocked_q;
-        INLINE_REFUSED: cfg.rdata <= refused_q;
-        INLINE_TIME: begin
-          cfg.rdata <= time_q;
-          cfg.err   <= 1'b0;
-          if (cfg.we) begin
-            time_q <= cfg.wdata;
-            part_q <= '0;
-          end
+    if (!held_q) time_q <= time_q + 64'(CycleNs);
+    step_q <= start;
+    if (start) begin
+      in_blocks_q <= in_blocks;
+      block_q <= BlockW'((addr - INLINE_BLOCK_BASE) >> StrideW);
+      known_q <= 1'b1;
+      writes_q <= 1'b0;
+      single_q <= '0;
+      case (addr)
+        INLINE_BLOCKS: single_q <= Blocks;
+        INLINE_BUSY: single_q <= 32'(busy);
+        INLINE_TIME_L: begin
+          single_q <= time_q[31:0];
+          writes_q <= 1'b1;
+          if (cfg.we) time_q <= {high_q, cfg.wdata};
+          else high_q <= time_q[63:32];
+        end
+        INLINE_TIME_H: begin
+          single_q <= high_q;
+          writes_q <= 1'b1;
+          if (cfg.we) high_q <= cfg.wdata;
         end
         INLINE_HOLD: begin
-          cfg.rdata <= 32'(held_q);
-          cfg.err   <= 1'b0;
+          single_q <= 32'(held_q);
+          writes_q <= 1'b1;
           if (cfg.we) held_q <= cfg.wdata[0];
         end
-        default: cfg.err <= 1'b1;
+        INLINE_REFUSED: single_q <= refusals_q;
+        default: known_q <= 1'b0;
       endcase
     end
-
+    cfg.ack   <= step_q && !rst;
+    cfg.rdata <= in_blocks_q ? block_data[block_q] : single_q;
+    cfg.err   <= cfg.we ? !writes_q : !(in_blocks_q ? block_known[block_q] : known_q);
     if (rst) begin
-      frames_q  <= '0;
-      blocked_q <= '0;
-      refused_q <= '0;
-      time_q    <= '0;
-      part_q    <= '0;
-      held_q    <= 1'b0;
-      waiting_q <= '0;
-      close_q   <= 1'b0;
-      asked_q   <= 1'b0;
-      cfg.ack   <= 1'b0;
+      step_q <= 1'b0;
+      time_q <= '0;
+      high_q <= '0;
+      held_q <= 1'b0;
     end
   end
 endmodule

@@ -1,6 +1,4 @@
 -f ../../lib/rtl/rtl.f
--f ../../lib/rtl/headers.f
-../../engines/flow/rtl/flow_pkg.sv
 shell_pkg.sv
 flow_hash.sv
 ingress.sv
@@ -20,9 +18,8 @@ host_mem.sv
 stream_counters.sv
 card_regs.sv
 cfg_front.sv
-inline_frames.sv
-inline_chain.sv
 inline_exit.sv
+block_counters.sv
 inline_regs.sv
 card_inline.sv
 card.sv

@@ -5,12 +5,20 @@ package shell_pkg;
   import penstock_pkg::*;
 
   // Values of the register POLICY (shell/regs/card.rdl).
-  typedef enum logic [1:0] {
-    PolicyRoundRobin   = 2'd0,
-    PolicyLeastLoaded  = 2'd1,
-    PolicyFlowHash     = 2'd2,  // waits while the unit is full
-    PolicyFlowHashDrop = 2'd3   // drops while the unit is full
+  typedef enum logic [2:0] {
+    PolicyRoundRobin   = 3'd0,
+    PolicyLeastLoaded  = 3'd1,
+    PolicyFlowHash     = 3'd2,  // waits while the unit is full
+    PolicyFlowHashDrop = 3'd3,  // drops while the unit is full
+    PolicyAsTold       = 3'd4   // as an inline block tells; frames of which none does go by their flow hash and wait
   } policy_e;
+
+  // Where the inline chain tells the dispatcher to send a frame, whatever POLICY is. Beside the frame's first beat.
+  typedef struct packed {
+    logic to_unit;      // to the unit of this number
+    logic to_key;       // to the unit that RETA names for this key
+    logic [6:0] word;   // neither: the dispatcher goes by POLICY
+  } told_t;
 
   // What a stream's entry reports, each for one cycle.
   typedef struct packed {
@@ -30,17 +38,6 @@ package shell_pkg;
     logic policy;    // a frame was dropped by policy
     logic stall;     // a frame waits for a slot
   } dispatch_event_t;
-
-  // Elements of an inline chain at most.
-  localparam int unsigned MaxElements = 15;
-
-  // What the inline chain reports, for one cycle: a frame has gone through,
-  typedef struct packed {
-    logic frame;
-    logic blocked;                  // was dropped by an element,
-    logic refused;                  // was sent to where there is nothing,
-    logic [MaxPorts-1:0] oversize;  // came from this port and has become too long
-  } inline_event_t;
 
   // What the loopback asks the dispatcher: a place for a frame that unit `from` would send.
   typedef struct packed {

@@ -31,6 +31,7 @@ module slot_pool
     output len_t             setup_size,  // with slots of so many bytes
 
     output logic [N-1:0] ready,       // for ports and host: slots are free, `next` and one more; falls in the cycle after `enable`
+    output logic [N-1:0] ready_told,  // the same for frames that an inline block sends to this unit, which `ingress` does not keep out
     output logic [N-1:0] ready_loop,  // a slot is free: `next`
     output slot_t        next  [N],
     output logic [N-1:0] declared,   // enabled, has slots, and is for ports and host
@@ -91,7 +92,7 @@ module slot_pool
     // 3: the free ones are `next_q`, `spare_q` and the bits of `bits_q`
     logic [MaxSlots-1:0] bits_q, lowest;
     slot_t lowest_index, next_q, spare_q, free_q;
-    logic valid_q, valid_d, spare_valid_q, some, plenty, refill, load, held, freed_q, take_q, only_q;
+    logic valid_q, valid_d, spare_valid_q, some, plenty, two, refill, load, held, freed_q, take_q, only_q;
     logic returned;
 
     // Lowest free slot: x & -x isolates its bit
@@ -104,6 +105,7 @@ module slot_pool
     assign plenty = free_q >= slot_t'(4);  // whatever was taken in the two cycles that it does not know of, two are left
     assign refill = some && !spare_valid_q;
     assign load = take[u] || !valid_q;
+    assign two = (valid_d && plenty) || enough(valid_q && !take[u], spare_valid_q, some, only_q);
     assign valid_d = (valid_q && !take[u]) || spare_valid_q || some;
     assign held = (valid_q && next_q == freed_slot_q) || (spare_valid_q && spare_q == freed_slot_q);
 
@@ -112,7 +114,8 @@ module slot_pool
       if (load) next_q <= spare_valid_q ? spare_q : lowest_index;
       spare_valid_q <= !load && (spare_valid_q || refill) && !forget;
       valid_q <= valid_d && !forget;
-      ready[u] <= ((valid_d && plenty) || enough(valid_q && !take[u], spare_valid_q, some, only_q)) && !forget && open[u];
+      ready[u] <= two && !forget && open[u];
+      ready_told[u] <= two && !forget && enable[u];
       ready_loop[u] <= valid_d && !forget && enable[u];
 
       bits_q <= (bits_q & ~(refill ? lowest : '0)) | (held ? '0 : freed_hot_q & ~bits_q) | (returned ? give_back_slot : '0);

@@ -11,7 +11,7 @@ module stream_counters
     input wire rx_event_t       rx,
     input wire dispatch_event_t dispatch,
     input wire tx_event_t       tx,
-    input wire logic            chain_oversize,  // a frame was dropped since the inline chain made it too long
+    input wire logic [3:0]      inline_oversize,  // frames that inline blocks dropped since they had become too long
 
     input wire logic [5:0] offset,
     output logic [31:0] rdata,
@@ -26,8 +26,7 @@ module stream_counters
       rx_bytes_q  <= rx_bytes_q + 32'(rx.bytes);
     end
     if (rx.overflow) overflow_q <= overflow_q + 32'd1;
-    if (rx.oversize || dispatch.oversize || chain_oversize)
-      oversize_q <= oversize_q + 32'(rx.oversize) + 32'(dispatch.oversize) + 32'(chain_oversize);
+    oversize_q <= oversize_q + 32'(rx.oversize) + 32'(dispatch.oversize) + 32'(inline_oversize);
     if (rx.runt) runt_q <= runt_q + 32'd1;
     if (rx.damaged) damaged_q <= damaged_q + 32'd1;
     if (rx.disabled) disabled_q <= disabled_q + 32'd1;

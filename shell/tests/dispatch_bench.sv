@@ -22,6 +22,7 @@ module dispatch_bench
     input  wire logic [Sources-1:0][15:0] in_len,
     input  wire logic [Sources-1:0][ 6:0] in_hash,
     input  wire logic [Sources-1:0][ 7:0] in_dst,
+    input  wire logic [Ports-1:0][   8:0] in_told,
 
     output logic [Frames-1:0][Clusters-1:0] out_valid,
     output logic [Frames-1:0]               out_last,
@@ -47,7 +48,7 @@ module dispatch_bench
     input wire logic [Units-1:0][ 5:0] setup_count,
     input wire logic [Units-1:0][15:0] setup_size,
 
-    input wire logic [      1:0] policy,
+    input wire logic [      2:0] policy,
     input wire logic [Units-1:0] unit_enable,
     input wire logic [Units-1:0] unit_ingress,
     input wire logic [Units-1:0] unit_flush,
@@ -68,6 +69,7 @@ module dispatch_bench
   frame_if sources[Frames] ();
   tail_t tails[Ports];
   tail_t tails_out[Ports];
+  told_t told[Ports];
   logic [Clusters-1:0] valid[Frames];
   beat_t beat[Frames];
   logic [Clusters-1:0] starts[Frames];
@@ -108,6 +110,7 @@ module dispatch_bench
   end
   for (genvar p = 0; p < Ports; p++) begin : gen_tail
     assign tails[p] = '{valid: is_folded(in_len[p]), data: TailW'(~in_tag[p])};
+    assign told[p] = in_told[p];
     assign out_folded[p] = tails_out[p].valid;
     assign out_tail[p] = tails_out[p].data[31:0];
   end
@@ -142,6 +145,7 @@ module dispatch_bench
       .rst,
       .sources(sources),
       .tails,
+      .told,
       .out_valid(valid),
       .out_beat(beat),
       .out_tail(tails_out),

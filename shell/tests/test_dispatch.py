@@ -21,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 SOURCES, FRAMES, UNITS, CLUSTERS, CLUSTER = 4, 3, 8, 2, 4
 PORT_0, PORT_1, HOST, LOOPBACK = range(SOURCES)
-ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP = range(4)
+ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD = range(5)
 TO_ANY, TO_UNIT = 3, 0x40
+TELL_UNIT, TELL_KEY = 0x100, 0x80  # beside 7 bits: which
 BEAT, TAIL = 64, 16
 EVENTS = ("oversize", "policy", "stall")
 
@@ -45,6 +46,7 @@ class Frame:
     size: int = BEAT
     flow: int = 0
     dst: int = TO_ANY
+    told: int = 0
     unit: int = -1
     cycle: int = -1
     again: int = 0
@@ -93,6 +95,7 @@ class Bench:
             "in_len",
             "in_hash",
             "in_dst",
+            "in_told",
             "start_room",
             "beat_room",
             "reta_we",
@@ -173,7 +176,7 @@ class Bench:
         d, rng = self.dut, self.rng
         self._outputs()
         valid = last = freed = 0
-        tag, size, flow, dst, slots = ([0] * UNITS for _ in range(5))
+        tag, size, flow, dst, told, slots = ([0] * UNITS for _ in range(6))
         for s in range(SOURCES):
             self.offered[s] = self.offered[s] or (
                 bool(self.waiting[s]) and (self.rate == 1 or rng.random() < self.rate)
@@ -183,7 +186,7 @@ class Bench:
                 valid |= 1 << s
                 last |= (s == LOOPBACK or self.beat[s] == frame.beats(s) - 1) << s
                 tag[s] = frame.number if s == LOOPBACK else frame.number << 8 | self.beat[s]
-                size[s], flow[s], dst[s] = frame.size, frame.flow, frame.dst
+                size[s], flow[s], dst[s], told[s] = frame.size, frame.flow, frame.dst, frame.told
         d.in_valid.value, d.in_last.value = valid, last
         d.in_tag.value, d.in_len.value, d.in_hash.value, d.in_dst.value = (
             pack(tag[:SOURCES], 32),
@@ -191,6 +194,9 @@ class Bench:
             pack(flow[:SOURCES], 7),
             pack(dst[:SOURCES], 8),
         )
+        # With other beats than a frame's first one it means nothing.
+        first = [told[p] if self.beat[p] == 0 else rng.getrandbits(9) for p in (PORT_0, PORT_1)]
+        d.in_told.value = pack(first, 9)
         starts = beats = (1 << FRAMES * CLUSTERS) - 1
         if self.room < 1:
             starts = sum((rng.random() < self.room) << i for i in range(FRAMES * CLUSTERS))
@@ -584,6 +590,68 @@ async def reta_names_a_unit_without_slots(dut: Any) -> None:
         assert (frame in bench.lost[source]) == (frame.unit == -1)
     assert bench.events["policy"] == [32] * SOURCES
     await bench.expect_all_slots()
+
+
+@cocotb.test()
+async def inline_blocks_tell(dut: Any) -> None:
+    """Whatever POLICY is, a frame that is told a unit goes there, one that is told a key where RETA says, and both wait while the unit is full. The policy
+    "as told" sends others by their flow hash."""
+    bench = Bench(dut)
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
+        await bench.start([3] * UNITS, policy=policy)
+        # A unit that nobody chooses is there for frames that are told so.
+        ingress, outside = 0xEF, 4
+        dut.unit_ingress.value = ingress
+        table = [bench.rng.choice([unit for unit in range(UNITS) if unit != outside]) for _ in range(128)]
+        await bench.reta(table)
+        bench.room = 0.8
+        bench.hold = lambda unit: bench.rng.randrange(5, 60)
+        told: list[tuple[Frame, int]] = []
+        untold = []
+        for _ in range(200):
+            for port in (PORT_0, PORT_1):
+                unit, key = bench.rng.randrange(UNITS), bench.rng.randrange(128)
+                size, flow = bench.rng.choice([60, 64, 65, 80, 81, 200]), bench.rng.randrange(128)
+                to, expected = bench.rng.choice([(TELL_UNIT | unit, unit), (TELL_KEY | key, table[key]), (0, None)])
+                frame = bench.send(port, size=size, flow=flow, told=to)
+                if expected is None:
+                    untold.append(frame)
+                else:
+                    told.append((frame, expected))
+            bench.send(HOST)
+        await bench.drain()
+        assert [frame.unit for frame, _ in told] == [unit for _, unit in told], f"policy {policy}"
+        if policy in (FLOW_HASH, AS_TOLD):
+            assert [frame.unit for frame in untold] == [table[frame.flow] for frame in untold], f"policy {policy}"
+        if policy == FLOW_HASH_DROP:
+            # They drop while their unit is full, and nothing else does.
+            bench.events["policy"] = [0] * SOURCES
+        else:
+            assert all(frame.unit not in (-1, outside) for frame in untold) and not any(bench.events["policy"])
+        # To a unit that is not enabled, and to one that is not there
+        dut.unit_enable.value = 0xF7
+        await bench.run(8)
+        lost = [bench.send(PORT_1, told=TELL_UNIT | unit) for unit in (3, 9)]
+        found = bench.send(PORT_1, told=TELL_UNIT | outside)
+        await bench.drain()
+        assert [frame.unit for frame in lost] == [-1, -1] and found.unit == outside
+        assert bench.events["policy"] == [0, 2, 0, 0]
+        bench.events["policy"] = [0] * SOURCES
+        # A full unit keeps its last slot for loopback.
+        bench.release_all()
+        await bench.run(60)
+        bench.hold = lambda unit: None
+        filled = [bench.send(PORT_0, told=TELL_UNIT | outside) for _ in range(3)]
+        await bench.run(100)
+        assert [frame.unit for frame in filled] == [outside, outside, -1] and not any(bench.events["policy"])
+        bench.hold = lambda unit: 20
+        bench.release(outside, 2)
+        await bench.drain()
+        assert filled[2].unit == outside
+        dut.unit_enable.value = 0xFF
+        dut.unit_ingress.value = 0xFF
+        await bench.run(8)
+        await bench.expect_all_slots()
 
 
 @cocotb.test()

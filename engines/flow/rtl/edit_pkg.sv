@@ -14,6 +14,9 @@ package edit_pkg;
   localparam from_t FromRegisters = 6'h20; // the same of the flow's
   localparam from_t FromNumber = 6'h30;    // the constant beside it
 
+  // A port that no card has.
+  localparam penstock_pkg::port_t NoPort = 8'hFF;
+
   // Where a write goes: the number of a sink (fields_pkg.sv).
   typedef logic [5:0] sink_t;
   localparam sink_t NoSink = 6'd63;
@@ -28,9 +31,9 @@ package edit_pkg;
   // Tags come first, then swaps, then writes.
   typedef struct packed {
     logic [3:0]          next;       // element; 15 when the frame is decided on
-    verdict_e            kind;
-    logic                opposite;   // of VerdictPort: the port beside the one that the frame came from
-    from_t               port_from;  // of VerdictPort otherwise
+    decision_e           kind;
+    logic                opposite;   // of DecisionPort: the port beside the one that the frame came from
+    from_t               port_from;  // of DecisionPort otherwise
     penstock_pkg::port_t port;
     logic                swap_l4;
     logic                swap_ip6;

@@ -10,6 +10,7 @@ package flow_pkg;
   localparam int unsigned Registers = 4;
   localparam int unsigned Globals = 8;
   localparam int unsigned Rows = 64;
+  localparam int unsigned MaxElements = 15;  // of a block
   localparam int unsigned Periods = 8;
   localparam int unsigned Ways = 4;
   localparam int unsigned StashEntries = 16;
@@ -42,16 +43,16 @@ package flow_pkg;
 
   // ---- a frame on its way through the elements
   typedef enum logic [1:0] {
-    VerdictOnward = 2'd0,  // behind the last element the frame goes on its way
-    VerdictPort   = 2'd1,
-    VerdictHost   = 2'd2,
-    VerdictDrop   = 2'd3
-  } verdict_e;
+    DecisionOnward = 2'd0,  // behind the last element the frame goes on its way
+    DecisionPort   = 2'd1,
+    DecisionHost   = 2'd2,
+    DecisionDrop   = 2'd3
+  } decision_e;
 
   typedef struct packed {
-    verdict_e            kind;
-    penstock_pkg::port_t port;  // of VerdictPort
-  } verdict_t;
+    decision_e           kind;
+    penstock_pkg::port_t port;  // of DecisionPort
+  } decision_t;
 
   typedef struct packed {
     fields_pkg::headers_t headers;  // as edited so far
@@ -60,7 +61,7 @@ package flow_pkg;
     word_t                hash;     // with which the frame entered the card
     penstock_pkg::port_t  port;     // where it came from
     penstock_pkg::len_t   len;      // as edited so far
-    verdict_t             verdict;  // what the last element that took it has said
+    decision_t            verdict;  // what the last element that took it has said
     logic [3:0]           next;     // the element that takes it next; those before it let it pass
   } vector_t;
 

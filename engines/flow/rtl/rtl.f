@@ -17,3 +17,9 @@ flow_events.sv
 flow_counters.sv
 flow_host.sv
 flow_element.sv
+flow_stage.sv
+flow_chain.sv
+flow_frames.sv
+flow_clock.sv
+flow_regs.sv
+flow_block.sv

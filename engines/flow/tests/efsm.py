@@ -586,7 +586,7 @@ class Machine:
         if verdict[0] == "port":
             operand = verdict[1]
             port = updates[operand] if operand in updates else value(operand)
-            verdict = ("port", port & 0xFF)
+            verdict = ("port", port)
         elif verdict[0] == "opposite":
             verdict = ("port", frame.outside["port"] ^ 1)
         frame.data, frame.outside, frame.added = edited.data, edited.outside, edited.added

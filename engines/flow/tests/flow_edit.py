@@ -73,7 +73,8 @@ class Edit:
         self.writes = chosen
         self.verdict = rng.choice(VERDICTS)
         self.opposite = rng.random() < 0.5
-        self.port = self.source(rng)
+        kind, index = self.source(rng)
+        self.port = kind, index & 0xFF if kind == "constant" else index
         self.next = rng.randint(vector.next + 1, NO_ELEMENT)
         return self
 
@@ -135,7 +136,8 @@ class Edit:
         size = 4 * (self.pushed - self.popped + self.label_in - self.label_out)
         after.beside["len"] = (before.beside["len"] + size) & 0xFFFF
         after.verdict, after.next = self.verdict, self.next
-        after.verdict_port = before.beside["port"] ^ 1 if self.opposite else value(self.port) & 0xFF
+        # Hardware has eight bits for a port; 255 is on no card and stands for all numbers above.
+        after.verdict_port = before.beside["port"] ^ 1 if self.opposite else min(value(self.port), 0xFF)
         return after
 
 

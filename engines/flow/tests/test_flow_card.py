@@ -24,8 +24,9 @@ from penstock.hdl import simulate
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import ARP, Ether
 
-CHAIN, ELEMENT, STRIDE = 0x4500_0000, 0x4510_0000, 0x10_0000  # windows
-PLACES = 256
+CHAIN, ELEMENT, STRIDE = 0x4400_1000, 0x4510_0000, 0x10_0000  # windows
+COUNTERS = CHAIN + regs.INLINE_BLOCK_BASE
+PLACES = 256  # 2^8
 CHANGE_ALL = 7  # commit, no contexts, global registers as they begin
 NAT = PROGRAMS / "nat.efsm"
 
@@ -110,8 +111,8 @@ async def nat(dut: Any) -> None:
         out += await both.play([arp, *(inside(rng.randrange(flows)) for _ in range(60 * bool(flows)))], [*answers, arp])
         answers = [answer(data, rng.random() < 0.2) for data in rng.sample(out, 40)]
     assert both.dropped > 10 and {len(set(contexts)) for contexts in both.machine.contexts} != {0}
-    assert await bench.read(CHAIN + regs.INLINE_FRAMES) == both.sent
-    assert await bench.read(CHAIN + regs.INLINE_BLOCKED) == both.dropped
+    assert await bench.read(COUNTERS + regs.INLINE_BLOCK_FRAMES) == both.sent
+    assert await bench.read(COUNTERS + regs.INLINE_BLOCK_BLOCKED) == both.dropped
     for element, contexts in enumerate(both.machine.contexts):
         base = ELEMENT + STRIDE * element
         assert await bench.read(base + regs.FLOW_HOST_CONTEXTS) == len(contexts)
@@ -128,8 +129,14 @@ def test_flow_card() -> None:
     assert isinstance(program, list), program
     simulate(
         "card_top",
-        ["lib/rtl/rtl.f", "shell/tests/unit.sv", "engines/flow/rtl/rtl.f", "engines/element.sv", "shell/rtl/rtl.f"],
+        [
+            "lib/rtl/rtl.f",
+            "shell/tests/unit.sv",
+            "engines/flow/rtl/rtl.f",
+            "engines/inline_block.sv",
+            "shell/rtl/rtl.f",
+        ],
         "test_flow_card",
-        {"Ports": 2, "Units": 1, "IngressDepth": 1024, "Elements": 2, "Contexts": PLACES},
+        {"Ports": 2, "Units": 1, "IngressDepth": 1024, "Blocks": 1, "BlockEngine": 2, "BlockParam": 2 | 8 << 8},
         env={"PENSTOCK_FLOW_WORDS": json.dumps([element["words"] for element in program])},
     )

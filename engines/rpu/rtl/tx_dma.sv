@@ -262,7 +262,8 @@ module tx_dma
       unit_id: next_label.unit_id,
       slot: next_label.slot,
       timestamp: next_request ? mem_addr[63:32] : next.generated ? now : table_timestamp,
-      hash: next_request ? mem_addr[31:0] : next.generated ? 32'd0 : table_hash
+      hash: next_request ? mem_addr[31:0] : next.generated ? 32'd0 : table_hash,
+      default: '0
   };
 
   fifo_dist #(

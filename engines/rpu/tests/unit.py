@@ -114,7 +114,7 @@ class Frame:
     hash: int = 0
 
     def meta(self) -> int:
-        """frame_meta_t: len, src, dst, unit_id, slot, timestamp, hash from the top."""
+        """frame_meta_t of tenant 0 without a mark: len, src, dst, unit_id, slot, timestamp, hash from the top."""
         value = len(self.data)
         for bits, item in ((8, self.src), (8, self.dst), (5, 0), (6, self.slot), (32, self.timestamp), (32, self.hash)):
             value = value << bits | item

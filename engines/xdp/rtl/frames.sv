@@ -368,7 +368,15 @@ module frames
       .rst,
       .push(next_pop),
       .din({
-        len_t'(length), next_info.src, next.dst, unit_id, slot_t'(next.at) + 6'd1, next_info.timestamp, next_info.hash
+        tenant_t'(0),
+        32'd0,
+        len_t'(length),
+        next_info.src,
+        next.dst,
+        unit_id,
+        slot_t'(next.at) + 6'd1,
+        next_info.timestamp,
+        next_info.hash
       }),
       .ready(meta_room),
       .valid(),

@@ -230,7 +230,8 @@ impl RowImage {
             bits.add(self.edits.swaps.contains(&pair).into(), 1);
         }
         let (from, constant) = number(self.port.into());
-        bits.add(constant & 0xFF, 8);
+        // Hardware has eight bits for a port; 255 is on no card and stands for all numbers above.
+        bits.add(constant.min(0xFF), 8);
         bits.add(from, 6);
         let (opposite, kind, next) = match self.verdict {
             Verdict::Next(element) => (false, code::ONWARD, element as u32),

@@ -45,7 +45,7 @@ impl penstock_unit::Block for Block {
         let arrival = frame::Arrival { port: entering.port, hash: entering.hash, time: self.time };
         match self.chain.run(frame, &arrival) {
             frame::Verdict::Pass => Verdict::Onward,
-            frame::Verdict::Port(port) => Verdict::Port(port.into()),
+            frame::Verdict::Port(port) => Verdict::Port(port),
             frame::Verdict::Host => Verdict::Host,
             frame::Verdict::Drop => Verdict::Drop,
         }

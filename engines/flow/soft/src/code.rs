@@ -248,7 +248,7 @@ pub struct Code {
 /// What a row has decided.
 pub enum Decision {
     Next(usize),
-    Port(u8),
+    Port(u32),
     Host,
     Drop,
 }
@@ -313,8 +313,8 @@ impl Code {
     pub fn decide(&self, frame: &Frame, known: &Known, registers: Registers) -> Decision {
         match self.verdict {
             Verdict::Next(element) => Decision::Next(element),
-            Verdict::Port(_) => Decision::Port(self.port.get(frame, known, registers) as u8),
-            Verdict::Opposite => Decision::Port(frame.arrival.port ^ 1),
+            Verdict::Port(_) => Decision::Port(self.port.get(frame, known, registers)),
+            Verdict::Opposite => Decision::Port(u32::from(frame.arrival.port) ^ 1),
             Verdict::Host => Decision::Host,
             Verdict::Drop => Decision::Drop,
         }

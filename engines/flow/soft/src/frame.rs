@@ -20,8 +20,8 @@ pub enum Verdict {
     /// On its way.
     #[default]
     Pass,
-    /// Out of a port.
-    Port(u8),
+    /// Out of a port, which the card may not have.
+    Port(u32),
     /// To the host.
     Host,
     /// Nowhere.

@@ -36,7 +36,7 @@ fn order_and_verdicts() {
     chain.run_all(&mut frames);
     assert_eq!(frames.remove(70).verdict, Verdict::Pass);
 
-    let (mut seen, mut count) = ([0; 41], 0u8);
+    let (mut seen, mut count) = ([0; 41], 0u32);
     for (frame, flow) in frames.iter().zip(flows) {
         seen[flow] += 1;
         if seen[flow] > 3 {

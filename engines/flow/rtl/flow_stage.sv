@@ -1,15 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registry of inline engines: what an element of the chain is (shell/rtl/inline_chain.sv). Whoever adds an engine adds it here.
+// An element of a flow block with its window on the configuration bus: registers of engines/flow/regs/flow.rdl, and behind them nothing.
 //
 // An element takes a frame's headers when `valid` and `ready`, gives each back later, in order, never held, and leaves those alone that name another
-// element (`next`). It answers every access on `cfg` in bounded time, and takes no frame between the answer to a write and what the write does. So far all
-// are the flow engine's: its registers (engines/flow/regs/flow.rdl) begin the window, and behind them there is nothing.
-module element
+// element (`next`). It answers every access on `cfg` in bounded time, and takes no frame between the answer to a write and what the write does.
+module flow_stage
   import flow_pkg::*;
 #(
-    parameter int unsigned Number   = 0,     // its place in the chain
+    parameter int unsigned Number   = 0,     // its place in the block
     parameter int unsigned Contexts = 16384  // places of its table, a power of two
 ) (
     input wire logic  clk,

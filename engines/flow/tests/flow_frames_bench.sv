@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// inline_frames with flat ports.
-module inline_frames_bench
+// flow_frames with flat ports. A frame comes with a verdict of its own, whose word is its length inverted; with `from_keep` it leaves with that.
+module flow_frames_bench
   import penstock_pkg::*, fields_pkg::*;
 #(
     parameter int unsigned Ports = 2,
@@ -27,7 +27,9 @@ module inline_frames_bench
     input  wire logic                         from_valid,
     input  wire logic [            PortW-1:0] from_port,
     input  wire logic                         from_drop,
+    input  wire logic                         from_keep,
     input  wire logic [                  7:0] from_dst,
+    input  wire logic [                 31:0] from_mark,
     input  wire logic [$bits(headers_t)-1:0]  from_headers,
 
     output logic      [Ports-1:0]            out_valid,
@@ -36,13 +38,24 @@ module inline_frames_bench
     output logic      [Ports-1:0]            out_last,
     output logic      [Ports-1:0][     15:0] out_len,
     output logic      [Ports-1:0][      7:0] out_dst,
+    output logic      [Ports-1:0][     31:0] out_word,
+    output logic      [Ports-1:0][     31:0] out_mark,
+    output logic                             busy,
     output logic      [Ports-1:0][  TailW:0] out_tail
 );
   frame_if frames[Ports] ();
   frame_if out[Ports] ();
   tail_t tail[Ports];
   tail_t tails[Ports];
+  verdict_t verdict[Ports];
+  verdict_t verdicts[Ports];
+  verdict_t from_verdict;
   frame_meta_t meta;
+
+  assign from_verdict.kind = from_drop ? VerdictDrop : from_keep ? VerdictOnward : VerdictPort;
+  assign from_verdict.target = from_dst;
+  assign from_verdict.reason = ReasonBlocked;
+  assign from_verdict.word = '0;
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     assign frames[p].valid = in_valid[p];
@@ -56,7 +69,10 @@ module inline_frames_bench
     assign out_data[p] = out[p].data;
     assign out_last[p] = out[p].last;
     assign out_len[p] = out[p].meta.len;
-    assign out_dst[p] = out[p].meta.dst;
+    assign out_dst[p] = verdicts[p].target;
+    assign out_word[p] = verdicts[p].word;
+    assign out_mark[p] = out[p].meta.mark;
+    assign verdict[p] = '{kind: VerdictDispatch, target: '0, reason: ReasonBlocked, word: {16'd0, ~in_len[p]}};
     assign out_tail[p] = tails[p];
 
     frame_check #(
@@ -77,7 +93,7 @@ module inline_frames_bench
 
   assign to_len = meta.len;
 
-  inline_frames #(
+  flow_frames #(
       .Ports(Ports),
       .Depth(Depth)
   ) i_inline (
@@ -85,6 +101,7 @@ module inline_frames_bench
       .rst,
       .frames(frames),
       .tail,
+      .verdict,
       .to_valid,
       .to_ready,
       .to_port,
@@ -92,11 +109,13 @@ module inline_frames_bench
       .to_headers,
       .from_valid,
       .from_port,
-      .from_drop,
-      .from_dst,
+      .from_verdict,
+      .from_mark,
       .from_headers,
       .out(out),
-      .out_tail(tails)
+      .out_tail(tails),
+      .out_verdict(verdicts),
+      .busy
   );
 endmodule
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The way of frames around a chain of inline elements: bodies wait, headers of all ports go through the chain, one frame's a cycle.
+// The way of frames around the elements of a flow block: bodies wait, headers of all ports go through the chain, one frame's a cycle.
 //
 //   port 0 ─ frames ─┬─> delay queue ──────────────────────────────────────────────> deparser ─> out
 //                    └─> parser ─┬─> queue, as they came ─────────────────────────────┤
@@ -13,7 +13,7 @@
 //
 // Only the delay queue is asked for room. Whatever else holds something of a frame is as deep, and a frame has a beat in the delay queue until the deparser
 // takes it, with all else: so nothing overflows, however long the chain is. At full speed it may have Depth frames of one beat in it.
-module inline_frames
+module flow_frames
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*;
 #(
     parameter int unsigned Ports = 2,
@@ -23,8 +23,9 @@ module inline_frames
     input wire logic clk,
     input wire logic rst,
 
-    frame_if.snk      frames[Ports],
-    input wire tail_t tail  [Ports],
+    frame_if.snk         frames [Ports],
+    input wire tail_t    tail   [Ports],
+    input wire verdict_t verdict[Ports],
 
     // to the chain
     output logic                         to_valid,
@@ -35,14 +36,18 @@ module inline_frames
     // from the chain
     input  wire logic                    from_valid,
     input  wire logic        [PortW-1:0] from_port,
-    input  wire logic                    from_drop,
-    input  wire port_t                   from_dst,
+    input  wire verdict_t                from_verdict,  // without a word; VerdictOnward: as the frame came
+    input  wire logic             [31:0] from_mark,
     input  wire headers_t                from_headers,
 
-    frame_if.src  out     [Ports],
-    output tail_t out_tail[Ports]
+    frame_if.src     out        [Ports],
+    output tail_t    out_tail   [Ports],
+    output verdict_t out_verdict[Ports],
+
+    output logic busy  // there are frames in it
 );
   localparam int unsigned LevelW = $clog2(Depth) + 1;
+  localparam int unsigned InsideW = $clog2(Depth + 64) + 1;  // with what the deparser has
 
   typedef struct packed {
     frame_meta_t      meta;
@@ -57,19 +62,23 @@ module inline_frames
   } request_t;
 
   typedef struct packed {
+    verdict_t verdict;
     layout_t  layout;
     headers_t headers;
   } came_t;
 
   typedef struct packed {
-    logic     drop;
-    port_t    dst;
-    headers_t headers;
+    verdict_kind_e kind;
+    port_t         target;
+    logic [31:0]   mark;
+    headers_t      headers;
   } answer_t;
 
   logic [Ports-1:0] request_valid, grant;
   request_t [Ports-1:0] request;
   logic load;
+  logic [Ports-1:0] busy_of;
+  assign busy = busy_of != '0;
 
   // ---- split
   logic [Ports-1:0] answer_valid_q;
@@ -77,7 +86,7 @@ module inline_frames
 
   always_ff @(posedge clk) begin
     for (int unsigned p = 0; p < Ports; p++) answer_valid_q[p] <= !rst && from_valid && 32'(from_port) == p;
-    answer_q <= '{drop: from_drop, dst: from_dst, headers: from_headers};
+    answer_q <= '{kind: from_verdict.kind, target: from_verdict.target, mark: from_mark, headers: from_headers};
   end
 
   for (genvar p = 0; p < Ports; p++) begin : gen_port
@@ -120,6 +129,7 @@ module inline_frames
     headers_t headers;
     layout_t layout;
     frame_meta_t meta;
+    verdict_t came_verdict;
 
     header_parser i_parser (
         .clk,
@@ -135,16 +145,16 @@ module inline_frames
     );
 
     fifo_dist #(
-        .Width($bits(frame_meta_t))
+        .Width($bits(frame_meta_t) + $bits(verdict_t))
     ) i_meta (
         .clk,
         .rst,
         .push (take && starts_q),
-        .din  (frames[p].meta),
+        .din  ({frames[p].meta, verdict[p]}),
         .ready(),
         .valid(),
         .pop  (parsed),
-        .dout (meta),
+        .dout ({meta, came_verdict}),
         .level()
     );
 
@@ -164,9 +174,18 @@ module inline_frames
     // ---- out: when the frame's headers are back, which are later than those that came
     came_t came;
     answer_t answer;
+    edit_t edit;
     logic answered, edit_ready, taken;
 
     assign taken = answered && edit_ready;
+    always_comb begin
+      edit = '{verdict: came.verdict, mark: answer.mark, layout: came.layout, came: came.headers, leaves: answer.headers};
+      if (answer.kind != VerdictOnward) begin
+        edit.verdict = '0;
+        edit.verdict.kind = answer.kind;
+        edit.verdict.target = answer.target;
+      end
+    end
 
     fifo_block #(
         .Width($bits(came_t)),
@@ -175,7 +194,7 @@ module inline_frames
         .clk,
         .rst,
         .push (parsed),
-        .din  ({layout, headers}),
+        .din  ({came_verdict, layout, headers}),
         .valid(),
         .pop  (taken),
         .dout (came)
@@ -204,11 +223,21 @@ module inline_frames
         .frames(bodies),
         .tail(body.tail),
         .edit_valid(answered),
-        .edit('{drop: answer.drop, dst: answer.dst, layout: came.layout, came: came.headers, leaves: answer.headers}),
+        .edit,
         .edit_ready,
         .out(out[p]),
-        .out_tail(out_tail[p])
+        .out_tail(out_tail[p]),
+        .out_verdict(out_verdict[p])
     );
+
+    // ---- frames in it
+    logic [InsideW-1:0] inside_q;
+    assign busy_of[p] = inside_q != '0;
+    always_ff @(posedge clk) begin
+      inside_q <= inside_q + InsideW'(take && starts_q) - InsideW'(taken && answer.kind == VerdictDrop) -
+          InsideW'(out[p].valid && out[p].ready && out[p].last);
+      if (rst) inside_q <= '0;
+    end
   end
 
   // ---- one after the other into the chain

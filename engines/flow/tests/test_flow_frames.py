@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The way of frames around a chain of inline elements, with a chain in Python that takes its time: frames leave in order, each with what the chain has said
+"""The way of frames around the elements of a flow block, with a chain in Python that takes its time: frames leave in order, each with what the chain has said
 of it, ports do not wait for each other, and nothing overflows."""
 
 from __future__ import annotations
@@ -33,13 +33,16 @@ def beats(length: int) -> int:
 
 @dataclass
 class Frame:
-    """It begins with its number. The chain sets its destination address to `address` and takes its tag, if it has one."""
+    """It begins with its number. The chain sets its destination address to `address` and takes its tag, if it has one. With `keep` it leaves the verdict with
+    which the frame came."""
 
     data: bytes
     number: int
     address: int
     dst: int
     drop: bool
+    keep: bool
+    mark: int
     tagged: bool
 
     def result(self) -> bytes:
@@ -81,7 +84,7 @@ class Bench:
         dut = self.dut
         for name in ("in_valid", "in_data", "in_last", "in_len", "in_tail", "to_ready", "out_ready"):
             getattr(dut, name).value = 0
-        for name in ("valid", "port", "drop", "dst", "headers"):
+        for name in ("valid", "port", "drop", "keep", "dst", "mark", "headers"):
             getattr(dut, f"from_{name}").value = 0
         dut.rst.value = 1
         cocotb.start_soon(Clock(dut.clk, 4, unit="ns").start())
@@ -97,7 +100,9 @@ class Bench:
         tagged = length >= 18 and rng.random() < 0.5
         start = self.number.to_bytes(6, "big") + rng.randbytes(6) + (b"\x81\0\x12\x34" if tagged else b"") + b"\x88\xb5"
         data = start + rng.randbytes(length - len(start))
-        frame = Frame(data, self.number, rng.getrandbits(48), rng.getrandbits(8), rng.random() < drops, tagged)
+        address, dst, mark = (rng.getrandbits(bits) for bits in (48, 8, 32))
+        drop, keep = rng.random() < drops, rng.random() < 0.5
+        frame = Frame(data, self.number, address, dst, drop, keep, mark, tagged)
         self.ports[port].waiting.append(frame)
         self.ports[port].parsed.append(frame)
         if not frame.drop:
@@ -107,9 +112,12 @@ class Bench:
         for _ in range(timeout):
             if not any(port.waiting or port.parsed or port.leaving for port in self.ports):
                 break
+            inside = any(port.leaving and port.leaving[0] not in port.waiting for port in self.ports)
+            assert not inside or int(self.dut.busy.value), "busy has fallen too soon"
             await self.step(rates)
         for _ in range(30):
             await self.step(rates)
+        assert not int(self.dut.busy.value)
         assert not any(port.waiting or port.parsed or port.leaving or port.partial for port in self.ports)
 
     async def step(self, rates: Rates) -> None:
@@ -178,7 +186,8 @@ class Bench:
             at = LOWEST["eth.dst"]
             headers = headers & ~((1 << 48) - 1 << at) & ~VLAN | frame.address << at
             dut.from_port.value, dut.from_headers.value = p, headers
-            dut.from_drop.value, dut.from_dst.value = frame.drop, frame.dst
+            dut.from_drop.value, dut.from_keep.value = frame.drop, frame.keep
+            dut.from_dst.value, dut.from_mark.value = frame.dst, frame.mark
 
     def take(self, p: int, port: Port) -> None:
         dut = self.dut
@@ -187,7 +196,9 @@ class Bench:
         result = frame.result()
         if not port.partial:
             assert int(dut.out_len.value) >> 16 * p & 0xFFFF == len(result)
-            assert int(dut.out_dst.value) >> 8 * p & 0xFF == frame.dst
+            assert int(dut.out_dst.value) >> 8 * p & 0xFF == (0 if frame.keep else frame.dst)
+            assert int(dut.out_word.value) >> 32 * p & 0xFFFFFFFF == (~len(frame.data) & 0xFFFF if frame.keep else 0)
+            assert int(dut.out_mark.value) >> 32 * p & 0xFFFFFFFF == frame.mark
         port.partial += (int(dut.out_data.value) >> 8 * BEAT * p & (1 << 8 * BEAT) - 1).to_bytes(BEAT, "little")
         if int(dut.out_last.value) >> p & 1:
             tail = int(dut.out_tail.value) >> (8 * TAIL + 1) * p
@@ -256,6 +267,6 @@ async def who_waits(dut: Any) -> None:
     await bench.drain(Rates())
 
 
-def test_inline_frames() -> None:
-    sources = ["lib/rtl/headers.f", "shell/rtl/inline_frames.sv", "shell/tests/inline_frames_bench.sv"]
-    simulate("inline_frames_bench", sources, Path(__file__).stem)
+def test_flow_frames() -> None:
+    sources = ["lib/rtl/headers.f", "engines/flow/rtl/flow_frames.sv", "engines/flow/tests/flow_frames_bench.sv"]
+    simulate("flow_frames_bench", sources, Path(__file__).stem)

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An inline element for the tests of the shell: element n does what byte n of a frame's source address says. Upper digit: 0 nothing; 1 drop; 2 to the
+// An element for the tests of a flow block's chain: element n does what byte n of a frame's source address says. Upper digit: 0 nothing; 1 drop; 2 to the
 // host; 3 to port `lower digit`; 4 a VLAN tag with that id comes in front; 5 IPv4's TTL becomes it; 6 the next element is passed by; 7 meta0 becomes it;
 // 8 IPv4's TTL becomes meta0; 9 the source port of TCP or UDP does; A the VLAN tag in front goes; B meta0 becomes the edition;
 // C to port `lower digit` when that is the edition, else drop.
@@ -9,10 +9,10 @@
 // Configuration, byte addresses: 0 it takes a frame in so many of 256 cycles; 4 frames that it has taken; 8 the time that it read with the last one;
 // C the edition.
 // Others: error. A frame is Latency cycles in it.
-module element
+module flow_stage
   import penstock_pkg::*, fields_pkg::*, flow_pkg::*;
 #(
-    parameter int unsigned Number   = 0,
+    parameter int unsigned Number   = 0,     // its place in the block
     parameter int unsigned Contexts = 16384
 ) (
     input wire logic  clk,
@@ -46,9 +46,9 @@ module element
     if (in.next == 4'(Number)) begin
       changed.next = in.next + 4'd1;
       case (op)
-        4'h1: changed.verdict.kind = VerdictDrop;
-        4'h2: changed.verdict.kind = VerdictHost;
-        4'h3: changed.verdict = '{kind: VerdictPort, port: port_t'(value)};
+        4'h1: changed.verdict.kind = DecisionDrop;
+        4'h2: changed.verdict.kind = DecisionHost;
+        4'h3: changed.verdict = '{kind: DecisionPort, port: port_t'(value)};
         4'h4: begin
           changed.headers.eth = {in.headers.eth[175:80], 16'h8100, 12'h0, value, in.headers.eth[79:32]};
           changed.headers.parts[PART_VLAN] = 1'b1;
@@ -67,7 +67,7 @@ module element
           changed.len = in.len - 16'd4;
         end
         4'hB: changed.meta0 = edition_q;
-        4'hC: changed.verdict = '{kind: in.meta0 == edition_q ? VerdictPort : VerdictDrop, port: port_t'(value)};
+        4'hC: changed.verdict = '{kind: in.meta0 == edition_q ? DecisionPort : DecisionDrop, port: port_t'(value)};
         default: ;
       endcase
       if (op inside {4'h1, 4'h2, 4'h3, 4'hC}) changed.next = 4'd15;

@@ -1,16 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The elements of the inline chain, one behind the other, and what the verdict of the last one means on this card.
+// The elements of a flow block, one behind the other, and the verdict that the decision of the last one is.
 //
-//   headers ─> element 0 ─> queue ─> element 1 ─> queue ─> … ─> verdict ─> headers, where to
+//   headers ─> element 0 ─> queue ─> element 1 ─> queue ─> … ─> verdict ─> headers, verdict
 //                           2                     2             0
 //
 // One frame's headers a cycle, in order. An element may hold what comes, never what leaves: so behind each but the last there is a queue, and an element
 // takes a frame only while that has room for it and for all that are between the element's input and the queue's end. What leaves the last one is
-// taken at once (inline_frames.sv). So elements wait only for those behind them, and those for nobody: a chain that takes nothing is empty soon.
-module inline_chain
-  import penstock_pkg::*, shell_pkg::*, fields_pkg::*, flow_pkg::*;
+// taken at once (flow_frames.sv). So elements wait only for those behind them, and those for nobody: a chain that takes nothing is empty soon.
+module flow_chain
+  import penstock_pkg::*, fields_pkg::*, flow_pkg::*;
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Elements = 1,              // 1..MaxElements
@@ -31,20 +31,20 @@ module inline_chain
 
     output logic                 from_valid,
     output logic     [PortW-1:0] from_port,
-    output logic                 from_drop,
-    output port_t                from_dst,     // an exit, or PortLoopback: a unit of the dispatcher's choice
+    output verdict_t             from_verdict,
+    output logic     [     31:0] from_mark,
     output headers_t             from_headers,
 
     cfg_if.snk cfg[Elements],  // 20 address bits
 
-    output inline_event_t events
+    output block_event_t events[Ports]
 );
   localparam int unsigned Depth = 32;  // of a queue: frames at full rate in an element and on the way through the queue, and some to spare
   localparam int unsigned CountW = $clog2(Depth) + 1;
-  localparam int unsigned InsideW = $clog2(MaxPorts * 512) + 1;  // no more than have room in inline_frames.sv
+  localparam int unsigned InsideW = $clog2(MaxPorts * 512) + 1;  // no more than have room in flow_frames.sv
 
   if (Elements < 1 || Elements > MaxElements) begin : gen_elements
-    $error("inline_chain: Elements must be 1 to %0d", MaxElements);
+    $error("flow_chain: Elements must be 1 to %0d", MaxElements);
   end
 
   // Of element n in, and what leaves the last one
@@ -60,7 +60,8 @@ module inline_chain
           hash: to_meta.hash,
           port: port_t'(to_meta.src[1:0]),  // programs count ports as people do; of 0, 1, PortEthHigh + 2 and + 3 these bits
           len: to_meta.len,
-          verdict: '{kind: VerdictOnward, port: '0},
+          meta0: to_meta.mark,
+          verdict: '{kind: DecisionOnward, port: '0},
           default: '0
       };
 
@@ -68,7 +69,7 @@ module inline_chain
     logic open, takes, leaves;
     vector_t left;
 
-    element #(
+    flow_stage #(
         .Number  (n),
         .Contexts(Contexts)
     ) i_element (
@@ -126,32 +127,37 @@ module inline_chain
     if (rst) inside_q <= '0;
   end
 
-  // ---- where to
+  // ---- the verdict
   vector_t out;
-  logic refused, blocked, oversize;
 
   assign out = vectors[Elements];
-  assign blocked = out.verdict.kind == VerdictDrop;
-  assign refused = out.verdict.kind == VerdictPort && out.verdict.port >= port_t'(Ports);
-  assign oversize = !blocked && !refused && out.len > len_t'(MaxFrame);
-
   assign from_valid = valid[Elements];
   assign from_port = PortW'(out.port);
-  assign from_drop = blocked || refused || oversize;
+  assign from_mark = out.meta0;
   assign from_headers = out.headers;
-  always_comb
+  always_comb begin
+    from_verdict = '0;
     unique case (out.verdict.kind)
-      VerdictPort: from_dst = eth_port(out.verdict.port);
-      VerdictHost: from_dst = PortHost;
-      default: from_dst = PortLoopback;
+      DecisionOnward: from_verdict.kind = VerdictOnward;
+      DecisionPort: begin
+        from_verdict.kind   = VerdictPort;
+        from_verdict.target = out.verdict.port;
+      end
+      DecisionHost: from_verdict.kind = VerdictHost;
+      DecisionDrop: from_verdict.kind = VerdictDrop;
     endcase
-
-  always_ff @(posedge clk) begin
-    events.frame   <= from_valid && !rst;
-    events.blocked <= from_valid && blocked && !rst;
-    events.refused <= from_valid && refused && !rst;
-    for (int unsigned p = 0; p < MaxPorts; p++) events.oversize[p] <= from_valid && oversize && 32'(from_port) == p && !rst;
+    if (out.len > len_t'(MaxFrame) && out.verdict.kind != DecisionDrop) begin
+      from_verdict.kind   = VerdictDrop;
+      from_verdict.reason = ReasonOversize;
+    end
   end
+
+  always_ff @(posedge clk)
+    for (int unsigned p = 0; p < Ports; p++) begin
+      events[p] <= '0;
+      events[p].dropped <= from_valid && from_verdict.kind == VerdictDrop && 32'(from_port) == p && !rst;
+      events[p].reason <= from_verdict.reason;
+    end
 endmodule
 
 `default_nettype wire

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The inline chain in the card, with elements that do what frames say (element.sv in this folder) and one echo unit behind it: what leaves where, in which
+"""A flow block in the card, with elements that do what frames say (flow_stage.sv in this folder) and one echo unit behind it: what leaves where, in which
 order, and what is counted, beside a model in Scapy."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import cocotb
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "shell/tests"))
 
 from card_bench import HOST, AxiError, CardBench, regs
 from penstock.hdl import simulate
@@ -20,8 +20,13 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 ELEMENTS = 2
-CHAIN, ELEMENT, STRIDE = 0x4500_0000, 0x4510_0000, 0x10_0000  # windows
-ALL = 0x4508_0000  # the window of all elements
+CHAIN, BLOCK = 0x4400_1000, 0x4500_0000  # registers of the chain and of the block
+COUNTERS = CHAIN + regs.INLINE_BLOCK_BASE
+ALL, ELEMENT, STRIDE = (
+    0x4508_0000,
+    0x4510_0000,
+    0x10_0000,
+)  # windows of all elements, of the first, and from one to the next
 SHARE, TAKEN, TIME, EDITION = 0, 4, 8, 12  # registers of an element
 NOTHING, DROP, TO_HOST, TO_PORT, PUSH, TTL, PASS_BY, META, META_TTL, META_PORT, POP, META_EDITION, SAME_EDITION = range(
     13
@@ -156,8 +161,10 @@ async def as_the_elements_say(dut: Any) -> None:
     sent = len(traffic.sent)
     blocked, refused = traffic.count(BLOCKED), traffic.count(REFUSED)
     assert min(blocked, refused, traffic.count(UNITS), *(traffic.count(exit_) for exit_ in (0, 1, HOST))) > 20
-    for name, value in (("FRAMES", sent), ("BLOCKED", blocked), ("REFUSED", refused)):
-        assert await bench.read(CHAIN + getattr(regs, f"INLINE_{name}")) == value, name
+    for name, value in (("FRAMES", sent), ("BLOCKED", blocked), ("REFUSED", 0), ("MADE", 0), ("ABSORBED", 0)):
+        assert await bench.read(COUNTERS + getattr(regs, f"INLINE_BLOCK_{name}")) == value, name
+    assert await bench.read(CHAIN + regs.INLINE_REFUSED) == refused
+    assert await bench.read(CHAIN + regs.INLINE_BUSY) == 0
     for element in range(ELEMENTS):
         assert await bench.read(ELEMENT + STRIDE * element + TAKEN) == sent
     for exit_, frames in bench.out.items():
@@ -172,7 +179,7 @@ async def as_the_elements_say(dut: Any) -> None:
         bench.send(HOST, data)
     await bench.drained(traffic.leave() + len(frames))
     assert [out.data for out in bench.out[HOST][-5:]] == frames
-    assert await bench.read(CHAIN + regs.INLINE_FRAMES) == sent
+    assert await bench.read(COUNTERS + regs.INLINE_BLOCK_FRAMES) == sent
 
 
 @cocotb.test()
@@ -240,7 +247,8 @@ async def grown_too_long(dut: Any) -> None:
     await bench.drained(2)
     traffic.check()
     assert await bench.counter(1, "DROP_OVERSIZE") == 2 and await bench.counter(0, "DROP_OVERSIZE") == 0
-    assert await bench.read(CHAIN + regs.INLINE_BLOCKED) == 1
+    assert await bench.read(COUNTERS + regs.INLINE_BLOCK_BLOCKED) == 1
+    assert await bench.read(COUNTERS + regs.INLINE_BLOCK_OVERSIZE) == 2
 
 
 @cocotb.test()
@@ -255,7 +263,7 @@ async def all_elements_at_once(dut: Any) -> None:
         for _ in range(600):
             traffic.send(0, (does(META_EDITION), does(SAME_EDITION, 1)), 250)
         for edition in range(20):
-            before = await bench.read(CHAIN + regs.INLINE_FRAMES)
+            before = await bench.read(COUNTERS + regs.INLINE_BLOCK_FRAMES)
             await bench.write(ALL + EDITION, edition)
             assert [await bench.read(ELEMENT + STRIDE * element + EDITION) for element in range(ELEMENTS)] == [
                 edition
@@ -263,7 +271,7 @@ async def all_elements_at_once(dut: Any) -> None:
         assert before < len(traffic.sent), "no frame was on its way"
         await bench.drained(traffic.leave())
     traffic.check()
-    assert await bench.read(CHAIN + regs.INLINE_BLOCKED) == 0
+    assert await bench.read(COUNTERS + regs.INLINE_BLOCK_BLOCKED) == 0
     assert await bench.counter(0, "DROP_OVERFLOW") == 0
     await bench.write(ELEMENT + STRIDE + SHARE, 100)
     for _ in range(100):
@@ -272,15 +280,20 @@ async def all_elements_at_once(dut: Any) -> None:
     for element in range(ELEMENTS):
         await bench.write(ELEMENT + STRIDE * element + EDITION, 100)
     await bench.clocks(1000)
-    assert await bench.read(CHAIN + regs.INLINE_BLOCKED) > 0
+    assert await bench.read(COUNTERS + regs.INLINE_BLOCK_BLOCKED) > 0
+
+
+async def at_time(bench: CardBench, nanoseconds: int) -> None:
+    await bench.write(CHAIN + regs.INLINE_TIME_H, nanoseconds >> 32)
+    await bench.write(CHAIN + regs.INLINE_TIME_L, nanoseconds & 0xFFFFFFFF)
 
 
 @cocotb.test()
 async def windows(dut: Any) -> None:
-    """The chain's registers, an element's behind them, and the clock that all elements read."""
+    """The block's registers, an element's behind them, and the clock that all elements read."""
     bench, traffic = await started(dut)
-    assert await bench.read(CHAIN + regs.INLINE_ELEMENTS) == ELEMENTS
-    assert await bench.read(CHAIN + regs.INLINE_CONTEXTS) == 1024
+    assert await bench.read(BLOCK + regs.FLOW_BLOCK_ELEMENTS) == ELEMENTS
+    assert await bench.read(BLOCK + regs.FLOW_BLOCK_CONTEXTS) == 1024
 
     async def refused(write: bool, address: int) -> None:
         try:
@@ -293,36 +306,64 @@ async def windows(dut: Any) -> None:
         await bench.write(ELEMENT + STRIDE * element + SHARE, 200 + element)
     assert [await bench.read(ELEMENT + STRIDE * element + SHARE) for element in range(ELEMENTS)] == [200, 201]
     for address in (
-        CHAIN + 0x1C,
-        CHAIN + 0x1000,
+        BLOCK + 0x8,
+        BLOCK + 0x1000,
         ELEMENT + 0x10,
         ELEMENT + STRIDE * ELEMENTS,
         ALL + 0x10,
-        0x45FF_FFFC,
-        0x4600_0000,
+        BLOCK + 0xFF_FFFC,
     ):
         await refused(False, address)
         await refused(True, address)
-    await refused(True, CHAIN + regs.INLINE_FRAMES)
+    await refused(True, BLOCK + regs.FLOW_BLOCK_ELEMENTS)
     await refused(False, ALL + SHARE)
     await bench.write(ALL + SHARE, 256)
     assert [await bench.read(ELEMENT + STRIDE * element + SHARE) for element in range(ELEMENTS)] == [256, 256]
     await bench.write(CHAIN + regs.INLINE_HOLD, 1)
-    await bench.write(CHAIN + regs.INLINE_TIME, 12345)
-    await bench.clocks(600)
-    traffic.send(0, (does(DROP), 0), 60)
-    await bench.drained(0)
-    assert await bench.read(CHAIN + regs.INLINE_TIME) == 12345 and await bench.read(CHAIN + regs.INLINE_HOLD) == 1
-    assert [await bench.read(ELEMENT + STRIDE * element + TIME) for element in range(ELEMENTS)] == [12345, 12345]
+    # A frame that comes right behind a leap finds the new time.
+    for nanoseconds in (
+        12_345_678,
+        0,
+        999,
+        1000,
+        (1 << 64) - 1,
+        7 << 60,
+        0xFFFF_FFFF,
+        4_294_967_295_999,
+        4_294_967_296_000,
+    ):
+        await at_time(bench, nanoseconds)
+        traffic.send(0, (does(DROP), 0), 60)
+        await bench.drained(0)
+        times = [await bench.read(ELEMENT + STRIDE * element + TIME) for element in range(ELEMENTS)]
+        assert times == [nanoseconds // 1000 & 0xFFFFFFFF] * 2, nanoseconds
+    # Time goes on while a leap is worked out, and does not drift.
     await bench.write(CHAIN + regs.INLINE_HOLD, 0)
-    await bench.clocks(250 * 40)
-    assert await bench.read(CHAIN + regs.INLINE_TIME) == 12385
+    await at_time(bench, 5_000_000_990)
+    for _ in range(20):
+        await bench.clocks(bench.rng.randrange(300))
+        low = await bench.read(CHAIN + regs.INLINE_TIME_L)
+        before = await bench.read(CHAIN + regs.INLINE_TIME_H) << 32 | low
+        traffic.send(0, (does(DROP), 0), 60)
+        await bench.drained(0)
+        found = await bench.read(ELEMENT + TIME)
+        assert before // 1000 <= found <= before // 1000 + 1, (before, found)
 
 
-def test_inline_chain() -> None:
+def test_flow_block() -> None:
+    flow = "engines/flow/rtl"
+    block = ["flow_pkg", "flow_chain", "flow_frames", "flow_clock", "flow_regs", "flow_block"]
     simulate(
         "card_top",
-        ["lib/rtl/rtl.f", "shell/tests/unit.sv", "shell/rtl/rtl.f", "shell/tests/element.sv"],
-        "test_inline_chain",
-        {"Ports": 2, "Units": 1, "IngressDepth": 1024, "Elements": ELEMENTS, "Contexts": 1024},
+        [
+            "lib/rtl/rtl.f",
+            "shell/tests/unit.sv",
+            "lib/rtl/headers.f",
+            *(f"{flow}/{name}.sv" for name in block),
+            "engines/flow/tests/flow_stage.sv",
+            "engines/inline_block.sv",
+            "shell/rtl/rtl.f",
+        ],
+        "test_flow_block",
+        {"Ports": 2, "Units": 1, "IngressDepth": 1024, "Blocks": 1, "BlockEngine": 2, "BlockParam": ELEMENTS | 10 << 8},
     )

@@ -1,0 +1,70 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// An inline block of the card: selects the engine by its number. Whoever adds an inline engine adds it here.
+//
+// The contract of a block:
+//
+// - Streams. For each port a stream in and one out (lib/rtl/frame_if.sv), frames folded as at the port, with the tail beside each beat and the verdict
+//   beside the first one. The whole frame passes; a block that decides by a frame's end stores the frame. A frame leaves on its port's stream.
+// - Verdict (verdict_t in lib/rtl/penstock_pkg.sv). A block that decides nothing leaves the verdict that came. A block that drops a frame sends nothing of it
+//   and reports `dropped` with the reason; no frame leaves with VerdictDrop. No frame leaves that is longer than MaxFrame: the block drops it.
+// - Metadata. A block may set `mark`, and `len` when it changes the frame's length. All else leaves as it came.
+// - Made frames have the source PortBlock + Number, and the tenant and hash of the frame that caused them; their timestamp is the cycle in which they
+//   begin to leave. The block reports `made` for each, and `absorbed` for each frame that it takes and neither sends nor drops.
+// - Order. Frames of equal (source, hash) leave in the order in which they came (lib/rtl/order_check.sv).
+// - Back-pressure. A block may hold its input. A port that is held at its output holds no other port.
+// - `busy` is up while a frame is in the block, at the latest from the cycle after its first beat was taken, and until the block has reported everything. While
+//   it is down, frames in + made = frames out + dropped + absorbed (lib/rtl/block_check.sv).
+// - `cfg`: a window of 16 MiB. A block answers every access in bounded time; an address without a register answers with `err`.
+// - `now`: the card's time in ns. It goes on by 4 in each cycle, unless the host holds or sets it.
+module inline_block
+  import penstock_pkg::*;
+#(
+    parameter int unsigned Ports  = 2,
+    parameter int unsigned Number = 0,  // of the block, from the ports on
+    parameter int          Engine = 2,
+    parameter logic [63:0] Param  = '0  // what only the engine understands; flow: elements [7:0], places of a table as a power of two [15:8]
+) (
+    input wire logic        clk,
+    input wire logic        rst,
+    input wire logic [63:0] now,
+
+    frame_if.snk         frames  [Ports],
+    input wire tail_t    tails   [Ports],
+    input wire verdict_t verdicts[Ports],
+
+    frame_if.src     out         [Ports],
+    output tail_t    out_tails   [Ports],
+    output verdict_t out_verdicts[Ports],
+
+    output block_event_t events[Ports],
+    output logic         busy,
+
+    cfg_if.snk cfg  // 24 address bits
+);
+  if (Engine == 2) begin : gen_flow
+    flow_block #(
+        .Ports(Ports),
+        .Elements(32'(Param[7:0])),
+        .Contexts(32'd1 << Param[15:8])
+    ) i_flow (
+        .clk,
+        .rst,
+        .now,
+        .frames(frames),
+        .tails,
+        .verdicts,
+        .out(out),
+        .out_tails,
+        .out_verdicts,
+        .events,
+        .busy,
+        .cfg(cfg)
+    );
+  end else begin : gen_unknown
+    $error("inline_block: no inline engine has the number %0d", Engine);
+  end
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,324 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The inline chain of a card with two blocks that do what frames say (inline_block.sv in this folder) and two echo units behind it: what leaves where, in
+which order, which unit gets it, and what is counted, beside a model in plain Python."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cocotb
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from card_bench import HOST, AxiError, CardBench, regs
+from penstock.hdl import simulate
+
+BLOCKS, UNITS, ENGINES = 2, 2, (7, 9)
+PARAMS = (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
+CHAIN, BLOCK, STRIDE = (
+    0x4400_1000,
+    0x4500_0000,
+    0x100_0000,
+)  # registers of the chain, the first block's window, from one to the next
+SHARE, PARAM_L, PARAM_H, NUMBER = 0, 4, 8, 12  # registers of a block
+NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME = range(11)
+ONWARD, DROPPED, REFUSED, ABSORBED = "onward", "dropped", "refused", "absorbed"
+REASONS = ("BLOCKED", "OVERSIZE", "REFUSED")
+AS_TOLD = 4
+RECEIVED, TO_FIRST_BYTE = 0x14, 1  # a register and a mode of an echo unit
+MADE = 0x80  # source of frames that block 0 makes
+LONGEST = 16384
+
+
+@dataclass
+class Fate:
+    """What becomes of a frame: where it goes, the unit that gets it, what leaves, and how many copies blocks have made."""
+
+    to: Any
+    unit: int | None
+    data: bytes
+    made: int = 0
+
+
+def fate(port: int, data: bytes, keys: list[int]) -> Fate:
+    """What the blocks and the exit make of a frame; its flow hash is 0."""
+    mark, verdict, made = 0, (ONWARD, 0), 0
+    bytes_ = bytearray(data)
+    for block in range(BLOCKS):
+        op, value = bytes_[6 + 2 * block], bytes_[7 + 2 * block]
+        if op in (TO_PORT, TO_HOST, TO_UNIT, TO_KEY):
+            verdict = (op, value)
+        elif op == DROP:
+            return Fate((DROPPED, block, value), None, data)
+        elif op == ABSORB:
+            return Fate((ABSORBED, block), None, data)
+        elif op == MARK:
+            mark = value
+        elif op == TELL_MARK:
+            bytes_[7 + 2 * block] = mark
+        elif op == COPY and len(data) <= 80:
+            made += 1
+    kind, value = verdict
+    left = bytes(bytes_)
+    there = {TO_PORT: value < 2, TO_HOST: value == 0, TO_UNIT: value < UNITS}.get(kind, True)
+    if not there:
+        return Fate(REFUSED, None, data, made)
+    if kind in (TO_PORT, TO_HOST):
+        return Fate(HOST if kind == TO_HOST else value, None, left, made)
+    unit = value if kind == TO_UNIT else keys[value % 128 if kind == TO_KEY else 0]
+    return Fate(port ^ 1, unit, left, made)
+
+
+class Traffic:
+    """Frames that have been sent. Each begins with its number."""
+
+    def __init__(self, bench: CardBench, keys: list[int]) -> None:
+        self.bench, self.keys = bench, keys
+        self.sent: list[tuple[int, Fate]] = []
+
+    def send(self, port: int, first: tuple[int, int], second: tuple[int, int] = (0, 0), size: int = 60) -> None:
+        rng = self.bench.rng
+        data = b"\x02" + len(self.sent).to_bytes(5, "big") + bytes((*first, *second)) + rng.randbytes(2) + b"\x88\xb5"
+        data += rng.randbytes(size - len(data))
+        self.sent.append((port, fate(port, data, self.keys)))
+        self.bench.send(port, data)
+
+    def any(self, port: int) -> None:
+        """A frame of any size, with which the blocks do anything but make frames."""
+        rng = self.bench.rng
+
+        def does() -> tuple[int, int]:
+            op = rng.choice((NOTHING, NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB))
+            most = {TO_PORT: 4, TO_HOST: 2, TO_UNIT: 4, DROP: 3}.get(op, 256)
+            return op, rng.randrange(most)
+
+        sizes = (14, 60, rng.randint(60, 84), rng.randint(60, 84), rng.randint(100, 300), 1500)
+        self.send(port, does(), does(), rng.choice(sizes))
+
+    def leave(self) -> int:
+        return sum(1 + one.made for _, one in self.sent if isinstance(one.to, int))
+
+    def check(self) -> None:
+        """Each frame that is to leave has left once and with as many copies as made, where it should and as what it should be; those of one port on one way
+        in their order."""
+        left: Counter[int] = Counter()
+        last: dict[tuple[int, int, Any, int], int] = {}
+        for exit_, frames in self.bench.out.items():
+            for out in frames:
+                number = int.from_bytes(out.data[1:6], "big")
+                port, one = self.sent[number]
+                assert out.src == port or (one.made and out.src in (MADE, MADE + 1)), (
+                    f"frame {number} comes from {out.src}"
+                )
+                assert exit_ == one.to and out.data == one.data, f"frame {number} left at {exit_}"
+                way = (port, out.src, one.unit, exit_)
+                assert last.get(way, -1) <= number, f"frame {number} is late"
+                last[way] = number
+                left[number] += 1
+        assert left == Counter({n: 1 + one.made for n, (_, one) in enumerate(self.sent) if isinstance(one.to, int)})
+
+    async def check_counters(self) -> None:
+        async def counter(block: int, name: str) -> int:
+            offset = regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * block
+            return await self.bench.read(CHAIN + offset + getattr(regs, f"INLINE_BLOCK_{name}"))
+
+        fates = [one for _, one in self.sent]
+        entered = len(fates)
+        for block in range(BLOCKS):
+            assert await counter(block, "FRAMES") == entered
+            drops = [sum(one.to == (DROPPED, block, reason) for one in fates) for reason in range(len(REASONS))]
+            assert [await counter(block, name) for name in REASONS] == drops
+            absorbed = sum(one.to == (ABSORBED, block) for one in fates)
+            assert await counter(block, "ABSORBED") == absorbed
+            entered += await counter(block, "MADE") - sum(drops) - absorbed
+        made = sum([await counter(block, "MADE") for block in range(BLOCKS)])
+        assert made == sum(one.made for one in fates)
+        assert await self.bench.read(CHAIN + regs.INLINE_REFUSED) == sum(
+            1 + one.made for one in fates if one.to == REFUSED
+        )
+        assert await self.bench.read(CHAIN + regs.INLINE_BUSY) == 0
+        for unit in range(UNITS):
+            expected = sum(1 + one.made for one in fates if one.unit == unit)
+            assert await self.bench.unit_read(unit, RECEIVED) == expected, f"unit {unit}"
+        for port in range(2):
+            too_long = sum(
+                at == port and isinstance(one.to, tuple) and one.to[0] == DROPPED and one.to[2] == 1
+                for at, one in self.sent
+            )
+            assert await self.bench.counter(port, "DROP_OVERSIZE") == too_long
+
+
+async def started(dut: Any, mode: int = 0) -> tuple[CardBench, Traffic]:
+    bench = CardBench(dut)
+    await bench.start()
+    await bench.boot(policy=AS_TOLD, mode=mode)
+    keys = [bench.rng.randrange(UNITS) for _ in range(128)]
+    for key, unit in enumerate(keys):
+        await bench.write(regs.CARD_RETA + 4 * key, unit)
+    return bench, Traffic(bench, keys)
+
+
+@cocotb.test()
+async def as_the_blocks_say(dut: Any) -> None:
+    """Frames of both ports with gaps, stalls and blocks that are slow: verdicts of two blocks, of which the later one counts, marks, drops by reason."""
+    bench, traffic = await started(dut)
+    for idle, stall, *shares in ((0, 0, 256, 256), (0.3, 0.3, 256, 200), (0.1, 0.5, 60, 256), (0.4, 0.1, 256, 60)):
+        bench.rx_idle, bench.tx_stall = idle, stall
+        for block, share in enumerate(shares):
+            await bench.write(BLOCK + STRIDE * block + SHARE, share)
+        for _ in range(100):
+            for port in range(2):
+                traffic.any(port)
+        await bench.drained(traffic.leave())
+    traffic.check()
+    await traffic.check_counters()
+    seen = Counter(one.to if isinstance(one.to, str | int) else one.to[0] for _, one in traffic.sent)
+    assert min(seen[what] for what in (0, 1, HOST, DROPPED, ABSORBED, REFUSED)) > 20, seen
+    # Frames of the host go past the blocks.
+    bench.send(HOST, bytes(6) + bytes((DROP, 0, DROP, 0)) + bytes(50))
+    await bench.drained(traffic.leave() + 1)
+
+
+@cocotb.test()
+async def what_blocks_make(dut: Any) -> None:
+    """Copies come from the block, behind their frame, and go through the blocks behind; all are counted."""
+    bench, traffic = await started(dut, mode=TO_FIRST_BYTE)
+    for number in range(60):
+        for port in range(2):
+            second = ((NOTHING, 0), (COPY, 0), (TO_HOST, 0), (TO_UNIT, 1), (TO_PORT, 9))[number % 5]
+            traffic.send(port, (COPY, 0) if number % 3 else (NOTHING, 0), second, bench.rng.choice((60, 64, 70, 80)))
+            # A copy of a copy is a made frame of the second block; one frame is at most one copy of each block here.
+            one = traffic.sent[-1][1]
+            if number % 3 and second[0] == COPY:
+                one.made = 3
+            # Of made frames no port is the neighbour: units send them to the host, which the first byte names.
+            if one.unit is not None:
+                one.to = HOST
+        await bench.clocks(3)
+    await bench.drained(traffic.leave())
+    traffic.check()
+    await traffic.check_counters()
+
+
+@cocotb.test()
+async def a_frame_a_cycle(dut: Any) -> None:
+    """64 B back to back past the units from both ports: nothing waits that need not."""
+    bench, traffic = await started(dut)
+    bench.pause = False
+    count = 500
+    for _ in range(count):
+        for port in range(2):
+            traffic.send(port, (NOTHING, 0), (TO_PORT, port ^ 1), 64)
+    await bench.drained(2 * count)
+    traffic.check()
+    for exit_ in range(2):
+        span = bench.out[exit_][-1].cycle - bench.out[exit_][0].cycle
+        assert span <= 1.02 * count, f"{count} frames in {span} cycles"
+        assert await bench.counter(exit_, "DROP_OVERFLOW") == 0
+
+
+@cocotb.test()
+async def an_exit_that_stands(dut: Any) -> None:
+    """It holds up the port whose frames go there, not the other one; when it goes on, nothing is lost. Two ports share an exit evenly."""
+    bench, traffic = await started(dut)
+    bench.stall_ports = {1}
+    for number in range(200):
+        traffic.send(0, (TO_PORT, 1), size=300)
+        traffic.send(1, (TO_PORT, 0) if number % 2 else (TO_HOST, 0), size=300)
+    traffic.send(0, (TO_HOST, 0), size=LONGEST)
+    traffic.send(0, (TO_PORT, 2), size=LONGEST)
+    await bench.drained(200)
+    assert (len(bench.out[0]), len(bench.out[HOST])) == (100, 100)
+    assert not bench.out[1]
+    bench.stall_ports = set()
+    await bench.drained(401)
+    traffic.check()
+    for _ in range(300):
+        for port in range(2):
+            traffic.send(port, (TO_HOST, 0), size=128)
+    await bench.drained(1001)
+    traffic.check()
+    first = Counter(out.src for out in bench.out[HOST][101:401])
+    assert abs(first[0] - first[1]) < 10, first
+
+
+@cocotb.test()
+async def windows_and_time(dut: Any) -> None:
+    """The chain's registers, the blocks' windows, and the card's time, which all blocks see."""
+    bench, _ = await started(dut)
+    assert await bench.read(CHAIN + regs.INLINE_BLOCKS) == BLOCKS
+
+    async def refused(write: bool, address: int) -> None:
+        try:
+            await (bench.write(address, 1) if write else bench.read(address))
+        except AxiError:
+            return
+        raise AssertionError(f"{'write to' if write else 'read of'} {address:#x} was accepted")
+
+    for block in range(BLOCKS):
+        counters = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * block
+        assert await bench.read(counters + regs.INLINE_BLOCK_ENGINE) == ENGINES[block]
+        base = BLOCK + STRIDE * block
+        assert [await bench.read(base + at) for at in (PARAM_L, PARAM_H, NUMBER)] == [
+            PARAMS[block] & 0xFFFF_FFFF,
+            PARAMS[block] >> 32,
+            block,
+        ]
+        await bench.write(base + SHARE, 200 + block)
+        await refused(False, base + 0x10)
+        await refused(True, counters + regs.INLINE_BLOCK_FRAMES)
+    assert [await bench.read(BLOCK + STRIDE * block + SHARE) for block in range(BLOCKS)] == [200, 201]
+    absent = BLOCK + STRIDE * BLOCKS
+    behind = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * BLOCKS
+    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x18, CHAIN + 0x11C, behind, CHAIN + 0x1000):
+        await refused(False, address)
+        await refused(True, address)
+    await refused(True, CHAIN + regs.INLINE_REFUSED)
+
+    async def time() -> int:
+        low = await bench.read(CHAIN + regs.INLINE_TIME_L)
+        return await bench.read(CHAIN + regs.INLINE_TIME_H) << 32 | low
+
+    async def shown() -> int:
+        """The time that a frame finds."""
+        bench.send(0, bytes(6) + bytes((TIME, 0, TO_HOST, 0)) + bytes(50))
+        await bench.drained(bench.total() + 1)
+        return int.from_bytes(bench.out[HOST][-1].data[48:56], "little")
+
+    before = await time()
+    await bench.clocks(1000)
+    assert 4000 <= await time() - before < 4200
+    await bench.write(CHAIN + regs.INLINE_HOLD, 1)
+    for nanoseconds in (0, 1, 0xFFFF_FFFF, 1 << 32, 0x0123_4567_89AB_CDEF):
+        await bench.write(CHAIN + regs.INLINE_TIME_H, nanoseconds >> 32)
+        await bench.write(CHAIN + regs.INLINE_TIME_L, nanoseconds & 0xFFFF_FFFF)
+        await bench.clocks(100)
+        assert await time() == await shown() == nanoseconds
+    # A new high word counts with the low one.
+    await bench.write(CHAIN + regs.INLINE_TIME_H, 5)
+    assert await shown() == 0x0123_4567_89AB_CDEF
+    await bench.write(CHAIN + regs.INLINE_TIME_L, 0xFFFF_FFF0)
+    assert await bench.read(CHAIN + regs.INLINE_HOLD) == 1
+    await bench.write(CHAIN + regs.INLINE_HOLD, 0)
+    await bench.clocks(100)
+    assert 6 << 32 < await time() < (6 << 32) + 1000 and await shown() >> 32 == 6
+
+
+def test_inline() -> None:
+    simulate(
+        "card_top",
+        ["lib/rtl/rtl.f", "shell/tests/unit.sv", "shell/tests/inline_block.sv", "shell/rtl/rtl.f"],
+        "test_inline",
+        {
+            "Ports": 2,
+            "Units": UNITS,
+            "IngressDepth": 1024,
+            "Blocks": BLOCKS,
+            "BlockEngine": f"64'h{ENGINES[1] << 8 | ENGINES[0]:x}",
+            "BlockParam": f"512'h{PARAMS[1] << 64 | PARAMS[0]:x}",
+        },
+    )
