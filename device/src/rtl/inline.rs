@@ -1,21 +1,29 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Counters of the inline blocks of a card in RTL (shell/regs/inline.rdl).
+//! What the shell counts of the inline blocks of a card in RTL (shell/regs/inline.rdl).
 
+use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, CardError};
 
 use crate::regs;
 
-/// Host address of the registers.
-const INLINE: u32 = 0x4500_0000;
-
-/// Frames that entered a block, and those that its program dropped.
+/// Frames that entered a block, and frames that its program dropped.
 pub fn frames(bus: &mut dyn Bus, block: usize) -> Result<(u64, u64), CardError> {
-    let window = INLINE + 0x100_0000 * block as u32;
-    let frames = bus.read(window + regs::INLINE_FRAMES)?;
-    Ok((frames.into(), bus.read(window + regs::INLINE_BLOCKED)?.into()))
+    let counters = INLINE_WINDOW + regs::INLINE_BLOCK_BASE + regs::INLINE_BLOCK_STRIDE * block as u32;
+    let frames = bus.read(counters + regs::INLINE_BLOCK_FRAMES)?;
+    Ok((frames.into(), bus.read(counters + regs::INLINE_BLOCK_BLOCKED)?.into()))
 }
 
-/// Frames that the blocks sent to ports that the card does not have.
-pub fn refused(bus: &mut dyn Bus) -> Result<u64, CardError> {
-    bus.read(INLINE + regs::INLINE_REFUSED).map(u64::from)
+/// Frames that blocks sent to ports or units that the card does not have.
+pub fn refused(bus: &mut dyn Bus, blocks: usize) -> Result<u64, CardError> {
+    let mut refused = u64::from(bus.read(INLINE_WINDOW + regs::INLINE_REFUSED)?);
+    for block in 0..blocks as u32 {
+        let counters = INLINE_WINDOW + regs::INLINE_BLOCK_BASE + regs::INLINE_BLOCK_STRIDE * block;
+        refused += u64::from(bus.read(counters + regs::INLINE_BLOCK_REFUSED)?);
+    }
+    Ok(refused)
+}
+
+/// Whether a block has frames in it.
+pub fn is_busy(bus: &mut dyn Bus) -> Result<bool, CardError> {
+    Ok(bus.read(INLINE_WINDOW + regs::INLINE_BUSY)? != 0)
 }

@@ -133,14 +133,14 @@ impl RtlDevice {
             std::iter::repeat_n(kind, group.units.len())
         });
         // Hardware of a block may follow from its program.
-        let blocks: Vec<u64> = image::inline(root, design)?.iter().map(PartImage::parameter).collect();
+        let blocks = image::inline(root, design)?;
+        let blocks = blocks.iter().map(|block| (block.engine.number() as u8, block.parameter()));
         let card: Vec<_> = design.engines.iter().flat_map(|part| part.card_parameters()).collect();
         let parameters = Parameters {
             ports: design.ports,
             units: kinds.collect(),
             ingress_depth: INGRESS_DEPTH,
-            elements: blocks.iter().map(|word| *word as u32 & 0xFF).sum(),
-            contexts: 1 << blocks.iter().map(|word| *word as u32 >> 8 & 0xFF).max().unwrap_or(6),
+            blocks: blocks.collect(),
             map_rows: card.iter().find(|(name, _)| *name == "MapRows").map_or(16_384, |(_, rows)| *rows as u32),
             waves: wave.is_some(),
         };
@@ -448,17 +448,15 @@ impl RtlDevice {
 
     /// Lets frames that have entered go through the inline blocks, as far as they can.
     fn empty_blocks(&mut self) -> Result<(), DeviceError> {
-        let levels = (0..self.host.ports)
-            .map(|port| regs::CARD_STREAM_BASE + port * regs::CARD_STREAM_STRIDE + regs::CARD_STREAM_RX_LEVEL);
-        let levels: Vec<u32> = levels.collect();
+        let level = |port| regs::CARD_STREAM_BASE + port * regs::CARD_STREAM_STRIDE + regs::CARD_STREAM_RX_LEVEL;
+        let levels: Vec<u32> = (0..self.host.ports).map(level).collect();
         let (mut before, mut still) = (None, 0);
         while still <= STILL {
             let waiting = levels.iter().try_fold(0, |sum, level| Ok::<_, DeviceError>(sum + self.read(*level)?))?;
-            still = if before == Some(waiting) { still + LOOK } else { 0 };
-            // The frame that left the ring last has that long to get through the blocks.
-            if waiting == 0 && still > 0 {
+            if waiting == 0 && !inline::is_busy(&mut self.model)? {
                 break;
             }
+            still = if before == Some(waiting) { still + LOOK } else { 0 };
             before = Some(waiting);
             self.model.step(LOOK, u64::MAX);
             check(&self.model)?;
@@ -667,7 +665,7 @@ impl Device for RtlDevice {
             return Ok(counters);
         }
         let blocks = self.host.block_counters(&mut self.model, inline::frames)?;
-        let refused = inline::refused(&mut self.model)?;
+        let refused = inline::refused(&mut self.model, self.blocks)?;
         Ok(Counters { inline: Some(InlineCounters { refused, blocks }), ..counters })
     }
 

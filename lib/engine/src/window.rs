@@ -7,6 +7,9 @@ use crate::regs;
 /// Host address of the unit window. A write goes to all units of UNIT_WRITE_MASK, a read to the unit of UNIT_READ.
 pub const UNIT_WINDOW: u32 = 0x4000_0000;
 
+/// Host address of the registers of the inline chain (shell/regs/inline.rdl).
+pub const INLINE_WINDOW: u32 = 0x4400_1000;
+
 /// Reads a word of one unit's window.
 ///
 /// # Errors

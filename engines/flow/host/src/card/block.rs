@@ -48,7 +48,7 @@ impl CardBlock {
     /// The card's elements are not as many, or their tables are too small; nothing has changed then.
     pub fn load(bus: &mut dyn Bus, block: usize, image: &FlowImage, prefix: &str) -> Result<Self, FlowError> {
         let program = image.sized(prefix);
-        let (elements, card) = (program.elements.len(), bus.read(base(block) + regs::INLINE_ELEMENTS)?);
+        let (elements, card) = (program.elements.len(), bus.read(base(block) + regs::FLOW_BLOCK_ELEMENTS)?);
         if elements != card as usize {
             return Err(FlowError::Elements { block, program: elements, card });
         }
@@ -393,6 +393,7 @@ impl CardBlock {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use penstock_engine::window::INLINE_WINDOW;
     use penstock_engine::{CardError, Native};
     use penstock_flow_compiler::hardware;
 
@@ -417,7 +418,8 @@ mod tests {
         fn read(&mut self, address: u32) -> Result<u32, CardError> {
             self.time = self.time.wrapping_add(1);
             Ok(match address.checked_sub(base(0) + ELEMENTS) {
-                None if address == base(0) + regs::INLINE_TIME => self.time,
+                None if address == INLINE_WINDOW + regs::INLINE_TIME_L => self.time.wrapping_mul(1000),
+                None if address == INLINE_WINDOW + regs::INLINE_TIME_H => (u64::from(self.time) * 1000 >> 32) as u32,
                 None => 0,
                 Some(regs::FLOW_HOST_SHAPE) => 6,
                 Some(regs::FLOW_HOST_TABLE) => 16 << 8 | 4,

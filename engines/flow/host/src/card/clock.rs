@@ -1,20 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The clock that elements of hardware see, in µs. The card's register has 32 bits.
+//! The clock that elements of hardware see, in µs: the card's time, which has ns.
 
+use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, regs};
 
 use super::block::CardBlock;
-use super::window::{PAST, base};
+use super::window::PAST;
 use crate::error::FlowError;
 
-/// Registers of the clock.
-fn time_register() -> u32 {
-    base(0) + regs::INLINE_TIME
-}
-
-fn hold_register() -> u32 {
-    base(0) + regs::INLINE_HOLD
-}
+/// Registers of the card's time. A read of the low word latches the high one; a write of the low word sets both.
+const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
+const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
+const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
+/// ns of a µs.
+const MICRO: u64 = 1000;
 
 /// µs that the clock advances in one step. A deadline that passes in such a step stays in the past long enough for a
 /// sweep to find it.
@@ -38,22 +37,24 @@ pub struct Clock {
 impl Clock {
     /// Sets the clock to 0 and lets it follow the card's cycles. The blocks have no contexts yet.
     pub fn begin(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock]) -> Result<(), FlowError> {
-        bus.write(hold_register(), 0)?;
-        bus.write(time_register(), 0)?;
+        bus.write(HOLD, 0)?;
+        self.write(bus, 0)?;
         *self = Self { unset: Some(entered(bus, blocks)?), ..Self::default() };
         Ok(())
     }
 
     /// Reads the clock.
     pub fn now(&mut self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
-        let now = bus.read(time_register())?;
-        self.time += u64::from(now.wrapping_sub(self.time as u32));
+        let low = bus.read(TIME_L)?;
+        self.time = (u64::from(bus.read(TIME_H)?) << 32 | u64::from(low)) / MICRO;
         Ok(self.time)
     }
 
     fn write(&mut self, bus: &mut dyn Bus, time: u64) -> Result<(), FlowError> {
         self.time = time;
-        Ok(bus.write(time_register(), time as u32)?)
+        let ns = time.saturating_mul(MICRO);
+        bus.write(TIME_H, (ns >> 32) as u32)?;
+        Ok(bus.write(TIME_L, ns as u32)?)
     }
 
     /// Sets the clock, unless it is later already. Contexts whose deadline has passed then expire.
@@ -75,7 +76,7 @@ impl Clock {
     /// contexts may stay in the tables, where no frame finds them, until a table is full.
     pub fn hold(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock], time: u64) -> Result<(), FlowError> {
         if !self.held {
-            bus.write(hold_register(), 1)?;
+            bus.write(HOLD, 1)?;
             self.held = true;
             if self.unset.take() == Some(entered(bus, blocks)?) {
                 // No frame has seen the time that has passed since the load.
@@ -100,7 +101,7 @@ impl Clock {
     /// Lets the clock follow the card's cycles again.
     pub fn release(&mut self, bus: &mut dyn Bus) -> Result<(), FlowError> {
         if self.held {
-            bus.write(hold_register(), 0)?;
+            bus.write(HOLD, 0)?;
         }
         self.held = false;
         Ok(())
@@ -134,28 +135,35 @@ impl Clock {
 mod tests {
     use penstock_engine::{CardError, Native};
 
-    use super::super::window::{ELEMENTS, SWEEP};
+    use super::super::window::{ELEMENTS, SWEEP, base};
     use super::*;
 
     /// A card with one block of one element. Its clock advances with each access unless it is held.
     #[derive(Default)]
     struct Card {
-        time: u32,
+        /// In µs.
+        time: u64,
+        high: u32,
         held: bool,
         frames: u32,
         contexts: u32,
         /// Times of sweeps.
-        sweeps: Vec<u32>,
+        sweeps: Vec<u64>,
         reads: u32,
     }
 
     impl Bus for Card {
         fn read(&mut self, address: u32) -> Result<u32, CardError> {
-            self.time = self.time.wrapping_add(u32::from(!self.held));
+            self.time += u64::from(!self.held);
             self.reads += 1;
             assert!(self.reads < 10_000, "the driver does not stop reading");
             Ok(match address.checked_sub(base(0) + ELEMENTS) {
-                None if address == time_register() => self.time,
+                None if address == TIME_L => {
+                    let ns = self.time * MICRO;
+                    self.high = (ns >> 32) as u32;
+                    ns as u32
+                }
+                None if address == TIME_H => self.high,
                 Some(regs::FLOW_HOST_FRAMES) => self.frames,
                 Some(regs::FLOW_HOST_CONTEXTS) => self.contexts,
                 Some(regs::FLOW_HOST_ROOM) => 62,
@@ -165,8 +173,11 @@ mod tests {
 
         fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
             match address.checked_sub(base(0) + ELEMENTS) {
-                None if address == time_register() => self.time = value,
-                None if address == hold_register() => self.held = value == 1,
+                None if address == TIME_H => self.high = value,
+                None if address == TIME_L => {
+                    self.time = (u64::from(self.high) << 32 | u64::from(value)).div_ceil(MICRO);
+                }
+                None if address == HOLD => self.held = value == 1,
                 Some(regs::FLOW_HOST_CHANGE) if value == SWEEP => self.sweeps.push(self.time),
                 _ => {}
             }
@@ -223,8 +234,8 @@ mod tests {
         (card.held, card.contexts) = (true, 1);
         let time = 3 * LEAP + 100;
         clock.set(&mut card, &mut [&mut block], time).unwrap();
-        let largest = card.sweeps.windows(2).map(|pair| u64::from(pair[1] - pair[0])).max().unwrap();
-        assert_eq!((card.sweeps.len(), u64::from(card.time)), (4, time));
+        let largest = card.sweeps.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+        assert_eq!((card.sweeps.len(), card.time), (4, time));
         assert!(largest <= LEAP, "{largest}");
         // Behind the horizon there is no deadline any more.
         card.sweeps.clear();
