@@ -362,6 +362,7 @@ fn routes_are_replaced_and_outlast_a_swap() {
         (json!({"do": "set", "routes": {"routes": [{"dst": "10.0.0.0/8", "dev": 99}]}}), "there is no interface 99"),
         (json!({"do": "set", "routes": {"routes": [{"dst": "10.0.0/8"}]}}), "`10.0.0/8` is no destination"),
         (json!({"do": "get"}), "not a request to the service `routes`"),
+        (json!({"do": "show", "all": true}), "not a request to the service `routes`"),
     ] {
         let error = call(&mut card, &mut *driver, "routes", wrong).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Service("routes"), "{error}");
