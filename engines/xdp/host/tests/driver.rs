@@ -2,7 +2,6 @@
 //! The driver with units in native code, through the engines' contract alone.
 #![allow(clippy::unwrap_used)]
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -61,21 +60,26 @@ impl Drop for Folder {
     }
 }
 
-/// Compiles a program for groups of units; `given` as in [`PartJob`].
+/// Compiles a program for groups of so many units each; `given` as in [`PartJob`].
 fn compile(
     program: &Path,
     part: &GroupSettings,
-    units: &[Range<u32>],
+    sizes: &[u32],
     given: bool,
 ) -> Result<Vec<Arc<dyn Image>>, EngineError> {
     let (root, card) = (Root::find().unwrap(), CardSettings::default());
-    let parts = units.iter().map(|units| PartJob { name: "", units: units.clone(), program, part, given });
+    let mut first = 0;
+    let parts = sizes.iter().map(|size| {
+        let units = first..first + size;
+        first = units.end;
+        PartJob { name: "", units, program, part, given }
+    });
     let (design, parts) = (Path::new("design.toml"), parts.collect());
     XDP.compile(&Job { root: &root, design, ports: 2, groups: &[], card: &card, parts })
 }
 
 fn compile_one(program: &Path, part: &GroupSettings) -> Arc<dyn Image> {
-    compile(program, part, &[0..2], false).unwrap().remove(0)
+    compile(program, part, &[2], false).unwrap().remove(0)
 }
 
 /// Settings with a file of entries for a map.
@@ -362,6 +366,7 @@ fn routes_are_replaced_and_outlast_a_swap() {
         (json!({"do": "set", "routes": {"routes": [{"dst": "10.0.0.0/8", "dev": 99}]}}), "there is no interface 99"),
         (json!({"do": "set", "routes": {"routes": [{"dst": "10.0.0/8"}]}}), "`10.0.0/8` is no destination"),
         (json!({"do": "get"}), "not a request to the service `routes`"),
+        (json!({"do": "show", "all": true}), "not a request to the service `routes`"),
     ] {
         let error = call(&mut card, &mut *driver, "routes", wrong).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Service("routes"), "{error}");
@@ -383,7 +388,7 @@ fn images_of_two_compilations_may_not_meet() {
     let folder = Folder::new();
     let program = folder.write("counts.c", SOURCE);
     let settings = GroupSettings::default();
-    let together = compile(&program, &settings, &[0..1, 1..2], false).unwrap();
+    let together = compile(&program, &settings, &[1, 1], false).unwrap();
     let (_, driver) = Card::new();
     let parts = |images: &[Arc<dyn Image>], native| {
         let images: Vec<_> = (0..).zip(images).map(|(part, image)| (part, &**image)).collect();
@@ -406,17 +411,17 @@ fn settings_that_a_given_program_does_not_have_are_left_out() {
     let program = folder.write("counts.c", SOURCE);
     let mut settings = begins("limits", folder.write("limits.json", "[]"));
     settings.settings.entries.insert("sene".into(), 8);
-    let error = compile(&program, &settings, &[0..2], false).unwrap_err();
+    let error = compile(&program, &settings, &[2], false).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Program);
     let told = "design.toml: [units.xdp.entries] names the map sene, which ";
     assert!(error.to_string().starts_with(told), "{error}");
-    let image = compile(&program, &settings, &[0..2], true).unwrap().remove(0);
+    let image = compile(&program, &settings, &[2], true).unwrap().remove(0);
     let messages: Vec<_> = image.messages().lines().collect();
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert!(messages[0].starts_with(told) && messages[0].ends_with("; left out"), "{messages:?}");
     assert!(messages[1].contains("[units.xdp.maps] names the map limits, which "), "{messages:?}");
-    let error = compile(&folder.0.join("none.c"), &settings, &[0..2], true).unwrap_err();
+    let error = compile(&folder.0.join("none.c"), &settings, &[2], true).unwrap_err();
     assert_eq!(error.kind, ErrorKind::File);
-    let error = compile(&program, &begins("seen", folder.0.join("none.json")), &[0..2], true).unwrap_err();
+    let error = compile(&program, &begins("seen", folder.0.join("none.json")), &[2], true).unwrap_err();
     assert_eq!(error.kind, ErrorKind::File);
 }

@@ -22,8 +22,8 @@ pub const MAP: Service = Service { name: SERVICE, command, ask, show, dump: Some
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ask {
-    /// What maps there are.
-    List,
+    /// What maps there are. (In braces, since serde lets a unit variant have any fields.)
+    List {},
     /// All entries of a map; of a map that has records, takes those.
     Dump {
         /// The map: NAME, or GROUP.NAME if several groups of units have a map of that name.
@@ -184,7 +184,7 @@ pub(crate) fn answer(maps: &mut Maps<'_>, ask: &Json) -> Result<Json, EngineErro
 
 fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
     Ok(match ask {
-        Ask::List => Answer::Maps(maps.list().iter().map(About::from).collect()),
+        Ask::List {} => Answer::Maps(maps.list().iter().map(About::from).collect()),
         Ask::Dump { name } => {
             let map = maps.find(&name)?;
             if map.has_records() {
@@ -310,7 +310,7 @@ fn command() -> Command {
 fn ask(matches: &ArgMatches) -> Result<Json, String> {
     let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
     let ask = match words.action {
-        Action::List => Ask::List,
+        Action::List => Ask::List {},
         Action::Dump { name } => Ask::Dump { name },
         Action::Get { name, key } => Ask::Get { name, key, optional: false },
         Action::Set { name, key, value, when } => Ask::Set { name, key, value, store: when },
@@ -460,9 +460,11 @@ fn file_of(map: &str) -> String {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn about(processors: Option<(u32, u32)>) -> About {
         About {
@@ -477,6 +479,41 @@ mod tests {
             has_records: false,
             processors,
         }
+    }
+
+    /// What words on the command line ask.
+    fn asked(words: &[&str]) -> Result<Json, String> {
+        let matches = command().no_binary_name(true).try_get_matches_from(words);
+        ask(&matches.map_err(|error| error.to_string())?)
+    }
+
+    #[test]
+    fn words_become_requests() {
+        let set = json!({"do": "set", "name": "seen", "key": "-7", "value": {"port": 80}, "store": "noexist"});
+        assert_eq!(asked(&["set", "seen", "-7", "{\"port\": 80}", "noexist"]), Ok(set));
+        assert_eq!(asked(&["list"]), Ok(json!({"do": "list"})));
+        assert_eq!(asked(&["get", "seen", "1"]), Ok(json!({"do": "get", "name": "seen", "key": "1"})));
+        assert_eq!(asked(&["take", "events"]), Ok(json!({"do": "take", "name": "events"})));
+        for (wrong, told) in [
+            (&["get", "seen", "[1"][..], "`[1` is no JSON"),
+            (&["fill", "seen", "/none.json"], "/none.json: "),
+            (&["set", "seen", "1", "2", "never"], "possible values: any, noexist, exist"),
+        ] {
+            let error = asked(wrong).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn answers_become_text() {
+        let shown = |answer: Answer| show(&Json::Null, &json!(answer));
+        assert_eq!(shown(Answer::Maps(vec![])), "no program with maps is loaded\n");
+        let one = json!([{"key": 7, "value": 8}]);
+        assert_eq!(shown(Answer::Entries { map: about(None), entries: one }), "7: 8\n");
+        let two = json!(["0x0a", {"cpu": 3, "data": "0x0b"}]);
+        assert_eq!(shown(Answer::Records { records: two, lost: 2 }), "0x0a\ncpu 3: 0x0b\nlost since the load: 2\n");
+        assert_eq!(shown(Answer::Changed(1)), "");
+        assert_eq!(show(&Json::Null, &json!(5)), "5\n");
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub const ROUTES: Service = Service { name: SERVICE, command, ask, show, dump: N
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ask {
-    /// The routes, as a file of routes holds them.
-    Show,
+    /// The routes, as a file of routes holds them. (In braces, since serde lets a unit variant have any fields.)
+    Show {},
     /// Replaces all routes between two frames; the answer is `{}`.
     Set {
         /// As a file of routes holds them.
@@ -52,7 +52,7 @@ impl From<BadRequest> for EngineError {
 /// Carries out a request.
 pub(crate) fn answer(driver: &mut XdpDriver, bus: &mut dyn Bus, ask: &Json) -> Result<Json, EngineError> {
     match Ask::deserialize(ask).map_err(BadRequest::Ask)? {
-        Ask::Show => Ok(routes::print(driver.routes())),
+        Ask::Show {} => Ok(routes::print(driver.routes())),
         Ask::Set { routes } => {
             let routes = routes::parse(&routes.to_string()).map_err(BadRequest::Routes)?;
             driver.set_routes(bus, &routes)?;
@@ -86,7 +86,7 @@ fn command() -> Command {
 fn ask(matches: &ArgMatches) -> Result<Json, String> {
     let words = Words::from_arg_matches(matches).map_err(|error| error.to_string())?;
     let ask = match words.action {
-        Action::Show => Ask::Show,
+        Action::Show => Ask::Show {},
         Action::Load { file } => {
             let all = routes::of_file(&file).map_err(|error| error.to_string())?;
             Ask::Set { routes: routes::print(&all) }
@@ -98,7 +98,7 @@ fn ask(matches: &ArgMatches) -> Result<Json, String> {
 fn show(ask: &Json, answer: &Json) -> String {
     match Ask::deserialize(ask) {
         // A card of another version may answer otherwise.
-        Ok(Ask::Show) => text(answer).unwrap_or_else(|_| format!("{answer:#}\n")),
+        Ok(Ask::Show {}) => text(answer).unwrap_or_else(|_| format!("{answer:#}\n")),
         _ => String::new(),
     }
 }
@@ -142,8 +142,23 @@ fn mac(mac: [u8; 6]) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn words_become_requests() {
+        let file = std::env::temp_dir().join(format!("penstock-routes-{}.json", std::process::id()));
+        std::fs::write(&file, r#"{"routes": [{"dst": "10.0.0.0/8", "dev": 1}]}"#).unwrap();
+        let asked = |words: &[&str]| ask(&command().no_binary_name(true).try_get_matches_from(words).unwrap());
+        assert_eq!(asked(&["show"]), Ok(json!({"do": "show"})));
+        let loaded = asked(&["load", file.to_str().unwrap()]).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!((&loaded["do"], &loaded["routes"]["routes"][0]["dst"]), (&json!("set"), &json!("10.0.0.0/8")));
+        assert_eq!(show(&loaded, &json!({})), "");
+        let error = asked(&["load", "/none.json"]).unwrap_err();
+        assert!(error.starts_with("/none.json: ") && error.contains("give a JSON file of routes"), "{error}");
+    }
 
     #[test]
     fn routes_are_lines() {
