@@ -10,7 +10,8 @@
 // order, at A, where each operation takes effect. In each cycle
 //   - each operation on the key has seen `owed_q`, and its answer or report follows from it;
 //   - the places of the key and the stash hold the key once if it is owed, with its last content, and otherwise not at
-//     all. Any key may be the watched one, so this holds for all keys.
+//     all.
+// Any key may be the watched one, so this holds for all keys.
 //
 // The proof leaves open, and therefore holds for any: frames, operations of the host, time, rows and their effects
 // (open.sv), the hash (flow_places.sv), the turns of the mover and the walker and the times when frames wait for them
