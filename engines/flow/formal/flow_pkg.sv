@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
-// Sizes and words of the element for the proof of its table (flow_table.sv), in the place of rtl/flow_pkg.sv: the same names, as small as they can be
-// with every kind of thing still happening. Keys are only compared, copied and hashed, and what stands in a context is only copied, or compared to
-// choose what gives way; so nothing that the table does is told apart by more bits.
+// Sizes and words of the element for the proof of its table (flow_table.sv), in place of rtl/flow_pkg.sv: the same
+// names, as small as possible with every kind of event still occurring. Keys are only compared, copied and hashed, and
+// contexts are only copied, or compared to select the one to evict, so more bits would add no behaviour.
 package flow_pkg;
   localparam int unsigned Operands = 1;
   localparam int unsigned Functions = 2;

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Any hash, for the proof of the table (flow_table.sv): the secret is the list of all keys' places. rtl/flow_places.sv is one of them.
+// Any hash, for the proof of the table (flow_table.sv): the secret lists the places of all keys. rtl/flow_places.sv is
+// one such hash.
 module flow_places
   import flow_pkg::*;
 #(

@@ -1,18 +1,22 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The proof that the flow table never holds a key twice and never loses one: rtl/flow_core.sv and flow_stash.sv as they are, with the sizes of
-// flow_pkg.sv here, around them all that can come, and one key that is watched.
+// The proof that the flow table never holds a key twice and never loses one. It contains rtl/flow_core.sv and
+// flow_stash.sv as they are, with the sizes of flow_pkg.sv here, surrounded by all possible inputs, and watches one
+// key.
 //
-// `owed_q` is what the table owes of that key by what it has told: made by a frame or the host, changed by frames, removed by a row or the host,
-// expired or evicted with an event. It follows operations in their order, at A, where all that an operation does is done. So in each cycle
-//   - each operation of the key has seen what is owed, and what it answers or tells is what that leads to;
-//   - the places of the key and the stash hold it once if it is owed, with the content last given, and otherwise not at all.
-// As any key may be the one that is watched, this is so for all.
+// `owed_q` is the content that the table must have for that key, according to its reports: made by a frame or the host,
+// changed by frames, removed by a row or the host, expired or evicted with an event. It follows operations in their
+// order, at A, where each operation takes effect. In each cycle
+//   - each operation on the key has seen `owed_q`, and its answer or report follows from it;
+//   - the places of the key and the stash hold the key once if it is owed, with its last content, and otherwise not at
+//     all.
+// Any key may be the watched one, so this holds for all keys.
 //
-// What is left open, so that the proof holds whatever it is: frames, operations of the host, time, rows and what they do (open.sv), the hash
-// (flow_places.sv), when the mover and the walker come and when frames wait for them (`room_q`, `press_q`, `walk_due_q`, `walk_late_q`), which
-// entries change places (`move_way`), and which of both values a place gives that is read and written in the same cycle (ram_sdp.sv).
+// The proof leaves open, and therefore holds for any: frames, operations of the host, time, rows and their effects
+// (open.sv), the hash (flow_places.sv), the turns of the mover and the walker and the times when frames wait for them
+// (`room_q`, `press_q`, `walk_due_q`, `walk_late_q`), the entries that are exchanged (`move_way`), and the value that a
+// read gives when the place is written in the same cycle (ram_sdp.sv).
 module flow_table
   import flow_pkg::*;
 (
@@ -209,7 +213,7 @@ module flow_table
 
   always_comb begin
     seen = owed_q;
-    // What has expired is removed, or goes to a state: as the program says.
+    // An expired context is removed or changes to a state, as the program says.
     if (a_expires) seen = op == OpWalk ? '{present: core.a_result_q.present, content: made} : '{present: a_present_q, content: a_content_q};
     owed_d = seen;
     if (a_frame && fits) begin
@@ -251,7 +255,8 @@ module flow_table
     end
   end
 
-  // ---- Invariants. What follows says of every state that can be what makes the above true one cycle later; so one step of induction proves all.
+  // ---- Invariants. They hold in every reachable state and make the assertions above hold one cycle later. One step of
+  // induction then proves everything.
   localparam int unsigned S = 0, X = 1, C = 2, R = 3, A = 4, W1 = 5, W2 = 6;  // stages, and two cycles behind A
   localparam int unsigned Stages = 7;
   localparam int unsigned Ahead = 5;
@@ -368,7 +373,7 @@ module flow_table
       if (core.t_q.valid && core.t_q.keyed) assert (core.t_q.addr == (places[core.t_q.key] & {Ways{program_i.places}}));
       if (core.clearing_q) assert (!core.h_q.valid && !core.t_q.valid);
 
-      // Who is behind has waited for those ahead that it meets.
+      // A later operation has waited for the earlier ones that it conflicts with.
       for (int unsigned j = S; j < W2; j++) begin
         for (int unsigned i = j + 1; i < Stages && i <= j + Ahead; i++) begin
           if (heads[i].valid && heads[j].valid) begin
@@ -421,7 +426,7 @@ module flow_table
     end
   end
 
-  // ---- S: what was read is there still, unless a frame five ahead has written a place that was empty or its own
+  // ---- S: the entry that was read is still there, unless a frame five ahead has written an empty place or its own
   for (genvar w = 0; w < Ways; w++) begin : gen_read
     wire entry_t line = line_at(lines, heads[S], '{stash: 1'b0, way: way_t'(w), slot: '0});
     always_comb begin
@@ -456,13 +461,13 @@ module flow_table
         if (core.x_stash_q) assert (x_slot.valid && x_slot.key == heads[X].key);
         if (core.x_way_hit_q && heads[X].op != OpMove) assert (x_entry.valid && x_entry.key == heads[X].key && is_entry(x_entry, x_line));
         if (!core.x_stash_q) assert (core.x_way_hit_q == !is_nowhere(lines, heads[X].key));
-        // What is pushed into the stash, or gives way.
+        // The entry that is pushed into the stash, or evicted.
         if (heads[X].op == OpMove || (program_i.evicts && x_entry.valid)) assert (is_entry(x_entry, x_line));
       end
     end
   end
 
-  // ---- C, R and A: what it has found, and where it goes
+  // ---- C, R and A: the entry found, and its destination
   for (genvar n = C; n <= R; n++) begin : gen_found
     wire head_t head = heads[n];
     wire result_t result = n == C ? core.c_result_q : core.r_found_q;
@@ -472,7 +477,7 @@ module flow_table
     wire victim = n == C ? core.c_victim_q : core.r_victim_q;
     wire way_t victim_way = n == C ? core.c_victim_way_q : core.r_victim_way_q;
     wire entry_t line = line_at(lines, head, result.where);
-    // A frame of the same key is in A: what it leaves is not yet in the table.
+    // A frame of the same key is in A: its result is not in the table yet.
     wire forwarded = n == C && same_key(head, heads[A]);
     always_comb begin
       if (started_q && head.valid) begin
@@ -599,7 +604,8 @@ module flow_table
     end
   end
 
-  // ---- what can happen: else the proof would say nothing about it. It is looked for where all keys share their places and the host stands aside.
+  // ---- what can happen: else the proof would say nothing about it. It is looked for where all keys share their places
+  // and the host stands aside.
 `ifdef COVER
   always_comb assume (secret == '0 && !host_valid && !core.walk_due_q && !core.walk_late_q);
 `endif

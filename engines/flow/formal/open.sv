@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What a program computes, for the proof of the table (flow_table.sv), in the place of rtl/flow_update.sv: anything, so that the proof holds for every
-// program and every frame. The proof's script cuts open what is named so.
+// The results of a program, for the proof of the table (flow_table.sv), in place of rtl/flow_update.sv: any value, so
+// that the proof holds for every program and every frame. The proof's script cuts the signals whose names begin with
+// `open`.
 module flow_update
   import flow_pkg::*;
 (

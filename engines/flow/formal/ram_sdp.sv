@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// lib/rtl/ram_sdp.sv for proofs: a read of the word that is written in the same cycle returns either value, whichever is worse: `open_new`
-// is cut open by the proof's script.
+// lib/rtl/ram_sdp.sv for proofs: a read of the word that is written in the same cycle returns either value, whichever
+// is worse: `open_new` is cut open by the proof's script.
 module ram_sdp #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 512,

@@ -1,6 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The host side of the flow engine: reads what a design says of flow blocks, compiles and loads their programs, and
 //! answers requests about their contexts, registers and events.
+//!
+//! ```
+//! use penstock_flow_host::Ask;
+//!
+//! let ask = Ask::Dump { element: "knock".to_owned() };
+//! assert_eq!(ask.json().to_string(), r#"{"dump":{"element":"knock"}}"#);
+//! ```
 
 mod answers;
 mod ask;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The clock that elements of hardware see, in µs: the card's time, which has ns.
+//! The card's time, as elements of hardware see it: in µs. Their times and deadlines have 32 bits.
 
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, regs};
@@ -8,23 +8,24 @@ use super::block::CardBlock;
 use super::window::PAST;
 use crate::error::FlowError;
 
-/// Registers of the card's time. A read of the low word latches the high one; a write of the low word sets both.
-const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
-const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
+/// Registers of the card's time (shell/regs/inline.rdl): its ns, low and high word, and whether it stands still. A read
+/// of the low word latches the high word; a write to the low word sets both.
+pub const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
+pub const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
 const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
-/// ns of a µs.
-const MICRO: u64 = 1000;
 
 /// µs that the clock advances in one step. A deadline that passes in such a step stays in the past long enough for a
 /// sweep to find it.
 const LEAP: u64 = PAST as u64 / 2;
 /// No deadline is further ahead, in µs.
 const HORIZON: u64 = 1 << 32;
+/// The latest time that can be set, in µs: the card's ns have room for 292 years more.
+const LATEST: u64 = u64::MAX / 2000;
 
 /// The clock of a card.
 #[derive(Debug, Default)]
 pub struct Clock {
-    /// Time at the last access.
+    /// Time at the last access, in µs.
     time: u64,
     /// The clock stands still.
     held: bool,
@@ -46,20 +47,21 @@ impl Clock {
     /// Reads the clock.
     pub fn now(&mut self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
         let low = bus.read(TIME_L)?;
-        self.time = (u64::from(bus.read(TIME_H)?) << 32 | u64::from(low)) / MICRO;
+        let ns = u64::from(bus.read(TIME_H)?) << 32 | u64::from(low);
+        self.time = ns / 1000;
         Ok(self.time)
     }
 
     fn write(&mut self, bus: &mut dyn Bus, time: u64) -> Result<(), FlowError> {
         self.time = time;
-        let ns = time.saturating_mul(MICRO);
-        bus.write(TIME_H, (ns >> 32) as u32)?;
-        Ok(bus.write(TIME_L, ns as u32)?)
+        bus.write(TIME_H, ((1000 * time) >> 32) as u32)?;
+        Ok(bus.write(TIME_L, (1000 * time) as u32)?)
     }
 
     /// Sets the clock, unless it is later already. Contexts whose deadline has passed then expire.
     pub fn set(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock], time: u64) -> Result<(), FlowError> {
         self.unset = None;
+        let time = time.min(LATEST);
         // Deadlines have 32 bits: after a larger step a deadline that has passed would seem to be ahead. Behind the
         // horizon no deadline is left.
         let mut steps = HORIZON / LEAP;
@@ -78,6 +80,7 @@ impl Clock {
         if !self.held {
             bus.write(HOLD, 1)?;
             self.held = true;
+            self.now(bus)?;
             if self.unset.take() == Some(entered(bus, blocks)?) {
                 // No frame has seen the time that has passed since the load.
                 self.write(bus, 0)?;
@@ -85,7 +88,7 @@ impl Clock {
         }
         if time >= self.swept.saturating_add(LEAP) {
             self.set(bus, blocks, time)?;
-        } else if self.now(bus)? < time {
+        } else if self.time < time {
             self.write(bus, time)?;
         }
         if self.swept < self.time {
@@ -123,17 +126,9 @@ fn entered(bus: &mut dyn Bus, blocks: &[&mut CardBlock]) -> Result<u32, FlowErro
 }
 
 #[cfg(test)]
-impl Clock {
-    /// A clock that was read at this time.
-    pub fn at(time: u64) -> Self {
-        Self { time, ..Self::default() }
-    }
-}
-
-#[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use penstock_engine::{CardError, Native};
+    use penstock_engine::{CardError, Native, regs};
 
     use super::super::window::{ELEMENTS, SWEEP, base};
     use super::*;
@@ -141,8 +136,7 @@ mod tests {
     /// A card with one block of one element. Its clock advances with each access unless it is held.
     #[derive(Default)]
     struct Card {
-        /// In µs.
-        time: u64,
+        ns: u64,
         high: u32,
         held: bool,
         frames: u32,
@@ -154,14 +148,13 @@ mod tests {
 
     impl Bus for Card {
         fn read(&mut self, address: u32) -> Result<u32, CardError> {
-            self.time += u64::from(!self.held);
+            self.ns += if self.held { 0 } else { 4 };
             self.reads += 1;
             assert!(self.reads < 10_000, "the driver does not stop reading");
             Ok(match address.checked_sub(base(0) + ELEMENTS) {
                 None if address == TIME_L => {
-                    let ns = self.time * MICRO;
-                    self.high = (ns >> 32) as u32;
-                    ns as u32
+                    self.high = (self.ns >> 32) as u32;
+                    self.ns as u32
                 }
                 None if address == TIME_H => self.high,
                 Some(regs::FLOW_HOST_FRAMES) => self.frames,
@@ -174,11 +167,9 @@ mod tests {
         fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
             match address.checked_sub(base(0) + ELEMENTS) {
                 None if address == TIME_H => self.high = value,
-                None if address == TIME_L => {
-                    self.time = (u64::from(self.high) << 32 | u64::from(value)).div_ceil(MICRO);
-                }
+                None if address == TIME_L => self.ns = u64::from(self.high) << 32 | u64::from(value),
                 None if address == HOLD => self.held = value == 1,
-                Some(regs::FLOW_HOST_CHANGE) if value == SWEEP => self.sweeps.push(self.time),
+                Some(regs::FLOW_HOST_CHANGE) if value == SWEEP => self.sweeps.push(self.time()),
                 _ => {}
             }
             Ok(())
@@ -193,13 +184,20 @@ mod tests {
         }
     }
 
-    /// A card after its load, some time later.
+    impl Card {
+        /// The time in µs.
+        fn time(&self) -> u64 {
+            self.ns / 1000
+        }
+    }
+
+    /// A card after its load, 50 µs later.
     fn loaded() -> (Card, Clock, CardBlock) {
         let (mut card, mut clock, mut block) =
-            (Card { time: 99, ..Card::default() }, Clock::default(), CardBlock::one());
+            (Card { ns: 99_000, held: true, ..Card::default() }, Clock::default(), CardBlock::one());
         clock.begin(&mut card, &mut [&mut block]).unwrap();
-        assert!(card.time <= 1 && !card.held);
-        card.time = 50;
+        assert!(card.time() == 0 && !card.held);
+        card.ns = 50_000;
         (card, clock, block)
     }
 
@@ -207,17 +205,17 @@ mod tests {
     fn a_clock_that_was_never_set_starts_with_the_first_frame() {
         let (mut card, mut clock, mut block) = loaded();
         clock.hold(&mut card, &mut [&mut block], 7).unwrap();
-        assert_eq!((card.time, card.held), (7, true));
+        assert_eq!((card.ns, card.held), (7000, true));
         // An earlier time changes nothing.
         clock.hold(&mut card, &mut [&mut block], 3).unwrap();
-        assert_eq!((card.time, clock.now(&mut card)), (7, Ok(7)));
+        assert_eq!((card.time(), clock.now(&mut card)), (7, Ok(7)));
         clock.release(&mut card).unwrap();
         assert!(!card.held);
         // Frames have seen the time that has passed.
         let (mut card, mut clock, mut block) = loaded();
         card.frames = 1;
         clock.hold(&mut card, &mut [&mut block], 7).unwrap();
-        assert!(card.held && card.time >= 50, "{}", card.time);
+        assert_eq!((card.time(), card.held), (50, true));
     }
 
     #[test]
@@ -235,12 +233,14 @@ mod tests {
         let time = 3 * LEAP + 100;
         clock.set(&mut card, &mut [&mut block], time).unwrap();
         let largest = card.sweeps.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
-        assert_eq!((card.sweeps.len(), card.time), (4, time));
+        assert_eq!((card.sweeps.len(), card.time()), (4, time));
         assert!(largest <= LEAP, "{largest}");
         // Behind the horizon there is no deadline any more.
         card.sweeps.clear();
         clock.set(&mut card, &mut [&mut block], 1 << 40).unwrap();
-        assert_eq!((card.sweeps.len() as u64, clock.time), (HORIZON / LEAP + 1, 1 << 40));
+        assert_eq!((card.sweeps.len() as u64, card.time()), (HORIZON / LEAP + 1, 1 << 40));
+        clock.set(&mut card, &mut [&mut block], u64::MAX).unwrap();
+        assert_eq!(card.time(), LATEST);
     }
 
     #[test]
