@@ -13,7 +13,7 @@ use super::clock::Clock;
 use super::list::Found;
 use super::load::{bring, change, compile, secret};
 use super::window::{
-    BEGIN_GLOBALS, CHANGES, CLEAR, COMMIT, COUNT, DELETE, FIND, IN_STASH, PUT, READ, SWEEP, Shape, WAY_AT, Window, base,
+    BEGIN_GLOBALS, CHANGES, CLEAR, COMMIT, DELETE, FIND, IN_STASH, PUT, READ, SWEEP, Shape, WAY_AT, Window, base,
 };
 use crate::answers::TableUse;
 use crate::counters::{BlockCounters, ElementCounters, rows};

@@ -10,8 +10,6 @@ use crate::error::FlowError;
 /// Host address of the first block's window, and the distance to the next block's.
 const BLOCKS: u32 = 0x4500_0000;
 const BLOCK: u32 = 0x0100_0000;
-/// Offset of the register with the number of elements (engines/flow/regs/flow.rdl, flow_block).
-pub const COUNT: u32 = 0;
 /// Offsets in a block's window: the window that all elements share, the first element's window, and the distance to the
 /// next element's.
 pub const ALL: u32 = 0x08_0000;

@@ -415,7 +415,7 @@ fn dump(call: &mut penstock_engine::Ask<'_>) -> Result<Vec<(String, String)>, En
         let answer = call(serde_json::to_value(ask).map_err(wrong)?)?;
         serde_json::from_value(answer).map_err(wrong)
     };
-    let Answer::Maps(maps) = asked(Ask::List)? else { return Ok(Vec::new()) };
+    let Answer::Maps(maps) = asked(Ask::List {})? else { return Ok(Vec::new()) };
     let values =
         |map: &About| u64::from(map.max_entries) * map.processors.map_or(1, |(first, end)| (end - first).into());
     if let Some(map) = maps.iter().find(|map| map.kind.ends_with("array") && !map.has_records && values(map) > LARGEST)
