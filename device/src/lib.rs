@@ -44,9 +44,15 @@ mod traffic;
 pub mod window;
 pub mod xdp;
 
-/// Register offsets, written by tools/regs.py.
-#[path = "../../lib/regs/regs.rs"]
-pub mod regs;
+#[path = "../../engines/flow/regs/regs.rs"]
+mod flow_regs;
+
+/// Register offsets, written by tools/regs.py: the card's, every unit's, and those of the engines.
+pub mod regs {
+    pub use crate::flow_regs::*;
+    pub use penstock_shell::regs::*;
+    pub use penstock_xdp_soft::regs::*;
+}
 
 pub use design::{CLOCK_MHZ, Design, DesignError, Engine, ForGroup, Group, Inline, Override, Policy};
 pub use device::{Device, DeviceError, GENERATE_QUIET, Progress, Rate, Run, Target, Work, open};

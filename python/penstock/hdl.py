@@ -51,9 +51,8 @@ def filelist(path: str) -> list[Path]:
 
 def card_sources() -> list[Path]:
     """Every source of the card, packages first."""
-    lists = ["lib/rtl/rtl.f", "engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f", "engines/flow/rtl/rtl.f"]
+    lists = ["lib/rtl/rtl.f", "engines/units.f", "engines/inline.f", "shell/rtl/rtl.f"]
     files = [file for name in lists for file in filelist(name)]
-    files += [ROOT / "engines" / "unit.sv", ROOT / "engines" / "element.sv", *filelist("shell/rtl/rtl.f")]
     return list(dict.fromkeys(files))
 
 

@@ -12,10 +12,9 @@ module card_top
     parameter int unsigned Elements     = 0,
     parameter int unsigned Contexts     = 16384,
     parameter int unsigned MapRows      = 16384,
-    // A byte for each unit
-    parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
-    parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
-    parameter logic [MaxUnits-1:0][7:0] Lanes  = {MaxUnits{8'd4}}
+    // Of each unit its engine's number and what only the engine understands: see engines/unit.sv
+    parameter logic [MaxUnits-1:0][7:0]  Engine    = '0,
+    parameter logic [MaxUnits-1:0][31:0] UnitParam = '0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -250,8 +249,7 @@ module card_top
       .Ports(Ports),
       .Units(Units),
       .Engine(Engine),
-      .Accel(Accel),
-      .Lanes(Lanes),
+      .UnitParam(UnitParam),
       .IngressDepth(IngressDepth),
       .Elements(Elements),
       .Contexts(Contexts),

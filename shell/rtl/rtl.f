@@ -1,6 +1,7 @@
 -f ../../lib/rtl/rtl.f
 -f ../../lib/rtl/headers.f
 ../../engines/flow/rtl/flow_pkg.sv
+../../engines/engines_pkg.sv
 shell_pkg.sv
 flow_hash.sv
 ingress.sv

@@ -10,6 +10,7 @@
 
 mod build;
 mod chain;
+mod engines;
 mod model;
 mod pace;
 
@@ -154,8 +155,8 @@ impl RtlDevice {
         let contexts = chain::places(blocks.iter().map(|block| block.contexts).max().unwrap_or_default());
         let kinds = design.groups.iter().flat_map(|group| {
             let kind = match &group.engine {
-                Engine::Rpu { accelerators } => Kind::Rpu { accelerators: accelerators.mask() },
-                Engine::Xdp { lanes, .. } => Kind::Xdp { lanes: lanes.count() as u32 },
+                Engine::Rpu { accelerators } => Kind { engine: "rpu", param: accelerators.mask() },
+                Engine::Xdp { lanes, .. } => Kind { engine: "xdp", param: lanes.count() as u32 },
             };
             std::iter::repeat_n(kind, group.units.len())
         });

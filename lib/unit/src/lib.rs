@@ -9,6 +9,10 @@ mod outside;
 mod port;
 mod word;
 
+/// Offsets of registers of the card and of every unit, written by tools/regs.py.
+#[path = "../../regs/regs.rs"]
+pub mod regs;
+
 pub use crate::{
     counters::Counters,
     frame::{Answer, Arrival, Departure},

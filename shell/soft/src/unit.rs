@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The registry of engines in native code: what a unit of the card is. Whoever adds an engine adds it here, and in engines/unit.sv.
+//! The registry of engines in native code: what a unit of the card is. Whoever adds an engine adds it here, and in engines/engines.toml.
 
 use penstock_rpu::{Pause, accelerator::Kinds};
 use penstock_unit::{Arrival, Counters, Identity, Outside, Word};

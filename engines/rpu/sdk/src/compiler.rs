@@ -136,7 +136,11 @@ fn compiler(options: &Options) -> Command {
         .args(["-m", "ziglang", "cc", "-target", "riscv32-freestanding", CPU, "-std=gnu17", "-O2", "-Wall", "-Wextra"])
         .args(["-ffreestanding", "-fno-sanitize=all", "-fomit-frame-pointer", "-mno-relax", "-nostdlib"])
         .args(["-fno-unwind-tables", "-fno-asynchronous-unwind-tables"])
-        .args([include(&kit.join("include")), include(&kit.join("compat")), include(&options.root.join("lib/regs"))])
+        .args([
+            include(&kit.join("include")),
+            include(&kit.join("compat")),
+            include(&options.root.join("engines/rpu/regs")),
+        ])
         .args(&options.flags);
     command
 }
