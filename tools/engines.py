@@ -45,6 +45,7 @@ class Engine:
     host: str
     params: list[int] = field(default_factory=list)
     card_maps: str | None = None
+    words: str | None = None
     firmware: bool = False
     line: int = field(default=0, compare=False)
 
@@ -137,6 +138,10 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
         raise wrong("name", f"name {engine.name!r}: use lower-case letters and digits, a letter first")
     if not 0 <= engine.number < 256:
         raise wrong("number", f"number {engine.number}: use 0 to 255")
+    try:
+        re.compile(engine.words or "")
+    except re.error as error:
+        raise wrong("words", f"`words` is no regular expression: {error}") from error
     if engine.kind not in KINDS:
         raise wrong("kind", f"kind {engine.kind!r} is unknown; there are {' and '.join(map(repr, KINDS))}")
     if engine.kind == "unit" and not engine.params:

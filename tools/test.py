@@ -112,6 +112,7 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
     workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
     chosen = [
         Step("selectors and lists of engines are up to date", [PYTHON, "tools/engines.py", "--check"]),
+        Step("engines are named in their folders only", [PYTHON, "tools/engine_names.py"]),
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
         Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),
         Step("fields of frames are up to date", [PYTHON, "tools/fields.py", "--check"]),
