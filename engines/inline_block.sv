@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An inline block of the card: selects the engine by its number. Whoever adds an inline engine adds it here.
+// An inline block of the card: selects the engine by its number (engines/engines.toml).
 //
 // The contract of a block:
 //
@@ -43,27 +43,18 @@ module inline_block
 
     cfg_if.snk cfg  // 24 address bits
 );
+  // Written by tools/engines.py from engines/engines.toml.
   if (Engine == 2) begin : gen_flow
     flow_block #(
         .Ports(Ports),
-        .Elements(32'(Param[7:0])),
-        .Contexts(32'd1 << Param[15:8])
+        .Number(Number),
+        .Param(Param)
     ) i_flow (
-        .clk,
-        .rst,
-        .now,
-        .frames(frames),
-        .tails,
-        .verdicts,
-        .out(out),
-        .out_tails,
-        .out_verdicts,
-        .events,
-        .busy,
-        .cfg(cfg)
+        .*
     );
-  end else begin : gen_unknown
-    $error("inline_block: no inline engine has the number %0d", Engine);
+  end
+  if (Engine != 2) begin : gen_unknown
+    $error("block: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
   end
 endmodule
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registry of engines: what a unit of the card is. Whoever adds an engine adds it here.
+// A unit of the card: picks the engine by its number. Each engine NAME of the kind "unit" has a module NAME_unit with these ports and `Param`.
 //
 // A unit takes beats on `rx` into the slot that their metadata names, sends frames on `tx`, declares and frees slots on `slots` (one message
 // a cycle at most, always accepted), and answers every access on `cfg` in bounded time. Beats come without a handshake: while `rx_room` is
@@ -12,9 +12,8 @@
 module unit
   import penstock_pkg::*;
 #(
-    parameter int          Engine = 0,  // 0 rpu, 1 xdp
-    parameter int          Accel = 1,   // accelerators of the rpu, a bit each: engines/rpu/rtl/accel.sv
-    parameter int unsigned Lanes = 4    // of the core of the xdp engine: 1, 2, 3, 4 or 8
+    parameter int          Engine = 0,  // number in engines/engines.toml
+    parameter logic [31:0] Param  = 0   // what only the engine understands: see its module NAME_unit
 ) (
     input wire logic  clk,
     input wire logic  rst,
@@ -30,43 +29,23 @@ module unit
     map_if.unit       maps,
     cfg_if.snk        cfg
 );
+  // Written by tools/engines.py from engines/engines.toml.
   if (Engine == 0) begin : gen_rpu
-    assign maps.valid = 1'b0;
-    assign maps.flit  = '0;
-    rpu #(
-        .Accel(Accel)
+    rpu_unit #(
+        .Param(Param)
     ) i_rpu (
-        .clk,
-        .rst,
-        .unit_id,
-        .card,
-        .rx_valid,
-        .rx,
-        .rx_room,
-        .tx,
-        .loop,
-        .bc,
-        .slots,
-        .cfg
+        .*
     );
-  end else begin : gen_xdp
-    xdp #(
-        .Lanes(Lanes)
+  end
+  if (Engine == 1) begin : gen_xdp
+    xdp_unit #(
+        .Param(Param)
     ) i_xdp (
-        .clk,
-        .rst,
-        .unit_id,
-        .card,
-        .rx_valid,
-        .rx,
-        .rx_room,
-        .tx,
-        .loop,
-        .bc,
-        .slots,
-        .card_maps(maps),
-        .cfg
+        .*
     );
+  end
+  if (Engine != 0 && Engine != 1) begin : gen_unknown
+    $error("unit: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
   end
 endmodule
 

@@ -15,46 +15,52 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
 
+import engines  # noqa: E402
+from engines import Engine  # noqa: E402
+
 MAX_UNITS = 32
+MAX_BLOCKS = 8
+Shape = dict[str, int | str]
 
 
-def each(*groups: tuple[int, int]) -> str:
-    """A parameter of the card with a byte for each unit: so many units have this value, so many that; those behind the last."""
-    values = [value for count, value in groups for _ in range(count)]
-    values += [values[-1]] * (MAX_UNITS - len(values))
-    return f"{8 * MAX_UNITS}'h" + bytes(reversed(values)).hex()
+def each(*groups: tuple[int, Engine, int]) -> dict[str, str]:
+    """The parameters of the card that have a value for each unit: so many units are of this engine with this word, so many of that; those
+    behind the last group are as that is."""
+    units = [(engine.number, word) for count, engine, word in groups for _ in range(count)]
+    units += [units[-1]] * (MAX_UNITS - len(units))
+    return {
+        "Engine": f"{8 * MAX_UNITS}'h" + "".join(f"{number:02x}" for number, _ in reversed(units)),
+        "UnitParam": f"{32 * MAX_UNITS}'h" + "".join(f"{word:08x}" for _, word in reversed(units)),
+    }
 
 
-# Each shows what no other does: ports and units at their bounds, where widths go wrong, an inline chain, and all that units can be beside each other, in
-# numbers that are no powers of two.
-SMALLEST = [
-    {"Ports": 1, "Units": 1, "Accel": each((1, 31))},
-    {"Ports": 1, "Units": 1, "Engine": each((1, 1)), "Lanes": each((1, 1))},
-]
-LARGEST = {"Ports": 4, "Units": 32, "Accel": each((1, 1))}
-INLINE = {
-    "Ports": 2,
-    "Units": 8,
-    "Accel": each((1, 0)),
-    "Blocks": 2,
-    "BlockEngine": f"64'h{0x0202:x}",
-    "BlockParam": f"512'h{0x0A01 << 64 | 0x0A02:x}",
-}
-MIXED = {
-    "Ports": 2,
-    "Units": 7,
-    "Engine": each((2, 0), (5, 1)),
-    "Accel": each((1, 16), (1, 31)),
-    "Lanes": each((4, 2), (2, 4), (1, 8)),
-    "MapRows": 65536,
-}
-# Cards as they are used, which have nothing that the others have not.
-USUAL = [
-    {"Ports": 2, "Units": 16, "Accel": each((1, 1))},
-    {"Ports": 2, "Units": 2, "Engine": each((1, 1)), "Lanes": each((1, 2))},
-    {"Ports": 2, "Units": 5, "Engine": each((1, 1)), "Lanes": each((1, 4))},
-    {"Ports": 4, "Units": 4, "Engine": each((1, 1)), "Lanes": each((1, 8))},
-]
+def blocks(*chosen: Engine) -> dict[str, int | str]:
+    """The parameters of a card with an inline block for each word of these engines."""
+    pairs = [(engine.number, word) for engine in chosen for word in engine.params]
+    return {
+        "Blocks": len(pairs),
+        "BlockEngine": f"{8 * MAX_BLOCKS}'h" + "".join(f"{number:02x}" for number, _ in reversed(pairs)),
+        "BlockParam": f"{64 * MAX_BLOCKS}'h" + "".join(f"{word:016x}" for _, word in reversed(pairs)),
+    }
+
+
+def shapes(units: list[Engine], inline: list[Engine]) -> tuple[list[Shape], list[Shape]]:
+    """Parameters of cards, the largest first: those of which each shows what no other does, that is ports and units at their bounds, where
+    widths go wrong, an inline chain, and all that units can be beside each other; and those of cards as they are used."""
+    first = units[0]
+    telling: list[Shape] = [
+        {"Ports": 4, "Units": 32, **each((1, first, first.params[0]))},
+        {"Ports": 2, "Units": 8, **each((1, first, first.params[-1])), **blocks(*inline)},
+        {
+            "Ports": 2,
+            "Units": sum(len(engine.params) for engine in units),
+            **each(*((1, engine, word) for engine in units for word in engine.params)),
+            "MapRows": 65536,
+        },
+        *({"Ports": 1, "Units": 1, **each((1, engine, engine.params[-1]))} for engine in units),
+    ]
+    usual: list[Shape] = [{"Ports": 2, "Units": 5, **each((1, e, word))} for e in units for word in e.params]
+    return telling, usual
 
 
 def main() -> int:
@@ -64,17 +70,22 @@ def main() -> int:
         "--long", action="store_true", help="also the usual cards, which have nothing that the others have not"
     )
     opts = args.parse_args()
-    # The largest first, so that no processor is left alone with it.
-    shapes = [LARGEST, INLINE, MIXED, *SMALLEST, *(USUAL if opts.long else [])]
-    runs = [(shape, "--assert") for shape in (SMALLEST if opts.syntax else shapes)]
+    telling, usual = shapes(
+        [engine for engine in engines.read() if engine.kind == "unit"],
+        [engine for engine in engines.read() if engine.kind == "inline"],
+    )
+    chosen = (
+        [shape for shape in telling if shape["Units"] == 1] if opts.syntax else telling + (usual if opts.long else [])
+    )
+    runs = [(shape, "--assert") for shape in chosen]
     if not opts.syntax:
-        runs += [(shape, "-DSYNTHESIS") for shape in (INLINE, MIXED, SMALLEST[0])]
+        runs += [(shape, "-DSYNTHESIS") for shape in telling[1:4]]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         results = workers.map(lambda run: lint(*run, "-Wno-fatal" if opts.syntax else "-Wall"), runs)
         return 0 if all(list(results)) else 1
 
 
-def lint(shape: dict[str, int | str], view: str, warnings: str) -> bool:
+def lint(shape: Shape, view: str, warnings: str) -> bool:
     """Whether Verilator has nothing to say; prints what it says."""
     command = [
         str(VERILATOR_ROOT / "bin" / "verilator_bin"),

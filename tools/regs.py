@@ -11,21 +11,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 
 from generated import ROOT, bring
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, RegfileNode, RegNode
 
-SOURCES = [
-    "shell/regs/card.rdl",
-    "shell/regs/inline.rdl",
-    "shell/regs/unit.rdl",
-    "engines/rpu/regs/rpu.rdl",
-    "engines/xdp/regs/xdp.rdl",
-    "engines/xdp/regs/maps.rdl",
-    "engines/flow/regs/flow.rdl",
-    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "engines/rpu/accelerators").glob("*/*.rdl")),
-]
+import engines
+from engines import Engine
+
+SHELL = ["shell/regs/card.rdl", "shell/regs/inline.rdl", "shell/regs/unit.rdl"]
+Map = tuple[str, list[tuple[str, int, str]], AddrmapNode]
 
 
 def constants(top: AddrmapNode) -> list[tuple[str, int, str]]:
@@ -53,9 +49,9 @@ def describe(node: RegNode) -> str:
     return " ".join((node.get_property("desc") or "").split())
 
 
-def compile_maps() -> list[tuple[str, list[tuple[str, int, str]], AddrmapNode]]:
+def compile_maps(sources: Iterable[str]) -> list[Map]:
     maps = []
-    for source in SOURCES:
+    for source in sources:
         rdl = RDLCompiler()
         rdl.compile_file(str(ROOT / source))
         for name in [d for d in rdl.root.comp_defs if rdl.root.comp_defs[d].__class__.__name__ == "Addrmap"]:
@@ -65,33 +61,55 @@ def compile_maps() -> list[tuple[str, list[tuple[str, int, str]], AddrmapNode]]:
 
 
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
+ORIGIN = "Written by tools/regs.py from the .rdl files; change those."
 
 
-def render(maps: list[tuple[str, list[tuple[str, int, str]], AddrmapNode]]) -> dict[str, str]:
-    origin = "Written by tools/regs.py from the .rdl files; change those."
-    sv = [f"// {NOTICE}", f"// {origin}", "package regs_pkg;"]
-    c = [f"/* {NOTICE} */", f"/* {origin} */", "#ifndef PENSTOCK_REGS_H", "#define PENSTOCK_REGS_H"]
-    rust = [f"// {NOTICE}", f"//! {origin}"]
-    py = [f"# {NOTICE}", f'"""{origin}"""']
+def system_verilog(package: str, maps: list[Map]) -> str:
+    lines = [f"// {NOTICE}", f"// {ORIGIN}", f"package {package};"]
     for source, rows, _ in maps:
-        sv.append(f"\n  // {source}")
-        c.append(f"\n/* {source} */")
-        rust.append(f"\n// {source}")
-        py.append(f"\n# {source}")
-        for name, value, desc in rows:
-            sv.append(f"  localparam logic [31:0] {name} = 32'h{value:08X};")
-            c.append(f"#define {name} 0x{value:X}u /* {desc} */")
-            rust.append(f"/// {desc}\npub const {name}: u32 = 0x{value:X};")
-            py.append(f"{name} = 0x{value:X}")
-    sv.append("\nendpackage")
-    c.append("\n#endif")
+        lines.append(f"\n  // {source}")
+        lines += [f"  localparam logic [31:0] {name} = 32'h{value:08X};" for name, value, _ in rows]
+    return "\n".join([*lines, "\nendpackage", ""])
+
+
+def c(guard: str, maps: list[Map]) -> str:
+    lines = [f"/* {NOTICE} */", f"/* {ORIGIN} */", f"#ifndef {guard}", f"#define {guard}"]
+    for source, rows, _ in maps:
+        lines.append(f"\n/* {source} */")
+        lines += [f"#define {name} 0x{value:X}u /* {desc} */" for name, value, desc in rows]
+    return "\n".join([*lines, "\n#endif", ""])
+
+
+def rust(maps: list[Map]) -> str:
+    lines = [f"// {NOTICE}", f"//! {ORIGIN}"]
+    for source, rows, _ in maps:
+        lines.append(f"\n// {source}")
+        lines += [f"/// {desc}\npub const {name}: u32 = 0x{value:X};" for name, value, desc in rows]
+    return "\n".join([*lines, ""])
+
+
+def python(maps: list[Map]) -> str:
+    lines = [f"# {NOTICE}", f'"""{ORIGIN}"""']
+    for source, rows, _ in maps:
+        lines.append(f"\n# {source}")
+        lines += [f"{name} = 0x{value:X}" for name, value, _ in rows]
+    return "\n".join([*lines, ""])
+
+
+def render(shell: list[Map], of: list[tuple[Engine, list[Map]]]) -> dict[str, str]:
+    """The shell's registers beside what all engines build on, each engine's in its folder, and for Python all in one module."""
     files = {
-        "lib/regs/regs_pkg.sv": sv,
-        "lib/regs/regs.h": c,
-        "lib/regs/regs.rs": rust,
-        "python/penstock/regs.py": py,
+        "lib/regs/regs_pkg.sv": system_verilog("regs_pkg", shell),
+        "lib/regs/regs.rs": rust(shell),
+        "python/penstock/regs.py": python(shell + [each for _, maps in of for each in maps]),
     }
-    return {name: "\n".join(lines) + "\n" for name, lines in files.items()}
+    for engine, maps in of:
+        folder = f"engines/{engine.name}/regs"
+        files[f"{folder}/{engine.name}_regs_pkg.sv"] = system_verilog(f"{engine.name}_regs_pkg", maps)
+        files[f"{folder}/regs.rs"] = rust(maps)
+        if engine.firmware:
+            files[f"{folder}/regs.h"] = c(f"PENSTOCK_{engine.name.upper()}_REGS_H", maps)
+    return files
 
 
 def main() -> int:
@@ -99,11 +117,17 @@ def main() -> int:
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     args.add_argument("--html", metavar="DIR", help="also write the register reference as HTML")
     opts = args.parse_args()
-    maps = compile_maps()
-    current = bring(render(maps), opts.check, "regs.py")
+    shell = compile_maps(SHELL)
+    try:
+        of = [(engine, compile_maps(engine.sources())) for engine in engines.read() if engine.registers]
+    except engines.RegistryError as error:
+        print(error, file=sys.stderr)
+        return 1
+    current = bring(render(shell, of), opts.check, "regs.py")
     if opts.html:
         from peakrdl_html import HTMLExporter
 
+        maps = shell + [each for _, own in of for each in own]
         HTMLExporter().export([top for _, _, top in maps], opts.html)
     return 0 if current else 1
 

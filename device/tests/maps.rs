@@ -16,7 +16,7 @@ policy = \"flow-hash\"
 [[units]]
 engine = \"xdp\"
 count = 2
-program = \"../device/tests/firmware/maps.c\"
+program = \"../engines/xdp/tests/firmware/maps.c\"
 ";
 
 fn design(root: &Root) -> Design {
@@ -248,7 +248,7 @@ fn each_processor_has_its_own() {
 /// A card that runs a program of the tests.
 fn running(program: &str, target: Target) -> Box<dyn Device> {
     let root = Root::find().unwrap();
-    let text = DESIGN.replace("device/tests/firmware/maps.c", program);
+    let text = DESIGN.replace("engines/xdp/tests/firmware/maps.c", program);
     let design = Design::parse(&root.join("designs/maps.toml"), &text).unwrap();
     let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
     card.load(&Image::of(&root, &design).unwrap()).unwrap();
@@ -259,7 +259,7 @@ fn running(program: &str, target: Target) -> Box<dyn Device> {
 #[test]
 fn tables_of_processors() {
     for target in [Target::Soft, Target::Rtl] {
-        let mut card = running("device/tests/firmware/each.c", target);
+        let mut card = running("engines/xdp/tests/firmware/each.c", target);
         for (name, key_bytes, value_bytes, entries) in [("small", 4, 8, 8), ("large", 20, 24, 16)] {
             let mut table = Worked::new(&mut *card, name);
             assert_eq!(table.map.processors, Some(0..32));
@@ -298,7 +298,7 @@ fn tables_of_processors() {
 #[test]
 fn entries_that_are_there_or_not() {
     for target in [Target::Soft, Target::Rtl] {
-        let mut card = running("device/tests/firmware/targets.c", target);
+        let mut card = running("engines/xdp/tests/firmware/targets.c", target);
         let key = |number: u32| number.to_le_bytes();
         let mut cpus = Worked::new(&mut *card, "cpus");
         assert!(cpus.entries().is_empty() && cpus.get(&key(2)).is_none());
@@ -360,7 +360,7 @@ fn groups_have_their_own() {
     let group = |name: &str| {
         format!(
             "[[units]]\nname = \"{name}\"\nengine = \"xdp\"\ncount = 1\nports = true\n\
-             program = \"../device/tests/firmware/maps.c\"\n"
+             program = \"../engines/xdp/tests/firmware/maps.c\"\n"
         )
     };
     let head = "[card]\nname = \"maps\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n";
@@ -409,10 +409,10 @@ fn a_swap_keeps_maps() {
     let root = Root::find().unwrap();
     let folder = std::env::temp_dir().join(format!("penstock-swap-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let text = std::fs::read_to_string(root.join("device/tests/firmware/maps.c")).unwrap();
+    let text = std::fs::read_to_string(root.join("engines/xdp/tests/firmware/maps.c")).unwrap();
     let next = text.replace("max_entries, 32)", "max_entries, 31)").replace("short slack", "unsigned short slack");
     std::fs::write(folder.join("next.c"), next.replace("0xC0FFEE", "0xBEEF")).unwrap();
-    let other = DESIGN.replace("../device/tests/firmware/maps.c", "next.c");
+    let other = DESIGN.replace("../engines/xdp/tests/firmware/maps.c", "next.c");
     let image = Image::of(&root, &Design::parse(&folder.join("maps.toml"), &other).unwrap()).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
 

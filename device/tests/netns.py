@@ -32,9 +32,9 @@ class Net:
     """The namespaces, as long as the `with` lasts."""
 
     def __init__(self) -> None:
-        for tool in ("ip", "ethtool"):
+        for tool, package in (("ip", "iproute2"), ("ethtool", "ethtool")):
             if shutil.which(tool) is None:
-                pytest.skip(f"needs {tool} (Debian: apt-get install iproute2 ethtool)")
+                pytest.skip(f"needs {tool} (Debian: apt-get install {package})")
         if os.geteuid() != 0:
             pytest.skip("needs root, for network namespaces")
         self.number = next(NUMBERS)

@@ -16,7 +16,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from system import ROOT, TARGETS, Run, assert_twins, call, run_design, write_capture
 
-FIRMWARE = Path(__file__).parent / "firmware"
+FIRMWARE = ROOT / "engines/xdp/tests/firmware"
 CHAIN = ROOT / "designs" / "chain.toml"
 CLASSIFIERS, INSPECTORS = range(12), range(12, 16)
 

@@ -101,7 +101,7 @@ def page(folder: Path, name: str, size: int) -> bytes:
 def test_curl_through_the_firewall(driver: str, net: Net, tmp_path: Path) -> None:
     """A page arrives byte for byte at a host that is not listed, and not at all at one that is."""
     if shutil.which("curl") is None:
-        pytest.skip("needs curl")
+        pytest.skip("needs curl (Debian: apt-get install curl)")
     content = page(tmp_path / "www", "page", 3_000_000)
     (tmp_path / "list").write_text("10.0.9.0/24\n")
     up = Up(net, tmp_path, ROOT / "designs/firewall.toml", "--table", f"ip_prefix={tmp_path / 'list'}", driver=driver)
@@ -556,7 +556,7 @@ def test_the_clock(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
 
 def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:
     """By hand with ctl, then with a debugger: a unit that is halted keeps its frames, and they leave when it goes on."""
-    mixer = ROOT / "device/tests/firmware/mixer.c"
+    mixer = ROOT / "engines/rpu/tests/firmware/mixer.c"
     up = Up(net, tmp_path, make_design(mixer, policy="round-robin", units=2))
 
     def pass_frames(count: int, sent: int) -> None:

@@ -138,7 +138,7 @@ fn routes() {
 
 #[test]
 fn devices_by_hash() {
-    let mut card = card("device/tests/firmware/hashed", "hashed");
+    let mut card = card("engines/xdp/tests/firmware/hashed", "hashed");
     for (key, ifindex) in [(3u8, 2u8), (200, 1)] {
         update(&mut card, "ports", &[key, 0, 0, 0], &[ifindex, 0, 0, 0, 0, 0, 0, 0]);
     }
@@ -160,7 +160,7 @@ fn devices_by_hash() {
 /// Entry 2 of the program array in firmware/helped.c, which that leaves empty.
 #[test]
 fn an_entry_says_which_program_takes_over() {
-    let mut card = card("device/tests/firmware/helped", "helped");
+    let mut card = card("engines/xdp/tests/firmware/helped", "helped");
     let Program::Xdp(program) = &card.image.groups[0].program else { panic!() };
     let rows = program.rows().unwrap();
     let row = rows.programs.iter().find(|(name, _)| name == "second").unwrap().1;

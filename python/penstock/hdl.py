@@ -51,9 +51,8 @@ def filelist(path: str) -> list[Path]:
 
 def card_sources() -> list[Path]:
     """Every source of the card, packages first."""
-    lists = ["lib/rtl/rtl.f", "engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f", "engines/flow/rtl/rtl.f"]
+    lists = ["lib/rtl/rtl.f", "engines/units.f", "engines/inline.f", "shell/rtl/rtl.f"]
     files = [file for name in lists for file in filelist(name)]
-    files += [ROOT / "engines" / "unit.sv", ROOT / "engines" / "inline_block.sv", *filelist("shell/rtl/rtl.f")]
     return list(dict.fromkeys(files))
 
 
@@ -61,7 +60,7 @@ def simulate(
     toplevel: str,
     sources: Iterable[str | Path],
     test_module: str,
-    parameters: Mapping[str, int | str] | None = None,
+    parameters: Mapping[str, int] | None = None,
     *,
     testcase: str | None = None,
     env: Mapping[str, str] | None = None,
@@ -70,7 +69,7 @@ def simulate(
 
     `sources`: SystemVerilog files in order, relative to the repository root; a name that ends in `.f` is a file list.
     `test_module`: name of the Python module with the coroutines; its folder must be on sys.path.
-    `parameters`: top-level parameters, as numbers or in Verilog's notation. `testcase`: only this coroutine. `env`: extra environment for the coroutines.
+    `parameters`: top-level parameters. `testcase`: only this coroutine. `env`: extra environment for the coroutines.
     """
     files: list[Path] = []
     for source in sources:
@@ -111,7 +110,7 @@ def simulate(
     assert failed == 0, f"{toplevel}: {failed} cocotb test(s) failed"
 
 
-def model_key(toplevel: str, files: Sequence[Path], parameters: Mapping[str, int | str]) -> str:
+def model_key(toplevel: str, files: Sequence[Path], parameters: Mapping[str, int]) -> str:
     """Name of all that a model is made from: top, parameters, options, tools, and the sources in their order."""
     key = hashlib.sha256()
     texts = [repr((toplevel, sorted(parameters.items()), VERILATOR_ARGS, OPTIMISE, tools())).encode()]

@@ -155,6 +155,36 @@ RPU_HOST_DESCRIPTOR_PC = 0x94
 RPU_HOST_DESTINATION_PC = 0x98
 RPU_HOST_SLOT_PC = 0x9C
 
+# engines/rpu/accelerators/checksum/checksum.rdl
+CHECKSUM_ADDR = 0x0
+CHECKSUM_LENGTH = 0x4
+CHECKSUM_SUM = 0x8
+CHECKSUM_INITIAL = 0xC
+
+# engines/rpu/accelerators/crc32/crc32.rdl
+CRC32_ADDR = 0x0
+CRC32_LENGTH = 0x4
+CRC32_CRC = 0x8
+CRC32_INITIAL = 0xC
+
+# engines/rpu/accelerators/flow_hash/flow_hash.rdl
+FLOW_HASH_CLEAR = 0x0
+FLOW_HASH_PUSH1 = 0x4
+FLOW_HASH_PUSH2 = 0x8
+FLOW_HASH_PUSH4 = 0xC
+FLOW_HASH_HASH = 0x10
+
+# engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
+IP_PREFIX_ADDR = 0x0
+IP_PREFIX_CLASS = 0x4
+IP_PREFIX_PASS_MASK = 0x8
+
+# engines/rpu/accelerators/string_match/string_match.rdl
+STRING_MATCH_ADDR = 0x0
+STRING_MATCH_LENGTH = 0x4
+STRING_MATCH_FOUND = 0x8
+STRING_MATCH_END = 0xC
+
 # engines/xdp/regs/xdp.rdl
 XDP_HOST_BANK = 0x90
 XDP_HOST_BY_FLOW = 0x94
@@ -223,33 +253,3 @@ FLOW_HOST_EVENT_FLOW = 0x208
 FLOW_HOST_EVENT_FLOW_COUNT = 0xF
 FLOW_HOST_EVENT_GONE = 0x244
 FLOW_HOST_EVENT_GONE_COUNT = 0xF
-
-# engines/rpu/accelerators/checksum/checksum.rdl
-CHECKSUM_ADDR = 0x0
-CHECKSUM_LENGTH = 0x4
-CHECKSUM_SUM = 0x8
-CHECKSUM_INITIAL = 0xC
-
-# engines/rpu/accelerators/crc32/crc32.rdl
-CRC32_ADDR = 0x0
-CRC32_LENGTH = 0x4
-CRC32_CRC = 0x8
-CRC32_INITIAL = 0xC
-
-# engines/rpu/accelerators/flow_hash/flow_hash.rdl
-FLOW_HASH_CLEAR = 0x0
-FLOW_HASH_PUSH1 = 0x4
-FLOW_HASH_PUSH2 = 0x8
-FLOW_HASH_PUSH4 = 0xC
-FLOW_HASH_HASH = 0x10
-
-# engines/rpu/accelerators/ip_prefix/ip_prefix.rdl
-IP_PREFIX_ADDR = 0x0
-IP_PREFIX_CLASS = 0x4
-IP_PREFIX_PASS_MASK = 0x8
-
-# engines/rpu/accelerators/string_match/string_match.rdl
-STRING_MATCH_ADDR = 0x0
-STRING_MATCH_LENGTH = 0x4
-STRING_MATCH_FOUND = 0x8
-STRING_MATCH_END = 0xC

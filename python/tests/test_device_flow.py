@@ -25,7 +25,7 @@ def tcp(source: str, port: int) -> Ether:
 SLACK = {"soft": 0, "rtl": 20_000}
 
 
-# A second element, which does nothing: so all cards are of a kind that other tests build anyway (device/tests/test_flow_cards.py).
+# A second element, which does nothing: so all cards are of a kind that other tests build anyway (engines/flow/tests/test_flow_cards.py).
 REST = "\nelement rest { port == 255 => drop }\n"
 CONTEXTS = 62
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from penstock import Device, MapError
 
-PROGRAM = Path(__file__).resolve().parents[2] / "device" / "tests" / "firmware" / "maps.c"
+PROGRAM = Path(__file__).resolve().parents[2] / "engines" / "xdp" / "tests" / "firmware" / "maps.c"
 DESIGN = f"""
     [card]
     name = "maps"

@@ -12,7 +12,7 @@ import pytest
 from penstock import Device, MapError
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = ROOT / "device" / "tests" / "firmware" / "recorded.c"
+PROGRAM = ROOT / "engines" / "xdp" / "tests" / "firmware" / "recorded.c"
 RING, SMALL, QUERY, LONGER, DAWDLE = 0, 1, 6, 7, 8
 WAITING, SIZE, TAKEN, WRITTEN = range(4)
 

@@ -125,7 +125,7 @@ def test_host_memory_is_what_programs_use(target: str) -> None:
 
 def test_a_unit_is_halted_looked_at_and_goes_on(target: str) -> None:
     """A unit that is halted keeps its frames while the other one sends its own, and a register that is changed is what the program has."""
-    # The card of device/tests/test_gdb.py.
+    # The card of engines/rpu/tests/test_gdb.py.
     with Device.open(FIREWALL, target, program=FORWARD_PROGRAM, units=2, policy="round-robin") as card:
         unit, other = card.units
         assert not unit.halted

@@ -15,7 +15,7 @@ from scapy.layers.l2 import Ether
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "engines" / "xdp" / "programs"
-FIRMWARE = ROOT / "device" / "tests" / "firmware"
+FIRMWARE = ROOT / "engines" / "xdp" / "tests" / "firmware"
 
 
 def xdp_design(folder: Path, program: Path, units: int = 1, policy: str = "round-robin") -> Path:

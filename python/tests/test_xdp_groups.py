@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from penstock import Device, ProgramError
 
-FIRMWARE = Path(__file__).parents[2] / "device" / "tests" / "firmware"
+FIRMWARE = Path(__file__).parents[2] / "engines" / "xdp" / "tests" / "firmware"
 GROUPS = ("first", "second")
 RING, SMALL = 0, 1
 

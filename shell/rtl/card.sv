@@ -18,7 +18,7 @@
 //
 // The inline chain is there where the card has Blocks; its frames come to exits as over the link of a cluster, so each port is one more there.
 //
-// Beside the frames `broadcast` carries words from each unit to all others. Units of the xdp engine share maps (engines/xdp/maps.md).
+// Beside the frames `broadcast` carries words from each unit to all others. Units of some engines share maps (`card_maps` in engines/engines.toml).
 //
 // Streams are numbered ports first, then the host (Ports), then the loopback (Ports + 1).
 module card
@@ -33,9 +33,8 @@ module card
     parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
     // What each unit is: see engines/unit.sv
-    parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
-    parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
-    parameter logic [MaxUnits-1:0][7:0] Lanes  = {MaxUnits{8'd4}}
+    parameter logic [MaxUnits-1:0][7:0]  Engine    = '0,
+    parameter logic [MaxUnits-1:0][31:0] UnitParam = '0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -84,9 +83,9 @@ module card
   localparam bit HasChain = Blocks > 0;
   localparam int unsigned Links = Clusters + (HasChain ? Ports : 0);  // to an exit
 
-  // Whether there are units of the xdp engine
+  // Whether units share maps
   function automatic bit has_maps();
-    for (int unsigned u = 0; u < Units; u++) if (Engine[u] == 1) return 1'b1;
+    for (int unsigned u = 0; u < Units; u++) if (engines_pkg::engine_has_maps(int'(Engine[u]))) return 1'b1;
     return 1'b0;
   endfunction
 
@@ -356,8 +355,7 @@ module card
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     unit #(
         .Engine(int'(Engine[u])),
-        .Accel(int'(Accel[u])),
-        .Lanes(32'(Lanes[u]))
+        .Param(UnitParam[u])
     ) i_unit (
         .clk,
         .rst,
@@ -375,7 +373,7 @@ module card
     );
   end
 
-  // Maps that xdp units share
+  // Maps that units share
   if (HasMaps) begin : gen_maps
     card_maps #(
         .Units(Units),

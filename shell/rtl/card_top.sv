@@ -11,12 +11,12 @@ module card_top
     parameter int unsigned IngressDepth = 4096,
     parameter int unsigned Blocks       = 0,
     parameter int unsigned MapRows      = 16384,
+    // Of each inline block its engine's number and what only the engine understands: see engines/inline_block.sv
     parameter logic [MaxBlocks-1:0][ 7:0] BlockEngine = '0,
     parameter logic [MaxBlocks-1:0][63:0] BlockParam  = '0,
-    // A byte for each unit
-    parameter logic [MaxUnits-1:0][7:0] Engine = {MaxUnits{8'd0}},
-    parameter logic [MaxUnits-1:0][7:0] Accel  = {MaxUnits{8'd1}},
-    parameter logic [MaxUnits-1:0][7:0] Lanes  = {MaxUnits{8'd4}}
+    // Of each unit its engine's number and what only the engine understands: see engines/unit.sv
+    parameter logic [MaxUnits-1:0][7:0]  Engine    = '0,
+    parameter logic [MaxUnits-1:0][31:0] UnitParam = '0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -251,8 +251,7 @@ module card_top
       .Ports(Ports),
       .Units(Units),
       .Engine(Engine),
-      .Accel(Accel),
-      .Lanes(Lanes),
+      .UnitParam(UnitParam),
       .IngressDepth(IngressDepth),
       .Blocks(Blocks),
       .BlockEngine(BlockEngine),

@@ -1,4 +1,5 @@
 -f ../../lib/rtl/rtl.f
+../../engines/engines_pkg.sv
 shell_pkg.sv
 flow_hash.sv
 ingress.sv

@@ -11,8 +11,7 @@ module unit
   import penstock_pkg::*;
 #(
     parameter int          Engine = 0,
-    parameter int          Accel = 0,
-    parameter int unsigned Lanes = 4
+    parameter logic [31:0] Param = 0
 ) (
     input wire logic  clk,
     input wire logic  rst,

@@ -39,7 +39,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             check(&mut device, &traffic::mixed(PORTS, 64, &blocked))?;
             for size in selection.sizes(&SIZES).filter(|size| *size >= MIN_SIZE) {
                 let frames = traffic::mixed(PORTS, size, &blocked);
-                let window = rates::whole_frames(size, WINDOW);
+                let window = traffic::whole_lists(size, WINDOW);
                 let seen = device.measure(&frames, Rate::Line, warmup(size), window)?;
                 let left: u64 = seen.left.iter().map(|(frames, _)| frames).sum();
                 let mpps = left as f64 / traffic::clean_share() * wire::CLOCK_MHZ / seen.cycles as f64;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::BenchError;
 use super::flow::{self, Key, PAPER_GBPS, PAPER_MHZ, SMALLEST};
-use super::row::Row;
+use super::row::{Better::Lower, Row};
 use crate::card::Card;
 use crate::cmd::generate::Flow;
 use crate::mix::{Mix, Trace};
@@ -50,7 +50,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
     let long = alone(&mut chain.rtl(root)?, LONG, report)?;
     let added = (long - short) as f64 / (LONG - 1) as f64;
     let case = case(&[("elements", json!(LONG)), ("load", json!("alone"))]);
-    let row = |metric, unit, rates, value| Row::new(BENCH, &case, metric, unit, rates, value);
+    let row = |metric, unit, rates, value| Row::new(BENCH, &case, (metric, unit, Lower), rates, value);
     let added_ns = added * 1000.0 / wire::CLOCK_MHZ;
     report(&[
         row("added_ns", "ns of a further element, with its queue", [Some(PAPER_ADDED_NS); 2], added_ns),
@@ -82,7 +82,7 @@ fn alone(device: &mut RtlDevice, elements: usize, report: &mut dyn FnMut(&[Row])
         }
         let (element, chain) = (most(&in_elements)?, most(&in_chain)?);
         let case = case(&[("elements", json!(elements)), ("load", json!("alone")), ("size", json!(size))]);
-        let row = |metric, unit, rates, value: u64| Row::new(BENCH, &case, metric, unit, rates, value as f64);
+        let row = |metric, unit, rates, value: u64| Row::new(BENCH, &case, (metric, unit, Lower), rates, value as f64);
         report(&[
             row("element_cycles", "cycles, the longest", [Some(PAPER_CYCLES), Some(GOAL_CYCLES)], element),
             row("chain_cycles", "cycles, the longest", [None, None], chain),
@@ -103,7 +103,7 @@ fn loaded(device: &mut RtlDevice, key: Key) -> Result<Vec<Row>, BenchError> {
     let in_chain = cycles_in_chain(&run.hops);
     let load = json!("64 B at 40 Gb/s and 156.25 MHz");
     let case = case(&[("elements", json!(1)), ("key", json!(key.name())), ("load", load)]);
-    let row = |metric, value: u64| Row::new(BENCH, &case, metric, "cycles", [None, None], value as f64);
+    let row = |metric, value: u64| Row::new(BENCH, &case, (metric, "cycles", Lower), [None, None], value as f64);
     Ok(vec![
         row("element_median", flow::percentile(BENCH, &in_element, 50)?),
         row("element_p99", flow::percentile(BENCH, &in_element, 99)?),

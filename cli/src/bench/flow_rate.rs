@@ -20,7 +20,10 @@ use penstock_flow_host::Ask;
 use serde_json::{Value, json};
 
 use super::flow::{self, Key, PAPER_GBPS, PAPER_MHZ, SMALLEST};
-use super::row::Row;
+use super::row::{
+    Better::{Higher, Lower},
+    Row,
+};
 use super::{BenchError, Selection, rates};
 use crate::mix::{Mix, Trace};
 use crate::wire;
@@ -178,15 +181,15 @@ fn rows(key: Key, trace: Trace, sizes: Sizes, line: Line, seen: Seen) -> [Row; 3
     let case = case(key, Some(trace), sizes, line);
     [
         dropped_row(key, Some(trace), sizes, line, seen.dropped),
-        Row::new(BENCH, &case, "share", "of line rate", [None, goal_share(key, sizes, line)], seen.share),
-        Row::new(BENCH, &case, "latency_p99_ns", "ns", [None, None], seen.latency),
+        Row::new(BENCH, &case, ("share", "of line rate", Higher), [None, goal_share(key, sizes, line)], seen.share),
+        Row::new(BENCH, &case, ("latency_p99_ns", "ns", Lower), [None, None], seen.latency),
     ]
 }
 
 /// Of a trace, or of the worst of all.
 fn dropped_row(key: Key, trace: Option<Trace>, sizes: Sizes, line: Line, dropped: f64) -> Row {
     let rates = [paper_dropped(key, trace, sizes, line), goal_dropped(sizes, line)];
-    Row::new(BENCH, &case(key, trace, sizes, line), "dropped", "% of the frames", rates, dropped)
+    Row::new(BENCH, &case(key, trace, sizes, line), ("dropped", "% of the frames", Lower), rates, dropped)
 }
 
 fn case(key: Key, trace: Option<Trace>, sizes: Sizes, line: Line) -> BTreeMap<String, Value> {

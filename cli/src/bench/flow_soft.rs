@@ -12,7 +12,7 @@ use penstock_flow::{Arrival, Chain, Frame, Options, Verdict};
 use penstock_flow_compiler::compile;
 use serde_json::json;
 
-use super::row::Row;
+use super::row::{Better::Higher, Row};
 use super::{BenchError, soft};
 use crate::cmd::generate::Flow;
 
@@ -51,7 +51,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
             let case: BTreeMap<_, _> =
                 [("program".to_string(), json!(program)), ("flows".to_string(), json!(flows))].into();
             let paper = (flows == 4).then_some(PAPER);
-            report(&[Row::new("flow-soft", &case, "mpps", "million frames/s", [paper, Some(GOAL)], mpps)]);
+            report(&[Row::new("flow-soft", &case, ("mpps", "million frames/s", Higher), [paper, Some(GOAL)], mpps)]);
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use super::BenchError;
 use super::flow::{self, Key, PAPER_GBPS, PAPER_MHZ, SMALLEST};
-use super::row::Row;
+use super::row::{Better::Lower, Row};
 use crate::cmd::generate::{Flow, Random};
 use crate::mix::Trace;
 
@@ -56,7 +56,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
         let contexts = (u64::from(bench.table()?.places) * u64::from(load) / 100) as u32;
         let flood = bench.fill(contexts - 1)?;
         let case = case(load, "flood", None);
-        let row = |metric, unit, goal, value| Row::new(BENCH, &case, metric, unit, [None, goal], value);
+        let row = |metric, unit, goal, value| Row::new(BENCH, &case, (metric, unit, Lower), [None, goal], value);
         report(&[
             row("lost", "contexts", Some(0.0), flood.lost),
             row("moves", "moves of a context", None, flood.moves),
@@ -74,7 +74,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
     }
     let (load, missing) = (LOADS[LOADS.len() - 1], bench.missing()?);
     let case = case(load, "all", None);
-    report(&[Row::new(BENCH, &case, "lost", "contexts", [None, Some(0.0)], missing)]);
+    report(&[Row::new(BENCH, &case, ("lost", "contexts", Lower), [None, Some(0.0)], missing)]);
     Ok(())
 }
 
@@ -131,7 +131,7 @@ fn alone(load: u32, moves: Vec<u32>) -> Vec<Row> {
     let [median, mean, most] = summary(moves);
     let (paper_median, paper_most) = PAPER_MOVES;
     let paper = |moves: f64| (load == PAPER_LOAD).then_some(moves);
-    let row = |metric, rates, value| Row::new(BENCH, &case, metric, "moves of an insertion", rates, value);
+    let row = |metric, rates, value| Row::new(BENCH, &case, (metric, "moves of an insertion", Lower), rates, value);
     vec![
         row("moves_median", [paper(paper_median); 2], median),
         row("moves_most", [paper(paper_most); 2], most),
@@ -142,7 +142,7 @@ fn alone(load: u32, moves: Vec<u32>) -> Vec<Row> {
 /// Rows of a trace.
 fn arrivals(load: u32, trace: Trace, pace: Pace, added: &Added) -> [Row; 3] {
     let case = case(load, "trace", Some((trace, pace)));
-    let row = |metric, unit, rates, value| Row::new(BENCH, &case, metric, unit, rates, value);
+    let row = |metric, unit, rates, value| Row::new(BENCH, &case, (metric, unit, Lower), rates, value);
     let paper = (pace == Pace::Captured).then_some(PAPER_STASH);
     [
         row("stash_most", "entries", [paper, paper], added.most),

@@ -6,7 +6,7 @@
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{CLOCK_MHZ, Device, ForGroup, Latency, Override, Port, Rate, Root, Traffic};
 
-use super::row::Row;
+use super::row::{Better::Lower, Row};
 use super::{BenchError, PORTS, SIZES, Selection, card, case, rates, traffic};
 
 /// Units of the cards that are measured.
@@ -27,7 +27,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             let paper = rates::paper_latency(size);
             let goal = if size <= 64 { paper.min(GOAL_SMALL_NS) } else { paper };
             let case = case(units, PORTS, size, "forward");
-            report(&[Row::new("rpu-latency", &case, "latency_ns", "ns", [Some(paper), Some(goal)], time)]);
+            report(&[Row::new("rpu-latency", &case, ("latency_ns", "ns", Lower), [Some(paper), Some(goal)], time)]);
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use penstock_device::rtl::RtlDevice;
 use penstock_device::{CLOCK_MHZ, Device, ForGroup, Override, Rate, Root, regs, window};
 use serde_json::json;
 
-use super::row::Row;
+use super::row::{Better::Lower, Row};
 use super::{BenchError, SIZES, Selection, card, case, forward, rates, throughput, traffic};
 use crate::wire;
 
@@ -85,7 +85,7 @@ fn broadcast(mut device: RtlDevice, units: u32, words: &Words) -> Result<Vec<Row
     Ok(rows
         .map(|((metric, cycles), (paper, goal))| {
             let value = f64::from(cycles) * 1000.0 / f64::from(CLOCK_MHZ);
-            Row::new("rpu-messages", &case, metric, "ns", [Some(paper), Some(goal)], value)
+            Row::new("rpu-messages", &case, (metric, "ns", Lower), [Some(paper), Some(goal)], value)
         })
         .collect())
 }

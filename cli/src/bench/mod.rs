@@ -33,7 +33,7 @@ use std::path::Path;
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{DeviceError, Override, Policy, Root};
 use penstock_flow_compiler::Faults;
-use row::Row;
+use row::{Better::Higher, Row};
 use serde_json::{Value, json};
 
 use crate::card::{Card, CardError};
@@ -46,7 +46,7 @@ pub const SIZES: [usize; 12] = [60, 64, 65, 128, 256, 512, 800, 1024, 1500, 2048
 /// Ethernet ports of the card. One port alone is measured on the same card, as in the paper.
 pub const PORTS: u32 = 2;
 
-/// Part of a published figure that a measured one may miss by counting whole frames.
+/// Part of a rate that a measured one may fall behind by counting whole frames.
 pub const TOLERANCE: f64 = 0.01;
 
 /// Why a bench has no figures, or which are not as they should be.
@@ -68,7 +68,7 @@ pub enum BenchError {
     NoCase,
     #[error("{0}: the card does not do what is measured: {1}")]
     Wrong(&'static str, String),
-    #[error("worse than the figure beside it: {}", .0.join("; "))]
+    #[error("behind the figures beside them:\n  {}", .0.join("\n  "))]
     Worse(Vec<String>),
 }
 
@@ -132,7 +132,7 @@ pub fn throughput(
     size: usize,
 ) -> Vec<Row> {
     let row = |metric: &str, unit: &str, scale: f64| {
-        Row::new(bench, case, metric, unit, rates.map(|rate| rate.map(|rate| rate * scale)), mpps * scale)
+        Row::new(bench, case, (metric, unit, Higher), rates.map(|rate| rate.map(|rate| rate * scale)), mpps * scale)
     };
     vec![
         row("mpps", "million frames/s", 1.0),

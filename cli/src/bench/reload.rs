@@ -8,7 +8,10 @@
 use penstock_device::{ForGroup, Override, Policy, Rate, Root};
 
 use super::forward::warmup;
-use super::row::Row;
+use super::row::{
+    Better::{Higher, Lower},
+    Row,
+};
 use super::{BenchError, PORTS, Selection, case, rates, traffic};
 use crate::card::Card;
 use crate::wire;
@@ -44,16 +47,15 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             let longest = seen.units.iter().max().copied().unwrap_or(0) as f64 / wire::CLOCK_MHZ;
             let share = seen.left as f64 * wire::CLOCK_MHZ / seen.cycles as f64 / rates::line(PORTS, size);
             let case = case(units, PORTS, size, firmware);
-            let row = |metric, unit, rates, value| Row::new("rpu-reload", &case, metric, unit, rates, value);
+            let row = |metric, rates, value| Row::new("rpu-reload", &case, metric, rates, value);
             report(&[
                 row(
-                    "reload_us",
-                    "us without frames, the longest of the units",
+                    ("reload_us", "us without frames, the longest of the units", Lower),
                     [Some(PAPER_US), Some(GOAL_US)],
                     longest,
                 ),
-                row("dropped", "frames", [None, Some(0.0)], seen.drops.total() as f64),
-                row("share", "of line rate meanwhile", [None, Some(1.0)], share),
+                row(("dropped", "frames", Lower), [None, Some(0.0)], seen.drops.total() as f64),
+                row(("share", "of line rate meanwhile", Higher), [None, Some(1.0)], share),
             ]);
         }
     }

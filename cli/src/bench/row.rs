@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::TOLERANCE;
+
 /// A measured figure beside the published one and ours to reach.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -24,8 +26,18 @@ pub struct Row {
     pub peer: Option<String>,
     /// The figure the project aims at, where there is one.
     pub goal: Option<f64>,
+    /// Whether a higher or a lower value is better.
+    pub better: Better,
     /// The figure measured now.
     pub value: f64,
+}
+
+/// Which way a figure gets better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    Higher,
+    Lower,
 }
 
 impl Row {
@@ -33,13 +45,28 @@ impl Row {
     pub fn new(
         bench: &str,
         case: &BTreeMap<String, Value>,
-        metric: &str,
-        unit: &str,
+        (metric, unit, better): (&str, &str, Better),
         [paper, goal]: [Option<f64>; 2],
         value: f64,
     ) -> Self {
         let (bench, case, metric, unit) = (bench.into(), case.clone(), metric.into(), unit.into());
-        Self { bench, case, metric, unit, paper, peer: None, goal, value }
+        Self { bench, case, metric, unit, paper, peer: None, goal, better, value }
+    }
+
+    /// The figures beside the value that it does not reach: `paper` and `goal`, with their values. A rate may miss one by what counting whole
+    /// frames explains.
+    pub fn missed(&self) -> Vec<(&'static str, f64)> {
+        let falls_behind = |figure: f64| match self.better {
+            Better::Higher => self.value < figure * (1.0 - TOLERANCE),
+            Better::Lower => self.value > figure,
+        };
+        let beside = if self.peer.is_some() { "peer" } else { "paper" };
+        let figures = [(beside, self.paper), ("goal", self.goal)];
+        figures
+            .into_iter()
+            .filter_map(|(name, figure)| Some((name, figure?)))
+            .filter(|(_, f)| falls_behind(*f))
+            .collect()
     }
 }
 

@@ -6,7 +6,7 @@
 use penstock_device::{ForGroup, Override, Rate, Root};
 use serde_json::json;
 
-use super::row::Row;
+use super::row::{Better::Higher, Row};
 use super::{BenchError, PORTS, Selection, card, traffic};
 
 /// How the peer's figures came about.
@@ -45,7 +45,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
             slowest = slowest.min(fastest);
         }
         let case = [("units".to_string(), json!(units))].into_iter().collect();
-        let row = Row::new("sim-speed", &case, "cycles_per_s", "cycles/s", [Some(peer), Some(goal)], slowest);
+        let row = Row::new("sim-speed", &case, ("cycles_per_s", "cycles/s", Higher), [Some(peer), Some(goal)], slowest);
         report(&[Row { peer: Some(PEER.into()), ..row }]);
     }
     Ok(())

@@ -3,6 +3,7 @@
 
 use penstock_device::{Port, Traffic};
 
+use super::rates;
 use crate::cmd::generate::Flow;
 
 /// Frames of a port's list. A prime, so that no unit always gets the same ones.
@@ -51,6 +52,12 @@ pub fn clean_share() -> f64 {
     1.0 - f64::from(FRAMES.div_ceil(BLOCKED_EVERY)) / f64::from(FRAMES)
 }
 
+/// Cycles of a port at line rate in which its list passes a whole number of times, at least `cycles`: in such a window the share of clean frames is
+/// [`clean_share`], wherever in the list it begins.
+pub fn whole_lists(size: usize, cycles: u64) -> u64 {
+    rates::whole_frames(size, cycles.div_ceil(u64::from(FRAMES))) * u64::from(FRAMES)
+}
+
 /// A block list of `count` prefixes of 16 to 32 bits, none of which holds a clean source, and an address in each.
 pub fn block_list(count: usize) -> (String, Vec<u32>) {
     let mut state: u32 = 0x2545_F491;
@@ -88,6 +95,15 @@ mod tests {
         let clean = (0..traffic.frames.len()).filter(|i| traffic.frame(*i)[26..30] != [1, 2, 3, 4]).count();
         assert_eq!(traffic.frames.len(), 122);
         assert!((clean as f64 / 122.0 - clean_share()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_window_of_whole_lists_has_their_share_of_clean_frames() {
+        for size in [64, 1500, 9000] {
+            let window = whole_lists(size, 40_000);
+            let bytes = window * crate::wire::LINE_BYTES_A_CYCLE;
+            assert!(window >= 40_000 && bytes % (u64::from(FRAMES) * crate::wire::bytes(size)) == 0, "{size}");
+        }
     }
 
     #[test]

@@ -23,7 +23,10 @@ use penstock_xdp_compiler::translate::translate;
 use penstock_xdp_host::Lanes;
 use serde_json::json;
 
-use super::row::Row;
+use super::row::{
+    Better::{Higher, Lower},
+    Row,
+};
 use super::xdp;
 
 /// What is said when something is not there.
@@ -155,10 +158,10 @@ fn rows(other: &Other, report: &mut dyn FnMut(&[Row])) -> Result<(), String> {
             let case = case.into_iter().collect();
             // At other numbers of lanes the paper has rows before code motion, of what the sample was then.
             let paper = other.paper.filter(|_| lanes == Lanes::FOUR).and_then(|program| program.paper_rows(4));
-            let row = |metric, unit, paper, value| Row::new("xdp-rows", &case, metric, unit, [paper, None], value);
+            let row = |metric, paper, value| Row::new("xdp-rows", &case, metric, [paper, None], value);
             report(&[
-                row("rows", "rows of the whole program", paper, count),
-                row("ops_a_row", "operations in a row", None, compiled.operations() as f64 / count),
+                row(("rows", "rows of the whole program", Lower), paper, count),
+                row(("ops_a_row", "operations in a row", Higher), None, compiled.operations() as f64 / count),
             ]);
         }
     }

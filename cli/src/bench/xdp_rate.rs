@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use penstock_device::{Device, Rate, Root, regs, window};
 use serde_json::{Value, json};
 
-use super::row::Row;
+use super::row::{
+    Better::{Higher, Lower},
+    Row,
+};
 use super::{BenchError, Selection, forward, latency, rates, traffic, xdp};
 use crate::wire;
 
@@ -62,7 +65,7 @@ pub fn run(root: &Root, selection: &Selection, report: &mut dyn FnMut(&[Row])) -
         let mut device = xdp::card(root, TIMED, 1)?;
         for size in timed {
             if let Some(time) = latency::measure(&mut device, size)? {
-                report(&[Row::new(BENCH, &case(TIMED, 1, size), "latency_ns", "ns", [None, None], time)]);
+                report(&[Row::new(BENCH, &case(TIMED, 1, size), ("latency_ns", "ns", Lower), [None, None], time)]);
             }
         }
     }
@@ -84,15 +87,15 @@ fn rate(root: &Root, name: &str, units: u32, size: usize, paper: Option<f64>) ->
     let case = case(name, units, size);
     let line = rates::line(ports, size);
     let scaled = paper.map(|paper| (paper * wire::CLOCK_MHZ / PAPER_MHZ).min(line));
-    let row = |metric, unit, rates, value| Row::new(BENCH, &case, metric, unit, rates, value);
+    let row = |metric, rates, value| Row::new(BENCH, &case, metric, rates, value);
     let mut result = vec![
-        row("mpps", "million frames/s", [None, if units == 1 { scaled } else { None }], mpps),
-        row("share", "of line rate", [None, None], mpps / line),
-        row("rows_a_frame", "rows carried out for a frame", [None, None], f64::from(rows) / all as f64),
+        row(("mpps", "million frames/s", Higher), [None, if units == 1 { scaled } else { None }], mpps),
+        row(("share", "of line rate", Higher), [None, None], mpps / line),
+        row(("rows_a_frame", "rows carried out for a frame", Lower), [None, None], f64::from(rows) / all as f64),
     ];
     if units == 1 && paper.is_some() {
         let at = mpps * PAPER_MHZ / wire::CLOCK_MHZ;
-        result.push(row("mpps_at_156", "million frames/s at 156.25 MHz", [paper, None], at));
+        result.push(row(("mpps_at_156", "million frames/s at 156.25 MHz", Higher), [paper, None], at));
     }
     if paper.is_none() && units == 16 {
         result[0].goal = Some(line);
@@ -112,7 +115,7 @@ fn rows(device: &mut impl Device, units: u32) -> Result<u32, BenchError> {
     let mut sum = 0u32;
     for unit in 0..units {
         let mut word = [0; 4];
-        window::read(device, unit, regs::XDP_HOST_ROWS, &mut word)?;
+        window::read(device, unit, penstock_xdp_soft::regs::XDP_HOST_ROWS, &mut word)?;
         sum = sum.wrapping_add(u32::from_le_bytes(word));
     }
     Ok(sum)

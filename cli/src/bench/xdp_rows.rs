@@ -14,7 +14,10 @@ use penstock_xdp_host::{Lanes, Settings, XdpProgram};
 use serde_json::json;
 
 use super::BenchError;
-use super::row::Row;
+use super::row::{
+    Better::{Higher, Lower},
+    Row,
+};
 use super::xdp::PROGRAMS;
 use super::{xdp_others, xdp_rate, xdp_run};
 use crate::card::CardError;
@@ -32,14 +35,14 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
                 [("program".to_string(), json!(program.name)), ("lanes".to_string(), json!(lanes.count()))]
                     .into_iter()
                     .collect();
-            let row = |metric, unit, rates, value| Row::new("xdp-rows", &case, metric, unit, rates, value);
+            let row = |metric, rates, value| Row::new("xdp-rows", &case, metric, rates, value);
             let rows = compiled.rows.len() as f64;
             let executed = xdp_run::rows_a_frame(root, program.name, lanes, xdp_rate::SIZE)?;
             let rates = [program.paper_rows(lanes.count()), program.goal_rows(lanes.count())];
             report(&[
-                row("rows", "rows of the whole program", rates, rows),
-                row("ops_a_row", "operations in a row", [None, None], compiled.operations() as f64 / rows),
-                row("rows_a_frame", "rows carried out for a frame of 64 B", [None, None], executed),
+                row(("rows", "rows of the whole program", Lower), rates, rows),
+                row(("ops_a_row", "operations in a row", Higher), [None, None], compiled.operations() as f64 / rows),
+                row(("rows_a_frame", "rows carried out for a frame of 64 B", Lower), [None, None], executed),
             ]);
         }
     }

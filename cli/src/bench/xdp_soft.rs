@@ -10,7 +10,7 @@ use penstock_device::{Port, Root};
 use penstock_xdp_soft::{Engine, Frame, Input};
 use serde_json::json;
 
-use super::row::Row;
+use super::row::{Better::Higher, Row};
 use super::{BenchError, soft, traffic, xdp, xdp_rate};
 
 /// What the project aims at.
@@ -23,7 +23,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
         let case = [("program", json!(name)), ("size", json!(xdp_rate::SIZE))];
         let case: BTreeMap<_, _> = case.into_iter().map(|(key, value)| (key.to_string(), value)).collect();
         let mpps = measure(root, name)?;
-        report(&[Row::new("xdp-soft", &case, "mpps", "million frames/s", [None, goal], mpps)]);
+        report(&[Row::new("xdp-soft", &case, ("mpps", "million frames/s", Higher), [None, goal], mpps)]);
     }
     Ok(())
 }

@@ -8,8 +8,8 @@ use penstock_device::Root;
 
 use crate::bench::row::{self, Row};
 use crate::bench::{
-    BenchError, SIZES, Selection, TOLERANCE, firewall, flow_latency, flow_rate, flow_soft, flow_table, forward,
-    generate, latency, messages, reload, sim_speed, word, xdp_rate, xdp_rows, xdp_soft,
+    BenchError, SIZES, Selection, firewall, flow_latency, flow_rate, flow_soft, flow_table, forward, generate, latency,
+    messages, reload, sim_speed, word, xdp_rate, xdp_rows, xdp_soft,
 };
 use crate::files;
 
@@ -153,7 +153,7 @@ impl Name {
     }
 }
 
-/// Measures. An error names the cases that are worse than the figure beside them, after everything is printed and written.
+/// Measures. An error names the cases that fall behind a published figure or a goal, after everything is printed and written.
 pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone(), cases: args.cases.clone() };
     let named = |name: &Name| args.name == Name::All || args.name == *name;
@@ -195,11 +195,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     if let Some(path) = &args.json {
         write(path, &all)?;
     }
-    let worse: Vec<String> = all
-        .iter()
-        .filter(|row| worse_than_peer(row))
-        .map(|row| line(std::slice::from_ref(row)).trim().to_string())
-        .collect();
+    let worse = behind(&all);
     if worse.is_empty() { Ok(()) } else { Err(BenchError::Worse(worse)) }
 }
 
@@ -207,19 +203,19 @@ fn write(path: &Path, rows: &[Row]) -> Result<(), BenchError> {
     Ok(files::write(path, row::to_json(rows)?)?)
 }
 
-/// Whether a row misses the figure beside it by more than counting whole frames explains, or something got lost where nothing may. `gbps` and
-/// `share` say the same as `mpps`.
-fn worse_than_peer(row: &Row) -> bool {
-    if matches!(row.metric.as_str(), "dropped" | "lost") && row.goal.is_some_and(|goal| row.value > goal) {
-        return true;
+/// What is said of rows that fall behind a figure beside them: a line for each case, with the first such row.
+fn behind(rows: &[Row]) -> Vec<String> {
+    let mut lines: Vec<(&Row, String)> = Vec::new();
+    for row in rows {
+        let missed = row.missed();
+        if missed.is_empty() || lines.iter().any(|(other, _)| (&other.bench, &other.case) == (&row.bench, &row.case)) {
+            continue;
+        }
+        let figures: Vec<String> = missed.iter().map(|(name, figure)| format!("{name} {figure:.1}")).collect();
+        let text = format!("{} {}: {:.1} {}, {}", row.bench, case(row), row.value, row.metric, figures.join(", "));
+        lines.push((row, text));
     }
-    let Some(paper) = row.paper else { return false };
-    match row.metric.as_str() {
-        "latency_ns" | "longest_ns" | "reload_us" | "rows" | "added_ns" | "element_cycles" => row.value > paper,
-        "dropped" | "moves_median" | "moves_most" | "stash_most" => row.value > paper,
-        "mpps" | "cycles_per_s" => row.value < paper * (1.0 - TOLERANCE),
-        _ => false,
-    }
+    lines.into_iter().map(|(_, text)| text).collect()
 }
 
 fn heading(name: Name) -> String {
@@ -227,14 +223,19 @@ fn heading(name: Name) -> String {
     format!("\n{}\n{:<44}{:>12}{:>12}{:>12}", name.word(), "case", "ours", beside, "goal")
 }
 
+/// The parameters of a row's case.
+fn case(row: &Row) -> String {
+    let parameters: Vec<String> = row.case.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
+    parameters.join(" ")
+}
+
 /// One line for the rows of a case: the first in full, the others behind it.
 fn line(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let case: Vec<String> = first.case.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
     let number = |value: Option<f64>| value.map_or("-".to_string(), |value| format!("{value:.1}"));
     let mut text = format!(
         "{:<44}{:>12}{:>12}{:>12} {}",
-        case.join(" "),
+        case(first),
         number(Some(first.value)),
         number(first.paper),
         number(first.goal),
@@ -255,33 +256,34 @@ fn line(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::row::Better::{self, Higher, Lower};
     use std::slice::from_ref;
 
-    fn row(metric: &str, paper: Option<f64>, value: f64) -> Row {
-        Row {
-            bench: "b".into(),
-            case: Default::default(),
-            metric: metric.into(),
-            unit: "u".into(),
-            paper,
-            peer: None,
-            goal: None,
-            value,
-        }
+    fn row(metric: &str, better: Better, rates: [Option<f64>; 2], value: f64) -> Row {
+        Row::new("b", &Default::default(), (metric, "u", better), rates, value)
     }
 
+    /// The row says which way is better, so no metric is passed because nobody knows its name.
     #[test]
-    fn less_is_worse_but_for_latency() {
-        assert!(worse_than_peer(&row("mpps", Some(100.0), 98.0)));
-        assert!(!worse_than_peer(&row("mpps", Some(100.0), 99.5)));
-        assert!(worse_than_peer(&row("latency_ns", Some(800.0), 801.0)));
-        assert!(!worse_than_peer(&row("latency_ns", Some(800.0), 400.0)));
-        assert!(!worse_than_peer(&row("mpps", None, 1.0)));
-        assert!(
-            worse_than_peer(&row("dropped", Some(15.0), 16.0)) && !worse_than_peer(&row("dropped", Some(15.0), 1.0))
-        );
-        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("dropped", Some(15.0), 1.0) }));
-        assert!(worse_than_peer(&Row { goal: Some(0.0), ..row("lost", None, 1.0) }));
+    fn a_figure_is_missed_in_the_direction_that_the_row_names() {
+        let missed = |better, rates, value| !row("of any name", better, rates, value).missed().is_empty();
+        for rates in [[Some(100.0), None], [None, Some(100.0)]] {
+            assert!(missed(Higher, rates, 98.0) && !missed(Higher, rates, 99.5) && !missed(Higher, rates, 200.0));
+            assert!(missed(Lower, rates, 101.0) && !missed(Lower, rates, 100.0) && !missed(Lower, rates, 1.0));
+        }
+        assert!(!missed(Higher, [None, None], 0.0) && missed(Lower, [None, Some(0.0)], 1.0));
+        assert!(missed(Lower, [Some(15.0), Some(0.0)], 1.0));
+        let both = row("mpps", Higher, [Some(10.0), Some(20.0)], 1.0);
+        assert_eq!(both.missed(), [("paper", 10.0), ("goal", 20.0)]);
+        assert_eq!(row("mpps", Higher, [Some(10.0), Some(20.0)], 15.0).missed(), [("goal", 20.0)]);
+    }
+
+    /// `gbps` and `share` say the same as `mpps`.
+    #[test]
+    fn a_case_that_falls_behind_is_told_once() {
+        let other = Row { bench: "other".into(), ..row("mpps", Higher, [Some(10.0), None], 20.0) };
+        let rows = ["mpps", "gbps"].map(|metric| row(metric, Higher, [None, Some(10.0)], 5.0));
+        assert_eq!(behind(&[&rows[..], &[other]].concat()), ["b : 5.0 mpps, goal 10.0"]);
     }
 
     #[test]
@@ -300,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_measured_peer_is_told_from_a_paper() {
-        let published = row("cycles_per_s", Some(109.0), 200.0);
+        let published = row("cycles_per_s", Higher, [Some(109.0), None], 200.0);
         let measured = Row { peer: Some("measured: somewhere".into()), ..published.clone() };
         assert!(!line(from_ref(&published)).contains("measured"));
         assert!(

@@ -11,7 +11,11 @@ use std::thread;
 use penstock_device::Root;
 use serde_json::Value;
 
-use crate::bench::row::{self, Row};
+use crate::bench::row::{
+    self, Better,
+    Better::{Higher, Lower},
+    Row,
+};
 use crate::files;
 use crate::synth::area::{self, Area};
 use crate::synth::registry::{self, Block, Figures, Router, Sources, Sum};
@@ -371,15 +375,15 @@ fn figures(area: Option<Area>, fmax_ratio: Option<f64>) -> Figures {
     }
 }
 
-/// Metric, its unit, and where it is found.
-type Metric = (&'static str, &'static str, fn(&mut Figures) -> &mut Option<f64>);
+/// Metric, its unit, which way it gets better, and where it is found.
+type Metric = (&'static str, &'static str, Better, fn(&mut Figures) -> &mut Option<f64>);
 const METRICS: [Metric; 6] = [
-    ("lut", "LUT", |f| &mut f.lut),
-    ("ff", "FF", |f| &mut f.ff),
-    ("bram", "36 Kbit blocks", |f| &mut f.bram),
-    ("uram", "288 Kbit blocks", |f| &mut f.uram),
-    ("dsp", "DSP", |f| &mut f.dsp),
-    ("fmax_ratio", "of the reference core", |f| &mut f.fmax_ratio),
+    ("lut", "LUT", Lower, |f| &mut f.lut),
+    ("ff", "FF", Lower, |f| &mut f.ff),
+    ("bram", "36 Kbit blocks", Lower, |f| &mut f.bram),
+    ("uram", "288 Kbit blocks", Lower, |f| &mut f.uram),
+    ("dsp", "DSP", Lower, |f| &mut f.dsp),
+    ("fmax_ratio", "of the reference core", Higher, |f| &mut f.fmax_ratio),
 ];
 
 fn write(path: &Path, lines: &[Line]) -> Result<(), SynthError> {
@@ -391,7 +395,7 @@ fn write(path: &Path, lines: &[Line]) -> Result<(), SynthError> {
 fn rows(lines: &[Line]) -> Vec<Row> {
     let mut rows = Vec::new();
     for line in lines {
-        for (metric, unit, of) in METRICS {
+        for (metric, unit, better, of) in METRICS {
             let read = |mut figures: Figures| *of(&mut figures);
             let Some(value) = read(line.value) else { continue };
             let mut case = BTreeMap::from_iter([("block".to_string(), line.name.into())]);
@@ -406,6 +410,7 @@ fn rows(lines: &[Line]) -> Vec<Row> {
                 paper: read(line.paper),
                 peer: None,
                 goal: read(line.goal),
+                better,
                 value,
             });
         }

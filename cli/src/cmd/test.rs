@@ -9,6 +9,9 @@ use penstock_device::Root;
 /// Runs the test suite: formatting, lint, Rust tests, hardware and system tests.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
+    /// Only what belongs to these engines and folders, for example `rpu` or `device`.
+    #[arg(value_name = "NAME", conflicts_with = "mutants")]
+    pub names: Vec<String>,
     /// Plant each bug of the lists (mutants.toml) and check that the suite catches it.
     #[arg(long)]
     pub mutants: bool,
@@ -18,6 +21,9 @@ pub struct Args {
     /// Also the tests that take minutes each.
     #[arg(long)]
     pub long: bool,
+    /// A test that is skipped for a reason with WORD in it fails.
+    #[arg(long, value_name = "WORD")]
+    pub require: Vec<String>,
     /// Only the steps (with --mutants, the bugs) whose name contains WORD; if there is none, the hardware and system tests whose name does.
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
@@ -43,7 +49,7 @@ pub enum TestError {
 pub fn run(args: &Args, root: &Root) -> Result<(), TestError> {
     let python = root.join("build/venv/bin/python");
     let mut command = Command::new(&python);
-    command.arg("tools/test.py").current_dir(root.path());
+    command.arg("tools/test.py").args(&args.names).current_dir(root.path());
     if args.mutants {
         command.arg("--mutants");
     }
@@ -52,6 +58,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), TestError> {
     }
     if args.long {
         command.arg("--long");
+    }
+    for word in &args.require {
+        command.args(["--require", word]);
     }
     if let Some(word) = &args.only {
         command.args(["--only", word]);

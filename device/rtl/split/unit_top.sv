@@ -1,14 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// One unit with its wires as two bundles: the model that the clock loop instantiates once for each unit of the card.
+// One unit, an engine's module `PENSTOCK_UNIT_MODULE, with its wires as two bundles: the model that the clock loop instantiates once for each unit
+// of the card.
 module unit_top
   import penstock_pkg::*;
   import split_pkg::*;
 #(
-    parameter int          Engine = 0,
-    parameter int          Accel = 1,
-    parameter int unsigned Lanes = 4
+    parameter logic [31:0] Param = 0
 ) (
     input  wire logic               clk,
     input  wire logic               rst,
@@ -65,10 +64,8 @@ module unit_top
   assign out.map_valid = maps.valid;
   assign out.map_flit  = maps.flit;
 
-  unit #(
-      .Engine(Engine),
-      .Accel(Accel),
-      .Lanes(Lanes)
+  `PENSTOCK_UNIT_MODULE #(
+      .Param(Param)
   ) i_unit (
       .clk,
       .rst,

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use penstock_engine::Root;
 
+use super::engines::Engines;
 use crate::device::Progress;
 use crate::file_list;
 
@@ -35,12 +36,14 @@ const UNIT_CODE: (&str, &str) = ("unit.cpp", include_str!("../../rtl/split/unit.
 
 /// What tells the clock loop of frames that come by.
 const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card_trace.sv"));
+const ELEMENT_TRACE: (&str, &str) = ("element_trace.sv", include_str!("../../rtl/trace/element_trace.sv"));
 
-/// File lists of the card: what it has for its units, and itself.
-const CARD_LISTS: [&str; 4] =
-    ["engines/xdp/rtl/maps/maps.f", "engines/flow/rtl/rtl.f", "engines/inline_block.sv", "shell/rtl/rtl.f"];
-/// File lists of the engines, and their registry.
-const UNIT_LISTS: [&str; 3] = ["engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f", "engines/unit.sv"];
+/// File list of the card around its units.
+const CARD_LIST: &str = "shell/rtl/rtl.f";
+/// File list of what stands in the inline chain.
+const INLINE_LIST: &str = "engines/inline.f";
+/// What picks a unit's engine, where card and units are one model.
+const SELECTOR: &str = "engines/unit.sv";
 
 /// What Verilator is told. Assertions stay in: they cost little, and a contract broken in silence costs a day.
 const VERILATOR: [&str; 11] = [
@@ -67,12 +70,10 @@ const CXX: [&str; 8] = [
     "-DVL_USER_FATAL",
     "-w",
 ];
-/// Units that card_top has parameters for.
-const MAX_UNITS: usize = 32;
 /// Inline blocks that card_top has parameters for.
 const MAX_BLOCKS: usize = 8;
-/// Compilers at work at a time.
-const JOBS: usize = 2;
+/// Units that card_top has parameters for.
+const MAX_UNITS: usize = 32;
 /// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which takes longer than a small file,
 /// and wants half a gigabyte for a piece of this size.
 const PIECE_BYTES: u64 = 6_000_000;
@@ -108,6 +109,14 @@ pub enum BuildError {
         /// Its first lines.
         output: String,
     },
+    /// The registry of engines cannot be used.
+    #[error("{}: {problem}", path.display())]
+    Registry {
+        /// The registry.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// The built library does not load.
     #[error("{}: {source}; delete it and run again", path.display())]
     Load {
@@ -123,18 +132,8 @@ pub enum BuildError {
 pub struct Kind {
     /// Name of its engine.
     pub engine: &'static str,
-    /// The word that only the engine understands.
+    /// The word that only the engine understands: `Param` of its module NAME_unit.
     pub param: u32,
-}
-
-impl Kind {
-    /// Its parameters, as engines/unit.sv has them.
-    fn parameters(self) -> Vec<(&'static str, u32)> {
-        match self.engine {
-            "rpu" => vec![("Engine", 0), ("Accel", self.param)],
-            _ => vec![("Engine", 1), ("Lanes", self.param)],
-        }
-    }
 }
 
 /// Parameters of card_top.
@@ -146,7 +145,7 @@ pub struct Parameters {
     pub units: Vec<Kind>,
     /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
-    /// The blocks of the inline chain: the number of the engine, and what only the engine understands.
+    /// Inline blocks: the number of the engine, and the word that only the engine understands.
     pub blocks: Vec<(u8, u64)>,
     /// Rows of a bank of maps.
     pub map_rows: u32,
@@ -160,9 +159,8 @@ pub fn library(
     parameters: &Parameters,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, BuildError> {
-    let sources = Sources::of(root)?;
     let verilator = Verilator::of(root);
-    let (parts, table) = parts(root, &sources, parameters, &verilator)?;
+    let (parts, table) = parts(root, parameters, &verilator)?;
     let cache = root.join("build/rtl");
     let key = key_of(parts.iter().map(|part| part.key.as_str()).chain([table.as_str()]));
     let library = cache.join(&key).join("card.so");
@@ -223,34 +221,32 @@ impl Part {
 }
 
 /// The parts of a model, and the C++ that says which of them each unit is.
-fn parts(
-    root: &Root,
-    sources: &Sources,
-    parameters: &Parameters,
-    verilator: &Verilator,
-) -> Result<(Vec<Part>, String), BuildError> {
+fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<(Vec<Part>, String), BuildError> {
     let Parameters { ports, units, ingress_depth, blocks, map_rows, waves } = parameters;
-    let files = |paths: &[PathBuf]| paths.iter().cloned().map(Source::File).collect::<Vec<_>>();
+    let engines = Engines::of(root)?;
+    let numbers = units.iter().map(|unit| engines.number(unit.engine)).collect::<Result<Vec<_>, _>>()?;
+    // A card has the sources of the engines that are in it, and of no other: Verilator needs no module behind a condition that is false.
+    let (mut lists, mut traces) = (Vec::new(), vec![Source::Text(TRACE)]);
+    for unit in units {
+        lists.extend(engines.card_maps(unit.engine)?);
+    }
+    if !blocks.is_empty() {
+        lists.push(PathBuf::from(INLINE_LIST));
+        traces.push(Source::Text(ELEMENT_TRACE));
+    }
+    lists.push(PathBuf::from(CARD_LIST));
     let mut card = Part {
         key: String::new(),
         prefix: "Vcard".to_string(),
         top: Some("card_top"),
-        sources: files(&sources.card),
+        sources: files(root, &lists)?,
         arguments: vec![
             format!("-GPorts={ports}"),
             format!("-GUnits={}", units.len()),
             format!("-GIngressDepth={ingress_depth}"),
             format!("-GBlocks={}", blocks.len()),
-            format!(
-                "-GBlockEngine={}'h{}",
-                8 * MAX_BLOCKS,
-                hex_of(blocks.iter().map(|(engine, _)| format!("{engine:02x}")))
-            ),
-            format!(
-                "-GBlockParam={}'h{}",
-                64 * MAX_BLOCKS,
-                hex_of(blocks.iter().map(|(_, param)| format!("{param:016x}")))
-            ),
+            by_block("BlockEngine", 8, blocks.iter().map(|(engine, _)| u64::from(*engine))),
+            by_block("BlockParam", 64, blocks.iter().map(|(_, param)| *param)),
             format!("-GMapRows={map_rows}"),
         ],
         defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
@@ -271,17 +267,23 @@ fn parts(
     };
     let runtime = runtime.sealed(root, verilator)?;
     if *waves {
-        card.sources = files(&sources.whole());
-        card.sources.push(Source::Text(TRACE));
-        card.arguments.extend(["Engine", "Accel", "Lanes"].map(|name| by_unit(name, units)));
+        for unit in units {
+            lists.push(engines.rtl(unit.engine)?);
+        }
+        lists.push(PathBuf::from(SELECTOR));
+        card.sources = files(root, &lists)?;
+        card.sources.extend(traces);
+        card.arguments.push(by_unit("Engine", 8, numbers.into_iter()));
+        card.arguments.push(by_unit("UnitParam", 32, units.iter().map(|unit| unit.param)));
         card.arguments.push("--trace-fst".to_string());
         card.defines.push("-DPENSTOCK_WAVE".to_string());
         return Ok((vec![card.sealed(root, verilator)?, runtime], String::new()));
     }
-    card.sources.extend([SPLIT_PKG, UNIT_SOCKET, TRACE].map(Source::Text));
+    card.sources.extend([SPLIT_PKG, UNIT_SOCKET].map(Source::Text));
+    card.sources.extend(traces);
     card.arguments.push("-DPENSTOCK_SPLIT".to_string());
     // The card needs to know which units share maps, and nothing else of them.
-    card.arguments.push(by_unit("Engine", units));
+    card.arguments.push(by_unit("Engine", 8, numbers.into_iter()));
     card.defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
     let mut parts = vec![card.sealed(root, verilator)?, runtime];
     let mut kinds: Vec<(Kind, String)> = Vec::new();
@@ -289,13 +291,16 @@ fn parts(
         if kinds.iter().any(|(other, _)| other == kind) {
             continue;
         }
-        let own = kind.parameters().into_iter().map(|(name, value)| format!("-G{name}={value}"));
         let mut unit = Part {
             key: String::new(),
             prefix: String::new(),
             top: Some("unit_top"),
-            sources: files(&sources.units),
-            arguments: own.chain(["-DPENSTOCK_SPLIT".to_string()]).collect(),
+            sources: files(root, &[engines.rtl(kind.engine)?])?,
+            arguments: vec![
+                "-DPENSTOCK_SPLIT".to_string(),
+                format!("-DPENSTOCK_UNIT_MODULE={}_unit", kind.engine),
+                format!("-GParam={}", kind.param),
+            ],
             defines: Vec::new(),
             code: vec![Source::Text(UNIT_CODE)],
         };
@@ -323,17 +328,23 @@ impl Part {
     }
 }
 
-/// A parameter of card_top that has a byte for each unit.
-fn by_unit(name: &str, units: &[Kind]) -> String {
-    let byte =
-        |kind: &Kind| kind.parameters().into_iter().find(|(other, _)| *other == name).map_or(0, |(_, byte)| byte);
-    format!("-G{name}={}'h{}", 8 * MAX_UNITS, hex_of(units.iter().map(|kind| format!("{:02x}", byte(kind)))))
+/// A parameter of card_top that has a value of so many bits for each inline block.
+fn by_block(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u64>) -> String {
+    let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
+    format!("-G{name}={}'h0{}", bits * MAX_BLOCKS, digits.concat())
 }
 
-/// Digits of a packed array, whose first element is the lowest.
-fn hex_of(elements: impl DoubleEndedIterator<Item = String>) -> String {
-    let digits: String = elements.rev().collect();
-    if digits.is_empty() { "0".to_owned() } else { digits }
+/// A parameter of card_top that has a value of so many bits for each unit.
+fn by_unit(name: &str, bits: usize, values: impl DoubleEndedIterator<Item = u32>) -> String {
+    let digits: Vec<String> = values.rev().map(|value| format!("{value:0width$x}", width = bits / 4)).collect();
+    format!("-G{name}={}'h{}", bits * MAX_UNITS, digits.concat())
+}
+
+/// The source files that file lists name, each once, in their order.
+fn files(root: &Root, lists: &[PathBuf]) -> Result<Vec<Source>, BuildError> {
+    let mut sources = file_list::Sources::default();
+    lists.iter().try_for_each(|list| sources.add(&root.join(list)))?;
+    Ok(sources.files.into_iter().map(Source::File).collect())
 }
 
 /// C++ that defines the table of rtl/split/unit_model.h: what makes the model of each unit.
@@ -539,29 +550,6 @@ impl Verilator {
     }
 }
 
-/// Source files, in the order of the file lists.
-struct Sources {
-    card: Vec<PathBuf>,
-    units: Vec<PathBuf>,
-}
-
-impl Sources {
-    fn of(root: &Root) -> Result<Self, BuildError> {
-        let listed = |paths: &[&str]| {
-            let mut sources = file_list::Sources::default();
-            paths.iter().try_for_each(|path| sources.add(&root.join(path)))?;
-            Ok::<_, BuildError>(sources.files)
-        };
-        Ok(Self { card: listed(&CARD_LISTS)?, units: listed(&UNIT_LISTS)? })
-    }
-
-    /// Those of card and units, each once.
-    fn whole(&self) -> Vec<PathBuf> {
-        let only_units = self.units.iter().filter(|path| !self.card.contains(path));
-        self.card.iter().chain(only_units).cloned().collect()
-    }
-}
-
 fn normal(path: &Path) -> Result<PathBuf, BuildError> {
     fs::canonicalize(path).map_err(|source| BuildError::File { path: path.to_path_buf(), source })
 }
@@ -633,7 +621,7 @@ fn optimise(file: &str) -> &'static str {
     }
 }
 
-/// Compiles every file, JOBS at a time.
+/// Compiles every file, as many at a time as the machine has processors.
 fn compile(jobs: &[Job<'_>], verilator: &Verilator, progress: &mut dyn FnMut(Progress)) -> Result<(), BuildError> {
     let total = jobs.len() as u64 + 2;
     let next = AtomicUsize::new(0);
@@ -644,7 +632,7 @@ fn compile(jobs: &[Job<'_>], verilator: &Verilator, progress: &mut dyn FnMut(Pro
     };
     std::thread::scope(|scope| {
         let (done, finished) = std::sync::mpsc::channel();
-        for _ in 0..JOBS {
+        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
             let done = done.clone();
             scope.spawn(|| {
                 let done = done;
@@ -719,6 +707,73 @@ mod tests {
         assert!(matches!(progress, Ok(Progress::Waiting)) && !second.is_finished(), "{progress:?}");
         drop(first);
         assert!(second.join().unwrap() && heard.recv().is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// Copies the sources of hardware below a folder, and what marks a checkout.
+    fn copy(from: &Path, to: &Path) {
+        for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()) {
+            let to = to.join(entry.file_name().unwrap());
+            if entry.is_dir() {
+                copy(&entry, &to);
+            } else if entry
+                .extension()
+                .is_some_and(|kind| ["sv", "f", "toml", "rdl"].iter().any(|wanted| kind == *wanted))
+            {
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::copy(entry, to).unwrap();
+            }
+        }
+    }
+
+    /// A change in one engine rebuilds the models that have this engine, and no other.
+    #[test]
+    fn a_model_depends_on_its_own_engine() {
+        let checkout = Root::above(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let folder = std::env::temp_dir().join(format!("penstock-keys-{}", std::process::id()));
+        for name in ["engines", "lib", "shell"] {
+            copy(&checkout.join(name), &folder.join(name));
+        }
+        let (root, verilator) = (Root::above(&folder).unwrap(), Verilator::of(&checkout));
+        let kinds = [Kind { engine: "rpu", param: 1 }, Kind { engine: "xdp", param: 4 }];
+        // Keys of the cards with only the first kind of unit, only the second, and the first behind an inline chain; then of both units.
+        let keys = || {
+            let mut cards = Vec::new();
+            let mut of_units = Vec::new();
+            for (kind, blocks) in [(kinds[0], vec![]), (kinds[1], vec![]), (kinds[0], vec![(2, 0x0A01)])] {
+                let parameters = Parameters {
+                    ports: 2,
+                    units: vec![kind; 2],
+                    ingress_depth: 4096,
+                    blocks,
+                    map_rows: 16384,
+                    waves: false,
+                };
+                let (parts, _) = parts(&root, &parameters, &verilator).unwrap();
+                cards.push(parts[0].key.clone());
+                of_units.push(parts.last().unwrap().key.clone());
+            }
+            assert_eq!(of_units.remove(2), of_units[0]);
+            [cards, of_units].concat()
+        };
+        let changed = |file: &str| {
+            let (path, before) = (folder.join(file), keys());
+            let text = fs::read_to_string(&path).unwrap();
+            fs::write(&path, format!("{text}// changed\n")).unwrap();
+            let after = keys();
+            fs::write(&path, text).unwrap();
+            before.iter().zip(&after).map(|(before, after)| before != after).collect::<Vec<_>>()
+        };
+        let (yes, no) = (true, false);
+        assert_eq!(changed("engines/rpu/rtl/rpu.sv"), [no, no, no, yes, no]);
+        assert_eq!(changed("engines/rpu/regs/rpu_regs_pkg.sv"), [no, no, no, yes, no]);
+        assert_eq!(changed("engines/xdp/rtl/xdp.sv"), [no, no, no, no, yes]);
+        assert_eq!(changed("engines/xdp/rtl/maps/card_maps.sv"), [no, yes, no, no, yes]);
+        assert_eq!(changed("engines/xdp/regs/xdp_regs_pkg.sv"), [no, yes, no, no, yes]);
+        assert_eq!(changed("engines/flow/rtl/flow_core.sv"), [no, no, yes, no, no]);
+        assert_eq!(changed("engines/unit.sv"), [no; 5]);
+        assert_eq!(changed("shell/rtl/card.sv"), [yes, yes, yes, no, no]);
+        assert_eq!(changed("lib/rtl/penstock_pkg.sv"), [yes; 5]);
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -9,6 +9,7 @@
 //! last beats that left; the throughput of a run is what entered whole, from the first beat in to the last beat moved.
 
 mod build;
+mod engines;
 mod inline;
 mod model;
 mod pace;

@@ -18,9 +18,9 @@
 module flow_block
   import penstock_pkg::*, fields_pkg::*;
 #(
-    parameter int unsigned Ports    = 2,
-    parameter int unsigned Elements = 1,
-    parameter int unsigned Contexts = 16384  // places of an element's table, a power of two
+    parameter int unsigned Ports  = 2,
+    parameter int unsigned Number = 0,         // of the block, from the ports on; this engine makes no frames
+    parameter logic [63:0] Param  = 64'h0E01   // elements [7:0], places of an element's table as a power of two [15:8]
 ) (
     input wire logic        clk,
     input wire logic        rst,
@@ -39,6 +39,8 @@ module flow_block
 
     cfg_if.snk cfg  // 24 address bits
 );
+  localparam int unsigned Elements = 32'(Param[7:0]);
+  localparam int unsigned Contexts = 32'd1 << Param[15:8];
   localparam int unsigned PortW = $clog2(Ports + 1);
 
   logic to_valid, to_ready, from_valid, close, empty, steady;

@@ -6,7 +6,7 @@
 module flow_host
   import flow_pkg::*;
   import edit_pkg::*;
-  import regs_pkg::*;
+  import flow_regs_pkg::*;
 #(
     parameter int unsigned Entries = 16384,
     parameter int unsigned Number  = 0,

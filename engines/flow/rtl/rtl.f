@@ -1,5 +1,6 @@
 # The flow engine. Needs lib/rtl/headers.f.
 -f ../../../lib/rtl/headers.f
+../regs/flow_regs_pkg.sv
 flow_pkg.sv
 choices_pkg.sv
 edit_pkg.sv

@@ -122,7 +122,7 @@ async def nat(dut: Any) -> None:
     assert await bench.read(ELEMENT + regs.FLOW_HOST_GLOBALS) == both.machine.globals[0]["next_port"]
 
 
-# Its model takes a minute and a half to build; device/tests/test_flow_cards.py sends both ports' frames through a card that is there anyway.
+# Its model takes a minute and a half to build; engines/flow/tests/test_flow_cards.py sends both ports' frames through a card that is there anyway.
 @pytest.mark.long
 def test_flow_card() -> None:
     program = words(NAT, PLACES * 97 // 100)

@@ -14,7 +14,7 @@
 module core_regs
   import penstock_pkg::*;
   import rpu_pkg::*;
-  import regs_pkg::*;
+  import rpu_regs_pkg::*;
 #(
     parameter int unsigned PmemBytes = 1 << 20,
     parameter int unsigned Accel = 0

@@ -10,7 +10,7 @@
 module host_window
   import penstock_pkg::*;
   import rpu_pkg::*;
-  import regs_pkg::*;
+  import regs_pkg::*, rpu_regs_pkg::*;
 #(
     parameter int unsigned PmemBytes = 1 << 20,
     parameter int unsigned Accel = 0

@@ -71,11 +71,11 @@ package rpu_pkg;
 
   function automatic early_t early_of(logic we, logic [8:2] word);
     return '{
-        recv: !we && word == regs_pkg::RPU_CORE_RECV[8:2],
-        take: we && word == regs_pkg::RPU_CORE_RECV_DESC_RELEASE[8:2],
-        pointer: we && word == regs_pkg::RPU_CORE_SEND_FROM[8:2],
-        typed: we && word == regs_pkg::RPU_CORE_SEND_DESC_TYPE[8:2],
-        host_addr: we && (word == regs_pkg::RPU_CORE_DRAM_ADDR_LOW[8:2] || word == regs_pkg::RPU_CORE_DRAM_ADDR_HIGH[8:2])
+        recv: !we && word == rpu_regs_pkg::RPU_CORE_RECV[8:2],
+        take: we && word == rpu_regs_pkg::RPU_CORE_RECV_DESC_RELEASE[8:2],
+        pointer: we && word == rpu_regs_pkg::RPU_CORE_SEND_FROM[8:2],
+        typed: we && word == rpu_regs_pkg::RPU_CORE_SEND_DESC_TYPE[8:2],
+        host_addr: we && (word == rpu_regs_pkg::RPU_CORE_DRAM_ADDR_LOW[8:2] || word == rpu_regs_pkg::RPU_CORE_DRAM_ADDR_HIGH[8:2])
     };
   endfunction
 

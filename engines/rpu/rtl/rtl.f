@@ -1,5 +1,6 @@
 # The rpu engine. Needs lib/rtl/rtl.f.
 -f ../../../lib/rtl/rtl.f
+../regs/rpu_regs_pkg.sv
 rpu_pkg.sv
 imem.sv
 dmem.sv
@@ -20,3 +21,4 @@ accel_rows.sv
 ../accelerators/string_match/string_match.sv
 accel.sv
 rpu.sv
+rpu_unit.sv

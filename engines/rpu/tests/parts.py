@@ -18,6 +18,7 @@ from penstock import hdl
 HERE = Path(__file__).resolve().parent
 SOURCES = [
     "lib/rtl/rtl.f",
+    "engines/rpu/regs/rpu_regs_pkg.sv",
     "engines/rpu/rtl/rpu_pkg.sv",
     "engines/rpu/rtl/slot_table.sv",
     "engines/rpu/rtl/rx_dma.sv",

@@ -1,6 +1,7 @@
 # The xdp engine. Needs lib/rtl/rtl.f.
 -f ../../../lib/rtl/rtl.f
 ../isa/xdp_isa_pkg.sv
+../regs/xdp_regs_pkg.sv
 xdp_pkg.sv
 decode.sv
 operands.sv
@@ -23,4 +24,5 @@ map_port.sv
 requests.sv
 xdp_window.sv
 xdp.sv
+xdp_unit.sv
 -f maps/maps.f

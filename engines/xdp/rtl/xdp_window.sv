@@ -10,7 +10,7 @@
 module xdp_window
   import penstock_pkg::*;
   import xdp_pkg::*;
-  import regs_pkg::*;
+  import regs_pkg::*, xdp_regs_pkg::*;
 #(
     parameter int unsigned Lanes = 4,
     parameter int unsigned MapBytes = 65536

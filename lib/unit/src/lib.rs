@@ -12,6 +12,10 @@ mod port;
 mod unit;
 mod word;
 
+/// Offsets of registers of the card and of every unit, written by tools/regs.py.
+#[path = "../../regs/regs.rs"]
+pub mod regs;
+
 pub use crate::{
     access::{Access, AccessError},
     block::{Block, Entering, Verdict},

@@ -295,8 +295,7 @@ fn the_papers_listing_drops_the_papers_capture() {
     let data = std::env::var_os("PENSTOCK_DATA").map(std::path::PathBuf::from).unwrap_or_default();
     let listing = data.join("../papers/rosebud-appendix-c.c");
     if data.as_os_str().is_empty() || !listing.is_file() {
-        eprintln!("skipped: PENSTOCK_DATA does not lead to the paper's listing");
-        return;
+        return penstock_testing::skipped("PENSTOCK_DATA does not lead to the paper's listing");
     }
     let list = std::fs::read_to_string(data.join("blocklist-1050.txt")).unwrap();
     let frames = capture(&data.join("traffic/firewall-2104.pcap"));

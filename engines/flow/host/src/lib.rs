@@ -34,3 +34,7 @@ pub use engine::{FLOW, Flow};
 pub use error::{FlowError, ProgramFaults};
 pub use image::{FlowImage, PROGRAM, places};
 pub use settings::{CONTEXTS, Settings};
+
+/// Register offsets of the engine, written by tools/regs.py.
+#[path = "../../regs/regs.rs"]
+mod regs;

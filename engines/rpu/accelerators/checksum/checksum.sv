@@ -28,16 +28,16 @@ module checksum
   logic [31:0] addr_q, initial_q, begin_q;
   logic [15:0] sum_q;
 
-  assign start = bus.wr_en && at(bus.addr[7:2], regs_pkg::CHECKSUM_LENGTH);
+  assign start = bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::CHECKSUM_LENGTH);
   assign odd   = addr_q[0];
 
   always_ff @(posedge clk) begin
-    if (bus.wr_en && at(bus.addr[7:2], regs_pkg::CHECKSUM_ADDR)) addr_q <= bus.wdata;
-    if (bus.wr_en && at(bus.addr[7:2], regs_pkg::CHECKSUM_INITIAL)) initial_q <= bus.wdata;
+    if (bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::CHECKSUM_ADDR)) addr_q <= bus.wdata;
+    if (bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::CHECKSUM_INITIAL)) initial_q <= bus.wdata;
     if (rst) initial_q <= '0;
   end
 
-  assign bus.rdata    = at(bus.addr[7:2], regs_pkg::CHECKSUM_SUM) ? 32'(sum_q) : '0;
+  assign bus.rdata    = at(bus.addr[7:2], rpu_regs_pkg::CHECKSUM_SUM) ? 32'(sum_q) : '0;
   assign bus.rd_valid = bus.rd_en && !busy_q;
 
   // --- Rows ---------------------------------------------------------------------------------------------------------

@@ -64,11 +64,11 @@ module crc32
   logic start, busy_q, done;
   state_t addr_q, initial_q, crc_q;
 
-  assign start = bus.wr_en && at(bus.addr[7:2], regs_pkg::CRC32_LENGTH);
+  assign start = bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::CRC32_LENGTH);
 
   always_ff @(posedge clk) begin
-    if (bus.wr_en && at(bus.addr[7:2], regs_pkg::CRC32_ADDR)) addr_q <= bus.wdata;
-    if (bus.wr_en && at(bus.addr[7:2], regs_pkg::CRC32_INITIAL)) initial_q <= bus.wdata;
+    if (bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::CRC32_ADDR)) addr_q <= bus.wdata;
+    if (bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::CRC32_INITIAL)) initial_q <= bus.wdata;
     if (start) busy_q <= 1'b1;
     else if (done) busy_q <= 1'b0;
     if (rst) begin
@@ -77,7 +77,7 @@ module crc32
     end
   end
 
-  assign bus.rdata    = at(bus.addr[7:2], regs_pkg::CRC32_CRC) ? crc_q : '0;
+  assign bus.rdata    = at(bus.addr[7:2], rpu_regs_pkg::CRC32_CRC) ? crc_q : '0;
   assign bus.rd_valid = bus.rd_en && !busy_q;
 
   // --- Rows ---------------------------------------------------------------------------------------------------------

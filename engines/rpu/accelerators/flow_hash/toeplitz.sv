@@ -43,14 +43,14 @@ module toeplitz
     push_q  <= None;
     clear_q <= 1'b0;
     if (bus.wr_en) begin
-      if (at(bus.addr[7:2], regs_pkg::FLOW_HASH_CLEAR)) clear_q <= 1'b1;
-      if (at(bus.addr[7:2], regs_pkg::FLOW_HASH_PUSH1)) push_q <= One;
-      if (at(bus.addr[7:2], regs_pkg::FLOW_HASH_PUSH2)) push_q <= Two;
-      if (at(bus.addr[7:2], regs_pkg::FLOW_HASH_PUSH4)) push_q <= Four;
+      if (at(bus.addr[7:2], rpu_regs_pkg::FLOW_HASH_CLEAR)) clear_q <= 1'b1;
+      if (at(bus.addr[7:2], rpu_regs_pkg::FLOW_HASH_PUSH1)) push_q <= One;
+      if (at(bus.addr[7:2], rpu_regs_pkg::FLOW_HASH_PUSH2)) push_q <= Two;
+      if (at(bus.addr[7:2], rpu_regs_pkg::FLOW_HASH_PUSH4)) push_q <= Four;
     end
     bytes_q <= reversed(bus.wdata);
-    if (at(bus.addr[7:2], regs_pkg::FLOW_HASH_PUSH1)) bytes_q[23:0] <= '0;
-    if (at(bus.addr[7:2], regs_pkg::FLOW_HASH_PUSH2)) bytes_q[15:0] <= '0;
+    if (at(bus.addr[7:2], rpu_regs_pkg::FLOW_HASH_PUSH1)) bytes_q[23:0] <= '0;
+    if (at(bus.addr[7:2], rpu_regs_pkg::FLOW_HASH_PUSH2)) bytes_q[15:0] <= '0;
     if (rst) begin
       push_q  <= None;
       clear_q <= 1'b1;
@@ -76,7 +76,7 @@ module toeplitz
     end
   end
 
-  assign bus.rdata    = at(bus.addr[7:2], regs_pkg::FLOW_HASH_HASH) ? hash_q : '0;
+  assign bus.rdata    = at(bus.addr[7:2], rpu_regs_pkg::FLOW_HASH_HASH) ? hash_q : '0;
   assign bus.rd_valid = bus.rd_en && push_q == None && !clear_q;
 
   // --- Key ----------------------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ module ip_prefix (
   logic [Planes-1:0] answer;
 
   assign address = {bus.wdata[7:0], bus.wdata[15:8], bus.wdata[23:16], bus.wdata[31:24]};
-  assign start   = bus.wr_en && bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_ADDR >> 2);
+  assign start   = bus.wr_en && bus.addr[7:2] == 6'(rpu_regs_pkg::IP_PREFIX_ADDR >> 2);
 
   // The host's row comes to the memories as a look-up's does, as keys that are not above: so nothing is behind the compares but their count.
   logic [Inner-1:1] chosen_q;
@@ -188,8 +188,8 @@ module ip_prefix (
   always_comb begin
     for (int unsigned p = 0; p < Planes; p++) answer[p] = ^(steps_q[p] & {ge_q, 1'b1});
     bus.rdata = '0;
-    if (bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_CLASS >> 2)) bus.rdata = 32'(answer[ClassW-1:0]);
-    if (bus.addr[7:2] == 6'(regs_pkg::IP_PREFIX_PASS_MASK >> 2)) bus.rdata = {16'hFFFF, {16{!answer[ClassW]}}};
+    if (bus.addr[7:2] == 6'(rpu_regs_pkg::IP_PREFIX_CLASS >> 2)) bus.rdata = 32'(answer[ClassW-1:0]);
+    if (bus.addr[7:2] == 6'(rpu_regs_pkg::IP_PREFIX_PASS_MASK >> 2)) bus.rdata = {16'hFFFF, {16{!answer[ClassW]}}};
   end
   assign bus.rd_valid = bus.rd_en && !inner_q && !leaf_q;
 

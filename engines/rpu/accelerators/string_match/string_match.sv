@@ -39,10 +39,10 @@ module string_match
   logic [Patterns-1:0] found_q;
   offset_t end_q;
 
-  assign start = bus.wr_en && at(bus.addr[7:2], regs_pkg::STRING_MATCH_LENGTH);
+  assign start = bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::STRING_MATCH_LENGTH);
 
   always_ff @(posedge clk) begin
-    if (bus.wr_en && at(bus.addr[7:2], regs_pkg::STRING_MATCH_ADDR)) addr_q <= bus.wdata;
+    if (bus.wr_en && at(bus.addr[7:2], rpu_regs_pkg::STRING_MATCH_ADDR)) addr_q <= bus.wdata;
     if (start) busy_q <= 1'b1;
     else if (done) busy_q <= 1'b0;
     if (rst) busy_q <= 1'b0;
@@ -50,8 +50,8 @@ module string_match
 
   always_comb begin
     bus.rdata = '0;
-    if (at(bus.addr[7:2], regs_pkg::STRING_MATCH_FOUND)) bus.rdata = 32'(found_q);
-    if (at(bus.addr[7:2], regs_pkg::STRING_MATCH_END)) bus.rdata = 32'(end_q);
+    if (at(bus.addr[7:2], rpu_regs_pkg::STRING_MATCH_FOUND)) bus.rdata = 32'(found_q);
+    if (at(bus.addr[7:2], rpu_regs_pkg::STRING_MATCH_END)) bus.rdata = 32'(end_q);
   end
   assign bus.rd_valid = bus.rd_en && !busy_q;
 

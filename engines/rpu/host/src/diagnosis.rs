@@ -3,6 +3,7 @@
 
 use penstock_engine::window::read_unit;
 use penstock_engine::{Bus, CardError, Driver, regs};
+use penstock_rpu::regs as own;
 use penstock_rpu_sdk::Firmware;
 
 use crate::driver::RpuDriver;
@@ -57,7 +58,7 @@ pub fn waits_at(firmware: &Firmware, bus: &mut dyn Bus, unit: u32, pc: u32) -> R
 /// Whether an instruction is `lw` of the register RECV, with x0 as base.
 fn loads_recv(word: u32) -> bool {
     const ANY_RD: u32 = 0x1F << 7;
-    word & !ANY_RD == regs::RPU_CORE_RECV << 20 | 0x2003
+    word & !ANY_RD == own::RPU_CORE_RECV << 20 | 0x2003
 }
 
 /// Whether an instruction is a jump or a branch by 0 bytes.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use penstock_engine::window::{UNIT_WINDOW, mask_of, units_of, word_of};
 use penstock_engine::{Bus, CardError, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, regs};
 use penstock_rpu::accelerator::{Kind, Kinds};
+use penstock_rpu::regs as own;
 use penstock_rpu_sdk::Firmware;
 use serde_json::Value as Json;
 
@@ -37,7 +38,7 @@ impl RpuDriver {
 
     /// Accelerators of a unit, as the unit says.
     pub fn accelerators(bus: &mut dyn Bus, unit: u32) -> Result<Kinds, CardError> {
-        let mask = penstock_engine::window::read_unit(bus, unit, regs::RPU_HOST_ACCEL)?;
+        let mask = penstock_engine::window::read_unit(bus, unit, own::RPU_HOST_ACCEL)?;
         Ok(Kind::ALL.into_iter().filter(|kind| mask >> *kind as u32 & 1 == 1).collect())
     }
 }

@@ -4,6 +4,7 @@
 use penstock_engine::window::read_unit;
 use penstock_engine::{Bus, CardError, Driver, regs};
 use penstock_rpu::accelerator::Kinds;
+use penstock_rpu::regs as own;
 
 use crate::driver::RpuDriver;
 
@@ -16,14 +17,14 @@ struct Error {
 }
 
 const ERRORS: [Error; 6] = [
-    Error { bit: WILD_ADDRESS, name: "wild address", pc: Some(regs::RPU_HOST_WILD_PC) },
+    Error { bit: WILD_ADDRESS, name: "wild address", pc: Some(own::RPU_HOST_WILD_PC) },
     Error {
         bit: BAD_DESCRIPTOR,
         name: "descriptor of a slot that it does not hold",
-        pc: Some(regs::RPU_HOST_DESCRIPTOR_PC),
+        pc: Some(own::RPU_HOST_DESCRIPTOR_PC),
     },
-    Error { bit: BAD_DESTINATION, name: "destination that does not exist", pc: Some(regs::RPU_HOST_DESTINATION_PC) },
-    Error { bit: BAD_SLOT, name: "bad slot set-up", pc: Some(regs::RPU_HOST_SLOT_PC) },
+    Error { bit: BAD_DESTINATION, name: "destination that does not exist", pc: Some(own::RPU_HOST_DESTINATION_PC) },
+    Error { bit: BAD_SLOT, name: "bad slot set-up", pc: Some(own::RPU_HOST_SLOT_PC) },
     Error { bit: ACCELERATOR_ERROR, name: "accelerator error", pc: None },
     Error { bit: 13, name: "host memory that does not exist", pc: None },
 ];

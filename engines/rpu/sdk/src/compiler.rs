@@ -23,7 +23,7 @@ const CPU: &str = "-mcpu=rocket_rv32+m+zbb";
 const START_UP: [&str; 4] = ["crt0.S", "handlers.c", "string.c", "div64.c"];
 
 /// Folders with the kit's headers, below the checkout.
-const HEADERS: [&str; 3] = ["engines/rpu/sdk/include", "engines/rpu/sdk/compat", "lib/regs"];
+const HEADERS: [&str; 3] = ["engines/rpu/sdk/include", "engines/rpu/sdk/compat", "engines/rpu/regs"];
 /// Functions that the start-up code calls, which therefore must not return from the trap themselves.
 const HANDLERS: [&str; 2] = ["int_handler", "fault_handler"];
 const MRET: [u8; 4] = 0x3020_0073_u32.to_le_bytes();

@@ -11,9 +11,14 @@ mod decode;
 mod system;
 mod unit;
 
-#[path = "../../../../lib/regs/regs.rs"]
-#[allow(dead_code)]
-pub mod regs;
+#[path = "../../regs/regs.rs"]
+mod own_regs;
+
+/// Offsets of registers: of every unit, and of this engine. Written by tools/regs.py.
+pub mod regs {
+    pub use crate::own_regs::*;
+    pub use penstock_unit::regs::*;
+}
 
 #[path = "../../accelerators/ip_prefix/model.rs"]
 pub mod ip_prefix;

@@ -121,8 +121,7 @@ fn special(case: &Case) -> bool {
 
 #[test]
 fn as_linux() {
-    if let Err(reason) = allowed() {
-        eprintln!("skipped: {reason}");
+    if !allowed() {
         return;
     }
     let mut compared = 0;
@@ -261,7 +260,7 @@ fn rounds() -> u64 {
 #[test]
 fn random_programs() {
     let bytes = compile(&root().join("engines/xdp/compiler/tests/objects/random.c"), &[]);
-    let linux = allowed().inspect_err(|reason| eprintln!("without Linux: {reason}")).is_ok();
+    let linux = allowed();
     let (mut refused, mut before, mut after) = (0, 0, 0);
     for seed in 1..=rounds() {
         let object = Object::read(&bytes).unwrap();

@@ -13,11 +13,6 @@ use penstock_xdp_compiler::check::check;
 use penstock_xdp_compiler::insn::{AluOp, Code, Cond, Insn, Operand, Reg, Size, Width};
 use penstock_xdp_compiler::object::{Object, ObjectError, Program};
 
-/// Says why a test is skipped.
-fn skipped() -> bool {
-    allowed().inspect_err(|reason| eprintln!("skipped: {reason}")).is_err()
-}
-
 fn objects() -> Vec<Object> {
     let mut paths = programs();
     paths.push(root().join("engines/xdp/compiler/tests/objects/all.c"));
@@ -26,7 +21,7 @@ fn objects() -> Vec<Object> {
 
 #[test]
 fn shipped_programs_load() {
-    if skipped() {
+    if !allowed() {
         return;
     }
     for object in objects() {
@@ -54,8 +49,11 @@ fn others() -> Vec<PathBuf> {
 #[test]
 fn objects_of_others() {
     let paths = others();
-    if skipped() || paths.is_empty() {
-        return eprintln!("skipped: no objects of others; apt-get install xdp-tools");
+    if paths.is_empty() {
+        return penstock_testing::skipped("no objects of others; apt-get install xdp-tools");
+    }
+    if !allowed() {
+        return;
     }
     let mut differ = Vec::new();
     for path in paths {
@@ -129,7 +127,7 @@ fn mutate(program: &Program, numbers: &mut Numbers) -> Option<Program> {
 /// Programs that are nearly right: what the checker accepts of them, the kernel accepts.
 #[test]
 fn changed_programs() {
-    if skipped() {
+    if !allowed() {
         return;
     }
     let rounds = rounds();
@@ -236,7 +234,7 @@ fn arithmetic(numbers: &mut Numbers) -> Vec<Insn> {
 /// What the checker knows of numbers, the kernel knows, too, but for a few: that they are true is tested beside them (src/check/tests.rs).
 #[test]
 fn random_arithmetic() {
-    if skipped() {
+    if !allowed() {
         return;
     }
     let object = Object::read(&compile(&root().join("engines/xdp/programs/drop.c"), &[])).unwrap();

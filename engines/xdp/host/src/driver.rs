@@ -333,7 +333,7 @@ impl Driver for XdpDriver {
     fn load_units(&mut self, bus: &mut dyn Bus, load: LoadUnits, image: &dyn Image) -> Result<(), EngineError> {
         let image = XdpImage::of(image)?;
         let group = self.group(load.group)?;
-        bus.write(UNIT_WINDOW + regs::XDP_HOST_BY_FLOW, load.by_flow.into())?;
+        bus.write(UNIT_WINDOW + penstock_xdp_soft::regs::XDP_HOST_BY_FLOW, load.by_flow.into())?;
         match bus.native() {
             Some(native) => self.load_native(native, group, load, image),
             None => self.load_rows(bus, group, load, image),
@@ -364,12 +364,12 @@ impl Driver for XdpDriver {
     }
 
     fn steps(&mut self, bus: &mut dyn Bus, unit: u32) -> Result<u32, EngineError> {
-        Ok(read_unit(bus, unit, regs::XDP_HOST_ROWS)?)
+        Ok(read_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_ROWS)?)
     }
 
     fn count(&mut self, bus: &mut dyn Bus, unit: u32, counters: &mut UnitCounters) -> Result<(), EngineError> {
-        counters.aborted = read_unit(bus, unit, regs::XDP_HOST_ABORTED)?.into();
-        counters.wild = read_unit(bus, unit, regs::XDP_HOST_WILD)?.into();
+        counters.aborted = read_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_ABORTED)?.into();
+        counters.wild = read_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_WILD)?.into();
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 module map_host
   import map_pkg::*;
   import maps_pkg::*;
-  import regs_pkg::*;
+  import xdp_regs_pkg::*;
 #(
     parameter int unsigned Banks = 16,
     parameter int unsigned Rows  = 16384

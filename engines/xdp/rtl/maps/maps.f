@@ -1,5 +1,6 @@
 # The card's maps.
 -f ../../../../lib/rtl/rtl.f
+../../regs/xdp_regs_pkg.sv
 maps_pkg.sv
 map_hash.sv
 map_prefixes.sv

@@ -28,9 +28,14 @@ mod routes;
 mod state;
 mod unit;
 
-#[path = "../../../../lib/regs/regs.rs"]
-#[allow(dead_code)]
-pub mod regs;
+#[path = "../../regs/regs.rs"]
+mod own_regs;
+
+/// Offsets of registers: of every unit, and of this engine. Written by tools/regs.py.
+pub mod regs {
+    pub use crate::own_regs::*;
+    pub use penstock_unit::regs::*;
+}
 
 pub use engine::{Engine, LoadError, ProgramId, RunError};
 pub use frame::{Action, Frame, Input, Port, Target, Verdict};

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A program in the elements of a hardware block.
 
+use crate::regs as own;
 use std::collections::VecDeque;
 
 use penstock_engine::{Bus, regs};
@@ -48,7 +49,7 @@ impl CardBlock {
     /// The card's elements are not as many, or their tables are too small; nothing has changed then.
     pub fn load(bus: &mut dyn Bus, block: usize, image: &FlowImage, prefix: &str) -> Result<Self, FlowError> {
         let program = image.sized(prefix);
-        let (elements, card) = (program.elements.len(), bus.read(base(block) + regs::FLOW_BLOCK_ELEMENTS)?);
+        let (elements, card) = (program.elements.len(), bus.read(base(block) + own::FLOW_BLOCK_ELEMENTS)?);
         if elements != card as usize {
             return Err(FlowError::Elements { block, program: elements, card });
         }
@@ -58,17 +59,17 @@ impl CardBlock {
         for element in 0..elements {
             let mut window = Window { bus, block, element };
             for word in secret(shape.secret) {
-                window.write(regs::FLOW_HOST_SECRET, word)?;
+                window.write(own::FLOW_HOST_SECRET, word)?;
             }
         }
         // The commit also removes contexts that a frame made under half a secret.
         change(bus, block, elements, COMMIT | CLEAR | BEGIN_GLOBALS)?;
         for element in 0..elements {
             let mut window = Window { bus, block, element };
-            while window.read(regs::FLOW_HOST_EVENT)? != 0 {
-                window.write(regs::FLOW_HOST_EVENT, 0)?;
+            while window.read(own::FLOW_HOST_EVENT)? != 0 {
+                window.write(own::FLOW_HOST_EVENT, 0)?;
             }
-            window.write(regs::FLOW_HOST_TELL, u32::MAX)?;
+            window.write(own::FLOW_HOST_TELL, u32::MAX)?;
         }
         Ok(Self { block, program, contexts, rows, waiting: VecDeque::new(), changes: 0 })
     }
@@ -93,7 +94,7 @@ impl CardBlock {
 
     /// Frames that have entered the block, modulo 2^32.
     pub fn entered(&self, bus: &mut dyn Bus) -> Result<u32, FlowError> {
-        Ok(Window { bus, block: self.block, element: 0 }.read(regs::FLOW_HOST_FRAMES)?)
+        Ok(Window { bus, block: self.block, element: 0 }.read(own::FLOW_HOST_FRAMES)?)
     }
 
     /// Whether the table of an element has no room.
@@ -124,13 +125,13 @@ impl CardBlock {
 
     /// Contexts for which the table of an element has room.
     fn capacity(&self, bus: &mut dyn Bus, element: usize) -> Result<usize, FlowError> {
-        let room = self.window(bus, element).read(regs::FLOW_HOST_ROOM)?;
+        let room = self.window(bus, element).read(own::FLOW_HOST_ROOM)?;
         Ok(self.element(element)?.capacity.map_or(room, |most| most.min(room)) as usize)
     }
 
     fn count(&self, bus: &mut dyn Bus, element: usize) -> Result<usize, FlowError> {
         match self.element(element)?.key {
-            Some(_) => Ok(self.window(bus, element).read(regs::FLOW_HOST_CONTEXTS)? as usize),
+            Some(_) => Ok(self.window(bus, element).read(own::FLOW_HOST_CONTEXTS)? as usize),
             None => Ok(0),
         }
     }
@@ -141,9 +142,9 @@ impl CardBlock {
         let mut found = Vec::new();
         for element in 0..self.program.elements.len() {
             let mut window = self.window(bus, element);
-            let kinds = window.read(regs::FLOW_HOST_EVENT)?;
+            let kinds = window.read(own::FLOW_HOST_EVENT)?;
             if kinds != 0 {
-                found.push((window.read(regs::FLOW_HOST_EVENT_TIME)?, element, kinds));
+                found.push((window.read(own::FLOW_HOST_EVENT_TIME)?, element, kinds));
             }
         }
         // The clock is read after the events, so that no event is later.
@@ -159,14 +160,14 @@ impl CardBlock {
         let mut window = self.window(bus, element);
         for (_, kind) in EventKind::ALL.into_iter().enumerate().filter(|(bit, _)| kinds >> bit & 1 == 1) {
             let gone = matches!(kind, EventKind::Expired | EventKind::Evicted);
-            let first = if gone { regs::FLOW_HOST_EVENT_GONE } else { regs::FLOW_HOST_EVENT_FLOW };
+            let first = if gone { own::FLOW_HOST_EVENT_GONE } else { own::FLOW_HOST_EVENT_FLOW };
             let key: [u32; KEY_WORDS] = window.read_all(first)?;
             let state = window.read(first + 4 * KEY_WORDS as u32)? as u8;
             let registers: [u32; REGISTERS] = window.read_all(first + 4 * (KEY_WORDS as u32 + 1))?;
             let key = self.contexts[element].as_ref().map(|known| known.unpack(&key)).unwrap_or_default();
             self.waiting.push_back(Event { kind, element, time, key, state, registers });
         }
-        Ok(window.write(regs::FLOW_HOST_EVENT, 0)?)
+        Ok(window.write(own::FLOW_HOST_EVENT, 0)?)
     }
 
     fn element(&self, number: usize) -> Result<&Element, FlowError> {
@@ -218,14 +219,14 @@ impl Elements for OnCard<'_> {
 
     fn globals(&mut self, element: usize) -> Result<[u32; GLOBALS], FlowError> {
         self.on.element(element)?;
-        Ok(self.window(element).read_all(regs::FLOW_HOST_GLOBALS)?)
+        Ok(self.window(element).read_all(own::FLOW_HOST_GLOBALS)?)
     }
 
     fn set_global(&mut self, element: usize, register: usize, to: u32) -> Result<(), FlowError> {
         self.on.element(element)?;
         let offset = (0..GLOBALS as u32).nth(register).ok_or(FlowError::Register { number: register })?;
         let mut window = self.window(element);
-        window.write(regs::FLOW_HOST_GLOBALS + 4 * offset, to)?;
+        window.write(own::FLOW_HOST_GLOBALS + 4 * offset, to)?;
         window.until_not(CHANGES).map(|_| ())
     }
 
@@ -247,7 +248,7 @@ impl Elements for OnCard<'_> {
                 if found.all.len() >= count {
                     return Ok(found.all);
                 }
-                window.write(regs::FLOW_HOST_PLACE, place)?;
+                window.write(own::FLOW_HOST_PLACE, place)?;
                 if window.command(READ)? {
                     found.add(window.context(known, now)?);
                 }
@@ -265,7 +266,7 @@ impl Elements for OnCard<'_> {
         let now = self.time()?;
         let known = self.on.known_key(element, key)?;
         let mut window = self.on.window(self.bus, element);
-        window.write_all(regs::FLOW_HOST_KEY, &known.pack(key))?;
+        window.write_all(own::FLOW_HOST_KEY, &known.pack(key))?;
         if window.command(FIND)? { window.context(known, now).map(Some) } else { Ok(None) }
     }
 
@@ -295,11 +296,11 @@ impl Elements for OnCard<'_> {
             deadlines[at] = deadline.at.max(now) as u32;
         }
         let mut window = self.on.window(self.bus, element);
-        window.write_all(regs::FLOW_HOST_KEY, &known.pack(&context.key))?;
-        window.write(regs::FLOW_HOST_STATE, context.state.into())?;
-        window.write_all(regs::FLOW_HOST_REGISTERS, &context.registers)?;
-        window.write_all(regs::FLOW_HOST_TIMEOUT, &timeouts)?;
-        window.write_all(regs::FLOW_HOST_DEADLINE, &deadlines)?;
+        window.write_all(own::FLOW_HOST_KEY, &known.pack(&context.key))?;
+        window.write(own::FLOW_HOST_STATE, context.state.into())?;
+        window.write_all(own::FLOW_HOST_REGISTERS, &context.registers)?;
+        window.write_all(own::FLOW_HOST_TIMEOUT, &timeouts)?;
+        window.write_all(own::FLOW_HOST_DEADLINE, &deadlines)?;
         if window.command(PUT)? {
             return Ok(());
         }
@@ -313,7 +314,7 @@ impl Elements for OnCard<'_> {
     fn remove(&mut self, element: usize, key: &[u128]) -> Result<bool, FlowError> {
         let known = self.on.known_key(element, key)?;
         let mut window = self.on.window(self.bus, element);
-        window.write_all(regs::FLOW_HOST_KEY, &known.pack(key))?;
+        window.write_all(own::FLOW_HOST_KEY, &known.pack(key))?;
         window.command(DELETE)
     }
 
@@ -333,27 +334,27 @@ impl Elements for OnCard<'_> {
         self.on.element(element)?;
         let bits = EventKind::ALL.iter().enumerate().filter(|(_, kind)| kinds.contains(kind));
         let bits = bits.fold(0, |bits, (bit, _)| bits | 1 << bit);
-        Ok(self.window(element).write(regs::FLOW_HOST_TELL, bits)?)
+        Ok(self.window(element).write(own::FLOW_HOST_TELL, bits)?)
     }
 
     fn counters(&mut self) -> Result<BlockCounters, FlowError> {
         let mut counters = BlockCounters { changes: self.on.changes, ..BlockCounters::default() };
         for (number, element) in self.on.program.elements.iter().enumerate() {
             let mut window = self.on.window(self.bus, number);
-            counters.events_lost += u64::from(window.read(regs::FLOW_HOST_EVENTS_LOST)?);
+            counters.events_lost += u64::from(window.read(own::FLOW_HOST_EVENTS_LOST)?);
             let mut frames = vec![0; element.rows.len()];
             for (at, row) in (0..).zip(&self.on.rows[number]) {
-                frames[*row] += u64::from(window.read(regs::FLOW_HOST_ROWS + 4 * at)?);
+                frames[*row] += u64::from(window.read(own::FLOW_HOST_ROWS + 4 * at)?);
             }
             counters.elements.push(ElementCounters {
                 name: element.name.clone(),
-                frames: window.read(regs::FLOW_HOST_FRAMES)?.into(),
-                keyless: window.read(regs::FLOW_HOST_KEYLESS)?.into(),
-                unmatched: window.read(regs::FLOW_HOST_UNMATCHED)?.into(),
-                unkept: window.read(regs::FLOW_HOST_UNKEPT)?.into(),
-                expired: window.read(regs::FLOW_HOST_EXPIRED)?.into(),
-                evicted: window.read(regs::FLOW_HOST_EVICTED)?.into(),
-                contexts: window.read(regs::FLOW_HOST_CONTEXTS)?.into(),
+                frames: window.read(own::FLOW_HOST_FRAMES)?.into(),
+                keyless: window.read(own::FLOW_HOST_KEYLESS)?.into(),
+                unmatched: window.read(own::FLOW_HOST_UNMATCHED)?.into(),
+                unkept: window.read(own::FLOW_HOST_UNKEPT)?.into(),
+                expired: window.read(own::FLOW_HOST_EXPIRED)?.into(),
+                evicted: window.read(own::FLOW_HOST_EVICTED)?.into(),
+                contexts: window.read(own::FLOW_HOST_CONTEXTS)?.into(),
                 rows: rows(element, &frames),
             });
         }
@@ -363,16 +364,16 @@ impl Elements for OnCard<'_> {
     fn table(&mut self, element: usize, forget: bool) -> Result<TableUse, FlowError> {
         self.on.known(element)?;
         let mut window = self.window(element);
-        let stash = window.read(regs::FLOW_HOST_STASH)?;
+        let stash = window.read(own::FLOW_HOST_STASH)?;
         let table = TableUse {
             places: window.shape()?.places,
-            contexts: window.read(regs::FLOW_HOST_CONTEXTS)?,
-            moved: window.read(regs::FLOW_HOST_MOVED)?,
+            contexts: window.read(own::FLOW_HOST_CONTEXTS)?,
+            moved: window.read(own::FLOW_HOST_MOVED)?,
             stash: stash & 0xFF,
             most: stash >> 8 & 0xFF,
         };
         if forget {
-            window.write(regs::FLOW_HOST_STASH, 0)?;
+            window.write(own::FLOW_HOST_STASH, 0)?;
         }
         Ok(table)
     }
@@ -422,19 +423,19 @@ mod tests {
                 None if address == TIME_L => (1000 * self.time) as u32,
                 None if address == TIME_H => ((1000 * (self.time - 1)) >> 32) as u32,
                 None => 0,
-                Some(regs::FLOW_HOST_SHAPE) => 6,
-                Some(regs::FLOW_HOST_TABLE) => 16 << 8 | 4,
-                Some(regs::FLOW_HOST_CONTEXTS) => self.contexts,
-                Some(regs::FLOW_HOST_ROOM) => 62,
-                Some(regs::FLOW_HOST_STATUS) => u32::from(self.found.is_some()) * FOUND,
-                Some(regs::FLOW_HOST_EVENT) => {
+                Some(own::FLOW_HOST_SHAPE) => 6,
+                Some(own::FLOW_HOST_TABLE) => 16 << 8 | 4,
+                Some(own::FLOW_HOST_CONTEXTS) => self.contexts,
+                Some(own::FLOW_HOST_ROOM) => 62,
+                Some(own::FLOW_HOST_STATUS) => u32::from(self.found.is_some()) * FOUND,
+                Some(own::FLOW_HOST_EVENT) => {
                     // The event comes in this very cycle.
                     self.event_at = self.event_at.or(Some(self.time));
                     4
                 }
-                Some(regs::FLOW_HOST_EVENT_TIME) => self.event_at.unwrap_or_default() as u32,
+                Some(own::FLOW_HOST_EVENT_TIME) => self.event_at.unwrap_or_default() as u32,
                 // The key has one field of 16 bits, wherever it stands.
-                Some(at) if (regs::FLOW_HOST_KEY..regs::FLOW_HOST_STATE).contains(&at) => {
+                Some(at) if (own::FLOW_HOST_KEY..own::FLOW_HOST_STATE).contains(&at) => {
                     self.found.unwrap_or_default() * 0x1_0001
                 }
                 Some(_) => 0,
@@ -443,11 +444,11 @@ mod tests {
 
         fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
             self.time += 1;
-            if address == base(0) + ELEMENTS + regs::FLOW_HOST_PLACE {
+            if address == base(0) + ELEMENTS + own::FLOW_HOST_PLACE {
                 // A walk begins with the stash.
                 self.round += usize::from(value == IN_STASH);
                 self.place = value;
-            } else if address == base(0) + ELEMENTS + regs::FLOW_HOST_COMMAND {
+            } else if address == base(0) + ELEMENTS + own::FLOW_HOST_COMMAND {
                 let held = self.holds.iter().find(|(place, _)| *place == self.place);
                 self.found = held.and_then(|(_, keys)| keys[(self.round - 1).min(1)]);
             }
@@ -480,9 +481,9 @@ mod tests {
             let Some(at) = address.checked_sub(base(1) + ELEMENTS) else { return Ok(2) };
             let number = at / ELEMENT;
             Ok(match at % ELEMENT {
-                regs::FLOW_HOST_SHAPE => (self.words as u32) << 16 | number << 8 | 6,
-                regs::FLOW_HOST_ROOM => 62,
-                regs::FLOW_HOST_STATUS => u32::from(self.got[number as usize] == self.words) * COMPLETE,
+                own::FLOW_HOST_SHAPE => (self.words as u32) << 16 | number << 8 | 6,
+                own::FLOW_HOST_ROOM => 62,
+                own::FLOW_HOST_STATUS => u32::from(self.got[number as usize] == self.words) * COMPLETE,
                 _ => 0,
             })
         }
@@ -491,11 +492,10 @@ mod tests {
             assert_eq!(address >> 24, 0x46);
             let number = (address.saturating_sub(base(1) + ELEMENTS) / ELEMENT) as usize;
             match (address % ELEMENT) & !ALL {
-                regs::FLOW_HOST_CHANGE => self.changes.push((address, value)),
-                regs::FLOW_HOST_BEGIN => self.got[number] = 0,
-                regs::FLOW_HOST_PROGRAM if number == 1 && self.loses.take_if(|word| *word == self.got[1]).is_some() => {
-                }
-                regs::FLOW_HOST_PROGRAM => self.got[number] += 1,
+                own::FLOW_HOST_CHANGE => self.changes.push((address, value)),
+                own::FLOW_HOST_BEGIN => self.got[number] = 0,
+                own::FLOW_HOST_PROGRAM if number == 1 && self.loses.take_if(|word| *word == self.got[1]).is_some() => {}
+                own::FLOW_HOST_PROGRAM => self.got[number] += 1,
                 _ => {}
             }
             Ok(())
@@ -520,7 +520,7 @@ mod tests {
         let mut card = Two { words, ..Two::default() };
         let mut block = CardBlock::load(&mut card, 1, &image, "").unwrap();
         block.change(&mut card, &image, "").unwrap();
-        let all = base(1) + ALL + regs::FLOW_HOST_CHANGE;
+        let all = base(1) + ALL + own::FLOW_HOST_CHANGE;
         let changes = [(all, COMMIT | CLEAR | BEGIN_GLOBALS), (all, COMMIT)];
         assert_eq!(card.changes, changes);
         card.loses = Some(words / 2);

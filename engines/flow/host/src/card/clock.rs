@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The card's time, as elements of hardware see it: in µs. Their times and deadlines have 32 bits.
 
+use crate::regs as own;
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, regs};
 
@@ -157,9 +158,9 @@ mod tests {
                     self.ns as u32
                 }
                 None if address == TIME_H => self.high,
-                Some(regs::FLOW_HOST_FRAMES) => self.frames,
-                Some(regs::FLOW_HOST_CONTEXTS) => self.contexts,
-                Some(regs::FLOW_HOST_ROOM) => 62,
+                Some(own::FLOW_HOST_FRAMES) => self.frames,
+                Some(own::FLOW_HOST_CONTEXTS) => self.contexts,
+                Some(own::FLOW_HOST_ROOM) => 62,
                 _ => 0,
             })
         }
@@ -169,7 +170,7 @@ mod tests {
                 None if address == TIME_H => self.high = value,
                 None if address == TIME_L => self.ns = u64::from(self.high) << 32 | u64::from(value),
                 None if address == HOLD => self.held = value == 1,
-                Some(regs::FLOW_HOST_CHANGE) if value == SWEEP => self.sweeps.push(self.time()),
+                Some(own::FLOW_HOST_CHANGE) if value == SWEEP => self.sweeps.push(self.time()),
                 _ => {}
             }
             Ok(())

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Gives elements of hardware their programs.
 
+use crate::regs as own;
 use penstock_engine::{Bus, regs};
 use penstock_flow_compiler::hardware::{self, Contexts, Hardware};
 use penstock_flow_compiler::program::Element;
@@ -35,11 +36,11 @@ pub fn bring(bus: &mut dyn Bus, block: usize, programs: &[Vec<u32>]) -> Result<(
             let (number, program) = (shape.number, words.len());
             return Err(FlowError::Foreign { block, element, number, words: shape.words, program });
         }
-        window.write(regs::FLOW_HOST_BEGIN, 0)?;
-        words.iter().try_for_each(|word| window.write(regs::FLOW_HOST_PROGRAM, *word))?;
+        window.write(own::FLOW_HOST_BEGIN, 0)?;
+        words.iter().try_for_each(|word| window.write(own::FLOW_HOST_PROGRAM, *word))?;
     }
     for element in 0..programs.len() {
-        if (Window { bus, block, element }).read(regs::FLOW_HOST_STATUS)? & COMPLETE == 0 {
+        if (Window { bus, block, element }).read(own::FLOW_HOST_STATUS)? & COMPLETE == 0 {
             return Err(FlowError::Incomplete { block, element });
         }
     }
@@ -48,7 +49,7 @@ pub fn bring(bus: &mut dyn Bus, block: usize, programs: &[Vec<u32>]) -> Result<(
 
 /// Changes all elements of a block between the same two frames, and waits until that is done.
 pub fn change(bus: &mut dyn Bus, block: usize, elements: usize, what: u32) -> Result<(), FlowError> {
-    bus.write(base(block) + ALL + regs::FLOW_HOST_CHANGE, what)?;
+    bus.write(base(block) + ALL + own::FLOW_HOST_CHANGE, what)?;
     (0..elements).try_for_each(|element| Window { bus, block, element }.until_not(CHANGES).map(|_| ()))
 }
 

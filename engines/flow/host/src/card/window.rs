@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The window of an element in the host address space (engines/flow/regs/flow.rdl).
 
+use crate::regs as own;
 use penstock_engine::{Bus, CardError, regs};
 use penstock_flow::{Context, Deadline};
 use penstock_flow_compiler::hardware::{Contexts, KEY_WORDS};
@@ -98,11 +99,11 @@ impl Window<'_> {
     }
 
     pub fn shape(&mut self) -> Result<Shape, CardError> {
-        let shape = self.read(regs::FLOW_HOST_SHAPE)?;
-        let table = self.read(regs::FLOW_HOST_TABLE)?;
+        let shape = self.read(own::FLOW_HOST_SHAPE)?;
+        let table = self.read(own::FLOW_HOST_TABLE)?;
         Ok(Shape {
             places: 1 << (shape & 0x1F),
-            room: self.read(regs::FLOW_HOST_ROOM)?,
+            room: self.read(own::FLOW_HOST_ROOM)?,
             ways: (table & 0xFF).max(1),
             stash: table >> 8 & 0xFF,
             secret: table >> 16,
@@ -113,13 +114,13 @@ impl Window<'_> {
 
     /// Makes a change between two frames, and waits until it is done.
     pub fn change(&mut self, what: u32) -> Result<(), FlowError> {
-        self.write(regs::FLOW_HOST_CHANGE, what)?;
+        self.write(own::FLOW_HOST_CHANGE, what)?;
         self.until_not(CHANGES).map(|_| ())
     }
 
     /// Carries out an operation on contexts; whether there is a context afterwards.
     pub fn command(&mut self, command: u32) -> Result<bool, FlowError> {
-        self.write(regs::FLOW_HOST_COMMAND, command)?;
+        self.write(own::FLOW_HOST_COMMAND, command)?;
         Ok(self.until_not(WAITS)? & FOUND != 0)
     }
 
@@ -127,7 +128,7 @@ impl Window<'_> {
     pub fn until_not(&mut self, bit: u32) -> Result<u32, FlowError> {
         let mut waited = 0;
         loop {
-            let status = self.read(regs::FLOW_HOST_STATUS)?;
+            let status = self.read(own::FLOW_HOST_STATUS)?;
             if status & bit == 0 {
                 return Ok(status);
             }
@@ -141,9 +142,9 @@ impl Window<'_> {
 
     /// The context that the last operation found.
     pub fn context(&mut self, known: &Contexts, now: u64) -> Result<Context, FlowError> {
-        let key: [u32; KEY_WORDS] = self.read_all(regs::FLOW_HOST_KEY)?;
-        let timeouts: [u32; 2] = self.read_all(regs::FLOW_HOST_TIMEOUT)?;
-        let deadlines: [u32; 2] = self.read_all(regs::FLOW_HOST_DEADLINE)?;
+        let key: [u32; KEY_WORDS] = self.read_all(own::FLOW_HOST_KEY)?;
+        let timeouts: [u32; 2] = self.read_all(own::FLOW_HOST_TIMEOUT)?;
+        let deadlines: [u32; 2] = self.read_all(own::FLOW_HOST_DEADLINE)?;
         let mut times = timeouts.iter().zip(deadlines).map(|(timeout, at)| {
             let timeout = known.timeout((timeout >> 1) as usize).filter(|_| timeout & 1 == 1)?;
             Some((Deadline { at: unwrapped(at, now), then: timeout.then }, timeout.micros))
@@ -152,8 +153,8 @@ impl Window<'_> {
         let idle = times.next().flatten();
         Ok(Context {
             key: known.unpack(&key),
-            state: self.read(regs::FLOW_HOST_STATE)? as u8,
-            registers: self.read_all(regs::FLOW_HOST_REGISTERS)?,
+            state: self.read(own::FLOW_HOST_STATE)? as u8,
+            registers: self.read_all(own::FLOW_HOST_REGISTERS)?,
             hard,
             idle,
         })

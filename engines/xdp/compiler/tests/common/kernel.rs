@@ -154,10 +154,12 @@ impl Maps {
 
 static ZERO: u32 = 0;
 
-/// Whether programs can be loaded here; else why not.
-pub fn allowed() -> Result<(), String> {
+/// Whether programs can be loaded here; else the test, which has nothing to compare with, is reported as skipped.
+pub fn allowed() -> bool {
     let shape = MapShape { number: 2, key_bytes: 4, value_bytes: 4, max_entries: 1, flags: 0 };
-    create(&shape, None).map(drop).map_err(|error| format!("bpf() is not allowed here: {error}"))
+    create(&shape, None)
+        .inspect_err(|error| penstock_testing::skipped(format!("bpf() is not allowed here: {error}")))
+        .is_ok()
 }
 
 /// Loads a program.

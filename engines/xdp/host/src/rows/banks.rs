@@ -122,7 +122,7 @@ impl CardBanks<'_> {
     ) -> Result<Vec<Entry>, RowsError> {
         let Slots { first, end, stride, key_rows, .. } = *slots;
         let head = 1 + key_rows;
-        let shape = self.bus.read(MAPS_WINDOW + regs::MAPS_HOST_SHAPE)?;
+        let shape = self.bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SHAPE)?;
         let (banks, bank_rows) = (1 << (shape & 0xFF), 1u32 << (shape >> 8 & 0xFF));
         // One request reads `many` entries of `part` rows each. Of an entry that is too long, the first one reads what
         // stands before the values.

@@ -16,7 +16,7 @@ const MAKING: u32 = 2;
 /// COMMAND of a store: its operation, with one part for the key and one part in all.
 const STORE: u32 = 1 | 1 << 4 | 1 << 8;
 /// Host address of the parts of a request, and of its answer.
-pub const ANSWERS: u32 = MAPS_WINDOW + regs::MAPS_HOST_DATA;
+pub const ANSWERS: u32 = MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_DATA;
 /// Lowest bit of an access's number of bytes in INFO.
 pub const BYTES_AT: u32 = 25;
 /// Reads of COMMAND until a map must be made. Making one takes a cycle for each row of a bank, a read takes some
@@ -28,9 +28,9 @@ const LOOK: u64 = 32;
 /// Gives a card the seed of its hash, before any map of keys is made.
 pub fn seed(bus: &mut dyn Bus) -> Result<(), RowsError> {
     for (at, word) in (0..).zip(repeatable_seed()) {
-        bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_LOW, word as u32)?;
-        bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_HIGH, (word >> 32) as u32)?;
-        bus.write(MAPS_WINDOW + regs::MAPS_HOST_SEED_AT, at)?;
+        bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SEED_LOW, word as u32)?;
+        bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SEED_HIGH, (word >> 32) as u32)?;
+        bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SEED_AT, at)?;
     }
     Ok(())
 }
@@ -40,9 +40,9 @@ pub fn make(bus: &mut dyn Bus, image: &RowImage) -> Result<(), RowsError> {
     let maps: Vec<&CardMap> = image.maps.iter().filter(|map| !image.kept.contains(&map.number)).collect();
     for map in &maps {
         for (offset, word) in (0..).step_by(4).zip(map.descriptor) {
-            bus.write(MAPS_WINDOW + regs::MAPS_HOST_DESCRIPTOR + offset, word)?;
+            bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_DESCRIPTOR + offset, word)?;
         }
-        bus.write(MAPS_WINDOW + regs::MAPS_HOST_DEFINE, map.number)?;
+        bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_DEFINE, map.number)?;
         wait(bus, MAKING)?;
     }
     for (address, bytes) in maps.iter().flat_map(|map| &map.contents) {
@@ -72,15 +72,15 @@ pub fn request(bus: &mut dyn Bus, command: u32, info: u32, data: &[u8]) -> Resul
     for (word, offset) in data.chunks(4).map(word_of).zip((0..).step_by(4)) {
         bus.write(ANSWERS + offset, word)?;
     }
-    bus.write(MAPS_WINDOW + regs::MAPS_HOST_INFO, info)?;
-    bus.write(MAPS_WINDOW + regs::MAPS_HOST_COMMAND, command)?;
+    bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_INFO, info)?;
+    bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_COMMAND, command)?;
     wait(bus, REQUEST)
 }
 
 /// Waits until a bit of COMMAND is 0.
 fn wait(bus: &mut dyn Bus, bit: u32) -> Result<(), RowsError> {
     for _ in 0..LOOKS {
-        if bus.read(MAPS_WINDOW + regs::MAPS_HOST_COMMAND)? & bit == 0 {
+        if bus.read(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_COMMAND)? & bit == 0 {
             return Ok(());
         }
         bus.pass(LOOK)?;

@@ -29,7 +29,7 @@ pub(crate) use swap::{await_end, bring, change};
 pub(crate) fn load(bus: &mut dyn Bus, image: &RowImage, join: bool) -> Result<(), RowsError> {
     write_rows(bus, image, 0)?;
     write_unit_maps(bus, image)?;
-    bus.write(UNIT_WINDOW + regs::XDP_HOST_BANK, 0)?;
+    bus.write(UNIT_WINDOW + penstock_xdp_soft::regs::XDP_HOST_BANK, 0)?;
     if join { Ok(()) } else { make::make(bus, image) }
 }
 

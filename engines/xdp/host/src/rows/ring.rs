@@ -167,13 +167,15 @@ mod tests {
             let at = self.info & 0x1FF_FFFF;
             let number = |bytes: &[u8]| u64::from_le_bytes(bytes[..8].try_into().unwrap());
             match (address - MAPS_WINDOW, value & 7) {
-                (regs::MAPS_HOST_INFO, _) => self.info = value as usize,
-                (regs::MAPS_HOST_COMMAND, 6) => {
+                (penstock_xdp_soft::regs::MAPS_HOST_INFO, _) => self.info = value as usize,
+                (penstock_xdp_soft::regs::MAPS_HOST_COMMAND, 6) => {
                     let bytes = ((self.info >> 25) + 1) * ROW;
                     self.data[..bytes].copy_from_slice(&self.memory[at..at + bytes]);
                 }
-                (regs::MAPS_HOST_COMMAND, 1) => self.memory[at..at + 8].copy_from_slice(&self.data[..8]),
-                (regs::MAPS_HOST_COMMAND, 2) => {
+                (penstock_xdp_soft::regs::MAPS_HOST_COMMAND, 1) => {
+                    self.memory[at..at + 8].copy_from_slice(&self.data[..8])
+                }
+                (penstock_xdp_soft::regs::MAPS_HOST_COMMAND, 2) => {
                     let sum = number(&self.memory[at..]) + number(&self.data);
                     self.memory[at..at + 8].copy_from_slice(&sum.to_le_bytes());
                 }

@@ -32,7 +32,7 @@ pub fn bring(bus: &mut dyn Bus, units: u32, image: &RowImage) -> Result<(), Rows
 pub fn change(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
     for (bank, units) in by_bank(bus, units)? {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
-        bus.write(UNIT_WINDOW + regs::XDP_HOST_BANK, 1 - bank)?;
+        bus.write(UNIT_WINDOW + penstock_xdp_soft::regs::XDP_HOST_BANK, 1 - bank)?;
     }
     Ok(())
 }
@@ -42,7 +42,9 @@ pub fn await_end(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
     let mut waited = 0;
     for (bank, units) in by_bank(bus, units)? {
         for unit in units_of(units) {
-            while read_unit(bus, unit, regs::XDP_HOST_WORKING)? >> ((1 - bank) * CONTEXTS) & 0xFFFF != 0 {
+            while read_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_WORKING)? >> ((1 - bank) * CONTEXTS) & 0xFFFF
+                != 0
+            {
                 if waited >= END_LIMIT {
                     return Err(RowsError::StillWorks { unit, cycles: END_LIMIT });
                 }
@@ -58,7 +60,7 @@ pub fn await_end(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
 fn by_bank(bus: &mut dyn Bus, units: u32) -> Result<Vec<(u32, u32)>, CardError> {
     let mut masks = [0, 0];
     for unit in units_of(units) {
-        masks[(read_unit(bus, unit, regs::XDP_HOST_BANK)? & 1) as usize] |= 1 << unit;
+        masks[(read_unit(bus, unit, penstock_xdp_soft::regs::XDP_HOST_BANK)? & 1) as usize] |= 1 << unit;
     }
     Ok((0..).zip(masks).filter(|(_, units)| *units != 0).collect())
 }

@@ -237,7 +237,7 @@ def test_maps_in_maps(make_design: DesignMaker, tmp_path: Path) -> None:
             if key in table:
                 result = table[key] = before + 1 & 0xFFFFFFFF
         expected["port0"].append(frame[:4] + struct.pack("<II", result & 0xFFFFFFFF, before) + frame[12:])
-    program = FIRMWARE.parents[2] / "engines" / "xdp" / "compiler" / "tests" / "objects" / "inner.c"
+    program = FIRMWARE.parents[1] / "compiler" / "tests" / "objects" / "inner.c"
     runs = both(make_design(program, units=2, engine="xdp"), frames, {}, tmp_path)
     outer: list[dict[str, Any]] = []
     for run, dump in runs.values():

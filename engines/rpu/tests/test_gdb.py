@@ -16,7 +16,7 @@ from system import ROOT, TARGETS, DesignMaker, call, write_capture
 from unicorn import UC_ARCH_RISCV, UC_MODE_RISCV32, Uc
 from unicorn.riscv_const import UC_RISCV_REG_PC, UC_RISCV_REG_X0
 
-MIXER = ROOT / "device/tests/firmware/mixer.c"
+MIXER = ROOT / "engines/rpu/tests/firmware/mixer.c"
 KEY = 0x20
 DMEM, PMEM, ACCEL, WINDOW, CORE = 0x800000, 0x1000000, 0x400000, 0x808000, 0x80000000
 CORE_ID, RECV = 0x690, 0x700

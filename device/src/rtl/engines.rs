@@ -1,0 +1,60 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What a model needs of the registry of engines, engines/engines.toml. tools/engines.py checks the registry.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use penstock_engine::Root;
+
+use super::build::BuildError;
+
+const REGISTRY: &str = "engines/engines.toml";
+
+/// The engines of a checkout.
+#[derive(Debug, Deserialize)]
+pub struct Engines {
+    engine: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    name: String,
+    number: u32,
+    rtl: PathBuf,
+    card_maps: Option<PathBuf>,
+}
+
+impl Engines {
+    /// Reads the registry.
+    pub fn of(root: &Root) -> Result<Self, BuildError> {
+        let path = root.join(REGISTRY);
+        let text = fs::read_to_string(&path).map_err(|source| BuildError::File { path: path.clone(), source })?;
+        toml::from_str(&text).map_err(|error| BuildError::Registry { path, problem: error.to_string() })
+    }
+
+    fn entry(&self, name: &str) -> Result<&Entry, BuildError> {
+        self.engine.iter().find(|entry| entry.name == name).ok_or_else(|| BuildError::Registry {
+            path: PathBuf::from(REGISTRY),
+            problem: format!("there is no engine `{name}`; add an [[engine]] of that name"),
+        })
+    }
+
+    /// The number by which RTL knows an engine.
+    pub fn number(&self, name: &str) -> Result<u32, BuildError> {
+        Ok(self.entry(name)?.number)
+    }
+
+    /// File list of an engine, from the root of the checkout on.
+    pub fn rtl(&self, name: &str) -> Result<PathBuf, BuildError> {
+        let Entry { name, rtl, .. } = self.entry(name)?;
+        Ok(PathBuf::from("engines").join(name).join(rtl))
+    }
+
+    /// File list of the maps that the engine's units share, if they do.
+    pub fn card_maps(&self, name: &str) -> Result<Option<PathBuf>, BuildError> {
+        let Entry { name, card_maps, .. } = self.entry(name)?;
+        Ok(card_maps.as_ref().map(|list| PathBuf::from("engines").join(name).join(list)))
+    }
+}

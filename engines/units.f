@@ -1,0 +1,4 @@
+# Written by tools/engines.py from engines/engines.toml; change that.
+-f rpu/rtl/rtl.f
+-f xdp/rtl/rtl.f
+unit.sv

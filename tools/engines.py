@@ -1,0 +1,243 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Reads the registry of engines (engines/engines.toml) and writes what follows from it.
+
+Usage: python tools/engines.py [--check]
+
+It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, and, in the modules that pick a unit's
+or a block's engine, all that stands between the line that names this tool and `endmodule`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from generated import ROOT, bring
+
+REGISTRY = "engines/engines.toml"
+# For each kind of engine the module that picks an engine, the file list, and the ending of an engine's module.
+KINDS = {
+    "unit": ("engines/unit.sv", "engines/units.f", "unit"),
+    "inline": ("engines/inline_block.sv", "engines/inline.f", "block"),
+}
+# Parameters of an engine's module beside `Param`.
+BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
+MARK = "  // Written by tools/engines.py from engines/engines.toml.\n"
+NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
+
+
+class RegistryError(Exception):
+    """The registry is wrong: says in which file and line, and how to mend it."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An entry of the registry; engines/engines.toml says what the words mean. Paths begin in the engine's folder."""
+
+    name: str
+    number: int
+    kind: str
+    rtl: str
+    registers: list[str]
+    host: str
+    params: list[int] = field(default_factory=list)
+    card_maps: str | None = None
+    words: str | None = None
+    firmware: bool = False
+    line: int = field(default=0, compare=False)
+
+    def sources(self) -> list[str]:
+        """The register sources, from the root of the repository on."""
+        return [str(path.relative_to(ROOT)) for pattern in self.registers for path in find(ROOT, self.name, pattern)]
+
+
+def find(root: Path, name: str, pattern: str) -> list[Path]:
+    return sorted((root / "engines" / name).glob(pattern))
+
+
+class Lines:
+    """Where an entry and its words stand in the registry's text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text.splitlines()
+        self.starts = [at for at, line in enumerate(self.text) if re.match(r"\s*\[\[\s*engine\s*\]\]", line)]
+
+    def of(self, entry: int, word: str | None = None) -> int:
+        """Line of the entry, counted from 1, or of one of its words if it stands there."""
+        start = self.starts[entry]
+        end = self.starts[entry + 1] if entry + 1 < len(self.starts) else len(self.text)
+        for at in range(start, end):
+            if word is not None and re.match(rf"\s*\"?{re.escape(word)}\"?\s*=", self.text[at]):
+                return at + 1
+        return start + 1
+
+
+def read(root: Path = ROOT) -> list[Engine]:
+    """The engines of a checkout, in the order of their numbers."""
+    path = root / REGISTRY
+    try:
+        text = path.read_text()
+        document = tomllib.loads(text)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise RegistryError(f"{REGISTRY}: {error}") from error
+    lines = Lines(text)
+    entries = document.pop("engine", [])
+    if document:
+        raise RegistryError(f"{REGISTRY}: `{next(iter(document))}` is unknown; each engine is a table [[engine]]")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise RegistryError(f"{REGISTRY}: each engine is a table of its own: write [[engine]] above it")
+    engines: list[Engine] = []
+    for at, entry in enumerate(entries):
+
+        def wrong(word: str | None, what: str, at: int = at) -> RegistryError:
+            return RegistryError(f"{REGISTRY}:{lines.of(at, word)}: {what}")
+
+        check_words(entry, wrong)
+        engine = Engine(**entry, line=lines.of(at))
+        check_values(root, engine, wrong)
+        for other in engines:
+            for word in ("name", "number"):
+                if getattr(engine, word) == getattr(other, word):
+                    raise wrong(word, f"{word} {getattr(engine, word)!r} is taken by the engine in line {other.line}")
+            if engine.card_maps and other.card_maps:
+                raise wrong(
+                    "card_maps", f"the engine `{other.name}` in line {other.line} has the module card_maps already"
+                )
+        engines.append(engine)
+    return sorted(engines, key=lambda engine: engine.number)
+
+
+def check_words(entry: dict[str, Any], wrong: Any) -> None:
+    """Each word is known, has a value of its type, and none is missing."""
+    types = {"number": int, "registers": list, "params": list, "firmware": bool}
+    items = {"registers": str, "params": int}
+    names = {
+        "registers": "a list of paths",
+        "params": "a list of numbers",
+        "number": "a number",
+        "firmware": "true or false",
+    }
+    known = [item.name for item in fields(Engine) if item.name != "line"]
+    for word, value in entry.items():
+        if word not in known:
+            raise wrong(word, f"`{word}` is unknown; an engine has {', '.join(known)}")
+        wanted = types.get(word, str)
+        if type(value) is not wanted or (wanted is list and not all(type(item) is items[word] for item in value)):
+            raise wrong(word, f"`{word}` must be {names.get(word, 'a text')}")
+    for word in ("name", "number", "kind", "rtl", "registers", "host"):
+        if word not in entry:
+            raise wrong(None, f"the engine has no `{word}`: add it")
+
+
+def check_values(root: Path, engine: Engine, wrong: Any) -> None:
+    """Each value can be used, and files that are named exist."""
+    if not re.fullmatch(r"[a-z][a-z0-9]*", engine.name):
+        raise wrong("name", f"name {engine.name!r}: use lower-case letters and digits, a letter first")
+    if not 0 <= engine.number < 256:
+        raise wrong("number", f"number {engine.number}: use 0 to 255")
+    try:
+        re.compile(engine.words or "")
+    except re.error as error:
+        raise wrong("words", f"`words` is no regular expression: {error}") from error
+    if engine.kind not in KINDS:
+        raise wrong("kind", f"kind {engine.kind!r} is unknown; there are {' and '.join(map(repr, KINDS))}")
+    if not engine.params:
+        raise wrong("params", "an engine needs `params`, values of its word that the lint checks: for example params = [0]")
+    folder = f"engines/{engine.name}"
+    for word, needed in (("rtl", engine.rtl), ("card_maps", engine.card_maps)):
+        if needed is not None and not (root / folder / needed).is_file():
+            raise wrong(word, f"there is no file {folder}/{needed}")
+    for pattern in engine.registers:
+        if not find(root, engine.name, pattern):
+            raise wrong("registers", f"there is no file {folder}/{pattern}")
+    if not (root / folder / engine.host / "Cargo.toml").is_file():
+        raise wrong("host", f"there is no crate in {folder}/{engine.host}: it has no Cargo.toml")
+
+
+def selection(kind: str, engines: list[Engine]) -> str:
+    """The body of the module that picks an engine. Each engine's module has the ports of that module, so `.*` connects them."""
+    _, _, suffix = KINDS[kind]
+    lines = []
+    for engine in engines:
+        lines += [
+            f"  if (Engine == {engine.number}) begin : gen_{engine.name}",
+            f"    {engine.name}_{suffix} #(",
+            *(f"        .{name}({name})," for name in BESIDE[kind]),
+            "        .Param(Param)",
+            f"    ) i_{engine.name} (",
+            "        .*",
+            "    );",
+            "  end",
+        ]
+    unknown = " && ".join(f"Engine != {engine.number}" for engine in engines) or "1"
+    lines += [
+        f"  if ({unknown}) begin : gen_unknown",
+        f'    $error("{suffix}: no engine of this kind has the number %0d: see {REGISTRY}", Engine);',
+        "  end",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def selector(kind: str, text: str, engines: list[Engine]) -> str:
+    """The text of a selecting module with its body written anew."""
+    path = KINDS[kind][0]
+    head, mark, rest = text.partition(MARK)
+    _, end, tail = rest.partition("endmodule\n")
+    if not mark or not end:
+        raise RegistryError(f"{path}: has no line {MARK.strip()!r} above `endmodule`: add it behind the ports")
+    return head + mark + selection(kind, engines) + end + tail
+
+
+def package(engines: list[Engine]) -> str:
+    """What the shell has to know of an engine by its number."""
+    numbers = [engine.number for engine in engines if engine.card_maps]
+    has_maps = " || ".join(f"number == {number}" for number in numbers) or "1'b0"
+    return f"""// {NOTICE}
+// Written by tools/engines.py from {REGISTRY}; change that.
+`default_nettype none
+
+package engines_pkg;
+  // Whether units of the engine share maps, which the module card_maps serves
+  function automatic bit engine_has_maps(int number);
+    return {has_maps};
+  endfunction
+endpackage
+
+`default_nettype wire
+"""
+
+
+def file_list(top: str, engines: list[Engine]) -> str:
+    """The list of all engines of a kind, and of the file `top` that picks one."""
+    lines = [f"# Written by tools/engines.py from {REGISTRY}; change that."]
+    lines += [f"-f {engine.name}/{engine.rtl}" for engine in engines]
+    return "\n".join([*lines, Path(top).name]) + "\n"
+
+
+def render(engines: list[Engine]) -> dict[str, str]:
+    files = {"engines/engines_pkg.sv": package(engines)}
+    for kind, (path, listed, _) in KINDS.items():
+        chosen = [engine for engine in engines if engine.kind == kind]
+        files[path] = selector(kind, (ROOT / path).read_text(), chosen)
+        files[listed] = file_list(path, chosen)
+    return files
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__)
+    args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
+    opts = args.parse_args()
+    try:
+        return 0 if bring(render(read()), opts.check, "engines.py") else 1
+    except RegistryError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The registry of engines: what is wrong in it is said with file and line, and what is written from it follows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import engines
+
+GOOD = """\
+[[engine]]
+name = "one"
+number = 0
+kind = "unit"
+rtl = "rtl/rtl.f"
+registers = ["regs/*.rdl"]
+host = "soft"
+params = [3]
+
+[[engine]]
+name = "two"
+number = 7
+kind = "inline"
+rtl = "rtl/rtl.f"
+registers = []
+host = "soft"
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A checkout with the files that GOOD names."""
+    for name in ("one", "two"):
+        for file in ("rtl/rtl.f", "regs/a.rdl", "soft/Cargo.toml", "maps.f"):
+            path = tmp_path / "engines" / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    return tmp_path
+
+
+def read(root: Path, text: str) -> list[engines.Engine]:
+    (root / engines.REGISTRY).write_text(text)
+    return engines.read(root)
+
+
+def test_a_good_one(root: Path) -> None:
+    one, two = read(root, GOOD)
+    assert (one.name, one.number, one.kind, one.params, one.line) == ("one", 0, "unit", [3], 1)
+    assert (two.name, two.number, two.kind, two.params, two.line) == ("two", 7, "inline", [], 10)
+
+
+WRONG = [
+    ('name = "two"', 'name = "one"', 11, "name 'one' is taken by the engine in line 1"),
+    ("number = 7", "number = 0", 12, "number 0 is taken by the engine in line 1"),
+    ("number = 7", "number = 256", 12, "use 0 to 255"),
+    ("number = 7", 'number = "7"', 12, "`number` must be a number"),
+    ("number = 7\n", "", 10, "the engine has no `number`: add it"),
+    ('kind = "inline"', 'kind = "block"', 13, "kind 'block' is unknown; there are 'unit' and 'inline'"),
+    ('kind = "inline"', 'kind = "unit"', 10, "a unit needs `params`"),
+    ('name = "two"', 'name = "Two"', 11, "use lower-case letters and digits"),
+    ('name = "two"', 'name = "three"', 14, "there is no file engines/three/rtl/rtl.f"),
+    (
+        'registers = ["regs/*.rdl"]',
+        'registers = ["regs/*.rdl", "none.rdl"]',
+        6,
+        "there is no file engines/one/none.rdl",
+    ),
+    ('registers = ["regs/*.rdl"]', "registers = [4]", 6, "`registers` must be a list of paths"),
+    ("params = [3]", 'params = ["3"]', 8, "`params` must be a list of numbers"),
+    ('host = "soft"\nparams', 'host = "host"\nparams', 7, "there is no crate in engines/one/host"),
+    ("params = [3]", "params = [3]\nlanes = 4", 9, "`lanes` is unknown; an engine has name, number,"),
+    ("params = [3]", 'params = [3]\ncard_maps = "none.f"', 9, "there is no file engines/one/none.f"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "text"), WRONG)
+def test_what_is_wrong_is_said_with_its_line(root: Path, old: str, new: str, line: int, text: str) -> None:
+    assert old in GOOD
+    with pytest.raises(engines.RegistryError) as error:
+        read(root, GOOD.replace(old, new))
+    assert str(error.value).startswith(f"engines/engines.toml:{line}: ")
+    assert text in str(error.value)
+
+
+def test_one_engine_has_the_maps_of_the_card(root: Path) -> None:
+    both = GOOD.replace('host = "soft"', 'host = "soft"\ncard_maps = "maps.f"')
+    with pytest.raises(engines.RegistryError, match=r"engines.toml:18: .*`one` in line 1 has the module card_maps"):
+        read(root, both)
+
+
+def test_no_toml(root: Path) -> None:
+    with pytest.raises(engines.RegistryError, match=r"engines\.toml: .*line 2"):
+        read(root, "[[engine]]\nname one\n")
+    with pytest.raises(engines.RegistryError, match=r"`units` is unknown"):
+        read(root, "units = 3\n")
+
+
+@pytest.mark.parametrize("kind", ["unit", "inline"])
+def test_a_selector_instantiates_the_engines_of_its_kind_by_number(root: Path, kind: str) -> None:
+    """What stands above the mark and behind `endmodule` is left alone, for a unit's selector as for a block's."""
+    chosen = [engine for engine in read(root, GOOD) if engine.kind == kind]
+    before = f"module m (\n);\n{engines.MARK}  old\nendmodule\n// behind\n"
+    after = engines.selector(kind, before, chosen)
+    name, number, module = {"unit": ("one", 0, "one_unit"), "inline": ("two", 7, "two_block")}[kind]
+    assert after.startswith(
+        f"module m (\n);\n{engines.MARK}  if (Engine == {number}) begin : gen_{name}\n    {module} #("
+    )
+    assert after.endswith("endmodule\n// behind\n")
+    assert "old" not in after and "else" not in after
+    assert f"if (Engine != {number}) begin" in after and "$error" in after
+    assert engines.selector(kind, after, chosen) == after
+
+
+def test_a_selector_without_the_mark(root: Path) -> None:
+    with pytest.raises(engines.RegistryError, match=r"engines/unit\.sv: has no line .*tools/engines\.py"):
+        engines.selector("unit", "module unit;\nendmodule\n", [])
+
+
+def test_what_the_shell_knows_of_an_engine(root: Path) -> None:
+    plain = engines.package(read(root, GOOD))
+    assert "return 1'b0;" in plain
+    maps = engines.package(read(root, GOOD.replace("params = [3]", 'params = [3]\ncard_maps = "maps.f"')))
+    assert "return number == 0;" in maps
