@@ -15,7 +15,7 @@
 #define CARD_UNIT_WRITE_MASK 0x20u /* Units that a write to the unit window reaches. */
 #define CARD_UNIT_READ 0x24u /* Unit that a read of the unit window reaches. */
 #define CARD_PORT_ENABLE 0x28u /* Ports that may receive; a frame that arrives at a disabled port is dropped and counted. */
-#define CARD_POLICY 0x30u /* Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops. */
+#define CARD_POLICY 0x30u /* Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full, see UNIT_TIMEOUT), 3 flow hash that drops. */
 #define CARD_UNIT_ENABLE 0x34u /* Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped. */
 #define CARD_UNIT_FLUSH 0x38u /* Units whose slots the dispatcher forgets, by writing ones; firmware declares them again. Only for drained or dead units to which no frame is on its way over loopback: drain the units that send to it first. */
 #define CARD_SLOTS_UNIT 0x3Cu /* Unit whose dispatcher state SLOTS_FREE and SLOTS_TOTAL show. */
@@ -24,6 +24,8 @@
 #define CARD_SLOTS_SIZE 0x48u /* Bytes of frame that a slot of the unit SLOTS_UNIT holds. */
 #define CARD_UNITS_IDLE 0x4Cu /* Units whose slots are all free. */
 #define CARD_UNIT_INGRESS 0x50u /* Units that the dispatcher chooses among: enabled ones of these get the frames of ports and host, and those over loopback to any unit. Others get what senders over loopback name them for. All after a reset. */
+#define CARD_EXIT_TIMEOUT 0x54u /* Cycles for which an exit, a port or the host, may take nothing. After that, frames that find its buffers full are dropped as unsent until it has sent all that it holds. 0: no limit. 8192 after a reset. */
+#define CARD_UNIT_TIMEOUT 0x58u /* Cycles for which a full unit may give back no slot while the flow hash policy waits for it. After that, frames for it are dropped as policy until it gives one back. 0: no limit. 1048576 after a reset. */
 #define CARD_HOST_READS 0x60u /* Reads of host memory that units have asked for and got. */
 #define CARD_HOST_READ_BYTES 0x64u /* Their bytes, low 32 bits. */
 #define CARD_HOST_WRITES 0x68u /* Writes to host memory that units have asked for and that were answered. */
@@ -41,12 +43,13 @@
 #define CARD_STREAM_DROP_RUNT 0x10u /* Frames dropped because they were shorter than an Ethernet header. */
 #define CARD_STREAM_DROP_DAMAGED 0x14u /* Frames dropped because they arrived damaged. */
 #define CARD_STREAM_DROP_DISABLED 0x18u /* Frames dropped because the port was disabled. */
-#define CARD_STREAM_DROP_POLICY 0x1Cu /* Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames. */
+#define CARD_STREAM_DROP_POLICY 0x1Cu /* Frames dropped because their unit was full under the policy flow hash that drops, or for longer than UNIT_TIMEOUT under the one that waits, or because the unit that RETA or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames. */
 #define CARD_STREAM_RX_STALLS 0x20u /* Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names was full. */
 #define CARD_STREAM_TX_FRAMES 0x24u /* Frames that left. */
 #define CARD_STREAM_TX_BYTES 0x28u /* Their bytes, low 32 bits. */
 #define CARD_STREAM_TX_STALLS 0x2Cu /* Cycles in which the receiver of the outgoing stream was not ready. */
 #define CARD_STREAM_RX_LEVEL 0x30u /* Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another. */
+#define CARD_STREAM_DROP_UNSENT 0x34u /* Frames dropped at the exit because its receiver took nothing for more than EXIT_TIMEOUT cycles. */
 
 /* shell/regs/inline.rdl */
 #define INLINE_ELEMENTS 0x0u /* Elements. */

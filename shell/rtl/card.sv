@@ -100,6 +100,7 @@ module card
   unit_t unit_read, reta_wdata, reta_rdata, show_unit;
   logic [MaxPorts-1:0] port_enable;
   policy_e policy;
+  cycles_t exit_timeout, unit_timeout;
   logic reta_we;
   logic [6:0] reta_addr;
   slot_t show_free, show_total;
@@ -162,6 +163,8 @@ module card
       .unit_enable,
       .unit_ingress,
       .unit_flush,
+      .exit_timeout,
+      .unit_timeout,
       .reta_we,
       .reta_addr,
       .reta_wdata,
@@ -298,6 +301,7 @@ module card
       .unit_enable,
       .unit_ingress,
       .unit_flush,
+      .unit_timeout,
       .reta_we,
       .reta_addr,
       .reta_wdata,
@@ -437,6 +441,7 @@ module card
     ) i_egress (
         .clk,
         .rst,
+        .timeout(exit_timeout),
         .in_valid(exit_valid[p]),
         .in_beat(exit_beat),
         .room(exit_room[p]),
@@ -451,6 +456,7 @@ module card
   ) i_host_egress (
       .clk,
       .rst,
+      .timeout(exit_timeout),
       .in_valid(exit_valid[Host]),
       .in_beat(exit_beat),
       .room(exit_room[Host]),

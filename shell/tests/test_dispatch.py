@@ -101,6 +101,7 @@ class Bench:
         for name in ("free_valid", "free_slot", "setup_valid", "unit_enable", "unit_flush", "reta_addr", "reta_wdata"):
             getattr(d, name).value = 0
         d.show_unit.value = 0
+        d.unit_timeout.value = 0
         d.policy.value = policy
         d.unit_ingress.value = (1 << UNITS) - 1
         d.setup_count.value = pack(counts, 6)
@@ -543,6 +544,64 @@ async def a_slot_is_left_for_loopback(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_unit_that_keeps_its_slots(dut: Any) -> None:
+    """Flow hash: a unit that gives no slot back holds ports and host for so long, once; then frames for it are dropped and all others go on.
+    When it has slots again it gets frames again. One that is slow loses nothing."""
+    limit = 500
+    bench = Bench(dut)
+    await bench.start([4] * UNITS, policy=FLOW_HASH)
+    await bench.reta([i % UNITS for i in range(128)])
+    bench.hold = lambda unit: None if unit == 3 else 5
+    sources = (PORT_0, PORT_1, HOST)
+
+    def send(count: int) -> None:
+        for i in range(count):
+            for source in sources:
+                bench.send(source, flow=i % UNITS, size=(64, 80, 300)[i % 3])
+
+    # Without a limit it holds them for ever.
+    send(64)
+    await bench.run(3000)
+    assert all(bench.waiting[source] for source in sources) and not any(bench.events["policy"])
+    # With one they go on after it. Whoever comes behind waits no more.
+    bench.release(3, 1)
+    await bench.run(20)
+    dut.unit_timeout.value = limit
+    await bench.run(limit - 40)
+    assert all(bench.waiting[source] for source in sources) and not any(bench.events["policy"])
+    await bench.drain(300 + 3 * 64 * 3)
+    for _ in range(3):
+        send(64)
+        await bench.drain(3 * 64 * 5)
+    for source in sources:
+        others = [frame for frame in bench.out[source] if frame.unit != 3]
+        assert len(others) == 4 * 56 and bench.lost[source] and all(frame.flow == 3 for frame in bench.lost[source])
+        assert bench.events["policy"][source] == len(bench.lost[source]) == 4 * 64 - len(bench.out[source])
+    # A slow unit holds its sources, in all for longer than the limit, and nothing is dropped.
+    lost = list(bench.events["policy"])
+    bench.release_all()
+    bench.hold = lambda unit: 400 if unit == 3 else 5
+    await bench.run(60)
+    for _ in range(20):
+        bench.send(PORT_0, flow=3)
+    await bench.drain()
+    assert bench.events["policy"] == lost and all(frame.unit == 3 for frame in bench.out[PORT_0][-20:])
+    # Nor does one that is full for longer than that while no frame waits for it.
+    bench.hold = lambda unit: None
+    for _ in range(3):
+        bench.send(PORT_0, flow=3)
+    await bench.drain()
+    await bench.run(2 * limit)
+    bench.send(PORT_0, flow=3)
+    await bench.run(limit - 40)
+    assert bench.events["policy"] == lost
+    bench.release_all()
+    await bench.drain()
+    assert bench.events["policy"] == lost and bench.out[PORT_0][-1].unit == 3
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
 async def hash_drop_over_loopback(dut: Any) -> None:
     """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a certain unit asks again."""
     bench = Bench(dut)
@@ -737,6 +796,7 @@ def test_dispatch() -> None:
             "lib/rtl/rtl.f",
             "shell/rtl/shell_pkg.sv",
             "shell/rtl/slot_pool.sv",
+            "shell/rtl/stuck_units.sv",
             "shell/rtl/dispatcher.sv",
             "shell/tests/dispatch_bench.sv",
         ],
