@@ -690,6 +690,51 @@ async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_second_declaration(dut: Any) -> None:
+    """A unit that declares its slots again while frames hold some gets no slot twice: the declaration takes effect when all are back, and until
+    then the unit gets no frames."""
+    bench = Bench(dut)
+    counts = [4, 1, 2, 32, 5, 6, 7, 8]
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
+        bench.hold = lambda unit: bench.rng.randrange(5, 60)
+        await bench.start(counts, policy=policy)
+        await bench.reta([i % UNITS for i in range(128)])
+        for i in range(800):
+            source = i % SOURCES
+            dst = TO_UNIT + i % UNITS if source == LOOPBACK and i % 3 else TO_ANY
+            bench.send(source, flow=bench.rng.randrange(128), dst=dst)
+        while any(bench.waiting):
+            dut.setup_valid.value = bench.rng.getrandbits(UNITS) & bench.rng.getrandbits(UNITS)
+            await bench.run(1)
+            dut.setup_valid.value = 0
+            await bench.run(bench.rng.randrange(40))
+        await bench.drain()
+        assert not any(bench.events["policy"])
+        await bench.expect_all_slots()
+    # Others than before
+    bench.hold = lambda unit: None
+    held = [bench.send(LOOPBACK, dst=TO_UNIT) for _ in range(3)]
+    await bench.drain()
+    dut.show_unit.value = 0
+    dut.setup_count.value = pack([6] * UNITS, 6)
+    dut.setup_valid.value = 1
+    await bench.run(1)
+    dut.setup_valid.value = 0
+    waits = bench.send(LOOPBACK, dst=TO_UNIT)
+    await bench.run(200)
+    assert all(frame.unit == 0 for frame in held) and waits.unit == -1 and int(dut.show_total.value) == 4
+    bench.release(0, 2)
+    await bench.run(100)
+    assert waits.unit == -1 and int(dut.show_total.value) == 4
+    bench.free[0] |= {5, 6}
+    bench.release(0, 1)
+    await bench.drain()
+    await bench.run(40)
+    assert waits.unit == 0 and (int(dut.show_free.value), int(dut.show_total.value)) == (5, 6)
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
 async def units_for_senders_that_name_them(dut: Any) -> None:
     """Units without `ingress` get nothing from ports, host and loopback to any unit, whatever the policy; RETA that names one drops; who names
     one over loopback reaches it, down to its last slot. All is as before when they are for everybody again."""
