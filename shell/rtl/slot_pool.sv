@@ -152,6 +152,28 @@ module slot_pool
     assign next[u]  = next_q;
     assign free[u]  = free_q;
     assign total[u] = total_q;
+
+`ifndef SYNTHESIS
+    // Each declared slot is in one place: free, here or there, or given to a frame (proven in shell/formal).
+    logic [MaxSlots-1:0] given_q, all, next_hot, spare_hot, freed;
+    assign next_hot = valid_q ? slot_bit(next_q) : '0;
+    assign spare_hot = spare_valid_q ? slot_bit(spare_q) : '0;
+    assign freed = held ? '0 : freed_hot_q & ~bits_q;
+    always_comb for (int unsigned i = 0; i < MaxSlots; i++) all[i] = slot_t'(i) < total_q;
+    always_ff @(posedge clk) begin
+      given_q <= forget ? '0 : (given_q | (take[u] ? next_hot : '0)) & ~(freed | (returned ? give_back_slot : '0));
+      if (!rst) begin
+        assert (!take[u] || valid_q) else $error("%m: there is no slot to take");
+        assert (!returned || (give_back_slot & given_q) != 0) else $error("%m: a slot comes back that no frame has");
+        assert (!setup[u] || flush[u] || given_q == 0) else $error("%m: slots are declared anew while frames have some");
+        assert ((bits_q | next_hot | spare_hot | given_q) == all) else $error("%m: a slot is lost, or was never declared");
+        assert (32'($countones(bits_q)) + 32'(valid_q) + 32'(spare_valid_q) + 32'($countones(given_q)) == 32'(total_q))
+        else $error("%m: a slot is in two places");
+        assert (32'($countones(bits_q)) + 32'(valid_q) + 32'(spare_valid_q) == 32'(free_q) + 32'(freed_q) - 32'(take_q))
+        else $error("%m: the count of free slots is wrong");
+      end
+    end
+`endif
   end
 
   always_ff @(posedge clk) begin
