@@ -362,6 +362,14 @@ module card
         .maps(maps[u]),
         .cfg(unit_cfg[u])
     );
+`ifndef SYNTHESIS
+    // The contract that keeps a unit from holding up those that share its link
+    logic [8:0] without_q;  // cycles without room
+    always_ff @(posedge clk) begin
+      without_q <= rst || unit_room[u] ? '0 : without_q + 1'b1;
+      if (!rst) assert (without_q < 9'd256) else $error("%m: the unit takes no frames");
+    end
+`endif
   end
 
   // Maps that xdp units share

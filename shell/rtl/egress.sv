@@ -116,6 +116,14 @@ module egress
     if (rst) stuck_q <= 1'b0;
   end
 
+`ifndef SYNTHESIS
+  logic offered_q;
+  always_ff @(posedge clk) begin
+    offered_q <= valid_q && !tx.tready && !rst;
+    if (!rst) assert (!offered_q || valid_q) else $error("%m: a beat that was offered is gone");
+  end
+`endif
+
   always_ff @(posedge clk) begin
     events.unsent <= 4'($countones(dropped));
     events.frame <= valid_q && tx.tready && last_q && !rst;

@@ -382,7 +382,8 @@ module rpu
   logic [BeatBytes-1:0] rx_row_be;
   logic core_takes_a_q;  // in the first cycle of an access in MEM that has nothing to turn; a register, because much hangs on it
   always_ff @(posedge clk)
-    core_takes_a_q <= ((issue && ex_pmem && !(dbus_we && (ex_swap || pmem_denied))) || ((turns || port_hold) && m_pmem_q && m_we_q)) && !core_rst_q;
+    core_takes_a_q <= ((issue && ex_pmem && !(dbus_we && (ex_swap || pmem_denied))) ||
+        ((turns || port_hold) && m_pmem_q && m_we_q)) && !core_rst_q;
   assign pmem_denied = core_takes_a_q && (rx_row_valid || tx_row_valid);
   assign dmem_denied = dmem_store && head_valid;
 
