@@ -532,6 +532,7 @@ fn stream_counters(bus: &mut dyn Bus, stream: u32) -> Result<PortCounters, CardE
         drop_damaged: read(regs::CARD_STREAM_DROP_DAMAGED)?,
         drop_disabled: read(regs::CARD_STREAM_DROP_DISABLED)?,
         drop_policy: read(regs::CARD_STREAM_DROP_POLICY)?,
+        drop_unsent: read(regs::CARD_STREAM_DROP_UNSENT)?,
     })
 }
 

@@ -37,11 +37,13 @@ pub struct Drops {
     pub aborted: u64,
     /// Held by a unit that died.
     pub lost: u64,
+    /// The receiver of its exit took nothing for too long.
+    pub unsent: u64,
 }
 
 impl Drops {
     /// Reason words and numbers, in the order of the documentation.
-    pub fn list(&self) -> [(&'static str, u64); 10] {
+    pub fn list(&self) -> [(&'static str, u64); 11] {
         [
             ("runt", self.runt),
             ("oversize", self.oversize),
@@ -53,6 +55,7 @@ impl Drops {
             ("refused", self.refused),
             ("aborted", self.aborted),
             ("lost", self.lost),
+            ("unsent", self.unsent),
         ]
     }
 
@@ -74,6 +77,7 @@ impl Drops {
             refused: diff(self.refused, earlier.refused),
             aborted: diff(self.aborted, earlier.aborted),
             lost: self.lost - earlier.lost,
+            unsent: diff(self.unsent, earlier.unsent),
         }
     }
 
@@ -84,6 +88,7 @@ impl Drops {
         self.damaged += port.drop_damaged;
         self.disabled += port.drop_disabled;
         self.policy += port.drop_policy;
+        self.unsent += port.drop_unsent;
     }
 
     pub(crate) fn add_unit(&mut self, unit: &UnitCounters) {
@@ -126,6 +131,8 @@ pub struct PortCounters {
     pub drop_disabled: u64,
     /// Dropped: by the hash policy that drops.
     pub drop_policy: u64,
+    /// Dropped at this exit: its receiver took nothing for too long; 0 on `soft`.
+    pub drop_unsent: u64,
 }
 
 /// Counters of host memory.
@@ -201,6 +208,7 @@ impl PortCounters {
             drop_damaged: diff(self.drop_damaged, earlier.drop_damaged),
             drop_disabled: diff(self.drop_disabled, earlier.drop_disabled),
             drop_policy: diff(self.drop_policy, earlier.drop_policy),
+            drop_unsent: diff(self.drop_unsent, earlier.drop_unsent),
         }
     }
 }

@@ -24,7 +24,7 @@ pub const CARD_UNIT_WRITE_MASK: u32 = 0x20;
 pub const CARD_UNIT_READ: u32 = 0x24;
 /// Ports that may receive; a frame that arrives at a disabled port is dropped and counted.
 pub const CARD_PORT_ENABLE: u32 = 0x28;
-/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait. Frames of which it does go there under every policy.
+/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full, see UNIT_TIMEOUT), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait. Frames of which it does go there under every policy.
 pub const CARD_POLICY: u32 = 0x30;
 /// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped.
 pub const CARD_UNIT_ENABLE: u32 = 0x34;
@@ -42,6 +42,10 @@ pub const CARD_SLOTS_SIZE: u32 = 0x48;
 pub const CARD_UNITS_IDLE: u32 = 0x4C;
 /// Units that the dispatcher chooses among: enabled ones of these get the frames of ports and host, and those over loopback to any unit. Others get what senders over loopback name them for. All after a reset.
 pub const CARD_UNIT_INGRESS: u32 = 0x50;
+/// Cycles for which an exit, a port or the host, may take nothing. After that, frames that find its buffers full are dropped as unsent until it has sent all that it holds. 0: no limit. 8192 after a reset.
+pub const CARD_EXIT_TIMEOUT: u32 = 0x54;
+/// Cycles for which a full unit may give back no slot while the flow hash policy waits for it. After that, frames for it are dropped as policy until it gives one back. 0: no limit. 1048576 after a reset.
+pub const CARD_UNIT_TIMEOUT: u32 = 0x58;
 /// Reads of host memory that units have asked for and got.
 pub const CARD_HOST_READS: u32 = 0x60;
 /// Their bytes, low 32 bits.
@@ -76,7 +80,7 @@ pub const CARD_STREAM_DROP_RUNT: u32 = 0x10;
 pub const CARD_STREAM_DROP_DAMAGED: u32 = 0x14;
 /// Frames dropped because the port was disabled.
 pub const CARD_STREAM_DROP_DISABLED: u32 = 0x18;
-/// Frames dropped because their unit was full under the policy flow hash that drops, or because the unit that RETA, the inline chain or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames.
+/// Frames dropped because their unit was full under the policy flow hash that drops, or for longer than UNIT_TIMEOUT under the one that waits, or because the unit that RETA, the inline chain or the sender named was not enabled or had no slots; over loopback to any unit, because none took frames.
 pub const CARD_STREAM_DROP_POLICY: u32 = 0x1C;
 /// Cycles in which a frame waited for a slot; of the loopback, without those in which the unit that its sender names was full.
 pub const CARD_STREAM_RX_STALLS: u32 = 0x20;
@@ -88,6 +92,8 @@ pub const CARD_STREAM_TX_BYTES: u32 = 0x28;
 pub const CARD_STREAM_TX_STALLS: u32 = 0x2C;
 /// Rows that wait in the ingress buffer now, 128 bytes each at a port, 64 at the host; of the loopback, units that wait for a place in another.
 pub const CARD_STREAM_RX_LEVEL: u32 = 0x30;
+/// Frames dropped at the exit because its receiver took nothing for more than EXIT_TIMEOUT cycles.
+pub const CARD_STREAM_DROP_UNSENT: u32 = 0x34;
 
 // shell/regs/inline.rdl
 /// Blocks.

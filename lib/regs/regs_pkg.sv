@@ -23,6 +23,8 @@ package regs_pkg;
   localparam logic [31:0] CARD_SLOTS_SIZE = 32'h00000048;
   localparam logic [31:0] CARD_UNITS_IDLE = 32'h0000004C;
   localparam logic [31:0] CARD_UNIT_INGRESS = 32'h00000050;
+  localparam logic [31:0] CARD_EXIT_TIMEOUT = 32'h00000054;
+  localparam logic [31:0] CARD_UNIT_TIMEOUT = 32'h00000058;
   localparam logic [31:0] CARD_HOST_READS = 32'h00000060;
   localparam logic [31:0] CARD_HOST_READ_BYTES = 32'h00000064;
   localparam logic [31:0] CARD_HOST_WRITES = 32'h00000068;
@@ -46,6 +48,7 @@ package regs_pkg;
   localparam logic [31:0] CARD_STREAM_TX_BYTES = 32'h00000028;
   localparam logic [31:0] CARD_STREAM_TX_STALLS = 32'h0000002C;
   localparam logic [31:0] CARD_STREAM_RX_LEVEL = 32'h00000030;
+  localparam logic [31:0] CARD_STREAM_DROP_UNSENT = 32'h00000034;
 
   // shell/regs/inline.rdl
   localparam logic [31:0] INLINE_BLOCKS = 32'h00000000;

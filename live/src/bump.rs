@@ -578,7 +578,7 @@ fn stream(port: Port, host: usize) -> usize {
     }
 }
 
-/// Frames that did not get to a unit, by reason, as far as the card counts them.
+/// Frames that did not get to a unit or did not leave at the port, by reason, as far as the card counts them.
 fn port_drops(counters: &PortCounters) -> impl Iterator<Item = (&'static str, u64)> {
     let drops = Drops {
         runt: counters.drop_runt,
@@ -587,6 +587,7 @@ fn port_drops(counters: &PortCounters) -> impl Iterator<Item = (&'static str, u6
         damaged: counters.drop_damaged,
         disabled: counters.drop_disabled,
         policy: counters.drop_policy,
+        unsent: counters.drop_unsent,
         ..Drops::default()
     };
     drops.list().into_iter()

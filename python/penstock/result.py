@@ -66,6 +66,8 @@ class PortCounters:
     drop_damaged: int
     drop_disabled: int
     drop_policy: int
+    drop_unsent: int
+    """Frames dropped at this exit: its receiver took nothing for too long; 0 on soft."""
 
 
 @dataclass(frozen=True, slots=True)

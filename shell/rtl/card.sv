@@ -101,6 +101,7 @@ module card
   unit_t unit_read, reta_wdata, reta_rdata, show_unit;
   logic [MaxPorts-1:0] port_enable;
   policy_e policy;
+  cycles_t exit_timeout, unit_timeout;
   logic reta_we;
   logic [6:0] reta_addr;
   slot_t show_free, show_total;
@@ -165,6 +166,8 @@ module card
       .unit_enable,
       .unit_ingress,
       .unit_flush,
+      .exit_timeout,
+      .unit_timeout,
       .reta_we,
       .reta_addr,
       .reta_wdata,
@@ -312,6 +315,7 @@ module card
       .unit_enable,
       .unit_ingress,
       .unit_flush,
+      .unit_timeout,
       .reta_we,
       .reta_addr,
       .reta_wdata,
@@ -371,6 +375,14 @@ module card
         .maps(maps[u]),
         .cfg(unit_cfg[u])
     );
+`ifndef SYNTHESIS
+    // The contract that keeps a unit from holding up those that share its link
+    logic [8:0] without_q;  // cycles without room
+    always_ff @(posedge clk) begin
+      without_q <= rst || unit_room[u] ? '0 : without_q + 1'b1;
+      if (!rst) assert (without_q < 9'd256) else $error("%m: the unit takes no frames");
+    end
+`endif
   end
 
   // Maps that units share
@@ -450,6 +462,7 @@ module card
     ) i_egress (
         .clk,
         .rst,
+        .timeout(exit_timeout),
         .in_valid(exit_valid[p]),
         .in_beat(exit_beat),
         .room(exit_room[p]),
@@ -464,6 +477,7 @@ module card
   ) i_host_egress (
       .clk,
       .rst,
+      .timeout(exit_timeout),
       .in_valid(exit_valid[Host]),
       .in_beat(exit_beat),
       .room(exit_room[Host]),

@@ -24,6 +24,8 @@ module card_regs
     output logic [MaxUnits-1:0] unit_enable,
     output logic [MaxUnits-1:0] unit_ingress,
     output logic [MaxUnits-1:0] unit_flush,       // for one cycle
+    output cycles_t             exit_timeout,
+    output cycles_t             unit_timeout,
     output logic                reta_we,
     output logic          [6:0] reta_addr,
     output unit_t               reta_wdata,
@@ -126,6 +128,14 @@ module card_regs
           unit_flush <= cfg.wdata;
           writable_q <= 1'b1;
         end
+        CARD_EXIT_TIMEOUT: begin
+          exit_timeout <= cfg.wdata[23:0];
+          writable_q <= 1'b1;
+        end
+        CARD_UNIT_TIMEOUT: begin
+          unit_timeout <= cfg.wdata[23:0];
+          writable_q <= 1'b1;
+        end
         CARD_SLOTS_UNIT: begin
           show_unit <= cfg.wdata[4:0];
           writable_q <= 1'b1;
@@ -140,6 +150,8 @@ module card_regs
       unit_enable <= '0;
       unit_ingress <= '1;
       unit_flush <= '0;
+      exit_timeout <= ExitTimeout;
+      unit_timeout <= UnitTimeout;
       show_unit <= '0;
     end
   end
@@ -152,7 +164,7 @@ module card_regs
     localparam int unsigned Source = i < MaxPorts ? i : Ports + i - MaxPorts;
     if (i < MaxPorts && i >= Ports) begin : gen_absent
       assign stream_data[i] = '0;
-      assign stream_known[i] = cfg.addr[5:0] <= CARD_STREAM_RX_LEVEL[5:0];
+      assign stream_known[i] = cfg.addr[5:0] <= CARD_STREAM_DROP_UNSENT[5:0];
     end else begin : gen_here
       stream_counters i_counters (
           .clk,
@@ -196,6 +208,8 @@ module card_regs
         CARD_POLICY: single_q <= 32'(policy);
         CARD_UNIT_ENABLE: single_q <= unit_enable;
         CARD_UNIT_INGRESS: single_q <= unit_ingress;
+        CARD_EXIT_TIMEOUT: single_q <= 32'(exit_timeout);
+        CARD_UNIT_TIMEOUT: single_q <= 32'(unit_timeout);
         CARD_SLOTS_UNIT: single_q <= 32'(show_unit);
         CARD_SLOTS_FREE: single_q <= 32'(show_free);
         CARD_SLOTS_TOTAL: single_q <= 32'(show_total);

@@ -15,6 +15,9 @@
 // N looks the unit of a hash up in RETA; H looks it up again in each cycle, so that a frame that waits follows a changed RETA.
 // What an inline block tells of a port's frame (told_t) goes before POLICY: a key stands in the hash's place, and a unit that is named is the only choice.
 // A frame whose unit is named, by hash, by an inline block or by its sender, is dropped when that unit is not enabled or has no slots: it would wait for ever.
+// Under the policy flow hash a frame waits for a full unit, and its source with it, but for `unit_timeout` cycles at most in which that unit gives
+// back no slot; after that, frames for it are dropped at once until it has a slot (stuck_units.sv). So a unit that never gives a slot back
+// stops its sources once, not for ever; one that is slow slows them down, which the policy that drops avoids.
 // Over loopback so is one for any unit while there is none, so that units that are to be loaded anew run empty. The dispatcher chooses among
 // the units of `unit_ingress` alone, whatever RETA says to ports and host; an inline block and a sender over loopback may name any.
 //
@@ -58,6 +61,7 @@ module dispatcher
     input wire logic [MaxUnits-1:0] unit_enable,
     input wire logic [MaxUnits-1:0] unit_ingress,  // those among which it chooses
     input wire logic [MaxUnits-1:0] unit_flush,   // for one cycle
+    input wire cycles_t unit_timeout,
 
     input  wire logic        reta_we,
     input  wire logic  [6:0] reta_addr,
@@ -135,6 +139,27 @@ module dispatcher
   (* ram_style = "distributed" *) unit_t reta_mem[128];
   always_ff @(posedge clk) if (reta_we) reta_mem[reta_addr] <= reta_wdata;
 
+  // Units that are worth waiting for
+  logic [AllUnits-1:0] awaited_q, stuck, lasting_q, lasting_told_q;
+  logic [AllUnits-1:0] awaits[Frames];  // by source
+  stuck_units #(
+      .N(AllUnits)
+  ) i_stuck (
+      .clk,
+      .rst,
+      .timeout(unit_timeout),
+      .awaited(awaited_q),
+      .ready(ready_told),
+      .stuck
+  );
+  always_ff @(posedge clk) begin
+    awaited_q <= '0;
+    for (int unsigned u = 0; u < AllUnits; u++)
+      for (int unsigned s = 0; s < Frames; s++) if (awaits[s][u]) awaited_q[u] <= 1'b1;
+    lasting_q <= declared & ~stuck;
+    lasting_told_q <= declared_loop & ~stuck;
+  end
+
   // What each source asks for, and gets
   logic [Sources-1:0] need, grant;
   logic [AllUnits-1:0] choice[Sources];  // the units that a source would take now: at most one in each cluster
@@ -207,7 +232,7 @@ module dispatcher
     logic n_valid_q, n_load;
     logic [AllUnits-1:0] s_ready, s_declared, s_candidate;
     assign s_ready = s == Loopback ? ready_loop : ready;
-    assign s_declared = s == Loopback ? declared_loop : declared;
+    assign s_declared = s == Loopback ? declared_loop : lasting_q;
     assign s_candidate = s == Loopback ? candidate_loop : candidate;
     key_t n_key_q;
     unit_t n_unit_q;
@@ -263,9 +288,12 @@ module dispatcher
     for (genvar u = 0; u < AllUnits; u++) begin : gen_choice
       assign choice[s][u] = unit_hot_q[u] || told_hot_q[u] || (turn_hot_q[u/UnitsPerCluster] && s_candidate[u]);
     end
+    if (s < Frames) begin : gen_awaits
+      assign awaits[s] = need[s] ? unit_hot_q | told_hot_q : '0;
+    end
     assign full = exact_q && ((unit_hot_q & s_ready) | (told_hot_q & ready_told)) == 0;
     assign closed = s == Loopback && !exact_q && nobody_q;
-    assign drop = closed || (full && (((unit_hot_q & s_declared) | (told_hot_q & declared_loop)) == 0 || (drops_q && !h_key_q.exact)));
+    assign drop = closed || (full && (((unit_hot_q & s_declared) | (told_hot_q & lasting_told_q)) == 0 || (drops_q && !h_key_q.exact)));
     assign again = s == Loopback && full && !drop;
     logic c_lost_q;
     logic [Clusters-1:0] c_cluster_q;

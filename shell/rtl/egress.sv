@@ -9,6 +9,10 @@
 //
 // To the host a beat of 64 bytes a cycle. To an Ethernet port 128 bytes of a frame in two cycles, so that no frame has a gap of more than one
 // cycle, and a frame of up to 64 bytes or a folded one in one: 50 bytes a cycle go onto the wire, so a MAC never underruns.
+//
+// A receiver that takes nothing for `timeout` cycles is stuck: from then on frames that find the buffers full are dropped whole and counted,
+// so that units and links go on to the other exits. Frames in the buffers stay, and the one that has begun goes on where it stopped. The exit is
+// not stuck any more when it has sent all that it holds: a receiver that takes a beat now and then does not hold the others up again and again.
 module egress
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -16,6 +20,7 @@ module egress
 ) (
     input wire logic clk,
     input wire logic rst,
+    input wire cycles_t timeout,  // 0: for ever
 
     input wire logic [Clusters-1:0] in_valid,
     input wire beat_t in_beat[Clusters],
@@ -35,15 +40,20 @@ module egress
 
   frame_if frames ();
   tail_t tail;
+  logic stuck_q;
+  logic [Clusters-1:0] dropped;
   frame_gather #(
       .Clusters(Clusters),
-      .Tails(Lanes > 1)
+      .Tails(Lanes > 1),
+      .Drops(1'b1)
   ) i_gather (
       .clk,
       .rst,
       .in_valid,
       .in_beat,
       .room,
+      .stuck(stuck_q),
+      .dropped,
       .frames(frames),
       .tail
   );
@@ -95,7 +105,27 @@ module egress
   assign tx_src = meta_q.src;
   assign tx_timestamp = meta_q.timestamp;
 
+  // Out of `events.stall`, so that nothing here waits for `tready`
+  cycles_t stalled_q;
+  logic idle_q;
   always_ff @(posedge clk) begin
+    if (!events.stall) stalled_q <= '0;
+    else if (!stuck_q) stalled_q <= stalled_q + 1'b1;
+    idle_q <= !valid_q && !frames.valid;
+    stuck_q <= (stalled_q >= timeout && timeout != 0) || (stuck_q && !idle_q);
+    if (rst) stuck_q <= 1'b0;
+  end
+
+`ifndef SYNTHESIS
+  logic offered_q;
+  always_ff @(posedge clk) begin
+    offered_q <= valid_q && !tx.tready && !rst;
+    if (!rst) assert (!offered_q || valid_q) else $error("%m: a beat that was offered is gone");
+  end
+`endif
+
+  always_ff @(posedge clk) begin
+    events.unsent <= 4'($countones(dropped));
     events.frame <= valid_q && tx.tready && last_q && !rst;
     events.stall <= valid_q && !tx.tready && !rst;
     events.bytes <= meta_q.len;

@@ -11,12 +11,16 @@
 // when each beat is a frame. `room` of a buffer says that a longest frame and what is on its way fit.
 //
 // With Tails = 1 a frame of 65 to 80 bytes leaves as one beat: what its second one brings is written beside the first, as its tail.
+//
+// With Drops = 1, `room` is always up while `stuck` is. A frame whose first beat then finds no room for a longest frame is dropped whole.
+// A frame that was started because there was room is never dropped, even if `stuck` changes while it is on its way.
 module frame_gather
   import penstock_pkg::*;
 #(
     parameter int unsigned Clusters = 4,
     parameter int unsigned Depth    = 512,  // beats of a buffer
-    parameter bit          Tails    = 1'b0
+    parameter bit          Tails    = 1'b0,
+    parameter bit          Drops    = 1'b0
 ) (
     input wire logic clk,
     input wire logic rst,
@@ -24,12 +28,15 @@ module frame_gather
     input wire logic [Clusters-1:0] in_valid,
     input wire beat_t in_beat[Clusters],
     output logic [Clusters-1:0] room,
+    input wire logic stuck,                 // frames without room are dropped; 0 with Drops = 0
+    output logic [Clusters-1:0] dropped,    // a frame was dropped: one cycle
 
     frame_if.src  frames,
     output tail_t tail     // with the beat of `frames`; none with Tails = 0
 );
   localparam int unsigned FrameBeats = MaxFrame / BeatBytes;
   localparam int unsigned OnTheWay = 8;
+  localparam int unsigned Frames = 32;  // that wait in a buffer, at most
   localparam int unsigned AddrW = $clog2(Depth);
   localparam int unsigned ClusterW = Clusters > 1 ? $clog2(Clusters) : 1;
   localparam int unsigned IndexW = $clog2(FrameBeats);
@@ -120,7 +127,8 @@ module frame_gather
   for (genvar c = 0; c < Clusters; c++) begin : gen_cluster
     logic [AddrW:0] wr_q, rd_q, level_q;
     logic [IndexW-1:0] index_q;
-    logic few, folds;
+    logic few, folds, store, drop;
+    logic [$clog2(Frames):0] frames_level;
     desc_t desc_in;
     assign folds = Tails && index_q == 1 && in_beat[c].last && is_folded(in_beat[c].meta.len);
     assign desc_in = '{meta: in_beat[c].meta, folded: folds, single: folds || index_q == 0, left: index_q - 1'b1};
@@ -130,7 +138,7 @@ module frame_gather
         .Depth(Depth)
     ) i_ram (
         .clk,
-        .we(in_valid[c]),
+        .we(store),
         .waddr(wr_q[AddrW-1:0]),
         .wdata(in_beat[c].data),
         .re(read[c]),
@@ -139,13 +147,13 @@ module frame_gather
     );
     if (Tails) begin : gen_tail
       logic [AddrW-1:0] first_q;  // where the first beat is, when the second one comes
-      always_ff @(posedge clk) if (in_valid[c]) first_q <= wr_q[AddrW-1:0];
+      always_ff @(posedge clk) if (store) first_q <= wr_q[AddrW-1:0];
       ram_sdp #(
           .Width(TailW),
           .Depth(Depth)
       ) i_tail (
           .clk,
-          .we(in_valid[c] && index_q == 1),
+          .we(store && index_q == 1),
           .waddr(first_q),
           .wdata(in_beat[c].data[TailW-1:0]),
           .re(read[c]),
@@ -157,26 +165,43 @@ module frame_gather
     end
     fifo_dist #(
         .Width($bits(desc_t)),
+        .Depth(Frames),
         .Room(OnTheWay)
     ) i_descriptors (
         .clk,
         .rst,
-        .push (in_valid[c] && in_beat[c].last),
+        .push (store && in_beat[c].last),
         .din  (desc_in),
         .ready(few),
         .valid(ready[c]),
         .pop  (pop[c]),
         .dout (desc[c]),
-        .level()
+        .level(frames_level)
     );
+    if (Drops) begin : gen_drops
+      // `level_q` misses one beat at most. A frame that was started because `room` was up comes within `OnTheWay` beats, so it always fits.
+      logic first_q, drop_q, listed_q;
+      assign drop = first_q ? level_q >= (AddrW + 1)'(Depth - FrameBeats) || !listed_q : drop_q;
+      always_ff @(posedge clk) begin
+        if (in_valid[c]) first_q <= in_beat[c].last;
+        if (rst) first_q <= 1'b1;
+        listed_q <= frames_level + ($clog2(Frames) + 1)'(store && in_beat[c].last) < ($clog2(Frames) + 1)'(Frames);
+        if (in_valid[c]) drop_q <= drop;
+        dropped[c] <= in_valid[c] && in_beat[c].last && drop && !rst;
+      end
+    end else begin : gen_keeps
+      assign drop = 1'b0;
+      assign dropped[c] = 1'b0;
+    end
+    assign store = in_valid[c] && !drop;
     always_ff @(posedge clk) begin
+      if (store && !folds) wr_q <= wr_q + 1'b1;
       if (in_valid[c]) begin
-        if (!folds) wr_q <= wr_q + 1'b1;
         index_q <= in_beat[c].last ? '0 : index_q + 1'b1;
       end
       if (read[c]) rd_q <= rd_q + 1'b1;
       level_q <= wr_q - rd_q;
-      room[c] <= few && level_q <= (AddrW + 1)'(Depth - FrameBeats - OnTheWay);
+      room[c] <= (few && level_q <= (AddrW + 1)'(Depth - FrameBeats - OnTheWay)) || (Drops && stuck);
       if (rst) begin
         wr_q <= '0;
         rd_q <= '0;
@@ -187,7 +212,7 @@ module frame_gather
     end
 `ifndef SYNTHESIS
     always_ff @(posedge clk)
-      if (!rst && in_valid[c]) assert ((AddrW + 1)'(wr_q - rd_q) < (AddrW + 1)'(Depth)) else $error("%m: buffer overflow");
+      if (!rst && store) assert ((AddrW + 1)'(wr_q - rd_q) < (AddrW + 1)'(Depth)) else $error("%m: buffer overflow");
 `endif
   end
 endmodule

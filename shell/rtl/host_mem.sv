@@ -35,6 +35,8 @@ module host_mem
       .in_valid,
       .in_beat,
       .room,
+      .stuck(1'b0),
+      .dropped(),
       .frames(gathered),
       .tail()
   );

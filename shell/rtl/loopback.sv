@@ -128,6 +128,8 @@ module loopback
       .in_valid,
       .in_beat,
       .room,
+      .stuck(1'b0),
+      .dropped(),
       .frames(gathered),
       .tail()
   );
@@ -158,6 +160,7 @@ module loopback
   always_ff @(posedge clk) begin
     tx_events.frame <= take_beat && gathered.last && !rst;
     tx_events.bytes <= first_q ? gathered.meta.len : out_beat.meta.len;
+    tx_events.unsent <= '0;
     tx_events.stall <= gathered.valid && !gathered.ready && !rst;
     rx_events <= '0;
     rx_events.frame <= take_beat && gathered.last && !rst;

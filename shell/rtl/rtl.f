@@ -4,6 +4,7 @@ shell_pkg.sv
 flow_hash.sv
 ingress.sv
 slot_pool.sv
+stuck_units.sv
 dispatcher.sv
 switch_in.sv
 switch_out.sv

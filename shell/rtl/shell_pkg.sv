@@ -62,7 +62,16 @@ package shell_pkg;
     logic frame;  // a frame left,
     len_t bytes;  // of so many bytes
     logic stall;  // the receiver was not ready
+    logic [3:0] unsent;  // frames that were dropped because it has not been for too long
   } tx_event_t;
+
+  // A time that the host sets for the card to wait
+  typedef logic [23:0] cycles_t;
+
+  // Until the host sets others: 33 µs, less than a port's ring stores at line rate, so an exit that gets stuck costs other frames nothing;
+  localparam cycles_t ExitTimeout = 24'd8192;
+  // and 4 ms, longer than a program works that still does anything.
+  localparam cycles_t UnitTimeout = 24'd1048576;
 
   // What host memory reports: a request was answered.
   typedef struct packed {

@@ -11,7 +11,8 @@
 // The last free slot of a unit is kept for frames over loopback, unless it has one slot in all: `ready` is false then, `ready_loop` true.
 // So frames that wait in the units for a place in another unit always find one some time, however many come from the ports.
 // Units without `ingress` are for senders over loopback that name them: no `ready`, and never a candidate.
-// A set-up takes effect when `scan` passes the unit; until then the unit has the slots it had before.
+// A set-up takes effect when `scan` passes the unit and all slots that the unit had before are back. Until then the unit has those, and gets no
+// frames: a slot that a frame holds is never declared free.
 // Freeing a slot that is free, or that was never declared, changes nothing.
 module slot_pool
   import penstock_pkg::*, shell_pkg::*;
@@ -57,8 +58,11 @@ module slot_pool
 
   localparam int unsigned ReturnCycles = 3;  // from `take` to `give_back`
 
-  logic [N-1:0] pending_q, more, open;
+  logic [N-1:0] pending_q, settled, more, open;
   assign open = enable & ingress;
+
+  // Nothing of a unit that is to set up is taken, and what was taken is counted
+  localparam int unsigned SettleCycles = 4;  // from the last `take` to `idle`
   len_t size_q[N];
   slot_t count_q[N];
   slot_t setup_count;  // of the unit that sets up
@@ -76,8 +80,11 @@ module slot_pool
         count_q[u] <= slots[u].setup_count > slot_t'(MaxSlots) ? slot_t'(MaxSlots) : slots[u].setup_count;
         size_q[u] <= slots[u].setup_size;
       end
-      pending_q[u] <= (slots[u].setup_valid || (pending_q[u] && !scan[u])) && !rst;
+      pending_q[u] <= (slots[u].setup_valid || (pending_q[u] && !(scan[u] && settled[u]))) && !rst;
     end
+    logic [SettleCycles-1:0] settle_q;
+    always_ff @(posedge clk) settle_q <= pending_q[u] ? {settle_q[SettleCycles-2:0], 1'b1} : '0;
+    assign settled[u] = settle_q[SettleCycles-1] && idle[u];
 
     // 2: a declared slot, one hot
     logic [MaxSlots-1:0] freed_hot_q;
@@ -114,9 +121,9 @@ module slot_pool
       if (load) next_q <= spare_valid_q ? spare_q : lowest_index;
       spare_valid_q <= !load && (spare_valid_q || refill) && !forget;
       valid_q <= valid_d && !forget;
-      ready[u] <= two && !forget && open[u];
-      ready_told[u] <= two && !forget && enable[u];
-      ready_loop[u] <= valid_d && !forget && enable[u];
+      ready[u] <= two && !forget && open[u] && !pending_q[u];
+      ready_told[u] <= two && !forget && enable[u] && !pending_q[u];
+      ready_loop[u] <= valid_d && !forget && enable[u] && !pending_q[u];
 
       bits_q <= (bits_q & ~(refill ? lowest : '0)) | (held ? '0 : freed_hot_q & ~bits_q) | (returned ? give_back_slot : '0);
       freed_q <= (freed_hot_q & ~bits_q) != 0 && !held && !forget;
@@ -144,14 +151,36 @@ module slot_pool
     assign returned = give_back[u] && forgot_q == 0 && !forget;
 
     // Will have slots in the next cycle even if the candidate loses one in this
-    assign more[u]  = open[u] && ((some && plenty) || enough(valid_q && !candidate[u], spare_valid_q, some, only_q));
+    assign more[u]  = open[u] && !pending_q[u] && ((some && plenty) || enough(valid_q && !candidate[u], spare_valid_q, some, only_q));
     assign next[u]  = next_q;
     assign free[u]  = free_q;
     assign total[u] = total_q;
+
+`ifndef SYNTHESIS
+    // Each declared slot is in one place: free, here or there, or given to a frame (proven in shell/formal).
+    logic [MaxSlots-1:0] given_q, all, next_hot, spare_hot, freed;
+    assign next_hot = valid_q ? slot_bit(next_q) : '0;
+    assign spare_hot = spare_valid_q ? slot_bit(spare_q) : '0;
+    assign freed = held ? '0 : freed_hot_q & ~bits_q;
+    always_comb for (int unsigned i = 0; i < MaxSlots; i++) all[i] = slot_t'(i) < total_q;
+    always_ff @(posedge clk) begin
+      given_q <= forget ? '0 : (given_q | (take[u] ? next_hot : '0)) & ~(freed | (returned ? give_back_slot : '0));
+      if (!rst) begin
+        assert (!take[u] || valid_q) else $error("%m: there is no slot to take");
+        assert (!returned || (give_back_slot & given_q) != 0) else $error("%m: a slot comes back that no frame has");
+        assert (!setup[u] || flush[u] || given_q == 0) else $error("%m: slots are declared anew while frames have some");
+        assert ((bits_q | next_hot | spare_hot | given_q) == all) else $error("%m: a slot is lost, or was never declared");
+        assert (32'($countones(bits_q)) + 32'(valid_q) + 32'(spare_valid_q) + 32'($countones(given_q)) == 32'(total_q))
+        else $error("%m: a slot is in two places");
+        assert (32'($countones(bits_q)) + 32'(valid_q) + 32'(spare_valid_q) == 32'(free_q) + 32'(freed_q) - 32'(take_q))
+        else $error("%m: the count of free slots is wrong");
+      end
+    end
+`endif
   end
 
   always_ff @(posedge clk) begin
-    setup <= rst ? '0 : pending_q & scan;
+    setup <= rst ? '0 : pending_q & scan & settled;
     setup_size <= '0;
     for (int unsigned u = 0; u < N; u++)
       if (scan[u]) begin

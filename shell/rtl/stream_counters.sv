@@ -18,7 +18,7 @@ module stream_counters
     output logic        known
 );
   logic [31:0] rx_frames_q, rx_bytes_q, overflow_q, oversize_q, runt_q, damaged_q, disabled_q, policy_q, rx_stalls_q;
-  logic [31:0] tx_frames_q, tx_bytes_q, tx_stalls_q;
+  logic [31:0] tx_frames_q, tx_bytes_q, tx_stalls_q, unsent_q;
 
   always_ff @(posedge clk) begin
     if (rx.frame) begin
@@ -37,6 +37,7 @@ module stream_counters
       tx_bytes_q  <= tx_bytes_q + 32'(tx.bytes);
     end
     if (tx.stall) tx_stalls_q <= tx_stalls_q + 32'd1;
+    unsent_q <= unsent_q + 32'(tx.unsent);
     if (rst) begin
       rx_frames_q <= '0;
       rx_bytes_q  <= '0;
@@ -50,6 +51,7 @@ module stream_counters
       tx_frames_q <= '0;
       tx_bytes_q  <= '0;
       tx_stalls_q <= '0;
+      unsent_q    <= '0;
     end
   end
 
@@ -70,6 +72,7 @@ module stream_counters
       CARD_STREAM_TX_BYTES: rdata <= tx_bytes_q;
       CARD_STREAM_TX_STALLS: rdata <= tx_stalls_q;
       CARD_STREAM_RX_LEVEL: rdata <= 32'(rx.level);
+      CARD_STREAM_DROP_UNSENT: rdata <= unsent_q;
       default: known <= 1'b0;
     endcase
   end

@@ -13,6 +13,10 @@
 // cluster's link from holding another source. Units have queues of their own and say when they have room, so that a unit that cannot take
 // a frame at once does not hold its neighbours on the link (one that is without room in the middle of a frame does). Answers of host memory
 // come to the arbiters as they are, without a queue. A frame is never interleaved with another.
+//
+// A frame comes here with a slot of its unit, so there is room for all of it in that unit's packet memory, and the unit takes it whatever its
+// program does: it is never without room for long (engines/unit.sv). Therefore a slot is all the credit that a frame needs, and a frame
+// for a unit whose program is stuck does not stand in front of another unit's for longer than its own beats take.
 module switch_in
   import penstock_pkg::*;
 #(
@@ -191,6 +195,12 @@ module switch_in
       end
     end
     assign out_valid[First+:Here] = link_valid_q[Here-1:0];
+`ifndef SYNTHESIS
+    always_ff @(posedge clk) begin
+      if (!rst) assert ($onehot0(pop_q)) else $error("%m: two frames at once on the link");
+      if (!rst) assert ($onehot0(to_unit_q)) else $error("%m: a beat for two units");
+    end
+`endif
     assign out_beat[c] = link_q;
   end
 endmodule

@@ -159,6 +159,14 @@ module switch_out
       end
     end
     assign link_dest[c] = link_dest_q;
+`ifndef SYNTHESIS
+    always_ff @(posedge clk)
+      if (!rst) begin
+        assert ($onehot0(pop)) else $error("%m: two frames at once on the link");
+        assert ($onehot0(link_dest_q)) else $error("%m: a beat for two exits");
+        assert (busy_q || (dest & ~here_room) == 0) else $error("%m: a frame starts without room in its exit");
+      end
+`endif
     assign out_beat[c]  = link_q;
   end
 endmodule

@@ -10,6 +10,7 @@ module egress_bench
 ) (
     input wire logic clk,
     input wire logic rst,
+    input wire cycles_t timeout,
 
     input  wire logic [Clusters-1:0]            in_valid,
     input  wire logic [Clusters-1:0]            in_last,
@@ -26,7 +27,8 @@ module egress_bench
     output logic [       31:0] tx_time,  // with a frame's first beat
 
     output logic        event_frame,
-    output logic [15:0] event_bytes
+    output logic [15:0] event_bytes,
+    output logic [ 3:0] event_unsent
 );
   axis_if #(.Bytes(Bytes)) tx ();
   beat_t beat[Clusters];
@@ -53,12 +55,14 @@ module egress_bench
   assign tx_tlast = tx.tlast;
   assign event_frame = events.frame;
   assign event_bytes = events.bytes;
+  assign event_unsent = events.unsent;
 
   egress #(
       .Clusters(Clusters)
   ) i_egress (
       .clk,
       .rst,
+      .timeout,
       .in_valid,
       .in_beat(beat),
       .room,

@@ -66,6 +66,8 @@ module switch_out_bench
         .in_valid(valid[d]),
         .in_beat(beat),
         .room(room[d]),
+        .stuck(1'b0),
+        .dropped(),
         .frames(frames[d]),
         .tail()
     );

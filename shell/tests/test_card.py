@@ -219,6 +219,36 @@ async def overflow(dut: Any) -> None:
 
 
 @cocotb.test()
+async def an_exit_that_takes_nothing(dut: Any) -> None:
+    """A port, then the host, whose receiver takes nothing: frames to the others go on, those to it are dropped and counted, no slot is lost."""
+    bench = CardBench(dut)
+    await bench.start()
+    await bench.boot(mode=TO_FIRST_BYTE)
+    await bench.write(regs.CARD_EXIT_TIMEOUT, 500)
+    rng, others = bench.rng, bench.ports
+    for stuck in (0, HOST):
+        code, other = (2, 0) if stuck == HOST else (0, 2)
+        before, other_exit = bench.total(), HOST if stuck == 0 else 0
+        out = len(bench.out[other_exit])
+        bench.stall_ports = {stuck}
+        sent = 0
+        for i in range(1200):
+            size = rng.choice([64, 100, 700, 1500])
+            bench.send(i % others, bytes([code if i % 2 else other]) + numbered(bench, 0, i, size)[1:])
+            sent += 1
+        for _ in range(600):
+            await bench.clocks(50)
+            if len(bench.out[other_exit]) == out + sent // 2:
+                break
+        assert len(bench.out[other_exit]) == out + sent // 2, "frames to a healthy exit are held"
+        bench.stall_ports = set()
+        await bench.clocks(6000)
+        unsent = await bench.counter(stuck, "DROP_UNSENT")
+        assert unsent > 0 and bench.total() - before + unsent == sent
+    await expect_idle(bench)
+
+
+@cocotb.test()
 async def longer_than_a_slot(dut: Any) -> None:
     """Frames that do not fit the slot are counted drops at their stream; their slots are not lost."""
     bench = CardBench(dut)
@@ -387,6 +417,7 @@ async def registers(dut: Any) -> None:
     assert await bench.read(regs.CARD_PORTS) == bench.ports and await bench.read(regs.CARD_UNITS) == bench.units
     assert await bench.read(regs.CARD_MAX_FRAME) == 16384 and await bench.read(regs.CARD_INGRESS_BYTES) == 1024 * 128
     assert await bench.read(regs.CARD_UNIT_INGRESS) == 0xFFFFFFFF
+    assert await bench.read(regs.CARD_EXIT_TIMEOUT) == 8192 and await bench.read(regs.CARD_UNIT_TIMEOUT) == 1 << 20
     for addr, mask in (
         (regs.CARD_UNIT_WRITE_MASK, 0xFFFFFFFF),
         (regs.CARD_UNIT_READ, 31),
@@ -394,6 +425,8 @@ async def registers(dut: Any) -> None:
         (regs.CARD_POLICY, 3),
         (regs.CARD_UNIT_ENABLE, 0xFFFFFFFF),
         (regs.CARD_UNIT_INGRESS, 0xFFFFFFFF),
+        (regs.CARD_EXIT_TIMEOUT, 0xFFFFFF),
+        (regs.CARD_UNIT_TIMEOUT, 0xFFFFFF),
         (regs.CARD_SLOTS_UNIT, 31),
     ):
         for value in (0xA5A5A5A5, 0x5A5A5A5A, 0xFFFFFFFF):
@@ -411,10 +444,10 @@ async def registers(dut: Any) -> None:
 
     for addr in (
         0x2C,
-        0x54,
+        0x5C,
         0x100,
         0x1FC,
-        0x434,
+        0x438,
         0x580,
         0xFFC,
         0x1000,

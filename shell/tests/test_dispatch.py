@@ -104,6 +104,7 @@ class Bench:
         for name in ("free_valid", "free_slot", "setup_valid", "unit_enable", "unit_flush", "reta_addr", "reta_wdata"):
             getattr(d, name).value = 0
         d.show_unit.value = 0
+        d.unit_timeout.value = 0
         d.policy.value = policy
         d.unit_ingress.value = (1 << UNITS) - 1
         d.setup_count.value = pack(counts, 6)
@@ -549,6 +550,64 @@ async def a_slot_is_left_for_loopback(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_unit_that_keeps_its_slots(dut: Any) -> None:
+    """Flow hash: a unit that gives no slot back holds ports and host for so long, once; then frames for it are dropped and all others go on.
+    When it has slots again it gets frames again. One that is slow loses nothing."""
+    limit = 500
+    bench = Bench(dut)
+    await bench.start([4] * UNITS, policy=FLOW_HASH)
+    await bench.reta([i % UNITS for i in range(128)])
+    bench.hold = lambda unit: None if unit == 3 else 5
+    sources = (PORT_0, PORT_1, HOST)
+
+    def send(count: int) -> None:
+        for i in range(count):
+            for source in sources:
+                bench.send(source, flow=i % UNITS, size=(64, 80, 300)[i % 3])
+
+    # Without a limit it holds them for ever.
+    send(64)
+    await bench.run(3000)
+    assert all(bench.waiting[source] for source in sources) and not any(bench.events["policy"])
+    # With one they go on after it. Whoever comes behind waits no more.
+    bench.release(3, 1)
+    await bench.run(20)
+    dut.unit_timeout.value = limit
+    await bench.run(limit - 40)
+    assert all(bench.waiting[source] for source in sources) and not any(bench.events["policy"])
+    await bench.drain(300 + 3 * 64 * 3)
+    for _ in range(3):
+        send(64)
+        await bench.drain(3 * 64 * 5)
+    for source in sources:
+        others = [frame for frame in bench.out[source] if frame.unit != 3]
+        assert len(others) == 4 * 56 and bench.lost[source] and all(frame.flow == 3 for frame in bench.lost[source])
+        assert bench.events["policy"][source] == len(bench.lost[source]) == 4 * 64 - len(bench.out[source])
+    # A slow unit holds its sources, in all for longer than the limit, and nothing is dropped.
+    lost = list(bench.events["policy"])
+    bench.release_all()
+    bench.hold = lambda unit: 400 if unit == 3 else 5
+    await bench.run(60)
+    for _ in range(20):
+        bench.send(PORT_0, flow=3)
+    await bench.drain()
+    assert bench.events["policy"] == lost and all(frame.unit == 3 for frame in bench.out[PORT_0][-20:])
+    # Nor does one that is full for longer than that while no frame waits for it.
+    bench.hold = lambda unit: None
+    for _ in range(3):
+        bench.send(PORT_0, flow=3)
+    await bench.drain()
+    await bench.run(2 * limit)
+    bench.send(PORT_0, flow=3)
+    await bench.run(limit - 40)
+    assert bench.events["policy"] == lost
+    bench.release_all()
+    await bench.drain()
+    assert bench.events["policy"] == lost and bench.out[PORT_0][-1].unit == 3
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
 async def hash_drop_over_loopback(dut: Any) -> None:
     """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a certain unit asks again."""
     bench = Bench(dut)
@@ -699,6 +758,51 @@ async def flush_forgets_what_is_on_its_way(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_second_declaration(dut: Any) -> None:
+    """A unit that declares its slots again while frames hold some gets no slot twice: the declaration takes effect when all are back, and until
+    then the unit gets no frames."""
+    bench = Bench(dut)
+    counts = [4, 1, 2, 32, 5, 6, 7, 8]
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH):
+        bench.hold = lambda unit: bench.rng.randrange(5, 60)
+        await bench.start(counts, policy=policy)
+        await bench.reta([i % UNITS for i in range(128)])
+        for i in range(800):
+            source = i % SOURCES
+            dst = TO_UNIT + i % UNITS if source == LOOPBACK and i % 3 else TO_ANY
+            bench.send(source, flow=bench.rng.randrange(128), dst=dst)
+        while any(bench.waiting):
+            dut.setup_valid.value = bench.rng.getrandbits(UNITS) & bench.rng.getrandbits(UNITS)
+            await bench.run(1)
+            dut.setup_valid.value = 0
+            await bench.run(bench.rng.randrange(40))
+        await bench.drain()
+        assert not any(bench.events["policy"])
+        await bench.expect_all_slots()
+    # Others than before
+    bench.hold = lambda unit: None
+    held = [bench.send(LOOPBACK, dst=TO_UNIT) for _ in range(3)]
+    await bench.drain()
+    dut.show_unit.value = 0
+    dut.setup_count.value = pack([6] * UNITS, 6)
+    dut.setup_valid.value = 1
+    await bench.run(1)
+    dut.setup_valid.value = 0
+    waits = bench.send(LOOPBACK, dst=TO_UNIT)
+    await bench.run(200)
+    assert all(frame.unit == 0 for frame in held) and waits.unit == -1 and int(dut.show_total.value) == 4
+    bench.release(0, 2)
+    await bench.run(100)
+    assert waits.unit == -1 and int(dut.show_total.value) == 4
+    bench.free[0] |= {5, 6}
+    bench.release(0, 1)
+    await bench.drain()
+    await bench.run(40)
+    assert waits.unit == 0 and (int(dut.show_free.value), int(dut.show_total.value)) == (5, 6)
+    await bench.expect_all_slots()
+
+
+@cocotb.test()
 async def units_for_senders_that_name_them(dut: Any) -> None:
     """Units without `ingress` get nothing from ports, host and loopback to any unit, whatever the policy; RETA that names one drops; who names
     one over loopback reaches it, down to its last slot. All is as before when they are for everybody again."""
@@ -805,6 +909,7 @@ def test_dispatch() -> None:
             "lib/rtl/rtl.f",
             "shell/rtl/shell_pkg.sv",
             "shell/rtl/slot_pool.sv",
+            "shell/rtl/stuck_units.sv",
             "shell/rtl/dispatcher.sv",
             "shell/tests/dispatch_bench.sv",
         ],

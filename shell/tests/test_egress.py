@@ -38,10 +38,11 @@ class Bench:
         self.first: list[int] = []  # cycle of each one's first beat
         self.last: list[int] = []
         self.counted = [0, 0]
+        self.unsent = 0
 
     async def start(self) -> None:
         d = self.dut
-        for name in ("in_valid", "in_last", "in_data", "in_len", "in_time", "tx_tready"):
+        for name in ("timeout", "in_valid", "in_last", "in_data", "in_len", "in_time", "tx_tready"):
             getattr(d, name).value = 0
         d.rst.value = 1
         cocotb.start_soon(Clock(d.clk, 4, unit="ns").start())
@@ -99,6 +100,7 @@ class Bench:
             self._take()
         if int(d.event_frame.value):
             self.counted = [self.counted[0] + 1, self.counted[1] + int(d.event_bytes.value)]
+        self.unsent += int(d.event_unsent.value)
         await FallingEdge(d.clk)
         self.cycle += 1
 
@@ -152,6 +154,99 @@ async def full_speed(dut: Any) -> None:
         beats = 1 if port and size <= 80 else -(-size // BEAT)
         dut._log.info(f"{size} B: {count} frames in {took} cycles")
         assert took <= count * beats + 8
+
+
+TIMEOUT = 300
+
+
+async def taken(bench: Bench, cycles: int) -> bool:
+    """Whether the links get rid of all that waits within so many cycles."""
+    for _ in range(cycles):
+        if not any(bench.waiting):
+            return True
+        await bench.step()
+    return False
+
+
+@cocotb.test()
+async def stuck_receiver(dut: Any) -> None:
+    """A receiver that takes nothing holds the links for so long and no longer; what it has begun and what is in the buffers stays."""
+    bench = Bench(dut)
+    await bench.start()
+    dut.timeout.value = TIMEOUT
+    sizes = [60, 9000, 80, LONGEST, 65, 1500, 128, 300]
+    for round_ in range(3):
+        before, unsent, sent = len(bench.out), bench.unsent, len(bench.frames)
+        bench.send(0, 9000)
+        while not bench.partial:
+            await bench.step()
+        bench.ready = 0.0
+        for i in range(200):
+            bench.send(i % CLUSTERS, bench.rng.choice(sizes))
+        assert not await taken(bench, TIMEOUT - 10), "the buffers hold all"
+        assert bench.unsent == unsent, "dropped too early"
+        for _ in range(20):
+            await bench.step()
+        beats = sum(-(-len(bench.frames[n]) // BEAT) for waiting in bench.waiting for n in waiting)
+        assert await taken(bench, beats + 100), "the links are held"
+        # One that takes a beat now and then is as stuck as before
+        if round_ == 1:
+            for i in range(200):
+                bench.send(i % CLUSTERS, 1500)
+            for i in range(20_000):
+                bench.ready = float(i % 100 == 0)
+                await bench.step()
+                assert i < 4000 or not any(bench.waiting), "the links are held again"
+        bench.ready = 1.0
+        for _ in range(3000):
+            await bench.step()
+        left = len(bench.out) - before
+        assert left + bench.unsent - unsent == len(bench.frames) - sent, "a frame has neither left nor been counted"
+        assert bench.unsent > unsent
+        assert bench.out[before] == sent, "the frame that had begun"
+        # Now all goes through again.
+        unsent, before = bench.unsent, len(bench.out)
+        for i in range(100):
+            bench.send(i % CLUSTERS, bench.rng.choice(sizes))
+        assert await taken(bench, 40_000)
+        for _ in range(3000):
+            await bench.step()
+        assert (len(bench.out) - before, bench.unsent) == (100, unsent)
+
+
+@cocotb.test()
+async def short_frames_of_a_stuck_receiver(dut: Any) -> None:
+    """More frames than a buffer's list has places for, and a receiver that comes back while others are on their way."""
+    bench = Bench(dut)
+    await bench.start()
+    dut.timeout.value = TIMEOUT
+    for wait in range(0, 60, 3):
+        unsent, out, sent = bench.unsent, len(bench.out), len(bench.frames)
+        bench.ready = 0.0
+        for i in range(150):
+            bench.send(i % CLUSTERS, 64 if wait % 2 else 100)
+        for _ in range(TIMEOUT + 10 + wait):
+            await bench.step()
+        bench.ready = 1.0
+        for _ in range(800):
+            await bench.step()
+        assert not any(bench.waiting)
+        assert bench.unsent - unsent + len(bench.out) - out == len(bench.frames) - sent
+
+
+@cocotb.test()
+async def timeout_of_zero(dut: Any) -> None:
+    """With 0 nothing is ever dropped."""
+    bench = Bench(dut)
+    await bench.start()
+    bench.ready = 0.0
+    for i in range(100):
+        bench.send(i % CLUSTERS, 1500)
+    for _ in range(3000):
+        await bench.step()
+    bench.ready = 1.0
+    await bench.drain()
+    assert bench.unsent == 0
 
 
 @pytest.mark.parametrize("width", [128, 64])

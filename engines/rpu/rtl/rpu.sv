@@ -16,6 +16,9 @@
 // accelerator when it is ready. With address bit 26 an access to data or packet memory finds the four bytes of each word in reverse order, a cycle
 // later: a store is turned round in the first MEM cycle, a load in the one in which its word is there. Port A of packet memory serves the core first, then rx_dma, then tx_dma; port B the host, then the accelerators,
 // which only read.
+//
+// The core never holds frames up: a store that would deny port A to a row in a second cycle running waits one cycle in MEM, and so does a store to data
+// memory that would do so to a header copy. So frames have at least every other cycle of both, whatever the program does.
 module rpu
   import penstock_pkg::*;
   import rpu_pkg::*;
@@ -91,8 +94,9 @@ module rpu
   logic m_dmem_q, m_bc_q, m_regs_q, m_accel_q, m_pmem_q, m_wild_q, m_we_q;
   logic [15:2] m_pc_q;  // of its instruction
   logic m_read_q;    // it reads an accelerator: of its own, because that may hold the core
-  logic pmem_hold;   // a load of packet memory waits for its word,
-  logic [1:0] load_step_q;  // and has been in MEM for so many cycles
+  logic port_hold;   // a load of packet memory waits for its word, or a store for a cycle in which a frame has its memory
+  logic [1:0] load_step_q;  // the load has been in MEM for so many cycles
+  logic pmem_denied, dmem_denied;  // in this cycle the core has the port that a frame wants
   logic replay_q;    // a load of data memory reads again
   logic m_swap_q;    // still to be turned round
   logic turns;       // is turned round in this cycle
@@ -111,9 +115,12 @@ module rpu
   wire ex_accel = dbus_addr[31:22] == 10'd1;
   wire ex_pmem = {dbus_addr[31:27], dbus_addr[25:20]} == 11'h010 && 32'(dbus_addr[19:0]) < PmemBytes;
 
+  // A store that is to be turned round leaves a cycle free anyhow.
+  wire ex_yields = dbus_we && !ex_swap && ((ex_pmem && pmem_denied) || (ex_dmem && dmem_denied));
+
   always_ff @(posedge clk) begin
     if (!dbus_wait) begin
-      dmem_store <= dbus_req && ex_dmem && dbus_we && !ex_swap;
+      dmem_store <= dbus_req && ex_dmem && dbus_we && !ex_swap && !dmem_denied;
       m_swap_q   <= dbus_req && (ex_dmem || ex_pmem) && ex_swap;
       m_turned_q <= 1'b0;
       m_dmem_q  <= dbus_req && ex_dmem;
@@ -122,11 +129,12 @@ module rpu
       m_accel_q <= dbus_req && ex_accel;
       m_read_q  <= dbus_req && ex_accel && !dbus_we;
       m_pmem_q  <= dbus_req && ex_pmem;
-      pmem_hold <= dbus_req && ex_pmem && !dbus_we;
+      port_hold <= dbus_req && ((ex_pmem && !dbus_we) || ex_yields);
       m_wild_q  <= dbus_req && !ex_dmem && !ex_bc && !ex_regs && !ex_accel && !ex_pmem;
       m_early_q <= dbus_req && ex_regs ? early_of(dbus_we, dbus_addr[8:2]) : '0;
     end else begin
-      if (load_step_q == 2'd1) pmem_hold <= 1'b0;
+      if (load_step_q == 2'd1 || m_we_q) port_hold <= 1'b0;
+      if (port_hold) dmem_store <= m_dmem_q;
       if (turns) begin
         dmem_store <= m_dmem_q && m_we_q;
         m_swap_q   <= 1'b0;
@@ -143,7 +151,7 @@ module rpu
       m_accel_q <= 1'b0;
       m_read_q  <= 1'b0;
       m_pmem_q  <= 1'b0;
-      pmem_hold <= 1'b0;
+      port_hold <= 1'b0;
       m_wild_q  <= 1'b0;
       m_early_q <= '0;
     end
@@ -181,7 +189,7 @@ module rpu
     else swapped_q[2:1] <= '0;
   end
 
-  assign dbus_wait = dmem_hold || regs_hold || accel_hold || pmem_hold || bc_hold || m_swap_q;
+  assign dbus_wait = dmem_hold || regs_hold || accel_hold || port_hold || bc_hold || m_swap_q;
   assign dbus_rdata = {
     regs_rdata & {2{{32{m_regs_q}}}},
     (dmem_rdata[1] | dmem_rdata[0]) & {32{m_dmem_q && !m_turned_q}},
@@ -368,17 +376,33 @@ module rpu
   );
 
   // ---- packet memory, port A: core, then rx_dma, then tx_dma
-  logic rx_row_valid;
+  logic rx_row_valid, tx_row_valid;
   logic [13:0] rx_row, tx_row;
   logic [DataW-1:0] rx_row_data;
   logic [BeatBytes-1:0] rx_row_be;
   logic core_takes_a_q;  // in the first cycle of an access in MEM that has nothing to turn; a register, because much hangs on it
-  always_ff @(posedge clk) core_takes_a_q <= ((issue && ex_pmem && !(ex_swap && dbus_we)) || (turns && m_pmem_q && m_we_q)) && !core_rst_q;
+  always_ff @(posedge clk)
+    core_takes_a_q <= ((issue && ex_pmem && !(dbus_we && (ex_swap || pmem_denied))) ||
+        ((turns || port_hold) && m_pmem_q && m_we_q)) && !core_rst_q;
+  assign pmem_denied = core_takes_a_q && (rx_row_valid || tx_row_valid);
+  assign dmem_denied = dmem_store && head_valid;
+
+`ifndef SYNTHESIS
+  logic [1:0] pmem_denied_q;
+  logic dmem_denied_q;
+  always_ff @(posedge clk) begin
+    pmem_denied_q <= {pmem_denied_q[0], pmem_denied};
+    dmem_denied_q <= dmem_denied && !host_dmem_en;
+    // A store and the load behind it, then no access for two cycles
+    if (!rst) assert (!(pmem_denied && pmem_denied_q == 2'b11)) else $error("%m: the core keeps packet memory from frames");
+    if (!rst) assert (!(dmem_denied && dmem_denied_q)) else $error("%m: the core keeps data memory from header copies");
+  end
+`endif
 
   assign pmem_word = pmem_rdata[0][m_addr_q[5:2]*32+:32];
 
   always_ff @(posedge clk) begin
-    if (pmem_hold) load_step_q <= load_step_q + 2'd1;
+    if (port_hold) load_step_q <= load_step_q + 2'd1;
     else if (!turns) load_step_q <= 2'd0;
     if (core_rst_q) load_step_q <= 2'd0;
   end
@@ -545,7 +569,7 @@ module rpu
       .table_src(tx_src),
       .table_timestamp(tx_timestamp),
       .table_hash(tx_hash),
-      .row_valid(),  // port A reads for it whenever nobody writes or loads
+      .row_valid(tx_row_valid),  // port A reads for it whenever nobody writes or loads
       .row_ready(!core_takes_a_q && !rx_row_valid),
       .row_addr(tx_row),
       .row_data(pmem_rdata[0]),

@@ -407,6 +407,34 @@ async def a_reset_waits_for_what_is_to_be_sent(dut: Any) -> None:
 
 
 @cocotb.test()
+async def stores_hold_no_frames_up(dut: Any) -> None:
+    """A program that stores in every cycle leaves frames half of the cycles of the memories: they come in and go out at half the link's rate or more."""
+    unit = await running(dut, "stores")
+    for where in range(4):
+        # In: the program takes none of them.
+        await unit.write(regs.RPU_HOST_DEBUG_IN_L, 0x100 | where)
+        for length, rows in ((64, 4), (128, 6), (1500, 26), (9000, 144)):
+            before, count = await unit.read(regs.RPU_HOST_RX_FRAMES), 7
+            unit.to_send.extend(unit.random_frame(length) for _ in range(count))
+            start = unit.cycle
+            while await unit.read(regs.RPU_HOST_RX_FRAMES) < before + count:
+                assert unit.cycle < start + 30000, "the frames do not come in"
+            took = unit.cycle - start
+            dut._log.info(f"stores {where}: {count} frames of {length} B came in within {took} cycles")
+            assert took <= 2 * rows * count + 60
+        # Out: all of them.
+        await unit.write(regs.RPU_HOST_DEBUG_IN_L, where)
+        await unit.drained(60000)
+        unit.to_send.append(unit.random_frame(MAX_FRAME))
+        await unit.drained(60000)
+        took = unit.cycle - unit.tx_first_cycles[-1]
+        dut._log.info(f"stores {where}: {MAX_FRAME} B left within {took} cycles")
+        assert took <= 2 * MAX_FRAME // bench.BEAT + 20
+    unit.check_forwarded()
+    await check_counters(unit)
+
+
+@cocotb.test()
 async def copies_headers_where_told(dut: Any) -> None:
     """forward.c gets header copies and nothing beside them in data memory; bare.c, which declares no place for them, gets none."""
     unit = await running(dut, "forward")
@@ -441,6 +469,7 @@ CASES = {
     "answers_soon": [PROGRAMS / "forward.c"],
     "interrupts_cost_no_frame": [PROGRAMS / "forward.c"],
     "loads_and_stores_while_frames_flow": [FIRMWARE / "memory.c"],
+    "stores_hold_no_frames_up": [FIRMWARE / "stores.c"],
     "copies_headers_where_told": [PROGRAMS / "forward.c", FIRMWARE / "bare.c"],
     "sends_as_firmware_says": [FIRMWARE / "reframe.c"],
     "nothing_lies_where_null_pointers_lead": [FIRMWARE / "pointer.c"],

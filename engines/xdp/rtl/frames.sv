@@ -3,12 +3,15 @@
 
 // Frames into buffers, to contexts, and out again.
 //
-//   rx ─> queue ─> port B of packet memory      one beat a cycle, when the core does not store
+//   rx ─> queue ─> port B of packet memory      one beat a cycle, when the core does not store;
 //           │
 //           └─ first beat ─> queues of buffers ─> start        of an idle context, one a cycle
 //                            by flow: one a context; else one for all
 //   done ─┬─> queue of frames to send ─> transmitter (port B, when neither of the others needs it) ─> tx
 //         └─> buffer free
+//
+// The core's stores come first, but when they have kept frames from port B for four cycles running, the core leaves them every other cycle until
+// no row of a frame waits (`starved`). So frames come in at half the link's rate or more, whatever programs do.
 //
 // A frame may start when its first beat is there; the core asks how much of it has come. A buffer is a slot of the dispatcher: slot n is
 // buffer n - 1. It is free again when its frame's last beat has left, or at once when the frame is dropped.
@@ -43,6 +46,7 @@ module frames
 
     // Port B
     input  wire logic     busy,      // the core stores
+    output logic          starved,   // it does so too often
     output buffer_t       io_buffer,
     output offset_t        io_place,
     output logic          io_write,
@@ -262,6 +266,13 @@ module frames
   wire [12:0] length = 13'(next.extent.finish) - 13'(next.extent.start);
   wire row_asked = busy_q && room && !busy && !beat_valid;
   wire last_row = row_asked && rows_left_q == 7'd1;
+
+  wire waits = beat_valid || (busy_q && room);
+  logic [3:0] denied_q;
+  always_ff @(posedge clk) begin
+    denied_q <= {denied_q[2:0], waits && busy};
+    starved <= waits && (starved || denied_q == '1) && !rst;
+  end
 
   // A program may be done before its frame has arrived wholly.
   assign next_pop = next_valid && whole_q[next.at] && meta_room && !busy_q;

@@ -57,7 +57,7 @@ module xdp
   end
 
   // ---- the core and its packets
-  logic start, done, store, io_write, a_whole;
+  logic start, done, store, starved, io_write, a_whole;
   ctx_t start_ctx, done_ctx;
   packet_t start_packet, done_packet;
   logic [Contexts-1:0] idle;
@@ -109,6 +109,7 @@ module xdp
       .store_place,
       .store_be,
       .store_data,
+      .starved,
       .request,
       .request_data,
       .answer,
@@ -158,6 +159,7 @@ module xdp
       .done_packet,
       .done_verdict,
       .busy(store),
+      .starved,
       .io_buffer,
       .io_place,
       .io_write,

@@ -9,7 +9,8 @@
 //      │                       base    ─> packet_memory, stack ─> lane_load ┘
 //      └── next row, waits, ends <──────────────── guards         stores
 //
-// Nothing stalls: what cannot go on in MEM (bytes that have not arrived) is tried again at the context's next turn.
+// Nothing stalls: what cannot go on in MEM (bytes that have not arrived, a store while frames are starved) is tried again at the context's next
+// turn.
 module xdp_core
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
@@ -51,6 +52,7 @@ module xdp_core
     output offset_t                  store_place,
     output logic [Window-1:0]       store_be,
     output logic [Window-1:0][7:0]  store_data,
+    input  wire logic               starved,  // no two stores running: frames wait
 
     // Requests outside
     output logic       request,
@@ -390,18 +392,23 @@ module xdp_core
   offset_t mem_place_q;
   packet_t mem_packet_q;
   logic exec_reaches, mem_reaches_q;
+  logic exec_stores, mem_stores_q, mem_yields_q;  // a row stores to the packet; it leaves the cycle to a frame
 
   always_comb begin
     exec_reaches = 1'b0;
     for (int unsigned l = 0; l < Lanes; l++)
       exec_reaches |= (exec_lane_q[l].op.loads || exec_lane_q[l].op.stores) && !exec_lane_q[l].op.on_stack;
     exec_reaches |= exec_lane_q[0].op.requests && exec_lane_q[0].imm[REQUEST_KEY_PACKET_AT];
+    exec_stores = 1'b0;
+    for (int unsigned l = 0; l < StoreLanes; l++) exec_stores |= exec_lane_q[l].op.stores && !exec_lane_q[l].op.on_stack;
   end
 
   always_ff @(posedge clk) begin
     mem_place_q <= a_place;
     mem_packet_q <= exec_packet_q;
     mem_reaches_q <= exec_reaches;
+    mem_stores_q <= exec_stores;
+    mem_yields_q <= exec_stores && starved && mem_stores_q && !mem_yields_q;
   end
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_exec
@@ -435,14 +442,14 @@ module xdp_core
   end
 
   // ---- MEM: what acts, and where the context goes on
-  logic here;  // how much of the packet has arrived, asked in EXEC
+  logic here;  // the bytes that the row reaches have arrived, and it need not yield
   logic [12:0] window_room_q;  // up to here a window has arrived; the headroom before a frame is longer than a window
   logic whole_q;
   always_ff @(posedge clk) begin
     whole_q <= a_whole;
     window_room_q <= a_arrived - 13'(Window);
   end
-  assign here = whole_q || {1'b0, mem_place_q} <= window_room_q;
+  assign here = !mem_yields_q && (whole_q || {1'b0, mem_place_q} <= window_room_q);
 
   wire [7:0] outcomes = 8'(outcome);
   wire hold = mem_reaches_q && !here;

@@ -113,6 +113,45 @@ async def sends_back(dut: Any) -> None:
 
 
 @cocotb.test()
+async def stores_hold_no_frames_up(dut: Any) -> None:
+    """Contexts that store in every cycle leave frames half of packet memory's cycles. Frames that begin with 1 do so in 1000 rows."""
+    unit = Xdp(dut)
+    data, add, unless = control(isa.SOURCE_DATA), opcode("add", True), opcode("br.ne", True)
+    program = [
+        row(load(0, 0, 1), Lane(), Lane(opcode("mov", True), 0, imm=500), window=data),
+        row(Lane(unless, 0, 0, isa.SOURCE_ZERO, 3)),
+        row(leave(TX)),
+        row(store(0, 8, 8), Lane(), Lane(add, 0, 16, None, -1), window=data),
+        row(store(0, 8, 8), Lane(unless, 0, 16, isa.SOURCE_ZERO, 3), window=data),
+        row(leave(TX)),
+    ]
+    await unit.begin(program)
+    unit.to_send.extend(unit.random_frame(64, 1) for _ in range(CONTEXTS - 1))
+    await unit.until(lambda: not unit.to_send)
+    await unit.step(200)
+    # Through the unit: one more frame, to the last context, which sends it back
+    beats = -(-LONGEST // 64)
+    start = unit.cycle
+    unit.to_send.append(unit.random_frame(LONGEST, 0))
+    await unit.until(lambda: bool(unit.sent), 20_000)
+    dut._log.info(f"{LONGEST} B in and out again within {unit.cycle - start} cycles")
+    assert unit.cycle - start <= 2 * 2 * beats + 200 and unit.sent[0].data[0] == 0
+    # In: frames for which there is one context, and buffers
+    start, count = unit.cycle, BUFFERS - CONTEXTS + 1
+    unit.to_send.extend(unit.random_frame(LONGEST, 1) for _ in range(count))
+    await unit.until(lambda: unit.rx_last_cycle > start and not unit.to_send and not unit._beats, 50_000)
+    dut._log.info(f"{count} frames of {LONGEST} B in within {unit.cycle - start} cycles")
+    assert unit.cycle - start <= 2 * beats * count + 100
+    assert len(unit.sent) == 1, "the others are through already"
+    await unit.drained(100_000)
+    marked = Counter(
+        f.data[:8] + (1).to_bytes(8, "little") + f.data[16:] if f.data[0] else f.data for f in unit.entered
+    )
+    assert Counter(frame.data for frame in unit.sent) == marked
+    await unit.counted(active_slots=0, aborted=0)
+
+
+@cocotb.test()
 async def verdicts(dut: Any) -> None:
     """The first byte chooses the verdict; a verdict that does not exist is one that aborts."""
     unit = Xdp(dut)
@@ -391,7 +430,7 @@ async def keeps_up(dut: Any) -> None:
 
 
 CASES = ["sends_back", "verdicts", "grows_and_shrinks", "counts", "ends_with_a_request", "reaches_its_memories"]
-CASES += ["guards_arguments", "keeps_flows_in_order", "swaps_programs", "keeps_up"]
+CASES += ["stores_hold_no_frames_up", "guards_arguments", "keeps_flows_in_order", "swaps_programs", "keeps_up"]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -120,6 +120,7 @@ module xdp_core_bench
       .store_place,
       .store_be,
       .store_data,
+      .starved(1'b0),
       .request,
       .request_data,
       .answer,

@@ -18,13 +18,29 @@ const WINDOW: u32 = 0x4000_0000;
 const WINDOW_END: u32 = WINDOW + (64 << 20);
 
 /// What the host has set and only the registers know.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct HostState {
     pub port_enable: u32,
+    exit_timeout: u32,
+    unit_timeout: u32,
     unit_write_mask: u32,
     unit_read: u32,
     slots_unit: u32,
     cycles_high: u32,
+}
+
+impl Default for HostState {
+    fn default() -> Self {
+        Self {
+            port_enable: 0,
+            exit_timeout: 8192,
+            unit_timeout: 1 << 20,
+            unit_write_mask: 0,
+            unit_read: 0,
+            slots_unit: 0,
+            cycles_high: 0,
+        }
+    }
 }
 
 impl Card {
@@ -95,6 +111,9 @@ impl Card {
             },
             regs::CARD_UNIT_ENABLE => self.dispatcher.enabled,
             regs::CARD_UNIT_INGRESS => self.dispatcher.ingress,
+            // Without a clock no exit and no unit keeps others waiting.
+            regs::CARD_EXIT_TIMEOUT => self.host.exit_timeout,
+            regs::CARD_UNIT_TIMEOUT => self.host.unit_timeout,
             regs::CARD_HOST_READS => self.host_memory_counters().reads as u32,
             regs::CARD_HOST_READ_BYTES => self.host_memory_counters().read_bytes as u32,
             regs::CARD_HOST_WRITES => self.host_memory_counters().writes as u32,
@@ -128,12 +147,13 @@ impl Card {
             regs::CARD_STREAM_TX_FRAMES => counters.tx_frames,
             regs::CARD_STREAM_TX_BYTES => counters.tx_bytes,
             regs::CARD_STREAM_RX_LEVEL if stream == LOOPBACK => self.waiting_units(),
-            // Without a clock nothing stalls, waits in a buffer, overflows or arrives damaged.
+            // Without a clock nothing stalls, waits in a buffer or at an exit, overflows or arrives damaged.
             regs::CARD_STREAM_RX_STALLS
             | regs::CARD_STREAM_TX_STALLS
             | regs::CARD_STREAM_RX_LEVEL
             | regs::CARD_STREAM_DROP_OVERFLOW
-            | regs::CARD_STREAM_DROP_DAMAGED => 0,
+            | regs::CARD_STREAM_DROP_DAMAGED
+            | regs::CARD_STREAM_DROP_UNSENT => 0,
             _ => return None,
         };
         Some(count as u32)
@@ -154,6 +174,8 @@ impl Card {
             regs::CARD_POLICY => self.dispatcher.policy = Policy::from_code(value),
             regs::CARD_UNIT_ENABLE => self.dispatcher.enabled = value,
             regs::CARD_UNIT_INGRESS => self.dispatcher.ingress = value,
+            regs::CARD_EXIT_TIMEOUT => self.host.exit_timeout = value & 0xFF_FFFF,
+            regs::CARD_UNIT_TIMEOUT => self.host.unit_timeout = value & 0xFF_FFFF,
             regs::CARD_UNIT_FLUSH => each_bit(value & self.all_units()).for_each(|unit| self.forget_slots(unit)),
             regs::CARD_SLOTS_UNIT => self.host.slots_unit = value & 31,
             _ => {

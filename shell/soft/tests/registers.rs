@@ -63,6 +63,8 @@ fn registers_answer_as_they_are_described() {
 fn registers_that_can_be_written_keep_their_bits() {
     let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
     assert_eq!(card.read(regs::CARD_UNIT_INGRESS), Ok(u32::MAX));
+    assert_eq!(card.read(regs::CARD_EXIT_TIMEOUT), Ok(8192));
+    assert_eq!(card.read(regs::CARD_UNIT_TIMEOUT), Ok(1 << 20));
     for (address, bits) in [
         (regs::CARD_UNIT_WRITE_MASK, u32::MAX),
         (regs::CARD_UNIT_READ, 31),
@@ -70,6 +72,8 @@ fn registers_that_can_be_written_keep_their_bits() {
         (regs::CARD_POLICY, 3),
         (regs::CARD_UNIT_ENABLE, u32::MAX),
         (regs::CARD_UNIT_INGRESS, u32::MAX),
+        (regs::CARD_EXIT_TIMEOUT, 0xFF_FFFF),
+        (regs::CARD_UNIT_TIMEOUT, 0xFF_FFFF),
         (regs::CARD_SLOTS_UNIT, 31),
         (regs::CARD_RETA + 4 * 127, 31),
     ] {
