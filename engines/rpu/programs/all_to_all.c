@@ -1,8 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every unit asks all others, by broadcast: byte 14 of a frame is the number of units, bytes 18 to 20 a number. The unit that has the frame tells
- * it to all, each answers with the number plus its own, and the frame leaves with the sum of all answers in bytes 18 to 21, at the neighbour of
- * the port at which it came. Questions come as interrupts, also while a unit waits for answers; for these it looks into the region.
+ * Every unit asks all others, by broadcast: byte 14 of a frame is the number of units, bytes 18 to 20 a number. The
+ * unit that has the frame tells it to all, each answers with the number plus its own, and the frame leaves with the
+ * sum of all answers in bytes 18 to 21, at the neighbour of the port at which it came. Questions come as interrupts,
+ * also while a unit waits for answers; for these it looks into the region.
  */
 #include <penstock.h>
 

@@ -1,8 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a broadcast word takes: senders store the time, the others compare it with theirs when they see it. The host starts it with DEBUG_IN:
- * units that send, from 0 on, in the low word; cycles between two words of a unit in the high one, 0 as many as it can. Each unit looks
- * at the words of one sender and gives, in DEBUG_OUT, the shortest time [15:0] and the longest [31:16] in cycles, and how many it saw.
+ * How long a broadcast word takes: senders store the time, the others compare it with theirs when they see it. The
+ * host starts it with DEBUG_IN: units that send, from 0 on, in the low word; cycles between two words of a unit in the
+ * high one, 0 as many as it can. Each unit looks at the words of one sender and gives, in DEBUG_OUT, the shortest time
+ * [15:0] and the longest [31:16] in cycles, and how many it saw.
  */
 #include <penstock.h>
 

@@ -1,8 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first step of designs/chain.toml, for two ports: TCP over IPv4 goes over loopback to the units of the group `inspect`, everything else
- * straight to the other port. A frame that comes over loopback does not say where it entered, so of each two inspecting units
- * the first gets what came from port 0, the second what came from port 1. The flow hash chooses the two, so flows keep their order.
+ * The first step of designs/chain.toml, for two ports: TCP over IPv4 goes over loopback to the units of the group
+ * `inspect`, everything else straight to the other port. A frame that comes over loopback does not say where it
+ * entered, so of each two inspecting units the first gets what came from port 0, the second what came from port 1. The
+ * flow hash chooses the two, so flows keep their order.
  */
 #include <packet_headers.h>
 #include <penstock.h>

@@ -1,8 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Appends to each frame what the accelerators say about it, in words of 32 bits, lowest byte first: CRC-32 of the frame, sum of its 16-bit
- * words, sum of what follows its first 14 bytes and of a number, flow hash, patterns found, end of the first, CRC-32 of all but the first
- * byte in two parts, class of the source address. It leaves at the other port of the pair. Three accelerators work at a time.
+ * Appends to each frame what the accelerators say about it, in words of 32 bits, lowest byte first: CRC-32 of the
+ * frame, sum of its 16-bit words, sum of what follows its first 14 bytes and of a number, flow hash, patterns found,
+ * end of the first, CRC-32 of all but the first byte in two parts, class of the source address. It leaves at the other
+ * port of the pair. Three accelerators work at a time.
  */
 #include <checksum.h>
 #include <crc32.h>

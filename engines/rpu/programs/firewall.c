@@ -1,8 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firewall (Rosebud, section 7.2): IPv4 frames leave at the other port of the pair unless their source is in the table; all
- * others are dropped. The look-up starts before it is known to be needed, and its answer is a mask for the descriptor. Eleven
- * instructions a frame, of which one waits for one cycle.
+ * Firewall (Rosebud, section 7.2): IPv4 frames leave at the other port of the pair unless their source is in the
+ * table; all others are dropped. The look-up starts before it is known to be needed, and its answer is a mask for the
+ * descriptor. Eleven instructions a frame, of which one waits for one cycle.
  */
 #include <ip_prefix.h>
 #include <packet_headers.h>

@@ -1,5 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The firewall under Rosebud's names: the same verdicts as firewall.c, with polling and headers read from the frame itself. */
+/*
+ * The firewall under Rosebud's names: the same verdicts as firewall.c, with polling and headers read from the frame
+ * itself.
+ */
 #include "core.h"
 #include "packet_headers.h"
 

@@ -1,5 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* The smallest forwarder: what comes in at one port of a pair leaves at the other. Three instructions a frame, unrolled. */
+/*
+ * The smallest forwarder: what comes in at one port of a pair leaves at the other. Three instructions a frame,
+ * unrolled.
+ */
 #include <penstock.h>
 
 int main(void) {

@@ -1,17 +1,20 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packet generator: makes frames as the host's debug words say, and meanwhile forwards those that come, in at one port of a pair, out at the other.
+ * Packet generator: makes frames as the host's debug words say, and meanwhile forwards those that come, in at one port
+ * of a pair, out at the other.
  *
  *   low word   length of the shortest frames [15:0], at least 14; port of frames 0, 2, 4, ... [19:16] and of 1, 3, 5, ... [23:20], as in a descriptor;
  *              how much longer, in bytes, each of eight frames in turn is than the one before [31:24]
  *   high word  how many frames [15:0], 0xFFFF: without end; cycles between the starts of two [31:16], 0: as fast as can be
  *
- * Frames begin when the high word changes to one that names some, so write the low word first; a change ends what is going on. To have the same
- * again write 0 and let the program see it. The debug word to the host says how many were made, low, and how often they were begun, high.
+ * Frames begin when the high word changes to one that names some, so write the low word first; a change ends what is
+ * going on. To have the same again write 0 and let the program see it. The debug word to the host says how many were
+ * made, low, and how often they were begun, high.
  *
- * A frame is UDP over IPv4, from 198.18.0.UNIT port 49152 to 198.19.0.1 port 9 (the block for benchmarks of RFC 2544; the service discard), its
- * Ethernet addresses are 02:00:00:00:00:UNIT and 02:00:00:00:01:00. Bytes 42 to 45 are its number, from 0, and 46 to 49 the cycle in which it was
- * made, lowest byte first; zeros follow. One of less than 50 bytes ends where it ends.
+ * A frame is UDP over IPv4, from 198.18.0.UNIT port 49152 to 198.19.0.1 port 9 (the block for benchmarks of RFC 2544;
+ * the service discard), its Ethernet addresses are 02:00:00:00:00:UNIT and 02:00:00:00:01:00. Bytes 42 to 45 are its
+ * number, from 0, and 46 to 49 the cycle in which it was made, lowest byte first; zeros follow. One of less than 50
+ * bytes ends where it ends.
  */
 #include <packet_headers.h>
 #include <penstock.h>
@@ -45,7 +48,10 @@ static uint32_t checksum(const uint8_t *header) {
   return ~(sum + (sum >> 16)) & 0xFFFFu;
 }
 
-/* Writes what stays the same of the frame in a buffer. It takes long when the frame is long: each is written before it is sent first. */
+/*
+ * Writes what stays the same of the frame in a buffer. It takes long when the frame is long: each is written before it
+ * is sent first.
+ */
 static void prepare(uint32_t index, uint32_t shape) {
   uint32_t length = (shape & 0xFFFFu) + index * (shape >> 24), port = shape >> (16 + index % 2 * 4) & 15u;
   uint8_t *frame = (uint8_t *)(uintptr_t)(FIRST + index * FRAME_BYTES);

@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every frame through the host's memory: written there, read back to another slot's place and sent from it out of its pair's other port.
- * Each unit has 1 MiB of the host's memory, and each slot 32 KiB of that, which begins at a place that is never a multiple of 64.
+ * Every frame through the host's memory: written there, read back to another slot's place and sent from it out of its
+ * pair's other port. Each unit has 1 MiB of the host's memory, and each slot 32 KiB of that, which begins at a place
+ * that is never a multiple of 64.
  */
 #include <penstock.h>
 

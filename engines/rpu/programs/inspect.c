@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * The second step of designs/chain.toml: a frame in which one of the patterns occurs behind the Ethernet header is dropped, others leave. The
- * first of each two units gets what entered at port 0 (classify.c), so it sends to port 1, the second to port 0.
+ * The second step of designs/chain.toml: a frame in which one of the patterns occurs behind the Ethernet header is
+ * dropped, others leave. The first of each two units gets what entered at port 0 (classify.c), so it sends to port 1,
+ * the second to port 0.
  */
 #include <packet_headers.h>
 #include <penstock.h>

@@ -1,9 +1,10 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Latency probe: writes into each frame how long, in cycles, it took from the port to the program (bytes 14 to 17, lowest first) and from here to
- * the neighbour (unit number with the lowest bit flipped) and back over loopback (bytes 18 to 21), and sends it out at the other port of the pair.
- * Frames of less than 22 bytes leave as they came. One frame at a time is on its way to the neighbour, so that none waits for another. Needs an
- * even number of units; while the neighbour is disabled or reloaded a frame on its way is dropped, and the unit probes no more.
+ * Latency probe: writes into each frame how long, in cycles, it took from the port to the program (bytes 14 to 17,
+ * lowest first) and from here to the neighbour (unit number with the lowest bit flipped) and back over loopback (bytes
+ * 18 to 21), and sends it out at the other port of the pair. Frames of less than 22 bytes leave as they came. One
+ * frame at a time is on its way to the neighbour, so that none waits for another. Needs an even number of units; while
+ * the neighbour is disabled or reloaded a frame on its way is dropped, and the unit probes no more.
  */
 #include <penstock.h>
 

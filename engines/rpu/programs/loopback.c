@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two steps over two units: the first writes the port by which a frame shall leave into its first byte and hands it to its neighbour
- * (unit number with the lowest bit flipped), which sends it there. Needs an even number of units.
+ * Two steps over two units: the first writes the port by which a frame shall leave into its first byte and hands it to
+ * its neighbour (unit number with the lowest bit flipped), which sends it there. Needs an even number of units.
  */
 #include <penstock.h>
 

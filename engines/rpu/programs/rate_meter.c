@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Receiver and rate meter: takes frames, drops them, and says in the debug words, whenever the timer rings, how many came since it rang last:
- * frames low, bytes high. The host sets the interval, in cycles, with its low debug word; until then nothing is told.
+ * Receiver and rate meter: takes frames, drops them, and says in the debug words, whenever the timer rings, how many
+ * came since it rang last: frames low, bytes high. The host sets the interval, in cycles, with its low debug word;
+ * until then nothing is told.
  */
 #include <penstock.h>
 

@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampler, by the card's flow hash: of the frames whose hash ends in the same 10 bits every eighth, the first included, goes to the host, the
- * others to the other port of the pair. Frames of a flow meet the same unit under the flow hash policy.
+ * Sampler, by the card's flow hash: of the frames whose hash ends in the same 10 bits every eighth, the first
+ * included, goes to the host, the others to the other port of the pair. Frames of a flow meet the same unit under the
+ * flow hash policy.
  */
 #include <penstock.h>
 

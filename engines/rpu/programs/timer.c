@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timer test: the timer rings every so many cycles as the host says in the low debug word, and the debug words tell how often it has rung and, in
- * cycles, the shortest [15:0] and the longest [31:16] time between two rings as the handler sees them. Frames are forwarded meanwhile.
+ * Timer test: the timer rings every so many cycles as the host says in the low debug word, and the debug words tell
+ * how often it has rung and, in cycles, the shortest [15:0] and the longest [31:16] time between two rings as the
+ * handler sees them. Frames are forwarded meanwhile.
  */
 #include <penstock.h>
 

@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * The smallest forwarder in two steps: a unit that gets a frame from outside hands it to its neighbour (unit number with the lowest bit flipped),
- * which sends it to port 1. Needs an even number of units.
+ * The smallest forwarder in two steps: a unit that gets a frame from outside hands it to its neighbour (unit number
+ * with the lowest bit flipped), which sends it to port 1. Needs an even number of units.
  */
 #include <penstock.h>
 

@@ -670,6 +670,7 @@ async def sets_slots_up(dut: Any) -> None:
         await bench.load(regs.RPU_CORE_RECV, 4)
         assert await bench.load(regs.RPU_CORE_RECV_DATA) == model.place[slot]
         assert await bench.load(regs.RPU_CORE_RECV_HDR) == model.header[slot] + model.place[slot] % 64
+
     async def declares() -> None:
         for count in (0, 1, 16, 32, 33, 64, 96, 255):
             low, high = 2038 | count << 16, bench.rng.getrandbits(32)

@@ -1,10 +1,11 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware interface under the names of Rosebud (Khazraee et al., ASPLOS 2023), so that its programs compile unchanged.
- * New programs are faster with penstock.h, which receives in one load that waits and sends in one store.
+ * Firmware interface under the names of Rosebud (Khazraee et al., ASPLOS 2023), so that its programs compile
+ * unchanged. New programs are faster with penstock.h, which receives in one load that waits and sends in one store.
  *
- * A program sends in two steps. It writes the descriptor to SEND_DESC, whole or in parts of any width and in any order, and
- * then writes to SEND_DESC_TYPE, which sends it. A program that writes SEND_DESC and never SEND_DESC_TYPE does not link.
+ * A program sends in two steps. It writes the descriptor to SEND_DESC, whole or in parts of any width and in any
+ * order, and then writes to SEND_DESC_TYPE, which sends it. A program that writes SEND_DESC and never SEND_DESC_TYPE
+ * does not link.
  */
 #ifndef PENSTOCK_COMPAT_CORE_H
 #define PENSTOCK_COMPAT_CORE_H
@@ -47,7 +48,10 @@ _Static_assert(sizeof(struct Desc) == 8 && RPU_CORE_SEND_DESC_LOW == IO_INT_BASE
 #define PN_REG16(address) (*(volatile unsigned short *)(uintptr_t)(address))
 #define PN_REG64(address) (*(volatile unsigned long long *)(uintptr_t)(address))
 
-/* Leaves a mark in the object file, by which the linker sees that the program uses a register (start/link.ld). Costs nothing on the card. */
+/*
+ * Leaves a mark in the object file, by which the linker sees that the program uses a register (start/link.ld). Costs
+ * nothing on the card.
+ */
 #define PN_MARK(section) __asm__ volatile(".pushsection " section ", \"\", @progbits\n.byte 0\n.popsection")
 static inline __attribute__((always_inline)) volatile struct Desc *pn_send_desc(void) {
   PN_MARK(".penstock.send_desc");
@@ -130,20 +134,25 @@ extern volatile unsigned short LB_TAG_LEN PN_UNAVAILABLE("call set_lb_offset()")
 /* Whether slots have header copies. */
 static unsigned char pn_has_headers;
 
-/* Gives slots 1..count their header copies in data memory, slot_size bytes apart; base is an address or an offset in it. */
-PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) PN_REFUSE(PN_BAD_COUNT(count), PN_COUNT_SAYS)
-    PN_REFUSE(PN_BAD_HEADERS(count, base | DMEM_BASE, slot_size), PN_HEADERS_SAYS);
+/*
+ * Gives slots 1..count their header copies in data memory, slot_size bytes apart; base is an address or an offset in
+ * it.
+ */
+PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size)
+    PN_REFUSE(PN_BAD_COUNT(count), PN_COUNT_SAYS) PN_REFUSE(PN_BAD_HEADERS(count, base | DMEM_BASE, slot_size), PN_HEADERS_SAYS);
 PN_SETUP void init_hdr_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_headers(count, base | DMEM_BASE, slot_size);
   pn_has_headers = 1;
 }
 
 /*
- * Declares slots 1..count, slot_size bytes apart; base is an address or an offset in packet memory and holds the packet offset. Call it once, before
- * frames arrive. Ports and the host fill at most count - 1 slots; the last is left to frames over loopback. A single slot serves all.
+ * Declares slots 1..count, slot_size bytes apart; base is an address or an offset in packet memory and holds the
+ * packet offset. Call it once, before frames arrive. Ports and the host fill at most count - 1 slots; the last is left
+ * to frames over loopback. A single slot serves all.
  */
-PN_SETUP void init_slots(unsigned int count, unsigned int base, unsigned int slot_size) PN_REFUSE(PN_BAD_COUNT(count), PN_COUNT_SAYS)
-    PN_REFUSE(PN_BAD_OFFSET(base), PN_OFFSET_SAYS) PN_REFUSE(PN_BAD_SLOTS(count, base | PMEM_BASE, slot_size), PN_SLOTS_SAYS);
+PN_SETUP void init_slots(unsigned int count, unsigned int base, unsigned int slot_size)
+    PN_REFUSE(PN_BAD_COUNT(count), PN_COUNT_SAYS) PN_REFUSE(PN_BAD_OFFSET(base), PN_OFFSET_SAYS)
+    PN_REFUSE(PN_BAD_SLOTS(count, base | PMEM_BASE, slot_size), PN_SLOTS_SAYS);
 PN_SETUP void init_slots(unsigned int count, unsigned int base, unsigned int slot_size) {
   pn_init_slots(count, base | PMEM_BASE, slot_size);
 }
@@ -160,8 +169,9 @@ static inline _Bool core_msg_ready(void) { return CORE_MSG_READY; }
 static unsigned char pn_hash_in_front;
 
 /*
- * With 4, read_in_pkt() stores the flow hash in the four bytes in front of each frame and of its header copy, least significant byte first. With 0,
- * the value at the start of a program, it does not. The packet offset must leave room for it. RECV_HASH gives the hash without a store.
+ * With 4, read_in_pkt() stores the flow hash in the four bytes in front of each frame and of its header copy, least
+ * significant byte first. With 0, the value at the start of a program, it does not. The packet offset must leave room
+ * for it. RECV_HASH gives the hash without a store.
  */
 static inline void set_lb_offset(unsigned short bytes) { pn_hash_in_front = bytes != 0; }
 
@@ -187,9 +197,9 @@ static inline void read_in_pkt(struct Desc *desc) {
 }
 
 /*
- * Sends desc->len bytes from desc->data to desc->port and gives the slot back. Length 0 drops. With tag 0 the program has made the frame: it goes to
- * a port or the host, no slot comes back, and the memory may be written again as pn_generate() says. If an interrupt handler sends, too, use
- * atomic_pkt_send().
+ * Sends desc->len bytes from desc->data to desc->port and gives the slot back. Length 0 drops. With tag 0 the program
+ * has made the frame: it goes to a port or the host, no slot comes back, and the memory may be written again as
+ * pn_generate() says. If an interrupt handler also sends, use atomic_pkt_send().
  */
 static inline void pkt_send(const struct Desc *desc) {
   pn_barrier();
@@ -197,7 +207,7 @@ static inline void pkt_send(const struct Desc *desc) {
   PN_REG(RPU_CORE_SEND_FROM) = desc->desc_high;
 }
 
-/* Sends as SEND_DESC_TYPE `type` does, with interrupts held off in between: an interrupt handler may send, too. */
+/* Sends as SEND_DESC_TYPE `type` does, with interrupts held off in between: an interrupt handler may also send. */
 static inline void pn_send_typed(unsigned int type, const struct Desc *desc) {
   unsigned int before;
   __asm__ volatile("csrrci %0, mstatus, 8" : "=r"(before)::"memory");
@@ -214,7 +224,10 @@ static inline void pkt_done_msg(const struct Desc *desc) { pn_send_typed(PN_SEND
 /* Sends a frame to another unit: desc->port is its number. */
 static inline void send_to_core(const struct Desc *desc) { pn_send_typed(PN_SEND_TO_UNIT, desc); }
 
-/* Writes desc->len bytes from desc->data to host memory; the flag of desc->tag rises when that is done. desc->port means nothing. */
+/*
+ * Writes desc->len bytes from desc->data to host memory; the flag of desc->tag rises when that is done. desc->port
+ * means nothing.
+ */
 static inline void dram_write(const unsigned long long *dram_addr, const struct Desc *desc) {
   pn_host_write(desc->tag, *dram_addr, desc->data, desc->len);
 }
@@ -229,7 +242,10 @@ static inline void dram_flag_reset(unsigned char tag) { DRAM_FLAG_RST = tag; }
 /* Gives all flags a value. */
 static inline void write_dram_flags(unsigned int flags) { DRAM_FLAG_WR = flags; }
 
-/* From now on a broadcast word whose offset in the region, ANDed with mask, is value is a message and raises interrupt 3. */
+/*
+ * From now on a broadcast word whose offset in the region, ANDed with mask, is value is a message and raises interrupt
+ * 3.
+ */
 static inline void set_bc_filter(unsigned int mask, unsigned int value) {
   pn_listen(mask, value);
   MASK_WRITE = (unsigned short)(MASK_READ | PN_INT_BROADCAST);

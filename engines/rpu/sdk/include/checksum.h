@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checksum accelerator: Internet checksum (RFC 1071) over bytes of packet memory. Sums and checksums are in the byte order of the frame:
- * they are stored into it and compared with what lies there as they are.
+ * The checksum accelerator: Internet checksum (RFC 1071) over bytes of packet memory. Sums and checksums are in the
+ * byte order of the frame: store them into it, and compare them with its fields, without conversion.
  */
 #ifndef PENSTOCK_CHECKSUM_H
 #define PENSTOCK_CHECKSUM_H
@@ -10,30 +10,30 @@
 #include "penstock.h"
 
 /*
- * Starts a sum over `bytes` bytes from `data` on, in packet memory, at any alignment. `initial` is summed, too: one or two 16-bit words,
- * such as the sum of a pseudo header; 0 if there is nothing.
+ * Starts a sum over `bytes` bytes from `data` on, in packet memory, at any alignment. The sum starts from `initial`: one
+ * or two 16-bit words, such as the sum of a pseudo header, or 0.
  */
 static inline void pn_checksum_start(const void *data, uint32_t bytes, uint32_t initial) {
-  pn_barrier(); /* what the program has written there counts */
+  pn_barrier(); /* the program's stores to these bytes come first */
   PN_ACCEL_REG(PN_CHECKSUM, CHECKSUM_INITIAL) = initial;
   PN_ACCEL_REG(PN_CHECKSUM, CHECKSUM_ADDR) = (uint32_t)(uintptr_t)data;
   PN_ACCEL_REG(PN_CHECKSUM, CHECKSUM_LENGTH) = bytes;
 }
-/* The sum that was started last; waits in hardware for it. 0xFFFF over data with a checksum in it means that it is right. */
+/* Waits in hardware for the last sum started, and returns it. 0xFFFF over data with its checksum means no error. */
 static inline uint32_t pn_checksum_sum(void) {
   uint32_t sum = PN_ACCEL_REG(PN_CHECKSUM, CHECKSUM_SUM);
   pn_barrier();
   return sum;
 }
-/* The checksum of `bytes` bytes from `data` on: what belongs into the header's field, which must be 0 meanwhile. */
+/* The checksum of `bytes` bytes from `data` on, for the header's field, which must be 0 meanwhile. */
 static inline uint16_t pn_checksum(const void *data, uint32_t bytes, uint32_t initial) {
   pn_checksum_start(data, bytes, initial);
   return (uint16_t)~pn_checksum_sum();
 }
 
 /*
- * What the pseudo header of a segment over IPv4 adds to its sum (RFC 9293, section 3.1): for pn_checksum() over `bytes` bytes of TCP (6) or
- * UDP (17). The checksum of UDP, when it comes out as 0, is sent as 0xFFFF (RFC 768).
+ * The sum of the pseudo header of a segment over IPv4 (RFC 9293, section 3.1), for pn_checksum() over `bytes` bytes of
+ * TCP (6) or UDP (17). If the checksum of UDP is 0, send 0xFFFF (RFC 768).
  */
 static inline uint32_t pn_pseudo_header(const struct ipv4_header *ip, uint32_t protocol, uint32_t bytes) {
   uint32_t source = ip->src_ip, target = ip->dest_ip;

@@ -6,16 +6,16 @@
 #include "penstock.h"
 
 /*
- * Starts the CRC of `bytes` bytes from `data` on, in packet memory, at any alignment. `before` is the CRC of the bytes that these continue; 0 if
- * there are none.
+ * Starts the CRC of `bytes` bytes from `data` on, in packet memory, at any alignment. `before` is the CRC of the bytes
+ * in front of these, or 0 at the start.
  */
 static inline void pn_crc32_start(const void *data, uint32_t bytes, uint32_t before) {
-  pn_barrier(); /* what the program has written there counts */
+  pn_barrier(); /* the program's stores to these bytes come first */
   PN_ACCEL_REG(PN_CRC32, CRC32_INITIAL) = before;
   PN_ACCEL_REG(PN_CRC32, CRC32_ADDR) = (uint32_t)(uintptr_t)data;
   PN_ACCEL_REG(PN_CRC32, CRC32_LENGTH) = bytes;
 }
-/* The CRC that was started last; waits in hardware for it. */
+/* Waits in hardware for the last CRC started, and returns it. */
 static inline uint32_t pn_crc32_result(void) {
   uint32_t crc = PN_ACCEL_REG(PN_CRC32, CRC32_CRC);
   pn_barrier();

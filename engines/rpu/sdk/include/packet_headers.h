@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Headers as they lie in a frame whose slot has the kit's packet offset, so that each field is aligned. Fields of more than one
- * byte are in network order (IEEE 802.3; RFC 768, 791, 793).
+ * Headers as they lie in a frame whose slot has the kit's packet offset, so that each field is aligned. Fields of more
+ * than one byte are in network order (IEEE 802.3; RFC 768, 791, 793).
  */
 #ifndef PENSTOCK_PACKET_HEADERS_H
 #define PENSTOCK_PACKET_HEADERS_H
@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * A number as a load of such a field gives it, and back again: `eth->type == PN_BE16(0x0800)`, `PN_BE16(ip->total_length)`. The core is
- * little-endian, the network is not. A constant costs nothing, a field a byte swap.
+ * A number as a load of such a field gives it, and back again: `eth->type == PN_BE16(0x0800)`,
+ * `PN_BE16(ip->total_length)`. The core is little-endian, the network is not. A constant costs nothing, a field a byte
+ * swap.
  */
 #define PN_BE16(value) __builtin_bswap16(value)
 #define PN_BE32(value) __builtin_bswap32(value)

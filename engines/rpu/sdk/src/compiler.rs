@@ -16,7 +16,8 @@ use crate::{
     messages::{explain_missing_headers, explain_undefined, foreign_headers},
 };
 
-/// The core's instructions (RV32IM, Zbb, Zicsr), scheduled for a short in-order pipeline whose loads answer a cycle late.
+/// The core's instructions (RV32IM, Zbb, Zicsr), scheduled for a short in-order pipeline whose loads answer a cycle
+/// late.
 const CPU: &str = "-mcpu=rocket_rv32+m+zbb";
 
 /// The start-up code, which is linked with every program.
@@ -48,12 +49,12 @@ pub enum CompileError {
     /// The compiler's own messages, file and line included.
     #[error("firmware does not compile:\n{0}")]
     Refused(String),
-    /// What is not defined or contradicts the kit, with file and line, one a line.
+    /// The names that nothing defines, with file and line, and other messages of the linker: one a line.
     #[error("firmware does not link:\n{0}")]
     NotLinked(String),
     #[error(
-        "{0} has __attribute__((interrupt)), but the kit's start-up code saves the registers and returns from the trap; \
-         remove the attribute"
+        "{0} has __attribute__((interrupt)), but the kit's start-up code saves the registers and returns from the \
+         trap; remove the attribute"
     )]
     Handler(String),
     /// `what` says which memory and by how many bytes, one a line.
@@ -79,10 +80,10 @@ impl Options {
         Self { root: root.to_owned(), python: root.join("build/venv/bin/python"), flags: Vec::new() }
     }
 
-    /// The kit of the checkout in the environment variable PENSTOCK_ROOT, or else of the checkout that contains this executable.
+    /// The kit of the checkout in the environment variable PENSTOCK_ROOT, or else of the checkout that contains this
+    /// executable.
     ///
-    /// # Errors
-    /// If neither leads to a checkout.
+    /// # Errors If neither leads to a checkout.
     pub fn discover() -> Result<Self, CompileError> {
         let is_root = |path: &&Path| path.join("engines/rpu/sdk/start/link.ld").is_file();
         if let Some(root) = env::var_os("PENSTOCK_ROOT").map(PathBuf::from) {
@@ -96,11 +97,10 @@ impl Options {
 
 /// Compiles and links C and assembly sources, or loads a single `.elf` that was linked before.
 ///
-/// The compiler caches the kit's objects under build/zig, by the hash of their inputs. It compiles the sources each time, which takes some hundred
-/// milliseconds and repeats their warnings each time.
+/// The compiler caches the kit's objects under build/zig, by the hash of their inputs. It compiles the sources each
+/// time, which takes some hundred milliseconds and repeats their warnings each time.
 ///
-/// # Errors
-/// The messages of the compiler or the linker, or what is missing and how to get it.
+/// # Errors The messages of the compiler or the linker, or what is missing and how to get it.
 pub fn compile(sources: &[PathBuf], options: &Options) -> Result<Firmware, CompileError> {
     let first = sources.first().ok_or(CompileError::NoSource)?;
     for path in sources {
@@ -177,8 +177,9 @@ fn translate(
 fn link(objects: &[Scratch], options: &Options, elf: &Path) -> Result<String, CompileError> {
     let start = options.root.join("engines/rpu/sdk/start");
     let mut command = compiler(options);
-    // The linker drops the kit's functions that the program does not use, but its debug information describes them as if they were at address 0.
-    // Therefore the kit has no debug information. The program has it, and keeps all its functions.
+    // The linker drops the kit's functions that the program does not use, but its debug information describes them as
+    // if they were at address 0. Therefore the kit has no debug information. The program has it, and keeps all its
+    // functions.
     command
         .args(["-g0", "-ffunction-sections", "-Wl,--gc-sections"])
         .arg("-T")

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A program as the host loads it into a unit: what goes into instruction and data memory.
+//! A program as the host loads it into a unit: the contents of instruction and data memory.
 
 use std::{fmt, path::Path};
 
@@ -21,8 +21,8 @@ pub enum FirmwareError {
     #[error("ELF for {0}, but a unit's core is a 32-bit RISC-V; compile with `penstock compile rpu`")]
     OtherMachine(String),
     #[error(
-        "{bytes} bytes at {address:#x} lie outside a unit's memories (instructions 0..{:#x}, data {DMEM_BASE:#x}..{:#x}); \
-         link with engines/rpu/sdk/start/link.ld",
+        "{bytes} bytes at {address:#x} lie outside a unit's memories \
+         (instructions 0..{:#x}, data {DMEM_BASE:#x}..{:#x}); link with engines/rpu/sdk/start/link.ld",
         IMEM_BYTES,
         DMEM_BASE as usize + DMEM_DATA_BYTES
     )]
@@ -57,7 +57,8 @@ impl fmt::Display for Sizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "instructions {} of {IMEM_BYTES} bytes, data {} of {DMEM_DATA_BYTES} bytes ({} initialised, {} zeroed; the rest is stack)",
+            "instructions {} of {IMEM_BYTES} bytes, data {} of {DMEM_DATA_BYTES} bytes \
+             ({} initialised, {} zeroed; the rest is stack)",
             self.text,
             self.data + self.bss,
             self.data,
@@ -79,9 +80,9 @@ pub struct Firmware {
     pub symbols: Vec<Symbol>,
     /// Variables that a reload leaves as they are (`PN_KEPT`), all in `dmem`.
     pub kept: Vec<Symbol>,
-    /// What it takes of the memories.
+    /// Bytes that it takes of the memories.
     pub sizes: Sizes,
-    /// What the compiler said without refusing: warnings, as it wrote them.
+    /// Warnings of the compiler, as it wrote them.
     pub messages: String,
     /// The ELF file itself.
     pub elf: Vec<u8>,
@@ -91,7 +92,7 @@ impl Firmware {
     /// Takes a linked ELF apart.
     ///
     /// # Errors
-    /// When it is no ELF, for another machine, or reaches outside a unit's memories.
+    /// If it is no ELF, is for another machine, or reaches outside a unit's memories.
     pub fn from_elf(elf: Vec<u8>) -> Result<Self, FirmwareError> {
         let file = object::File::parse(&*elf)?;
         if file.architecture() != object::Architecture::Riscv32 {

@@ -19,8 +19,8 @@ pub(crate) fn explain_missing_headers(messages: String, kit: &Kit) -> String {
     let missing: Vec<&str> = missing.into_iter().collect();
     let headers: Vec<_> = kit.headers.iter().map(|name| name.to_string_lossy()).collect();
     format!(
-        "{messages}\nthere is no {}: units have no operating system and no C library. The kit has {}, and the compiler has \
-         stdint.h, stddef.h, stdbool.h, stdarg.h and limits.h; headers of your own are found beside the source",
+        "{messages}\nthere is no {}: units have no operating system and no C library. The kit has {}, and the compiler \
+         has stdint.h, stddef.h, stdbool.h, stdarg.h and limits.h; put your own headers beside the source",
         missing.join(" and no "),
         headers.join(", ")
     )
@@ -69,7 +69,8 @@ fn is_float(name: &str) -> bool {
     name.strip_prefix("__").is_some_and(|name| ["sf", "df", "tf"].iter().any(|kind| name.contains(kind)))
 }
 
-/// A warning for each header in the list of files `included` (as `-MMD` writes it) that has the name of a kit's header and is not the kit's.
+/// A warning for each header in the list of files `included` (as `-MMD` writes it) that has the name of a kit's header
+/// and is not the kit's.
 pub(crate) fn foreign_headers(included: &str, source: &Path, kit: &Kit) -> String {
     let files = included.replace("\\\n", " ").replace("\\ ", "\0");
     let files = files.split_whitespace().map(|file| file.replace('\0', " "));
@@ -81,7 +82,8 @@ pub(crate) fn foreign_headers(included: &str, source: &Path, kit: &Kit) -> Strin
     let warning = |file: String| {
         let name = Path::new(&file).file_name().unwrap_or_default().to_string_lossy();
         format!(
-            "{}: warning: it includes {file}, not the kit's {name}; to have the kit's, write #include <{name}>, or rename the file\n",
+            "{}: warning: it includes {file}, not the kit's {name}; \
+             to have the kit's, write #include <{name}> or rename the file\n",
             source.display()
         )
     };

@@ -1,8 +1,9 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test firmware: sends each frame out of the other port of its pair without its first four bytes, through Rosebud's names. The first byte of the
- * frame says how SEND_DESC is written. 0 to 7: as C statements, whose order of stores the compiler chooses; 8 to 31: the four fields in one of
- * their 24 orders; 32: with the stores that follow in the frame, a count and then for each an offset and a width in bytes.
+ * Test firmware: sends each frame out of the other port of its pair without its first four bytes, through Rosebud's
+ * names. The first byte of the frame says how SEND_DESC is written. 0 to 7: as C statements, whose order of stores the
+ * compiler chooses; 8 to 31: the four fields in one of their 24 orders; 32: with the stores that follow in the frame,
+ * a count and then for each an offset and a width in bytes.
  */
 #include "core.h"
 #include "packet_headers.h"

@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test firmware: forwards, never waits in hardware, and tells the host of each interrupt: low debug word, all flags seen so far;
- * high debug word, the host's own debug word (low) at that time.
+ * Test firmware: forwards, never waits in hardware, and tells the host of each interrupt: low debug word, all flags
+ * seen so far; high debug word, the host's own debug word (low) at that time.
  */
 #include <penstock.h>
 

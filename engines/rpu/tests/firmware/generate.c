@@ -1,10 +1,11 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test firmware: does with each frame what its first byte says, and then sends it out at port 1. 0: nothing; 1: makes a frame of its first bytes,
- * as many as its second says, for port 0; 2: the same through Rosebud's names; 3: makes as many frames of 64 bytes as its second byte says, back to back;
- * 4: of 1,500. From 16 on: tries to make a frame where none can be: 16 outside packet memory, 17 from an odd place, 18 from a place in the wrong part of
- * a row, 19 of no bytes, 20 longer than the longest, 21 for a port that the card does not have, 22 for any unit, 23 for a certain one, 24 without
- * saying where it lies, 25 to the host's memory.
+ * Test firmware: does with each frame what its first byte says, and then sends it out at port 1. 0: nothing; 1: makes
+ * a frame of its first bytes, as many as its second says, for port 0; 2: the same through Rosebud's names; 3: makes as
+ * many frames of 64 bytes as its second byte says, back to back; 4: of 1,500. From 16 on: tries to make a frame where
+ * none can be: 16 outside packet memory, 17 from an odd place, 18 from a place in the wrong part of a row, 19 of no
+ * bytes, 20 longer than the longest, 21 for a port that the card does not have, 22 for any unit, 23 for a certain one,
+ * 24 without saying where it lies, 25 to the host's memory.
  */
 #include <core.h>
 #include <packet_headers.h>

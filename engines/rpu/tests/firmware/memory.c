@@ -1,8 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test firmware: changes frames of up to 256 bytes in packet memory with stores of all widths, and checks what loads of all widths
- * give, there, in the header copy and in data memory. They leave with each byte increased by one; a wrong load is told by a debug
- * word. Longer frames are forwarded as they are.
+ * Test firmware: changes frames of up to 256 bytes in packet memory with stores of all widths, and checks what loads
+ * of all widths give, there, in the header copy and in data memory. They leave with each byte increased by one; a
+ * wrong load is told by a debug word. Longer frames are forwarded as they are.
  */
 #include <penstock.h>
 
@@ -58,7 +58,10 @@ static void check_data_memory(uint32_t a, uint32_t b, uint32_t desc) {
   if (got != before) wrong(0x79, desc);
 }
 
-/* Through the alias each word has its bytes in reverse order, whatever the width of the access. `p` is at a word, with another one behind it. */
+/*
+ * Through the alias each word has its bytes in reverse order, whatever the width of the access. `p` is at a word, with
+ * another one behind it.
+ */
 static void check_swapped(volatile uint8_t *p, uint32_t a, uint32_t b, uint32_t where, uint32_t desc) {
   volatile uint32_t *word = (volatile uint32_t *)p;
   volatile uint8_t *s = PN_SWAPPED(p);

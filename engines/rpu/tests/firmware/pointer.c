@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test firmware: accesses the address in bytes 1 to 4 of each frame, lowest byte first, as its first byte says, and then forwards it. 0 to 2: loads a
- * byte, a halfword, a word; 3 to 5: stores one.
+ * Test firmware: accesses the address in bytes 1 to 4 of each frame, lowest byte first, as its first byte says, and
+ * then forwards it. 0 to 2: loads a byte, a halfword, a word; 3 to 5: stores one.
  */
 #include <penstock.h>
 #include <string.h>

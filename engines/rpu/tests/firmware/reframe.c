@@ -1,7 +1,8 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Test firmware: does with each frame what its first byte says. 0: sends it; 1: drops it; 2: strips its first 4 bytes; 3: puts 4 bytes
- * in front; 4: to the host; 5: to unit 3; 6: to a port that does not exist; 7: twice, the second time without holding it.
+ * Test firmware: does with each frame what its first byte says. 0: sends it; 1: drops it; 2: strips its first 4 bytes;
+ * 3: puts 4 bytes in front; 4: to the host; 5: to unit 3; 6: to a port that does not exist; 7: twice, the second time
+ * without holding it.
  */
 #include <penstock.h>
 

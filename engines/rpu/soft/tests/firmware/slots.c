@@ -1,7 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
 /*
- * Declares slots as the host's debug words say: low word, count [7:0], bytes from one slot to the next [31:8]; high word, address of the first one.
- * If the address is in data memory, the slots are those of header copies.
+ * Declares slots as the host's debug words say: low word, count [7:0], bytes from one slot to the next [31:8]; high
+ * word, address of the first one. If the address is in data memory, the slots are those of header copies.
  */
 #include <penstock.h>
 
