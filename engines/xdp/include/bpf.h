@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* What an XDP program needs of Linux' interface: types, map declarations, helpers. Numbers and names are those of <linux/bpf.h>, so a program
- * that includes libbpf's headers instead compiles to the same object. */
+/* What an XDP program needs of Linux' interface: types, map declarations, helpers. Numbers and names are those of
+ * <linux/bpf.h>, so a program that includes libbpf's headers instead compiles to the same object. */
 #pragma once
 
 typedef unsigned char __u8;
@@ -84,7 +84,7 @@ enum { BPF_RB_AVAIL_DATA, BPF_RB_RING_SIZE, BPF_RB_CONS_POS, BPF_RB_PROD_POS };
 
 enum { AF_INET = 2, AF_INET6 = 10 };
 
-/* What bpf_fib_lookup takes and gives. */
+/* The argument and result of bpf_fib_lookup. */
 struct bpf_fib_lookup {
   __u8 family;
   __u8 l4_protocol;

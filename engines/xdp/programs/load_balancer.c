@@ -1,6 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A load balancer for services behind virtual addresses, of Katran's kind: a flow keeps its server (LRU table, else a ring of servers by
- * hash), packets go to the server in an IP-in-IP tunnel, and each service counts. */
+/* A load balancer for services behind virtual addresses, of Katran's kind: a flow keeps its server (LRU table, else a
+ * ring of servers by hash), packets go to the server in an IP-in-IP tunnel, and each service counts. */
 #include <packet.h>
 
 #define SERVICES 64

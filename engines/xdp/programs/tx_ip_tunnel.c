@@ -49,7 +49,8 @@ static __always_inline int dest_port(void *transport, void *end, __u8 protocol) 
   return 0;
 }
 
-static __always_inline void ethernet(struct ethhdr *eth, const struct ethhdr *old, const struct tunnel *tunnel, __be16 type) {
+static __always_inline void ethernet(struct ethhdr *eth, const struct ethhdr *old, const struct tunnel *tunnel,
+                                     __be16 type) {
   __builtin_memcpy(eth->h_source, old->h_dest, 6);
   __builtin_memcpy(eth->h_dest, tunnel->mac, 6);
   eth->h_proto = type;

@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Answers an IPv4 packet that is too long with ICMP "fragmentation needed": cuts it, puts headers before it, and sends it back. */
+/* Answers an IPv4 packet that is too long with ICMP "fragmentation needed": cuts it, puts headers before it, and sends
+ * it back. */
 #include <packet.h>
 
 /* Longest packet that passes, and how much of a longer one goes into the answer. */

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// bpf_xdp_adjust_head, _meta and _tail: where the packet lies afterwards, and what the helper returns. Linux keeps 40 bytes for itself before
-// the headroom that a program may use, and 320 behind.
+// bpf_xdp_adjust_head, _meta and _tail: where the packet lies afterwards, and what the helper returns. Linux keeps 40
+// bytes for itself before the headroom that a program may use, and 320 behind.
 //
 //   EXEC  sums and limits -> registers, in MEM
 module adjust
@@ -42,7 +42,8 @@ module adjust
     length = start - new_meta;
     error = '0;
     unique case (what)
-      AdjustHead: if (!near || new_start < Kept + (start - meta) || new_start > finish - EthernetHeader) error = Invalid;
+      AdjustHead:
+      if (!near || new_start < Kept + (start - meta) || new_start > finish - EthernetHeader) error = Invalid;
       AdjustMeta:
       if (!near || new_meta < Kept || new_meta > start) error = Invalid;
       else if (length[1:0] != 0 || length > MaxMeta) error = Refused;

@@ -9,10 +9,11 @@
 //   ...
 //   MEM    what its row decided: goes on, stays, waits or ends     it may be selected in the next cycle
 //
-// A context is ready when it has a frame, has no row on its way and waits for nothing. An answer takes a turn of its own: it goes down
-// the pipeline like a row and makes its context ready at the end, so that its value is in the register before the next row reads.
-// An answer may be the row of a program that takes over, but only so often on a frame.
-// A context that ends with a request is idle when that has been taken: so none has more than one in the queue of requests.
+// A context is ready when it has a frame, has no row on its way and waits for nothing. An answer takes a turn of its
+// own: it goes down the pipeline like a row and makes its context ready at the end, so that its value is in the
+// register before the next row reads. An answer may be the row of a program that takes over, but only so often on a
+// frame. A context whose last row has a request becomes idle when the unit accepts that request, so no context has more
+// than one in the request queue.
 module contexts
   import xdp_pkg::*;
 (

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What an operation's number says (engines/xdp/isa/isa.toml). Within READ.
+// Decodes the number of an operation (engines/xdp/isa/isa.toml). Within READ.
 module decode
   import xdp_pkg::*;
   import xdp_isa_pkg::*;

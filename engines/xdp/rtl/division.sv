@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Division, a bit a cycle: 64 cycles, 32 where the operands are narrow. By zero the quotient is 0 and the remainder what was divided (RFC 9669,
-// section 4.1). The smallest number by -1 gives itself, and remains 0.
+// Division, a bit a cycle: 64 cycles, 32 where the operands are narrow. By zero the quotient is 0 and the remainder
+// what was divided (RFC 9669, section 4.1). The smallest number by -1 gives itself, and remains 0.
 //
 //   start ─> signs off ─> 32 or 64 steps ─> signs on ─> done
 module division
@@ -37,7 +37,8 @@ module division
   wire word_t a_size = a_negative ? -a : a;
   wire word_t b_size = b_negative ? -b : b;
 
-  // The rest takes in the dividend's highest bit, which leaves the quotient's register, and gives the divisor back when it fits.
+  // The rest takes in the dividend's highest bit, which leaves the quotient's register, and gives the divisor back when
+  // it fits.
   wire [64:0] taken = {rest_q[63:0], quotient_q[63]};
   wire fits = taken >= {1'b0, divisor_q} && divisor_q != 0;
   wire word_t value = remainder_q ? rest_q[63:0] : quotient_q;

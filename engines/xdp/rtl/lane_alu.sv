@@ -44,7 +44,8 @@ module lane_alu
   wire common = (a_wide[63:0] & b_wide[63:0]) != 0;
 
   always_ff @(posedge clk)
-    outcome <= ((equal && op.compare.equal) || (less && op.compare.less) || (common && op.compare.common)) != op.compare.invert;
+    outcome <= ((equal && op.compare.equal) || (less && op.compare.less) ||
+                (common && op.compare.common)) != op.compare.invert;
 
   // ---- EXEC: all else
   word_t plain, plain_q;

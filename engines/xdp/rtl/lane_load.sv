@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The load of a lane: 1 to 8 bytes of a window. A window's groups of 8 bytes come at their own places in the memory's row, so its byte
-// `at` is byte `at[2:0]` of group `at[5:3]`: for each of the 8 places in a group the right group is chosen, then the 8 bytes are turned.
+// The load of a lane: 1 to 8 bytes of a window. A window's groups of 8 bytes come at their own places in the memory's
+// row, so its byte `at` is byte `at[2:0]` of group `at[5:3]`: for each of the 8 places in a group the right group is
+// chosen, then the 8 bytes are turned.
 //
 //   MEM    which groups              -> register
 //   TURN   groups chosen, bytes turned -> register

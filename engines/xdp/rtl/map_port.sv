@@ -1,14 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A unit's end of its link with the card's maps: makes parts of requests (map_if.sv), and fetches keys and values where the program's pointers lead.
+// A unit's end of its link with the card's maps: makes parts of requests (map_if.sv), and fetches keys and values where
+// the program's pointers lead.
 //
 //   request ─> Idle ─┬─> an access: one part ─────────────────────────────────┐
 //                    └─> Check ─> [Look ─> Wait] ─> Parts of the key, the value ┴─> link
 //
-// A lookup whose key of 16 bytes lies in its row's window takes 3 cycles here. What does not lie there a look finds, a turn of the core for 48
-// bytes each, 10 cycles. Requests leave in the order in which they came; what fails here is answered by the maps (OpSay), so all answers
-// come the same way.
+// A lookup whose key of 16 bytes lies in its row's window takes 3 cycles here. A look reads the other bytes: a turn of
+// the core for each 48 bytes, 10 cycles. Requests leave in the order in which they came; what fails here is answered by
+// the maps (OpSay), so all answers come the same way.
 module map_port
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
@@ -114,7 +115,8 @@ module map_port
     endcase
   end
   wire [7:0] key_end = 8'(of_q.key_bytes) + 8'(now_q.what[REQUEST_KEY_FIRST_AT+:REQUEST_KEY_FIRST_BITS]);
-  wire in_window = (now_q.what[REQUEST_KEY_STACK_AT] && key_end <= 8'd64) || (now_q.what[REQUEST_KEY_PACKET_AT] && key_end <= 8'd56);
+  wire in_window = (now_q.what[REQUEST_KEY_STACK_AT] && key_end <= 8'd64) ||
+      (now_q.what[REQUEST_KEY_PACKET_AT] && key_end <= 8'd56);
   wire pointers = (in_window || in_own(now_q.arg0)) && (op != OpUpdate || in_own(now_q.arg1));
   // Its context has ended: nothing of it can be looked at.
   wire ended = now_q.ends && (!in_window || op == OpUpdate);

@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Registers of all contexts: a bank for each lane, which that lane writes and all ports read. Distributed memory, one copy of every bank for
-// each port; the row of a bank is {context, register}.
+// Registers of all contexts: a bank for each lane, which that lane writes and all ports read. Distributed memory, one
+// copy of every bank for each port; the row of a bank is {context, register}.
 //
-//   write ─> register, one for every three ports ─> memory       a value can be read in the second cycle behind that in which it was given
+//   write ─> register, one for every three ports ─> memory       a value can be read in the second cycle behind that in
+//   which it was given
 //
-// A value has far to go, to the memories of all ports: so it stands in registers near them, of which nothing but wires leads on.
+// A value travels far, to the memories of all ports, so registers stand near each of them, with only wires behind.
 module registers
   import xdp_pkg::*;
 #(
@@ -19,7 +20,8 @@ module registers
     input  wire logic [5:0] read_name[Ports],
     output word_t           read_value[Ports],  // in the same cycle
 
-    input wire ctx_t             write_ctx,   // READ of the context's next row is two cycles behind this at the earliest
+    // READ of the context's next row is two cycles behind this at the earliest
+    input wire ctx_t             write_ctx,
     input wire logic [Lanes-1:0] write,
     input wire logic [4:0]       write_reg[Lanes],
     input wire word_t            write_value[Lanes]

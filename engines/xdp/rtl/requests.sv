@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Requests of the core: accesses to the unit's maps and to its own context's memories, and divisions, one at a time; and requests to the
-// card's maps, of all contexts at once.
+// Requests of the core: accesses to the unit's maps and to its own context's memories, and divisions, one at a time;
+// and requests to the card's maps, of all contexts at once.
 //
 //   request ─> queue ─┬─> unit_maps ─┬──> order, sign ─> answer ─> SEL of the core
 //              (8)    ├─> division ──┤                     │
@@ -11,12 +11,12 @@
 //                          ║    card's maps ─> queue (8)
 //                          link
 //
-// A load or store of the stack or the packet (own) the core carries out in its answer's turn; where bytes of the packet have not arrived, it
-// is sent again until they have. An atomic operation there is not to be had.
-// Requests begin in the order of the queue; those to the card's maps are answered in any order, of which a context sees nothing, for it waits.
-// A context has one request at most, so the queue is never full.
-// A tail call is answered with the row where its context goes on.
-// A request for an address where nothing is, or of a kind that the unit has not got (helpers), is answered with 0 and counted.
+// A load or store of the stack or the packet (own) the core carries out in its answer's turn; where bytes of the packet
+// have not arrived, it is sent again until they have. An atomic operation there is not to be had. Requests begin in the
+// order of the queue; those to the card's maps are answered in any order, of which a context sees nothing, for it
+// waits. A context has one request at most, so the queue is never full. A tail call is answered with the row where its
+// context goes on. A request for an address without memory, or of a kind that the unit does not implement (helpers),
+// gets the answer 0 and is counted.
 module requests
   import xdp_pkg::*;
   import xdp_isa_pkg::*;
@@ -58,7 +58,7 @@ module requests
     Own       // the core for the packet's bytes
   } state_e;
 
-  // Who carries out a request: found before it waits, as addresses take long to compare.
+  // The block that carries out a request: decoded before the request waits, because comparing addresses takes long.
   typedef struct packed {
     logic maps;      // the unit's
     logic own;       // the core, in its context's own memories: a store, or a load whose answer is wanted
@@ -76,7 +76,8 @@ module requests
         division: kind == KIND_DIV,
         jump: kind == KIND_TAIL_CALL && !asked.ends,
         // From the card's first address on, as far as its maps can reach
-        card: (kind <= KIND_ATOMIC && asked.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25)) || (kind >= KIND_LOOKUP && kind <= KIND_DELETE)
+        card: (kind <= KIND_ATOMIC && asked.arg0[63:25] == 39'(ADDRESS_CARD_MAPS >> 25)) ||
+            (kind >= KIND_LOOKUP && kind <= KIND_DELETE)
     };
   endfunction
 
@@ -140,7 +141,8 @@ module requests
       .at(host_begins ? {host_addr, 2'd0} : next.arg0[$clog2(MapBytes)-1:0]),
       .count(host_begins ? 4'd4 : count),
       .atomic(next.what[REQUEST_ATOMIC_AT+:REQUEST_ATOMIC_BITS]),
-      .value(host_begins ? word_t'(host_wdata) : what == AccessStore && next.what[REQUEST_SWAP_AT] ? turned(next.arg1, count) : next.arg1),
+      .value(host_begins ? word_t'(host_wdata) :
+             what == AccessStore && next.what[REQUEST_SWAP_AT] ? turned(next.arg1, count) : next.arg1),
       .expected(next.arg2),
       .done(maps_done),
       .old_value(maps_before)
@@ -234,7 +236,8 @@ module requests
     if (begins) after_request_q <= 1'b1;
     if (host_begins) after_request_q <= 1'b0;
     host_done <= state_q == Host && maps_done;
-    // What a silent operation on a map does must be there for what its context asks next, so it waits for that as for an answer.
+    // The context's next request must see the effect of a silent operation on a map, so the operation waits for its
+    // completion as for an answer.
     accepted <= pop && (next.ends || (next.silent && !by.own && !by.jump && (begins || 32'(kind) <= KIND_ATOMIC)));
     accepted_ctx <= next.ctx;
     wild <= (begins && !by.maps && !by.division && !by.own && !by.jump) || card_wild;
@@ -247,7 +250,7 @@ module requests
     end
   end
 
-  // ---- what is known of a context's request that waits for its answer
+  // ---- the state of each context's waiting request
   typedef struct packed {
     logic [4:0] dst;
     logic       silent;
@@ -274,7 +277,7 @@ module requests
           swap: next.what[REQUEST_SWAP_AT]
       };
 
-  // ---- answers: those of the card first; looks when there is none
+  // ---- answers: the card's first, then looks
   logic raw_valid_q, raw_looks_q;
   ctx_t raw_ctx_q;
   word_t raw_q;
@@ -293,7 +296,7 @@ module requests
     if (rst) raw_valid_q <= 1'b0;
   end
 
-  // What a load gives: order, then sign
+  // The value of a load: byte order, then sign
   wire word_t ordered = of_q.load && of_q.swap ? turned(raw_q, of_q.count) : raw_q;
   wire negative = of_q.load && of_q.is_signed && ordered[6'({of_q.count, 3'd0} - 7'd1)];
   wire word_t above = of_q.count[3] ? '0 : 64'hFFFFFFFFFFFFFFFF << {of_q.count[2:0], 3'd0};
@@ -320,7 +323,8 @@ module requests
   assign answer = answer_q;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) assert (!(begins && by.division) || !division_busy) else $error("%m: divides already");
+  always_ff @(posedge clk)
+  if (!rst) assert (!(begins && by.division) || !division_busy) else $error("%m: divides already");
 `endif
 endmodule
 

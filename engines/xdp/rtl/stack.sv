@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The stacks of all contexts: 512 bytes each in block RAM, in groups of 8 bytes. A window is 64 bytes from any group on.
-// What was not written since `clear` or `forget` reads as zero: a bit for each group says whether it was.
+// The stacks of all contexts: 512 bytes each in block RAM, in groups of 8 bytes. A window is 64 bytes from any group
+// on. Bytes not written since `clear` or `forget` read as zero: each group has a bit for that.
 //
-//   EXEC  rows of the groups     MEM  memory -> output register     TURN  window, zeros put in; a store's strobes and bytes
+//   EXEC  rows of the groups     MEM  memory -> output register     TURN  window, zeros put in; a store's strobes and
+//   bytes
 module stack
   import xdp_pkg::*;
 (

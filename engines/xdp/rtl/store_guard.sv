@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Stores to the packet: those of a row become one, without what lies outside of metadata and packet. The compiler has proven that there is no
-// such store; this makes sure that a program which it got wrong spoils its own frame alone.
+// Stores to the packet: those of a row become one, without what lies outside of metadata and packet. The compiler has
+// proven that there is no such store; this makes sure that a program which it got wrong spoils its own frame alone.
 //
 //   MEM  ends of each store      TURN  compared with the packet's ends      WRITE  the store
 module store_guard
@@ -22,7 +22,8 @@ module store_guard
     input wire buffer_t           turn_buffer,
     input wire offset_t           turn_place,
     input wire extent_t           turn_extent,
-    input wire logic [Window-1:0] turn_be[StoreLanes],     // by place in the memory's row; none: the lane does not store
+    // by place in the memory's row; none: the lane does not store
+    input wire logic [Window-1:0] turn_be[StoreLanes],
     input wire logic [7:0][7:0]   turn_bytes[StoreLanes],  // of each group of 8 bytes
 
     // WRITE

@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Maps of one unit: per-CPU values, and read-only ones of which every unit has its own. Bytes in two banks of 8, so that an access of
-// up to 8 bytes may begin anywhere. One access at a time, of the program or of the host:
+// Maps of one unit: per-CPU values, and read-only ones of which every unit has its own. Bytes in two banks of 8, so
+// that an access of up to 8 bytes may begin anywhere. One access at a time, of the program or of the host:
 //
-//   0 ask ─> banks ─> 1 output register ─> 2 turned; a store ─> banks; done ─> 3 changed by an atomic operation ─> banks; done
+//   0 ask ─> banks ─> 1 output register ─> 2 turned; a store ─> banks; done ─> 3 changed by an atomic operation ─>
+//   banks; done
 //
 // Nobody comes between what an atomic operation reads and what it writes.
 module unit_maps
@@ -46,7 +47,7 @@ module unit_maps
     (* ram_style = "ultra", no_rw_check *) logic [63:0] mem[Bytes/16];
     // Bank 0 of an access that begins in bank 1 is that of the next row.
     assign row[b] = at[$clog2(Bytes)-1:4] + AddrW'(b == 0 && at[3]);
-    // Whether something is asked for comes late; what is read when nothing is, nobody uses.
+    // The request's valid bit comes late; the data read without a request is not used.
     wire [AddrW-1:0] here = stage_q == 2'd0 ? row[b] : row_q[b];
     wire [7:0] strobes = be[8*b+:8] & {8{change}};
     always @(posedge clk) begin

@@ -8,7 +8,8 @@
 //           │ └── verdict ───────────────────────┘
 //           └──── start ─────────────────────────┘
 //
-// Out of reset it declares its slots, and frees them as their frames leave. It sends nothing over loopback and broadcasts nothing.
+// Out of reset it declares its slots, and frees them as their frames leave. It sends nothing over loopback and
+// broadcasts nothing.
 module xdp
   import penstock_pkg::*;
   import xdp_pkg::*;

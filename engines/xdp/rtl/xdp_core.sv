@@ -60,7 +60,8 @@ module xdp_core
     input  wire logic    answer,
     input  wire answer_t answer_data,
     output logic         answer_taken,
-    output logic       looked,       // the turn that an answer asked for is over: `around` of request_data is what a look found,
+    // the turn that an answer asked for is over: `around` of request_data is what a look found,
+    output logic       looked,
     output logic       looked_here,  // if the packet's bytes have arrived; else it has to be asked for again
     input  wire logic  accepted,
     input  wire ctx_t  accepted_ctx,
@@ -115,7 +116,7 @@ module xdp_core
 
   logic issues, turn_jumps_q;
 
-  // ---- what is in each stage
+  // ---- contents of each stage
   typedef struct packed {
     logic valid;   // a row
     logic answer;  // an answer from outside
@@ -272,8 +273,8 @@ module xdp_core
   offset_t exec_base_q;
   packet_t exec_packet_q;
 
-  // A request's load or store of a context's own memories is carried out by lane 0, in the answer's turn. So is the exit of a context that has
-  // carried out too many rows.
+  // A request's load or store of a context's own memories is carried out by lane 0, in the answer's turn. A context
+  // that exceeds its row limit exits in the same way.
   op_t answer_op, last_op;
   access_t answer_access;
   always_comb begin
@@ -624,7 +625,8 @@ module xdp_core
       else value = alu_result[l];
     end
     if (l == 0) begin : gen_answers
-      assign write[l] = write_q_writes[l] || (write_q.answer && !write_answer.jumps && !write_answer.silent && !write_answer.looks);
+      assign write[l] = write_q_writes[l] ||
+        (write_q.answer && !write_answer.jumps && !write_answer.silent && !write_answer.looks);
       assign write_reg[l] = write_q.answer ? write_answer.dst : dst_q;
       assign write_value[l] = write_q.answer && !write_q_loads[l] ? write_answer.value : value;
     end else begin : gen_own

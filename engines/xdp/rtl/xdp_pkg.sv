@@ -20,7 +20,8 @@ package xdp_pkg;
   typedef logic [10:0] row_t;
   typedef logic [4:0] buffer_t;
   typedef logic [11:0] offset_t;                  // a byte of a buffer
-  typedef logic [Groups-1:0][63:0] window_t;     // what a window's groups of 8 bytes have, at their own places: not turned
+  // what a window's groups of 8 bytes have, at their own places: not turned
+  typedef logic [Groups-1:0][63:0] window_t;
 
   // Registers of a lane's bank.
   function automatic int unsigned bank_size(int unsigned lanes);
@@ -68,7 +69,7 @@ package xdp_pkg;
     logic       p;
   } control_word_t;
 
-  // What an operation is, decoded.
+  // A decoded operation.
   typedef enum logic [1:0] {
     KindAdd,    // add, sub
     KindLogic,  // and, or, xor, mov, movhi, sign extensions, byte order, set
@@ -161,7 +162,7 @@ package xdp_pkg;
     offset_t finish;
   } extent_t;
 
-  // What a context knows of its packet.
+  // The packet state of a context.
   typedef struct packed {
     buffer_t    at;
     extent_t    extent;
@@ -181,7 +182,8 @@ package xdp_pkg;
   typedef struct packed {
     ctx_t        ctx;
     logic        silent;   // there is no answer
-    logic        ends;     // its context has ended; else it waits: for the answer, or, if there is none, until the request is taken
+    // its context has ended; else it waits: for the answer, or, if there is none, until the request is taken
+    logic        ends;
     logic [31:0] what;     // the lane's imm: kind, number
     logic [4:0]  dst;      // register of lane 0 for the answer
     word_t       arg0;
@@ -202,15 +204,16 @@ package xdp_pkg;
 
   // Whether it leads there
   function automatic logic in_own(word_t address);
-    return address[63:16] == 48'(xdp_isa_pkg::ADDRESS_PACKET >> 16) || address[63:16] == 48'(xdp_isa_pkg::ADDRESS_STACK >> 16);
+    return address[63:16] == 48'(xdp_isa_pkg::ADDRESS_PACKET >> 16) ||
+        address[63:16] == 48'(xdp_isa_pkg::ADDRESS_STACK >> 16);
   endfunction
 
   function automatic place_t place_of(word_t address);
     return '{on_stack: address[$clog2(xdp_isa_pkg::ADDRESS_STACK)], at: address[11:0]};
   endfunction
 
-  // An answer; or what needs a turn of the core as an answer does, at a place of the waiting context's memories: a load into `dst`, a store of
-  // `value`, or a look at the windows there, after which the context goes on waiting.
+  // An answer; or what needs a turn of the core as an answer does, at a place of the waiting context's memories: a load
+  // into `dst`, a store of `value`, or a look at the windows there, after which the context goes on waiting.
   typedef struct packed {
     ctx_t       ctx;
     logic [4:0] dst;

@@ -6,7 +6,8 @@
 //   0x0000000 registers    0x1000000 maps    0x2000000 rows, written only: a bank each 256 KiB, a row each 128 bytes:
 //                                            control word, nothing, lower and upper half of lane 0, of lane 1, ...
 //
-// The upper half of a lane writes both. Every access is answered: of maps when the program's request before it is through.
+// The upper half of a lane writes both. Every access is answered: of maps when the program's request before it is
+// through.
 module xdp_window
   import penstock_pkg::*;
   import xdp_pkg::*;
@@ -62,7 +63,8 @@ module xdp_window
   } region_e;
 
   typedef logic [31:0] count_t;
-  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q, dropped_q, refused_q, aborted_q, rows_q, wild_q,
+  count_t rx_frames_q, rx_bytes_q, rx_stalls_q, tx_frames_q, tx_bytes_q, tx_stalls_q;
+  count_t dropped_q, refused_q, aborted_q, rows_q, wild_q,
       stray_q;
 
   always_ff @(posedge clk) begin

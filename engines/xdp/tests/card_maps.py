@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The card's maps as plain Python sees them (engines/xdp/maps.md): requests in parts, how a loader lays maps out, what each operation gives."""
+"""The card's maps as plain Python sees them (engines/xdp/maps.md): requests in parts, how a loader lays maps out, what
+each operation gives."""
 
 from __future__ import annotations
 
@@ -184,7 +185,8 @@ class Model:
 
 
 def linearizable(history: list[Request], present: bool) -> bool:
-    """Whether some order of operations on one key, each within its time, explains their answers. State: the key is there or is not."""
+    """Whether some order of operations on one key, each within its time, explains their answers. State: the key is
+    there or is not."""
     history = sorted(history, key=lambda request: request.begin)
     # Independent stretches one after the other: between them nothing is under way.
     states = {present}

@@ -1,9 +1,9 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""XDP programs in plain Python, as RFC 9669 and Linux' manual of helpers say: what native code and RTL are held against where the kernel cannot be
-asked. It reads programs and frames from standard input and writes what becomes of them:
+"""XDP programs in plain Python, as RFC 9669 and Linux' manual of helpers say: what native code and RTL are held against
+where the kernel cannot be asked. It reads programs and frames from standard input and writes what becomes of them:
 
-    program HEX KIND:KEY_BYTES:VALUE_BYTES:ENTRIES...   a new program, its maps are empty
-    frame HEX                                           r0, the interface that was named, and the frame: `R0 TARGET HEX`
+program HEX KIND:KEY_BYTES:VALUE_BYTES:ENTRIES... a new program, its maps are empty frame HEX r0, the interface that was
+named, and the frame: `R0 TARGET HEX`
 """
 
 from __future__ import annotations

@@ -312,7 +312,8 @@ def compute(op: int, a: int, b: int, imm: int) -> int:
 
 
 def adjust(op: int, extent: tuple[int, int, int], by: int) -> tuple[tuple[int, int, int], int]:
-    """Linux' limits: 40 bytes before the headroom are its own; a packet keeps an Ethernet header; metadata has up to 252 bytes, in words."""
+    """Linux' limits: 40 bytes before the headroom are its own; a packet keeps an Ethernet header; metadata has up to
+    252 bytes, in words."""
     meta, start, finish = extent
     if op == isa.OP_ADJH:
         bad = start + by < 40 + (start - meta) or start + by > finish - 14

@@ -188,7 +188,8 @@ class Maps:
 
 @cocotb.test()
 async def arrays(dut: Any) -> None:
-    """An array's elements are where the contract says, in bank after bank, and zeros; wrong numbers and flags get Linux' answers."""
+    """An array's elements are where the contract says, in bank after bank, and zeros; wrong numbers and flags get
+    Linux' answers."""
     maps = Maps(dut)
     await maps.start()
     shape = Shape(ARRAY, 4, 24, 37)
@@ -212,7 +213,7 @@ async def arrays(dut: Any) -> None:
     assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes(24), flags=NOEXIST)) == EEXIST
     assert await maps.ask(Request(UPDATE, map=5, key=key, value=bytes(24), flags=EXIST)) == 0
     assert await maps.ask(Request(DELETE, map=5, key=key)) == EINVAL
-    # What an update writes comes behind a silent store of its context, which was sent right before; one to another element is not lost.
+    # An update follows a silent store of the same context sent right before it; a store to another element is not lost.
     address = await maps.ask(Request(LOOKUP, map=5, key=key))
     for byte in range(1, 5):
         for place in (address, address - 32):
@@ -232,7 +233,8 @@ async def arrays(dut: Any) -> None:
 
 @cocotb.test()
 async def accesses(dut: Any) -> None:
-    """Loads, stores and atomics of all sizes at all places, held against bytes; a context's silent stores are there for its loads."""
+    """Loads, stores and atomics of all sizes at all places, held against bytes; a context's silent stores are there for
+    its loads."""
     maps = Maps(dut)
     await maps.start()
     memory = bytearray(256)
@@ -268,7 +270,8 @@ async def accesses(dut: Any) -> None:
 
 @cocotb.test()
 async def close(dut: Any) -> None:
-    """Accesses that come one right behind the other over a link, to few bytes: each finds what those before it have left, silent ones too."""
+    """Accesses that come one right behind the other over a link, to few bytes: each finds what those before it have
+    left, silent ones too."""
     maps = Maps(dut)
     await maps.start()
     rng, memory = maps.rng, bytearray(48)
@@ -302,8 +305,8 @@ async def close(dut: Any) -> None:
 
 @cocotb.test()
 async def spills(dut: Any) -> None:
-    """Counters and bytes all over the memory, at the ends of rows and lines too, while lines come and go: no count is lost, and each byte is what was stored
-    last."""
+    """Counters and bytes all over the memory, at the ends of rows and lines too, while lines come and go: no count is
+    lost, and each byte is what was stored last."""
     maps = Maps(dut)
     await maps.start()
     rng, line = maps.rng, 256
@@ -313,9 +316,9 @@ async def spills(dut: Any) -> None:
     await maps.make(0, whole)
     lines = [(bank, at) for bank in range(maps.banks) for at in rng.sample(range(1, maps.rows // 16 - 1), 12)]
     places = [ORIGIN + (bank * maps.rows + 16 * at) * 16 for bank, at in lines]
-    # Of each line a counter in its last 4 bytes and the 4 behind them, and bytes that one context alone stores
+    # In each line: a counter in its last 4 bytes and the 4 after them, and bytes that only one context stores
     counters = {place + line - 4: 0 for place in places}
-    # Near where they carry into the line behind: what is read of another line instead is seen
+    # Near the line boundary, so that a read of a wrong line shows
     starts = {counter: (rng.getrandbits(30) << 32) + 0xFFFF_FFFF - rng.randrange(50) for counter in counters}
     for counter, start in starts.items():
         await maps.ask(Request(STORE, address=counter, operand=start))
@@ -359,7 +362,7 @@ async def spills(dut: Any) -> None:
     for mine in owned.values():
         for cell, value in mine.items():
             assert await maps.ask(Request(LOAD, address=cell)) & M64 == value, hex(cell)
-    # What nobody has touched is zero, though the memory was full of something else.
+    # Untouched bytes read as zero, although the memory was full of other data.
     for bank in range(maps.banks):
         rows = await maps.host(Request(ROWS, address=places[0] + line + 16 + 16 * maps.rows * bank, count=1))
         assert rows == [0, 0] or (bank, lines[0][1] + 1) in lines
@@ -447,7 +450,8 @@ async def hashes(dut: Any) -> None:
 
 @cocotb.test()
 async def chains(dut: Any) -> None:
-    """Entries of a bucket, wherever in their chain they are taken out; where the hash of the contract says, as rows show."""
+    """Entries of a bucket, wherever in their chain they are taken out; where the hash of the contract says, as rows
+    show."""
     maps = Maps(dut)
     await maps.start()
     shape = Shape(HASH, 8, 16, 60)
@@ -488,8 +492,8 @@ async def chains(dut: Any) -> None:
 
 @cocotb.test()
 async def alike(dut: Any) -> None:
-    """Keys that share a hash, which whoever knows the seed can make, and all their bytes but a few, are still different keys; and the
-    hash is the contract's for keys of all sizes."""
+    """Keys that share a hash, which whoever knows the seed can make, and all their bytes but a few, are still different
+    keys; and the hash is the contract's for keys of all sizes."""
     maps = Maps(dut)
     await maps.start()
     row = 1
@@ -504,7 +508,7 @@ async def alike(dut: Any) -> None:
             words = await maps.host(Request(ROWS, address=address - 16 * (above + 1), count=above + 1))
             assert words[0] >> 32 == hash_of(key, maps.seed)
             assert b"".join(word.to_bytes(8, "little") for word in words[2:]) == key + bytes(-size % 16)
-    # With a seed of zeros the product of a word and of zero behind it is zero: so all these keys have the hash 0.
+    # With a seed of zeros the product of a word and a following zero is zero, so all these keys have the hash 0.
     await maps.write(regs.MAPS_HOST_SEED_LOW, 0)
     await maps.write(regs.MAPS_HOST_SEED_HIGH, 0)
     for at in range(17):
@@ -557,7 +561,8 @@ async def forgets(dut: Any) -> None:
 
 @cocotb.test()
 async def straddles(dut: Any) -> None:
-    """Lookups of a map that forgets, of entries on one line or two, while lines come for others in their places: each marks its entry, and nothing else."""
+    """Lookups of a map that forgets, of entries on one line or two, while lines come for others in their places: each
+    marks its entry, and nothing else."""
     maps = Maps(dut)
     await maps.start()
     rng = maps.rng
@@ -565,7 +570,7 @@ async def straddles(dut: Any) -> None:
     end = shape.lay_out(1, maps.banks, share=64)
     shape.buckets = 3
     await maps.make(0, shape)
-    # Of each bank: keys, where their values are, and the rows of their entries
+    # For each bank: keys, the places of their values, and the rows of their entries
     there: dict[int, list[tuple[bytes, int, int]]] = {bank: [] for bank in range(maps.banks)}
     for key in keys_of(rng, 64, 64):
         assert await maps.ask(Request(UPDATE, map=0, key=key, value=bytes(8))) == 0
@@ -612,7 +617,8 @@ async def straddles(dut: Any) -> None:
 
 @cocotb.test()
 async def processors(dut: Any) -> None:
-    """Each processor has a value of its own, zeros where it has stored none; an entry is everyone's, and the host stores as any of them."""
+    """Each processor has a value of its own, zeros where it has stored none; an entry is everyone's, and the host
+    stores as any of them."""
     maps = Maps(dut)
     await maps.start()
     rng, row = maps.rng, 1
@@ -715,7 +721,8 @@ async def prefixes(dut: Any) -> None:
 
 @cocotb.test()
 async def made(dut: Any) -> None:
-    """Maps are made while units work with another one, as a swap of programs does: of that one nothing is lost, no new length of prefixes either."""
+    """Maps are made while units work with another one, as a swap of programs does: of that one nothing is lost, no new
+    length of prefixes either."""
     maps = Maps(dut)
     await maps.start()
     trie, other = Shape(LPM, 12, 8, 64), Shape(ARRAY, 4, 8, 1)
@@ -741,8 +748,8 @@ async def made(dut: Any) -> None:
 
 @cocotb.test()
 async def together(dut: Any) -> None:
-    """All units, several contexts each, on few keys, while the host works too: for each key some order of all that was done explains what
-    came of it; no count is lost."""
+    """All units, several contexts each, on few keys, while the host works too: for each key some order of all that was
+    done explains what came of it; no count is lost."""
     maps = Maps(dut)
     await maps.start()
     maps.pause = 0.1
@@ -814,8 +821,9 @@ async def together(dut: Any) -> None:
 
 @cocotb.test()
 async def hot(dut: Any) -> None:
-    """All units look up the same few keys, load the same value and put another in its place, while keys come and go, and the oldest are
-    forgotten: each answer is one that was possible while it was asked for. The host reads the value's row in between."""
+    """All units look up the same few keys, load the same value and put another in its place, while keys come and go,
+    and the oldest are forgotten: each answer is one that was possible while it was asked for. The host reads the
+    value's row in between."""
     maps = Maps(dut)
     await maps.start()
     rng = maps.rng
@@ -889,7 +897,8 @@ async def hot(dut: Any) -> None:
 
 @cocotb.test()
 async def burst(dut: Any) -> None:
-    """What has gathered while a map was made is answered at once by two banks, faster than a group of links takes it: nothing is lost."""
+    """What has gathered while a map was made is answered at once by two banks, faster than a group of links takes it:
+    nothing is lost."""
     maps = Maps(dut)
     await maps.start()
     places = [ORIGIN + bank * maps.rows * 16 + 0x100 + 8 * unit for bank in range(2) for unit in range(maps.units)]
@@ -1011,12 +1020,13 @@ CASES = [
     "burst",
     "speed",
 ]
-# The smallest, one of two groups of links, which matter to those alone who ask at once, and the card's usual one, of five, whose model takes minutes.
+# The smallest, one of two groups of links, which matter to those alone who ask at once, and the card's usual one, of
+# five, whose model takes minutes.
 SMALL, TWO_GROUPS = {"Units": 2, "Banks": 2, "Rows": 2048}, {"Units": 5, "Banks": 4, "Rows": 2048}
 USUAL = {"Units": 16, "Banks": 16, "Rows": 1024}
 # Four lines of sixteen rows of each bank are on the chip, the others in the card's memory.
 CACHED = {"OnChip": 64}
-# What these look at is time.
+# These tests measure time.
 TIMED = ("speed", "hot", "burst")
 
 

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The xdp core against rows in plain Python: random programs in all contexts at once, on packets that arrive while they run."""
+"""The xdp core against rows in plain Python: random programs in all contexts at once, on packets that arrive while they
+run."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 
 
 class Writer:
-    """Writes a random program whose branches lead forward, and which ends by leaving all that it has where the bench can see it."""
+    """Writes a random program whose branches lead forward, and which ends by leaving all that it has where the bench
+    can see it."""
 
     def __init__(self, rng: random.Random, lanes: int, length: int) -> None:
         self.rng, self.lanes, self.length = rng, lanes, length

@@ -31,14 +31,14 @@ DATA = control(isa.SOURCE_DATA)
 
 @cocotb.test()
 async def programs_follow_each_other(dut: Any) -> None:
-    """Two programs hand over to each other until the frame has seen as many as its first byte says, or there were too many. Each finds the
-    packet as the one before has left it, and a stack of zeros, of which it fills a part."""
+    """Two programs hand over to each other until the frame has seen as many as its first byte says, or there were too
+    many. Each finds the packet as the one before has left it, and a stack of zeros, of which it fills a part."""
     unit = Xdp(dut)
     second = 1029
 
     def program(begin: int, other: int) -> list[Row]:
         return [
-            # Runs in byte 8; what the stack had in it, in bytes 16 to 23; how many are wanted.
+            # Runs in byte 8; the previous contents of the stack in bytes 16 to 23; the number of wanted runs.
             row(load(0, 16, 8), load(0, 8, 1), load(0, 0, 1), window=DATA),
             row(Lane(), load(1, 40, 8, stack=True), Lane(), window=control(word=8)),
             row(
@@ -71,8 +71,9 @@ async def programs_follow_each_other(dut: Any) -> None:
 
 @cocotb.test()
 async def stores_stay_inside(dut: Any) -> None:
-    """Stores at distances that the frame says, by window and by address, from one or two lanes: those that reach a byte outside of metadata and
-    packet are left out whole, and counted by row. Neighbours, which lie in other buffers, and the same buffer's next frame see nothing."""
+    """Stores at distances that the frame says, by window and by address, from one or two lanes: those that reach a byte
+    outside of metadata and packet are left out whole, and counted by row. Neighbours, which lie in other buffers, and
+    the same buffer's next frame see nothing."""
     unit = Xdp(dut)
     rng = unit.rng
     # Distances go into registers 1 and 2 of each lane: stores may meet their bytes.
@@ -118,7 +119,8 @@ async def stores_stay_inside(dut: Any) -> None:
 
 @cocotb.test()
 async def nobody_runs_for_ever(dut: Any) -> None:
-    """A program without an end is stopped, its frame counted as aborted; one that ends in its very last row is not. Others go on meanwhile."""
+    """A program without an end is stopped, its frame counted as aborted; one that ends in its very last row is not.
+    Others go on meanwhile."""
     unit = Xdp(dut)
     # The second byte says by how many the loop's rounds fall short; four rows are outside of it.
     program = [
@@ -133,12 +135,12 @@ async def nobody_runs_for_ever(dut: Any) -> None:
     def short() -> list[Frame]:
         return [Frame(bytes(2) + unit.rng.randbytes(62)) for _ in range(100)]
 
-    # What contexts did for frames before does not count.
+    # Rows of earlier frames do not count.
     unit.to_send.extend(short())
     await unit.drained()
     frame = [Frame(bytes([1, rounds]) + unit.rng.randbytes(62)) for rounds in (0, 1, 2, 9)]
     unit.to_send.extend([*frame, *short()])
-    # What happens while nobody looks is not seen.
+    # The test does not see events between two looks.
     await unit.until(lambda: not unit.to_send and len(unit.in_unit) == len(frame), 100_000)
     assert len(unit.sent) == 200
     assert {frame.data[0] for frame in unit.sent} == {0}

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The xdp unit with the maps of a card: programs of a few rows that look up, update, delete and count, in many contexts at once."""
+"""The xdp unit with the maps of a card: programs of a few rows that look up, update, delete and count, in many contexts
+at once."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ DATA = control(isa.SOURCE_DATA)
 
 
 def of_map(dst: int, kind: int, number: int, a: int, b: int = isa.SOURCE_ZERO, **key: int) -> Lane:
-    """A request of a map: with `stack` or `packet` its key is in that window, from that byte on; with `pointer` argument 3 names the map."""
+    """A request of a map: with `stack` or `packet` its key is in that window, from that byte on; with `pointer`
+    argument 3 names the map."""
     what = kind | number << isa.REQUEST_NUMBER_AT | key.get("pointer", 0) << isa.REQUEST_POINTER_AT
     for name, at in (("stack", isa.REQUEST_KEY_STACK_AT), ("packet", isa.REQUEST_KEY_PACKET_AT)):
         if name in key:
@@ -127,8 +129,8 @@ async def exchange(card: Card, frames: list[bytes]) -> Counter[bytes]:
 
 @cocotb.test()
 async def counts_flows(dut: Any) -> None:
-    """A key of 16 bytes in the packet's window, from byte 5 of it on; the count behind it is raised and its old value written into the frame.
-    Frames of an unknown key pass as they are."""
+    """A key of 16 bytes in the packet's window, from byte 5 of it on; the count behind it is raised and its old value
+    written into the frame. Frames of an unknown key pass as they are."""
     card = Card(dut)
     found = [
         row(of_map(0, isa.KIND_LOOKUP, 7, isa.SOURCE_ZERO, packet=5), Lane(opcode("mov", True), 0, imm=1), window=DATA),
@@ -160,10 +162,12 @@ async def counts_flows(dut: Any) -> None:
 
 @cocotb.test()
 async def keeps_what_it_is_told(dut: Any) -> None:
-    """The frame says what to do: update or delete under its key of 20 bytes, which stands on the stack behind a pointer, or look it up in the
-    stack's window; the value's address, or Linux' error, comes back in the frame. One frame at a time: so plain Python can say what."""
+    """The frame says what to do: update or delete under its key of 20 bytes, which stands on the stack behind a
+    pointer, or look it up in the stack's window; the value's address, or Linux' error, comes back in the frame. One
+    frame at a time: so plain Python can say what."""
     card = Card(dut)
-    # Stack: the key from byte 3 of its second 8 on, 20 bytes, and others behind it; the value of 56 bytes is in the packet, from byte 33 on.
+    # Stack: the key from byte 3 of its second 8 on, 20 bytes, and others behind it; the value of 56 bytes is in the
+    # packet, from byte 33 on.
     copy = [
         row(load(0, 4, 8), load(0, 12, 8), load(0, 20, 8), load(0, 0, 1), window=DATA),
         row(
@@ -232,8 +236,8 @@ async def keeps_what_it_is_told(dut: Any) -> None:
 
 @cocotb.test()
 async def goes_on_from_memory(dut: Any) -> None:
-    """Loads with sign and order, stores without an answer and loads behind them, of a card's array; a key of 4 bytes and one of prefixes from
-    where a pointer leads; no such map, and a pointer to nowhere."""
+    """Loads with sign and order, stores without an answer and loads behind them, of a card's array; a key of 4 bytes
+    and one of prefixes from where a pointer leads; no such map, and a pointer to nowhere."""
     card = Card(dut)
     program = [
         row(load(0, 0, 8), load(0, 8, 4), window=DATA),

@@ -184,7 +184,8 @@ async def verdicts(dut: Any) -> None:
 
 @cocotb.test()
 async def grows_and_shrinks(dut: Any) -> None:
-    """The packet's head moves by what its first two bytes say, its tail by the next two; what stands there is its bytes."""
+    """The packet's head moves by what its first two bytes say, its tail by the next two; what stands there is its
+    bytes."""
     unit = Xdp(dut)
     move = [
         row(
@@ -263,7 +264,8 @@ async def counts(dut: Any) -> None:
 
 @cocotb.test()
 async def ends_with_a_request(dut: Any) -> None:
-    """Short programs that count in the row in which they end, while other contexts divide all the time: each count is made, once."""
+    """Short programs that count in the row in which they end, while other contexts divide all the time: each count is
+    made, once."""
     unit = Xdp(dut)
     program = [
         row(
@@ -296,8 +298,9 @@ async def ends_with_a_request(dut: Any) -> None:
 
 @cocotb.test()
 async def reaches_its_memories(dut: Any) -> None:
-    """Loads and stores by address, of stack and packet, from any byte on, while the packet arrives: as plain Python does them. Registers of
-    lane 0: 0 where, 1 what was loaded; of lane 1 what is stored, of lane 2 where by another number."""
+    """Loads and stores by address, of stack and packet, from any byte on, while the packet arrives: as plain Python
+    does them. Registers of lane 0: 0 where, 1 what was loaded; of lane 1 what is stored, of lane 2 where by another
+    number."""
     unit = Xdp(dut)
     unit.rx_pause = 0.6
     rng = unit.rng

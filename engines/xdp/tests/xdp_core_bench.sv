@@ -142,7 +142,8 @@ module xdp_core_bench
   assign request_ends = request_data.ends;
   assign request_what = request_data.what;
   assign request_dst = request_data.dst;
-  assign request_args = '{request_data.arg0, request_data.arg1, request_data.arg2, request_data.arg3, request_data.arg4};
+  assign request_args = '{request_data.arg0, request_data.arg1, request_data.arg2,
+                           request_data.arg3, request_data.arg4};
   assign request_at = request_data.at;
   assign request_around = request_data.around;
 endmodule

@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Bare programs as rows: instructions and nothing around them, of which no checker knows anything.
 //!
-//! The packet says where a program's memory is: its address and its length, 4 bytes each from the packet's first byte on. In the 16 bytes before
-//! the memory the program leaves its r0 and, behind that, how it ended: [`ENDED`], or [`STOPPED`] + the slot of the instruction that would have
-//! reached outside of the memory and the stack, or would have called deeper than eight functions. Who wrote 0 there sees when it has.
-//! It drops its packet.
+//! The packet says where a program's memory is: its address and its length, 4 bytes each from the packet's first byte
+//! on. In the 16 bytes before the memory the program leaves its r0 and, behind that, how it ended: [`ENDED`], or
+//! [`STOPPED`] + the slot of the instruction that would have reached outside of the memory and the stack, or would have
+//! called deeper than eight functions. The host writes 0 there first and sees when the record changes. It drops its
+//! packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +26,7 @@ pub const ENDED: u64 = 1;
 pub const STOPPED: u64 = 2;
 /// Functions that are called one in the other, the program itself among them.
 const DEEPEST: usize = 8;
-/// What finds the memory stands before the program.
+/// The instructions that find the memory come before the program.
 const PROLOGUE: usize = 3;
 
 /// A program that has no rows.
@@ -72,7 +73,7 @@ pub fn compile(bytes: &[u8], lanes: Lanes) -> Result<Compiled, BareError> {
     Ok(back::compile(&form, &back::Options { lanes, stack: stack.min(isa::SIZE_STACK) })?)
 }
 
-/// What is wrong with an instruction in a bare program.
+/// The reason why a bare program may not have this instruction.
 fn refused(insn: Insn) -> Option<&'static str> {
     match insn {
         Insn::Call(Callee::Helper(_)) => Some("calls a helper; a bare program has none"),
@@ -123,7 +124,8 @@ fn deepest(code: &Code, start: usize, most: usize) -> usize {
     1 + below.into_values().max().unwrap_or(0)
 }
 
-/// Bytes of stack that each function has: as far down as one reaches from r10, all that there are where that is not seen.
+/// Bytes of stack that each function has: as far down as one reaches from r10, all that there are where that is not
+/// seen.
 fn frame(code: &Code) -> u32 {
     let mut deepest = 0i64;
     for (slot, insn) in code.iter() {
@@ -160,7 +162,7 @@ fn reads_frame(insn: Insn) -> bool {
     }
 }
 
-/// What is known without a checker: the prologue, and accesses of the stack by r10.
+/// Facts that hold without a checker: the prologue, and accesses of the stack through r10.
 fn facts(source: &object::Program, frame: u32) -> Facts {
     let access = |region, offset: i16, size: Size| {
         let offset = i64::from(offset);
@@ -276,7 +278,8 @@ impl Writer<'_> {
     fn bound(&mut self, place: &Place) {
         let address = self.bin(BinOp::Add, place.base, Arg::Const(i64::from(place.offset).cast_unsigned()));
         let (more, stack, stop, inside) = (self.block(), self.block(), self.block(), self.block());
-        // First and last byte, each for itself: what is far away does not come round.
+        // The first and the last byte are compared separately, so that an address far away does not wrap into the
+        // range.
         let first = self.bin(BinOp::Sub, address, self.start);
         self.below(first, self.bytes, more, stack);
         self.at = more;

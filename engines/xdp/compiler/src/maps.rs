@@ -99,7 +99,8 @@ impl MapKind {
         matches!(self, MapKind::PerfEventArray | MapKind::Ringbuf)
     }
 
-    /// Whether what it holds, with values of so many bytes, means the same to another program: no program, map or queue of the one that it was made for.
+    /// Whether what it holds, with values of so many bytes, means the same to another program: no program, map or queue
+    /// of the one that it was made for.
     pub fn outlasts(self, value_bytes: u32) -> bool {
         use MapKind::{ArrayOfMaps, Cpumap, Devmap, DevmapHash, HashOfMaps, PerfEventArray, ProgArray, Ringbuf};
         match self {
@@ -139,7 +140,7 @@ pub struct MapShape {
     pub flags: u32,
 }
 
-/// What a map has in it before the program runs.
+/// The contents of a map before the program runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
     /// Nothing.
@@ -157,7 +158,7 @@ pub struct Map {
     /// The section that declares it, or that it holds.
     pub section: String,
     pub shape: MapShape,
-    /// Of a map of maps, what they look like.
+    /// The shape of the inner maps of a map of maps.
     pub inner: Option<MapShape>,
     pub key_type: Option<Shape>,
     pub value_type: Option<Shape>,
@@ -208,7 +209,8 @@ impl MapShape {
         MapKind::from_number(self.number).map_err(MapError::Kind)
     }
 
-    /// Bytes of memory for keys and values when it is full; each is rounded up to eight. Per-CPU kinds need them for each context of a unit.
+    /// Bytes of memory for keys and values when it is full; each is rounded up to eight. Per-CPU kinds need them for
+    /// each context of a unit.
     pub fn memory(&self) -> u64 {
         if self.kind() == Ok(MapKind::Ringbuf) {
             return self.max_entries.into();

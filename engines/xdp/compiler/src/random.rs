@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Random programs that keep the rules, for tests of everything that carries programs out: arithmetic of all kinds, branches, loops, calls, the
-//! stack, the packet with its checks, maps. The same seed gives the same program.
+//! Random programs that keep the rules, for tests of everything that carries programs out: arithmetic of all kinds,
+//! branches, loops, calls, the stack, the packet with its checks, maps. The same seed gives the same program.
 //!
-//! Those of [`program`] show what they have computed in their result. Those of [`for_card`] show it in the packet, for a card gives no more; they
-//! leave out what cards in RTL cannot do yet, and call what the core does by itself.
+//! Those of [`program`] show what they have computed in their result. Those of [`for_card`] show it in the packet, for
+//! a card gives no more; they leave out what cards in RTL cannot do yet, and call what the core does by itself.
 
 mod card;
 
@@ -18,7 +18,7 @@ const CONTEXT: u8 = 6;
 const DATA: u8 = 7;
 const END: u8 = 8;
 const COUNTER: u8 = 9;
-/// What points behind the stack.
+/// The instruction or place behind the stack.
 const FRAME: u8 = 10;
 /// Bytes of the stack that hold numbers, and, behind them, the key and the value of a map's entry.
 const NUMBERS: i16 = 64;
@@ -32,7 +32,7 @@ const DELETE: u32 = 3;
 const MOST_KEY: u32 = 16;
 const MOST_VALUE: u32 = 32;
 
-/// A random program. Of the object's maps it uses arrays and hash tables with short keys and values.
+/// A random program. It uses the object's arrays and those hash tables that have short keys and values.
 ///
 /// # Errors
 /// None that a program of this module has: its jumps stay inside it.
@@ -96,7 +96,7 @@ struct Writer {
     budget: usize,
 }
 
-/// What may stand at a place.
+/// The types allowed at a place.
 #[derive(Clone, Copy)]
 struct Scope {
     /// Registers that hold numbers.
@@ -116,7 +116,7 @@ fn reg(number: u8) -> Reg {
     Reg::new(number).unwrap_or(Reg::R0)
 }
 
-/// What of a key holds its number; the rest is 0.
+/// The part of a key that holds its number; the rest is 0.
 fn key_size(bytes: u32) -> Size {
     match bytes {
         8.. => Size::B8,
@@ -261,7 +261,7 @@ impl Writer {
             14 if scope.depth == 0 => self.repeat(scope),
             15 | 16 if calls && !self.maps.is_empty() => self.map(scope),
             17 if calls => self.call(scope),
-            // What moves the packet takes all checks back.
+            // An instruction that moves the packet invalidates all checks.
             18 if calls && scope.packet == 0 && !scope.in_loop => self.adjust(),
             19 if calls && self.card => self.ask(),
             20 if calls && !self.maps.is_empty() => self.requests(scope),
@@ -448,7 +448,7 @@ impl Writer {
         self.renew(&[0]);
     }
 
-    /// What is asked of a map.
+    /// A map operation.
     fn helper(&mut self, entry: Entry) -> u32 {
         match self.below(4) {
             0 if entry.searched => DELETE,
@@ -463,8 +463,8 @@ impl Writer {
         self.push(Insn::Branch { cond: Cond::Eq, width: Width::W64, left: Reg::R0, right, offset: 0 })
     }
 
-    /// Asks a map; the keys are few. Key and value lie on the stack, or one of them in the packet or in a value of an array: gives the branch over
-    /// it all that is taken when there is no such value, as far as the checker knows.
+    /// Asks a map; the keys are few. Key and value lie on the stack, or one of them in the packet or in a value of an
+    /// array: gives the branch over it all that is taken when there is no such value, as far as the checker knows.
     fn request(&mut self, scope: Scope, entry: Entry, helper: u32) -> Option<usize> {
         let Entry { map, key, value, .. } = entry;
         let place = self.below(6);
@@ -496,7 +496,8 @@ impl Writer {
         absent
     }
 
-    /// Writes a key, its number from r4. What is behind that is 0, on the stack since the program began.
+    /// Writes a key, its number from r4. The bytes behind it are 0; on the stack they have been 0 since the program
+    /// began.
     fn key(&mut self, bytes: u32, (base, first): (u8, i16)) {
         let behind = if base == FRAME { 0 } else { bytes as i16 / 4 };
         for offset in (0..behind).map(|word| first + 4 * word) {
@@ -505,7 +506,8 @@ impl Writer {
         self.push(Insn::Store { size: key_size(bytes), base: reg(base), offset: first, src: Operand::Reg(reg(4)) });
     }
 
-    /// Looks up a value of an array that has room for so many bytes: r0 points to it. Gives the branch that is taken when there is none.
+    /// Looks up a value of an array that has room for so many bytes: r0 points to it. Returns the branch to take if the
+    /// lookup fails.
     fn home(&mut self, bytes: u32) -> Option<usize> {
         let arrays: Vec<Entry> = self.maps.iter().filter(|it| !it.searched && it.value >= bytes).copied().collect();
         if arrays.is_empty() {
@@ -529,7 +531,7 @@ impl Writer {
         self.push(Insn::Call(Callee::Helper(helper)));
         self.ends();
         if self.card && by < 0 {
-            // What the buffer held is nobody's business.
+            // The bytes that the buffer held before are unspecified.
             let short = self.unless(-by as i16);
             for offset in (0..-by as i16).step_by(2) {
                 self.push(Insn::Store { size: Size::B2, base: reg(DATA), offset, src: Operand::Imm(0) });

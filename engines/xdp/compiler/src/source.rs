@@ -11,15 +11,20 @@ use std::process::Command;
 pub enum SourceError {
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("cannot start the C compiler ({} -m ziglang cc): {reason}; run `./penstock` once, it installs it", python.display())]
+    #[error(
+        "cannot start the C compiler ({} -m ziglang cc): {reason}; run `./penstock` once, it installs it",
+        python.display()
+    )]
     NoCompiler { python: PathBuf, reason: String },
     /// The compiler's own messages, file and line included.
     #[error("the program does not compile:\n{0}")]
     Refused(String),
     /// The same, when it is for want of a header of Linux or libbpf.
     #[error(
-        "the program does not compile:\n{0}there are no headers of Linux and libbpf here: C source includes <packet.h> for what programs need of them \
-         (engines/xdp/include); or give the object that `clang -target bpf -O2 -g -c` makes of it where they are (docs/xdp.md)"
+        "the program does not compile:\n{0}there are no headers of Linux and libbpf here: C source includes <packet.h> \
+         for what programs need of them \
+         (engines/xdp/include); or give the object that `clang -target bpf -O2 -g -c` makes of it where they are \
+         (docs/xdp.md)"
     )]
     Headers(String),
 }
@@ -40,8 +45,8 @@ pub struct Compiled {
     pub messages: String,
 }
 
-/// Compiles a C file with the headers of engines/xdp/include of the checkout at `root`, and more `flags`; `object` is a file to write it to, which
-/// is gone then.
+/// Compiles a C file with the headers of engines/xdp/include of the checkout at `root`, and more `flags`; `object` is a
+/// file to write it to, which is gone then.
 ///
 /// # Errors
 /// The compiler's own messages when it refuses; else what is missing and how to get it.

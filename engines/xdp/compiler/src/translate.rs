@@ -57,7 +57,8 @@ fn metadata(object: &Object, facts: &Facts) -> bool {
 /// Number of `bpf_xdp_adjust_meta`.
 const META: u32 = 54;
 
-/// Makes rows of a program that the checker has accepted, with those facts; they expect its maps where `layout` has them.
+/// Makes rows of a program that the checker has accepted, with those facts; they expect its maps where `layout` has
+/// them.
 ///
 /// # Errors
 /// It is too long, or needs more room for its values than there is.

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows do what the program does: the interpreter of the intermediate form against that of rows, on the same packets, at each number of lanes.
-//! (That they do what the code before scheduling does, the back end proves of all that it makes.)
+//! Rows do what the program does: the interpreter of the intermediate form against that of rows, on the same packets,
+//! at each number of lanes. (That they do what the code before scheduling does, the back end proves of all that it
+//! makes.)
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -101,7 +102,7 @@ fn fill(case: &Case, world: &mut Plain, numbers: &mut Numbers) {
             }
             let mut value: Vec<u8> =
                 (0..map.shape.value_bytes).map(|_| [0, 1, 2, numbers.next() as u8][numbers.below(4)]).collect();
-            // Of interfaces 0 is none, and rows know those below 256.
+            // Interface 0 means none, and rows know the interfaces below 256.
             if matches!(map.shape.kind(), Ok(MapKind::Devmap | MapKind::DevmapHash)) {
                 value[..4].copy_from_slice(&(1 + numbers.below(255) as u32).to_le_bytes());
             }
@@ -145,7 +146,7 @@ fn same(case: &Case, form: &Form, compiled: &Compiled, lanes: Lanes, count: usiz
             Next::Row(row) => row,
         });
         assert_eq!((done.verdict, done.next), (verdict, next), "{}", text());
-        // Interfaces above 255 are none; who asks with flags asks the helper.
+        // Interfaces above 255 do not exist; requests with flags go to the helper.
         let named = |target: u32| u8::try_from(target).unwrap_or(0);
         assert_eq!(target.or(around.world.target.map(named)), world.target.map(named), "{}", text());
         assert!(after.packet() == memory.packet() && after.metadata() == memory.metadata(), "{}", text());
@@ -159,7 +160,7 @@ fn judged(case: &Case) -> bool {
     reach_of(&case.helpers) >= Reach::Rows
 }
 
-/// Of each helper is said how far the tests go with it.
+/// The tests name a reach for each helper.
 #[test]
 fn no_helper_is_forgotten() {
     let reached = HELPERS.iter().filter(|helper| reach(helper.number) >= Reach::Rows);
@@ -181,7 +182,8 @@ fn as_the_form() {
     }
 }
 
-/// What a request reaches is told by variables that it reads: others may hold something else by then.
+/// The variables that bound a request's accesses are among those that it reads: other variables may have changed by
+/// then.
 #[test]
 fn reach_of_requests() {
     for case in cases() {
@@ -230,7 +232,7 @@ fn many_values(count: u32) -> ir::Program {
     ir::Program { blocks: vec![ir::Block { params: vec![], insts, end, end_slot: 0 }], values: count + 3 }
 }
 
-/// What has no register is on the stack, if there is room.
+/// Values without a register live on the stack, if there is room.
 #[test]
 fn short_of_registers() {
     let program = many_values(80);

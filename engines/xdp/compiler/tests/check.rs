@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The checker: what it accepts, what it refuses and says, what it finds out. Linux is asked, too, where bpf() is allowed.
+//! The checker: accepted programs, refused programs with their messages, and facts. Linux is asked, too, where bpf() is
+//! allowed.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -26,9 +27,11 @@ enum Linux {
     Either,
 }
 
-/// What is said before each program of bad.c: part of the message, and what Linux says.
+/// The expected result before each program of bad.c: part of the message, and the verdict of Linux.
 fn expected() -> BTreeMap<String, (String, Linux)> {
     let source = std::fs::read_to_string(root().join("engines/xdp/compiler/tests/objects/bad.c")).unwrap();
+    // A long message takes several lines of its comment.
+    let source = source.replace("\n * ", " ");
     let mut expected = BTreeMap::new();
     let mut message = None;
     for line in source.lines() {
@@ -123,7 +126,7 @@ fn slot_of(program: &Program, what: impl Fn(Insn) -> bool) -> usize {
     program.code.iter().filter(|(_, insn)| what(*insn)).map(|(slot, _)| slot).last().unwrap()
 }
 
-/// What a check of the packet's end proves, in every shape, and what rests on it.
+/// Checks of the packet's end in every shape, and the accesses that rely on them.
 #[test]
 fn facts_of_packet_checks() {
     let object = object("good.c");
@@ -149,7 +152,7 @@ fn facts_of_packet_checks() {
         assert_eq!(access.proofs.iter().copied().collect::<Vec<_>>(), [jump], "{name}");
         assert_eq!(checked.facts.packet_bytes, Some(if bytes == 14 { 14 } else { 15 }), "{name}");
     }
-    // Behind a header of variable length, what is proven counts from there, and how far the program reads is not known.
+    // Behind a header of variable length the proven bytes count from there, and the highest byte is unknown.
     let (program, checked) = checked(&object, "options");
     let checks: Vec<_> = program.code.iter().filter_map(|(slot, _)| checked.facts.insns[slot].branch?.packet).collect();
     assert_eq!(checks.iter().map(|check| check.variable).collect::<Vec<_>>(), [false, true]);
@@ -194,7 +197,9 @@ fn facts_of_constants() {
     let text = r#"
         #include <bpf.h>
         volatile const __u32 mode = 2;
-        SEC("xdp") int p(struct xdp_md *ctx) { return mode == 2 ? bpf_redirect(1, 0) : bpf_redirect(ctx->rx_queue_index, 0); }"#;
+        SEC("xdp") int p(struct xdp_md *ctx) {
+          return mode == 2 ? bpf_redirect(1, 0) : bpf_redirect(ctx->rx_queue_index, 0);
+        }"#;
     let object = Object::read(&compile_text("constant", text, &[])).unwrap();
     let (program, checked) = checked(&object, "p");
     let branch = slot_of(&program, |insn| matches!(insn, Insn::Branch { .. }));

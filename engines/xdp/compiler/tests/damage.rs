@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Damaged objects are refused, or taken through checker and compiler, but end nothing: no panic, no case that takes long, none that takes much
-//! memory. Damage is done to bytes anywhere, and to what they mean: headers of sections, symbols, relocations, types, instructions.
+//! Damaged objects are refused, or taken through checker and compiler, but end nothing: no panic, no case that takes
+//! long, none that takes much memory. Damage is done to bytes anywhere, and to what they mean: headers of sections,
+//! symbols, relocations, types, instructions.
 //!
-//! Each case follows from its number. `PENSTOCK_FUZZ_SECONDS` says how long new ones are tried, `PENSTOCK_SEED` which number is the first.
+//! Each case follows from its number. `PENSTOCK_FUZZ_SECONDS` says how long new ones are tried, `PENSTOCK_SEED` which
+//! number is the first.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -19,7 +19,7 @@ fn refused(raw: [u8; 8]) -> DecodeError {
     decode(raw, Some(EMPTY)).expect_err("no instruction")
 }
 
-/// Whatever decodes, encodes to the same bytes: over all opcodes and the interesting values of all fields.
+/// Every instruction that decodes encodes to the same bytes: over all opcodes and the interesting values of all fields.
 #[test]
 fn there_and_back() {
     let mut decoded = std::collections::HashSet::new();
@@ -41,8 +41,8 @@ fn there_and_back() {
             }
         }
     }
-    // RFC 9669: 2 × 13 operations with two kinds of operand less NEG's register form, 3 byte swaps, 2 × 11 × 2 jumps, ja, gotol, call,
-    // exit, lddw, 4 + 3 loads, 8 stores, 2 atomics.
+    // RFC 9669: 2 × 13 operations with two kinds of operand less NEG's register form, 3 byte swaps, 2 × 11 × 2 jumps,
+    // ja, gotol, call, exit, lddw, 4 + 3 loads, 8 stores, 2 atomics.
     assert_eq!(decoded.len(), 2 * (12 * 2 + 1) + 3 + 2 * 11 * 2 + 4 + 1 + 7 + 8 + 2);
 }
 

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The intermediate form and its passes: what Linux makes of a packet is what the form makes of it, before and after each pass.
+//! The intermediate form and its passes: what Linux makes of a packet is what the form makes of it, before and after
+//! each pass.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -105,7 +106,7 @@ fn fill(case: &Case, world: &mut Plain, maps: Option<&Maps>, numbers: &mut Numbe
     }
 }
 
-/// What a program makes of a packet: how it ended, and the packet with its metadata.
+/// The effect of a program on a packet: its verdict, and the packet with its metadata.
 fn outcome(program: &ir::Program, packet: &[u8], world: &mut Plain) -> (Result<Outcome, Stop>, Vec<u8>) {
     let mut memory = Memory::new(packet);
     let outcome = run(program, &mut memory, world);
@@ -256,7 +257,7 @@ fn rounds() -> u64 {
     std::env::var("PENSTOCK_XDP_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(150)
 }
 
-/// Random programs do here, before and after the passes, what they do in Linux, where that is allowed.
+/// Random programs give the same results here, before and after the passes, as in Linux, if bpf() is allowed.
 #[test]
 fn random_programs() {
     let bytes = compile(&root().join("engines/xdp/compiler/tests/objects/random.c"), &[]);
@@ -327,7 +328,7 @@ fn random_programs() {
     assert!(refused * 20 < rounds() && after < before);
 }
 
-/// What is not well formed is found.
+/// The verifier of the form finds malformed programs.
 #[test]
 fn verify_refuses() {
     let cases = cases();
@@ -383,7 +384,8 @@ fn verify_refuses() {
     });
 }
 
-/// The packet's ends move within Linux' limits, with its error numbers; metadata goes along, and what is new at the tail is 0.
+/// The packet's ends move within Linux' limits, with its error numbers; metadata goes along, and what is new at the
+/// tail is 0.
 #[test]
 fn moved_ends() {
     let mut memory = Memory::new(&[7; 60]);

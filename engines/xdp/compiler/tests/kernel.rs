@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Linux as an oracle: what the checker accepts, the kernel's verifier accepts too. Skipped, with the reason, where bpf() is not allowed.
+//! Linux as an oracle: the kernel's verifier accepts every program that the checker accepts. Skipped, with the reason,
+//! where bpf() is not allowed.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -34,7 +35,8 @@ fn shipped_programs_load() {
     }
 }
 
-/// Objects that others have built: those of Debian's xdp-tools where they are installed, and those in the folders that `PENSTOCK_XDP_OBJECTS` names.
+/// Objects that others have built: those of Debian's xdp-tools where they are installed, and those in the folders that
+/// `PENSTOCK_XDP_OBJECTS` names.
 fn others() -> Vec<PathBuf> {
     let folder = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let tools = folder("/usr/lib".into()).map(|of_machine| of_machine.join("bpf"));
@@ -45,7 +47,8 @@ fn others() -> Vec<PathBuf> {
     paths
 }
 
-/// Programs of others are accepted where Linux accepts them. Maps without a size, which their loaders give them, get one.
+/// Programs of others are accepted where Linux accepts them. Maps without a size, which their loaders give them, get
+/// one.
 #[test]
 fn objects_of_others() {
     let paths = others();
@@ -124,7 +127,7 @@ fn mutate(program: &Program, numbers: &mut Numbers) -> Option<Program> {
     Some(Program { code, ..program.clone() })
 }
 
-/// Programs that are nearly right: what the checker accepts of them, the kernel accepts.
+/// Programs that are nearly right: the kernel accepts those that the checker accepts.
 #[test]
 fn changed_programs() {
     if !allowed() {
@@ -231,7 +234,7 @@ fn arithmetic(numbers: &mut Numbers) -> Vec<Insn> {
     code
 }
 
-/// What the checker knows of numbers, the kernel knows, too, but for a few: that they are true is tested beside them (src/check/tests.rs).
+/// The kernel knows all but a few of the checker's bounds; src/check/tests.rs tests that these are true.
 #[test]
 fn random_arithmetic() {
     if !allowed() {

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! More lanes never make more rows, and never refuse a program that fewer lanes take: shipped programs, the corpus, large programs, random ones.
+//! More lanes never make more rows, and never refuse a program that fewer lanes take: shipped programs, the corpus,
+//! large programs, random ones.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -21,7 +22,7 @@ fn rows(object: &Object, program: &Program) -> Option<Vec<Result<usize, BackErro
     Some(Lanes::ALL.into_iter().map(of).collect())
 }
 
-/// What is wrong with the rows of a program at rising numbers of lanes.
+/// The violation in the rows of a program at rising numbers of lanes.
 fn worse(name: &str, rows: &[Result<usize, BackError>]) -> Option<String> {
     let counts: Vec<usize> = rows.iter().map(|rows| *rows.as_ref().unwrap_or(&usize::MAX)).collect();
     let falling = counts.windows(2).all(|pair| pair[1] <= pair[0]);

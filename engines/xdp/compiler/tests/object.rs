@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Objects: what is in them, how programs are put together, and what happens to damaged ones.
+//! Objects: reading them, linking programs, and damaged files.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -226,7 +226,7 @@ fn maps_of_the_old_kind_without_sizes() {
     assert_eq!(named(&object, &program(&object, "old")), [("two", None), ("one", None)]);
 }
 
-/// An object whose symbols of so many bytes say that they have none.
+/// Sets the sizes of all symbols of `size` bytes to 0.
 fn without_sizes(mut bytes: Vec<u8>, size: u64) -> Vec<u8> {
     let word = |bytes: &[u8], at: usize, count: usize| {
         bytes[at..at + count].iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
@@ -270,7 +270,9 @@ fn maps_of_maps_of_the_old_kind() {
     let iproute = |inner_id: u32| {
         format!(
             r#"#include <bpf.h>
-            struct bpf_elf_map {{ unsigned type, size_key, size_value, max_elem, flags, id, pinning, inner_id, inner_idx; }};
+            struct bpf_elf_map {{
+              unsigned type, size_key, size_value, max_elem, flags, id, pinning, inner_id, inner_idx;
+            }};
             struct bpf_elf_map SEC("maps") outer = {{BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 5, 0, 0, 0, {inner_id}, 0}};
             struct bpf_elf_map SEC("maps") inner_map = {{BPF_MAP_TYPE_ARRAY, 4, 8, 3, 0, 42, 0, 0, 2}};
             {program}"#
@@ -329,7 +331,8 @@ fn maps_that_do_not_fit() {
     assert_eq!(
         map_error(
             "nested",
-            "__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS); __type(key, __u32); __type(value, __u32); __uint(max_entries, 9);"
+            "__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS); __type(key, __u32); __type(value, __u32); __uint(max_entries, \
+             9);"
         ),
         MapError::NoInner.to_string()
     );
@@ -391,7 +394,8 @@ fn what_only_a_kernel_has() {
     assert!(kfunc.contains("p() in section `xdp`: `bpf_xdp_metadata_rx_hash` is not defined"), "{kfunc}");
     let config = link_error(
         "config",
-        "extern const int CONFIG_HZ __attribute__((section(\".kconfig\")));\nSEC(\"xdp\") int p(struct xdp_md *c) { return CONFIG_HZ; }",
+        "extern const int CONFIG_HZ __attribute__((section(\".kconfig\")));\nSEC(\"xdp\") int p(struct xdp_md *c) { \
+         return CONFIG_HZ; }",
     );
     assert!(config.contains("`CONFIG_HZ` is not defined") && config.contains(":3: instruction 0"), "{config}");
     let core = link_error(
@@ -426,7 +430,7 @@ fn no_objects() {
     );
 }
 
-/// Wherever a file ends too early, that is what is said.
+/// Every truncated file gives the error for truncated files.
 #[test]
 fn objects_that_are_cut_off() {
     for flags in [&[][..], &["-g0"]] {
@@ -441,7 +445,8 @@ fn objects_that_are_cut_off() {
     }
 }
 
-/// Without optimization clang calls helpers by registers, if their names are variables, as libbpf's were before its version 1.4.
+/// Without optimization clang calls helpers by registers, if their names are variables, as libbpf's were before its
+/// version 1.4.
 #[test]
 fn objects_that_are_not_optimized() {
     let text = "#include <packet.h>\nstatic int (*ask)(void) = (void *)5;\nSEC(\"xdp\") int slow(struct xdp_md *ctx) { return ask(); }\n";

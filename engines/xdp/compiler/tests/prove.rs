@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The proof of rows: what the back end makes is proven wherever it compiles; here rows are changed, and the proof has to see it.
+//! The proof of rows: the back end proves all rows that it makes; this test changes rows, and the proof has to notice.
 //!
 //! A changed program that is still proven must do the same on all packets that are tried, by the interpreter of rows.
 #![allow(clippy::unwrap_used)]
@@ -63,7 +63,7 @@ fn outcome(object: &Object, rows: &[Row], lanes: Lanes) -> Option<Vec<String>> {
         let mut machine = Machine::new(rows, lanes, Memory::new(&packet(&mut numbers)), surroundings, &mut around);
         let done = machine.run().ok()?;
         let (memory, target) = (machine.memory, machine.target);
-        // The target is of the verdict XDP_REDIRECT only; how many rows it took is nobody's.
+        // The target counts only for the verdict XDP_REDIRECT; the number of rows does not count.
         let target = target.or(around.world.target.map(|target| target as u8)).filter(|_| done.verdict == 4);
         all.push(format!(
             "{:?}",
@@ -83,7 +83,7 @@ fn changed(words: &[Vec<u32>], numbers: &mut Numbers, lanes: Lanes) -> Option<Ve
     let (low, high) = (1 + 2 * lane, 2 + 2 * lane);
     match numbers.below(8) {
         0 => words.swap(at, behind),
-        // What a lane does goes a row on or back, or into another lane, or away.
+        // An operation moves one row on or back, or into another lane, or is removed.
         1 => {
             for part in [low, high] {
                 (words[at][part], words[behind][part]) = (words[behind][part], words[at][part]);

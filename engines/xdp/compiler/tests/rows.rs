@@ -16,7 +16,8 @@ const BY_HAND: [(&str, [u32; 9]); 5] = [
     ("- | - | - | -", [0; 9]),
     // add64 is 1 + 16; register 1 of lane 0 from register 2 of lane 1 (name 10) and len (68).
     ("add64 r0.1, r1.2, len | - | - | -", [0, 17 | 1 << 7 | 10 << 12 | 68 << 19, 0, 0, 0, 0, 0, 0, 0]),
-    // A window from data (65) + 8 on; the two bytes at 12 are bytes 4 and 5 of it. br.ne32 is 96 + 1, exit with 2 in {b, dst}.
+    // A window from data (65) + 8 on; the two bytes at 12 are bytes 4 and 5 of it. br.ne32 is 96 + 1, exit with 2 in
+    // {b, dst}.
     (
         "[p data+8] ldp r0.0, 4:2 | unless 2 br.ne32 r1.0, 17, exit:2 | cmp.eq32 r1.0, 6 | -",
         [
@@ -75,14 +76,14 @@ fn words() {
     }
 }
 
-/// Whatever bits are a row, are one in text, too, and come back the same.
+/// All bits that decode to a row print as text and read back as the same row.
 #[test]
 fn any_row_returns() {
     let mut numbers = Numbers(0x5EED_0003);
     let mut count = 0;
     for lanes in Lanes::ALL {
         for _ in 0..200_000 {
-            // Of a lane, mostly small numbers, so that many are rows.
+            // The fields of a lane, mostly small numbers, so that many of them form valid rows.
             let mut words = vec![0u32; words_of_row(lanes)];
             words[0] = [0, numbers.next() as u32 & 0x00FF_FFFF][numbers.below(2)];
             let lane = numbers.below(lanes.count());
@@ -132,7 +133,7 @@ fn run(text: &str, packet: &[u8]) -> (Result<Done, Fault>, Vec<u8>) {
 #[test]
 fn runs() {
     let packet: Vec<u8> = (0..64).collect();
-    // Of two branches the lower lane's; what other lanes do is done.
+    // If two branches are taken, the lower lane's counts; the other lanes still act.
     let text = "[p data+0] ldp r0.0, 2:2 swap | - | - | -
         [p data+8] stp r0.0, 0:4 | stp 258, 8:2 | br.eq32 r0.0, 515, @3 | br.eq32 zero, 0, exit:1
         exit zero | - | - | -
@@ -159,7 +160,8 @@ fn strict() {
         ("[p data+8] - | stp 1, 6:1 | - | -", Some(Fault::Outside(1))),
         ("[s 1] sts 1, 6:2 | sts 1, 7:2 | - | jmp exit:1", Some(Fault::TwoStores(0x2_000F))),
         ("[s 1] - | - | sts 1, 6:2 | jmp exit:1", Some(Fault::Rule(RowRule::Store(2)))),
-        // Who has ended has nothing that a request could read; where it goes on, the request of the same row is one like others.
+        // A context that ends has no memory left for a request to read; if it goes on, the request of the same row is
+        // like any other.
         ("ext silent, update 0, stack, stack | jmp exit:1 | - | -", Some(Fault::Ends)),
         ("ext r0.0, lookup 0, stack, zero | br.eq32 len, 14, exit:1 | - | -", Some(Fault::Ends)),
         ("unless 1 ext r0.0, lookup 0, stack, zero | br.eq32 len, 14, exit:1 | - | -", None),

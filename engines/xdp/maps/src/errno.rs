@@ -39,7 +39,7 @@ impl Errno {
         self as i32
     }
 
-    /// What a helper gives: the number, negated.
+    /// The result of a helper: the number, negated.
     pub fn result(self) -> u64 {
         i64::from(-self.number()).cast_unsigned()
     }

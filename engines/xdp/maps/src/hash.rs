@@ -1,10 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Keys by hash: chains of places.
 //!
-//! Tables that forget (the LRU kinds) do it by a clock, as hardware can: each place has a mark, which is set when a program looks its
-//! entry up or anybody updates it. A new entry takes the first place, from the hand on, that is free or has no mark; marks that the hand
-//! passes are cleared, and it stays behind the place it took. So a table holds `max_entries` entries before it forgets any, and in
-//! hardware marks are one vector in which the first zero is looked for.
+//! Tables that forget (the LRU kinds) do it by a clock, as hardware can: each place has a mark, which is set when a
+//! program looks its entry up or anybody updates it. A new entry takes the first place, from the hand on, that is free
+//! or has no mark; marks that the hand passes are cleared, and it stays behind the place it took. A table therefore
+//! holds `max_entries` entries before it evicts any, and hardware can keep the marks as one vector and search its first
+//! zero.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -14,7 +15,7 @@ const NONE: u32 = u32::MAX;
 /// A table of keys. Places are 0 to `capacity` − 1.
 #[derive(Debug, Clone)]
 pub struct Hash {
-    /// Of the hash, others for each table: nobody outside can choose keys that share a chain.
+    /// Seeds of the hash, different for each table: an attacker cannot choose keys that share a chain.
     secrets: [u64; 2],
     key_bytes: usize,
     keys: Vec<u8>,
@@ -58,7 +59,7 @@ impl Hash {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -172,7 +173,8 @@ impl Hash {
     }
 }
 
-/// Mixes a key: products of 128 bits, folded (as wyhash does). Each factor has a secret, so there is no word that makes a product 0 whatever the others are.
+/// Mixes a key: products of 128 bits, folded (as wyhash does). Each factor has a secret, so there is no word that makes
+/// a product 0 whatever the others are.
 fn hash(secrets: [u64; 2], key: &[u8]) -> u64 {
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
@@ -193,7 +195,7 @@ fn hash(secrets: [u64; 2], key: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Who knows the chains of one table's keys does not know those of another's.
+    /// Knowing the chains of one table's keys does not reveal those of another's.
     #[test]
     fn chains_are_each_tables_own() {
         for key_bytes in [4, 8, 13, 40] {
@@ -201,7 +203,7 @@ mod tests {
             let key = |number: u32| [number.to_le_bytes(); 10].concat()[..key_bytes as usize].to_vec();
             let chosen: Vec<_> = (0..100_000).map(key).filter(|key| known.chain(key) == 7).collect();
             let chains: std::collections::HashSet<_> = chosen.iter().map(|key| other.chain(key)).collect();
-            // Of some hundred keys with one chain of 1,024.
+            // Takes some hundred keys of one chain among 1,024.
             assert!(
                 chosen.len() > 50 && chains.len() > chosen.len() / 2,
                 "{key_bytes}: {} {}",

@@ -9,8 +9,8 @@ use crate::{Errno, Events, Index, MapId, Maps, Ring, Store, admit};
 pub type Entry = (Vec<u8>, Vec<u8>);
 
 impl Maps {
-    /// The value of a key; of per-CPU kinds those of all processors, one after another, each rounded up to eight bytes. Of a trie it is
-    /// that of the longest prefix.
+    /// The value of a key; of per-CPU kinds those of all processors, one after another, each rounded up to eight bytes.
+    /// For a trie, it is the entry with the longest prefix.
     ///
     /// # Errors
     /// ENOENT; EINVAL when the key has not the map's length.
@@ -20,8 +20,9 @@ impl Maps {
         self.map(id).values.read(&self.memory, place)
     }
 
-    /// Sets the value of a key. It has the form that [`Maps::get`] gives. Values of maps of maps are handles ([`MapId::handle`]), those of
-    /// program arrays the engine's numbers of programs, those of socket maps the sockets' queues, those of perf event arrays processors.
+    /// Sets the value of a key. It has the form that [`Maps::get`] gives. Values of maps of maps are handles
+    /// ([`MapId::handle`]), those of program arrays the engine's numbers of programs, those of socket maps the sockets'
+    /// queues, those of perf event arrays processors.
     ///
     /// # Errors
     /// Linux' for the map's kind.
@@ -73,7 +74,8 @@ impl Maps {
         self.map_mut(id).remove(key)
     }
 
-    /// All keys: of arrays ascending, of tries each prefix behind those that are part of it, of hash tables in no order to rely on.
+    /// All keys: of arrays ascending, of tries each prefix behind those that are part of it, of hash tables in no order
+    /// to rely on.
     pub fn keys(&self, id: MapId) -> Vec<Vec<u8>> {
         self.map(id).keys()
     }
@@ -86,8 +88,9 @@ impl Maps {
         self.keys(id).into_iter().map(|key| self.get(id, &key).map(|value| (key, value))).collect()
     }
 
-    /// Takes over what a map of other maps holds that has the same shape; that one is not used any more then. False, and nothing is taken, of
-    /// maps of another shape, of constants, and of kinds whose entries say something only among their own maps and programs.
+    /// Takes over what a map of other maps holds that has the same shape; that one is not used any more then. False,
+    /// and nothing is taken, of maps of another shape, of constants, and of kinds whose entries say something only
+    /// among their own maps and programs.
     pub fn take_over(&mut self, id: MapId, others: &mut Maps, theirs: MapId) -> bool {
         /// Bytes that are compared before they are written: memory that nobody has touched takes none then.
         const PAGE: usize = 4096;

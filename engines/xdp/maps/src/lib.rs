@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The memory of the xdp engine's soft side, and the maps in it, with Linux' semantics.
 //!
-//! A map is two things: an index, which leads from a key to a *place*, and the values, one at each place, which lie in the [`Memory`]
-//! that programs reach. So a value's address never changes while its key is there, and nothing a program does to memory harms an index.
+//! A map is two things: an index, which leads from a key to a *place*, and the values, one at each place, which lie in
+//! the [`Memory`] that programs reach. A value's address therefore never changes while its key exists, and no store of
+//! a program damages an index.
 //!
 //! ```
 //! use penstock_xdp_compiler::maps::{MapKind, MapShape};

@@ -31,7 +31,7 @@ impl Store {
     }
 }
 
-/// What leads from keys to places.
+/// The index from keys to places.
 #[derive(Debug)]
 pub enum Index {
     /// The key is the place, and all are there.
@@ -50,7 +50,7 @@ pub enum Index {
 pub struct Map {
     pub shape: MapShape,
     pub kind: MapKind,
-    /// Of maps of maps, what those in it look like.
+    /// For maps of maps, the shape of the inner maps.
     pub inner: Option<MapShape>,
     /// Nobody writes it any more.
     pub frozen: bool,
@@ -119,7 +119,7 @@ impl Map {
                 let known = there[entry as usize];
                 match (self.kind, store) {
                     (Xskmap, Store::Existing) if !known => return Err(Errno::NoEntry),
-                    // Of devices and processors Linux does not ask whether they were there.
+                    // For devices and processors, Linux does not check whether the entry existed.
                     (Xskmap, Store::New) if !known => {}
                     (_, Store::New) => return Err(Errno::Exists),
                     _ => {}

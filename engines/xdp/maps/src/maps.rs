@@ -17,7 +17,7 @@ const END: u64 = 1 << 32;
 pub struct MapId(u32);
 
 impl MapId {
-    /// What programs hold for the map, and maps of maps as values: never 0.
+    /// The handle that programs hold for the map, and the value in maps of maps: never 0.
     pub fn handle(self) -> u32 {
         self.0 + 1
     }
@@ -58,8 +58,8 @@ impl Maps {
         self.cpus
     }
 
-    /// Makes the maps of an object, with their contents at the start; gives each map's number, or why it was not made. Programs in program arrays are the
-    /// engine's to put there.
+    /// Makes the maps of an object, with their contents at the start; gives each map's number, or why it was not made.
+    /// Programs in program arrays are the engine's to put there.
     pub fn add(&mut self, all: &[declared::Map]) -> Vec<Result<MapId, CreateError>> {
         let mut made: Vec<_> = all.iter().map(|map| self.add_one(map)).collect();
         let inner: BTreeMap<&str, MapId> =
@@ -170,7 +170,7 @@ impl Maps {
         self.map(outer).inner.as_ref().is_some_and(|wanted| wanted.takes(&self.map(inner).shape))
     }
 
-    /// A program's lookup: the address of the value, or what a map of maps holds; 0 when there is none.
+    /// A program's lookup: the address of the value, or the handle in a map of maps; 0 if the key is missing.
     pub fn lookup(&mut self, handle: u64, cpu: u32, key: u64) -> u64 {
         let Some(id) = self.by_handle(handle) else { return 0 };
         let map = &mut self.maps[id.0 as usize];

@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Longest prefixes: a table of the prefixes that there are, asked once for each length that occurs, the longest first.
 //!
-//! A key is the prefix's length in bits (four bytes in the machine's order), then the bits, the highest of the first byte first.
+//! A key is the prefix's length in bits (four bytes in the machine's order), then the bits, the highest of the first
+//! byte first.
 
 use std::cmp::Ordering;
 

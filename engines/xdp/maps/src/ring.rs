@@ -12,7 +12,7 @@ const HEADER: u64 = 8;
 /// The longest record: Linux needs two bits of its length.
 const MAX_RECORD: u64 = u32::MAX as u64 >> 2;
 
-/// What became of a record.
+/// The state of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Reserved,

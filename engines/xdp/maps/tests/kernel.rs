@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Random operations on our maps and on those of the kernel this runs on: results, error numbers and contents are the same. Where bpf() is not
-//! allowed, ours still hold what was put into them.
+//! Random operations on our maps and on those of the kernel this runs on: results, error numbers and contents are the
+//! same. Where bpf() is not allowed, ours still hold what was put into them.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -32,7 +32,8 @@ impl Pair {
         numbers.bytes(self.maps.map(self.ours).values.host_bytes())
     }
 
-    /// The same keys and values, in the same order where there is one. Per-CPU values are compared without what rounds them up.
+    /// The same keys and values, in the same order where there is one. Per-CPU values are compared without what rounds
+    /// them up.
     fn same(&mut self, context: &str) {
         let Some(kernel) = &self.theirs else { return };
         let (mut ours, mut theirs) = (self.maps.keys(self.ours), kernel.keys());
@@ -168,7 +169,7 @@ fn tries() {
     }
 }
 
-/// Of devices there is one for sure: the loopback, 1.
+/// The loopback device, number 1, always exists.
 #[test]
 fn devices() {
     let mut numbers = Numbers(0x0123_4567_89AB_CDEF);

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the kernel cannot be asked: the clock of tables that forget, against a model of what its text says; rings and queues by hand.
+//! What the kernel cannot be asked: the clock of tables that forget, against a model of what its text says; rings and
+//! queues by hand.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -125,11 +126,11 @@ fn ring() {
     assert_eq!(maps.ring(ring).unwrap().lost(), lost);
 }
 
-/// A program's new entry is 0 for the other processors, whatever the one before it held (Linux, kernel/bpf/hashtab.c, `pcpu_init_value`); one
-/// that is there keeps what they have.
+/// A program's new entry is 0 for the other processors, whatever the one before it held (Linux, kernel/bpf/hashtab.c,
+/// `pcpu_init_value`); one that is there keeps what they have.
 #[test]
 fn new_entries_of_processors() {
-    // Where no map is: what a program gives.
+    // The result for an address without a map.
     const KEY: u64 = 0xFFFF_FF00;
     const VALUE: u64 = 0xFFFF_FF08;
     for number in [5, 10] {
@@ -176,13 +177,15 @@ fn too_large() {
     assert_eq!(maps.set(small, &4u32.to_ne_bytes(), &[0; 64 * 256], Store::Any), Err(Errno::TooBig));
 }
 
-/// A queue that nobody reads takes a bounded number of events, even of empty ones, and has room again for each event that is read.
+/// A queue that nobody reads takes a bounded number of events, even of empty ones, and has room again for each event
+/// that is read.
 #[test]
 fn empty_events_fill_a_queue() {
     for bytes in [0, 1, 100] {
         let mut queue = Events::default();
         let room = (0..).take_while(|_| queue.put(vec![0; bytes]).is_ok()).take(1 << 20).count();
-        // A perf buffer of 1 MiB: each event has a header of 8 bytes, its length in 4, and is padded to a multiple of 8.
+        // A perf buffer of 1 MiB: each event has a header of 8 bytes, its length in 4, and is padded to a multiple of
+        // 8.
         assert_eq!(room, (1 << 20) / (12 + bytes).next_multiple_of(8), "{bytes}");
         assert_eq!(queue.lost(), 1);
         assert_eq!(queue.take(), Some(vec![0; bytes]));

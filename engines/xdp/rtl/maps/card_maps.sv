@@ -1,15 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The maps of a card, shared by its units (engines/xdp/maps.md): links in groups of four, the host's the last of them, and banks.
+// The maps of a card, shared by its units (engines/xdp/maps.md): links in groups of four, the host's the last of them,
+// and banks.
 //
 //   units ═> map_group ═╗                ╔═> map_bank ═╗
 //   units ═> map_group ═╬═> one a bank ══╬═> map_bank ═╬═> one a group ═> map_group ═> units
 //   host  ═> map_group ═╝   register     ╚═> map_bank ═╝
 //                                  queue       └── map_ledger
 //
-// A group sends a part of a request each cycle and takes an answer. A bank begins a load a cycle, or a lookup every two: so groups are what
-// limits with keys that spread evenly, four of them to 3.6 lookups a cycle; what all ask for at once is one bank's, a load a cycle.
+// A group sends a part of a request each cycle and takes an answer. A bank starts a load every cycle or a lookup every
+// two cycles. With evenly spread keys the groups are the limit, four of them at 3.6 lookups a cycle; if all units
+// access one row, its bank is the limit, with one load a cycle.
 module card_maps
   import map_pkg::*;
   import maps_pkg::*;

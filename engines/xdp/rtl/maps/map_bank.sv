@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A bank of the card's maps: its memory, and all that is done there. Keys are shared out over banks by their hash, accesses by
-// their address.
+// A bank of the card's maps: its memory, and all that is done there. Keys are shared out over banks by their hash,
+// accesses by their address.
 //
 //                     ┌──────────────── again ────────────────┐
 //                     v                                       │
@@ -10,21 +10,23 @@
 //                   │                                            └─> changed ─> write register ─> memory
 //                   └─> map_changes
 //
-// A pass reads a row; it takes four cycles, and one begins each cycle. An access is one pass, as is a lookup in an array. A lookup of a
-// key is one for its bucket, and for the first entry there one for each 16 bytes of key; one for the entry itself, if that is another
-// key's, which says where the next one is, and so on. So a bank carries out a load a cycle, or every two a lookup of a key of 16 bytes
-// that is first in its bucket. Cycles from a request's first part to its reply: 5 with one pass, 4 more for each other one, and one for
-// each further part of its key.
+// A pass reads a row; it takes four cycles, and one begins each cycle. An access is one pass, as is a lookup in an
+// array. A lookup of a key is one for its bucket, and for the first entry there one for each 16 bytes of key; one for
+// the entry itself, if that is another key's, which says where the next one is, and so on. A bank therefore carries out
+// one load a cycle, or one lookup every two cycles, with a key of 16 bytes that is first in its bucket. Cycles from a
+// request's first part to its reply: 5 with one pass, 4 more for each other one, and one for each further part of its
+// key.
 //
-// A pass that comes round again goes before a request that enters. A request that stands at the entrance holds up those behind it:
+// A pass that comes round again goes before a request that enters. A request that stands at the entrance holds up those
+// behind it:
 //   - an access whose bytes a store or an atomic is about to write, until they are written: six cycles behind that one;
-//   - an update, a deletion, the making of a map, until no lookup, store or atomic is under way. They are then carried out alone
-//     (map_changes), so each is one step for everybody. What a lookup of a forgetting map marks is no such change;
-//   - rows for the host, which enter in halves, one right behind the other: so they are read in one step.
+//   - an update, a deletion, the making of a map, until no lookup, store or atomic is under way. They are then carried
+//     out alone (map_changes), so each is one step for everybody. The mark that a lookup of an LRU map sets is not such
+//     a change; - rows for the host, which enter as two halves back to back, so that one step reads them.
 // Requests may overtake each other from their second pass on, accesses do not.
 //
-// With more rows than are on the chip (map_cache), a pass whose row is not there comes round again until it is, and nothing enters meanwhile; changes stand still.
-// Rows for the host then have the bank to themselves.
+// With more rows than are on the chip (map_cache), a pass whose row is not there comes round again until it is, and
+// nothing enters meanwhile; changes stand still. Rows for the host then have the bank to themselves.
 module map_bank
   import map_pkg::*;
   import maps_pkg::*;
@@ -71,7 +73,8 @@ module map_bank
 );
   localparam int unsigned RowW = $clog2(Rows);
   localparam int unsigned AtW = $clog2(OnChip);
-  localparam int unsigned PlaceW = 1 + (RowW < 14 ? 14 : RowW);  // of what lies before an element or a value, in rows or halves of them
+  // of what lies before an element or a value, in rows or halves of them
+  localparam int unsigned PlaceW = 1 + (RowW < 14 ? 14 : RowW);
   localparam int unsigned BankW = $clog2(Banks);
   localparam int unsigned Around = 4;                   // passes under way
   localparam int unsigned NearW = RowW < 8 ? RowW : 8;  // bits of a row's number, by which accesses are held apart
@@ -87,7 +90,7 @@ module map_bank
     logic [31:0] hash;
   } request_t;
 
-  // What a request's later passes need to know of it
+  // State that a request's later passes need
   typedef struct packed {
     request_t   request;
     logic [1:0] last;   // part of its key
@@ -102,8 +105,8 @@ module map_bank
     Entry   // for what is behind it in its chain
   } pass_e;
 
-  // The four passes and the entrance have a slot each, where what is known of their request stands, and its key. A request that enters
-  // takes its slot along; the entrance has that of the place which it has taken.
+  // The four passes and the entrance have a slot each, where what is known of their request stands, and its key. A
+  // request that enters takes its slot along; the entrance has that of the place which it has taken.
   typedef logic [2:0] slot_t;
 
   typedef struct packed {
@@ -160,7 +163,8 @@ module map_bank
       held_q <= 1'b1;
       keyed_q <= flit.key_end;
       parts_q <= 3'd1;
-      now_q <= '{group: in.group, port: in.port, op: flit.op, quiet: flit.quiet, ctx: flit.ctx, info: flit.info, hash: in.hash};
+      now_q <= '{group: in.group, port: in.port, op: flit.op, quiet: flit.quiet, ctx: flit.ctx,
+                  info: flit.info, hash: in.hash};
       as_q <= descriptors[flit_map.map];
       // The lower half of an access that begins in the upper one is in the next row.
       rows_q <= {2{at_t'(flit_access.address[24:4])}};
@@ -187,7 +191,7 @@ module map_bank
         now_q.info[3] <= !now_q.info[3];
         rows_q[now_q.info[3]] <= rows_q[now_q.info[3]] + 1'b1;
       end
-      // What has come of a change is said as other answers are.
+      // A change answers over the same path as other requests.
       if (change_done) begin
         now_q.op <= OpSay;
         now_q.info <= 32'(change_code);
@@ -207,7 +211,8 @@ module map_bank
   always_ff @(posedge clk) product_q <= PlaceW'(steps * each);
   wire in_range = now_q.hash < as_q.max_entries;
   wire searches = now_q.op == OpLookup && !indexed && as_q.kind != MapNone;
-  wire at_t bucket_row = at_t'(as_q.base_row) + (indexed ? '0 : at_t'(bucket_of(now_q.hash >> BankW, as_q.buckets) >> 3));
+  wire at_t bucket_row = at_t'(as_q.base_row) +
+      (indexed ? '0 : at_t'(bucket_of(now_q.hash >> BankW, as_q.buckets) >> 3));
 
   // Accesses whose bytes are about to be written: by their row's lowest bits, so some that are not
   always_comb begin
@@ -303,7 +308,7 @@ module map_bank
   at_t entry_row_q;          // of the pass at the decision
   logic writes_q;            // the pass behind it
   logic [2:0] absent;        // of the pass at the output: its rows, and that of its entry
-  // What is written beside what passes write: by a change, or what has come from the card's memory
+  // Writes beside those of passes: by a change, or of rows from the card's memory
   logic puts;
   logic [AtW-1:0] put_at;
   logic [15:0] put_strobes;
@@ -327,8 +332,8 @@ module map_bank
     assign line_row = '0;
     assign coming_pop = 1'b0;
   end else begin : gen_cache
-    // A change stands still for rounds of four cycles, until what it reads and what it has written last are on the chip: behind a round what it has named
-    // stands where it stood.
+    // A change stands still for rounds of four cycles, until what it reads and what it has written last are on the
+    // chip: behind a round what it has named stands where it stood.
     logic [1:0] round_q;
     logic blank_q, put_absent;
     logic [15:0] change_strobes_q;
@@ -479,7 +484,7 @@ module map_bank
     if (entered_q) places[pass_q[0].slot] <= product_q;
   end
 
-  // ---- what was read, beside what was asked
+  // ---- the row read, beside the request
   known_t of_q;  // of the pass at the output
   wire access_info_t access = of_q.request.info;
   wire accesses = of_q.request.op inside {OpLoad, OpStore, OpAtomic};
@@ -489,7 +494,7 @@ module map_bank
       found[i] = accesses && 4'(i) < access.count ? read_q[4'(i)+access.address[3:0]] : '0;
     if (of_q.request.op == OpSay) found |= {{56{access.address[7]}}, access.address[7:0]};
   end
-  // A bucket is two bytes: the row of its first entry. So is, in the first two, what is behind an entry.
+  // A bucket is two bytes: the row of its first entry. In the first two stages, so does the data behind an entry.
   wire [2:0] chain = read_pass.pass == Bucket ? of_q.request.hash[BankW+:3] : '0;
   wire at_t next = at_t'({read_q[{chain, 1'b1}], read_q[{chain, 1'b0}]});
 

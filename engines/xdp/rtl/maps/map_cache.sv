@@ -1,18 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Which rows of a bank are on the chip, when there are more of them than it has memory for: a cache of the card's memory, direct mapped, in lines of
-// sixteen rows.
+// Which rows of a bank are on the chip, when there are more of them than it has memory for: a cache of the card's
+// memory, direct mapped, in lines of sixteen rows.
 //
 //   Idle ─> Drain ─┬─> Evict ─> Write ─┬─> Fetch ─> Fill ─┬─> Settle ─> Idle
 //                  │  rows to a queue  │     rows to      │
 //                  └───────────────────┴─────memory───────┘
 //
-// One line at a time. It is nobody's from the first cycle on; what has found the line that gives way here is done eight cycles later. Of the bank it takes what is
-// free: a read each time round of the one who waits (`turn`), and writes when nobody else writes. A line that was not written since it came is not
-// written back, nor is one fetched that will be written as a whole (`blank`).
+// One line at a time. The victim line is invalidated first; accesses that already hit it finish within eight cycles. It
+// uses free cycles of the bank: one read each round for the waiting request (`turn`), and writes in cycles without
+// other writes. A line that was not written since it came is not written back, nor is one fetched that will be written
+// as a whole (`blank`).
 //
-// After configuration line i holds rows 16 i and behind, as if they had been fetched: so a bank whose maps lie in its first rows never waits.
+// After configuration line i holds rows 16 i and the following ones, as if they had been fetched; a bank whose maps lie
+// in its first rows therefore never waits.
 module map_cache
   import map_pkg::*;
   import maps_pkg::*;
@@ -23,15 +25,15 @@ module map_cache
     input wire logic clk,
     input wire logic rst,
 
-    // What is read, and what may be marked then: whether it is here, a cycle later
+    // The row read, and the row that may be marked: hit or miss, one cycle later
     input  wire logic [2:0][$clog2(Rows)-1:0] look_row,
     output logic [2:0]                        look_absent,
 
-    // What is to be written: whether it is here
+    // The row to write: hit or miss
     input  wire logic [$clog2(Rows)-1:0] put_row,
     output logic                         put_absent,
 
-    // What was written: of each half
+    // The halves that were written
     input wire logic [1:0]                     written,
     input wire logic [1:0][$clog2(OnChip)-1:0] written_at,
     input wire logic                           written_fill,
@@ -77,7 +79,7 @@ module map_cache
   typedef logic [TagW-1:0] tag_t;
   typedef logic [IndexW-1:0] index_t;
 
-  // What a line holds; zeros are what it holds at first.
+  // The rows of each line; initially zeros, to match the initial lines.
   typedef struct packed {
     logic none;
     tag_t tag;
@@ -200,7 +202,7 @@ module map_cache
           state_q <= Settle;
         end
       end
-      // What was written is read behind it.
+      // Written rows are read after the write.
       default: begin
         moved_q <= moved_q - 1'b1;
         if (moved_q == '0) state_q <= Idle;

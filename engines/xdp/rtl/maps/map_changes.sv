@@ -1,18 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// What changes a bank's maps: an update, a deletion, the making of a map. One after the other, each while the bank has no lookup, store
-// or atomic under way, and takes none up.
+// Carries out the changes of a bank's maps: updates, deletions, the creation of a map. One after the other, each while
+// the bank has no lookup, store or atomic under way, and takes none up.
 //
 //   Idle ─┬─> Clear: rows
 //         └─> Start ─┬─> Bucket ─> Walk: entry, key, next entry ... ─┬─> found: WriteValue, Unlink ─────────┬─> Done
 //                    │                                               └─> Missed: Claim, Place, Write... ────┤
 //                    └─> an array's element: WriteValue ────────────────────────────────────────────────────┘
 //
-// A row is read four cycles after its state has named it; what is written goes through a register. When a row is not on the chip, all of this stands still
-// (`go`) until it is: who writes then looks again at the rows that were named last.
-// A bucket has at most MaxChain entries, a forgetting map's hand passes at most as many marks: so every request ends. Where each
-// processor has a value of its own, a new entry takes a cycle for each row of values.
+// A row arrives four cycles after a state has named it; writes go through a register. If a row is not on the chip, the
+// state machine stalls (`go`) until it is; a state that writes then reads the rows named last again. A bucket has at
+// most MaxChain entries and the clock hand of an LRU map passes at most as many marks, so every request ends. Where
+// each processor has a value of its own, a new entry takes a cycle for each row of values.
 module map_changes
   import map_pkg::*;
   import maps_pkg::*;
@@ -40,7 +40,8 @@ module map_changes
     input  wire descriptor_t as,
     input  wire logic [2:0]  parts,     // of its key
     input  wire logic        in_range,  // of an array: there is such an element
-    input  wire logic [PlaceW-1:0] place,  // of an array, rows before the element; else halves of rows before this processor's value
+    // of an array, rows before the element; else halves of rows before this processor's value
+    input  wire logic [PlaceW-1:0] place,
     output logic             busy,
     output logic             done,
     output logic [7:0]       code,      // what it gives, with a sign
@@ -126,7 +127,8 @@ module map_changes
   end
 
   // ---- places
-  at_t here_q, before_q, head_q, target_q;  // entry; the one before it in its chain; first of the chain; row that is written next
+  // entry; the one before it in its chain; first of the chain; row that is written next
+  at_t here_q, before_q, head_q, target_q;
   logic first_q;                            // `here` is the first of its chain
   logic [4:0] steps_q;
   logic evicts_q;
@@ -150,7 +152,7 @@ module map_changes
     last_q <= here_q + at_t'(as.stride) - 1'b1;
   end
 
-  // ---- what is found on the way
+  // ---- the result of the search
   wire other = t_q == Ready && (evicts_q ? here_q != target_q : entry.hash != hash);
   wire differs = t_q > Ready + 4'd1 && !same;
   wire spares = entry.mark && steps_q < 5'(MaxChain);  // the hand
@@ -243,7 +245,8 @@ module map_changes
         evicts_q <= 1'b0;
         lists_changed_q <= 1'b0;
         clear_row_q <= at_t'(define_as_q.base_row);
-        if (defining) lists_q <= '{free: '0, fresh: at_t'(define_as_q.entries_row), hand: at_t'(define_as_q.entries_row)};
+        if (defining) lists_q <= '{free: '0, fresh: at_t'(define_as_q.entries_row),
+                                hand: at_t'(define_as_q.entries_row)};
         else lists_q <= lists[info.map];
         if (alone) begin
           busy <= defining || start;
@@ -370,7 +373,7 @@ module map_changes
         state_q <= as.step == '0 ? WriteValue : ClearValues;
       end
 
-      // What others find: zeros
+      // The value that readers see: zeros
       ClearValues: begin
         target_q <= target_q + 1'b1;
         if (target_q == last_q) begin

@@ -1,13 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Up to four links to the banks and back: requests are queued, their prefixes cut, their keys hashed; then they know their bank.
+// Up to four links to the banks and back: requests are queued, their prefixes cut, their keys hashed; then they know
+// their bank.
 //
 //   links ─> queues ─> one by one ─> map_prefixes ─> register ─┬─> queue ─────────────┬─> out
 //     ^                                                        └─> map_hash ─> queue ─┘
 //     └────────────────────────── map_longest <─ register <─ one of the banks
 //
-// Ten cycles from a link's register to `out`, a part a cycle; three back. A bank that has no room holds what stands behind in this group, not in the others.
+// Ten cycles from a link's register to `out`, a part a cycle; three back. A bank that has no room holds what stands
+// behind in this group, not in the others.
 module map_group
   import map_pkg::*;
   import maps_pkg::*;
@@ -103,7 +105,7 @@ module map_group
     if (rst) within_q <= 1'b0;
   end
 
-  // ---- prefixes. What comes out belongs to the link that was picked last.
+  // ---- prefixes. The output belongs to the link that was picked last.
   logic cut_valid, cut_ready;
   flit_t cut_part;
   port_t port_q;
@@ -254,7 +256,8 @@ module map_group
       .out(longest_reply)
   );
 
-  // A map that is made is told to the units; the host makes maps one by one, and an answer that comes in that cycle goes first.
+  // A map that is made is told to the units; the host makes maps one by one, and an answer that comes in that cycle
+  // goes first.
   logic shape_q;
   shape_t shape_value_q;
   wire shape_t shape = '{

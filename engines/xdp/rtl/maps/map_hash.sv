@@ -1,11 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The hash of keys: Multilinear-HM (Lemire and Kaser, Strongly universal string hashing is fast, 2014) over words of 32 bits, modulo 2^64:
+// The hash of keys: Multilinear-HM (Lemire and Kaser, Strongly universal string hashing is fast, 2014) over words of 32
+// bits, modulo 2^64:
 //
 //   hash = upper half of  seed[0] + sum over k of (seed[2k+1] + word[2k]) * (seed[2k+2] + word[2k+1])
 //
-// For two keys that were chosen without knowing the seed all pairs of hashes are equally likely: whoever sends packets cannot make collisions.
+// For two keys that were chosen without knowing the seed all pairs of hashes are equally likely: whoever sends packets
+// cannot make collisions.
 //
 //   part ─> sums ─> products ─> register ─> added ─> over parts ─> hash
 //
@@ -60,7 +62,8 @@ module map_hash
       products_q[i].mixed <= sums_q[2*i][31:0] * sums_q[2*i+1][63:32];
       held_q[i] <= products_q[i];
     end
-    added_q <= held_q[0].low + held_q[1].low + {held_q[0].upper + held_q[0].mixed + held_q[1].upper + held_q[1].mixed, 32'd0};
+    added_q <= held_q[0].low + held_q[1].low +
+        {held_q[0].upper + held_q[0].mixed + held_q[1].upper + held_q[1].mixed, 32'd0};
     if (valid_q[3]) total_q <= (starts_q[3] ? first_q : total_q) + added_q;
     starts_q <= {starts_q[2:0], part == '0};
     ends_q <= {ends_q[2:0], key_end};

@@ -105,7 +105,8 @@ module map_host
     if (write && addr_q == MAPS_HOST_INFO[11:0]) info_q <= wdata_q;
     if (write && addr_q == MAPS_HOST_SEED_LOW[11:0]) seed[31:0] <= wdata_q;
     if (write && addr_q == MAPS_HOST_SEED_HIGH[11:0]) seed[63:32] <= wdata_q;
-    for (int unsigned i = 0; i < 5; i++) if (write && 32'(addr_q) == MAPS_HOST_DESCRIPTOR + 4 * i) descriptor_q[i] <= wdata_q;
+    for (int unsigned i = 0; i < 5; i++)
+    if (write && 32'(addr_q) == MAPS_HOST_DESCRIPTOR + 4 * i) descriptor_q[i] <= wdata_q;
     if (makes) define_map <= map_t'(wdata_q);
     seed_at <= wdata_q[4:0];
     seed_we <= write && addr_q == MAPS_HOST_SEED_AT[11:0];

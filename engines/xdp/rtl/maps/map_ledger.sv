@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Counts the entries of each map over all banks, so that a map holds exactly max_entries; and tells which lengths of prefixes a map has.
+// Counts the entries of each map over all banks, so that a map holds exactly max_entries; and tells which lengths of
+// prefixes a map has.
 //
 //   claims of the banks ─> one of them ─> count + 1 or − 1, if there is room ─> granted
 //

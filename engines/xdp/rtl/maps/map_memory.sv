@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Lines of banks in the card's memory, over AXI4 in beats of four rows: byte a of the maps is at address a of the memory.
+// Lines of banks in the card's memory, over AXI4 in beats of four rows: byte a of the maps is at address a of the
+// memory.
 //
 //   banks ─> one of them ─> AW           rows ─> beat register ─> W           B ─> the bank whose turn it is
 //   banks ─> one of them ─> AR           R ─> beat register ─> rows ─> the bank whose turn it is
 //
-// A row a cycle each way. All has one ID, so answers come in the order of the questions; writes and reads wait for nobody but the memory and the bank
-// that takes its rows. A bank reads a line only when its last write was answered.
+// A row a cycle each way. All has one ID, so answers come in the order of the questions; writes and reads wait for
+// nobody but the memory and the bank that takes its rows. A bank reads a line only when its last write was answered.
 module map_memory
   import penstock_pkg::*;
   import map_pkg::*;
@@ -58,7 +59,8 @@ module map_memory
   logic [BeatRows-1:0][8*FlitBytes-1:0] beat_q;
   logic last_q;
   wire put = axi_write.wvalid && axi_write.wready;
-  wire take = writing_q && rows_q != ($clog2(LineRows) + 1)'(LineRows) && (filled_q != ($clog2(BeatRows) + 1)'(BeatRows) || put);
+  wire take = writing_q && rows_q != ($clog2(LineRows) + 1)'(LineRows) &&
+      (filled_q != ($clog2(BeatRows) + 1)'(BeatRows) || put);
   rr_arbiter #(
       .N(Banks)
   ) i_writer (
@@ -195,8 +197,10 @@ module map_memory
 `ifndef SYNTHESIS
   always_ff @(posedge clk) begin
     if (!rst) begin
-      assert (!axi_write.bvalid || !answer_due || axi_write.bresp == '0) else $error("%m: the card's memory refuses a write");
-      assert (!axi_read.rvalid || !axi_read.rready || axi_read.rresp == '0) else $error("%m: the card's memory refuses a read");
+      assert (!axi_write.bvalid || !answer_due || axi_write.bresp == '0) 
+      else $error("%m: the card's memory refuses a write");
+      assert (!axi_read.rvalid || !axi_read.rready || axi_read.rresp == '0) 
+      else $error("%m: the card's memory refuses a read");
     end
   end
 `endif

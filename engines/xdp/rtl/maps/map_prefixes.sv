@@ -1,14 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Longest prefixes, as lookups of exact ones: a request for a map of prefixes goes on with its key cut to the prefix; a lookup once for each length
-// of which the map has had prefixes, the longest first, as a probe. What all its probes find, map_longest puts together. All else passes.
+// Longest prefixes, as lookups of exact ones: a request for a map of prefixes goes on with its key cut to the prefix; a
+// lookup once for each length of which the map has had prefixes, the longest first, as a probe. map_longest combines
+// the results of all probes. All else passes.
 //
 //   in ─> key ─> lengths that may be ─> the longest left ─> cut ─> out
 //
-// A part a cycle passes. A key of prefixes takes three cycles, then each probe one; one more where the key has more than 12 bytes behind
-// its length.
-// A length that a map has had stays among those that are asked for until the map is made anew.
+// A part a cycle passes. A key of prefixes takes three cycles, then each probe one; one more where the key has more
+// than 12 bytes behind its length. A length that a map has had stays among those that are asked for until the map is
+// made anew.
 module map_prefixes
   import map_pkg::*;
   import maps_pkg::*;

@@ -36,7 +36,8 @@ package maps_pkg;
   typedef struct packed {
     row_t        stride;       // rows of an entry
     logic [9:0]  unused2;
-    logic [5:0]  step;         // halves of rows from a processor's value to the next one's: 1, or even; 0: all have the same value
+    // halves of rows from a processor's value to the next one's: 1, or even; 0: all have the same value
+    logic [5:0]  step;
     row_t        end_row;      // behind its last
     row_t        entries_row;  // of the first entry
     logic [10:0] unused1;

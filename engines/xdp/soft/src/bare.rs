@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Bare programs: instructions and nothing around them, as the conformance suites of eBPF have them.
 //!
-//! r1 holds the address of the memory that is given, r2 its length, r10 the end of a stack of 512 bytes; functions that are called have
-//! stacks of their own, eight deep. Nothing is checked before: an access outside of the memory and the stack stops the program.
+//! r1 holds the address of the memory that is given, r2 its length, r10 the end of a stack of 512 bytes; functions that
+//! are called have stacks of their own, eight deep. Nothing is checked before: an access outside of the memory and the
+//! stack stops the program.
 //!
 //! ```
 //! // r0 = 7; exit
@@ -57,7 +58,7 @@ impl Program {
     /// Translates a program for a memory of that many bytes.
     ///
     /// # Errors
-    /// It is none, or calls helpers, of which there are none here.
+    /// The code is invalid, or calls helpers, which bare programs do not have.
     pub fn new(code: &[u8], bytes: usize) -> Result<Program, BareError> {
         if bytes > MAX_BYTES {
             return Err(BareError::Length { bytes });
@@ -79,7 +80,7 @@ impl Program {
     /// Runs it, and gives its r0. The memory has the length that was said.
     ///
     /// # Errors
-    /// It was stopped; what it has done to the memory stays.
+    /// The program was stopped; its stores to the memory remain.
     pub fn run(&mut self, memory: &mut [u8]) -> Result<u64, BareError> {
         let wrong = BareError::Length { bytes: memory.len() };
         if memory.len() != self.bytes {

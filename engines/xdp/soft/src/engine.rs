@@ -20,7 +20,7 @@ use crate::state::{BUFFER_END, CONTEXT, HEADROOM, STACK_END, State};
 pub struct ProgramId(pub(crate) u32);
 
 impl ProgramId {
-    /// What entries of program arrays and device maps hold for it: never 0.
+    /// The value that entries of program arrays and device maps hold for it: never 0.
     pub fn handle(self) -> u32 {
         self.0 + 1
     }
@@ -85,7 +85,8 @@ impl Engine {
         Ok(Engine { state: Box::new(State::new(maps)), programs: Vec::new(), names: BTreeMap::new(), ids, missing })
     }
 
-    /// Checks a program of the object and makes native code of it; also of those that its program arrays name at the start.
+    /// Checks a program of the object and makes native code of it; also of those that its program arrays name at the
+    /// start.
     pub fn load(&mut self, object: &Object, name: &str) -> Result<ProgramId, LoadError> {
         if let Some(known) = self.names.get(name) {
             return Ok(*known);
@@ -149,7 +150,8 @@ impl Engine {
         state.begin(frame, input).map_err(|_| too_long)?;
         let base = state.maps.memory.base();
         let (context, stack) = (CONTEXT.into(), STACK_END.into());
-        // SAFETY: code of this engine, made for this memory and state; what it reaches are these and what helpers do with them.
+        // SAFETY: code of this engine, made for this memory and state; it accesses these, and so do the helpers that it
+        // calls.
         let result = unsafe { entry(base, state, context, 0, 0, 0, 0, stack) };
         state.finish(frame).map_err(|_| too_long)?;
         let stopped = state.fuel < 0;
@@ -158,8 +160,8 @@ impl Engine {
         Ok(Verdict { result, target, stopped })
     }
 
-    /// Takes over what maps of the same name, types and sizes hold in an engine whose programs are not run any more. Gives the names of all maps but
-    /// constants, and whether they were taken over.
+    /// Takes over what maps of the same name, types and sizes hold in an engine whose programs are not run any more.
+    /// Gives the names of all maps but constants, and whether they were taken over.
     pub fn take_over(&mut self, object: &Object, other: &mut Engine, theirs: &Object) -> Vec<(String, bool)> {
         let mut all = Vec::new();
         for (map, id) in object.maps.iter().zip(self.ids.clone()).filter(|(map, _)| map.constants().is_none()) {

@@ -7,7 +7,7 @@ use crate::ProgramId;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
     pub data: Vec<u8>,
-    /// What programs have put before it with `bpf_xdp_adjust_meta`.
+    /// Metadata that programs have put before the frame with `bpf_xdp_adjust_meta`.
     pub meta: Vec<u8>,
 }
 
@@ -18,7 +18,7 @@ impl Frame {
     }
 }
 
-/// What a program is told beside the frame.
+/// Input of a program beside the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Input {
     /// The processor it runs on.
@@ -27,11 +27,11 @@ pub struct Input {
     pub ifindex: u32,
     /// The queue on which it came.
     pub queue: u32,
-    /// Of a program of a device map, the interface to which the frame goes.
+    /// For a program of a device map, the output interface of the frame.
     pub egress: u32,
 }
 
-/// What is to be done with a frame.
+/// The action for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Aborted,
@@ -68,8 +68,8 @@ pub enum Target {
 pub struct Verdict {
     /// What it gave.
     pub result: u32,
-    /// Where the frame goes, when that is a redirection. A program that says so without having named a target has none: the frame is
-    /// dropped.
+    /// Where the frame goes, when that is a redirection. If a program returns it without having named a target, the
+    /// frame is dropped.
     pub target: Option<Target>,
     /// It took more jumps and calls than a program may, and was stopped.
     pub stopped: bool,

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Runs XDP programs as native code: the soft side of the xdp engine.
 //!
-//! Programs are translated as the checker has taken them, instruction by instruction and without the engine's compiler, so that the
-//! compiler's rows have something to be compared with.
+//! Programs are translated as the checker has taken them, instruction by instruction and without the engine's compiler,
+//! so that the compiler's rows have something to be compared with.
 //!
 //! ```no_run
 //! use penstock_xdp_compiler::object::Object;

@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The routes that `bpf_fib_lookup` asks: one table, with neighbours and interfaces, that the host loads.
 //!
-//! What there is: IPv4 and IPv6, the longest prefix and of those the smallest metric, gateways, the kinds of routes that refuse, the
-//! addresses of neighbours, MTU and forwarding by interface. What there is not: rules and several tables, several next hops on a
-//! route, source addresses (`BPF_FIB_LOOKUP_SRC`), marks.
+//! Supported: IPv4 and IPv6, the longest prefix and among equal ones the smallest metric, gateways, the route kinds
+//! that refuse, the addresses of neighbours, MTU and forwarding by interface. Not supported: rules and several tables,
+//! several next hops on a route, source addresses (`BPF_FIB_LOOKUP_SRC`), marks.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// What is done with packets on a route.
+/// The action for packets on a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RouteKind {
     Unicast,

@@ -39,12 +39,12 @@ pub struct Packet {
 /// The state of an engine.
 #[repr(C)]
 pub struct State {
-    /// What is left of [`FUEL`]; negative: the program was stopped.
+    /// The rest of [`FUEL`]; negative: the program was stopped.
     pub fuel: i64,
     pub cpu: u64,
     /// The time, in ns since the start.
     pub time: u64,
-    /// Of a bare program that was stopped, the slot and why.
+    /// If a bare program was stopped: the slot and the reason.
     pub fault: [u64; 2],
     pub maps: Maps,
     pub packet: Packet,
@@ -84,8 +84,8 @@ impl State {
         }
     }
 
-    /// Puts a frame into the buffer, and clears the room before it and the stack: a program sees no bytes of earlier frames, even if it makes room or
-    /// if a helper fails that was to fill the stack.
+    /// Puts a frame into the buffer, and clears the room before it and the stack: a program sees no bytes of earlier
+    /// frames, even if it makes room or if a helper fails that was to fill the stack.
     ///
     /// # Errors
     /// EINVAL: it is too long, or its metadata.

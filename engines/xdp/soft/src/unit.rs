@@ -29,7 +29,7 @@ const REGISTER_BYTES: u32 = 0x100;
 /// A program with its maps, which units share.
 #[derive(Clone)]
 pub struct Loaded {
-    /// What its loader calls it.
+    /// The loader's name of it.
     pub number: u64,
     engine: Arc<Mutex<Engine>>,
     program: ProgramId,
@@ -74,7 +74,7 @@ pub struct Unit {
     by_flow: bool,
     loaded: Option<Loaded>,
     held: Vec<Held>,
-    /// What the program works on; its memory is used again.
+    /// The frame that the program works on; its memory is reused.
     frame: Frame,
     /// Memory of frames that are gone.
     spare: Vec<Vec<u8>>,

@@ -1,5 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Cases for bare execution: each instruction with operands at the corners, and what RFC 9669 says comes out, in Python's integers.
+"""Cases for bare execution: each instruction with operands at the corners, and what RFC 9669 says comes out, in
+Python's integers.
 
 A line `program NAME CODE` is followed by its runs: `run MEMORY R0 MEMORY-AFTERWARDS`, all in hex ("-" is no bytes).
 """
@@ -89,7 +90,7 @@ def sremainder(a: int, b: int, bits: int) -> int:
     return a - b * toward_zero(a, b) if b else a
 
 
-# Operation: its code, its offset field, what it does to operands of that many bits.
+# Operation: its code, its offset field, and its function on operands of that many bits.
 OPERATIONS: dict[str, tuple[int, int, Callable[[int, int, int], int]]] = {
     "add": (0x00, 0, lambda a, b, bits: a + b),
     "sub": (0x10, 0, lambda a, b, bits: a - b),
@@ -277,7 +278,8 @@ def stack_atomics() -> Iterator[Program]:
         cut = (1 << bits) - 1
         for code, function in operations.items():
             for way in ("r10", "copy", "either"):
-                # r3: the operand, r0: what is compared. The memory: old, operand, r0, which pointer, then what the program leaves.
+                # r3: the operand, r0: the expected value. The memory: old, operand, r0, which pointer, then what the
+                # program leaves.
                 insns = [load(8, 2, 1, 0), load(8, 3, 1, 8), load(8, 0, 1, 16), (STX | MEM | 0x18, 10, 2, -16, 0)]
                 insns += [(mov | X, 4, 10, 0, 0)] if way != "r10" else []
                 insns += [(add, 4, 0, 0, -24)] if way != "r10" else []

@@ -52,7 +52,7 @@ fn processors() {
     assert_eq!(refused, Err(RunError::Processor { cpu: 2, cpus: 2 }));
 }
 
-/// What a frame of helpers.c says: see there.
+/// The command in a frame of helpers.c.
 fn command(which: u32, key: u32, flags: u64, words: &[u64]) -> Vec<u8> {
     let mut frame = [0u32.to_ne_bytes(), which.to_ne_bytes()].concat();
     frame.extend(flags.to_ne_bytes());
@@ -96,7 +96,7 @@ fn targets() {
 fn records() {
     let mut card = Card::new(own("helpers"));
     let (ring, perf) = (card.engine.map(&card.object, "ring").unwrap(), card.engine.map(&card.object, "perf").unwrap());
-    // The queue of processor 1 is entry 1; entry 0 is nobody's.
+    // The queue of processor 1 is entry 1; entry 0 stays empty.
     card.set("perf", 1, &1u32.to_ne_bytes());
     let input = |cpu| Input { cpu, ..Input::default() };
     let own_queue = u64::from(u32::MAX);

@@ -14,7 +14,7 @@ use penstock_xdp_maps::Store;
 /// Bytes of a command.
 const COMMAND: usize = 96;
 
-/// What a frame of helpers.c says.
+/// The command in a frame of helpers.c.
 #[derive(Default)]
 struct Command {
     what: u32,
@@ -253,7 +253,7 @@ fn printing() {
     }
 }
 
-/// What is printed, against printf() as everybody knows it.
+/// Printed lines against printf().
 #[test]
 fn printed() {
     let mut twins = Ours::new();
@@ -292,8 +292,8 @@ fn tail_calls() {
     }
 }
 
-/// A program that is called from a function takes the function's place: what it gives goes to the function's caller. (Linux takes such
-/// programs only with all their types.)
+/// A program that a function calls with a tail call replaces the function: its result goes to the function's caller.
+/// (Linux takes such programs only with all their types.)
 #[test]
 fn tail_calls_from_functions() {
     let mut ours = Ours::new();

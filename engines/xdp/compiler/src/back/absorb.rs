@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Branches that guards replace. A row's guards hang on comparisons of the same row, so what one guards is short: a few operations that the
-//! other side then carries along without harm.
+//! Branches that guards replace. A row's guards hang on comparisons of the same row, so what one guards is short: a few
+//! operations that the other side then carries along without harm.
 
 use super::code::Src;
 use super::code::{Code, Node, To, Var, When, source};
@@ -67,7 +67,7 @@ fn side(code: &mut Code, block: usize, at: usize, lanes: Lanes) -> bool {
         Node { op: Do::Exit(_), guard: None, .. } if lanes.count() > 1 => Some(last.clone()),
         _ => return false,
     };
-    // What the other way reads, from behind the branch on.
+    // Variables that the fall-through path reads.
     let live = Live::of(code);
     let mut wanted = VarSet::new(code.vars);
     for node in code.blocks[block].nodes[at + 1..].iter().rev() {

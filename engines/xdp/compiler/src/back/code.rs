@@ -1,14 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The program between [`crate::ir`] and rows: lane operations on variables, in long runs with exits on the way.
 //!
-//! It is not in static single assignment: a variable is what will have one register, and may be written in several places. A guarded node
-//! leaves its variable as it was when its guard does not hold.
+//! It is not in static single assignment: a variable is what will have one register, and may be written in several
+//! places. A guarded node leaves its variable as it was when its guard does not hold.
 
 use crate::insn::{Cond, Width};
 use crate::ir::{Adjust, Special};
 use crate::rows::{Do, Second, Test, Window};
 
-/// What gets a register.
+/// A variable: it gets one register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
 
@@ -19,7 +19,7 @@ impl Var {
     }
 }
 
-/// What a node reads.
+/// A source operand of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Src {
     Var(Var),
@@ -41,7 +41,7 @@ pub enum To {
     Exit(u8),
 }
 
-/// What a node does.
+/// The operation of a node.
 pub type NodeOp = Do<Src, At, To>;
 
 /// When a node acts.
@@ -73,7 +73,7 @@ pub struct Node {
     pub op: NodeOp,
     pub dst: Option<Var>,
     pub guard: Option<When>,
-    /// Of a request: the packet and stack that it reaches by itself.
+    /// For a request: the packet and stack bytes that it accesses itself.
     pub reach: Vec<Touch>,
     /// Where in the checked program it comes from.
     pub slot: usize,
@@ -108,7 +108,7 @@ impl Node {
         })
     }
 
-    /// What it reads and writes of packet and stack.
+    /// Packet and stack bytes that the node reads or writes.
     pub fn touches(&self) -> Vec<Touch> {
         match &self.op {
             Do::Load { window, place, bytes, .. } => {
@@ -145,7 +145,8 @@ impl Node {
         }
     }
 
-    /// Whether a row may do it though the program, had it come here later, would not have: its variable is all that matters.
+    /// Whether a row may do it though the program, had it come here later, would not have: its variable is all that
+    /// matters.
     pub fn harmless(&self) -> bool {
         self.is_pure() || self.reads_clock()
     }

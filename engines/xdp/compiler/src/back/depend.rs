@@ -17,7 +17,7 @@ pub struct Dep {
     pub guardable: bool,
 }
 
-/// By node, what has to come before it.
+/// By node, its predecessors.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     pub before: Vec<Vec<Dep>>,
@@ -188,7 +188,7 @@ impl<'a> Builder<'a> {
                 if !(before.touch.writes || touch.writes) || !overlap(before, &touch, version) {
                     continue;
                 }
-                // A load sees what was there before its row. What a request reads, it reads later.
+                // A load sees what was there before its row. A request reads memory after its row.
                 let same_row = !before.touch.writes && !before.waits;
                 found.push((before.node, if same_row { SAME_ROW } else { STRICT }));
             }
@@ -262,7 +262,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What has to have happened when a branch is taken: what cannot be made up for, and values that are read where it leads.
+    /// A branch comes after all side effects before it and after all values that its target reads.
     fn wanted(&mut self, index: usize, node: &Node) {
         let live = node.next().map(|to| &self.live.entry[to]);
         let mut wanted: Vec<usize> = Vec::new();

@@ -7,7 +7,7 @@ use crate::rows::{Lane, Lanes, Row, Target};
 /// Programs in the row memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linked {
-    /// Of each row the words that the core reads.
+    /// Words of each row, as the core reads them.
     pub words: Vec<Vec<u32>>,
     /// By program, its first row.
     pub first: Vec<u32>,

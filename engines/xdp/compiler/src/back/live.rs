@@ -75,7 +75,7 @@ impl Live {
         live
     }
 
-    /// What is live before a node, from what is live behind it.
+    /// Computes the variables live before a node from those live after it.
     pub fn before(&self, node: &Node, now: &mut VarSet) {
         if node.ends() {
             *now = VarSet(vec![0; now.0.len()]);

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From [`crate::ir`] to the rows of the core.
 //!
-//! `lower` chooses lane operations; `coalesce`, `tidy` and `absorb` make long runs of them, `reuse` takes out what such a run has twice, and `schedule`
-//! finds what can go into a row together; `registers` gives each variable a register of the lane it is made in, and `spill` moves one to the stack when there is none.
+//! `lower` chooses lane operations; `coalesce`, `tidy` and `absorb` make long runs of them, `reuse` removes duplicates
+//! in such a run, and `schedule` packs operations into rows; `registers` gives each variable a register of the lane
+//! that writes it, and `spill` moves variables to the stack if registers run out.
 
 pub mod absorb;
 mod coalesce;
@@ -32,11 +33,11 @@ use crate::ir::Program;
 use crate::prove::{Claims, Unproven, prove};
 use crate::rows::{EncodeError, Lanes, Row, encode, isa};
 
-/// What rows are made for.
+/// The target of a compilation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     pub lanes: Lanes,
-    /// Bytes of the stack that the program uses, from its end down; what is below is free.
+    /// Bytes of stack that the program uses, counted down from its end; the bytes below are free.
     pub stack: u32,
 }
 
@@ -49,18 +50,21 @@ pub enum BackError {
     )]
     TooLong { rows: usize, others: Others },
     #[error(
-        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables at a time{}{others}",
+        "more values are wanted at once than registers and {free} bytes of unused stack can hold; use fewer variables \
+         at a time{}{others}",
         less(*.stack)
     )]
     NoRoom { free: u32, stack: u32, others: Others },
     #[error(
-        "instruction {slot} needs more values at once than a lane has registers, even with all other values on the stack; divide the expression{others}"
+        "instruction {slot} needs more values at once than a lane has registers, even with all other values on the \
+         stack; divide the expression{others}"
     )]
     NoRegisters { slot: usize, others: Others },
     #[error("row {row} has no encoding: {source}")]
     Encoding { row: usize, source: EncodeError },
     #[error(
-        "the compiler has made rows that it cannot prove to be right ({0}); that is its own fault: report it with the program"
+        "the compiler has made rows that it cannot prove to be right ({0}); that is its own fault: report it with the \
+         program"
     )]
     Unproven(#[from] Unproven),
 }
@@ -91,7 +95,7 @@ impl BackError {
     }
 }
 
-/// What else would help where a program uses so much of the stack.
+/// A further way out for programs that use much stack.
 fn less(stack: u32) -> String {
     if stack > 0 { format!(", or less than {stack} bytes of stack") } else { String::new() }
 }
@@ -103,7 +107,7 @@ pub struct Compiled {
     /// The same as the core reads them: of each row the words of [`encode`].
     pub words: Vec<Vec<u32>>,
     pub code: Code,
-    /// What was proven of them.
+    /// The claims that were proven of them.
     pub claims: Claims,
     /// Variables that live on the stack.
     pub spilled: usize,
@@ -144,8 +148,8 @@ fn compile_at(program: &Program, options: Options) -> Result<Compiled, BackError
     Ok(Compiled { rows, words, code, claims, spilled })
 }
 
-/// A program in the shapes that suit this number of lanes and each smaller one: a row with room for many guarded operations is not always a reason to have
-/// them. The one for all lanes is the first.
+/// A program in the shapes that suit this number of lanes and each smaller one: a row with room for many guarded
+/// operations is not always a reason to have them. The one for all lanes is the first.
 fn shapes(code: &Code, lanes: Lanes) -> Vec<(Code, Lanes)> {
     let mut shapes = Vec::new();
     for narrow in Lanes::ALL.into_iter().rev().filter(|it| it.count() <= lanes.count()) {

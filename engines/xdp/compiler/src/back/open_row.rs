@@ -137,8 +137,8 @@ fn window_word() -> i32 {
     isa::SIZE_WINDOW_WORD.cast_signed()
 }
 
-/// A lane for each item: what has a home goes there, results where their variable's register is, branches in the program's order from the
-/// lowest lane up.
+/// Assigns a lane to each item: an operation that only one lane has goes there, a result goes to the lane of its
+/// variable's register, and branches keep the program's order from the lowest lane up.
 fn assign(items: &[Item], banks: &Banks, room: &[usize]) -> Option<Vec<u8>> {
     let count = banks.lanes.count();
     let fixed = |item: &Item| {
@@ -218,7 +218,8 @@ impl Search<'_> {
         lanes
     }
 
-    /// Whether the core whose rows are wanted does not have this lane. The last lane, which multiplies, stands for its last one.
+    /// Whether the core whose rows are wanted does not have this lane. The last lane, which multiplies, stands for its
+    /// last one.
     fn spare(&self, lane: u8) -> bool {
         usize::from(lane) >= self.banks.like.multiplier() && usize::from(lane) != self.banks.lanes.multiplier()
     }

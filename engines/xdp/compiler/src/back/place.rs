@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rows and registers of a program. If registers are short, there are two remedies: the scheduler looks less far ahead, or a variable moves to the stack.
-//! Which of them costs fewer rows depends on the program, so each reach is tried with as many moves as it needs, and the shortest result wins.
+//! Rows and registers of a program. If registers are short, there are two remedies: the scheduler looks less far ahead,
+//! or a variable moves to the stack. Which of them costs fewer rows depends on the program, so each reach is tried with
+//! as many moves as it needs, and the shortest result wins.
 
 use std::ops::Range;
 

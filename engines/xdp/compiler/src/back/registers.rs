@@ -66,7 +66,8 @@ fn bank(
     Ok(())
 }
 
-/// The variable of a bank that is best moved to the stack: one with many rivals, and few nodes that load or store it then.
+/// The variable of a bank that is best moved to the stack: one with many rivals, and few nodes that load or store it
+/// then.
 fn worst(short: Var, members: &[Var], rivals: &[VarSet], named: &[usize], fixed: &[Var]) -> Short {
     let gain = |var: &Var| {
         let rivals = members.iter().filter(|other| rivals[var.index()].contains(**other)).count();

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Numbers and addresses that lowering has put into variables more than once: in a run of nodes the first one serves for all. (Of the program's own
-//! values the passes have found those that are the same.)
+//! Numbers and addresses that lowering has put into variables more than once: in a run of nodes the first one serves
+//! for all. (Of the program's own values the passes have found those that are the same.)
 
 use std::collections::HashMap;
 
@@ -38,7 +38,8 @@ pub fn reuse(code: &mut Code) {
     }
 }
 
-/// Whether what a node gives depends on nothing but what it reads, and that lasts: memory changes, and so does where the packet is.
+/// Whether what a node gives depends on nothing but what it reads, and that lasts: memory changes, and so does where
+/// the packet is.
 fn lasts(node: &Node) -> bool {
     node.is_pure() && node.guard.is_none() && !matches!(node.op, Do::Load { .. }) && !node.reads_packet_place()
 }

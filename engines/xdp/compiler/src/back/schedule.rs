@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which node goes into which row: from the first row on, of what may come next that first on which most waits; or what the next branch needs, so
-//! that who leaves there does so early. Each block gets the order that makes it shorter.
+//! Which node goes into which row: from the first row on, of what may come next that first on which most waits; or what
+//! the next branch needs, so that who leaves there does so early. Each block gets the order that makes it shorter.
 //!
-//! Nothing but memory order, variables and branches holds a node back: what only gives a value is carried out as soon as there is a lane, before
-//! the branches that decide whether it is wanted.
+//! Nothing but memory order, variables and branches holds a node back: what only gives a value is carried out as soon
+//! as there is a lane, before the branches that decide whether it is wanted.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,12 +15,12 @@ use super::live::Live;
 use super::open_row::{Banks, OpenRow};
 use crate::rows::Lanes;
 
-/// What comes first of the nodes that may come next.
+/// Priority among the nodes that are ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum First {
     /// On which most waits.
     Longest,
-    /// What is needed for the next branch, and of that on which most waits.
+    /// First the nodes that the next branch needs, among them the one with the longest chain behind it.
     Exits,
     /// The program's.
     InTurn,
@@ -45,8 +45,8 @@ pub struct Scheduled {
     pub falls: bool,
 }
 
-/// Schedules blocks in the order in which they will stand. `like`: the core whose rows are wanted; `reach`: how far ahead of the first node that is
-/// not in a row yet others may be taken. None: it takes at least `most` rows.
+/// Schedules blocks in the order in which they will stand. `like`: the core whose rows are wanted; `reach`: how far
+/// ahead of the first node that is not in a row yet others may be taken. None: it takes at least `most` rows.
 pub fn schedule(
     code: &Code,
     order: &[usize],
@@ -78,7 +78,7 @@ pub fn schedule(
     Some(Schedule { blocks, lane_of: banks.lane_of })
 }
 
-/// What a schedule costs: its rows, then those that are carried out until it is left, on all ways.
+/// The cost of a schedule: its rows, then the rows carried out until each exit, summed over all exits.
 fn cost(rows: &[OpenRow]) -> (usize, usize) {
     let leaves = |row: &OpenRow| row.items.iter().filter(|item| item.node.is_some() && item.op.leaves()).count();
     (rows.len(), rows.iter().zip(1..).map(|(row, number)| number * leaves(row)).sum())
@@ -191,7 +191,7 @@ impl<'a> Filler<'a> {
         Some(rows)
     }
 
-    /// What decides which of the nodes that may come next is tried first.
+    /// The priority of a ready node.
     fn rank(&self, at: usize) -> Rank {
         match self.first {
             First::Longest => (0, Reverse(self.plan.heights[at])),
@@ -230,8 +230,8 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// A row with one node, for when registers are short and something has to go on all the same: the first in the program's order, which is the one
-    /// that wants the fewest.
+    /// A row with one node, for when registers are short and something has to go on all the same: the first in the
+    /// program's order, which is the one that wants the fewest.
     fn forced(&mut self, number: usize) -> Option<OpenRow> {
         let room = vec![usize::MAX; self.banks.lanes.count()];
         let mut ready: Vec<_> = self.ready.iter().copied().collect();
@@ -282,7 +282,8 @@ impl<'a> Filler<'a> {
         Some(guard)
     }
 
-    /// By lane, how many registers are free for the results of a row with one more node: those too that the row is the last to read.
+    /// By lane, how many registers are free for the results of a row with one more node: those too that the row is the
+    /// last to read.
     fn room(&self, row: &OpenRow, more: usize) -> Vec<usize> {
         let registers = self.banks.lanes.registers();
         let mut room: Vec<usize> = self.banks.taken.iter().map(|taken| registers.saturating_sub(*taken)).collect();
@@ -329,7 +330,7 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// The variables that have to be there for a node: what it reads, and what is read where it leads.
+/// The variables that a node needs: those that it reads, and those that are live at its target.
 fn readings(node: &Node, live: &Live) -> Vec<usize> {
     let mut vars: Vec<usize> = node.uses().map(Var::index).collect();
     if let Some(to) = node.next() {

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A variable that has no register lives on the stack: each node that gives it a value stores it there, each that reads it loads it first.
+//! A variable that has no register lives on the stack: each node that gives it a value stores it there, each that reads
+//! it loads it first.
 
 use std::rc::Rc;
 
@@ -11,7 +12,8 @@ use crate::rows::{Bytes, Do, Second, Window, isa};
 /// Bytes of a variable on the stack.
 const SLOT_BYTES: u32 = 8;
 
-/// The unused stack, and the variables that have moved there. Variables that never hold a value at the same time share a slot.
+/// The unused stack, and the variables that have moved there. Variables that never hold a value at the same time share
+/// a slot.
 #[derive(Debug, Clone)]
 pub struct Slots {
     /// Bytes of unused stack.
@@ -83,7 +85,8 @@ fn rivals(code: &Code) -> Vec<VarSet> {
     rivals
 }
 
-/// Moves a variable to the stack, so many bytes from its lowest one. Gives the short-lived variables that stand for it now.
+/// Moves a variable to the stack, so many bytes from its lowest one. Gives the short-lived variables that stand for it
+/// now.
 fn spill(code: &mut Code, var: Var, offset: u32) -> Vec<Var> {
     let place = At { base: Src::Zero, offset: offset.cast_signed() };
     let bytes = Bytes { count: SLOT_BYTES as u8, swap: false };

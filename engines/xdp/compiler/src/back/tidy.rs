@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Blocks without detours: jumps to jumps, runs that have one way in, endings that are copied to where they are reached from, and what
-//! nobody wants or comes to.
+//! Blocks without detours: jumps to jumps, runs that have one way in, endings that are copied to where they are reached
+//! from, and what nobody wants or comes to.
 
 use super::code::{Block, Code, Node, To, inverse};
 use super::live::{Live, VarSet};
@@ -58,7 +58,8 @@ fn unforked(code: &mut Code) {
     }
 }
 
-/// Turns a branch at a block's end round when what it leads to can follow the block and the other way cannot, or is shorter.
+/// Turns a branch at a block's end round when what it leads to can follow the block and the other way cannot, or is
+/// shorter.
 fn turn(code: &mut Code) {
     let entries = code.entries();
     for block in 0..code.blocks.len() {

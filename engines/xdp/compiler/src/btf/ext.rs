@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `.BTF.ext`: source lines of instructions, and the places where the compiler has left a field's offset to the loader (CO-RE).
+//! `.BTF.ext`: source lines of instructions, and the places where the compiler has left a field's offset to the loader
+//! (CO-RE).
 
 use super::reader::{header_length, part, word};
 use super::{Btf, BtfError, TypeId};
@@ -20,11 +21,11 @@ pub struct CoreRelocation {
     pub ty: TypeId,
     /// Which member of which member: `0:1:2`.
     pub access: String,
-    /// What is asked about it, by its number in the kernel's list.
+    /// The field that the record asks about, by its number in the kernel's list.
     pub kind: u32,
 }
 
-/// What a record says, with the section and the byte offset of the instruction it is about.
+/// The text of a record, with the section and the byte offset of its instruction.
 pub type Placed<T> = (String, u32, T);
 
 /// What `.BTF.ext` says.

@@ -13,7 +13,7 @@ pub use value::{Value, ValueError};
 
 use reader::{header_length, part, string, word};
 
-/// What is wrong with type information.
+/// An error in type information.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BtfError {
     #[error("it ends in the middle")]
@@ -47,11 +47,11 @@ pub struct Field {
     pub name: String,
     pub ty: TypeId,
     pub bit_offset: u32,
-    /// Of a bit field, its width.
+    /// The width of a bit field.
     pub bits: Option<u8>,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     Void,
@@ -82,7 +82,7 @@ pub enum Kind {
     Variable(TypeId),
     /// A section and its variables.
     Section(Vec<TypeId>),
-    /// What says nothing about data: functions, forward declarations, remarks.
+    /// Kinds that do not describe data: functions, forward declarations, remarks.
     Other,
 }
 

@@ -10,7 +10,7 @@ use super::{Btf, Kind, TypeId};
 pub struct Member {
     pub name: String,
     pub bit_offset: u32,
-    /// Of a bit field, its width.
+    /// The width of a bit field.
     pub bits: Option<u8>,
     pub shape: Shape,
 }
@@ -39,11 +39,12 @@ pub enum Shape {
         bytes: u32,
         values: Vec<(String, i64)>,
     },
-    /// Bytes without a meaning: pointers, floats, what is nested too deep.
+    /// Bytes without a known meaning: pointers, floats, types nested too deep.
     Bytes(u64),
 }
 
-/// Types nest no deeper than that and have no more members in all: what an object could use to make us work without end.
+/// Types nest no deeper than that and have no more members in all: what an object could use to make us work without
+/// end.
 const MAX_DEPTH: usize = 16;
 const MAX_NODES: usize = 4096;
 

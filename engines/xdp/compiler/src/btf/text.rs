@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::{Shape, Value, ValueError};
 
 impl Shape {
-    /// What a text says.
+    /// The value that a text describes.
     pub(super) fn parse(&self, text: &str) -> Result<Value, ValueError> {
         let text = text.trim();
         let size = self.bytes();

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Keys and values as people and programs write them: numbers, lists and named fields in place of bytes.
 //!
-//! Bytes become [`Value`]s by a [`Shape`], and the other way round. Numbers are little-endian, as programs for `-target bpfel` have them.
-//! Of a union only the bytes are known. Members of a struct without a name stand among those of the struct around them, a union without
-//! a name stands there under the names of its members, `v4|v6`.
+//! Bytes become [`Value`]s by a [`Shape`], and the other way round. Numbers are little-endian, as programs for `-target
+//! bpfel` have them. A union is only read and written as bytes. Members of a struct without a name stand among those of
+//! the struct around them, a union without a name stands there under the names of its members, `v4|v6`.
 
 use super::{Member, Shape};
 
@@ -13,7 +13,7 @@ pub enum Value {
     Int(i128),
     /// As they lie in memory.
     Bytes(Vec<u8>),
-    /// What a user has typed; only goes in. [`Shape::encode`] says how it is read.
+    /// A value as a user typed it; it is only written. [`Shape::encode`] says how it is read.
     Text(String),
     List(Vec<Value>),
     /// By the names of members, in their order.
@@ -49,7 +49,7 @@ impl Shape {
         }
     }
 
-    /// What these bytes say; bytes when they are not as many as the shape has.
+    /// The value of these bytes; plain bytes if their number differs from the shape's.
     pub fn decode(&self, bytes: &[u8]) -> Value {
         if self.bytes() != bytes.len() as u64 {
             return Value::Bytes(bytes.to_vec());
@@ -72,9 +72,9 @@ impl Shape {
         }
     }
 
-    /// The bytes of a value. Fields that a record does not name are 0. Text is, by what the shape is: a decimal or hexadecimal number, or the
-    /// name of a value of an enum; an address of IPv4 or IPv6 where 4 or 16 bytes are, in network order; else bytes in hexadecimal, `0x0a0b0c`
-    /// or `0a 0b 0c` or `0a:0b:0c`.
+    /// The bytes of a value. Fields that a record does not name are 0. Text is, by what the shape is: a decimal or
+    /// hexadecimal number, or the name of a value of an enum; an address of IPv4 or IPv6 where 4 or 16 bytes are, in
+    /// network order; else bytes in hexadecimal, `0x0a0b0c` or `0a 0b 0c` or `0a:0b:0c`.
     ///
     /// # Errors
     /// What does not fit, and where.
@@ -84,7 +84,8 @@ impl Shape {
         Ok(bytes)
     }
 
-    /// Writes a value to where it belongs, as many bytes as the shape has; fields that a record does not name stay as they are.
+    /// Writes a value to where it belongs, as many bytes as the shape has; fields that a record does not name stay as
+    /// they are.
     ///
     /// # Errors
     /// What does not fit, and where.
@@ -128,7 +129,7 @@ impl Shape {
     /// Puts a number into so many bits from bit `start` on.
     fn put(&self, number: i128, bits: u32, start: u32, to: &mut [u8]) -> Result<(), ValueError> {
         let (low, high) = match self {
-            // Of bytes without a meaning nobody knows whether they have a sign.
+            // The signedness of bytes without a meaning is unknown.
             Shape::Bytes(_) => (-(1 << bits >> 1), (1 << bits) - 1),
             _ if self.is_signed() => (-(1 << bits >> 1), (1 << bits >> 1) - 1),
             _ => (0, (1 << bits) - 1),

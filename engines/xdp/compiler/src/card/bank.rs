@@ -21,7 +21,7 @@ const BUCKETS_A_ROW: u32 = 8;
 /// Longest value that an update stores.
 const LONGEST_UPDATE: u32 = 256;
 
-/// What is taken of each bank.
+/// Rows in use in each bank.
 #[derive(Debug, Clone)]
 pub struct Bank {
     rows: Space,
@@ -53,7 +53,8 @@ impl Bank {
         Ok((descriptor, Array { address, stride: stride * ROW_BYTES, entries, per_context: 0, banks }))
     }
 
-    /// Rows of a map with keys, in which each of so many processors has a value of its own if the kind says so: its descriptor.
+    /// Rows of a map with keys, in which each of so many processors has a value of its own if the kind says so: its
+    /// descriptor.
     pub fn keys(&mut self, kind: MapKind, shape: &MapShape, processors: u32) -> Result<[u32; 5], String> {
         let number = match kind {
             MapKind::LruHash | MapKind::LruPercpuHash => 3,
@@ -89,7 +90,8 @@ impl Bank {
     fn take(&mut self, rows: u64) -> Result<Range<u32>, String> {
         self.rows.take(rows, 1).map_err(|left| {
             format!(
-                "it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries ([units.xdp.entries]), or the card more \
+                "it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries \
+                 ([units.xdp.entries]), or the card more \
                  memory for maps (map_mib in [card], up to 16)"
             )
         })

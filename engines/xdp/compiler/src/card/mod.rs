@@ -1,16 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Where the maps of an object lie on a card in RTL, and what a host writes to make them (engines/xdp/maps.md).
 //!
-//! What each context has for itself and small constants lie in the unit, all else in the card's banks. Of a map for which there is no room
-//! or no hardware it says why: only a program that uses it is refused.
+//! Values of single contexts and small constants lie in the unit, all other maps in the card's banks. If there is no
+//! room or no hardware for a map, the placement records the reason, and only programs that use the map are refused.
 //!
-//! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and have the highest numbers.
+//! Beside the object's maps there are *hidden* ones, that the code of helpers works with. They are placed first, and
+//! have the highest numbers.
 //!
-//! Groups of units that run programs of their own share a card's banks and numbers: each group's maps are placed in the [`Room`] that those before
-//! have left. The routes are the card's, so all groups ask the same tables.
+//! Groups of units that run programs of their own share a card's banks and numbers: each group's maps are placed in the
+//! [`Room`] that those before have left. The routes are the card's, so all groups ask the same tables.
 //!
-//! A program that takes the place of one that runs ([`Before`]) has maps of the same name, types and sizes where that one has them, and room for the
-//! others beside all that is there.
+//! A program that takes the place of one that runs ([`Before`]) has maps of the same name, types and sizes where that
+//! one has them, and room for the others beside all that is there.
 
 mod bank;
 pub mod ring;
@@ -43,9 +44,10 @@ const PERF_BYTES: u32 = 1 << 15;
 pub struct CardMap {
     /// By which programs and hosts name it.
     pub number: u32,
-    /// What describes it, lowest word first.
+    /// Its descriptor, lowest word first.
     pub descriptor: [u32; 5],
-    /// Addresses and what is there before the program runs: of global variables, of program arrays and of arrays of maps.
+    /// Addresses and what is there before the program runs: of global variables, of program arrays and of arrays of
+    /// maps.
     pub contents: Vec<(u32, Vec<u8>)>,
     /// Keys and values that are there before: of hashes of maps.
     pub entries: Vec<(Vec<u8>, Vec<u8>)>,
@@ -58,7 +60,7 @@ impl CardMap {
     }
 }
 
-/// What of a card is left for the maps of its next group of units.
+/// The part of a card that is left for the maps of the next group of units.
 #[derive(Debug, Clone)]
 pub struct Room {
     bank: Bank,
@@ -83,7 +85,7 @@ impl Room {
         Self { bank: Bank::new(rows), numbers: (0..MAPS).collect(), routes: None, tables: vec![] }
     }
 
-    /// What programs leave of such a card, of which each says where its maps are and what they are.
+    /// The room that programs leave on such a card; each of them brings its layout and its maps.
     pub fn beside<'a>(rows: u32, programs: impl IntoIterator<Item = (&'a Layout, &'a [CardMap])>) -> Self {
         let mut room = Self::new(rows);
         let mut maps: Vec<&CardMap> = Vec::new();
@@ -103,8 +105,8 @@ impl Room {
         room
     }
 
-    /// Places so many hidden maps beside those of an object, `own` of which are to come; gives them, and what `place`, which is told their first number,
-    /// says of them.
+    /// Places so many hidden maps beside those of an object, `own` of which are to come; gives them, and what `place`,
+    /// which is told their first number, says of them.
     fn hidden<T, const COUNT: usize>(
         &mut self,
         object: &Object,
@@ -138,7 +140,7 @@ pub struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// What takes over from a map: its number, where its values are, and what it is on the card.
+    /// The state that a map takes over: its number, the place of its values, and its entry on the card.
     fn takes_over(&self, map: &Map) -> Option<(u32, Option<Array>, Option<CardMap>)> {
         let index = self.object.maps.iter().position(|old| map.goes_on(old))? as u32;
         let (number, array) = (self.layout.number(index), self.layout.array(index));
@@ -156,7 +158,7 @@ pub struct Placement {
     pub maps: Vec<CardMap>,
     /// Numbers of maps that the program before has made, and that go on.
     pub kept: BTreeSet<u32>,
-    /// What is written into each unit's own memory: how far from [`UNIT`] on, and bytes.
+    /// Bytes to write into each unit's own memory, with their offset from [`UNIT`].
     pub unit: Vec<(u32, Vec<u8>)>,
     /// By index of the map, why it is nowhere.
     pub missing: Vec<Option<String>>,
@@ -229,8 +231,9 @@ pub struct NoProgram {
     pub name: String,
 }
 
-/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a card for it alone. So many
-/// processors may have values of their own: contexts of the card's units, up to the last one that runs the programs.
+/// Places the maps of an object, and what helpers of these numbers, which its programs call, need beside them: on a
+/// card for it alone. `processors`: how many have values of their own: the contexts of all units up to the last one
+/// that runs the programs.
 pub fn place(object: &Object, helpers: &BTreeSet<u32>, processors: u32) -> Placement {
     place_in(&mut Room::default(), object, helpers, processors, None)
 }
@@ -248,7 +251,7 @@ pub fn place_in(
     let mut placement = Placement { missing, rows, ..Placement::default() };
     let taken_over: Vec<_> = object.maps.iter().map(|map| before?.takes_over(map)).collect();
     let own = taken_over.iter().filter(|old| old.is_none()).count();
-    // Whoever asks next for routes finds these tables, whatever has become of the program that they were made for.
+    // Later programs that need routes use these tables, even if the program that they were made for is gone.
     placement.kept.extend(room.tables.iter().map(|table| table.number));
     placement.maps.append(&mut room.tables.clone());
     if helpers.contains(&FIB_LOOKUP) && room.routes.is_none() {
@@ -429,8 +432,8 @@ impl Array {
     }
 }
 
-/// The seed of a simulated card's hash, a word for each `SEED_AT`: the same in each run, so that it can be repeated. Not for a card that others
-/// send frames to: who knows the seed can choose keys that collide.
+/// The seed of a simulated card's hash, a word for each `SEED_AT`: the same in each run, so that it can be repeated. Do
+/// not use it on a card that receives frames from others: anybody who knows the seed can choose keys that collide.
 pub fn repeatable_seed() -> [u64; 17] {
     let mut state = 0u64;
     std::array::from_fn(|_| {

@@ -1,15 +1,19 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Rings of records to the host in the card's banks: for the code of helpers, which fills them, and the host, which empties them.
+//! Rings of records to the host in the card's banks: for the code of helpers, which fills them, and the host, which
+//! empties them.
 //!
-//! A ring is memory of one bank: counters, its bytes, and behind these room for what of a record that begins near their end does not fit, so that none is cut.
-//! *Positions* count the bytes that were ever given out, and never go back. Whoever moves `written` from one position to the next owns the bytes between, a
-//! *header* and its record; there is no lock that a program could be stopped with. A header names its position, so what the bytes held before is none.
-//! The host takes records in order up to the first that is not done, and moves `taken` behind them. As in Linux a ring is full when one of its bytes is left.
+//! A ring is memory of one bank: counters, its bytes, and behind these room for what of a record that begins near their
+//! end does not fit, so that none is cut. *Positions* count the bytes that were ever given out, and never go back. The
+//! program that moves `written` from one position to the next owns the bytes between, a *header* and its record; there
+//! is no lock that a stopped program could hold. A header names its position, so what the bytes held before is none.
+//! The host takes records in order up to the first that is not done, and moves `taken` behind them. As in Linux a ring
+//! is full when one of its bytes is left.
 
 use super::bank::Bank;
 use crate::ir::{Array, Ring};
 
-/// Counters, 8 bytes each: the position behind what programs, and behind what the host has taken, and records that found no room.
+/// Counters, 8 bytes each: the position behind what programs, and behind what the host has taken, and records that
+/// found no room.
 pub const WRITTEN: u32 = 0;
 pub const TAKEN: u32 = 8;
 pub const LOST: u32 = 16;
@@ -35,7 +39,8 @@ fn memory(bytes: u32) -> u64 {
     u64::from(DATA) + u64::from(bytes) + u64::from(bytes.min(LONGEST))
 }
 
-/// Takes memory for rings of so many bytes, each a power of two, beside each other in the banks; what describes it, and the rings.
+/// Takes memory for rings of so many bytes, each a power of two, beside each other in the banks; what describes it, and
+/// the rings.
 pub(super) fn place(bank: &mut Bank, bytes: &[u32]) -> Result<([u32; 5], Vec<Ring>), String> {
     let longest = bytes.iter().copied().map(memory).max().unwrap_or_default();
     let longest = u32::try_from(longest).map_err(|_| "a bank of the card is smaller".to_owned())?;

@@ -1,9 +1,11 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The tables that `bpf_fib_lookup` asks on a card in RTL: what their entries hold, for the helper's code ([`crate::helpers`]) and the host that fills them.
+//! The tables that `bpf_fib_lookup` asks on a card in RTL: what their entries hold, for the helper's code
+//! ([`crate::helpers`]) and the host that fills them.
 //!
-//! The host works out beforehand all that follows from a destination alone, so that a lookup is one longest prefix and one interface. Each prefix has
-//! its route's answer; a neighbour of a route without a gateway is a prefix of its full length. What decides where a packet goes is in one word of
-//! eight bytes, so a lookup never sees one half of an old entry and one of a new.
+//! The host works out beforehand all that follows from a destination alone, so that a lookup is one longest prefix and
+//! one interface. Each prefix has its route's answer; a neighbour of a route without a gateway is a prefix of its full
+//! length. The fields that decide where a packet goes share one word of eight bytes, so a lookup never sees half of an
+//! old entry and half of a new one.
 
 use std::net::IpAddr;
 
@@ -51,7 +53,7 @@ pub enum Answer {
 pub struct Hop {
     pub answer: Answer,
     pub ifindex: u8,
-    /// The neighbour's; zeros when there is none.
+    /// The neighbour's address; zeros without a neighbour.
     pub mac: [u8; 6],
     pub metric: u32,
     pub gateway: Option<IpAddr>,

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Memory of which parts are taken: what is asked for comes from the first gap that holds it.
+//! Memory with free gaps: a request gets the first gap that holds it.
 
 use std::ops::Range;
 

@@ -43,7 +43,7 @@ fn each_processor_has_a_value() {
     // Two rows for each.
     let descriptor = bank.keys(MapKind::LruPercpuHash, &shape(17, 20, 8), 32).expect("there is room");
     assert_eq!(descriptor, [0x0014_1103, 8, 154 | 3 << 16, 155 | (155 + 8 * 67) << 16, 4 | 67 << 16]);
-    // What maps.md says of cards of 16 and 8 units.
+    // The figures of maps.md for cards of 16 and 8 units.
     for (entries, processors) in [(1082, 256), (2600, 128)] {
         let keys = |entries| Bank::new(ROWS).keys(MapKind::PercpuHash, &shape(16, 8, entries), processors);
         assert!(keys(entries).is_ok() && keys(entries + 1).is_err());
@@ -56,7 +56,8 @@ fn what_has_no_room_says_so_and_takes_none() {
     let error = bank.array(1 << 20, 4).expect_err("65,536 rows");
     assert_eq!(
         error,
-        "it takes 65536 rows of each of the card's banks, 16383 are left; give it fewer entries ([units.xdp.entries]), or the card more \
+        "it takes 65536 rows of each of the card's banks, 16383 are left; give it fewer entries ([units.xdp.entries]), or \
+         the card more \
          memory for maps (map_mib in [card], up to 16)"
     );
     assert!(bank.array(u32::MAX, 256).is_err());

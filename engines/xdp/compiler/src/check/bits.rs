@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! What is known of each bit of a number.
 
-/// A set of numbers: those that have the bits of `value` wherever `unknown` has none. `value & unknown` is 0.
+/// A set of numbers: all that have the bits of `value` at each position that `unknown` leaves clear. `value & unknown`
+/// is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
     pub value: u64,

@@ -69,7 +69,7 @@ impl Paths<'_> {
         Ok(Next::Slot(next))
     }
 
-    /// What a call takes.
+    /// The type of each argument of a call.
     fn clobber(&mut self) {
         for reg in Reg::range(Reg::R1, Reg::R5) {
             self.write(reg, Value::Gone(Gone::Call));
@@ -113,8 +113,9 @@ impl Paths<'_> {
         Ok(left)
     }
 
-    /// Callers must leave enough of the stack to the program that is called. Its end is that of the function which calls it: then the function's caller
-    /// goes on, with a result that nobody knows and with a packet that may have moved.
+    /// Callers must leave enough of the stack to the program that is called. Its end is that of the function which
+    /// calls it: then the function's caller goes on, with a result that nobody knows and with a packet that may have
+    /// moved.
     fn tail_call(&self) -> Result<Option<(usize, Box<State>)>, Rule> {
         if let Some((_, slot)) = self.path.state.records.first() {
             return Err(Rule::RecordTailCall(self.program.place(*slot).slot));
@@ -140,7 +141,7 @@ impl Paths<'_> {
         Ok(Some((returns_to, Box::new(state))))
     }
 
-    /// What the helper gives.
+    /// The type of the result.
     fn result(&mut self, call: &Call) -> Result<Value, Rule> {
         Ok(match call.helper.gives {
             Gives::Number => Value::number(Scalar::ANY),

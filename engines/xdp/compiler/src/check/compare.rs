@@ -6,7 +6,7 @@ use super::scalar::{Range, Scalar};
 use crate::insn::{Cond, Width};
 
 impl Cond {
-    /// The condition that holds when this one does not; bit tests have none.
+    /// The condition that holds when this one does not; there is no such condition for bit tests.
     pub(super) fn inverse(self) -> Option<Cond> {
         Some(match self {
             Cond::Eq => Cond::Ne,

@@ -51,7 +51,8 @@ pub enum Rule {
     )]
     PacketBounds { first: i64, last: i64, known: Known, pointer: &'static str, needed: i64 },
     #[error(
-        "this pointer may be up to {0} bytes into the packet, more than any packet has, and no check of the packet's end counts there; bound the \
+        "this pointer may be up to {0} bytes into the packet, more than any packet has, and no check of the packet's \
+         end counts there; bound the \
          loop that moves it (`for (int i = 0; i < 64; i++)`), or mask what is added"
     )]
     PacketFar(i64),
@@ -60,18 +61,21 @@ pub enum Rule {
     )]
     PacketBefore(i64),
     #[error(
-        "{bytes} bytes at offset {offset} of the stack are outside its 512 bytes (-512 to -1); check the index, or make the \
+        "{bytes} bytes at offset {offset} of the stack are outside its 512 bytes (-512 to -1); check the index, or \
+         make the \
          variable smaller"
     )]
     StackBounds { offset: String, bytes: i64 },
     #[error(
-        "the map's {what} has {bytes} bytes, more than there are on the stack from this pointer on (offset {offset}); give the address of a variable of that size"
+        "the map's {what} has {bytes} bytes, more than there are on the stack from this pointer on (offset {offset}); \
+         give the address of a variable of that size"
     )]
     ShortArgument { what: &'static str, offset: String, bytes: i64 },
     #[error("{bytes} bytes at offset {offset} of the stack are not aligned; align the variable to its size")]
     StackAlign { offset: i64, bytes: u32 },
     #[error(
-        "byte {0} of the stack is read before anything was written there; set the whole variable to zero first (`= {{}}`, padding too)"
+        "byte {0} of the stack is read before anything was written there; set the whole variable to zero first (`= \
+         {{}}`, padding too)"
     )]
     StackUnset(i64),
     #[error(
@@ -88,7 +92,8 @@ pub enum Rule {
     #[error("{0} is for reading only; copy what is to be changed to the stack")]
     ReadOnly(String),
     #[error(
-        "the context has no {bytes}-byte field at offset {offset}; its fields are 4 bytes each, at 0 to 16 (and egress_ifindex at 20, in xdp/devmap programs)"
+        "the context has no {bytes}-byte field at offset {offset}; its fields are 4 bytes each, at 0 to 16 (and \
+         egress_ifindex at 20, in xdp/devmap programs)"
     )]
     ContextField { offset: i64, bytes: u32 },
     #[error("the context cannot be written; move the packet's ends by bpf_xdp_adjust_head() and bpf_xdp_adjust_tail()")]
@@ -98,14 +103,16 @@ pub enum Rule {
     #[error("atomic operations work on the stack and on values of maps, not on {0}; copy it there first")]
     AtomicPlace(String),
     #[error(
-        "an atomic operation on the stack is at a place that is known, and this one is computed; load, change and store instead"
+        "an atomic operation on the stack is at a place that is known, and this one is computed; load, change and \
+         store instead"
     )]
     AtomicComputed,
 
     #[error("{op} is not allowed on {found}; only + and - of 64 bits keep a pointer a pointer")]
     PointerArithmetic { op: String, found: String },
     #[error(
-        "the number that is added to the pointer may be anything; bound it first (`if (n > LIMIT) return XDP_DROP;`, or `n &= MASK`)"
+        "the number that is added to the pointer may be anything; bound it first (`if (n > LIMIT) return XDP_DROP;`, \
+         or `n &= MASK`)"
     )]
     Unbounded,
     #[error("a pointer with an offset beyond 2^29 leads nowhere; bound the number that is added first")]
@@ -132,11 +139,13 @@ pub enum Rule {
     )]
     TailCallStack(u32),
     #[error(
-        "the loop does not end: after a round everything is as it was before; count the rounds and leave after a fixed number of them"
+        "the loop does not end: after a round everything is as it was before; count the rounds and leave after a fixed \
+         number of them"
     )]
     EndlessLoop,
     #[error(
-        "the check has looked at {0} instructions and come to no end; give loops smaller limits, or split the program by tail calls"
+        "the check has looked at {0} instructions and come to no end; give loops smaller limits, or split the program \
+         by tail calls"
     )]
     TooComplex(usize),
     #[error("more than {0} ways are open at once; give loops smaller limits")]
@@ -145,7 +154,8 @@ pub enum Rule {
     #[error("the helper {0} is not supported by the xdp engine{1}")]
     Helper(String, &'static str),
     #[error(
-        "bpf_{0}() is for programs under a free license; add `char _license[] SEC(\"license\") = \"GPL\";` if the program is"
+        "bpf_{0}() is for programs under a free license; add `char _license[] SEC(\"license\") = \"GPL\";` if the \
+         program is"
     )]
     License(&'static str),
     #[error("r{register} of bpf_{helper}() is {found}, and must be {expected}")]
@@ -161,11 +171,13 @@ pub enum Rule {
     #[error("the variable is at byte {offset} of `{map}`, which has {size} bytes; compile the program again")]
     DataBounds { map: String, offset: u32, size: u32 },
     #[error(
-        "the record that was reserved at instruction {0} is neither submitted nor discarded; call bpf_ringbuf_submit() or bpf_ringbuf_discard() on every path"
+        "the record that was reserved at instruction {0} is neither submitted nor discarded; call bpf_ringbuf_submit() \
+         or bpf_ringbuf_discard() on every path"
     )]
     RecordKept(usize),
     #[error(
-        "the record that was reserved at instruction {0} is open when bpf_tail_call() is called, which does not come back; submit or discard it before"
+        "the record that was reserved at instruction {0} is open when bpf_tail_call() is called, which does not come \
+         back; submit or discard it before"
     )]
     RecordTailCall(usize),
 }

@@ -7,7 +7,7 @@ use super::scalar::Scalar;
 use super::value::{MapRef, Pointer, Region, Value};
 use crate::insn::Code;
 
-/// What an operand is on all paths.
+/// Properties of an operand that hold on all paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     Number(Scalar),
@@ -69,8 +69,8 @@ pub struct Access {
     /// How many bytes, at most.
     pub bytes: u32,
     pub writes: bool,
-    /// The conditional jumps that show that bytes of the packet are there, one of them on each path. Of other regions, their size says
-    /// so: none.
+    /// The conditional jumps that show that bytes of the packet are there, one of them on each path. None: the size of
+    /// the region bounds it.
     pub proofs: BTreeSet<usize>,
 }
 
@@ -85,7 +85,7 @@ pub struct PacketCheck {
     pub variable: bool,
 }
 
-/// What a conditional jump compares, and how it comes out.
+/// The operands of a conditional jump, and its possible outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Branch {
     /// On some path it is taken.
@@ -99,23 +99,23 @@ pub struct Branch {
     seen: bool,
 }
 
-/// What holds for one instruction.
+/// Facts about one instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InsnFacts {
     /// Some path comes here.
     pub reached: bool,
-    /// What is in the destination (of arithmetic: before it), the base of an access, or the left side of a comparison.
+    /// The destination (of arithmetic: before it), the base of an access, or the left side of a comparison.
     pub left: Option<Operand>,
-    /// What is in the second operand, when it is a register.
+    /// The second operand, if it is a register.
     pub right: Option<Operand>,
     /// Memory that it reads or writes; of a call, by argument (0 is r1).
     pub accesses: Vec<(usize, Access)>,
     pub branch: Option<Branch>,
-    /// Of a helper's call, the maps it works on.
+    /// The maps that a helper call works on.
     pub maps: BTreeSet<MapRef>,
 }
 
-/// What the checker found out about a program.
+/// The checker's findings about a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// By slot.
@@ -128,7 +128,8 @@ pub struct Facts {
     pub helpers: BTreeSet<u32>,
     /// Maps that are used, by index.
     pub maps: BTreeSet<u32>,
-    /// How many bytes from the packet's beginning the program reads or writes at most; None: places that are not known in advance, too.
+    /// Highest byte of the packet, counted from its first one, that the program reads or writes, plus one; None: some
+    /// places are not known in advance.
     pub packet_bytes: Option<u32>,
     /// How many instructions were looked at, over all paths.
     pub visited: usize,

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is checked before any value is looked at: where functions lead, that all code can be reached, who calls whom.
+//! Checks that need no values: branch targets, unreachable code, recursion.
 
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ fn inside(program: &Program, slots: &Range<usize>) -> Result<(), Broken> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Height {
     Unknown,
-    /// It is being looked at: who calls it now calls itself.
+    /// The function is on the call chain: a further call of it is recursion.
     Open,
     Known(usize),
 }

@@ -15,7 +15,7 @@ use crate::object::Attach;
 /// Flag of maps that programs may only read.
 pub(super) const READ_ONLY: u32 = 1 << 7;
 
-/// What is done with memory.
+/// Kinds of memory access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     Read,
@@ -33,7 +33,7 @@ impl Use {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Site {
     pub slot: usize,
-    /// Of a helper, which argument names the memory; else 0.
+    /// The helper argument that names the memory; 0 for loads and stores.
     pub arg: usize,
     /// The register that points there.
     pub reg: Reg,
@@ -156,7 +156,7 @@ impl Paths<'_> {
         Ok(())
     }
 
-    /// What a field of the context holds.
+    /// The type of a context field.
     fn context_field(&self, offset: i64, bytes: u32, signed: bool) -> Result<Value, Rule> {
         if bytes != 4 || signed {
             return Err(Rule::ContextField { offset, bytes });
@@ -211,7 +211,7 @@ impl Paths<'_> {
         Ok(())
     }
 
-    /// What is in a value: of global constants, the value itself.
+    /// The contents of a value: for global constants the value itself.
     fn constant(&self, map: MapRef, pointer: &Pointer, offset: i64, size: Size) -> Scalar {
         let known = || {
             let MapRef::Of(map) = map else { return None };

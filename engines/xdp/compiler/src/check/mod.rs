@@ -1,10 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The checker: follows all paths through a program, as the kernel's verifier does, and knows of every register and stack slot what it may
-//! hold. A program is accepted when no path can read what is not there, and all paths end. What was found out on the way is kept for the
-//! passes behind it.
+//! The checker: follows all paths through a program, as the kernel's verifier does, and knows of every register and
+//! stack slot what it may hold. A program is accepted when no path can read what is not there, and all paths end. Later
+//! passes use the facts found on the way.
 //!
-//! It is meant to accept nothing that Linux refuses to its administrator. It refuses more: bytes of the stack that were never written, and
-//! what the engine does not have.
+//! It is meant to accept nothing that Linux refuses to its administrator. It refuses more: bytes of the stack that were
+//! never written, and what the engine does not have.
 
 mod arith;
 mod bits;

@@ -13,7 +13,7 @@ use crate::maps::Contents;
 const FAR: i64 = 1 << 29;
 
 impl Paths<'_> {
-    /// What an operand is.
+    /// The type of an operand.
     pub(super) fn operand(&mut self, operand: Operand) -> Result<Value, Rule> {
         match operand {
             Operand::Reg(reg) => self.read(reg),

@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The walk along all paths, depth first, and where it can be cut short.
 //!
-//! Where paths come together, states are kept. A path that comes there with a state that a kept one covers, whose own paths have all come to
-//! their ends, ends there. Only what was read after the kept state counts: each path marks what it reads, back to where it was written. A path
-//! that comes to a state that is on the path itself goes in a circle.
+//! Where paths come together, states are kept. A path that comes there with a state that a kept one covers, whose own
+//! paths have all come to their ends, ends there. Only what was read after the kept state counts: each path marks what
+//! it reads, back to where it was written. A path that comes to a state that is on the path itself goes in a circle.
 
 use std::collections::HashMap;
 
@@ -30,9 +30,9 @@ struct Kept {
     /// None when it has covered too little.
     state: Option<State>,
     parent: Option<usize>,
-    /// What was written between the parent and here.
+    /// Registers and bytes written between the parent and this state.
     written: Places,
-    /// What was read after it before it was written.
+    /// Registers and bytes read after the state before they were written.
     read: Places,
     /// Paths from here that have not come to an end.
     open: usize,
@@ -143,7 +143,7 @@ impl<'a> Paths<'a> {
         Ok(true)
     }
 
-    /// What an instruction does.
+    /// Checks one instruction.
     fn follow(&mut self, slot: usize, insn: Insn) -> Result<Next, Rule> {
         let on = Next::Slot(slot + insn.slots());
         match insn {
@@ -232,7 +232,7 @@ impl<'a> Paths<'a> {
         path.jumps = 0;
     }
 
-    /// A path has come to its end, behind which so many instructions would follow: so may have the states on it.
+    /// A path ends here after so many more instructions, so the states on it are complete.
     fn end(&mut self, behind: usize) {
         let mut longest = self.path.insns + behind;
         let mut next = self.path.parent;

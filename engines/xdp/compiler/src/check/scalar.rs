@@ -50,8 +50,8 @@ impl Range {
         }
     }
 
-    /// What the one reading says about the other, when it does not reach over the point where the other begins anew. `sign` extends the
-    /// sign of the width.
+    /// Derives bounds of one interpretation from the other, unless the range crosses the point where the other wraps.
+    /// `sign` extends the sign of the width.
     fn deduce(&mut self, sign: impl Fn(u64) -> i64, mask: u64) {
         if sign(self.umin) <= sign(self.umax) {
             self.smin = self.smin.max(sign(self.umin));
@@ -65,12 +65,12 @@ impl Range {
     }
 }
 
-/// What is known of a number.
+/// Bounds and known bits of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scalar {
     pub bits: Bits,
     pub wide: Range,
-    /// Of the lower 32 bits.
+    /// Bounds of the lower 32 bits.
     pub low: Range,
 }
 
@@ -125,7 +125,7 @@ impl Scalar {
         self.bits.includes(other.bits) && self.wide.includes(&other.wide) && self.low.includes(&other.low)
     }
 
-    /// What holds for both.
+    /// The union of both.
     pub fn join(&self, other: &Scalar) -> Scalar {
         Scalar { bits: self.bits.join(other.bits), wide: self.wide.join(&other.wide), low: self.low.join(&other.low) }
     }
@@ -156,7 +156,7 @@ impl Scalar {
     /// Everything that each part says about the others, carried over.
     pub(super) fn settled(mut self) -> Scalar {
         self.learn_from_bits();
-        // Twice: what the first round finds out about one part can tell more about another.
+        // Two rounds: bounds that the first one finds may tighten others.
         for _ in 0..2 {
             self.deduce();
         }

@@ -14,7 +14,7 @@ pub const SLOT: i64 = 8;
 /// Functions that may be running at once.
 pub const MAX_FRAMES: usize = 8;
 
-/// What a byte of the stack holds.
+/// The contents of a byte of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Byte {
     Unset,
@@ -146,7 +146,7 @@ pub struct State {
 }
 
 impl State {
-    /// What a program begins with.
+    /// The state at the start of a program.
     pub fn start() -> State {
         let mut frame = Frame::new(0, 0, 0);
         frame.regs[Reg::R1.index()] = Value::Context;

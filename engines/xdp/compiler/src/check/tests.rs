@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Arithmetic and comparisons against plain numbers: whatever numbers go in, what is known of the result must hold for it.
+//! Arithmetic and comparisons against plain numbers: for all tested operands, the abstract result contains the concrete
+//! one.
 #![allow(clippy::unwrap_used)]
 
 use super::bits::Bits;
@@ -195,7 +196,7 @@ fn compares(cond: Cond, width: Width, x: u64, y: u64) -> bool {
 const CONDS: [Cond; 11] =
     [Cond::Eq, Cond::Ne, Cond::Set, Cond::Gt, Cond::Ge, Cond::Lt, Cond::Le, Cond::Sgt, Cond::Sge, Cond::Slt, Cond::Sle];
 
-/// What a comparison tells holds for the numbers that were compared, and often tells something.
+/// Refinement by a comparison keeps the compared numbers, and often narrows the bounds.
 #[test]
 fn comparisons() {
     let mut numbers = Numbers(0xDEAD_BEEF_1234_5678);

@@ -16,7 +16,7 @@ pub enum MapRef {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Region {
     Packet,
-    /// What bpf_xdp_adjust_meta() makes before the packet.
+    /// The metadata area, which bpf_xdp_adjust_meta() makes before the packet.
     PacketMeta,
     /// The stack of a function, by its depth in the chain of calls. Offsets count from its end, and are negative.
     Stack(u8),
@@ -32,10 +32,10 @@ pub enum Region {
 pub struct Pointer {
     pub region: Region,
     pub offset: i64,
-    /// What was added that is not one number.
+    /// The variable part of the offset.
     pub variable: Scalar,
-    /// Pointers with the same are the same: of packets, those with the same variable part; else, those from the same call. 0: the
-    /// packet's beginning.
+    /// Pointers with the same are the same: of packets, those with the same variable part; else, those from the same
+    /// call. 0: the packet's beginning.
     pub id: u32,
     /// It may be null instead.
     pub nullable: bool,
@@ -75,7 +75,7 @@ pub enum Gone {
     Released,
 }
 
-/// What a register or stack slot holds.
+/// The contents of a register or stack slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
     Gone(Gone),
@@ -95,7 +95,7 @@ impl Value {
         Value::Scalar(scalar, 0)
     }
 
-    /// What it is, for messages.
+    /// Its description, for messages.
     pub fn describe(&self) -> String {
         match self {
             Value::Gone(_) => "nothing".into(),
@@ -188,7 +188,7 @@ impl Covering {
                 a.same_origin(b)
                     && a.variable.includes(&b.variable)
                     && a.proven <= b.proven
-                    // What later passes are told must not depend on which path came first.
+                    // Facts for later passes must not depend on the order of paths.
                     && a.proof == b.proof
                     && self.pointers.agree(a.id, b.id)
             }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_xdp_load_bytes` and `bpf_xdp_store_bytes`: bytes of the packet to the program's memory, and back. A frame is in one piece here, so these are
-//! checks and copies.
+//! `bpf_xdp_load_bytes` and `bpf_xdp_store_bytes`: bytes of the packet to the program's memory, and back. A frame is in
+//! one piece here, so these are checks and copies.
 
 use super::Code;
 use super::copy::copy;
@@ -10,7 +10,7 @@ use crate::ir::{Arg, Place, Space, Special};
 
 /// The largest offset and the largest number of bytes, whatever the packet has.
 const LONGEST: Arg = Arg::Const(0xFFFF);
-/// What they give for more than that: -EFAULT; and for what is not in the packet: -EINVAL.
+/// Results for longer copies, -EFAULT, and for bytes outside of the packet, -EINVAL.
 const TOO_LONG: Arg = Arg::Const((-14i64).cast_unsigned());
 const NOT_THERE: Arg = Arg::Const((-22i64).cast_unsigned());
 

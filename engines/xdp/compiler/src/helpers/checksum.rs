@@ -1,16 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes, folded to 16 bits as Linux does since 6.14.
+//! `bpf_csum_diff`: the Internet checksum of what comes, less that of what goes, folded to 16 bits as Linux does since
+//! 6.14.
 //!
-//! A sum in one's complement may be taken over words of any multiple of 16 bits. Those of 48 bits are the widest that are added up in 64 bits without
-//! an overflow, whatever a program can reach; carries come back in at the end. Such a sum has two zeros: 0 comes out only when all that was added
-//! is 0, and so it does in Linux.
+//! A sum in one's complement may be taken over words of any multiple of 16 bits. Those of 48 bits are the widest that
+//! are added up in 64 bits without an overflow, whatever a program can reach; carries come back in at the end. Such a
+//! sum has two zeros: 0 comes out only when all that was added is 0, and so it does in Linux.
 
 use super::Code;
 use super::writer::Writer;
 use crate::insn::{Cond, Width};
 use crate::ir::{Arg, BinOp, Op, Place, Space};
 
-/// So many bytes are added up without a loop.
+/// Up to this many bytes are summed without a loop.
 const STRAIGHT: u32 = 128;
 const ZERO: Arg = Arg::Const(0);
 const HALF: Arg = Arg::Const(0xFFFF_FFFF);
@@ -23,7 +24,7 @@ struct Bytes {
     count: Arg,
 }
 
-/// What goes and what comes: where, and how many bytes.
+/// The bytes that leave the sum and those that enter it: place and length.
 pub(super) fn difference(sides: [(Place, Arg); 2], seed: Arg) -> Code<'static> {
     Box::new(move |w| {
         let [from, to] = sides.map(|(Place { space, base, .. }, count)| Bytes { space, base, count });
@@ -73,8 +74,8 @@ fn half(w: &mut Writer, sum: Arg) -> Arg {
     w.add(low, high)
 }
 
-/// A sum folded to 16 bits: of what the first step leaves at most one bit is above 32, so the second gives 32. To these their halves, exchanged,
-/// are added: then the upper half is their sum with its carry, as in Linux' csum_fold.
+/// A sum folded to 16 bits: of what the first step leaves at most one bit is above 32, so the second gives 32. To these
+/// their halves, exchanged, are added: then the upper half is their sum with its carry, as in Linux' csum_fold.
 fn folded(w: &mut Writer, sum: Arg) -> Arg {
     let sum = half(w, sum);
     let carry = w.bin(BinOp::Rsh, sum, Arg::Const(32));
@@ -94,8 +95,9 @@ fn sum(w: &mut Writer, bytes: Bytes) -> Arg {
     }
 }
 
-/// All at once, as a tree: neighbours are added first. Programs write headers, and all that is on the stack, as numbers of up to 32 bits, and such a number
-/// is known without a load: so are the words on the stack, and what is left over by longer ones goes first, where a header is.
+/// All at once, as a tree: neighbours are added first. Programs write headers and stack variables as numbers of up to
+/// 32 bits, whose value is known without a load; therefore the sum takes words of 32 bits there, and takes the
+/// remainder of longer words first, where a header is.
 fn straight(w: &mut Writer, bytes: Bytes, count: u32) -> Arg {
     const LONG: u32 = 6;
     let mut sums = Vec::new();

@@ -5,10 +5,11 @@ use super::writer::Writer;
 use crate::insn::Cond;
 use crate::ir::{Arg, Space};
 
-/// So many bytes are copied without a loop.
+/// Up to this many bytes are copied without a loop.
 const STRAIGHT: u64 = 64;
 
-/// Copies so many bytes, from memory that they do not overlap: all at once when they are few and known, else eight at a time, then one.
+/// Copies so many bytes, from memory that they do not overlap: all at once when they are few and known, else eight at a
+/// time, then one.
 pub(super) fn copy(w: &mut Writer, (from, base): (Space, Arg), (to, place): (Space, Arg), bytes: Arg) {
     if let Arg::Const(count @ 0..=STRAIGHT) = bytes {
         return all(w, (from, base), (to, place), count);

@@ -1,17 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_xdp_adjust_tail` and `bpf_xdp_adjust_head`: what the core's own moves leave to be done. New bytes at the tail become 0, and the
-//! metadata goes along with the head, in words of four bytes, of which it is made.
+//! `bpf_xdp_adjust_tail` and `bpf_xdp_adjust_head`: the work that remains around the core's own moves. New bytes at the
+//! tail become 0, and the metadata goes along with the head, in words of four bytes, of which it is made.
 
 use super::Code;
 use super::writer::Writer;
 use crate::insn::Cond;
 use crate::ir::{Adjust, Arg, BinOp, Op, Space, Special};
 
-/// So many new bytes are cleared without a loop.
+/// Up to this many new bytes are cleared without a loop.
 const STRAIGHT: i64 = 64;
 /// The shortest packet that a helper leaves.
 const SHORTEST: u64 = 14;
-/// What a helper gives that cannot do what it was asked for: -EINVAL.
+/// The result of a refused request: -EINVAL.
 const REFUSED: Arg = Arg::Const((-22i64).cast_unsigned());
 const ZERO: Arg = Arg::Const(0);
 
@@ -73,8 +73,8 @@ fn clear_to(w: &mut Writer, start: Arg, end: Arg) {
     }
 }
 
-/// Moves the head of a packet that may have metadata. Bytes are copied while both places are part of packet and metadata: before the head moves
-/// up, and after it has moved down.
+/// Moves the head of a packet that may have metadata. Bytes are copied while both places are part of packet and
+/// metadata: before the head moves up, and after it has moved down.
 pub(super) fn head(by: Arg) -> Code<'static> {
     Box::new(move |w| {
         let by = w.int(by);
@@ -101,7 +101,8 @@ fn adjust(w: &mut Writer, by: Arg) -> Arg {
     w.value(Op::Adjust { what: Adjust::Head, by, bare: true })
 }
 
-/// Copies the metadata by so many bytes: up from where it is, the last word first; down to where it is now, the first word first.
+/// Copies the metadata by so many bytes: up from where it is, the last word first; down to where it is now, the first
+/// word first.
 fn copy(w: &mut Writer, by: Arg, up: bool) {
     const WORD: Arg = Arg::Const(4);
     let (meta, data) = (w.read(Special::DataMeta), w.read(Special::Data));

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_fib_lookup`: the longest prefix of the destination, in tables that the host has worked out ([`crate::card::routes`]). It answers in the struct
-//! that asks.
+//! `bpf_fib_lookup`: the longest prefix of the destination, in tables that the host has worked out
+//! ([`crate::card::routes`]). It answers in the struct that asks.
 
 use super::Code;
 use super::writer::Writer;
@@ -19,7 +19,8 @@ const VLAN: i32 = 48;
 const SOURCE_MAC: i32 = 52;
 const DEST_MAC: i32 = 58;
 
-/// Flags: from outside, without neighbours; with that of rules, of which there are none, all that are taken.
+/// Flags: output lookup, no neighbours, and direct lookup, which changes nothing because there are no rules; all
+/// supported flags.
 const OUTPUT: u64 = 2;
 const SKIP_NEIGHBOUR: u64 = 4;
 const FLAGS: u64 = 7;
@@ -85,7 +86,8 @@ pub(super) fn lookup(routes: Routes, key_at: i64, query: Place, bytes: Arg, flag
     })
 }
 
-/// Goes on when packets that come on that interface are forwarded; gives the blocks where they are not, and what is given then.
+/// Goes on when packets that come on that interface are forwarded; gives the blocks where they are not, and what is
+/// given then.
 fn forwards(w: &mut Writer, routes: Routes, ifindex: Arg, flags: Arg) -> [(usize, Arg); 3] {
     let beyond = w.when(Cond::Lt, ifindex, Arg::Const(routes.interfaces.entries.into()));
     let address = routes.interfaces.address_of(ifindex, &mut |op| w.value(op));
@@ -112,7 +114,7 @@ fn longest(w: &mut Writer, map: u32, key_at: i64, query: &Query, bytes: u32) -> 
     w.value(Op::Call { helper: LOOKUP, map: Some(map), args, reads, writes: vec![] })
 }
 
-/// What follows from the destination's entry, if there is one.
+/// The rest of the lookup, from the destination's entry on.
 fn answer(w: &mut Writer, routes: Routes, query: &Query, hop: Arg, flags: Arg) {
     let none = w.when(Cond::Ne, hop, ZERO);
     // Both tables' entries are alike; one name for them says that nothing else is meant.

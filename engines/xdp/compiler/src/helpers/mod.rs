@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Helpers as code. The core has sixteen contexts, so a helper that is ordinary rows holds none of the others up, and the hardware needs nothing
-//! for it: a call becomes what its file here writes in its place, in the intermediate form, and the passes then see through it.
+//! Helpers as code. The core has sixteen contexts, so a helper that is ordinary rows holds none of the others up, and
+//! the hardware needs nothing for it: a call becomes what its file here writes in its place, in the intermediate form,
+//! and the passes then see through it.
 //!
-//! What is left of calls behind this is carried out by the card: lookups, updates, deletions. Each file says what a helper gives; Linux judges
-//! it (tests/ir.rs, on tests/objects/helpers.c).
+//! The card itself carries out the remaining calls: lookups, updates, deletions. Each file says what a helper gives;
+//! Linux judges it (tests/ir.rs, on tests/objects/helpers.c).
 
 pub mod atomic;
 mod bytes;
@@ -34,7 +35,7 @@ use writer::Writer;
 pub use redirect::SOCKET_AT;
 pub use tail_call::PROGRAM;
 
-/// What stands around a program.
+/// The context of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
     pub object: &'a Object,
@@ -46,22 +47,23 @@ pub struct Around<'a> {
     pub metadata: bool,
 }
 
-/// What became of a program.
+/// The result of the expansion.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expanded {
     /// Bytes of the stack that it uses, from its end down.
     pub stack: u32,
-    /// What it asks for that no card does, for messages: "it calls …".
+    /// Requests that no card supports, for messages: "it calls …".
     pub beyond: Vec<String>,
 }
 
 /// The code in place of a call. It ends by telling the writer what the call gives.
 type Code<'a> = Box<dyn FnOnce(&mut Writer) + 'a>;
 
-/// Writes the code of all helpers in place of their calls. `stack`: bytes of the stack that the program uses, a multiple of 8.
+/// Writes the code of all helpers in place of their calls. `stack`: bytes of the stack that the program uses, a
+/// multiple of 8.
 pub fn expand(program: &mut Program, around: &Around, stack: u32) -> Expanded {
     let mut expander = Expander { around, own_stack: stack, expanded: Expanded { stack, beyond: vec![] } };
-    // What is behind a call becomes a block of its own, which comes later.
+    // The instructions behind a call become a new block, which the loop visits later.
     let mut block = 0;
     while block < program.blocks.len() {
         for at in 0..program.blocks[block].insts.len() {
@@ -93,7 +95,7 @@ impl Expander<'_> {
         self.expanded.beyond.push(format!("it calls {what}"));
     }
 
-    /// What is written in place of an instruction; None: it stays.
+    /// The code that replaces an instruction; None: the instruction stays.
     fn code(&mut self, program: &Program, inst: &Inst) -> Option<Code<'static>> {
         match &inst.op {
             Op::Adjust { what: Adjust::Tail, by, bare: false } => ends::tail(*by),
@@ -281,8 +283,8 @@ impl Expander<'_> {
         Some(Targets { map: map?, array: self.around.layout.array(map?)?, kind: self.kind(map)? })
     }
 
-    /// Where so many bytes, a multiple of 8, stand while a helper's code or a request needs them: below the program's stack. Their distance from the
-    /// stack's end. `what` is for the message.
+    /// Where so many bytes, a multiple of 8, stand while a helper's code or a request needs them: below the program's
+    /// stack. Their distance from the stack's end. `what` is for the message.
     fn stack_at(&mut self, bytes: u32, what: &str) -> Option<i64> {
         let below = self.own_stack + bytes;
         if below > isa::SIZE_STACK {
@@ -303,7 +305,7 @@ fn place(program: &Program, reads: &[Place], pointer: Arg) -> Place {
     Place { space, base: pointer, offset: 0, bytes: 0 }
 }
 
-/// What a number was before constants were added to it, and their sum.
+/// The variable part of a sum, and its constant part.
 fn origin(program: &Program, mut arg: Arg, mut offset: i64) -> (Arg, i64) {
     let insts = || program.blocks.iter().flat_map(|block| &block.insts);
     while let Arg::Value(value) = arg

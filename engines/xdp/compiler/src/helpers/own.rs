@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_map_update_elem` and `bpf_map_delete_elem` on an array of which each context has its own: its values lie in the unit, where no request for a map
-//! finds them.
+//! `bpf_map_update_elem` and `bpf_map_delete_elem` on an array of which each context has its own: its values lie in the
+//! unit, where no request for a map finds them.
 
 use super::Code;
 use super::copy::copy;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_trace_printk` and `bpf_trace_vprintk`: format and arguments go into a ring, and the host makes lines of them. So the result is the length of the
-//! format, and what `%s` names is not read.
+//! `bpf_trace_printk` and `bpf_trace_vprintk`: format and arguments go into a ring, and the host makes lines of them.
+//! The result is therefore the length of the format, and the text that `%s` names is not read.
 //!
 //! A record begins with the bytes of the format, and of the arguments in its upper half; arguments and format follow.
 

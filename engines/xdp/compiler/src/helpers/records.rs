@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Helpers that send records to the host: `bpf_ringbuf_…` and `bpf_perf_event_output`. A perf event array is one ring, whose records begin with the
-//! processor; the queues of all processors are open.
+//! Helpers that send records to the host: `bpf_ringbuf_…` and `bpf_perf_event_output`. A perf event array is one ring,
+//! whose records begin with the processor; the queues of all processors are open.
 
 use super::Code;
 use super::copy::copy;
@@ -11,7 +11,8 @@ use crate::ir::{Arg, BinOp, Place, Ring, Space, Special};
 
 /// Flags of records: whether the host is woken. It looks by itself.
 const WAKE_FLAGS: u64 = 3;
-/// Flags of `bpf_perf_event_output`: the queue, or this for the processor's own; and how many bytes of the frame come behind the data.
+/// Flags of `bpf_perf_event_output`: the queue, or this for the processor's own; and how many bytes of the frame come
+/// behind the data.
 const INDEX: u64 = 0xFFFF_FFFF;
 const FRAME_BYTES: u64 = 0xF_FFFF << 32;
 /// The longest event.

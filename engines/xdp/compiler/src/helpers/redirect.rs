@@ -1,11 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `bpf_redirect`, `bpf_redirect_map` and lookups in maps by which frames are redirected.
 //!
-//! The first four bytes of an entry are an interface, of processors the length of a queue, of sockets the queue that a socket is bound to. 0 is no
-//! interface and no processor; whether there is a socket the word behind says. Behind interfaces and processors may stand a program, which cards do not run.
-//! A card has no processors and no sockets: what is redirected there goes to no interface, and is refused as on native code.
+//! The first four bytes of an entry are an interface, of processors the length of a queue, of sockets the queue that a
+//! socket is bound to. 0 is no interface and no processor; whether there is a socket the word behind says. Behind
+//! interfaces and processors may stand a program, which cards do not run. A card has no processors and no sockets: a
+//! redirection to them names no interface and is refused, as on native code.
 //!
-//! What names where the packet goes is the call of `bpf_redirect` without flags that is left: the core does it.
+//! The calls of `bpf_redirect` without flags remain: the core carries them out.
 
 use super::Code;
 use super::writer::Writer;
@@ -15,7 +16,8 @@ use crate::ir::{Arg, Array, Op, Place, Space, Special, map_pointer};
 use crate::maps::MapKind;
 use crate::rows;
 
-/// Flags of `bpf_redirect_map`: what it gives when there is no such entry; to all entries; those that maps of devices take.
+/// Flags of `bpf_redirect_map`: the mask of the result for a missing entry; broadcast; all flags that maps of devices
+/// take.
 pub(super) const RESULT: u64 = 3;
 pub(super) const BROADCAST: u64 = 8;
 const DEVICE_FLAGS: u64 = RESULT | BROADCAST | 16;
@@ -64,7 +66,7 @@ pub(super) fn port(ifindex: Arg, flags: Arg) -> Code<'static> {
     })
 }
 
-/// `bpf_redirect_map` where the key is the number of an entry. `given`: the result when there is none.
+/// `bpf_redirect_map` where the key is the number of an entry. `given`: the result for a missing entry.
 pub(super) fn by_number(targets: Targets, key: Arg, given: u64) -> Code<'static> {
     Box::new(move |w| {
         let (to, [there]) = w.block();
@@ -114,7 +116,7 @@ pub(super) fn lookup(targets: Targets, key: Place) -> Code<'static> {
     })
 }
 
-/// To an interface if there is an entry. None is named, too: it takes the place of one that a call before has named.
+/// To an interface if there is an entry. "No target" is set as well: it replaces the target of an earlier call.
 fn redirect(w: &mut Writer, there: Arg, ifindex: Arg, given: u64) {
     name(w, ifindex);
     let none = w.when(Cond::Ne, there, Arg::Const(0));

@@ -16,7 +16,8 @@ pub(super) fn counter(w: &mut Writer, ring: Ring, at: u32) -> Arg {
     w.value(Op::Load { place: word(ring, at), signed: false, swap: false })
 }
 
-/// Makes room for a record of so many bytes. Goes on with the record's address; gives the block where there is no room, which is counted.
+/// Makes room for a record of so many bytes. Goes on with the record's address; gives the block where there is no room,
+/// which is counted.
 pub(super) fn reserve(w: &mut Writer, ring: Ring, bytes: Arg) -> (Arg, usize) {
     let whole = w.add(bytes, Arg::Const(u64::from(HEADER) + 7));
     let whole = w.bin(BinOp::And, whole, Arg::Const(!7));

@@ -1,13 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Keys and values that lie in the memory of a map (globals, constants, another map's value, a record): a request reads the stack and the packet of its
-//! context only, so they are copied to the stack first.
+//! Keys and values that lie in the memory of a map (globals, constants, another map's value, a record): a request reads
+//! the stack and the packet of its context only, so they are copied to the stack first.
 
 use super::Code;
 use super::copy::all;
 use crate::check::Helper;
 use crate::ir::{Arg, Op, Place, Space, Special};
 
-/// What is copied for a call.
+/// An operand that is copied for a call.
 pub(super) struct Staged {
     /// Index among the arguments.
     pub arg: usize,
@@ -26,7 +26,8 @@ pub(super) fn read_by_request(helper: &Helper) -> &'static [(usize, usize)] {
     }
 }
 
-/// Whether a request reaches a place by itself. Where a pointer leads that the checker does not know, it is as if it did not.
+/// Whether a request reaches a place by itself. Where a pointer leads that the checker does not know, it is as if it
+/// did not.
 pub(super) fn reached(place: &Place) -> bool {
     matches!(place.space, Space::Stack | Space::Packet)
 }

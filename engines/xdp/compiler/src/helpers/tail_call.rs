@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `bpf_tail_call`. An entry of a program array is the row with which the program begins, and [`PROGRAM`]; 0: there is none.
+//! `bpf_tail_call`. An entry of a program array is the first row of the program plus [`PROGRAM`]; 0 is an empty entry.
 
 use crate::insn::{Cond, Width};
 use crate::ir::{Arg, Array, Block, BlockId, Edge, End, Inst, Op, Place, Program, Space};

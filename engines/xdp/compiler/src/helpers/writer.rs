@@ -119,7 +119,7 @@ impl<'a> Writer<'a> {
         otherwise
     }
 
-    /// The end of a way through the code: what the instruction gives.
+    /// Ends a path through the code with the result of the instruction.
     pub fn done(&mut self, result: Arg) {
         self.jump(self.behind, &[result]);
     }

@@ -11,7 +11,7 @@ pub struct Code {
     slots: Vec<Option<Insn>>,
 }
 
-/// What is wrong with the instruction in a slot.
+/// An error in the instruction of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CodeError {
     #[error("the code has {0} bytes; it must have some, and a multiple of 8")]
@@ -84,7 +84,7 @@ impl Code {
         self.slots.len()
     }
 
-    /// Whether there are none.
+    /// Whether the program is empty.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From bytes to an instruction. What the RFC reserves must be zero: a bit that is set there may mean something one day.
+//! From bytes to an instruction. Reserved fields must be zero: a future version of the RFC may give them a meaning.
 
 use super::encode::{class, mode, op, pseudo};
 use super::{AluOp, AtomicOp, Callee, Cond, Imm64, Insn, Operand, Reg, Size, Swap, Width};
@@ -10,7 +10,8 @@ pub enum DecodeError {
     #[error("no instruction has the opcode {0:#04x}")]
     Opcode(u8),
     #[error(
-        "this calls what a register points to (callx), which Linux does not have either; compile with -O1 or higher, which calls \
+        "this calls what a register points to (callx), which Linux does not have either; compile with -O1 or higher, \
+         which calls \
          helpers by number, and functions by name"
     )]
     CallRegister,
@@ -118,7 +119,8 @@ impl Fields {
     }
 }
 
-/// Decodes the instruction that begins with `slot`. `second` is the slot behind it, which only a 64-bit immediate load looks at.
+/// Decodes the instruction that begins with `slot`. `second` is the slot behind it, which only a 64-bit immediate load
+/// looks at.
 pub fn decode(slot: [u8; 8], second: Option<[u8; 8]>) -> Result<Insn, DecodeError> {
     let fields = Fields::new(slot);
     match fields.opcode & 7 {

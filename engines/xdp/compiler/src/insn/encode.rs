@@ -70,7 +70,7 @@ pub(super) mod op {
     pub const ATOMIC_CMPXCHG: i32 = 0xf0;
 }
 
-/// What the source register of calls and 64-bit immediate loads says.
+/// The source register field of calls and 64-bit immediate loads.
 pub(super) mod pseudo {
     pub const CALL_HELPER: u8 = 0;
     pub const CALL_LOCAL: u8 = 1;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The eBPF instruction set, as RFC 9669 has it.
 //!
-//! An [`Insn`] takes one 64-bit *slot* of a program, a 64-bit immediate load takes two. Offsets of jumps and calls count slots from the one
-//! behind the instruction.
+//! An [`Insn`] takes one 64-bit *slot* of a program, a 64-bit immediate load takes two. Offsets of jumps and calls
+//! count slots from the one behind the instruction.
 
 mod code;
 mod decode;
@@ -95,7 +95,7 @@ pub enum Operand {
     Imm(i32),
 }
 
-/// What an arithmetic instruction does with its two operands.
+/// An arithmetic operation on two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AluOp {
     Add,
@@ -118,7 +118,7 @@ pub enum AluOp {
     Arsh,
 }
 
-/// What a byte-order instruction does.
+/// A byte-order operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Swap {
     /// To little endian: on a little-endian machine it only cuts the value.
@@ -129,7 +129,7 @@ pub enum Swap {
     Always,
 }
 
-/// What a conditional jump compares.
+/// The condition of a conditional jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cond {
     Eq,
@@ -146,7 +146,7 @@ pub enum Cond {
     Sle,
 }
 
-/// What an atomic instruction does.
+/// An atomic operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
     Add,
@@ -159,7 +159,7 @@ pub enum AtomicOp {
     Cmpxchg,
 }
 
-/// What a 64-bit immediate load gives.
+/// The meaning of a 64-bit immediate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Imm64 {
     Value(u64),

@@ -21,11 +21,11 @@ const LAST_END: i64 = 3776;
 const SHORTEST: i64 = 14;
 /// Longest metadata.
 const LONGEST_META: i64 = 252;
-/// What a helper gives that cannot do what it was asked for: -EINVAL.
+/// The result of a refused request: -EINVAL.
 const REFUSED: u64 = (-22i64).cast_unsigned();
-/// What it gives for metadata that Linux does not take: -EACCES.
+/// The result for metadata that Linux refuses: -EACCES.
 const DENIED: u64 = (-13i64).cast_unsigned();
-/// What stands in bytes of which nothing is known.
+/// Fills bytes whose contents are unspecified.
 const ANYTHING: u8 = 0xA5;
 /// Instructions, or blocks, after which a program counts as endless.
 const MAX_STEPS: usize = 1_000_000;
@@ -89,7 +89,7 @@ impl Memory {
         Some(())
     }
 
-    /// Bytes of the packet's buffer, of which any address gives some: so loads can be carried out early.
+    /// Bytes of the packet's buffer; every address reads some byte, so loads can be carried out early.
     fn window(&self, address: u64, bytes: u32) -> Vec<u8> {
         let from = address.wrapping_sub(PACKET);
         (0..u64::from(bytes)).map(|byte| self.buffer[from.wrapping_add(byte) as usize % BUFFER_BYTES]).collect()
@@ -148,15 +148,15 @@ impl Memory {
     }
 }
 
-/// What is around a program.
+/// The environment of a program.
 pub trait World {
     /// Bytes of memory that is neither the packet nor the stack. None: there is no such memory.
     fn read(&mut self, address: u64, bytes: u32) -> Option<Vec<u8>>;
     /// Writes them.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Option<()>;
-    /// Carries a helper out. None: it has none of that name.
+    /// Carries a helper out. None: there is no map of that name.
     fn call(&mut self, memory: &mut Memory, helper: &Helper, map: Option<u32>, args: &[u64]) -> Option<u64>;
-    /// What the core knows of the packet's surroundings.
+    /// The packet's metadata as the core knows it.
     fn special(&mut self, special: Special) -> u64;
     /// Whether the object's program array of that index has a program at an index of its own.
     fn tail_call(&mut self, map: u32, index: u32) -> bool;

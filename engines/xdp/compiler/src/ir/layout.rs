@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Where a target has the values of maps that need no search: so a lookup in an array is arithmetic, and a global variable a load.
+//! Places of map values that need no search: a lookup in an array is then arithmetic, and a global variable a load.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::object::Object;
 /// The values of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Array {
-    /// Of the first value.
+    /// Address of the first value.
     pub address: u32,
     /// From one value to the next.
     pub stride: u32,
@@ -54,15 +54,15 @@ impl Routes {
 pub struct Ring {
     /// Of its counters.
     pub address: u32,
-    /// Of records, a power of two.
+    /// Bytes for records, a power of two.
     pub bytes: u32,
 }
 
-/// What a target says of memory outside of the core.
+/// A target's memory outside of the core.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
-    /// By index of the map, the number by which the target knows it; none: its index. Hidden maps (card/mod.rs) have numbers above all indices, and are called
-    /// by these before rows are made, too.
+    /// By index of the map, the number by which the target knows it; none: its index. Hidden maps (card/mod.rs) have
+    /// numbers above all indices; the program names them by these numbers from the start.
     pub numbers: Vec<u32>,
     /// By index of the map, its values. None: it must be asked by a call.
     pub arrays: Vec<Option<Array>>,
@@ -75,11 +75,11 @@ pub struct Layout {
 }
 
 impl Array {
-    /// The address of the value with an index that is in range: what has to be computed for it.
+    /// Computes the address of the value with an index that is in range.
     pub fn address_of(&self, index: Arg, value: &mut impl FnMut(Op) -> Arg) -> Arg {
         let bin = |op, a, b: u32| Op::Bin { op, width: Width::W64, a, b: Arg::Const(b.into()) };
         let sum = |a, b| Op::Bin { op: BinOp::Add, width: Width::W64, a, b };
-        // What does not depend on the index apart from what does: it can be known long before.
+        // The parts that do not depend on the index are separate: they are known earlier.
         let mut first = Arg::Const(self.address.into());
         if self.per_context > 0 {
             let context = value(bin(BinOp::And, Arg::Special(Special::Cpu), CONTEXTS - 1));
@@ -97,7 +97,8 @@ impl Array {
         value(sum(distance, first))
     }
 
-    /// The same of an index that is known before the program runs; `None` outside of it. Of values of contexts, the first one's.
+    /// The same of an index that is known before the program runs; `None` outside of it. For values of contexts: the
+    /// address of the first one's.
     pub fn address_at(&self, index: u32) -> Option<u32> {
         let (bank, in_bank) = match self.banks {
             Some(banks) => ((index & (banks.count - 1)) * banks.bytes, index / banks.count),
@@ -116,8 +117,8 @@ const CARD: u32 = 0x8000_0000;
 const UNIT_BYTES: u32 = 1 << 16;
 
 impl Layout {
-    /// One array after the other, on lines of 64 bytes: in the unit's memory what each context has for itself, while there is room, the others in
-    /// the card's.
+    /// One array after the other, on lines of 64 bytes: in the unit's memory what each context has for itself, while
+    /// there is room, the others in the card's.
     pub fn plain(object: &Object) -> Layout {
         let (mut unit, mut card) = (u64::from(UNIT), u64::from(CARD));
         let place = |map: &crate::maps::Map| {
@@ -134,7 +135,7 @@ impl Layout {
             let in_unit = per_context && unit + all <= u64::from(UNIT + UNIT_BYTES);
             let next = if in_unit { &mut unit } else { &mut card };
             let address = u32::try_from(*next).ok().filter(|_| in_unit || *next + all <= 1 << 32)?;
-            // Per-CPU values outside of the unit would have to be told apart by unit, too.
+            // Per-CPU values outside of the unit would need an address for each unit as well.
             if per_context && !in_unit {
                 return None;
             }
@@ -156,7 +157,7 @@ impl Layout {
         if self.numbers.is_empty() { by_index() } else { self.numbers.iter().position(|own| *own == number) }
     }
 
-    /// What is known of a map's values.
+    /// The place of a map's values.
     pub fn array(&self, map: u32) -> Option<Array> {
         self.arrays.get(map as usize).copied().flatten()
     }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A program in static single assignment: blocks with parameters, instructions that each give at most one value.
 //!
-//! Functions are inlined, the context is gone (its fields are [`Special`]s), pointers are numbers (engines/xdp/core.md, "Addresses").
-//! Passes change a [`Program`] in place; `verify` says whether it is still well formed.
+//! Functions are inlined, the context is gone (its fields are [`Special`]s), pointers are numbers (engines/xdp/core.md,
+//! "Addresses"). Passes change a [`Program`] in place; `verify` says whether it is still well formed.
 
 mod build;
 mod interp;
@@ -39,8 +39,9 @@ pub enum Arg {
     Special(Special),
 }
 
-/// What the core knows of a packet and its surroundings. Reading one is free. [`Special::Data`], `DataEnd`, `DataMeta` and `Len` change with
-/// [`Op::Adjust`], `Time` and `Random` at each read: an [`Op::Read`] says when those are read, no other instruction may name them.
+/// The core's special sources: the packet and its metadata. Reading one is free. [`Special::Data`], `DataEnd`,
+/// `DataMeta` and `Len` change with [`Op::Adjust`], `Time` and `Random` at each read: an [`Op::Read`] says when those
+/// are read, no other instruction may name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Special {
     Data,
@@ -84,7 +85,7 @@ pub enum BinOp {
 pub enum Space {
     Packet,
     Stack,
-    /// Values of the object's map of that index, or of a map inside it: what is known of the place for alias analysis.
+    /// Values of the object's map of that index, or of a map inside it, for alias analysis.
     Map(u32),
     /// A record of a ring buffer.
     Record,
@@ -101,17 +102,18 @@ pub struct Place {
     pub base: Arg,
     /// Bytes from the base on.
     pub offset: i32,
-    /// Of loads and stores 1 to 8. Of what a call reads and writes, so many at most.
+    /// 1 to 8 for loads and stores. An upper bound for the reads and writes of a call.
     pub bytes: u32,
 }
 
-/// The number that stands for a pointer to the map that the target knows by that number ([`Layout::number`]): 0 is null. Entries of maps of maps hold it, in four bytes.
+/// The number that stands for a pointer to the map that the target knows by that number ([`Layout::number`]): 0 is
+/// null. Entries of maps of maps hold it, in four bytes.
 pub fn map_pointer(map: u32) -> u64 {
     u64::from(1 << 16 | map)
 }
 
-/// What an instruction does. Widths: a 32-bit operation takes the lower halves and clears the upper half of its result; the upper half of its
-/// constants is 0. There is no move: a copy is the same value, and a move of 32 bits is a [`Op::Field`].
+/// An operation. Widths: a 32-bit operation takes the lower halves and clears the upper half of its result; the upper
+/// half of its constants is 0. There is no move: a copy is the same value, and a move of 32 bits is a [`Op::Field`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Op {
     /// The special's value at this moment.
@@ -165,8 +167,8 @@ pub enum Op {
         value: Arg,
         expected: Option<Arg>,
     },
-    /// A helper that moves an end of the packet: 0, or −22 when it cannot. Of `by` the lower 32 bits count. `bare`: as the core does it, which
-    /// leaves what it adds at the tail as it is, and the metadata's bytes where they were.
+    /// A helper that moves an end of the packet: 0, or −22 when it cannot. Of `by` the lower 32 bits count. `bare`: as
+    /// the core does it, which leaves what it adds at the tail as it is, and the metadata's bytes where they were.
     Adjust {
         what: Adjust,
         by: Arg,
@@ -220,7 +222,8 @@ pub enum End {
         b: Arg,
         then: Edge,
         otherwise: Edge,
-        /// It asks whether that many bytes of the packet are there, from its beginning on; `true`: they are there when it is taken.
+        /// It asks whether that many bytes of the packet are there, from its beginning on; `true`: they are there when
+        /// it is taken.
         packet_check: Option<(u32, bool)>,
     },
     /// The program ends with this verdict, in the lower 32 bits.
@@ -231,7 +234,8 @@ pub enum End {
         index: Arg,
         otherwise: Edge,
     },
-    /// The program that begins with that row takes over, with the stack cleared; goes on when too many have followed each other already.
+    /// The program that begins with that row takes over, with the stack cleared; goes on when too many have followed
+    /// each other already.
     Begin {
         row: Arg,
         otherwise: Edge,

@@ -1,12 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The order of blocks and which ones dominate which: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+//! The order of blocks and which ones dominate which: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm"
+//! (2001).
 
 use super::{BlockId, Program};
 
-/// What the flow of control says about blocks.
+/// The control flow between blocks.
 #[derive(Debug, Clone)]
 pub struct Order {
-    /// Blocks that can be reached, each before those that it leads to, but for the edges that close loops.
+    /// Reachable blocks in reverse postorder: each before its successors, except along the edges that close loops.
     pub blocks: Vec<BlockId>,
     /// By block: its place in `blocks`. None: it cannot be reached.
     place: Vec<Option<usize>>,
@@ -15,7 +16,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Of a program as it stands.
+    /// Computes it for a program.
     pub fn of(program: &Program) -> Order {
         let blocks = reverse_postorder(program);
         let mut place = vec![None; program.blocks.len()];

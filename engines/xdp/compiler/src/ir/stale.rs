@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Reads of the packet's place that are out of date: between them and their use the packet may have moved. No pointer is used so, for the
-//! checker knows them void; but an address that was copied as a number is what it was.
+//! Reads of the packet's place that are out of date: between them and their use the packet may have moved. No pointer
+//! is used so, for the checker knows them void; but an address that was copied as a number is what it was.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// Of a program as it stands.
+    /// Computes it for a program.
     pub fn of(program: &Program) -> Stale {
         let insts = || program.blocks.iter().flat_map(|block| &block.insts);
         let adjusts = insts().any(|inst| matches!(inst.op, Op::Adjust { .. }));
@@ -36,7 +36,7 @@ impl Stale {
         stale
     }
 
-    /// What is out of date where a block begins.
+    /// The stale values at the start of a block.
     pub fn at(&self, block: BlockId) -> HashSet<ValueId> {
         self.entry[block.0 as usize].clone()
     }
@@ -52,7 +52,7 @@ impl Stale {
     }
 }
 
-/// What an instruction gives, if that is where the packet is.
+/// The packet position that an instruction reads, if it reads one.
 fn reads_place(inst: &Inst) -> Option<ValueId> {
     use Special::{Data, DataEnd, DataMeta, Len};
     inst.result.filter(|_| matches!(inst.op, Op::Read(Data | DataEnd | DataMeta | Len)))

@@ -10,7 +10,7 @@ impl Op {
         Op::Bin { op: BinOp::Add, width: Width::W64, a, b: Arg::Const(by.cast_unsigned()) }
     }
 
-    /// The lower bits, the others 0: what a move of 32 bits does.
+    /// The lower bits, with the others 0, as a 32-bit move does.
     pub fn low(a: Arg, bits: u8) -> Op {
         Op::Field { shift: 0, bits, left: 0, a }
     }
@@ -158,8 +158,8 @@ impl Program {
         predecessors
     }
 
-    /// How many instructions a machine must carry out, branches, exits and tail calls among them. What it has at hand is none, nor is an exit
-    /// that does nothing else: the branch to it says the verdict.
+    /// How many instructions a machine must carry out, branches, exits and tail calls among them. Operands that the
+    /// core provides do not count, and neither does an exit without further work: the branch to it carries the verdict.
     pub fn size(&self) -> usize {
         let one = |block: &Block| {
             let free = |op: &Op| matches!(op, Op::Read(special) if !matches!(special, Special::Time | Special::Random));

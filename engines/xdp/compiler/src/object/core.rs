@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! CO-RE: what the compiler has left to the loader because a type may look different in another kernel.
+//! CO-RE: relocations that the compiler leaves to the loader because a type may differ in another kernel.
 //!
-//! Here there is no other kernel. What a program reads are packets, their metadata, its stack and its maps, so an offset in a packet header or
-//! in `xdp_md` is what the object itself says, provided that it declares the type in full. Everything else asks about a kernel.
+//! Here there is no other kernel. A program reads packets, their metadata, its stack and its maps, so an offset in a
+//! packet header or in `xdp_md` is the one in the object, provided that the object declares the type in full.
+//! Everything else asks about a kernel.
 
 use crate::btf::{Btf, CoreRelocation, Kind};
 

@@ -12,7 +12,7 @@ use super::ObjectError;
 /// A section's number in the file.
 pub(super) type SectionId = usize;
 
-/// What a relocation asks for: its type in the BPF supplement of ELF.
+/// The type of a relocation in the BPF supplement of ELF.
 pub(super) mod relocation {
     /// The address in a 64-bit immediate load.
     pub const ADDRESS: u32 = 1;
@@ -40,7 +40,7 @@ pub(super) struct Section {
     pub relocations: Vec<Relocation>,
 }
 
-/// What a symbol names.
+/// The target of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     Function,
@@ -155,8 +155,8 @@ impl Elf {
     }
 }
 
-/// Where the last part of a file ends, by its own header and table of sections (ELF-64 Object File Format 1.5, sections 3 and 6); of what is no
-/// 64-bit little-endian ELF file, 0.
+/// Where the last part of a file ends, by its own header and table of sections (ELF-64 Object File Format 1.5, sections
+/// 3 and 6); of what is no 64-bit little-endian ELF file, 0.
 fn extent(data: &[u8]) -> u64 {
     const HEADER: u64 = 64;
     const SECTION: u64 = 64;

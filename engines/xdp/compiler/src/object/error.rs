@@ -26,7 +26,7 @@ impl Display for Place {
     }
 }
 
-/// What is wrong with an object as a whole.
+/// An error in an object as a whole.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
     #[error("not an ELF object: {0}; compile the program with `clang -target bpf -O2 -g -c`")]
@@ -63,7 +63,7 @@ pub struct LinkError {
     pub kind: LinkErrorKind,
 }
 
-/// What a [`LinkError`] is about.
+/// The kind of a [`LinkError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkErrorKind {
     #[error("{0}")]

@@ -13,16 +13,16 @@ use crate::insn::{Code, Imm64, Insn, Reg, SLOT_BYTES, decode};
 /// No program of Linux has more instructions.
 pub const MAX_SLOTS: usize = 1_000_000;
 
-/// What a relocated instruction names.
+/// The target of a relocated instruction.
 #[derive(Debug, Clone)]
 pub(super) enum Names {
     Map(u32),
-    /// A byte of global data; what the instruction holds is added.
+    /// A byte of global data; the instruction's own offset is added.
     Data {
         map: u32,
         offset: u64,
     },
-    /// A byte of a code section; what the instruction holds is added.
+    /// A byte of a code section; the instruction's own offset is added.
     Code {
         section: SectionId,
         offset: u64,

@@ -23,7 +23,8 @@ const ARRAY: u32 = 2;
 const READ_ONLY: u32 = 1 << 7;
 /// Smallest legacy declaration: type, key, value, entries, flags.
 const LEGACY_BYTES: u64 = 20;
-/// A declaration of iproute2 (`struct bpf_elf_map`), which has an identity, pinning, the identity of inner maps and a place in the outer one behind them.
+/// A declaration of iproute2 (`struct bpf_elf_map`), which has an identity, pinning, the identity of inner maps and a
+/// place in the outer one behind them.
 const IPROUTE_BYTES: u64 = 36;
 /// Place of an inner map that is in no outer map at the start.
 const NOWHERE: u32 = u32::MAX;
@@ -99,8 +100,8 @@ fn variables(elf: &Elf, section: &Section, btf: &Btf) -> Option<Shape> {
     (!members.is_empty()).then_some(Shape::Record { name, bytes, union: false, members })
 }
 
-/// Maps of the section `maps`: a struct of numbers each, at the symbol's place. Structs are as long as their symbols, or, where symbols have no size, as
-/// far apart as these.
+/// Maps of the section `maps`: a struct of numbers each, at the symbol's place. Structs are as long as their symbols,
+/// or, where symbols have no size, as far apart as these.
 fn legacy(elf: &Elf, section: &Section, notes: &mut Vec<String>, all: &mut Vec<Declared>) -> Result<(), ObjectError> {
     let symbols = elf.symbols_of(section.id);
     let ends: BTreeSet<u64> = symbols.iter().map(|symbol| symbol.value).chain([section.bytes.len() as u64]).collect();
@@ -183,7 +184,7 @@ fn legacy(elf: &Elf, section: &Section, notes: &mut Vec<String>, all: &mut Vec<D
 /// A map of the section `maps`.
 struct Legacy {
     declared: Declared,
-    /// Of a map of maps: which map its inner maps are like.
+    /// For a map of maps: the map that gives the inner shape.
     inner: Option<Inner>,
     /// 0: none.
     identity: u32,
@@ -238,7 +239,7 @@ fn typed(
     Ok(())
 }
 
-/// What the elements of `values` are set to, by index.
+/// The initial elements of `values`, by index.
 fn initial(elf: &Elf, section: &Section, start: u64, end: u64) -> Vec<(u32, String)> {
     let element = |relocation: &super::elf::Relocation| {
         let index = u32::try_from(relocation.offset.checked_sub(start)? / 8).ok()?;
@@ -247,7 +248,7 @@ fn initial(elf: &Elf, section: &Section, start: u64, end: u64) -> Vec<(u32, Stri
     section.relocations.iter().filter_map(element).collect()
 }
 
-/// What a map's type says.
+/// The attributes in a map's type.
 struct Read {
     shape: MapShape,
     inner: Option<MapShape>,

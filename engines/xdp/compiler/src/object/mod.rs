@@ -37,9 +37,9 @@ pub struct Object {
     pub maps: Vec<Map>,
     /// XDP programs, in the order of the file.
     pub entries: Vec<Entry>,
-    /// What its section `license` says.
+    /// The text of its section `license`.
     pub license: Option<String>,
-    /// What was left out or ignored, for the user to know.
+    /// Parts of the object that were ignored, for messages to the user.
     pub notes: Vec<String>,
     btf: Btf,
     code: HashMap<SectionId, CodeSection>,
@@ -99,8 +99,8 @@ impl Object {
         self.maps.iter().zip(0..).find(|(map, _)| map.name == name).map(|(map, index)| (index, map))
     }
 
-    /// Gives a map of that name so many entries in place of its own, as loaders do before Linux sees it. Whether that is a number for such a map is
-    /// judged with the programs that use it.
+    /// Gives a map of that name so many entries in place of its own, as loaders do before Linux sees it. Whether that
+    /// is a number for such a map is judged with the programs that use it.
     ///
     /// # Errors
     /// What stands in the way: there is no such map, or it holds global data, which is one entry.
@@ -173,7 +173,7 @@ fn code_section(elf: &Elf, section: &Section, maps: &[maps::Declared]) -> Result
     })
 }
 
-/// What a relocation of an instruction names.
+/// The target of an instruction's relocation.
 fn names(elf: &Elf, entry: &elf::Relocation, maps: &[maps::Declared]) -> Names {
     let symbol = &elf.symbols[entry.symbol];
     let call = match entry.kind {

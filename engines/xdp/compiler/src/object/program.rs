@@ -20,7 +20,8 @@ pub enum Attach {
 }
 
 impl Attach {
-    /// What a section's name says, as libbpf and its forerunners read it. None: the section holds no XDP programs.
+    /// The attachment that a section's name stands for, in the spelling of libbpf and of older loaders. None: the
+    /// section holds no XDP programs.
     pub fn of_section(section: &str) -> Option<Attach> {
         let section = section.strip_prefix('?').unwrap_or(section);
         let family = |names: [&str; 3]| {

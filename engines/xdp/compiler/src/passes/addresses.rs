@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Places: what was added to a pointer goes into the offset, and a place whose origin is seen has its space.
+//! Places: constants that were added to a pointer move into the offset, and a place with a visible origin gets its
+//! space.
 
 use super::dead;
 use super::peephole::Context;

@@ -1,14 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Checks of the packet's end as comparisons of its length: `data + 34 > data_end` is `len < 34`.
 //!
-//! hXDP takes such checks out and lets its hardware end the program at an access outside of the packet. Here an access never faults, and a
-//! check with its verdict is one lane of a row that has room for four, `br.lt len, 34 → drop`: no sum, no register, no row of its own. So
-//! checks stay, as comparisons of a special with a constant, and the loads behind them need not wait for them.
+//! hXDP takes such checks out and lets its hardware end the program at an access outside of the packet. Here an access
+//! never faults, and a check with its verdict is one lane of a row that has room for four, `br.lt len, 34 → drop`: no
+//! sum, no register, no row of its own. Checks therefore stay, as comparisons of a special with a constant, and the
+//! loads behind them need not wait for them.
 //!
-//! Two checks are not made one unless one follows from the other, which [`super::conditions`] finds, for both compare the same value.
-//! Checking for 34 bytes at once where the program asks for 14 first would be right only when both fail with the same verdict, nothing is
-//! stored, moved or called between them, and all ways from the first lead to the second: for the ways that do not, frames of 14 to 33 bytes
-//! would be dropped. What is left after those conditions saves a lane and never a row.
+//! Two checks are not made one unless one follows from the other, which [`super::conditions`] finds, for both compare
+//! the same value. Checking for 34 bytes at once where the program asks for 14 first would be right only when both fail
+//! with the same verdict, nothing is stored, moved or called between them, and all ways from the first lead to the
+//! second: for the ways that do not, frames of 14 to 33 bytes would be dropped. Removing the remaining checks would
+//! save a lane, but never a row.
 
 use std::collections::HashSet;
 
@@ -70,7 +72,7 @@ fn is_length(ends: &Ends, op: &Op) -> bool {
         if ends.reads(*a, Special::DataEnd) && ends.reads(*b, Special::Data))
 }
 
-/// Of a comparison of `data + n` with `data_end`: how `len` compares with which number.
+/// Turns a comparison of `data + n` with `data_end` into one of `len` with a number.
 fn check(ends: &Ends, cond: Cond, pointer: Arg, end: Arg) -> Option<(Cond, u64)> {
     if cond == Cond::Set || !ends.reads(end, Special::DataEnd) {
         return None;

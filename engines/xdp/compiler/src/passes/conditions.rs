@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What branches compare, said with less: a constant turned round in place of a value, a bit test in place of a mask, no branch where only one
-//! way is open.
+//! What branches compare, said with less: a constant turned round in place of a value, a bit test in place of a mask,
+//! no branch where only one way is open.
 
 use super::dead;
 use super::flow::tidy;
@@ -109,7 +109,8 @@ fn compare(context: &Context, old: Compare) -> Option<Compare> {
     }
 }
 
-/// A test of bits for being zero, of the lower 32 or of all. A mask of more than 31 bits is no operand of the core at 64.
+/// A test of bits for being zero, of the lower 32 or of all. A mask of more than 31 bits is no operand of the core at
+/// 64.
 fn test(old: Compare, a: Arg, mask: Arg, narrow: bool) -> Option<Compare> {
     let fits = narrow || !matches!(mask, Arg::Const(mask) if mask > i32::MAX as u64);
     let width = if narrow { Width::W32 } else { Width::W64 };

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A value of a map that is loaded, changed by one operation and stored again is changed where it lies: a counter is one request, and its context waits
-//! for its turn only, not for an answer. It is an atomic operation then, which is one of the orders that the program allows, and loses no count.
+//! A value of a map that is loaded, changed by one operation and stored again is changed where it lies: a counter is
+//! one request, and its context waits for its turn only, not for an answer. It is an atomic operation then, which is
+//! one of the orders that the program allows, and loses no count.
 
 use std::collections::HashMap;
 
@@ -33,7 +34,7 @@ pub(super) fn run(program: &mut Program) -> bool {
     changed
 }
 
-/// What the store at that index is together with the load and the operation before it, whose results nothing else uses.
+/// Merges a store with the load and the operation before it, if nothing else uses their results.
 fn change(block: &Block, at: usize, uses: &HashMap<ValueId, usize>) -> Option<Op> {
     let Op::Store { place, swap: false, value } = &block.insts[at].op else { return None };
     if !matches!(place.space, Space::Map(_)) || !matches!(place.bytes, 4 | 8) {

@@ -12,7 +12,7 @@ pub(super) fn run(program: &mut Program) -> bool {
         block.insts.retain(|inst| !inst.op.is_idle() || inst.result.is_some_and(|result| wanted[result.0 as usize]));
         changed |= block.insts.len() != before;
         for inst in &mut block.insts {
-            // What is done for its effect may have a result that nobody wants.
+            // An instruction with an effect may have an unused result.
             inst.result = inst.result.filter(|result| wanted[result.0 as usize]);
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn run(program: &mut Program) -> bool {
 fn wanted(program: &Program) -> Vec<bool> {
     let mut wanted = vec![false; program.values as usize];
     let mut open: Vec<ValueId> = Vec::new();
-    // What each value is made of: operands, or, of a parameter, what edges hand on.
+    // The operands of each value; for a parameter, the arguments of the edges.
     let mut sources: Vec<Vec<Arg>> = vec![vec![]; program.values as usize];
     let mut want = |arg: Arg, open: &mut Vec<ValueId>| {
         if let Arg::Value(value) = arg

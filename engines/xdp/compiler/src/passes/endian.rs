@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Byte order: loads and stores turn it round on their way, and twice is not at all. (Comparisons with constants are among `conditions`.)
+//! Byte order: loads and stores turn it round on their way, and twice is not at all. (Comparisons with constants are
+//! among `conditions`.)
 
 use std::collections::HashMap;
 

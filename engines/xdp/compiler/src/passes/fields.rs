@@ -57,7 +57,7 @@ pub(super) fn rule(context: &Context, op: &Op) -> Option<New> {
 }
 
 impl Field {
-    /// What an operation does, as a field.
+    /// An operation as a field extraction.
     fn of(context: &Context, op: &Op) -> Option<Field> {
         match op {
             Op::Field { shift, bits, left, a } => {
@@ -86,7 +86,8 @@ impl Field {
 
     /// A field of this one's result, as one of what this one is of.
     fn then(self, outer: Field) -> Option<Field> {
-        // Of the result, the bits from `left` to `left + bits` can be set; those from `shift` to `shift + bits` are taken.
+        // Bits of the result from `left` to `left + bits` may be set; they come from `shift` to `shift + bits` of the
+        // operand.
         let first = self.left.max(outer.shift);
         let end = (self.left + self.bits).min(outer.shift + outer.bits);
         let bits = end.checked_sub(first).filter(|bits| *bits > 0)?;

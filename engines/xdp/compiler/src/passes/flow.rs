@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The flow of control: blocks in a line become one, jumps to jumps lead where those lead, a program's ends stand where it is decided how it
-//! ends. (What a block decides that its predecessors know already is in `thread`.)
+//! The flow of control: blocks in a line become one, jumps to jumps lead where those lead, a program's ends stand where
+//! it is decided how it ends. (What a block decides that its predecessors know already is in `thread`.)
 
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@ use super::peephole::{Context, New};
 use crate::insn::Width;
 use crate::ir::{Arg, BinOp, Op};
 
-/// What an operation comes to.
+/// Evaluates or simplifies an operation.
 pub(super) fn rule(context: &Context, op: &Op) -> Option<New> {
     if op.is_pure()
         && let Some(number) = context.result(op).constant()
@@ -55,7 +55,8 @@ fn binary(context: &Context, op: BinOp, width: Width, a: Arg, b: Arg) -> Option<
         if (x, y) != (a, b) {
             return bin(op, width, x, y);
         }
-        // Of numbers without an upper half both widths give the same, and one form for both finds more.
+        // If the upper halves of the operands are 0, both widths give the same result, and using one form finds more
+        // duplicates.
         let whole = matches!(b, Arg::Const(_)) && op == And
             || matches!(op, And | Or | Xor | Div | Mod) && context.fits(a, 32) && context.fits(b, 32)
             || op == Rsh && matches!(b, Arg::Const(_)) && context.fits(a, 32);
@@ -65,7 +66,7 @@ fn binary(context: &Context, op: BinOp, width: Width, a: Arg, b: Arg) -> Option<
     } else if narrow_operand(op, b) && context.fits(a, 32) {
         return bin(op, Width::W32, a, b);
     }
-    // What is left of an operation that changes nothing: of 32 bits, the lower half.
+    // The result of an operation that changes nothing: for 32 bits, the lower half.
     let same = |arg: Arg| {
         if narrow && !context.fits(arg, 32) { New::Op(Op::low(arg, 32)) } else { New::Arg(arg) }
     };
@@ -107,7 +108,8 @@ fn binary(context: &Context, op: BinOp, width: Width, a: Arg, b: Arg) -> Option<
     None
 }
 
-/// Whether a constant is an operand of the core's row at 32 bits only, where an operation on 64 would need a register for it.
+/// Whether a constant is an operand of the core's row at 32 bits only, where an operation on 64 would need a register
+/// for it.
 fn narrow_operand(op: BinOp, b: Arg) -> bool {
     const FIRST: u64 = 1 << 31;
     matches!(op, BinOp::Or | BinOp::Xor) && matches!(b, Arg::Const(FIRST..=0xFFFF_FFFF))

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Loads from the stack where ways come together that have each stored something else: what was stored becomes a parameter of the block. (What is
-//! the same on all ways is found in `stack`.)
+//! Loads from the stack at joins whose predecessors each stored another value: the stored value becomes a parameter of
+//! the block. (What is the same on all ways is found in `stack`.)
 
 use super::dead;
 use super::replace::Replace;
@@ -32,12 +32,12 @@ pub(super) fn run(program: &mut Program) -> bool {
     changed
 }
 
-/// What a load gives on each way, when it is of what was there when the block began.
+/// The value of a load on each incoming edge, if it reads bytes as they were when the block began.
 fn given(block: &Block, index: usize, from: &[&Vec<Byte>]) -> Option<Vec<Found>> {
     let Op::Load { place, signed: false, swap } = &block.insts[index].op else { return None };
     let range = bytes(place).filter(|_| place.space == Space::Stack)?;
     block.insts[index].result?;
-    // What is not written here is what it was, whatever that is.
+    // Bytes that the block does not write keep their unknown value.
     let untouched = [0, 1].into_iter().all(|byte| {
         let mut now = vec![Byte::Const(byte); BYTES];
         block.insts[..index].iter().for_each(|inst| step(&mut now, &inst.op));

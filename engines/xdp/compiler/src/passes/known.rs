@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is known of each value, by the checker's arithmetic on bits and ranges: of all there is, and, in a block behind a comparison, of those
-//! that come there.
+//! What is known of each value, by the checker's arithmetic on bits and ranges: of all there is, and, in a block behind
+//! a comparison, of those that come there.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// What a branch says on one of its ways.
+    /// Facts on one edge of a branch.
     pub fn by(end: &End, then: bool) -> Option<Told> {
         match end {
             End::Branch { cond, width, a, b, .. } => {
@@ -58,7 +58,7 @@ impl Told {
         }
         let ((sign, outcomes), (asked_sign, wanted)) = (outcomes(self.cond)?, outcomes(asked)?);
         let outcomes = if self.holds { outcomes } else { !outcomes & 7 };
-        // Of different orders only equality is the same.
+        // If the byte orders differ, only equality carries over.
         let comparable = sign.is_none() || asked_sign.is_none() || sign == asked_sign || outcomes == EQUAL;
         match outcomes & wanted {
             _ if !comparable => None,
@@ -73,7 +73,8 @@ const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
 
-/// Which outcomes a condition holds for, and in which order, the signed or the other, where it matters. Bit tests know none.
+/// Which outcomes a condition holds for, and in which order, the signed or the other, where it matters. Bit tests know
+/// none.
 fn outcomes(cond: Cond) -> Option<(Option<bool>, u8)> {
     Some(match cond {
         Cond::Eq => (None, EQUAL),
@@ -146,7 +147,7 @@ impl Known {
         }
     }
 
-    /// What the comparison at the end of `from` says in `to`, to which nothing else leads.
+    /// Facts in `to`, which has no other predecessor, from the comparison at the end of `from`.
     fn learn(&mut self, program: &Program, from: BlockId, to: BlockId) {
         let End::Branch { cond, width, a, b, then, otherwise, .. } = &program.block(from).end else { return };
         if then.to == otherwise.to {
@@ -156,7 +157,7 @@ impl Known {
         let (x, y) = refined(*cond, then.to == to, *width, &self.at(from, *a), &self.at(from, *b));
         for (arg, scalar) in [(a, x), (b, y)] {
             if let Arg::Value(value) = arg {
-                // What contradicts itself says that no way leads here; that is for others to find.
+                // Contradictory facts mean that the edge is never taken; other passes remove it.
                 if scalar.wide.umin <= scalar.wide.umax && scalar.wide.smin <= scalar.wide.smax {
                     self.behind[to.0 as usize].insert(*value, scalar);
                 }
@@ -175,7 +176,7 @@ impl Known {
         decided(cond, width, &self.at(block, a), &self.at(block, b)).or_else(told)
     }
 
-    /// What is known of an operand in a block.
+    /// Facts about an operand in a block.
     pub fn at(&self, block: BlockId, arg: Arg) -> Scalar {
         match arg {
             Arg::Const(number) => Scalar::of(number),
@@ -187,7 +188,7 @@ impl Known {
         }
     }
 
-    /// What is known of an instruction's result.
+    /// Facts about an instruction's result.
     pub fn result(&self, block: BlockId, op: &Op) -> Scalar {
         let at = |arg: &Arg| self.at(block, *arg);
         match op {
@@ -225,7 +226,7 @@ fn size(bytes: u32) -> Size {
     }
 }
 
-/// What every packet's surroundings keep to (engines/xdp/core.md).
+/// Bounds that hold for every packet (engines/xdp/core.md).
 fn of_special(special: Special) -> Scalar {
     match special {
         Special::Len => Scalar::up_to(LONGEST),

@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How long the packet is. A program that has made room for a header, or has cut the packet to a length of its own, must check its end anew, because
-//! Linux forgets what was known; but what the move leaves follows from what there was, and so does the check.
+//! How long the packet is. A program that has made room for a header, or has cut the packet to a length of its own,
+//! must check its end anew, because Linux forgets what was known; but what the move leaves follows from what there was,
+//! and so does the check.
 
 use crate::check::Scalar;
 use crate::ir::{Adjust, Arg, BinOp, Inst, Op, Special, ValueId};
@@ -24,20 +25,20 @@ impl Span {
         Span { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// Those that a move of the head or the tail leaves; where there are none, any.
+    /// Lengths possible after a move of the head or the tail; any length before the first move.
     fn limited(self) -> Span {
         let within = |length: i64| length.clamp(SHORTEST, LONGEST as i64);
         Span { min: within(self.min), max: within(self.max) }
     }
 
-    /// What is in both; where nothing is, this one: no way leads here.
+    /// The intersection; if it is empty, this range: the path is never taken.
     fn meet(self, other: Span) -> Span {
         let both = Span { min: self.min.max(other.min), max: self.max.min(other.max) };
         if both.min <= both.max { both } else { self }
     }
 }
 
-/// What is known of the packet's length at a place in the program.
+/// Facts about the packet's length at a place in the program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Length {
     span: Span,
@@ -45,7 +46,7 @@ pub(super) struct Length {
     read: Option<ValueId>,
     /// A value that is a number less it.
     less: Option<(ValueId, i64)>,
-    /// What the last move gave, and the length if that is 0.
+    /// The result of the last move, and the length range if that result is 0.
     moved: Option<(ValueId, Span)>,
 }
 
@@ -53,12 +54,12 @@ impl Length {
     /// Where a program begins.
     pub const ANY: Length = Length { span: Span::ANY, read: None, less: None, moved: None };
 
-    /// Where ways come together. `at`: what is known of a value at this place.
+    /// Where ways come together. `at`: facts about a value at this place.
     pub fn settled(self, at: impl Fn(ValueId) -> Scalar) -> Length {
         Length { span: self.now(at), ..self }
     }
 
-    /// What holds on both ways.
+    /// Facts that hold on both paths.
     pub fn join(self, other: Length) -> Length {
         Length {
             span: self.span.join(other.span),
@@ -92,7 +93,7 @@ impl Length {
             }
             Op::Adjust { what, by, .. } => {
                 let then = self.left(now, *what, *by, at(*by));
-                // Who only makes a packet shorter, and not too short, can.
+                // A move that only shortens the packet, and leaves enough of it, always succeeds.
                 let sure = *what == Adjust::Tail && then.min >= SHORTEST && then.max <= now.min;
                 let then = if *what == Adjust::Meta { then } else { then.limited() };
                 *self = Length {
@@ -106,7 +107,7 @@ impl Length {
         }
     }
 
-    /// What a move leaves, if it is made.
+    /// The length range after a successful move.
     fn left(&self, now: Span, what: Adjust, by: Arg, known: Scalar) -> Span {
         let (min, max) = (known.low.smin, known.low.smax);
         match what {

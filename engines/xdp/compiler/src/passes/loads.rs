@@ -55,7 +55,7 @@ impl<'a> Values<'a> {
         values
     }
 
-    /// What gives a value that is used once.
+    /// The definition of a value that has one use.
     fn once(&self, arg: Arg) -> Option<((usize, usize), &'a Op)> {
         let Arg::Value(value) = arg else { return None };
         let (block, at) = *self.places.get(&value)?;

@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Passes that make a program smaller and leave what it does: each in a file of its own, all of them in turn until none finds anything.
+//! Passes that make a program smaller and leave what it does: each in a file of its own, all of them in turn until none
+//! finds anything.
 //!
-//! What is left to the back end: to carry out operations and loads before the branches they stand behind (loads of the packet and the stack
-//! never fault, and it knows which lanes are free), to guard short sides in place of branches, and to choose what a register holds.
+//! The back end keeps these tasks: to carry out operations and loads before the branches that guard them (loads of the
+//! packet and the stack never fault, and it knows the free lanes), to guard short sides instead of branching, and to
+//! assign registers.
 
 mod addresses;
 mod checks;
@@ -59,7 +61,7 @@ pub const PASSES: [Pass; 18] = [
     Pass { name: "counters", run: counts::run },
 ];
 
-/// What became of a program.
+/// The result of the passes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Instructions before and after, branches and exits among them.

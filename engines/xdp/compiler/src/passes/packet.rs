@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the program has written into the packet, byte by byte: loads of it are the value that was stored. So the header that a program has just made
-//! is added up from numbers that are known.
+//! What the program has written into the packet, byte by byte: loads of it are the value that was stored. A header that
+//! a program has just written is therefore summed up from known numbers.
 //!
-//! Two pointers into the packet may be the same: a store through one forgets what was stored through the others. Where ways come together nothing is
-//! known. Behind a move a program has new pointers.
+//! Two pointers into the packet may be the same: a store through one forgets what was stored through the others. Where
+//! ways come together nothing is known. Behind a move a program has new pointers.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::replace::Replace;
 use super::stack::{Byte, Found, loaded, stored};
 use crate::ir::{Arg, Op, Order, Place, Program, Space};
 
-/// By pointer and offset, what a byte holds.
+/// The contents of each byte, by pointer and offset.
 type Written = HashMap<(Arg, i32), Byte>;
 
 pub(super) fn run(program: &mut Program) -> bool {
@@ -48,7 +48,7 @@ pub(super) fn run(program: &mut Program) -> bool {
     dead::run(program) | changed
 }
 
-/// What a load gives, if all of it was written.
+/// The value of a load, if the program has written all of its bytes.
 fn found(now: &Written, place: &Place, swap: bool) -> Option<Found> {
     let bytes: Option<Vec<Byte>> = offsets(place).map(|offset| now.get(&(place.base, offset)).copied()).collect();
     loaded(&bytes.filter(|_| place.space == Space::Packet)?, swap)

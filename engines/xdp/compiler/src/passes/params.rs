@@ -44,7 +44,7 @@ fn same(program: &Program) -> Option<(BlockId, usize, Arg)> {
     })
 }
 
-/// What edges hand on for a parameter.
+/// The arguments that edges pass to a parameter.
 #[derive(Clone, Copy)]
 enum Given {
     Nothing,

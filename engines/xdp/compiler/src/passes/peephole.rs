@@ -8,7 +8,7 @@ use crate::check::Scalar;
 use crate::insn::{Cond, Width};
 use crate::ir::{Arg, BinOp, BlockId, Op, Order, Program};
 
-/// What an instruction's operands are made of.
+/// Definitions of an instruction's operands.
 pub(super) struct Context {
     /// By number, what gives the value: pure operations, loads and reads.
     definitions: Vec<Option<Op>>,
@@ -17,7 +17,7 @@ pub(super) struct Context {
     pub block: BlockId,
 }
 
-/// What stands in an instruction's place.
+/// The replacement of an instruction.
 #[derive(Debug)]
 pub(super) enum New {
     /// Its result is this.
@@ -37,13 +37,13 @@ impl Context {
         Context { definitions, known: Known::of(program, order), block: BlockId(0) }
     }
 
-    /// What gives a value.
+    /// The definition of a value.
     pub fn definition(&self, arg: Arg) -> Option<&Op> {
         let Arg::Value(value) = arg else { return None };
         self.definitions.get(value.0 as usize)?.as_ref()
     }
 
-    /// What is known of an operand.
+    /// Facts about an operand.
     pub fn known(&self, arg: Arg) -> Scalar {
         self.known.at(self.block, arg)
     }
@@ -53,7 +53,7 @@ impl Context {
         self.known.outcome(self.block, cond, width, a, b)
     }
 
-    /// What is known of an operation's result.
+    /// Facts about an operation's result.
     pub fn result(&self, op: &Op) -> Scalar {
         self.known.result(self.block, op)
     }
@@ -89,7 +89,7 @@ impl Context {
     }
 }
 
-/// A rule: what stands in the place of an operation. None: it stays.
+/// A rule: the replacement of an operation. None: it stays.
 pub(super) type Rule = fn(&Context, &Op) -> Option<New>;
 
 /// Applies a rule to all instructions until none is left to which it applies, and drops what nobody wants then.

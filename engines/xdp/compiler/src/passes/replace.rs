@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::ir::{Arg, Program, ValueId};
 
-/// What stands in the place of values.
+/// Replacements of values.
 #[derive(Debug, Default)]
 pub(super) struct Replace(HashMap<ValueId, Arg>);
 
@@ -15,7 +15,7 @@ impl Replace {
         self.0.insert(value, arg);
     }
 
-    /// What stands in the place of an operand.
+    /// The replacement of an operand.
     pub fn get(&self, mut arg: Arg) -> Arg {
         while let Arg::Value(value) = arg {
             match self.0.get(&value) {

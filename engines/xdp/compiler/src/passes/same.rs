@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Common subexpressions: what was computed, read or loaded on all ways to a place is not computed again there.
+//! Common subexpressions: a value that was computed, read or loaded on all paths to a place is not computed again
+//! there.
 //!
-//! Loads of the packet and the stack count as the same while nothing writes there: each block has a *version* of what can change when it
-//! begins and each instruction that changes it makes a new one. Of memory that others share nothing is kept: the program says how often it looks.
+//! Loads of the packet and the stack count as the same while nothing writes there: each block has a *version* of what
+//! can change when it begins and each instruction that changes it makes a new one. Loads of shared memory are all kept:
+//! the program decides how often it reads.
 
 use std::collections::HashMap;
 
@@ -13,7 +15,7 @@ use crate::ir::{Arg, BinOp, BlockId, Op, Order, Program, Space, Special, ValueId
 pub(super) fn run(program: &mut Program) -> bool {
     let order = Order::of(program);
     let versions = versions(program, &order);
-    // What is known on the ways to a block, by block: first definitions of its dominators are found through them.
+    // The values available at each block: the search starts with the first definitions of its dominators.
     let mut found: HashMap<(Op, Versions), Vec<(BlockId, ValueId)>> = HashMap::new();
     let mut replace = Replace::default();
     for &block in &order.blocks {
@@ -76,7 +78,7 @@ impl Versions {
         }
     }
 
-    /// What an operation changes.
+    /// The effect of an operation.
     fn change(&mut self, op: &Op, new: impl Fn() -> Version) {
         let mut spaces = |space: Space| {
             if matches!(space, Space::Packet | Space::Any) {
@@ -111,7 +113,7 @@ fn versions(program: &Program, order: &Order) -> Vec<Versions> {
                 Versions { ends: join(a.ends, b.ends), packet: join(a.packet, b.packet), stack: join(a.stack, b.stack) }
             });
             let mut now = joined.unwrap_or_default();
-            // What was once found to differ stays so, or the search might not end.
+            // A version that once differed stays different, or the search might not end.
             if let Some(known) = begin[index] {
                 let keep = |known: Version, now: Version| if known == own { own } else { now };
                 now.ends = keep(known.ends, now.ends);

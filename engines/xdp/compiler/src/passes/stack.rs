@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What the stack holds, byte by byte: loads of what was stored there are the stored value, and a store of what is there already is none.
-//! At the beginning it reads as zero, so the zeroing of variables goes, too.
+//! What the stack holds, byte by byte: loads of what was stored there are the stored value, and a store of what is
+//! there already is none. The stack starts as zero, so stores that zero a variable go away as well.
 
 use super::dead;
 use super::replace::Replace;
@@ -9,7 +9,7 @@ use crate::ir::{Arg, BlockId, Op, Order, Place, Program, Space, Special};
 /// Bytes of the stack.
 pub(super) const BYTES: usize = 512;
 
-/// What a byte holds.
+/// The contents of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Byte {
     Unknown,
@@ -79,7 +79,7 @@ pub(super) fn run(program: &mut Program) -> bool {
     dead::run(program) | changed
 }
 
-/// By block, what the stack holds when it ends.
+/// The contents of the stack at the end of each block.
 pub(super) fn ends(program: &Program, order: &Order) -> Vec<Option<Vec<Byte>>> {
     let before = program.predecessors();
     let mut ends: Vec<Option<Vec<Byte>>> = vec![None; program.blocks.len()];
@@ -91,7 +91,7 @@ pub(super) fn ends(program: &Program, order: &Order) -> Vec<Option<Vec<Byte>>> {
     ends
 }
 
-/// What the stack holds when a block begins.
+/// The contents of the stack at the start of a block.
 fn begin(order: &Order, ways: &[BlockId], ends: &[Option<Vec<Byte>>]) -> Vec<Byte> {
     match ways {
         [] => vec![Byte::Const(0); BYTES],
@@ -133,7 +133,7 @@ fn join(mut a: Vec<Byte>, b: Vec<Byte>) -> Vec<Byte> {
     a
 }
 
-/// What a store leaves, byte by byte.
+/// The effect of a store on each byte.
 pub(super) fn stored(place: &Place, swap: bool, value: Arg) -> Vec<Byte> {
     let byte = |index: u8| match value {
         Arg::Const(number) => Byte::Const((number >> (8 * index)) as u8),
@@ -143,7 +143,7 @@ pub(super) fn stored(place: &Place, swap: bool, value: Arg) -> Vec<Byte> {
     if swap { bytes.rev().collect() } else { bytes.collect() }
 }
 
-/// What a load gives.
+/// The value of a load.
 pub(super) enum Found {
     Arg(Arg),
     Op(Op),

@@ -45,7 +45,7 @@ pub(super) fn run(program: &mut Program) -> bool {
     }
 }
 
-/// What is read behind a block.
+/// Bytes read after a block.
 fn behind(block: &Block, live: &[Live]) -> Live {
     let mut all = [false; BYTES];
     for edge in block.end.edges() {
@@ -63,7 +63,7 @@ fn step(now: &mut Live, op: &Op) {
     };
     match op {
         Op::Load { place, .. } | Op::Atomic { place, .. } => read(place),
-        // What it writes it may also leave as it was.
+        // A call may leave the bytes that it could write unchanged.
         Op::Call { reads, writes, .. } => reads.iter().chain(writes).for_each(read),
         Op::Store { place, .. } => {
             if let Some(range) = bytes(place) {

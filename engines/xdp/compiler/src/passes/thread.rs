@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Branches whose outcome is known on one of the ways to them: that way leads on directly, with a copy of what little stands before the branch. So
-//! the question whether a lookup in an array gave null is the question whether the index is in range, asked once, and values that were
-//! chosen by the same comparison are chosen together.
+//! Branches whose outcome is known on one of the ways to them: that way leads on directly, with a copy of what little
+//! stands before the branch. The check of a lookup's result in an array thus becomes a check of its index, carried out
+//! once, and values selected by the same comparison are selected together.
 
 use super::flow::{through, tidy};
 use super::known::{Known, Told};
@@ -93,8 +93,8 @@ fn lead(program: &mut Program, edge: &Edge, way: bool, copies: &mut usize) -> Op
     Some(Edge { to: BlockId(program.blocks.len() as u32 - 1), args: vec![] })
 }
 
-/// Makes the blocks behind one take its values as parameters, where they use them, so that others can lead there, too. Says whether that was
-/// possible: whether all uses are behind blocks to which nothing else leads.
+/// Turns the values of a block that later blocks use into parameters of these, so that other blocks can jump there as
+/// well. Says whether that was possible: whether all uses are behind blocks to which nothing else leads.
 fn hand_on(program: &mut Program, order: &Order, over: BlockId) -> bool {
     let ways = program.predecessors();
     let block = program.block(over);

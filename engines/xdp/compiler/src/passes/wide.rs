@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Neighbours as one: two stores of constants, or of what two loads of neighbours gave, to places side by side are one store, of up to eight
-//! bytes. So a copy of a MAC address is a load and a store of six.
+//! Neighbours as one: two stores of constants, or of what two loads of neighbours gave, to places side by side are one
+//! store, of up to eight bytes. A copy of a MAC address thus becomes one load and one store of six bytes.
 
 use std::collections::HashMap;
 
@@ -97,8 +97,8 @@ fn find(block: &Block, uses: &HashMap<ValueId, usize>) -> Option<Merge> {
     None
 }
 
-/// Whether a number is stored without being brought into a register first: 32 bits are, with their sign, into packet and stack. Elsewhere a store
-/// takes a register in any case.
+/// Whether a number is stored without being brought into a register first: 32 bits are, with their sign, into packet
+/// and stack. Elsewhere a store takes a register in any case.
 fn is_operand(place: &Place, number: u64) -> bool {
     let above = 64 - 8 * place.bytes;
     let signed = (number << above).cast_signed() >> above;
@@ -149,7 +149,8 @@ fn loads(
 pub(super) fn passes(op: &Op, place: &Place, store: bool) -> bool {
     let shared = |place: &Place| !matches!(place.space, Space::Packet | Space::Stack);
     match op {
-        // Others see in which order values are read and written, which may be those of two maps though they count as one.
+        // Others see in which order values are read and written, which may be those of two maps though they count as
+        // one.
         Op::Load { place: other, .. } | Op::Store { place: other, .. }
             if shared(place) && shared(other) && (place.space, place.base) != (other.space, other.base) =>
         {
@@ -157,7 +158,7 @@ pub(super) fn passes(op: &Op, place: &Place, store: bool) -> bool {
         }
         Op::Load { place: other, .. } => !store || apart(place, other),
         Op::Store { place: other, .. } => apart(place, other),
-        // Of memory that others share, and of what moves the packet, the order stays.
+        // Accesses of shared memory and moves of the packet keep their order.
         Op::Atomic { .. } | Op::Adjust { .. } => false,
         Op::Call { reads, writes, .. } => {
             !shared(place) && writes.iter().chain(reads.iter().filter(|_| store)).all(|other| apart(place, other))
@@ -169,7 +170,7 @@ pub(super) fn passes(op: &Op, place: &Place, store: bool) -> bool {
 /// Whether two places have no byte in common, for sure.
 fn apart(a: &Place, b: &Place) -> bool {
     if a.space != b.space {
-        // What is one of several maps' may be any map's.
+        // An access to one of several maps may alias any map.
         let elsewhere = |one: Space, other: Space| match one {
             Space::Any => false,
             Space::Shared => matches!(other, Space::Packet | Space::Stack),

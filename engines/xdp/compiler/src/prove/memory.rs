@@ -36,11 +36,11 @@ impl Memory {
         self.0 = vec![Write { id, extent: Extent(None) }];
     }
 
-    /// What decides about the bytes of an extent: the same value wherever the same was stored there.
+    /// The writes that determine the bytes of an extent: the same stores give the same value.
     pub fn seen(&self, extent: Extent, values: &mut Values) -> Val {
         let mut left: Vec<Write> = self.0.iter().filter(|write| write.extent.meets(extent)).copied().collect();
         let mut order = Vec::with_capacity(left.len());
-        // Of all that could come first, the smallest: so every order of the same trace ends as the same list.
+        // Of all candidates the smallest comes first, so every order of the same trace gives the same list.
         while !left.is_empty() {
             let free = |at: &usize| left[..*at].iter().all(|before| !before.extent.meets(left[*at].extent));
             let Some(first) = (0..left.len()).filter(free).min_by_key(|at| left[*at].id) else { break };

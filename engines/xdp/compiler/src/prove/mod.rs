@@ -1,11 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Proves that rows do what the code before scheduling does (translation validation: Pnueli, Siegel, Singerman, TACAS 1998).
+//! Proves that rows do what the code before scheduling does (translation validation: Pnueli, Siegel, Singerman, TACAS
+//! 1998).
 //!
-//! It reads the bits that the core reads, and nothing of the scheduler is asked: what it says, which variable is in which register and where
-//! blocks begin, is a claim that the proof rests on only where it holds. Every way through a block, from its beginning to where it leaves, is
-//! carried out twice with unknown values, once node after node, once row after row as engines/xdp/core.md says. Both must leave for the same
-//! place, with the same values in the variables that are read there, the same memory, the same requests in the same order. What holds where
-//! every block begins, that each variable is in its register, then holds all the time.
+//! It reads the bits that the core reads and does not rely on the scheduler: which variable is in which register and
+//! where blocks begin are claims, and the proof checks them. Every way through a block, from its beginning to where it
+//! leaves, is carried out twice with unknown values, once node after node, once row after row as engines/xdp/core.md
+//! says. Both must leave for the same place, with the same values in the variables that are read there, the same
+//! memory, the same requests in the same order. The invariant that each variable is in its register at the start of
+//! every block then holds throughout.
 
 mod limits;
 mod live;
@@ -25,12 +27,12 @@ use value::{Assumed, Values};
 use crate::back::code::{Code, To};
 use crate::rows::{DecodeError, Lanes, Register, Row, Target, decode};
 
-/// What the compiler says of its rows.
+/// The compiler's claims about its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claims {
     /// By variable, its register; None: nothing gives it a value.
     pub registers: Vec<Option<Register>>,
-    /// By block, its rows; None: it has none.
+    /// The rows of each block; None: the block has no rows.
     pub rows: Vec<Option<Range<usize>>>,
 }
 

@@ -21,10 +21,10 @@ pub enum Leaves {
 #[derive(Debug)]
 pub struct Way {
     pub leaves: Leaves,
-    /// By variable, what it holds.
+    /// The value of each variable.
     pub vars: Vec<Val>,
     pub state: State,
-    /// By request, what it reaches.
+    /// The memory that each request accesses.
     pub touched: Vec<Vec<Touched>>,
 }
 
@@ -153,7 +153,7 @@ impl Proof<'_> {
     }
 }
 
-/// What a look at the clock looks at.
+/// The value of a clock read.
 fn clock<P, T>(op: &Do<Src, P, T>) -> Option<Special> {
     match op {
         Do::Move { from: Second::Source(Src::Special(special @ (Special::Time | Special::Random))), .. } => {

@@ -17,7 +17,7 @@ pub enum Leaves {
     Result(Val),
 }
 
-/// What registers hold; none has changed that is not in here.
+/// Register values; registers that are missing here have not changed.
 #[derive(Debug, Clone, Default)]
 pub struct Registers(HashMap<Register, Val>);
 
@@ -99,7 +99,7 @@ impl Proof<'_> {
         Ok(leaves)
     }
 
-    /// Of each lane that compares, when its outcome is true.
+    /// For each comparing lane, the condition under which its outcome is true.
     fn outcomes(&mut self, context: &Context, row: &Row) -> Result<Vec<Option<When>>, Why> {
         let mut outcomes = Vec::new();
         for lane in &row.lanes {
@@ -116,7 +116,7 @@ impl Proof<'_> {
         Ok(outcomes)
     }
 
-    /// What the row leaves for: the lowest lane's target of those that do.
+    /// The target of the row: that of the lowest lane that branches.
     fn leaving(
         &mut self,
         context: &Context,
@@ -145,7 +145,7 @@ impl Proof<'_> {
         Ok(None)
     }
 
-    /// What sources hold where the row begins.
+    /// Source values at the start of the row.
     fn known(&mut self, context: &Context, sources: &[Source], when: Option<When>) -> Result<Vec<(Source, Val)>, Why> {
         let mut known = Vec::new();
         for source in sources {
@@ -188,7 +188,7 @@ impl Proof<'_> {
         Ok(lane.op.map(|source| find(&known, source), place, |_| ()))
     }
 
-    /// What the lanes do, all at once: they see what was before the row.
+    /// All lanes at once: each reads the state before the row.
     fn act(
         &mut self,
         context: &mut Context,
@@ -215,7 +215,8 @@ impl Proof<'_> {
         };
         let all: Vec<&Acting> = acting().filter(|it| has_effect(&it.op)).collect();
         together(&all, touched, leaves)?;
-        // Stores first, a request and what moves the packet last: `together` keeps apart what that order would matter for.
+        // Stores first, a request and what moves the packet last: `together` keeps apart what that order would matter
+        // for.
         for Acting { op, when, .. } in all.iter().filter(|it| matches!(it.op, Do::Store { .. })) {
             context.state.store(*op, *when, values);
         }
@@ -330,7 +331,7 @@ fn find(known: &[(Source, Val)], source: Source) -> Val {
     known.iter().find(|(it, _)| *it == source).map_or(Val::NONE, |(_, value)| *value)
 }
 
-/// What a look at the clock looks at.
+/// The value of a clock read.
 fn clock(op: &crate::rows::LaneOp) -> Option<Special> {
     match op {
         Do::Move { from: Second::Source(Source::Special(special @ (Special::Time | Special::Random))), .. } => {

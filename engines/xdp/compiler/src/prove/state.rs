@@ -15,7 +15,7 @@ pub struct Touched {
     pub writes: bool,
 }
 
-/// What the outside has been told since the block's beginning, each by the last that changed it.
+/// Requests and other outputs since the start of the block, each linked to the one before.
 #[derive(Debug, Clone)]
 pub struct State {
     pub packet: Memory,
@@ -24,7 +24,7 @@ pub struct State {
     adjusted: Val,
     /// The last request.
     asked: Val,
-    /// What names the interface of a redirection.
+    /// The value that names the interface of a redirection.
     target: Val,
     /// Arguments 2 and 3, 4 and 5 of the next request.
     args: [Val; 2],
@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// What a special is now; none of the clock.
+    /// The current value of a special, except the clock.
     pub fn special(&self, special: Special, values: &mut Values) -> Result<Val, Why> {
         match special {
             Special::Time | Special::Random => Err(Why::Clock),
@@ -106,7 +106,8 @@ impl State {
         values.of(Term::Result(op, vec![]))
     }
 
-    /// Moves the packet; gives the result. Bytes may move and be cleared, so all that was stored counts, and nothing is known behind it.
+    /// Moves the packet; gives the result. Bytes may move and be cleared, so all that was stored counts, and nothing is
+    /// known behind it.
     pub fn adjust(&mut self, op: Operation, values: &mut Values) -> Val {
         let seen = self.packet.seen(Extent(None), values);
         let id = values.of(Term::Done(op, None, vec![self.adjusted, self.asked, seen]));
@@ -150,7 +151,8 @@ pub fn extent(op: &Operation) -> Option<(Window, Extent)> {
 }
 
 impl Values {
-    /// Whether the outside has been told the same; `on`: the program goes on, and will see its stack and arguments again.
+    /// Whether the outside has been told the same; `on`: the program goes on, and will see its stack and arguments
+    /// again.
     pub fn same_outside(&mut self, a: &State, b: &State, on: bool) -> Result<(), Why> {
         let all = Extent(None);
         if a.packet.seen(all, self) != b.packet.seen(all, self)

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Unknown values: what they are made of decides whether two are the same.
+//! Unknown values: two are equal if they are built in the same way.
 
 use std::collections::HashMap;
 
@@ -26,22 +26,22 @@ pub struct Place {
 /// An operation on values.
 pub type Operation = Do<Val, Place, ()>;
 
-/// A comparison of values, and how it has to come out. Of a comparison and its opposite one is used for both.
+/// A comparison of values, and how it has to come out. A comparison and its inverse share one form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct When {
     pub test: Test<Val>,
     pub holds: bool,
 }
 
-/// What a value is made of.
+/// The structure of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// What a register holds where the block begins.
+    /// A register's value at the start of the block.
     Register(Register),
-    /// What a variable holds that nobody reads: unlike all else.
+    /// The value of a variable that is never read: it equals no other.
     Lost(usize),
     Zero,
-    /// What of the outside holds where the block begins: the n-th part of [`super::state::State`].
+    /// The external state at the start of the block: the n-th part of [`super::state::State`].
     Begin(u8),
     /// With the last move of the packet.
     Special(Special, Option<Val>),

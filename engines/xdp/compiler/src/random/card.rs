@@ -12,8 +12,9 @@ use crate::object::{Object, Program};
 pub const LOOK: u8 = 0xD5;
 pub const LOOK_BYTES: usize = 62;
 
-/// A random program for cards in RTL. Its numbers stand in bytes 6 to 46 of a packet that is long enough; a packet that begins with [`LOOK`] it
-/// leaves alone but for a digest of each map, 8 bytes each from byte 14 on. It uses up to two of the object's maps.
+/// A random program for cards in RTL. Its numbers stand in bytes 6 to 46 of a packet that is long enough; a packet that
+/// begins with [`LOOK`] it leaves alone but for a digest of each map, 8 bytes each from byte 14 on. It uses up to two
+/// of the object's maps.
 ///
 /// # Errors
 /// None that a program of this module has: its jumps stay inside it.
@@ -78,7 +79,8 @@ impl Writer {
         }
     }
 
-    /// Of a packet that asks for it: a digest of what is in each map under the keys that programs use, and XDP_TX.
+    /// If a packet asks for it, the program writes a digest of all map values under the keys that programs use, and
+    /// ends with XDP_TX.
     pub(super) fn look(&mut self) {
         let short = self.unless(LOOK_BYTES as i16);
         let load = |size, dst, base, offset| Insn::Load { size, signed: false, dst: reg(dst), base: reg(base), offset };

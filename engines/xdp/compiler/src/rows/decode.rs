@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Bits as rows. What is accepted is what `encode` writes: a row has one encoding.
+//! Bits as rows. Decoding accepts exactly the output of `encode`: each row has one encoding.
 
 use super::op::{Asks, Bytes, Do, Key, Test, Window};
 use super::tables::{ADJUSTS, ALU, ATOMICS, CONDITIONS, SOURCES, numbered};

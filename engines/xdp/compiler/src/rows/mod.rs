@@ -65,7 +65,7 @@ pub struct Register {
     pub index: u8,
 }
 
-/// What a lane reads.
+/// A source operand of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     Register(Register),
@@ -101,14 +101,14 @@ pub struct Guard {
     pub wanted: bool,
 }
 
-/// What a lane does.
+/// The operation of a lane.
 pub type LaneOp = Do<Source, InWindow, Target>;
 
 /// A lane of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
     pub op: LaneOp,
-    /// The register of this lane's bank that takes the result. Of operations without one, 0.
+    /// The register of this lane's bank that takes the result. 0 for operations without a result.
     pub dst: u8,
     pub guard: Option<Guard>,
 }

@@ -49,7 +49,8 @@ pub struct Key<P> {
     pub place: P,
 }
 
-/// What a request asks for. The numbers are of helpers and maps; no number: argument 3 is the map's pointer ([`crate::ir::map_pointer`]).
+/// The kind of a request. The numbers are of helpers and maps; no number: argument 3 is the map's pointer
+/// ([`crate::ir::map_pointer`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Asks<P> {
     Load {
@@ -87,7 +88,7 @@ pub enum Asks<P> {
     TailCall,
 }
 
-/// What a lane does. `S` is what it reads, `P` a place in memory, `T` where branches lead.
+/// The operation of a lane. `S` is what it reads, `P` a place in memory, `T` where branches lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Do<S, P, T> {
     Alu {
@@ -193,7 +194,7 @@ impl<S: Copy, P, T> Do<S, P, T> {
         }
     }
 
-    /// What it reads, addresses of windows aside.
+    /// Its source operands, except addresses of windows.
     pub fn sources(&self) -> impl Iterator<Item = S> {
         let second = |second: &Second<S>| match second {
             Second::Source(source) => Some(*source),

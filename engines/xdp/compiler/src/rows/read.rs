@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Text as rows: what `Display` writes. A line is a row; what is behind `#` and empty lines do not count; a row may begin with its number
-//! and a colon.
+//! Text as rows: what `Display` writes. Each line is a row; text after `#` and empty lines are ignored; a row may begin
+//! with its number and a colon.
 
 use super::op::{Asks, Bytes, Do, Key, Test, Window};
 use super::tables::{ADJUSTS, ALU, ATOMICS, CONDITIONS, SOURCES, named};

@@ -16,12 +16,12 @@ pub(super) fn entry<T: PartialEq + Copy, const N: usize>(table: &Table<T, N>, wh
     found.map_or((0, "?"), |(_, number, name)| (*number, name))
 }
 
-/// What has that number.
+/// The entry with that number.
 pub(super) fn numbered<T: Copy, const N: usize>(table: &Table<T, N>, number: u32) -> Option<T> {
     table.iter().find(|(_, each, _)| *each == number).map(|(what, _, _)| *what)
 }
 
-/// What has that name.
+/// The entry with that name.
 pub(super) fn named<T: Copy, const N: usize>(table: &Table<T, N>, name: &str) -> Option<T> {
     table.iter().find(|(_, _, each)| *each == name).map(|(what, _, _)| *what)
 }

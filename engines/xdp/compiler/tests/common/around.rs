@@ -59,7 +59,7 @@ impl Outside for Around {
             _ => panic!("{asked:?}"),
         };
         let map = map.map(u32::from).or(pointed).unwrap();
-        // The key: what the window has, and the rest from memory.
+        // The key: bytes from the window, the rest from memory.
         let bytes = self.key_bytes[map as usize];
         let mut key = asked.key.clone().unwrap_or_default();
         key.truncate(bytes as usize);
@@ -70,7 +70,7 @@ impl Outside for Around {
         // The world reads it from memory: from the far end of the stack of a copy.
         let mut copy = memory.clone();
         copy.write(0x2_0000, &key).unwrap();
-        // A value comes from the stack or the packet, too: nothing else is the context's.
+        // A value may come from the stack or from the packet: a context has no other memory of its own.
         if let Asks::Update { .. } = asked.asks {
             let bytes = self.value_bytes[map as usize];
             assert!(memory.read(asked.args[1], bytes).is_some(), "{asked:?}");

@@ -1,17 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! How far the tests go with helpers. It is said of each that the engine has, so that no program is passed over because nobody thought of one of
-//! those it calls.
+//! How far the tests go with helpers. It is said of each that the engine has, so that no program is passed over because
+//! nobody thought of one of those it calls.
 
 use penstock_xdp_compiler::check::find_helper;
 
-/// What is asked of a helper, from the least on.
+/// The extent to which a helper is tested, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// Nothing: it tells what another look finds changed, or needs what [`super::world::Plain`] does not have.
     Nowhere,
     /// That the form and rows get the same from [`super::world::Plain`].
     Rows,
-    /// That Linux gives this, too.
+    /// Linux gives the same result.
     Linux,
 }
 

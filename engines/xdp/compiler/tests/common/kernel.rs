@@ -87,8 +87,8 @@ fn stay() -> Result<(), Error> {
 pub struct Maps(Vec<OwnedFd>);
 
 impl Maps {
-    /// Makes them, with their contents. This thread stays on its processor from here on: a program that finds other values of per-CPU maps
-    /// from one run to the next does something else.
+    /// Makes them, with their contents. This thread stays on its processor from here on: a program that finds other
+    /// values of per-CPU maps from one run to the next does something else.
     pub fn new(object: &Object) -> Result<Maps, Error> {
         stay()?;
         object.maps.iter().map(Maps::one).collect::<Result<_, _>>().map(Maps)
@@ -106,7 +106,7 @@ impl Maps {
         attr.call(MAP_UPDATE).map(drop)
     }
 
-    /// What a map has under a key; of a per-CPU map, the sum of the values' 64-bit words over all processors.
+    /// The value of a key in a map; for a per-CPU map, the sum of the values' 64-bit words over all processors.
     pub fn get(&self, map: u32, shape: &MapShape, key: &[u8]) -> Option<Vec<u8>> {
         let per_cpu = shape.kind().is_ok_and(|kind| kind.per_cpu());
         let stride = shape.value_bytes.next_multiple_of(8) as usize;

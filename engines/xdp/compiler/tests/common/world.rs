@@ -24,11 +24,11 @@ pub struct Plain {
     reads: u64,
     /// The interface that bpf_redirect() has named.
     pub target: Option<u32>,
-    /// What was printed, and what of packets went along with events.
+    /// The printed lines, and the packet bytes that went along with events.
     told: Vec<Vec<u8>>,
 }
 
-/// What programs leave behind.
+/// The effects of programs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Left {
     /// By map.
@@ -156,7 +156,7 @@ impl Plain {
         0
     }
 
-    /// What a map has under a key.
+    /// The value of a key in a map.
     pub fn get(&self, map: u32, key: &[u8]) -> Option<Vec<u8>> {
         let address = self.lookup(map, key)?;
         Some(self.bytes(address, self.maps[map as usize].shape.value_bytes))

@@ -1,6 +1,7 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* A program for each rule that it breaks. The comment before it is a part of what the checker must say; Linux must refuse it, too, but for
- * those marked "here only". What is marked "newer" Linux refuses from some version on, so it is not asked. */
+/* A program for each rule that it breaks. The comment before it is a part of the checker's message; Linux must refuse
+ * the program as well, unless it is marked "here only". Linux refuses programs marked "newer" only from some version
+ * on, so the test does not ask it. */
 #include <packet.h>
 
 #include "map.h"
@@ -72,9 +73,11 @@ ASM(pointer_result, "r0 = r1; exit;")
 
 /* The packet. */
 
-/* refused: bytes 0 to 0 of the packet are used, and nothing says that they are there; add `if (data + 1 > data_end) return XDP_DROP;` */
+/* refused: bytes 0 to 0 of the packet are used, and nothing says that they are there; add `if (data + 1 > data_end)
+ * return XDP_DROP;` */
 ASM(unchecked, "r2 = *(u32 *)(r1 + 0); r0 = *(u8 *)(r2 + 0); exit;")
-/* refused: bytes 12 to 13 of the packet are used, and only 13 are known to be there; add `if (data + 14 > data_end) return XDP_DROP;` */
+/* refused: bytes 12 to 13 of the packet are used, and only 13 are known to be there; add `if (data + 14 > data_end)
+ * return XDP_DROP;` */
 ASM(one_byte_short,
     "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; r4 = r2; r4 += 13; if r4 > r3 goto 1f;"
     "r0 = *(u16 *)(r2 + 12); 1: exit;")
@@ -91,7 +94,8 @@ ASM(not_before_the_end,
     "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; if r2 > r3 goto 1f; r0 = *(u8 *)(r2 + 0); 1: exit;")
 /* refused: this pointer may be up to 65549 bytes into the packet, more than any packet has */
 ASM(far_in_packet,
-    "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r4 = *(u32 *)(r1 + 12); r4 &= 0xffff; r0 = 1; r2 += r4; r5 = r2; r5 += 14;"
+    "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r4 = *(u32 *)(r1 + 12); r4 &= 0xffff; r0 = 1; r2 += r4; r5 = r2; "
+    "r5 += 14;"
     "if r5 > r3 goto 1f; r0 = *(u8 *)(r2 + 13); 1: exit;")
 /* refused: this may be before the packet's beginning, by an offset of -1 */
 ASM(before, "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; r4 = r2; r4 += 14; if r4 > r3 goto 1f;"
@@ -104,7 +108,8 @@ ASM(variable_unchecked,
 ASM(unbounded,
     "r2 = *(u32 *)(r1 + 0); r6 = r2; r7 = r1; call 5; r6 += r0; r3 = *(u32 *)(r7 + 4); if r6 > r3 goto 1f;"
     "r0 = *(u8 *)(r6 - 1); 1: r0 = 0; exit;")
-/* refused: r6 points to where the packet was before bpf_xdp_adjust_head() moved it; read ctx->data and ctx->data_end again */
+/* refused: r6 points to where the packet was before bpf_xdp_adjust_head() moved it; read ctx->data and ctx->data_end
+ * again */
 ASM(moved,
     "r6 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r0 = 1; r4 = r6; r4 += 14; if r4 > r3 goto 1f;"
     "r2 = 0; call 44; r0 = *(u8 *)(r6 + 0); 1: exit;")
@@ -116,7 +121,8 @@ ASM(the_end, "r2 = *(u32 *)(r1 + 4); r0 = *(u8 *)(r2 - 1); exit;")
 ASM(beyond_the_end, "r2 = *(u32 *)(r1 + 4); r2 += 1; r0 = 0; exit;")
 /* refused: an atomic operation on the stack is at a place that is known, and this one is computed */
 ASM(atomic_computed,
-    "r2 = 1; *(u64 *)(r10 - 8) = r2; *(u64 *)(r10 - 16) = r2; r3 = *(u32 *)(r1 + 12); r3 &= 8; r4 = r10; r4 -= 16; r4 += r3;"
+    "r2 = 1; *(u64 *)(r10 - 8) = r2; *(u64 *)(r10 - 16) = r2; r3 = *(u32 *)(r1 + 12); r3 &= 8; r4 = r10; r4 -= 16; "
+    "r4 += r3;"
     "lock *(u64 *)(r4 + 0) += r2; r0 = 1; exit;")
 
 /* refused: atomic operations work on the stack and on values of maps, not on a pointer into the packet */
@@ -139,13 +145,15 @@ ASM(moved_context, "r1 += 4; r0 = *(u32 *)(r1 + 0); exit;")
 
 /* The stack. */
 
-/* refused, here only: byte -8 of the stack is read before anything was written there; set the whole variable to zero first */
+/* refused, here only: byte -8 of the stack is read before anything was written there; set the whole variable to zero
+ * first */
 ASM(unset_stack_for_helper, "*(u32 *)(r10 - 4) = 0; r1 = %[hash] ll; r2 = r10; r2 += -8; call 1; r0 = 0; exit;", M(hash))
 /* refused, here only: byte -8 of the stack is read */
 ASM(unset_stack, "r0 = *(u64 *)(r10 - 8); exit;")
 /* refused: 8 bytes at offset -520 of the stack are outside its 512 bytes */
 ASM(deep, "*(u64 *)(r10 - 520) = 0; r0 = 0; exit;")
-/* refused: the map's key has 8 bytes, more than there are on the stack from this pointer on (offset -4); give the address of a variable */
+/* refused: the map's key has 8 bytes, more than there are on the stack from this pointer on (offset -4); give the
+ * address of a variable */
 ASM(short_key, "*(u32 *)(r10 - 4) = 0; r1 = %[hash] ll; r2 = r10; r2 += -4; call 1; r0 = 0; exit;", M(hash))
 /* refused: 1 bytes at offset 0 of the stack are outside */
 ASM(above, "*(u8 *)(r10 + 0) = 0; r0 = 0; exit;")
@@ -203,11 +211,13 @@ ASM(redirect_to_hash, "r1 = %[hash] ll; r2 = 0; r3 = 0; call 51; exit;", M(hash)
 ASM(map_itself, "r1 = %[hash] ll; *(u64 *)(r1 + 0) = 0; r0 = 0; exit;", M(hash))
 /* refused: r1 may be null */
 ASM(inner_null,
-    "*(u32 *)(r10 - 4) = 0; r1 = %[outer] ll; r2 = r10; r2 += -4; call 1; r1 = r0; r2 = r10; r2 += -4; call 1; r0 = 0; exit;",
+    "*(u32 *)(r10 - 4) = 0; r1 = %[outer] ll; r2 = r10; r2 += -4; call 1; r1 = r0; r2 = r10; r2 += -4; call 1; "
+    "r0 = 0; exit;",
     M(outer))
 /* refused: 8 bytes at offset 16 of the value of a map in outer are used, which has 16 bytes */
 ASM(inner_bounds,
-    "*(u32 *)(r10 - 4) = 0; r1 = %[outer] ll; r2 = r10; r2 += -4; call 1; if r0 == 0 goto 1f; r1 = r0; r2 = r10; r2 += -4;"
+    "*(u32 *)(r10 - 4) = 0; r1 = %[outer] ll; r2 = r10; r2 += -4; call 1; if r0 == 0 goto 1f; r1 = r0; r2 = r10; "
+    "r2 += -4;"
     "call 1; if r0 == 0 goto 1f; r0 = *(u64 *)(r0 + 16); exit; 1: r0 = 0; exit;",
     M(outer))
 
@@ -254,7 +264,8 @@ ASM(behind_record,
 
 /* refused: the record that was reserved at instruction 5 is open when bpf_tail_call() is called */
 ASM(record_and_tail_call,
-    "r6 = r1; r1 = %[ring] ll; r2 = 8; r3 = 0; call 131; if r0 == 0 goto 1f; r7 = r0; r1 = r6; r2 = %[programs] ll; r3 = 0; call 12;"
+    "r6 = r1; r1 = %[ring] ll; r2 = 8; r3 = 0; call 131; if r0 == 0 goto 1f; r7 = r0; r1 = r6; r2 = %[programs] ll; "
+    "r3 = 0; call 12;"
     "r1 = r7; r2 = 0; call 133; 1: r0 = 0; exit;",
     M(ring), M(programs))
 
@@ -269,7 +280,8 @@ ASM(result_of_tail_call, "call tail_calls; r2 = r10; r2 -= r0; *(u8 *)(r2 + 0) =
 
 /* refused: fixed is for reading only */
 ASM(update_of_constants,
-    "*(u32 *)(r10 - 4) = 0; *(u64 *)(r10 - 24) = 0; *(u64 *)(r10 - 16) = 0; r1 = %[fixed] ll; r2 = r10; r2 += -4; r3 = r10;"
+    "*(u32 *)(r10 - 4) = 0; *(u64 *)(r10 - 24) = 0; *(u64 *)(r10 - 16) = 0; r1 = %[fixed] ll; r2 = r10; r2 += -4; "
+    "r3 = r10;"
     "r3 += -24; r4 = 0; call 2; r0 = 0; exit;",
     M(fixed))
 
@@ -288,8 +300,8 @@ ASM(far, "r2 = r10; r2 += 0x7fffffff; r0 = 0; exit;")
 /* refused: r2 is a number, which leads to no memory */
 ASM(number, "r2 = *(u32 *)(r1 + 12); r0 = *(u32 *)(r2 + 0); exit;")
 
-/* Two paths that come together: what is right on the one, which is looked at first, is wrong on the other. FAR is as long as states are kept
- * apart. */
+/* Two paths join: an access is safe on the path that is checked first and unsafe on the other. FAR is as long as states
+ * are kept apart. */
 #define FAR "goto 5f; 5: goto 6f; 6: r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; r4 += 1; goto 2f;"
 
 /* refused: 1 bytes at offset 36 of the stack are outside */

@@ -174,11 +174,14 @@ SEC("xdp") int summed(struct xdp_md *ctx) {
   return bpf_csum_diff(0, 0, behind + 4, 8, 0) & 1 ? XDP_TX : XDP_PASS;
 }
 
-/* A map takes a value from the packet, at a distance from an address that nothing else wants, and then its first byte changes there. */
+/* A map takes a value from the packet, at a distance from an address that nothing else wants, and then its first byte
+ * changes there. */
 ASM(taken,
-    "r6 = *(u32 *)(r1 + 0); r7 = *(u32 *)(r1 + 4); r0 = 1; r2 = r6; r2 += 15; if r2 > r7 goto 2f; r3 = *(u8 *)(r6 + 14);"
+    "r6 = *(u32 *)(r1 + 0); r7 = *(u32 *)(r1 + 4); r0 = 1; r2 = r6; r2 += 15; if r2 > r7 goto 2f; "
+    "r3 = *(u8 *)(r6 + 14);"
     "r3 &= 15; r6 += r3; r2 = r6; r2 += 20; if r2 > r7 goto 2f; r3 = *(u8 *)(r6 + 0); r4 = *(u8 *)(r6 + 1); r3 &= 1;"
-    "if r3 == 0 goto 1f; r6 += 4; r4 &= 3; r4 *= 3; *(u64 *)(r10 - 8) = r4; r1 = %[hash] ll; r2 = r10; r2 += -8; r3 = r6;"
+    "if r3 == 0 goto 1f; r6 += 4; r4 &= 3; r4 *= 3; *(u64 *)(r10 - 8) = r4; r1 = %[hash] ll; r2 = r10; r2 += -8; "
+    "r3 = r6;"
     "r4 = 0; call 2; 1: *(u8 *)(r6 + 0) = 7; r0 = 3; 2: exit;",
     M(hash))
 
@@ -225,7 +228,7 @@ SEC("xdp") int counted(struct xdp_md *ctx) {
   return XDP_TX;
 }
 
-/* Another program, if there is one: what is before the call is done then, what is behind it is not. */
+/* A tail call, if the entry exists: effects before the call remain, effects after it do not happen. */
 SEC("xdp") int another(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
@@ -263,7 +266,7 @@ SEC("xdp") int told(struct xdp_md *ctx) {
   return XDP_TX;
 }
 
-/* What is found out about a number holds for its copies, also on the stack. */
+/* Bounds of a number also hold for its copies, including those on the stack. */
 ASM(copies,
     "r6 = *(u32 *)(r1 + 12); r7 = r6; *(u64 *)(r10 - 24) = r6; *(u64 *)(r10 - 16) = 0; *(u64 *)(r10 - 8) = 0; r0 = 1;"
     "if r7 > 15 goto 1f; r2 = r10; r2 += -16; r2 += r6; r0 = *(u8 *)(r2 + 0); r3 = *(u64 *)(r10 - 24);"
@@ -271,16 +274,19 @@ ASM(copies,
 /* Bits, shifts and signs. */
 ASM(arithmetic,
     "r6 = *(u32 *)(r1 + 12); *(u64 *)(r10 - 16) = 0; *(u64 *)(r10 - 8) = 0; w2 = w6; w2 >>= 28; r3 = r10; r3 += -16;"
-    "r3 += r2; r0 = *(u8 *)(r3 + 0); r2 = r6; r2 <<= 32; r2 >>= 60; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0);"
+    "r3 += r2; r0 = *(u8 *)(r3 + 0); r2 = r6; r2 <<= 32; r2 >>= 60; r3 = r10; r3 += -16; r3 += r2; "
+    "r0 = *(u8 *)(r3 + 0);"
     "r2 = r6; r2 &= 7; r2 |= 8; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0);"
     "w2 = w6; if w2 s< 0 goto 1f; if w2 s> 15 goto 1f; r3 = r10; r3 += -16; r3 += r2; r0 = *(u8 *)(r3 + 0); 1: exit;")
 /* A distance counts modulo the width, also when the width does not matter otherwise. */
 ASM(distances,
-    "r6 = *(u32 *)(r1 + 12); w6 |= 40; w2 = 35; w1 = w6; w1 >>= w2; r3 = 65; r4 = r6; r4 >>= r3; w0 = w1; w0 -= w4; w0 &= 3;"
+    "r6 = *(u32 *)(r1 + 12); w6 |= 40; w2 = 35; w1 = w6; w1 >>= w2; r3 = 65; r4 = r6; r4 >>= r3; w0 = w1; w0 -= w4; "
+    "w0 &= 3;"
     "exit;")
 /* Where the packet was stays a number when it moves. */
 ASM(was,
-    "r6 = r1; r2 = *(u32 *)(r1 + 0); w7 = w2; r3 = *(u32 *)(r1 + 4); w8 = w3; r2 = 4; call 44; r2 = *(u32 *)(r6 + 0); w2 = w2;"
+    "r6 = r1; r2 = *(u32 *)(r1 + 0); w7 = w2; r3 = *(u32 *)(r1 + 4); w8 = w3; r2 = 4; call 44; "
+    "r2 = *(u32 *)(r6 + 0); w2 = w2;"
     "r3 = *(u32 *)(r6 + 4); w3 = w3; w3 -= w2; w2 -= w7; w8 -= w7; w8 -= w3; w0 = w2; w0 += w8; w0 >>= 2; exit;")
 /* The same in a comparison. */
 ASM(fitted,
@@ -299,7 +305,7 @@ static __always_inline int marked(struct xdp_md *ctx, int bytes) {
   return 11;
 }
 
-/* Packets of more than 60 bytes, made as long as a number says: what is checked behind that is there always, never, or in some. */
+/* Packets of more than 60 bytes, resized to a given length: checks after that pass always, never, or sometimes. */
 #define CUT(name, length, checked)                                  \
   SEC("xdp") int name(struct xdp_md *ctx) {                         \
     int bytes = frame_end(ctx) - frame_start(ctx);                  \
@@ -362,7 +368,8 @@ SEC("xdp") int moved_number(struct xdp_md *ctx) {
 EITHER(moved_either, 0)
 EITHER(moved_or, 1)
 
-/* What was just written is read again: in part, over two stores, turned round; through a pointer that may lead there, and behind a move. */
+/* Loads right after stores: of a part, across two stores, byte-swapped; through a pointer that may alias, and after a
+ * move. */
 SEC("xdp") int written(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);
   if ((void *)(data + 34) > frame_end(ctx)) return XDP_DROP;
@@ -444,7 +451,7 @@ SEC("xdp") int another_or_store(struct xdp_md *ctx) {
   return XDP_TX;
 }
 
-/* What r0 holds where ways come together is compared: the verdict is 3 when bits 0 and 1 of the first byte are the same, else bit 0. */
+/* A comparison of r0 after a join: the verdict is 3 when bits 0 and 1 of the first byte are the same, else bit 0. */
 ASM(compared,
     "r2 = *(u32 *)(r1 + 0); r3 = *(u32 *)(r1 + 4); r4 = r2; r4 += 14; r0 = 0; if r4 > r3 goto 2f; r3 = *(u8 *)(r2 + 0);"
     "r4 = r3; r4 &= 1; *(u64 *)(r10 - 8) = r4; r3 &= 2; r0 = 1; if r3 != 0 goto 1f; r0 = 0;"

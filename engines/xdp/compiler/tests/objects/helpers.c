@@ -9,7 +9,7 @@ MAP(ports_by_hash, DEVMAP_HASH, 4, 8, 8, 0);
 MAP(programs, PROG_ARRAY, 4, 4, 8, 0);
 MAP(kept, ARRAY, 4, 8, 4, 0);
 
-/* So many bytes of the packet, or the program is over. */
+/* Requires so many bytes of the packet, or ends the program. */
 #define BYTES(count)                                       \
   __u8 *packet = frame_start(ctx);                         \
   if ((void *)(packet + (count)) > frame_end(ctx)) return XDP_DROP
@@ -74,7 +74,7 @@ SEC("xdp") int sum_ones(struct xdp_md *ctx) {
   return leave(ctx, bpf_csum_diff(0, 0, words, 92, packet[91] & 3));
 }
 
-/* What was there goes, what is on the stack comes; sizes and seed are known, or not. */
+/* The old bytes leave the sum and the bytes on the stack enter it; sizes and seed are known or unknown. */
 #define DIFFERENCE(name, from_bytes, to_bytes, seed)                                           \
   SEC("xdp") int name(struct xdp_md *ctx) {                                                    \
     __u32 old[16], new[16];                                                                    \
@@ -153,7 +153,7 @@ ATOMIC(swap_8, __u64, before = __sync_lock_test_and_set(at, given))
 ATOMIC(compare_4, __u32, before = __sync_val_compare_and_swap(at, packet[8] & 1 ? table[2] : table[5], given))
 ATOMIC(compare_8, __u64, before = __sync_val_compare_and_swap(at, packet[8] & 1 ? *at : given, given))
 
-/* Of four bytes the lower half of what is compared with counts. */
+/* A four-byte compare-and-exchange uses the lower half of the expected value. */
 SEC("xdp") __attribute__((naked)) int compare_low(struct xdp_md *ctx) {
   asm volatile(
       "r2 = 1; *(u64 *)(r10 - 8) = r2; r0 = 0xFFFFFFFF00000001 ll; r3 = 2; w0 = cmpxchg32_32(r10 - 8, w0, w3);"
@@ -184,7 +184,7 @@ COPY(copy_far, 16, 0x10000 - (packet[6] & 1), 0xFFFFFFFF, 16)
 COPY(copy_wide, 16, (1ull << 32) + packet[6], packet[7], 16)
 COPY(copy_some, 96, packet[6], 3, (packet[8] & 63) + 1)
 
-/* Of a value of a map, and the packet's bytes are what they are now. */
+/* The bytes of a map's value against the packet's current bytes. */
 SEC("xdp") int copy_kept(struct xdp_md *ctx) {
   __u32 zero = 0;
   __u64 before;
@@ -199,7 +199,7 @@ SEC("xdp") int copy_kept(struct xdp_md *ctx) {
   return leave(ctx, before + 31 * after + bpf_xdp_get_buff_len(ctx));
 }
 
-/* What is stored before is loaded. */
+/* A load of a value stored before. */
 SEC("xdp") int copy_stored(struct xdp_md *ctx) {
   __u64 word;
   BYTES(22);
@@ -209,14 +209,14 @@ SEC("xdp") int copy_stored(struct xdp_md *ctx) {
   return leave(ctx, word + result);
 }
 
-/* What was there before is not known any more. */
+/* The old value is not known any more. */
 SEC("xdp") int copy_over(struct xdp_md *ctx) {
   __u64 word = 0;
   if (bpf_xdp_load_bytes(ctx, 6, &word, 1)) return XDP_DROP;
   return word & 1 ? XDP_TX : XDP_PASS;
 }
 
-/* What is loaded has not to be there before. */
+/* A load without an earlier store. */
 SEC("xdp") int copy_new(struct xdp_md *ctx) {
   __u32 words[4];
   if (bpf_xdp_load_bytes(ctx, 3, words, sizeof words)) return XDP_DROP;
@@ -229,7 +229,7 @@ SEC("xdp") int follow(struct xdp_md *ctx) {
   return packet[7] & 1 ? XDP_PASS : XDP_TX;
 }
 
-/* What was done before another program takes over stays done, what comes behind does not happen. */
+/* Effects before another program takes over remain, effects after it do not happen. */
 SEC("xdp") int follow_late(struct xdp_md *ctx) {
   __u32 zero = 0;
   BYTES(14);

@@ -1,5 +1,6 @@
 /* Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0 */
-/* Large programs that keep many values at a time: what is unrolled in a sketch, in a keyed hash of a whole header, in a sum of many fields. */
+/* Large programs with many live values: unrolled code of a sketch, of a keyed hash over a whole header, of sums over
+ * many fields. */
 #include <packet.h>
 
 struct {

@@ -41,7 +41,7 @@ impl Attr {
         self.long(at, bytes.as_ptr() as u64)
     }
 
-    /// What the kernel has written.
+    /// The bytes that the kernel has written.
     pub fn written(&self, at: usize) -> u32 {
         u32::from_ne_bytes(self.0[at..at + 4].try_into().unwrap())
     }

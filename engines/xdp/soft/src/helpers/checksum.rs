@@ -28,8 +28,8 @@ pub(super) extern "C" fn csum_diff(
     fold(sum).into()
 }
 
-/// The one's complement sum of words of 16 bits, and what was there before. Behind bytes that fill no word there are zeros;
-/// older kernels refuse such sizes.
+/// The one's complement sum of words of 16 bits, and what was there before. Behind bytes that fill no word there are
+/// zeros; older kernels refuse such sizes.
 fn add(bytes: &[u8], before: u32) -> u32 {
     let (words, rest) = bytes.as_chunks::<4>();
     let last = rest.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));

@@ -27,7 +27,7 @@ const DIRECT: u32 = 1;
 const OUTPUT: u32 = 2;
 const SKIP_NEIGHBOUR: u32 = 4;
 
-/// What the helper gives when it is no error.
+/// The result of the helper if there is no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 enum Answer {

@@ -89,7 +89,7 @@ pub fn render(
     Ok(line)
 }
 
-/// What stands behind a `%`.
+/// A conversion after `%`.
 #[derive(Debug, Default)]
 struct Conversion {
     left: bool,
@@ -129,7 +129,7 @@ impl Conversion {
                 b"diuxX".contains(&next).then_some((read, behind))
             }
             b'p' => {
-                // Of pointers we show what they are; there is nothing to hide.
+                // Pointers print as their value; there is nothing to hide.
                 behind = behind.strip_prefix(b"x").or(behind.strip_prefix(b"K")).unwrap_or(behind);
                 let ends = behind.first().is_none_or(|next| next.is_ascii_whitespace() || next.is_ascii_punctuation());
                 ends.then_some((read, behind))

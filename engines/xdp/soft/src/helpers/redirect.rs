@@ -7,7 +7,7 @@ use penstock_xdp_maps::MapId;
 use crate::frame::{Action, Port, Target};
 use crate::state::State;
 
-/// Flags of `bpf_redirect_map`: what is given when the map has no such entry, to all entries, not back to where the frame came from.
+/// Flags of `bpf_redirect_map`: the mask of the result for a missing entry, broadcast, exclude the input interface.
 const RESULT: u64 = 3;
 const BROADCAST: u64 = 8;
 const NOT_BACK: u64 = 16;

@@ -73,7 +73,8 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         }
     }
 
-    /// Unsigned, of what is left without the signs, and the sign put back: so the smallest number by −1 needs no case of its own.
+    /// Divides the absolute values and then applies the sign, so the smallest number divided by −1 needs no special
+    /// case.
     fn signed(&mut self, quotient: bool, a: Value, b: Value) -> Value {
         let (large, small) = (self.builder.ins().iabs(a), self.builder.ins().iabs(b));
         let value = self.unsigned(quotient, large, small);

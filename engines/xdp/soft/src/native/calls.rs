@@ -117,7 +117,8 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
         Some(())
     }
 
-    /// The address of an array's element, without a call: most lookups are such. None: the map is another, or not known.
+    /// The address of an array's element, without a call: most lookups are such. None: the map is another, or not
+    /// known.
     fn array_lookup(&mut self, slot: usize) -> Option<Value> {
         let map = self.source.maps.map(self.source.only_map(slot)?);
         if !matches!(map.index, Index::Array) {

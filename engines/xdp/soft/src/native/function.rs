@@ -234,7 +234,7 @@ impl<'a, F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'a, F> {
         self.pay();
     }
 
-    /// Stops the program for good. What follows is not reached.
+    /// Stops the program for good. The code after this point is unreachable.
     pub(super) fn fault(&mut self, slot: usize, fault: Fault) {
         let slot = self.builder.ins().iconst(I64, slot as i64);
         let kind = self.builder.ins().iconst(I64, fault as i64);

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Loads, stores and atomics. The engine runs one processor at a time, so an atomic is a load, an operation and a store.
+//! Loads, stores and atomics. The engine runs one processor at a time, so an atomic is a load, an operation and a
+//! store.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -108,7 +109,7 @@ impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
     }
 }
 
-/// Of accesses by programs: they cannot fault, need not be aligned, and are little-endian.
+/// Flags of program accesses: they cannot fault, need not be aligned, and are little-endian.
 fn data() -> MemFlags {
     MemFlags::new().with_notrap().with_endianness(Endianness::Little)
 }

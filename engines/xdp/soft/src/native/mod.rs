@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Programs as native code.
 //!
-//! Each function of a program becomes a native one with the same eight arguments: where the memory's address 0 is, the engine's state,
-//! r1 to r5, and r10. Registers are variables of the code generator, which finds places for them.
+//! Each function of a program becomes a native one with the same eight arguments: where the memory's address 0 is, the
+//! engine's state, r1 to r5, and r10. Registers are variables of the code generator, which finds places for them.
 
 mod arith;
 mod calls;
@@ -49,7 +49,8 @@ pub enum NativeError {
 pub enum Guard {
     /// The checker has seen them: addresses are masked, in case it erred.
     Masked,
-    /// Nobody has: each is compared with the memory that is given and the stack, and what goes elsewhere stops the program.
+    /// Nobody has: each is compared with the memory that is given and the stack, and what goes elsewhere stops the
+    /// program.
     Bounded { start: u64, bytes: u64 },
 }
 
@@ -57,7 +58,7 @@ pub enum Guard {
 pub struct Source<'a> {
     pub code: &'a Code,
     pub guard: Guard,
-    /// Of checked programs, what the checker knows.
+    /// The checker's facts, for checked programs.
     pub facts: Option<&'a Facts>,
     /// By the slot at which a function begins, its bytes of stack.
     pub frames: BTreeMap<usize, u32>,

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Frames as programs like them: few addresses and ports, so that flows and tables are met again, and some that are cut short.
+//! Frames as programs like them: few addresses and ports, so that flows and tables are met again, and some that are cut
+//! short.
 
 use super::bpf::Numbers;
 

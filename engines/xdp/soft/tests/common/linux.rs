@@ -79,7 +79,7 @@ pub fn load(object: &Object, maps: &[KernelMap], program: &Program) -> Result<Ow
     })
 }
 
-/// What came out of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub result: u32,

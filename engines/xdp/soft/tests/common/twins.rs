@@ -87,7 +87,7 @@ impl Twins {
             }
             let id = self.engine.map(&self.object, &map.name).unwrap();
             let stride = if kind.per_cpu() { bytes.next_multiple_of(8) } else { bytes };
-            // What rounds values up is not theirs.
+            // The padding that rounds values up is not compared.
             let cut = |value: &[u8]| value.chunks(stride).map(|value| value[..bytes].to_vec()).collect::<Vec<_>>();
             let ours = self.engine.maps().dump(id).unwrap();
             let mut ours: Vec<_> = ours.into_iter().map(|(key, value)| (key, cut(&value))).collect();

@@ -169,7 +169,8 @@ SEC("xdp") int again(struct xdp_md *ctx) {
   return *count;
 }
 
-/* The called program takes the place of the function that calls it; clang does not know that and must not know the result. */
+/* The called program takes the place of the function that calls it; clang does not know that and must not know the
+ * result. */
 static __noinline int leave(struct xdp_md *ctx, __u32 which) {
   int result = 1000;
   bpf_tail_call(ctx, &programs, which);

@@ -69,7 +69,7 @@ impl Lower<'_> {
         self.value(Do::Alu { op: Alu::Add, width: Width::W64, a: base, b: Second::Imm(place.offset) })
     }
 
-    /// What a request or call that reaches a place has to do with packet and stack.
+    /// Packet and stack bytes that a request or call may access.
     pub(super) fn touch(&mut self, place: &Place, writes: bool) -> Vec<Touch> {
         if matches!(place.space, Space::Map(_) | Space::Record | Space::Shared) {
             return vec![];
@@ -122,7 +122,8 @@ impl Lower<'_> {
         self.ask(Asks::Store { bytes }, (a, b), None, reach);
     }
 
-    /// Stores a number: as an operand, in two parts where it is none. So it takes no register, and two operations instead of three.
+    /// Stores a number: as an operand, in two parts where it is none. It needs no register, and two operations instead
+    /// of three.
     fn store_number(&mut self, window: Window, place: At, bytes: Bytes, number: u64) {
         let above = 64 - 8 * u32::from(bytes.count);
         let number = if bytes.swap { number.swap_bytes() >> above } else { number };
@@ -165,8 +166,8 @@ impl Lower<'_> {
         self.reaching(reach);
     }
 
-    /// Says what the last node reaches. A variable that it does not read is wanted no longer and may hold something else by then: what is
-    /// at a distance from it is not known.
+    /// Says what the last node reaches. If a request does not read the base variable, that variable may already hold
+    /// another value, so the place is unknown.
     pub(super) fn reaching(&mut self, touches: Vec<Touch>) {
         let Some(node) = self.nodes.last_mut() else { return };
         let reads = node.reads();

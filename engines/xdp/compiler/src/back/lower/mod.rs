@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! From [`crate::ir`] to lane operations. Values become variables of the same number; a block's parameters become copies, on each way to it
-//! into a variable of its own and from there at its beginning, most of which `coalesce` removes.
+//! From [`crate::ir`] to lane operations. Values become variables of the same number; a block's parameters become
+//! copies, on each way to it into a variable of its own and from there at its beginning, most of which `coalesce`
+//! removes.
 
 mod memory;
 mod request;
@@ -34,7 +35,7 @@ pub fn lower(program: &Program) -> Code {
 
 struct Lower<'a> {
     code: Code,
-    /// Of the block that is being lowered.
+    /// Nodes of the block that is being lowered.
     nodes: Vec<Node>,
     slot: usize,
     defs: HashMap<ValueId, &'a Op>,
@@ -297,7 +298,7 @@ fn specials(program: &Program) -> HashMap<ValueId, Special> {
     specials
 }
 
-/// What is left of a number as a verdict: those that do not exist are XDP_ABORTED.
+/// A constant as a verdict: verdicts that do not exist become XDP_ABORTED.
 fn verdict_of(number: u64) -> u8 {
     u8::try_from(number as u32).ok().filter(|verdict| *verdict <= REDIRECT).unwrap_or(0)
 }

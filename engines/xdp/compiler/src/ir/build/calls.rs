@@ -146,7 +146,7 @@ impl Builder<'_> {
 
 /// Memory that a helper reads though no argument is a pointer to it that the checker knows.
 fn unsaid(helper: &check::Helper, flags: Option<Arg>) -> Option<Space> {
-    /// Of an event's flags: how many bytes of the packet go along.
+    /// Event flags: the number of packet bytes to append.
     const PACKET_BYTES: u64 = 0xF_FFFF << 32;
     match helper.name {
         "perf_event_output" => {

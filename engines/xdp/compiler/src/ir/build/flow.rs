@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Which instructions follow which, each function copied to where it is called: blocks of slots, without what no path comes to.
+//! Which instructions follow which, each function copied to where it is called: blocks of slots, without what no path
+//! comes to.
 
 use std::collections::{BTreeSet, HashMap};
 

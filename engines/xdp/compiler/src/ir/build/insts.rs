@@ -75,7 +75,7 @@ impl Builder<'_> {
         self.state[variable(depth, reg)] = value;
     }
 
-    /// An operand. Of a 32-bit operation the upper half of a number is 0.
+    /// An operand. A 32-bit operation clears the upper half.
     fn operand(&self, depth: usize, width: Width, operand: Operand) -> Arg {
         match (operand, width) {
             (Operand::Reg(reg), _) => self.state[variable(depth, reg)],
@@ -84,7 +84,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What a 64-bit immediate load gives.
+    /// The value of a 64-bit immediate load.
     fn wide(&self, imm: Imm64) -> Result<u64, BuildError> {
         Ok(match imm {
             Imm64::Value(value) => value,
@@ -110,7 +110,7 @@ impl Builder<'_> {
                 16 => Arg::Special(Special::Queue),
                 _ => Arg::Special(Special::Egress),
             }),
-            // Of what differs from path to path the region of the access is known when all are memory.
+            // If paths differ, the region of the access is known as long as all of them are memory.
             Some(Known::Mixed) if self.facts.insns[self.slot].accesses.is_empty() => {
                 Err(BuildError::MixedContext(self.source.place(self.slot)))
             }
@@ -124,7 +124,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What is loaded from global constants, at a place that is known.
+    /// The value of a load from global constants at a known place.
     fn constant(&self, size: Size, signed: bool) -> Option<u64> {
         let (_, access) = self.facts.insns[self.slot].accesses.first()?;
         let Some(Region::MapValue(MapRef::Of(map))) = access.region else { return None };

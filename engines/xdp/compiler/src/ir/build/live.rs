@@ -43,7 +43,7 @@ impl Set {
     }
 }
 
-/// What is read from the beginning of each run on.
+/// Registers read before they are written, by run.
 pub(super) fn live(program: &Program, flow: &Flow) -> Vec<Set> {
     let mut live = vec![Set::default(); flow.runs.len()];
     let mut changed = true;

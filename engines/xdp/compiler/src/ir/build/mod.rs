@@ -1,9 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From a checked program to single static assignment.
 //!
-//! Functions are copied to where they are called, each with its own part of the stack. Where runs of instructions come together, every
-//! register that is still read becomes a parameter of the block; the passes drop those that are not needed (Aycock and Horspool, "Simple
-//! Generation of Static Single-Assignment Form", 2000).
+//! Functions are copied to where they are called, each with its own part of the stack. Where runs of instructions come
+//! together, every register that is still read becomes a parameter of the block; the passes drop those that are not
+//! needed (Aycock and Horspool, "Simple Generation of Static Single-Assignment Form", 2000).
 
 mod calls;
 mod flow;
@@ -23,7 +23,8 @@ use live::{Set, VARIABLES, variable};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     #[error(
-        "{0}() has more than {MAX_INSTS} instructions when its functions are copied to where they are called; call large functions less often"
+        "{0}() has more than {MAX_INSTS} instructions when its functions are copied to where they are called; call \
+         large functions less often"
     )]
     TooLong(String),
     #[error("{0}: this load reaches the context on one path and memory on another; load on each path apart")]
@@ -31,11 +32,13 @@ pub enum BuildError {
     #[error("{0}: bpf_tail_call() with one of several program arrays; call it where the array is known")]
     UnknownPrograms(Place),
     #[error(
-        "{0}: bpf_tail_call() in a function returns to its caller on soft only; declare the function `static __always_inline`"
+        "{0}: bpf_tail_call() in a function returns to its caller on soft only; declare the function `static \
+         __always_inline`"
     )]
     TailCallInFunction(Place),
     #[error(
-        "{0}: there is no memory left for the global data in `{1}`; make it or the object's arrays smaller, 2 GiB hold all of them"
+        "{0}: there is no memory left for the global data in `{1}`; make it or the object's arrays smaller, 2 GiB hold \
+         all of them"
     )]
     NoAddress(Place, String),
     #[error("{0}: the program ends without an exit; check it first")]
@@ -84,7 +87,7 @@ pub fn build(
     Ok(builder.program)
 }
 
-/// What holds where a run ends.
+/// The state at the end of a run.
 #[derive(Debug, Clone)]
 struct RunEnd {
     /// The block whose end leads on.
@@ -92,7 +95,8 @@ struct RunEnd {
     state: Vec<Arg>,
 }
 
-/// A program that is being taken over. Block `n + 1` begins with the run `n`; blocks that a run is cut into stand behind all of those.
+/// A program that is being taken over. Block `n + 1` begins with the run `n`; blocks that a run is cut into stand
+/// behind all of those.
 struct Builder<'a> {
     object: &'a Object,
     source: &'a crate::object::Program,
@@ -109,11 +113,11 @@ struct Builder<'a> {
     at: usize,
     /// The instruction that is being taken over.
     slot: usize,
-    /// What the registers of all open frames hold.
+    /// The registers of all open frames.
     state: Vec<Arg>,
 }
 
-/// What nothing reads. (The context, too, is no value: what is loaded from it is known by its offset.)
+/// What nothing reads. (The context is not a value either: loads from it are known by their offset.)
 const UNSET: Arg = Arg::Const(0);
 
 impl Builder<'_> {
@@ -158,7 +162,7 @@ impl Builder<'_> {
         order
     }
 
-    /// What the registers hold when a run begins.
+    /// The registers at the start of a run.
     fn begin(&mut self, run: usize, ends: &[Option<RunEnd>]) {
         self.at = run + 1;
         self.state = vec![UNSET; VARIABLES];

@@ -70,7 +70,7 @@ pub fn divide(signed: bool, remainder: bool, width: Width, a: u64, b: u64) -> u6
     narrowed(width, result)
 }
 
-/// What a load makes of the bytes it finds.
+/// The value that a load makes of its bytes.
 pub(super) fn loaded(bits: u64, bytes: Bytes, signed: bool) -> u64 {
     let count = bytes.count * 8;
     let bits = if bytes.swap { bits.swap_bytes() >> (64 - u32::from(count)) } else { bits };

@@ -1,8 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Carries out rows as engines/xdp/core.md says, one after the other, as simply as can be: what schedules and the hardware are held against.
+//! Carries out rows as engines/xdp/core.md says, one after the other, as simply as can be: what schedules and the
+//! hardware are held against.
 //!
-//! It is stricter than the core. What a program finds in registers, and bytes that a load finds outside of the packet, are not there: they may be carried about, but what decides
-//! about a branch, a store or a request, and what leaves the core, must not come from them.
+//! It is stricter than the core. Registers that the program has not written and bytes outside of the packet are
+//! undefined: the program may copy them, but branches, stores, requests and everything that leaves the core must not
+//! depend on them.
 
 mod arith;
 
@@ -17,7 +19,7 @@ use crate::ir::{Memory, Special};
 /// Rows after which a program is stopped.
 pub const MAX_ROWS: u64 = 65_536;
 
-/// What stands around the core.
+/// The environment of the core.
 pub trait Outside {
     /// ns since the card's reset.
     fn time(&mut self) -> u64;
@@ -40,7 +42,7 @@ pub struct Asked {
     pub key: Option<Vec<u8>>,
 }
 
-/// What the program knows of its surroundings.
+/// The packet's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Surroundings {
     pub ifindex: u32,
@@ -115,7 +117,7 @@ pub struct Machine<'a, O> {
     pub target: Option<u8>,
 }
 
-/// What a row does to registers and memory, collected while all lanes still see what was before.
+/// Effects of a row, collected while all lanes still read the state before it.
 #[derive(Default)]
 struct Effects {
     registers: Vec<(usize, u8, Value)>,
@@ -177,7 +179,7 @@ impl<'a, O: Outside> Machine<'a, O> {
         self.commit(effects)
     }
 
-    /// Of each lane, whether its comparison holds, and whether that is known.
+    /// For each lane, its comparison's outcome, and whether that is defined.
     fn outcomes(&mut self, row: &Row) -> Vec<(bool, bool)> {
         let mut outcomes = Vec::new();
         for lane in &row.lanes {
