@@ -24,7 +24,8 @@ module inline_block
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,  // of the block, from the ports on
     parameter int          Engine = 2,
-    parameter logic [63:0] Param  = '0  // what only the engine understands; flow: elements [7:0], places of a table as a power of two [15:8]
+    // What only the engine understands. Flow: elements [7:0], log2 of the places of a table [15:8]
+    parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,
     input wire logic        rst,
