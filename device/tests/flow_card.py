@@ -10,7 +10,8 @@ from typing import Any
 
 from penstock import Device, regs
 
-CHAIN = 0x4500_0000  # registers of the inline chain
+CHAIN = 0x4400_1000  # registers of the inline chain
+BLOCK = 0x4500_0000  # those of its first block
 TARGETS = ("soft", "rtl")
 # Where a frame has left (None: nowhere), and as what.
 Left = tuple[int | str, bytes] | None
@@ -46,7 +47,7 @@ class TimedCard:
         self.walked: int | None = None
         if self.rtl:
             self.card.write(CHAIN + regs.INLINE_HOLD, 1)
-            self.round = WALK * (self.card.read(CHAIN + regs.INLINE_CONTEXTS) + 4)
+            self.round = WALK * (self.card.read(BLOCK + regs.FLOW_BLOCK_CONTEXTS) + 4)
 
     def __enter__(self) -> TimedCard:
         return self
@@ -57,9 +58,10 @@ class TimedCard:
         self.card.close()
 
     def at(self, time: int) -> None:
-        """It is so late, in µs; a card in RTL has 32 bits of that."""
+        """It is so late, in µs."""
         if self.rtl:
-            self.card.write(CHAIN + regs.INLINE_TIME, time & 0xFFFFFFFF)
+            self.card.write(CHAIN + regs.INLINE_TIME_H, 1000 * time >> 32)
+            self.card.write(CHAIN + regs.INLINE_TIME_L, 1000 * time & 0xFFFFFFFF)
         else:
             self.flow.time = time
 

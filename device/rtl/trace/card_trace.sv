@@ -9,7 +9,7 @@ module card_trace
 #(
     parameter int unsigned Ports    = 2,
     parameter int unsigned Units    = 16,
-    parameter int unsigned Elements = 0,
+    parameter int unsigned Blocks   = 0,
     parameter int unsigned Sources  = Ports + 2,
     parameter int unsigned Clusters = (Units + UnitsPerCluster - 1) / UnitsPerCluster,
     parameter int unsigned Links    = Clusters  // to an exit
@@ -61,7 +61,7 @@ module card_trace
     end
   end
 
-  if (Elements != 0) begin : gen_chain
+  if (Blocks != 0) begin : gen_chain
     for (genvar p = 0; p < Ports; p++) begin : gen_port
       logic first_q;
       always_ff @(posedge clk) begin
@@ -132,7 +132,7 @@ endmodule
 bind card card_trace #(
     .Ports(Ports),
     .Units(Units),
-    .Elements(Elements),
+    .Blocks(Blocks),
     .Links(Links)
 ) i_trace (
     .clk,
@@ -174,7 +174,7 @@ module element_trace #(
   end
 endmodule
 
-bind element element_trace #(
+bind flow_stage element_trace #(
     .Number(Number)
 ) i_trace (
     .clk,

@@ -37,7 +37,7 @@ const TRACE: (&str, &str) = ("card_trace.sv", include_str!("../../rtl/trace/card
 
 /// File lists of the card: what it has for its units, and itself.
 const CARD_LISTS: [&str; 4] =
-    ["engines/xdp/rtl/maps/maps.f", "engines/flow/rtl/rtl.f", "engines/element.sv", "shell/rtl/rtl.f"];
+    ["engines/xdp/rtl/maps/maps.f", "engines/flow/rtl/rtl.f", "engines/inline_block.sv", "shell/rtl/rtl.f"];
 /// File lists of the engines, and their registry.
 const UNIT_LISTS: [&str; 3] = ["engines/rpu/rtl/rtl.f", "engines/xdp/rtl/rtl.f", "engines/unit.sv"];
 
@@ -68,6 +68,8 @@ const CXX: [&str; 8] = [
 ];
 /// Units that card_top has parameters for.
 const MAX_UNITS: usize = 32;
+/// Inline blocks that card_top has parameters for.
+const MAX_BLOCKS: usize = 8;
 /// Compilers at work at a time.
 const JOBS: usize = 2;
 /// Verilator's files are compiled together up to this size: the compiler reads the model's headers for each, which takes longer than a small file,
@@ -149,10 +151,8 @@ pub struct Parameters {
     pub units: Vec<Kind>,
     /// Rows of the ingress buffer of a port.
     pub ingress_depth: u32,
-    /// Elements of the inline chain.
-    pub elements: u32,
-    /// Places of the table of each, a power of two.
-    pub contexts: u32,
+    /// The blocks of the inline chain: the number of the engine, and what only the engine understands.
+    pub blocks: Vec<(u8, u64)>,
     /// Rows of a bank of maps.
     pub map_rows: u32,
     /// Whether waves can be recorded; such a model is slower.
@@ -234,7 +234,7 @@ fn parts(
     parameters: &Parameters,
     verilator: &Verilator,
 ) -> Result<(Vec<Part>, String), BuildError> {
-    let Parameters { ports, units, ingress_depth, elements, contexts, map_rows, waves } = parameters;
+    let Parameters { ports, units, ingress_depth, blocks, map_rows, waves } = parameters;
     let files = |paths: &[PathBuf]| paths.iter().cloned().map(Source::File).collect::<Vec<_>>();
     let mut card = Part {
         key: String::new(),
@@ -245,8 +245,17 @@ fn parts(
             format!("-GPorts={ports}"),
             format!("-GUnits={}", units.len()),
             format!("-GIngressDepth={ingress_depth}"),
-            format!("-GElements={elements}"),
-            format!("-GContexts={contexts}"),
+            format!("-GBlocks={}", blocks.len()),
+            format!(
+                "-GBlockEngine={}'h{}",
+                8 * MAX_BLOCKS,
+                hex_of(blocks.iter().map(|(engine, _)| format!("{engine:02x}")))
+            ),
+            format!(
+                "-GBlockParam={}'h{}",
+                64 * MAX_BLOCKS,
+                hex_of(blocks.iter().map(|(_, param)| format!("{param:016x}")))
+            ),
             format!("-GMapRows={map_rows}"),
         ],
         defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
@@ -323,8 +332,13 @@ impl Part {
 fn by_unit(name: &str, units: &[Kind]) -> String {
     let byte =
         |kind: &Kind| kind.parameters().into_iter().find(|(other, _)| *other == name).map_or(0, |(_, byte)| byte);
-    let digits: Vec<String> = units.iter().map(|kind| format!("{:02x}", byte(kind))).rev().collect();
-    format!("-G{name}={}'h{}", 8 * MAX_UNITS, digits.concat())
+    format!("-G{name}={}'h{}", 8 * MAX_UNITS, hex_of(units.iter().map(|kind| format!("{:02x}", byte(kind)))))
+}
+
+/// Digits of a packed array, whose first element is the lowest.
+fn hex_of(elements: impl DoubleEndedIterator<Item = String>) -> String {
+    let digits: String = elements.rev().collect();
+    if digits.is_empty() { "0".to_owned() } else { digits }
 }
 
 /// C++ that defines the table of rtl/split/unit_model.h: what makes the model of each unit.

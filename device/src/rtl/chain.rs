@@ -16,11 +16,16 @@ use crate::host::{Bus, LOOK};
 use crate::outcome::{ElementCounters, InlineCounters, RowCounter};
 use crate::regs;
 
-/// Host addresses of the chain's registers, of the window of all elements and of the first element's, and from one of these to the next.
-const CHAIN: u32 = 0x4500_0000;
-const ALL: u32 = 0x4508_0000;
-const ELEMENTS: u32 = 0x4510_0000;
+/// Host addresses of the chain's registers and of the first block's window, and from one block to the next.
+const CHAIN: u32 = 0x4400_1000;
+const BLOCKS: u32 = 0x4500_0000;
+const BLOCK_STRIDE: u32 = 0x100_0000;
+/// In a block's window those of all its elements and of the first element, and from one element to the next.
+const ALL: u32 = 0x08_0000;
+const ELEMENTS: u32 = 0x10_0000;
 const STRIDE: u32 = 0x10_0000;
+/// The card's time has ns.
+const MICRO: u64 = 1000;
 /// Contexts for which places are found, of a hundred places.
 const LOAD: u64 = 97;
 /// Fewest and most places of a table.
@@ -60,6 +65,12 @@ pub fn places(contexts: u32) -> u32 {
     u32::try_from(places).unwrap_or(PLACES.1).clamp(PLACES.0, PLACES.1)
 }
 
+/// The engine's number and parameter of a block of so many elements, as engines/inline_block.sv has them.
+pub fn block(elements: usize, places: u32) -> (u8, u64) {
+    const FLOW: u8 = 2;
+    (FLOW, elements as u64 | u64::from(places.ilog2()) << 8)
+}
+
 /// How the table of an element is doing. A new context goes to one of its places when one of them is empty, else into the stash, from where a mover
 /// takes it to one of them; what was there goes to the stash in exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,16 +87,58 @@ pub struct FlowTable {
     pub most: u32,
 }
 
+/// Where an element is: its block, and its number in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seat {
+    block: u32,
+    element: u32,
+}
+
+impl Seat {
+    /// Those of all elements, in their order.
+    fn all(blocks: &[FlowImage]) -> Vec<Seat> {
+        let of_block = |(block, image): (u32, &FlowImage)| {
+            (0..image.program.elements.len() as u32).map(move |element| Seat { block, element })
+        };
+        (0..).zip(blocks).flat_map(of_block).collect()
+    }
+
+    /// Address of its window.
+    fn base(self) -> u32 {
+        BLOCKS + self.block * BLOCK_STRIDE + ELEMENTS + self.element * STRIDE
+    }
+}
+
+/// Address of a counter of a block.
+fn counter(block: u32, register: u32) -> u32 {
+    CHAIN + regs::INLINE_BLOCK_BASE + block * regs::INLINE_BLOCK_STRIDE + register
+}
+
+/// The card's time, in µs.
+fn now(bus: &mut impl Bus) -> Result<u64, DeviceError> {
+    let low = bus.read(CHAIN + regs::INLINE_TIME_L)?;
+    Ok((u64::from(bus.read(CHAIN + regs::INLINE_TIME_H)?) << 32 | u64::from(low)) / MICRO)
+}
+
+/// Sets it.
+fn set_now(bus: &mut impl Bus, time: u64) -> Result<(), DeviceError> {
+    let nanoseconds = time.saturating_mul(MICRO);
+    bus.write(CHAIN + regs::INLINE_TIME_H, (nanoseconds >> 32) as u32)?;
+    bus.write(CHAIN + regs::INLINE_TIME_L, nanoseconds as u32)
+}
+
 /// A program in the elements of a card.
 pub struct CardChain {
     program: Program,
+    /// Of each element.
+    seats: Vec<Seat>,
     /// Of each element; none for one without a key.
     contexts: Vec<Option<Contexts>>,
     /// For each row of hardware the row of the program.
     rows: Vec<Vec<usize>>,
     /// Events that were read and that nobody has taken.
     waiting: VecDeque<Event>,
-    /// When the clock was read last, in µs: the card's has 32 bits.
+    /// When the clock was read last, in µs.
     time: u64,
     /// It stands still, but for what [`Self::pass_time`] says.
     held: bool,
@@ -104,41 +157,53 @@ impl CardChain {
     /// The card's elements are not as many, or their tables not as large as the programs want; nothing has changed then.
     pub fn load(bus: &mut impl Bus, blocks: &[FlowImage]) -> Result<Self, DeviceError> {
         let program = joined(blocks);
-        let elements = bus.read(CHAIN + regs::INLINE_ELEMENTS)?;
-        if program.elements.len() != elements as usize {
+        let there = bus.read(CHAIN + regs::INLINE_BLOCKS)?;
+        if blocks.len() != there as usize {
             let text = format!(
-                "the programs of the inline blocks have {} elements, and this card was built for {elements}; open the design anew with them",
-                program.elements.len()
+                "the design has {} inline blocks, and this card was built for {there}; open the design anew",
+                blocks.len()
             );
             return Err(DeviceError::Unsupported(text));
         }
-        let shape = Window { bus, element: 0 }.shape()?;
-        let Hardware { words, rows, contexts } =
-            compile(blocks, &program, shape.room, &[]).map_err(DeviceError::Unsupported)?;
-        bring(bus, &words)?;
-        for element in 0..words.len() {
-            let mut window = Window { bus, element };
+        for (block, image) in (0..).zip(blocks) {
+            let elements = bus.read(BLOCKS + block * BLOCK_STRIDE + regs::FLOW_BLOCK_ELEMENTS)?;
+            if image.program.elements.len() != elements as usize {
+                let text = format!(
+                    "{}: the program has {} elements, and this card's block was built for {elements}; \
+                     open the design anew with it",
+                    image.path.display(),
+                    image.program.elements.len()
+                );
+                return Err(DeviceError::Unsupported(text));
+            }
+        }
+        let seats = Seat::all(blocks);
+        let shape = Window { bus, seat: seats[0] }.shape()?;
+        let Hardware { words, rows, contexts } = compile(blocks, shape.room, &[]).map_err(DeviceError::Unsupported)?;
+        bring(bus, &seats, &words)?;
+        for seat in &seats {
+            let mut window = Window { bus, seat: *seat };
             for word in secret(shape.secret) {
                 window.write(regs::FLOW_HOST_SECRET, word)?;
             }
         }
         // Whatever a frame has left behind under half a secret goes.
-        change(bus, words.len(), COMMIT | CLEAR | BEGIN_GLOBALS)?;
-        for element in 0..words.len() {
-            let mut window = Window { bus, element };
+        change(bus, &seats, COMMIT | CLEAR | BEGIN_GLOBALS)?;
+        for seat in &seats {
+            let mut window = Window { bus, seat: *seat };
             while window.read(regs::FLOW_HOST_EVENT)? != 0 {
                 window.write(regs::FLOW_HOST_EVENT, 0)?;
             }
             window.write(regs::FLOW_HOST_TELL, u32::MAX)?;
         }
         bus.write(CHAIN + regs::INLINE_HOLD, 0)?;
-        bus.write(CHAIN + regs::INLINE_TIME, 0)?;
+        set_now(bus, 0)?;
         let unset = Some(Self::frames(bus)?);
         let waiting = VecDeque::new();
-        Ok(Self { program, contexts, rows, waiting, time: 0, held: false, unset, swept: 0, changes: 0 })
+        Ok(Self { program, seats, contexts, rows, waiting, time: 0, held: false, unset, swept: 0, changes: 0 })
     }
 
-    /// Gives the elements other rows, all of them between the same two frames; contexts and registers stay.
+    /// Gives the elements other rows, all those of a block between the same two frames; contexts and registers stay.
     ///
     /// # Errors
     /// The programs differ in more than rows; then nothing has changed.
@@ -147,11 +212,11 @@ impl CardChain {
         if let Some((element, what)) = self.program.difference(&program) {
             return Err(HostError::Differs { element, what }.into());
         }
-        let shape = Window { bus, element: 0 }.shape()?;
+        let shape = self.window(bus, 0).shape()?;
         let Hardware { words, rows, contexts } =
-            compile(blocks, &program, shape.room, &self.contexts).map_err(FlowError::Given)?;
-        bring(bus, &words)?;
-        change(bus, words.len(), COMMIT)?;
+            compile(blocks, shape.room, &self.contexts).map_err(FlowError::Given)?;
+        bring(bus, &self.seats, &words)?;
+        change(bus, &self.seats, COMMIT)?;
         (self.program, self.rows, self.contexts) = (program, rows, contexts);
         self.changes += 1;
         Ok(())
@@ -162,17 +227,28 @@ impl CardChain {
         &self.program
     }
 
+    /// The window of an element that there is.
+    fn window<'a, B: Bus>(&self, bus: &'a mut B, element: usize) -> Window<'a, B> {
+        Window { bus, seat: self.seats[element] }
+    }
+
+    fn blocks(&self) -> u32 {
+        self.seats.last().map_or(0, |seat| seat.block + 1)
+    }
+
     /// All counters.
     pub fn counters(&self, bus: &mut impl Bus) -> Result<InlineCounters, DeviceError> {
         let mut counters = InlineCounters {
             frames: Self::frames(bus)?.into(),
-            blocked: bus.read(CHAIN + regs::INLINE_BLOCKED)?.into(),
             refused: bus.read(CHAIN + regs::INLINE_REFUSED)?.into(),
             changes: self.changes,
             ..InlineCounters::default()
         };
+        for block in 0..self.blocks() {
+            counters.blocked += u64::from(bus.read(counter(block, regs::INLINE_BLOCK_BLOCKED))?);
+        }
         for (number, element) in self.program.elements.iter().enumerate() {
-            let mut window = Window { bus, element: number };
+            let mut window = self.window(bus, number);
             counters.events_lost += u64::from(window.read(regs::FLOW_HOST_EVENTS_LOST)?);
             let mut rows: Vec<RowCounter> =
                 element.rows.iter().map(|row| RowCounter { line: row.span.line, frames: 0 }).collect();
@@ -194,28 +270,33 @@ impl CardChain {
         Ok(counters)
     }
 
-    /// Frames that have gone through the chain.
+    /// Frames that have come into the chain.
     pub fn frames(bus: &mut impl Bus) -> Result<u32, DeviceError> {
-        bus.read(CHAIN + regs::INLINE_FRAMES)
+        bus.read(counter(0, regs::INLINE_BLOCK_FRAMES))
+    }
+
+    /// Blocks that have frames in them, a bit each.
+    pub fn busy(bus: &mut impl Bus) -> Result<u32, DeviceError> {
+        bus.read(CHAIN + regs::INLINE_BUSY)
     }
 
     /// The time that frames find, in µs.
     pub fn time(&mut self, bus: &mut impl Bus) -> Result<u64, FlowError> {
-        let now = bus.read(CHAIN + regs::INLINE_TIME)?;
-        self.time += u64::from(now.wrapping_sub(self.time as u32));
+        self.time = now(bus)?;
         Ok(self.time)
     }
 
     /// It is so late, if it is not later. Contexts whose time is over then end.
     pub fn set_time(&mut self, bus: &mut impl Bus, time: u64) -> Result<(), FlowError> {
         self.unset = None;
+        let time = time.min(u64::MAX / MICRO);
         // Who leaps over a deadline by more than what is past finds it ahead again; so the clock goes in steps, until there can be none any more.
         let mut steps = HORIZON / LEAP;
         while self.time(bus)? < time {
             let leap = if steps > 0 { LEAP } else { u64::MAX };
             steps = steps.saturating_sub(1);
             self.time = time.min(self.time.saturating_add(leap));
-            bus.write(CHAIN + regs::INLINE_TIME, self.time as u32)?;
+            set_now(bus, self.time)?;
             self.sweep(bus)?;
         }
         Ok(())
@@ -229,7 +310,7 @@ impl CardChain {
             self.held = true;
             if self.unset.take() == Some(Self::frames(bus)?) {
                 // No frame has found what the clock did meanwhile.
-                bus.write(CHAIN + regs::INLINE_TIME, 0)?;
+                set_now(bus, 0)?;
                 self.time = 0;
             }
         }
@@ -237,7 +318,7 @@ impl CardChain {
             self.set_time(bus, time)?;
         } else if self.time(bus)? < time {
             self.time = time;
-            bus.write(CHAIN + regs::INLINE_TIME, time as u32)?;
+            set_now(bus, time)?;
         }
         if self.swept < self.time && self.is_full(bus)? {
             self.sweep(bus)?;
@@ -258,7 +339,7 @@ impl CardChain {
     fn sweep(&mut self, bus: &mut impl Bus) -> Result<(), FlowError> {
         for element in 0..self.program.elements.len() {
             if self.count(bus, element)? > 0 {
-                Window { bus, element }.change(SWEEP)?;
+                self.window(bus, element).change(SWEEP)?;
             }
         }
         // Their times have 32 bits, too.
@@ -279,21 +360,21 @@ impl CardChain {
 
     /// Contexts for which the table of an element has room.
     fn capacity(&self, bus: &mut impl Bus, element: usize) -> Result<usize, FlowError> {
-        let room = Window { bus, element }.read(regs::FLOW_HOST_ROOM)?;
+        let room = self.window(bus, element).read(regs::FLOW_HOST_ROOM)?;
         Ok(self.element(element)?.capacity.map_or(room, |most| most.min(room)) as usize)
     }
 
     /// Registers of an element.
     pub fn globals(&self, bus: &mut impl Bus, element: usize) -> Result<[u32; GLOBALS], FlowError> {
         self.element(element)?;
-        Ok(Window { bus, element }.read_all(regs::FLOW_HOST_GLOBALS)?)
+        Ok(self.window(bus, element).read_all(regs::FLOW_HOST_GLOBALS)?)
     }
 
     /// Sets one, between two frames.
     pub fn set_global(&self, bus: &mut impl Bus, element: usize, register: usize, to: u32) -> Result<(), FlowError> {
         self.element(element)?;
         let register = (0..GLOBALS as u32).nth(register).ok_or_else(|| no_register(register))?;
-        let mut window = Window { bus, element };
+        let mut window = self.window(bus, element);
         window.write(regs::FLOW_HOST_GLOBALS + 4 * register, to)?;
         Ok(window.until_not(CHANGES).map(|_| ())?)
     }
@@ -301,7 +382,7 @@ impl CardChain {
     /// Contexts that there are.
     pub fn count(&self, bus: &mut impl Bus, element: usize) -> Result<usize, FlowError> {
         match self.element(element)?.key {
-            Some(_) => Ok(Window { bus, element }.read(regs::FLOW_HOST_CONTEXTS)? as usize),
+            Some(_) => Ok(self.window(bus, element).read(regs::FLOW_HOST_CONTEXTS)? as usize),
             None => Ok(0),
         }
     }
@@ -312,11 +393,11 @@ impl CardChain {
     /// Some are not found in any of [`ROUNDS`], as too many move.
     pub fn all(&mut self, bus: &mut impl Bus, element: usize) -> Result<Vec<Context>, FlowError> {
         let now = self.time(bus)?;
-        let Shape { places, ways, stash, .. } = Window { bus, element }.shape()?;
+        let Shape { places, ways, stash, .. } = self.window(bus, element).shape()?;
         let mut found = Found::default();
         for _ in 0..ROUNDS {
             let count = self.count(bus, element)?;
-            let mut window = Window { bus, element };
+            let mut window = self.window(bus, element);
             let of_ways = (0..places).map(|place| (place / ways) | ((place % ways) << WAY_AT));
             for place in (0..stash).map(|slot| IN_STASH | slot << WAY_AT).chain(of_ways) {
                 if found.all.len() >= count {
@@ -343,7 +424,7 @@ impl CardChain {
     pub fn context(&mut self, bus: &mut impl Bus, element: usize, key: &[u128]) -> Result<Option<Context>, FlowError> {
         let now = self.time(bus)?;
         let known = self.known_key(element, key)?;
-        let mut window = Window { bus, element };
+        let mut window = self.window(bus, element);
         window.write_all(regs::FLOW_HOST_KEY, &known.pack(key))?;
         if window.command(FIND)? { window.context(known, now).map(Some) } else { Ok(None) }
     }
@@ -380,7 +461,7 @@ impl CardChain {
             }
             deadlines[at] = deadline.at.max(now) as u32;
         }
-        let mut window = Window { bus, element };
+        let mut window = self.window(bus, element);
         window.write_all(regs::FLOW_HOST_KEY, &known.pack(&context.key))?;
         window.write(regs::FLOW_HOST_STATE, context.state.into())?;
         window.write_all(regs::FLOW_HOST_REGISTERS, &context.registers)?;
@@ -399,7 +480,7 @@ impl CardChain {
     /// Removes the context of a flow; whether there was one.
     pub fn remove(&self, bus: &mut impl Bus, element: usize, key: &[u128]) -> Result<bool, FlowError> {
         let known = self.known_key(element, key)?;
-        let mut window = Window { bus, element };
+        let mut window = self.window(bus, element);
         window.write_all(regs::FLOW_HOST_KEY, &known.pack(key))?;
         Ok(window.command(DELETE)?)
     }
@@ -407,7 +488,7 @@ impl CardChain {
     /// How the table of an element is doing.
     pub fn table(&self, bus: &mut impl Bus, element: usize) -> Result<FlowTable, FlowError> {
         self.known(element)?;
-        let mut window = Window { bus, element };
+        let mut window = self.window(bus, element);
         let stash = window.read(regs::FLOW_HOST_STASH)?;
         Ok(FlowTable {
             places: window.shape()?.places,
@@ -421,13 +502,13 @@ impl CardChain {
     /// The most entries that the stash had count anew.
     pub fn forget_most(&self, bus: &mut impl Bus, element: usize) -> Result<(), FlowError> {
         self.known(element)?;
-        Ok(Window { bus, element }.write(regs::FLOW_HOST_STASH, 0)?)
+        Ok(self.window(bus, element).write(regs::FLOW_HOST_STASH, 0)?)
     }
 
     /// Removes all contexts.
     pub fn clear(&self, bus: &mut impl Bus, element: usize) -> Result<(), FlowError> {
         self.element(element)?;
-        Ok(Window { bus, element }.change(CLEAR)?)
+        Ok(self.window(bus, element).change(CLEAR)?)
     }
 
     /// Takes the oldest event that waits; of those of several elements at one time, that of the first of them.
@@ -443,14 +524,14 @@ impl CardChain {
         self.element(element)?;
         let bits = EventKind::ALL.iter().enumerate().filter(|(_, kind)| kinds.contains(kind));
         let bits = bits.fold(0, |bits, (bit, _)| bits | 1 << bit);
-        Ok(Window { bus, element }.write(regs::FLOW_HOST_TELL, bits)?)
+        Ok(self.window(bus, element).write(regs::FLOW_HOST_TELL, bits)?)
     }
 
     /// Takes the events of the frame that comes first out of its element's queue; false when there are none.
     fn take_oldest(&mut self, bus: &mut impl Bus) -> Result<bool, FlowError> {
         let mut found = Vec::new();
         for element in 0..self.program.elements.len() {
-            let mut window = Window { bus, element };
+            let mut window = self.window(bus, element);
             let kinds = window.read(regs::FLOW_HOST_EVENT)?;
             if kinds != 0 {
                 found.push((window.read(regs::FLOW_HOST_EVENT_TIME)?, element, kinds));
@@ -466,7 +547,7 @@ impl CardChain {
 
     /// Takes the events of one frame out of an element's queue.
     fn take(&mut self, bus: &mut impl Bus, element: usize, kinds: u32, time: u64) -> Result<(), FlowError> {
-        let mut window = Window { bus, element };
+        let mut window = self.window(bus, element);
         for (_, kind) in EventKind::ALL.into_iter().enumerate().filter(|(bit, _)| kinds >> bit & 1 == 1) {
             let gone = matches!(kind, EventKind::Expired | EventKind::Evicted);
             let base = if gone { regs::FLOW_HOST_EVENT_GONE } else { regs::FLOW_HOST_EVENT_FLOW };
@@ -536,7 +617,7 @@ struct Shape {
     secret: u32,
     /// Of a program.
     words: usize,
-    /// Its place in the chain.
+    /// Its place in the block.
     number: usize,
 }
 
@@ -544,13 +625,14 @@ struct Shape {
 ///
 /// # Errors
 /// The elements are not those for which the programs were made, or do not have all of them; what ran still runs.
-fn bring(bus: &mut impl Bus, programs: &[Vec<u32>]) -> Result<(), DeviceError> {
-    for (element, words) in programs.iter().enumerate() {
-        let mut window = Window { bus, element };
+fn bring(bus: &mut impl Bus, seats: &[Seat], programs: &[Vec<u32>]) -> Result<(), DeviceError> {
+    for (seat, words) in seats.iter().zip(programs) {
+        let mut window = Window { bus, seat: *seat };
         let shape = window.shape()?;
-        if (shape.number, shape.words) != (element, words.len()) {
+        let Seat { block, element } = *seat;
+        if (shape.number, shape.words) != (element as usize, words.len()) {
             let text = format!(
-                "element {element} of the inline chain is number {} and takes programs of {} words, not of {}: the card was built from other sources; \
+                "element {element} of inline block {block} is number {} and takes programs of {} words, not of {}: the card was built from other sources; \
                  build it from these",
                 shape.number,
                 shape.words,
@@ -561,10 +643,11 @@ fn bring(bus: &mut impl Bus, programs: &[Vec<u32>]) -> Result<(), DeviceError> {
         window.write(regs::FLOW_HOST_BEGIN, 0)?;
         words.iter().try_for_each(|word| window.write(regs::FLOW_HOST_PROGRAM, *word))?;
     }
-    for element in 0..programs.len() {
-        if (Window { bus, element }).read(regs::FLOW_HOST_STATUS)? & COMPLETE == 0 {
+    for seat in seats {
+        if (Window { bus, seat: *seat }).read(regs::FLOW_HOST_STATUS)? & COMPLETE == 0 {
+            let Seat { block, element } = *seat;
             let text = format!(
-                "element {element} of the inline chain has not got all words of its program, so what ran before still runs: load it again, and let nobody \
+                "element {element} of inline block {block} has not got all words of its program, so what ran before still runs: load it again, and let nobody \
                  else do so meanwhile"
             );
             return Err(DeviceError::Card(text));
@@ -573,21 +656,23 @@ fn bring(bus: &mut impl Bus, programs: &[Vec<u32>]) -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// Has something changed in all elements between the same two frames, and waits until it is.
-fn change(bus: &mut impl Bus, elements: usize, what: u32) -> Result<(), DeviceError> {
-    bus.write(ALL + regs::FLOW_HOST_CHANGE, what)?;
-    (0..elements).try_for_each(|element| Window { bus, element }.until_not(CHANGES).map(|_| ()))
+/// Has something changed in all elements of a block between the same two frames, block by block, and waits until it is.
+fn change(bus: &mut impl Bus, seats: &[Seat], what: u32) -> Result<(), DeviceError> {
+    for first in seats.iter().filter(|seat| seat.element == 0) {
+        bus.write(BLOCKS + first.block * BLOCK_STRIDE + ALL + regs::FLOW_HOST_CHANGE, what)?;
+    }
+    seats.iter().try_for_each(|seat| Window { bus, seat: *seat }.until_not(CHANGES).map(|_| ()))
 }
 
 /// The window of an element.
 struct Window<'a, B: Bus> {
     bus: &'a mut B,
-    element: usize,
+    seat: Seat,
 }
 
 impl<B: Bus> Window<'_, B> {
     fn address(&self, register: u32) -> u32 {
-        ELEMENTS + STRIDE * self.element as u32 + register
+        self.seat.base() + register
     }
 
     fn read(&mut self, register: u32) -> Result<u32, DeviceError> {
@@ -647,7 +732,7 @@ impl<B: Bus> Window<'_, B> {
                 return Ok(status);
             }
             if waited > PATIENCE {
-                let text = format!("element {} of the inline chain does not answer", self.element);
+                let text = format!("element {} of inline block {} does not answer", self.seat.element, self.seat.block);
                 return Err(DeviceError::Card(text));
             }
             self.bus.pass(LOOK)?;
@@ -682,32 +767,35 @@ fn unwrapped(at: u32, now: u64) -> u64 {
     if late < PAST { now.saturating_sub(late.into()) } else { now + u64::from(at.wrapping_sub(now as u32)) }
 }
 
-/// The words of a chain for tables with room for so many contexts, whose elements have contexts from before; else what hardware has not, with the places
-/// in the blocks' programs.
-fn compile(
-    blocks: &[FlowImage],
-    program: &Program,
-    contexts: u32,
-    before: &[Option<Contexts>],
-) -> Result<Hardware, String> {
+/// The words of a chain's elements, block by block, for tables with room for so many contexts, whose elements have
+/// contexts from before; else what hardware has not, with the places in the blocks' programs.
+fn compile(blocks: &[FlowImage], contexts: u32, before: &[Option<Contexts>]) -> Result<Hardware, String> {
     // Where the program does not say how many, the design does.
     let by_design = |element: &Element| element.key.is_some() && element.capacity.is_none();
     let mut sized = blocks.iter().filter(|block| block.program.elements.iter().any(by_design));
     if let Some(FlowImage { contexts: wanted, .. }) = sized.find(|block| block.contexts > contexts) {
         return Err(format!("the design says contexts = {wanted}, and a table of this card holds {contexts}"));
     }
-    hardware::compile(program, contexts, before).map_err(|_| {
-        let mut first = 0;
-        let told = blocks.iter().flat_map(|block| {
-            let of_block = before.get(first..).unwrap_or_default();
-            first += block.program.elements.len();
-            let faults = hardware::compile(&joined(slice::from_ref(block)), contexts, of_block).err();
-            let path = block.path.display().to_string();
-            let one = move |Fault { span, message }| format!("{path}:{}:{}: {message}", span.line, span.column);
-            faults.unwrap_or_default().into_iter().map(one)
-        });
-        told.collect::<Vec<_>>().join("\n")
-    })
+    let mut all = Hardware { words: vec![], rows: vec![], contexts: vec![] };
+    let mut faults = Vec::new();
+    for block in blocks {
+        let of_block = before.get(all.words.len()..).unwrap_or_default();
+        match hardware::compile(&joined(slice::from_ref(block)), contexts, of_block) {
+            Ok(Hardware { words, rows, contexts }) => {
+                all.words.extend(words);
+                all.rows.extend(rows);
+                all.contexts.extend(contexts);
+            }
+            Err(of_block) => {
+                let path = block.path.display();
+                let told = |Fault { span, message }| format!("{path}:{}:{}: {message}", span.line, span.column);
+                faults.extend(of_block.into_iter().map(told));
+                // Those of the blocks behind are for other elements.
+                all.words.extend(block.program.elements.iter().map(|_| vec![]));
+            }
+        }
+    }
+    if faults.is_empty() { Ok(all) } else { Err(faults.join("\n")) }
 }
 
 /// What places of keys depend on: the same in each run, so that simulations are repeatable. A card that anybody can reach wants another one each time.
@@ -727,6 +815,8 @@ mod tests {
     use super::*;
     use crate::xdp::XdpProgram;
 
+    const FIRST: Seat = Seat { block: 0, element: 0 };
+
     /// A chain of one element whose table is never the same: what its places hold each time they are read. Its clock goes on with each access.
     #[derive(Default)]
     struct Restless {
@@ -736,15 +826,20 @@ mod tests {
         place: u32,
         found: Option<u32>,
         contexts: u32,
-        time: u32,
-        event_at: Option<u32>,
+        time: u64,
+        latched: u64,
+        event_at: Option<u64>,
     }
 
     impl Bus for Restless {
         fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-            self.time = self.time.wrapping_add(1);
-            Ok(match address.checked_sub(ELEMENTS) {
-                None if address == CHAIN + regs::INLINE_TIME => self.time,
+            self.time += 1;
+            Ok(match address.checked_sub(FIRST.base()) {
+                None if address == CHAIN + regs::INLINE_TIME_L => {
+                    self.latched = self.time * MICRO;
+                    self.latched as u32
+                }
+                None if address == CHAIN + regs::INLINE_TIME_H => (self.latched >> 32) as u32,
                 None => 0,
                 Some(regs::FLOW_HOST_SHAPE) => 6,
                 Some(regs::FLOW_HOST_TABLE) => 16 << 8 | 4,
@@ -756,7 +851,7 @@ mod tests {
                     self.event_at = self.event_at.or(Some(self.time));
                     4
                 }
-                Some(regs::FLOW_HOST_EVENT_TIME) => self.event_at.unwrap_or_default(),
+                Some(regs::FLOW_HOST_EVENT_TIME) => self.event_at.unwrap_or_default() as u32,
                 // Wherever the field of 16 bits stands.
                 Some(at) if (regs::FLOW_HOST_KEY..regs::FLOW_HOST_STATE).contains(&at) => {
                     self.found.unwrap_or_default() * 0x1_0001
@@ -766,12 +861,12 @@ mod tests {
         }
 
         fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-            self.time = self.time.wrapping_add(1);
-            if address == ELEMENTS + regs::FLOW_HOST_PLACE {
+            self.time += 1;
+            if address == FIRST.base() + regs::FLOW_HOST_PLACE {
                 // The stash is read first.
                 self.round += usize::from(value == IN_STASH);
                 self.place = value;
-            } else if address == ELEMENTS + regs::FLOW_HOST_COMMAND {
+            } else if address == FIRST.base() + regs::FLOW_HOST_COMMAND {
                 let held = self.holds.iter().find(|(place, _)| *place == self.place);
                 self.found = held.and_then(|(_, keys)| keys[(self.round - 1).min(1)]);
             }
@@ -787,37 +882,53 @@ mod tests {
         }
     }
 
-    /// Elements that take programs of so many words, and what changes in them.
+    /// Two blocks, of two elements and of one, that take programs of so many words, and what changes in them.
     #[derive(Default)]
     struct Elements {
         words: usize,
-        /// Words that each has got.
-        got: [usize; 2],
-        /// The second loses this one.
+        /// Words that each has got, by block and element.
+        got: [[usize; 2]; 2],
+        /// The second element of the first block loses this one.
         loses: Option<usize>,
         changes: Vec<(u32, u32)>,
     }
 
+    /// The element whose window an address is in, and where in it.
+    fn seat_of(address: u32) -> Option<(Seat, u32)> {
+        let at = address.checked_sub(BLOCKS)?;
+        let of_element = (at % BLOCK_STRIDE).checked_sub(ELEMENTS)?;
+        Some((Seat { block: at / BLOCK_STRIDE, element: of_element / STRIDE }, of_element % STRIDE))
+    }
+
     impl Bus for Elements {
         fn read(&mut self, address: u32) -> Result<u32, DeviceError> {
-            let Some(at) = address.checked_sub(ELEMENTS) else { return Ok(2) };
-            let number = at / STRIDE;
-            Ok(match at % STRIDE {
-                regs::FLOW_HOST_SHAPE => (self.words as u32) << 16 | number << 8 | 6,
+            let Some((Seat { block, element }, register)) = seat_of(address) else {
+                let of_second = address == BLOCKS + BLOCK_STRIDE + regs::FLOW_BLOCK_ELEMENTS;
+                return Ok(if of_second { 1 } else { 2 });
+            };
+            Ok(match register {
+                regs::FLOW_HOST_SHAPE => (self.words as u32) << 16 | element << 8 | 6,
                 regs::FLOW_HOST_ROOM => 62,
-                regs::FLOW_HOST_STATUS => u32::from(self.got[number as usize] == self.words) * COMPLETE,
+                regs::FLOW_HOST_STATUS => {
+                    u32::from(self.got[block as usize][element as usize] == self.words) * COMPLETE
+                }
                 _ => 0,
             })
         }
 
         fn write(&mut self, address: u32, value: u32) -> Result<(), DeviceError> {
-            let number = (address.saturating_sub(ELEMENTS) / STRIDE) as usize;
-            match (address % STRIDE) & !(ALL - CHAIN) {
-                regs::FLOW_HOST_CHANGE => self.changes.push((address, value)),
-                regs::FLOW_HOST_BEGIN => self.got[number] = 0,
-                regs::FLOW_HOST_PROGRAM if number == 1 && self.loses.take_if(|word| *word == self.got[1]).is_some() => {
+            let Some((Seat { block, element }, register)) = seat_of(address) else {
+                if address >= BLOCKS {
+                    self.changes.push((address, value));
                 }
-                regs::FLOW_HOST_PROGRAM => self.got[number] += 1,
+                return Ok(());
+            };
+            let got = &mut self.got[block as usize][element as usize];
+            match register {
+                regs::FLOW_HOST_BEGIN => *got = 0,
+                regs::FLOW_HOST_PROGRAM
+                    if (block, element) == (0, 1) && self.loses.take_if(|word| *word == *got).is_some() => {}
+                regs::FLOW_HOST_PROGRAM => *got += 1,
                 _ => {}
             }
             Ok(())
@@ -833,27 +944,31 @@ mod tests {
     }
 
     #[test]
-    fn elements_change_at_once_and_to_whole_programs() {
-        let program =
-            penstock_flow_compiler::compile("two.efsm", "element one { ip => drop } element two { ip => drop }");
-        let program = program.unwrap().program;
-        let words = hardware::compile(&program, 62, &[]).unwrap().words[0].len();
-        let blocks = [FlowImage { name: String::new(), path: "two.efsm".into(), program, contexts: 62 }];
+    fn elements_of_a_block_change_at_once_and_to_whole_programs() {
+        let image = |text: &str| {
+            let program = penstock_flow_compiler::compile("some.efsm", text).unwrap().program;
+            FlowImage { name: text[8..11].to_owned(), path: "some.efsm".into(), program, contexts: 62 }
+        };
+        let blocks =
+            [image("element one { ip => next two } element two { ip => drop }"), image("element six { ip => drop }")];
+        let words = hardware::compile(&blocks[0].program, 62, &[]).unwrap().words[0].len();
         let mut card = Elements { words, ..Elements::default() };
         let mut chain = CardChain::load(&mut card, &blocks).unwrap();
         chain.change(&mut card, &blocks).unwrap();
-        let all = ALL + regs::FLOW_HOST_CHANGE;
-        let changes = [(all, COMMIT | CLEAR | BEGIN_GLOBALS), (all, COMMIT)];
-        assert_eq!(card.changes, changes);
+        let all = [0, 1].map(|block| BLOCKS + block * BLOCK_STRIDE + ALL + regs::FLOW_HOST_CHANGE);
+        let changes = [COMMIT | CLEAR | BEGIN_GLOBALS, COMMIT].map(|what| all.map(|address| (address, what))).concat();
+        assert_eq!((card.changes.clone(), card.got), (changes.clone(), [[words, words], [words, 0]]));
         card.loses = Some(words / 2);
         let error = chain.change(&mut card, &blocks).unwrap_err().to_string();
-        assert!(error.starts_with("element 1 of the inline chain has not got all words of its program"), "{error}");
+        assert!(error.starts_with("element 1 of inline block 0 has not got all words of its program"), "{error}");
         card.words += 1;
         let error = CardChain::load(&mut card, &blocks).err().unwrap().to_string();
         let number = words + 1;
         let expected =
-            format!("element 0 of the inline chain is number 0 and takes programs of {number} words, not of {words}: ");
+            format!("element 0 of inline block 0 is number 0 and takes programs of {number} words, not of {words}: ");
         assert!(error.starts_with(&expected), "{error}");
+        let error = CardChain::load(&mut card, &blocks[..1]).err().unwrap().to_string();
+        assert!(error.starts_with("the design has 1 inline blocks, and this card was built for 2"), "{error}");
         assert_eq!(card.changes, changes);
     }
 
@@ -863,6 +978,7 @@ mod tests {
         let contexts = program.elements.iter().map(Contexts::of).collect();
         CardChain {
             program,
+            seats: vec![FIRST],
             contexts,
             rows: vec![],
             waiting: VecDeque::new(),
@@ -898,9 +1014,8 @@ mod tests {
         let mut chain = chain();
         let event = chain.event(&mut card).unwrap().unwrap();
         assert_eq!((event.kind, event.time), (EventKind::New, 1001));
-        // The card's clock has 32 bits.
-        let mut card = Restless { time: u32::MAX - 1, ..Restless::default() };
-        chain.time = (7 << 32) - 100;
+        // An event's time has 32 bits.
+        let mut card = Restless { time: (7 << 32) - 2, ..Restless::default() };
         assert_eq!(chain.event(&mut card).unwrap().unwrap().time, (7 << 32) - 1);
         assert_eq!(chain.time(&mut card).unwrap() >> 32, 7);
     }
@@ -911,7 +1026,7 @@ mod tests {
             let text = format!("element one {{ key eth.type {table} else => keep }}");
             let program = penstock_flow_compiler::compile("one.efsm", &text).unwrap().program;
             let blocks = [FlowImage { name: String::new(), path: "one.efsm".into(), program, contexts }];
-            compile(&blocks, &joined(&blocks), 62, &[]).err().unwrap_or_default()
+            compile(&blocks, 62, &[]).err().unwrap_or_default()
         };
         assert_eq!([refused("", 62), refused("table 62", 1000)], ["", ""]);
         // Who has said so must be told.

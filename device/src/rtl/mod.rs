@@ -150,8 +150,8 @@ impl RtlDevice {
     ) -> Result<Self, DeviceError> {
         // How many elements there are follows from the programs; how large their tables are, from the design alone.
         let blocks = FlowImage::all_of(design).map_err(|error| DeviceError::Unsupported(error.to_string()))?;
-        let elements = blocks.iter().map(|block| block.program.elements.len() as u32).sum();
-        let contexts = chain::places(blocks.iter().map(|block| block.contexts).max().unwrap_or_default());
+        let places = chain::places(blocks.iter().map(|block| block.contexts).max().unwrap_or_default());
+        let blocks = blocks.iter().map(|block| chain::block(block.program.elements.len(), places));
         let kinds = design.groups.iter().flat_map(|group| {
             let kind = match &group.engine {
                 Engine::Rpu { accelerators } => Kind::Rpu { accelerators: accelerators.mask() },
@@ -163,8 +163,7 @@ impl RtlDevice {
             ports: design.ports,
             units: kinds.collect(),
             ingress_depth: INGRESS_DEPTH,
-            elements,
-            contexts,
+            blocks: blocks.collect(),
             map_rows: design.map_rows(),
             waves: wave.is_some(),
         };
@@ -541,9 +540,10 @@ impl RtlDevice {
             for port in &ports {
                 waiting += self.read(port + regs::CARD_STREAM_RX_LEVEL)?;
             }
-            let now = (waiting, CardChain::frames(&mut self.model)?);
+            let busy = CardChain::busy(&mut self.model)?;
+            let now = (waiting, CardChain::frames(&mut self.model)?, busy);
             still = if before == Some(now) { still + LOOK } else { 0 };
-            if waiting == 0 && still > 0 {
+            if waiting == 0 && busy == 0 {
                 break;
             }
             before = Some(now);
