@@ -5,18 +5,23 @@
 //
 // The contract of a block:
 //
-// - Streams. For each port a stream in and one out (lib/rtl/frame_if.sv), frames folded as at the port, with the tail beside each beat and the verdict
-//   beside the first one. The whole frame passes; a block that decides by a frame's end stores the frame. A frame leaves on its port's stream.
-// - Verdict (verdict_t in lib/rtl/penstock_pkg.sv). A block that decides nothing leaves the verdict that came. A block that drops a frame sends nothing of it
-//   and reports `dropped` with the reason; no frame leaves with VerdictDrop. No frame leaves that is longer than MaxFrame: the block drops it.
+// - Streams. For each port a stream in and one out (lib/rtl/frame_if.sv), frames folded as at the port, with the tail
+//   beside each beat and the verdict beside the first one. The whole frame passes; a block that decides by a frame's
+//   end stores the frame. A frame leaves on its port's stream.
+// - Verdict (verdict_t in lib/rtl/penstock_pkg.sv). A block that decides nothing leaves the verdict that came. A
+//   block that drops a frame sends nothing of it and reports `dropped` with the reason; no frame leaves with
+//   VerdictDrop. No frame leaves that is longer than MaxFrame: the block drops it.
 // - Metadata. A block may set `mark`, and `len` when it changes the frame's length. All else leaves as it came.
-// - Made frames have the source PortBlock + Number, and the tenant and hash of the frame that caused them; their timestamp is the cycle in which they
-//   begin to leave. The block reports `made` for each, and `absorbed` for each frame that it takes and neither sends nor drops.
+// - Made frames have the source PortBlock + Number, and the tenant and hash of the frame that caused them; their
+//   timestamp is the cycle in which they begin to leave. The block reports `made` for each, and `absorbed` for each
+//   frame that it takes and neither sends nor drops.
 // - Order. Frames of equal (source, hash) leave in the order in which they came (lib/rtl/order_check.sv).
 // - Back-pressure. A block may hold its input. A port that is held at its output holds no other port.
-// - `busy` is up while a frame is in the block, at the latest from the cycle after its first beat was taken, and until the block has reported everything. While
-//   it is down, frames in + made = frames out + dropped + absorbed (lib/rtl/block_check.sv).
-// - `cfg`: a window of 16 MiB. A block answers every access in bounded time; an address without a register answers with `err`.
+// - `busy` is up while a frame is in the block, at the latest from the cycle after its first beat was taken, and
+//   until the block has reported everything. While it is down, frames in + made = frames out + dropped + absorbed
+//   (lib/rtl/block_check.sv).
+// - `cfg`: a window of 16 MiB. A block answers every access in bounded time; an address without a register answers
+//   with `err`.
 // - `now`: the card's time in ns. It goes on by 4 in each cycle, unless the host holds or sets it.
 module inline_block
   import penstock_pkg::*;
@@ -24,7 +29,8 @@ module inline_block
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,  // of the block, from the ports on
     parameter int          Engine = 2,
-    parameter logic [63:0] Param  = '0  // what only the engine understands; flow: elements [7:0], places of a table as a power of two [15:8]
+    // What only the engine understands. Flow: elements [7:0], log2 of the places of a table [15:8]
+    parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,
     input wire logic        rst,

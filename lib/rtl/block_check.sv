@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Checks in every simulation that an inline block loses and doubles no frame: while it is not busy, frames in + made = frames out + dropped + absorbed. Checks
-// also what may leave a block. Nothing of it is left in hardware.
+// Checks in every simulation that an inline block loses and doubles no frame: while it is not busy, frames in + made
+// = frames out + dropped + absorbed. Checks also what may leave a block. Nothing of it is left in hardware.
 module block_check
   import penstock_pkg::*;
 #(

@@ -445,7 +445,8 @@ module deparser
     if (!rst && take && starts_q) begin
       assert (edit.layout.net == shims(edit.came)) else $error("%m: places of another frame");
       assert (edit.came.parts[PARTS-1:PART_IP] == edit.leaves.parts[PARTS-1:PART_IP]) else $error("%m: parts come or go");
-      assert (edit.verdict.kind == VerdictDrop || edit.came.parts[PART_NET] || edit.came.net == edit.leaves.net) else $error("%m: no IP has changed");
+      assert (edit.verdict.kind == VerdictDrop || edit.came.parts[PART_NET] ||
+              edit.came.net == edit.leaves.net) else $error("%m: no IP has changed");
     end
 `endif
 endmodule

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// Checks in every simulation that frames of equal (source, hash) leave in the order in which they entered the card, as their timestamps say. Frames of equal
-// timestamps are copies of one. Nothing of it is left in hardware.
+// Checks in every simulation that frames of equal (source, hash) leave in the order in which they entered the card,
+// as their timestamps say. Frames of equal timestamps are copies of one. Nothing of it is left in hardware.
 module order_check
   import penstock_pkg::*;
 (

@@ -10,8 +10,9 @@ package penstock_pkg;
   // A beat of the AXI4-Stream of an Ethernet port (axis_if.sv).
   localparam int unsigned PortBytes = 2 * BeatBytes;
 
-  // Between the Ethernet ports and the units' links a frame that is up to 16 bytes longer than a beat is one beat, its rest a tail beside it.
-  // On 100 Gb/s frames of 65 to 75 bytes come faster than two beats pass; longer ones leave time for all their beats.
+  // Between the Ethernet ports and the units' links a frame that is up to 16 bytes longer than a beat is one beat,
+  // its rest a tail beside it. On 100 Gb/s frames of 65 to 75 bytes come faster than two beats pass; longer ones
+  // leave time for all their beats.
   localparam int unsigned TailBytes = 16;
   localparam int unsigned TailW = 8 * TailBytes;
 
@@ -35,7 +36,8 @@ package penstock_pkg;
   typedef logic [5:0] slot_t;   // 1..32; 0 is no slot
   typedef logic [4:0] unit_t;
 
-  // What a unit is told of its card, by wires that never change: so one unit, as netlist and as model, is right for every card.
+  // What a unit is told of its card, by wires that never change: so one unit, as netlist and as model, is right for
+  // every card.
   typedef struct packed {
     logic [2:0] port_count;  // Ethernet ports
     logic [5:0] unit_count;
@@ -68,8 +70,9 @@ package penstock_pkg;
     logic [31:0] hash; // Toeplitz flow hash; 0 when the frame has no IP header
   } frame_meta_t;
 
-  // What an inline block decides about a frame. It travels beside the first beat, from block to block up to the exit stage, which carries it out
-  // (shell/rtl/inline_exit.sv); behind the dispatcher there is none. A block that decides nothing leaves the verdict as it came.
+  // What an inline block decides about a frame. It travels beside the first beat, from block to block up to the exit
+  // stage, which carries it out (shell/rtl/inline_exit.sv); behind the dispatcher there is none. A block that decides
+  // nothing leaves the verdict as it came.
   typedef enum logic [2:0] {
     VerdictOnward   = 3'd0,  // to the dispatcher, which goes by POLICY
     VerdictPort     = 3'd1,  // past the units, out of Ethernet port `target`
@@ -104,8 +107,8 @@ package penstock_pkg;
 
   localparam int unsigned MaxBlocks = 8;
 
-  // Host memory is a destination and a source like any other (shell/rtl/host_mem.sv). In the metadata of requests and answers `slot` is the
-  // tag that the unit gave, `unit_id` the unit.
+  // Host memory is a destination and a source like any other (shell/rtl/host_mem.sv). In the metadata of requests and
+  // answers `slot` is the tag that the unit gave, `unit_id` the unit.
   //   write request  dst PortHostMem, {timestamp, hash} its 64-bit address; the frame is what is written
   //   read request   dst PortHostRead, {timestamp, hash} its 64-bit address; one beat of HostReadBytes, which begins with a host_read_t
   //   answer         src PortHostMem, `hash` a host_answer_t; the frame is what was read, or after a write one beat without meaning
@@ -125,7 +128,8 @@ package penstock_pkg;
     place_t      place;
   } host_answer_t;
 
-  // A beat on the shell's own links, where nothing waits for a handshake and `meta` stays valid with all beats of its frame.
+  // A beat on the shell's own links, where nothing waits for a handshake and `meta` stays valid with all beats of its
+  // frame.
   typedef struct packed {
     frame_meta_t      meta;
     logic             last;

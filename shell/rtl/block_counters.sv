@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The counters of an inline block (`block_t` in shell/regs/inline.rdl). `rdata` and `known` follow `offset` by one cycle.
+// The counters of an inline block (`block_t` in shell/regs/inline.rdl). `rdata` and `known` follow `offset` by one
+// cycle.
 module block_counters
   import penstock_pkg::*, regs_pkg::*;
 #(

@@ -1,16 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The inline chain of a card: the blocks that frames of Ethernet ports go through before the dispatcher, in the order of the design, and what becomes of the
-// frames behind the last one. The chain knows streams and verdicts, not what is in a block (engines/inline_block.sv has the contract).
+// The inline chain of a card: the blocks that frames of Ethernet ports go through before the dispatcher, in the order
+// of the design, and what becomes of the frames behind the last one. The chain knows streams and verdicts, not what
+// is in a block (engines/inline_block.sv has the contract).
 //
 //   frames of   ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
 //   each port                                 one a port   └─> links to the exits, one a port
 //
 // Between two blocks there is no register and no queue: a block's outputs are registers or heads of queues.
 //
-// A port whose frames cannot leave fills the queues of the blocks and then its ring in `ingress`, where what does not fit is counted as overflow. A port alone
-// has line rate at all sizes on to the dispatcher, if the blocks have; past the units frames of 65 to 80 bytes take two cycles each, 125 Mpps.
+// A port whose frames cannot leave fills the queues of the blocks and then its ring in `ingress`, where what does not
+// fit is counted as overflow. A port alone has line rate at all sizes on to the dispatcher, if the blocks have; past
+// the units frames of 65 to 80 bytes take two cycles each, 125 Mpps.
 module card_inline
   import penstock_pkg::*, shell_pkg::*;
 #(

@@ -90,7 +90,8 @@ module dispatcher
   } key_t;
 
   // The state of all units; those beyond Units never have a slot.
-  logic [AllUnits-1:0] ready, ready_told, ready_loop, declared, declared_loop, take, setup, give_back, candidate, candidate_loop, scan, idle;
+  logic [AllUnits-1:0] ready, ready_told, ready_loop, declared, declared_loop, take, setup, give_back, scan, idle;
+  logic [AllUnits-1:0] candidate, candidate_loop;
   slot_t next_slot[MaxUnits];
   slot_t free_count[MaxUnits];
   slot_t total_count[MaxUnits];

@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The end of a port's way through the inline chain. Carries out the verdict of the blocks: frames go on to the dispatcher, or past the units to an exit, or are
-// dropped because their destination does not exist.
+// The end of a port's way through the inline chain. Carries out the verdict of the blocks: frames go on to the
+// dispatcher, or past the units to an exit, or are dropped because their destination does not exist.
 //
 //   frames ─┬────────────────────────────────> onward, to the dispatcher
 //           ├─> unfold ─> link register ─────> buffer of this port in the exit (frame_gather.sv)
@@ -11,9 +11,10 @@
 //
 // The verdict ends here: the dispatcher is told a unit or a key in a few bits (told_t), and nothing behind it.
 //
-// To the exits the way past the units is a link like that of a cluster: one beat a cycle, a folded frame as two, and a frame starts only while its exit
-// has room for a longest one, so the link never stops within a frame. A frame that must wait, for its exit or for the dispatcher, holds those behind it of
-// its port, and nobody else's. Exits wait for nobody inside the card, so whoever waits for one moves on as soon as it sends.
+// To the exits the way past the units is a link like that of a cluster: one beat a cycle, a folded frame as two, and
+// a frame starts only while its exit has room for a longest one, so the link never stops within a frame. A frame that
+// must wait, for its exit or for the dispatcher, holds those behind it of its port, and nobody else's. Exits wait for
+// nobody inside the card, so whoever waits for one moves on as soon as it sends.
 module inline_exit
   import penstock_pkg::*, shell_pkg::*;
 #(

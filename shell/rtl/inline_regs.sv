@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The registers of the inline chain (shell/regs/inline.rdl) and the card's time. An access takes three cycles; an address without a register answers with
-// `err`, and so does a write to one that can only be read.
+// The registers of the inline chain (shell/regs/inline.rdl) and the card's time. An access takes three cycles; an
+// address without a register answers with `err`, and so does a write to one that can only be read.
 module inline_regs
   import penstock_pkg::*, regs_pkg::*;
 #(

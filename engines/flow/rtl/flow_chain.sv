@@ -6,9 +6,10 @@
 //   headers ─> element 0 ─> queue ─> element 1 ─> queue ─> … ─> verdict ─> headers, verdict
 //                           2                     2             0
 //
-// One frame's headers a cycle, in order. An element may hold what comes, never what leaves: so behind each but the last there is a queue, and an element
-// takes a frame only while that has room for it and for all that are between the element's input and the queue's end. What leaves the last one is
-// taken at once (flow_frames.sv). So elements wait only for those behind them, and those for nobody: a chain that takes nothing is empty soon.
+// One frame's headers a cycle, in order. An element may hold what comes, never what leaves: so behind each but the
+// last there is a queue, and an element takes a frame only while that has room for it and for all that are between
+// the element's input and the queue's end. What leaves the last one is taken at once (flow_frames.sv). So elements
+// wait only for those behind them, and those for nobody: a chain that takes nothing is empty soon.
 module flow_chain
   import penstock_pkg::*, fields_pkg::*, flow_pkg::*;
 #(

@@ -1,18 +1,20 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The way of frames around the elements of a flow block: bodies wait, headers of all ports go through the chain, one frame's a cycle.
+// The way of frames around the elements of a flow block: bodies wait, headers of all ports go through the chain, one
+// frame's a cycle.
 //
 //   port 0 ─ frames ─┬─> delay queue ──────────────────────────────────────────────> deparser ─> out
 //                    └─> parser ─┬─> queue, as they came ─────────────────────────────┤
 //                                └─> queue ─┬─> arbiter ─> chain ─> split ─┬─> queue ─┘
 //   port 1 ─ frames ─ …                  ───┘   1                  1       └─ …
 //
-// The chain takes one frame's headers a cycle, the ports' in turn, and gives them back in the same order, never held. A frame leaves when it was the oldest of its
-// port; ports do not wait for each other but in front of the chain.
+// The chain takes one frame's headers a cycle, the ports' in turn, and gives them back in the same order, never held.
+// A frame leaves when it was the oldest of its port; ports do not wait for each other but in front of the chain.
 //
-// Only the delay queue is asked for room. Whatever else holds something of a frame is as deep, and a frame has a beat in the delay queue until the deparser
-// takes it, with all else: so nothing overflows, however long the chain is. At full speed it may have Depth frames of one beat in it.
+// Only the delay queue is asked for room. Whatever else holds something of a frame is as deep, and a frame has a beat
+// in the delay queue until the deparser takes it, with all else: so nothing overflows, however long the chain is. At
+// full speed it may have Depth frames of one beat in it.
 module flow_frames
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*;
 #(

@@ -1,10 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// An element of a flow block with its window on the configuration bus: registers of engines/flow/regs/flow.rdl, and behind them nothing.
+// An element of a flow block with its window on the configuration bus: registers of engines/flow/regs/flow.rdl, and
+// behind them nothing.
 //
-// An element takes a frame's headers when `valid` and `ready`, gives each back later, in order, never held, and leaves those alone that name another
-// element (`next`). It answers every access on `cfg` in bounded time, and takes no frame between the answer to a write and what the write does.
+// An element takes a frame's headers when `valid` and `ready`, gives each back later, in order, never held, and
+// leaves those alone that name another element (`next`). It answers every access on `cfg` in bounded time, and takes
+// no frame between the answer to a write and what the write does.
 module flow_stage
   import flow_pkg::*;
 #(

@@ -59,7 +59,7 @@ def test_no_count_is_lost(target: str, tmp_path: Path) -> None:
 def test_without_memory_it_is_refused(tmp_path: Path) -> None:
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
     run = run_design(design(tmp_path / "small.toml", 4), [capture], tmp_path / "out", "rtl")
-    assert run.status != 0 and "or the card more memory for maps (map_mib in [card], up to 16)" in run.stderr, (
+    assert run.status != 0 and "or the card more memory for maps (xdp.map_mib in [card], up to 16)" in run.stderr, (
         run.stderr
     )
     run = run_design(design(tmp_path / "odd.toml", 5), [capture], tmp_path / "out", "soft")

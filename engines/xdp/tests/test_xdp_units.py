@@ -253,7 +253,7 @@ SEC("xdp") int beyond(struct xdp_md *ctx) {
         (
             INSIDE % (100_000, "HASH", "HASH"),
             "it uses the map outer: one, which is to be in it: it takes 21223 rows of each of the card's banks, 16383 are left; "
-            "give it fewer entries ([units.xdp.entries]), or the card more memory for maps (map_mib in [card], up to 16)",
+            "give it fewer entries ([units.xdp.entries]), or the card more memory for maps (xdp.map_mib in [card], up to 16)",
         ),
     ],
     ids=["stack", "print", "copies", "own", "room"],

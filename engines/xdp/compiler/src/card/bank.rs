@@ -92,7 +92,7 @@ impl Bank {
             format!(
                 "it takes {rows} rows of each of the card's banks, {left} are left; give it fewer entries \
                  ([units.xdp.entries]), or the card more \
-                 memory for maps (map_mib in [card], up to 16)"
+                 memory for maps (xdp.map_mib in [card], up to 16)"
             )
         })
     }

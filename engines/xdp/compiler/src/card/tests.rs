@@ -58,7 +58,7 @@ fn what_has_no_room_says_so_and_takes_none() {
         error,
         "it takes 65536 rows of each of the card's banks, 16383 are left; give it fewer entries ([units.xdp.entries]), or \
          the card more \
-         memory for maps (map_mib in [card], up to 16)"
+         memory for maps (xdp.map_mib in [card], up to 16)"
     );
     assert!(bank.array(u32::MAX, 256).is_err());
     assert!(bank.array(16383 * 16, 16).is_ok(), "all of it");
@@ -76,7 +76,7 @@ fn rings_lie_beside_each_other() {
     let (descriptor, _) = ring::place(&mut bank, &[4096]).expect("there is room");
     assert_eq!(descriptor[4], (2 + 256 + 256) << 16, "no record is longer than its ring");
     let error = ring::place(&mut bank, &[1 << 18]).expect_err("a bank has 256 KiB");
-    assert!(error.ends_with("or the card more memory for maps (map_mib in [card], up to 16)"), "{error}");
+    assert!(error.ends_with("or the card more memory for maps (xdp.map_mib in [card], up to 16)"), "{error}");
     assert!(ring::place(&mut bank, &[1 << 31]).is_err());
 }
 
