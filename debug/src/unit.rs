@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use penstock_device::regs;
+use penstock_rpu::regs;
 
 use crate::window::Window;
 

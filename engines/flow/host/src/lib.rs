@@ -37,4 +37,5 @@ pub use settings::{CONTEXTS, Settings};
 
 /// Register offsets of the engine, written by tools/regs.py.
 #[path = "../../regs/regs.rs"]
+#[allow(dead_code)]
 mod regs;

@@ -4,7 +4,7 @@
 use crate::regs as own;
 use std::collections::VecDeque;
 
-use penstock_engine::{Bus, regs};
+use penstock_engine::Bus;
 use penstock_flow::{Context, Event, EventKind, HostError};
 use penstock_flow_compiler::hardware::{Contexts, Hardware, KEY_WORDS};
 use penstock_flow_compiler::limits::{GLOBALS, REGISTERS};

@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The card's time, as elements of hardware see it: in µs. Their times and deadlines have 32 bits.
 
-use crate::regs as own;
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, regs};
 

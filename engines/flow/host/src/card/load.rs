@@ -2,7 +2,7 @@
 //! Gives elements of hardware their programs.
 
 use crate::regs as own;
-use penstock_engine::{Bus, regs};
+use penstock_engine::Bus;
 use penstock_flow_compiler::hardware::{self, Contexts, Hardware};
 use penstock_flow_compiler::program::Element;
 

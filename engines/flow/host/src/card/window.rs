@@ -2,7 +2,7 @@
 //! The window of an element in the host address space (engines/flow/regs/flow.rdl).
 
 use crate::regs as own;
-use penstock_engine::{Bus, CardError, regs};
+use penstock_engine::{Bus, CardError};
 use penstock_flow::{Context, Deadline};
 use penstock_flow_compiler::hardware::{Contexts, KEY_WORDS};
 
