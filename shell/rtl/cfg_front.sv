@@ -89,6 +89,7 @@ module cfg_front
   assign chain.we = we_q;
   assign chain.addr = addr_q[11:0];
   assign chain.wdata = data_q;
+  localparam logic [7:0] BlocksPresent = 8'((1 << Blocks) - 1);
   wire [7:0] block = addr_q[31:24] - BlockWindow;
   assign blocks.req = blocks_req_q;
   assign blocks.we = we_q;
@@ -157,7 +158,7 @@ module cfg_front
         end else if (Blocks != 0 && addr_q[31:12] == ChainWindow) begin
           chain_req_q <= 1'b1;
           state_q <= Other;
-        end else if (32'(block) < Blocks) begin
+        end else if (block[7:3] == 0 && BlocksPresent[block[2:0]]) begin
           blocks_req_q <= 1'b1;
           state_q <= Other;
         end else begin

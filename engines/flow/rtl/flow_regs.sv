@@ -8,7 +8,7 @@
 // elements take it in the same cycle. An element that has answered holds frames back itself for as long as it needs.
 // So no frame is processed by a mix of old and new programs.
 module flow_regs
-  import flow_pkg::*, regs_pkg::*;
+  import flow_pkg::*, flow_regs_pkg::*;
 #(
     parameter int unsigned Elements = 1,
     parameter int unsigned Contexts = 16384

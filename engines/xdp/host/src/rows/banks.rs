@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use penstock_engine::{Bus, regs};
+use penstock_engine::Bus;
 use penstock_xdp_compiler::card::CARD;
 use penstock_xdp_compiler::ir::CONTEXTS;
 

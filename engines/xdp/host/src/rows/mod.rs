@@ -13,7 +13,7 @@ mod routes;
 mod swap;
 
 use penstock_engine::window::{UNIT_WINDOW, word_of};
-use penstock_engine::{Bus, Log, regs};
+use penstock_engine::{Bus, Log};
 
 use crate::window::{ROW_BANK_BYTES, ROW_BYTES, UNIT_MAPS, UNIT_ROWS};
 
