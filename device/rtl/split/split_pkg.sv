@@ -5,7 +5,7 @@
 package split_pkg;
   import penstock_pkg::*;
 
-  localparam int unsigned BundleW = 960;
+  localparam int unsigned BundleW = 992;
 
   typedef struct packed {
     logic             rx_valid;

@@ -7,7 +7,7 @@
 
 class UnitModel {
 public:
-    using Bundle = VlWide<30>;  // 960 bits: split_pkg::BundleW
+    using Bundle = VlWide<31>;  // 992 bits: split_pkg::BundleW
 
     // The ports of split/unit_top.sv
     CData& clk;
