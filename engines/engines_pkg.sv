@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-// Written by tools/engines.py from engines/engines.toml; change that.
+// Written by tools/registry.py from engines/engines.toml; change that.
 `default_nettype none
 
 package engines_pkg;

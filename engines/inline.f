@@ -1,3 +1,3 @@
-# Written by tools/engines.py from engines/engines.toml; change that.
+# Written by tools/registry.py from engines/engines.toml; change that.
 -f flow/rtl/rtl.f
 inline_block.sv

@@ -29,7 +29,7 @@ module unit
     map_if.unit       maps,
     cfg_if.snk        cfg
 );
-  // Written by tools/engines.py from engines/engines.toml.
+  // Written by tools/registry.py from engines/engines.toml.
   if (Engine == 0) begin : gen_rpu
     rpu_unit #(
         .Param(Param)

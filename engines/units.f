@@ -1,4 +1,4 @@
-# Written by tools/engines.py from engines/engines.toml; change that.
+# Written by tools/registry.py from engines/engines.toml; change that.
 -f rpu/rtl/rtl.f
 -f xdp/rtl/rtl.f
 unit.sv

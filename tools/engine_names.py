@@ -16,10 +16,9 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 
+import registry
 from generated import ROOT
 from tree import tracked
-
-import engines
 
 RECORD = "tools/engine_names.toml"
 EXEMPT = (
@@ -49,14 +48,14 @@ def lines_that_name(text: str, patterns: Iterable[re.Pattern[str]]) -> list[int]
     return [at for at, line in enumerate(text.splitlines(), 1) if any(pattern.search(line) for pattern in patterns)]
 
 
-def pattern(engine: engines.Engine) -> re.Pattern[str]:
+def pattern(engine: registry.Engine) -> re.Pattern[str]:
     """What names the engine: its name in any spelling, or what the registry says."""
     return re.compile(engine.words or f"(?i){re.escape(engine.name)}")
 
 
 def found() -> dict[str, list[int]]:
     """The files that name engines, with the lines."""
-    patterns = [pattern(engine) for engine in engines.read()]
+    patterns = [pattern(engine) for engine in registry.read()]
     result = {}
     for file in tracked("*"):
         path = ROOT / file

@@ -13,10 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
+import registry  # noqa: E402
 from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
-
-import engines  # noqa: E402
-from engines import Engine  # noqa: E402
+from registry import Engine  # noqa: E402
 
 MAX_UNITS = 32
 MAX_BLOCKS = 8
@@ -71,8 +70,8 @@ def main() -> int:
     )
     opts = args.parse_args()
     telling, usual = shapes(
-        [engine for engine in engines.read() if engine.kind == "unit"],
-        [engine for engine in engines.read() if engine.kind == "inline"],
+        [engine for engine in registry.read() if engine.kind == "unit"],
+        [engine for engine in registry.read() if engine.kind == "inline"],
     )
     chosen = (
         [shape for shape in telling if shape["Units"] == 1] if opts.syntax else telling + (usual if opts.long else [])

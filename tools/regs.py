@@ -13,12 +13,11 @@ import argparse
 import sys
 from collections.abc import Iterable
 
+import registry
 from generated import ROOT, bring
+from registry import Engine
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, RegfileNode, RegNode
-
-import engines
-from engines import Engine
 
 SHELL = ["shell/regs/card.rdl", "shell/regs/inline.rdl", "shell/regs/unit.rdl"]
 Map = tuple[str, list[tuple[str, int, str]], AddrmapNode]
@@ -119,8 +118,8 @@ def main() -> int:
     opts = args.parse_args()
     shell = compile_maps(SHELL)
     try:
-        of = [(engine, compile_maps(engine.sources())) for engine in engines.read() if engine.registers]
-    except engines.RegistryError as error:
+        of = [(engine, compile_maps(engine.sources())) for engine in registry.read() if engine.registers]
+    except registry.RegistryError as error:
         print(error, file=sys.stderr)
         return 1
     current = bring(render(shell, of), opts.check, "regs.py")

@@ -25,10 +25,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
+import registry  # noqa: E402
 from penstock.data import DATA  # noqa: E402
 from tree import tracked  # noqa: E402
-
-import engines  # noqa: E402
 
 PYTHON = sys.executable
 VENV_BIN = Path(PYTHON).parent
@@ -84,7 +83,7 @@ def count_pytest(output: str) -> Count:
 def parts() -> dict[str, str]:
     """What the suite can be asked for by name, and its folder: the engines, and the folders of the tree that have tests."""
     plain = ("lib", "shell", "device", "debug", "live", "cli", "python", "tools")
-    return {engine.name: f"engines/{engine.name}" for engine in engines.read()} | {name: name for name in plain}
+    return {engine.name: f"engines/{engine.name}" for engine in registry.read()} | {name: name for name in plain}
 
 
 def crates(folders: Sequence[str]) -> list[str]:
@@ -111,7 +110,7 @@ def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
     # A worker for each processor; one that has nothing left takes tests from the end of another's list.
     workers = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal", *([] if long else ["-m", "not long"])]
     chosen = [
-        Step("selectors and lists of engines are up to date", [PYTHON, "tools/engines.py", "--check"]),
+        Step("selectors and lists of engines are up to date", [PYTHON, "tools/registry.py", "--check"]),
         Step("engines are named in their folders only", [PYTHON, "tools/engine_names.py"]),
         Step("registers are up to date", [PYTHON, "tools/regs.py", "--check"]),
         Step("numbers of the xdp core are up to date", [PYTHON, "tools/xdp_isa.py", "--check"]),

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import engine_names
 import pytest
-
-import engines
+import registry
 
 
 def names(line: str) -> bool:
-    patterns = [engine_names.pattern(engine) for engine in engines.read()]
+    patterns = [engine_names.pattern(engine) for engine in registry.read()]
     return engine_names.lines_that_name(line, patterns) == [1]
 
 

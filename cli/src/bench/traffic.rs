@@ -102,7 +102,7 @@ mod tests {
         for size in [64, 1500, 9000] {
             let window = whole_lists(size, 40_000);
             let bytes = window * crate::wire::LINE_BYTES_A_CYCLE;
-            assert!(window >= 40_000 && bytes % (u64::from(FRAMES) * crate::wire::bytes(size)) == 0, "{size}");
+            assert!(window >= 40_000 && bytes.is_multiple_of(u64::from(FRAMES) * crate::wire::bytes(size)), "{size}");
         }
     }
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """Reads the registry of engines (engines/engines.toml) and writes what follows from it.
 
-Usage: python tools/engines.py [--check]
+Usage: python tools/registry.py [--check]
 
 It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, and, in the modules that pick a unit's
 or a block's engine, all that stands between the line that names this tool and `endmodule`.
@@ -27,7 +27,7 @@ KINDS = {
 }
 # Parameters of an engine's module beside `Param`.
 BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
-MARK = "  // Written by tools/engines.py from engines/engines.toml.\n"
+MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
 
 
@@ -198,7 +198,7 @@ def package(engines: list[Engine]) -> str:
     numbers = [engine.number for engine in engines if engine.card_maps]
     has_maps = " || ".join(f"number == {number}" for number in numbers) or "1'b0"
     return f"""// {NOTICE}
-// Written by tools/engines.py from {REGISTRY}; change that.
+// Written by tools/registry.py from {REGISTRY}; change that.
 `default_nettype none
 
 package engines_pkg;
@@ -214,7 +214,7 @@ endpackage
 
 def file_list(top: str, engines: list[Engine]) -> str:
     """The list of all engines of a kind, and of the file `top` that picks one."""
-    lines = [f"# Written by tools/engines.py from {REGISTRY}; change that."]
+    lines = [f"# Written by tools/registry.py from {REGISTRY}; change that."]
     lines += [f"-f {engine.name}/{engine.rtl}" for engine in engines]
     return "\n".join([*lines, Path(top).name]) + "\n"
 
@@ -233,7 +233,7 @@ def main() -> int:
     args.add_argument("--check", action="store_true", help="write nothing; fail when a file is not up to date")
     opts = args.parse_args()
     try:
-        return 0 if bring(render(read()), opts.check, "engines.py") else 1
+        return 0 if bring(render(read()), opts.check, "registry.py") else 1
     except RegistryError as error:
         print(error, file=sys.stderr)
         return 1

@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-import engines
+import registry
 
 GOOD = """\
 [[engine]]
@@ -40,9 +39,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(root: Path, text: str) -> list[engines.Engine]:
-    (root / engines.REGISTRY).write_text(text)
-    return engines.read(root)
+def read(root: Path, text: str) -> list[registry.Engine]:
+    (root / registry.REGISTRY).write_text(text)
+    return registry.read(root)
 
 
 def test_a_good_one(root: Path) -> None:
@@ -78,7 +77,7 @@ WRONG = [
 @pytest.mark.parametrize(("old", "new", "line", "text"), WRONG)
 def test_what_is_wrong_is_said_with_its_line(root: Path, old: str, new: str, line: int, text: str) -> None:
     assert old in GOOD
-    with pytest.raises(engines.RegistryError) as error:
+    with pytest.raises(registry.RegistryError) as error:
         read(root, GOOD.replace(old, new))
     assert str(error.value).startswith(f"engines/engines.toml:{line}: ")
     assert text in str(error.value)
@@ -86,14 +85,14 @@ def test_what_is_wrong_is_said_with_its_line(root: Path, old: str, new: str, lin
 
 def test_one_engine_has_the_maps_of_the_card(root: Path) -> None:
     both = GOOD.replace('host = "soft"', 'host = "soft"\ncard_maps = "maps.f"')
-    with pytest.raises(engines.RegistryError, match=r"engines.toml:18: .*`one` in line 1 has the module card_maps"):
+    with pytest.raises(registry.RegistryError, match=r"engines.toml:18: .*`one` in line 1 has the module card_maps"):
         read(root, both)
 
 
 def test_no_toml(root: Path) -> None:
-    with pytest.raises(engines.RegistryError, match=r"engines\.toml: .*line 2"):
+    with pytest.raises(registry.RegistryError, match=r"engines\.toml: .*line 2"):
         read(root, "[[engine]]\nname one\n")
-    with pytest.raises(engines.RegistryError, match=r"`units` is unknown"):
+    with pytest.raises(registry.RegistryError, match=r"`units` is unknown"):
         read(root, "units = 3\n")
 
 
@@ -101,25 +100,25 @@ def test_no_toml(root: Path) -> None:
 def test_a_selector_instantiates_the_engines_of_its_kind_by_number(root: Path, kind: str) -> None:
     """What stands above the mark and behind `endmodule` is left alone, for a unit's selector as for a block's."""
     chosen = [engine for engine in read(root, GOOD) if engine.kind == kind]
-    before = f"module m (\n);\n{engines.MARK}  old\nendmodule\n// behind\n"
-    after = engines.selector(kind, before, chosen)
+    before = f"module m (\n);\n{registry.MARK}  old\nendmodule\n// behind\n"
+    after = registry.selector(kind, before, chosen)
     name, number, module = {"unit": ("one", 0, "one_unit"), "inline": ("two", 7, "two_block")}[kind]
     assert after.startswith(
-        f"module m (\n);\n{engines.MARK}  if (Engine == {number}) begin : gen_{name}\n    {module} #("
+        f"module m (\n);\n{registry.MARK}  if (Engine == {number}) begin : gen_{name}\n    {module} #("
     )
     assert after.endswith("endmodule\n// behind\n")
     assert "old" not in after and "else" not in after
     assert f"if (Engine != {number}) begin" in after and "$error" in after
-    assert engines.selector(kind, after, chosen) == after
+    assert registry.selector(kind, after, chosen) == after
 
 
 def test_a_selector_without_the_mark(root: Path) -> None:
-    with pytest.raises(engines.RegistryError, match=r"engines/unit\.sv: has no line .*tools/engines\.py"):
-        engines.selector("unit", "module unit;\nendmodule\n", [])
+    with pytest.raises(registry.RegistryError, match=r"engines/unit\.sv: has no line .*tools/engines\.py"):
+        registry.selector("unit", "module unit;\nendmodule\n", [])
 
 
 def test_what_the_shell_knows_of_an_engine(root: Path) -> None:
-    plain = engines.package(read(root, GOOD))
+    plain = registry.package(read(root, GOOD))
     assert "return 1'b0;" in plain
-    maps = engines.package(read(root, GOOD.replace("params = [3]", 'params = [3]\ncard_maps = "maps.f"')))
+    maps = registry.package(read(root, GOOD.replace("params = [3]", 'params = [3]\ncard_maps = "maps.f"')))
     assert "return number == 0;" in maps
