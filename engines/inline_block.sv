@@ -49,7 +49,7 @@ module inline_block
 
     cfg_if.snk cfg  // 24 address bits
 );
-  // Written by tools/engines.py from engines/engines.toml.
+  // Written by tools/registry.py from engines/engines.toml.
   if (Engine == 2) begin : gen_flow
     flow_block #(
         .Ports(Ports),

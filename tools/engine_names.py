@@ -23,6 +23,7 @@ from tree import tracked
 RECORD = "tools/engine_names.toml"
 EXEMPT = (
     "engines/",
+    "registry/",
     "designs/",
     "docs/",
     "bench/",

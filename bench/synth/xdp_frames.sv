@@ -38,6 +38,7 @@ module xdp_frames
     input  wire packet_t              done_packet,
     input  wire verdict_e             done_verdict,
 
+    output logic               starved,
     output logic               dropped,
     output logic               aborted,
     output logic               refused,

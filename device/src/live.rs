@@ -8,7 +8,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let root = Root::find()?;
 //! let design = Design::read(&root.join("designs/forward.toml"))?;
-//! let mut device = SoftDevice::open(&design);
+//! let mut device = SoftDevice::open(&design)?;
 //! device.load(&Image::of(&root, &design)?)?;
 //! device.push(Port::Ethernet(0), &[0; 60])?;
 //! for (port, bytes) in device.pump() {
@@ -288,10 +288,11 @@ impl SoftDevice {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use penstock_engine::Root;
+
     use super::*;
     use crate::design::Design;
     use crate::device::Device;
-    use crate::root::Root;
 
     /// A card, and images of programs: of each the text, or that of its main alone.
     fn card(units: u32, policy: &str, loops: &[&str]) -> (SoftDevice, Vec<Image>) {
@@ -311,7 +312,7 @@ mod tests {
             );
             let design = Design::parse(&folder.join("design.toml"), &design).unwrap();
             images.push(Image::of(&root, &design).unwrap());
-            device.get_or_insert_with(|| SoftDevice::open(&design));
+            device.get_or_insert_with(|| SoftDevice::open(&design).unwrap());
         }
         let mut device = device.unwrap();
         device.load(&images[0]).unwrap();
@@ -364,14 +365,14 @@ mod tests {
             program = \"../engines/xdp/tests/firmware/printed.c\"\n[dispatch]\npolicy = \"round-robin\"\n";
         let design = Design::parse(&root.join("designs/lines.toml"), text).unwrap();
         let [first, second, third] = [(); 3].map(|()| Image::of(&root, &design).unwrap());
-        let mut device = SoftDevice::open(&design);
+        let mut device = SoftDevice::open(&design).unwrap();
         device.load(&first).unwrap();
         let print = |device: &mut SoftDevice, frames: usize| {
             push(device, frames);
             assert_eq!(device.pump().count(), 0);
         };
         let taken = |device: &mut SoftDevice| {
-            let log = device.take_log();
+            let log = device.take_log().unwrap();
             assert!(log.lines.iter().all(|line| line == "hello"));
             (log.lines.len(), log.lost)
         };

@@ -326,7 +326,7 @@ impl Native for SoftBus<'_> {
 struct Wire;
 
 impl Block for Wire {
-    fn carry(&mut self, _frame: &mut Vec<u8>, _entering: Entering) -> Verdict {
+    fn carry(&mut self, _frame: &mut Vec<u8>, _mark: &mut u32, _entering: Entering) -> Verdict {
         Verdict::Onward
     }
 

@@ -183,8 +183,8 @@ fn inline_blocks_that_are_wrong_name_their_line() {
         ("engine = \"flow\"\n", "", 22, "missing field `engine`"),
         ("program = \"image.rs\"\n", "", 26, "missing field `program`"),
         ("image.rs", "none.efsm", 29, "program: src/none.efsm does not exist"),
-        ("contexts = 1048576", "contexts = 0", 30, "0 is out of range: 1..1048576"),
-        ("contexts = 1048576", "contexts = 1048577", 30, "1048577 is out of range"),
+        ("contexts = 1048576", "contexts = 0", 30, "1 to 1048576 contexts, not 0"),
+        ("contexts = 1048576", "contexts = 1048577", 30, "1 to 1048576 contexts, not 1048577"),
         ("contexts = 1048576", "contexts = \"all\"", 30, "invalid type"),
         ("contexts", "context", 30, "`contexts`"),
     ] {
@@ -255,11 +255,11 @@ fn the_reference_is_right() {
         "policy",
         "name",
         "engine",
-        "contexts",
+        "flow.contexts",
         "count",
         "ports",
         "program",
-        "accelerators",
+        "rpu.accelerators",
         "ip_prefix",
         "string_match",
     ] {
@@ -280,6 +280,8 @@ fn unknown_key_names_line_and_allowed_keys() {
     let text = error(&GOOD.replace("count = 16", "counts = 16"));
     assert!(text.starts_with("src/card.toml:9: "), "{text}");
     assert!(text.contains("`counts`") && text.contains("`count`") && text.contains("[units.ENGINE]"), "{text}");
+    let text = error(&format!("{GOOD}[units.xdp.constants]\nlimit = 3\n"));
+    assert!(text.starts_with("src/card.toml:14: [units.xdp] is for the engine \"xdp\", and this is \"rpu\""), "{text}");
     let text = error(&GOOD.replace("ports = 2", "ports = 2\nspeed = 1"));
     assert!(text.starts_with("src/card.toml:5: ") && text.contains("`clock_mhz`"), "{text}");
 }

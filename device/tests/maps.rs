@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use penstock_device::maps::{self, Map, MapError, Shape, Store};
-use penstock_device::{Design, Device, Image, Port, Rate, Root, SoftDevice, Target, Traffic, Value, open};
+use penstock_device::{
+    Design, Device, DeviceError, Image, PartId, Port, Rate, Request, Root, SoftDevice, Target, Traffic, open,
+};
+use serde_json::{Value as Json, json};
 
 const DESIGN: &str = "
 [card]
@@ -26,37 +28,148 @@ fn design(root: &Root) -> Design {
 fn card(target: Target) -> Box<dyn Device> {
     let root = Root::find().unwrap();
     let mut card = open(&root, &design(&root), target, &mut |_| {}).unwrap();
-    assert!(card.maps().is_empty(), "nothing is loaded");
+    assert!(maps(&mut *card).is_empty(), "nothing is loaded");
     card.load(&Image::of(&root, &design(&root)).unwrap()).unwrap();
     card
+}
+
+/// Asks the service `map`.
+fn ask(card: &mut dyn Device, ask: Json) -> Result<Json, DeviceError> {
+    card.call(&Request { service: "map".into(), ask })
+}
+
+/// What the service says of all maps.
+fn maps(card: &mut dyn Device) -> Vec<Json> {
+    ask(card, json!({"do": "list"})).unwrap()["maps"].as_array().unwrap().clone()
+}
+
+/// Bits of the numbers that a key or value of a map is made of; the last is that of all that follow. None: it is one number, or bytes.
+fn bits_of(map: &str) -> [&'static [usize]; 2] {
+    match map.rsplit_once('.').filter(|(group, _)| !group.is_empty()).map_or(map, |(_, name)| name) {
+        "flows" => [&[32, 16, 2, 6, 8], &[64, 32, 8]],
+        "routes" => [&[32, 8], &[]],
+        "limits" => [&[], &[16]],
+        "large" => [&[32], &[32]],
+        ".data" => [&[], &[64, 8]],
+        _ => [&[], &[]],
+    }
+}
+
+/// Adds the bits of all numbers of a key or value, and what is bytes.
+fn add_bits(json: &Json, widths: &mut dyn Iterator<Item = usize>, to: &mut Vec<bool>) {
+    match json {
+        Json::Number(number) => {
+            let number = number.as_u64().unwrap_or_else(|| number.as_i64().unwrap() as u64);
+            to.extend((0..widths.next().unwrap()).map(|bit| number >> bit & 1 == 1));
+        }
+        Json::String(text) => {
+            let digits = text.strip_prefix("0x").unwrap().as_bytes().chunks(2);
+            let bytes = digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap());
+            to.extend(bytes.flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)));
+        }
+        Json::Array(all) => all.iter().for_each(|one| add_bits(one, widths, to)),
+        Json::Object(fields) => fields.values().for_each(|one| add_bits(one, widths, to)),
+        Json::Null | Json::Bool(_) => panic!("{json}"),
+    }
+}
+
+/// The bytes of a key or value.
+fn bytes_of(json: &Json, bits: &[usize], bytes: usize) -> Vec<u8> {
+    let last = bits.last().map_or(8 * bytes, |bits| *bits);
+    let mut all = Vec::new();
+    add_bits(json, &mut bits.iter().copied().chain(std::iter::repeat(last)), &mut all);
+    assert!(all.len() <= 8 * bytes, "{json}");
+    all.resize(8 * bytes, false);
+    all.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
+}
+
+/// Bytes as they lie in memory.
+fn plain(bytes: &[u8]) -> Json {
+    json!({"$bytes": bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()})
+}
+
+/// Whether an entry that is set may be there, or must.
+#[derive(Clone, Copy)]
+enum Store {
+    Any,
+    New,
+    Existing,
 }
 
 /// A map of a card, to be worked with by bytes.
 struct Worked<'a> {
     card: &'a mut dyn Device,
-    map: Map,
+    name: String,
+    about: Json,
 }
 
 impl<'a> Worked<'a> {
     fn new(card: &'a mut dyn Device, name: &str) -> Self {
-        let map = maps::find(card, name).unwrap();
-        Self { card, map }
+        let about = maps(card).into_iter().find(|map| map["name"] == name).unwrap();
+        Self { card, name: name.to_string(), about }
     }
 
+    /// Processors that have values, in maps in which each has its own.
+    fn processors(&self) -> Option<(u64, u64)> {
+        let both = self.about["processors"].as_array()?;
+        Some((both[0].as_u64().unwrap(), both[1].as_u64().unwrap()))
+    }
+
+    fn size(&self, what: &str) -> usize {
+        self.about[what].as_u64().unwrap() as usize
+    }
+
+    fn set_json(&mut self, key: &[u8], value: Json, store: Store) -> Result<(), String> {
+        let store = match store {
+            Store::Any => "any",
+            Store::New => "noexist",
+            Store::Existing => "exist",
+        };
+        let set = json!({"do": "set", "name": self.name, "key": plain(key), "value": value, "store": store});
+        let answer = ask(self.card, set).map_err(|error| error.to_string())?;
+        assert_eq!(answer, json!({"changed": 1}));
+        Ok(())
+    }
+
+    /// Of maps in which each processor has its own, the values of all one after the other, or a single one for all.
     fn set(&mut self, key: &[u8], value: &[u8], store: Store) -> Result<(), String> {
-        self.map.set(self.card, key, value, store).map_err(|error| error.to_string())
+        let each = self.size("value_bytes");
+        let is_list = self.processors().is_some_and(|(first, end)| value.len() == (end - first) as usize * each);
+        let value = if is_list { value.chunks(each).map(plain).collect() } else { plain(value) };
+        self.set_json(key, value, store)
+    }
+
+    fn entries_in(&self, answer: &Json) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let [bits_of_key, bits_of_value] = bits_of(&self.name);
+        let value = |value: &Json| bytes_of(value, bits_of_value, self.size("value_bytes"));
+        let values = |json: &Json| match self.processors() {
+            Some(_) => json.as_array().unwrap().iter().flat_map(value).collect(),
+            None => value(json),
+        };
+        let entries = answer["entries"]["entries"].as_array().unwrap().iter();
+        entries
+            .map(|entry| (bytes_of(&entry["key"], bits_of_key, self.size("key_bytes")), values(&entry["value"])))
+            .collect()
     }
 
     fn get(&mut self, key: &[u8]) -> Option<Vec<u8>> {
-        self.map.get(self.card, key).unwrap()
+        let get = json!({"do": "get", "name": self.name, "key": plain(key), "optional": true});
+        let answer = ask(self.card, get).unwrap();
+        let mut found = self.entries_in(&answer);
+        assert!(found.iter().all(|(of, _)| of == key) && found.len() < 2, "{found:x?}");
+        found.pop().map(|(_, value)| value)
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<(), String> {
-        self.map.delete(self.card, key).map_err(|error| error.to_string())
+        let delete = json!({"do": "delete", "name": self.name, "key": plain(key)});
+        let answer = ask(self.card, delete).map_err(|error| error.to_string())?;
+        assert_eq!(answer, json!({"changed": 1}));
+        Ok(())
     }
 
     fn entries(&mut self) -> BTreeMap<Vec<u8>, Vec<u8>> {
-        let all = self.map.entries(self.card).unwrap();
+        let answer = ask(self.card, json!({"do": "dump", "name": self.name})).unwrap();
+        let all = self.entries_in(&answer);
         let (count, by_key) = (all.len(), BTreeMap::from_iter(all));
         assert_eq!(by_key.len(), count, "no key twice");
         by_key
@@ -66,13 +179,14 @@ impl<'a> Worked<'a> {
 #[test]
 fn maps_are_listed() {
     for target in [Target::Soft, Target::Rtl] {
-        let card = card(target);
-        let all = card.maps();
+        let mut card = card(target);
+        let all = maps(&mut *card);
         let shown: Vec<String> = all
             .iter()
             .map(|map| {
-                let (key, value) = (&map.shape_of_key, &map.shape_of_value);
-                format!("{} {}: {key} to {value}, {} {}", map.kind, map.name, map.max_entries, map.read_only)
+                let text = |key: &str| map[key].as_str().unwrap();
+                let (kind, name, key, value) = (text("kind"), text("name"), text("key"), text("value"));
+                format!("{kind} {name}: {key} to {value}, {} {}", map["max_entries"], map["read_only"])
             })
             .collect();
         for line in [
@@ -89,9 +203,9 @@ fn maps_are_listed() {
             assert!(shown.iter().any(|shown| shown == line), "{line}: {shown:#?}");
         }
         assert_eq!(shown.len(), 9);
-        let counts = all.iter().find(|map| map.name == "counts").unwrap();
-        assert_eq!(counts.processors, Some(0..32));
-        let error = maps::find(&*card, "flow").unwrap_err().to_string();
+        let counts = all.iter().find(|map| map["name"] == "counts").unwrap();
+        assert_eq!(counts["processors"], json!([0, 32]));
+        let error = ask(&mut *card, json!({"do": "dump", "name": "flow"})).unwrap_err().to_string();
         assert!(error.starts_with("there is no map `flow`; there are: .rodata, .data, "), "{error}");
     }
 }
@@ -196,18 +310,17 @@ fn prefixes_arrays_and_variables() {
         assert!(limits.delete(&[7, 0, 0, 0]).unwrap_err().starts_with("limits, an array, refuses that"));
         assert_eq!(
             limits.set(&[1, 0, 0], &tenth, Store::Any).unwrap_err(),
-            "a key of limits has 4 B (__u32), this one 3 B"
+            "key of limits: __u32 has 4 bytes, and these are 3"
         );
         assert_eq!(
             limits.set(&[1, 0, 0, 0], &tenth[1..], Store::Any).unwrap_err(),
-            "a value of limits has 12 B (struct limit), this one 11 B"
+            "value of limits: struct limit has 12 bytes, and these are 11"
         );
 
         let mut data = Worked::new(&mut *card, ".data");
         let mut bytes = data.get(&[0; 4]).unwrap();
-        let Value::Record(fields) = data.map.decode(&bytes) else { panic!("a struct") };
-        let total = fields.iter().find(|(name, _)| name == "total").unwrap();
-        assert_eq!(total.1, Value::Int(1000));
+        let get = json!({"do": "get", "name": ".data", "key": 0});
+        assert_eq!(ask(data.card, get).unwrap()["entries"]["entries"][0]["value"]["total"], 1000);
         assert!(bytes.len() >= 308);
         bytes.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at % 251) as u8);
         data.set(&[0; 4], &bytes, Store::Existing).unwrap();
@@ -236,12 +349,11 @@ fn each_processor_has_its_own() {
         assert_eq!((unused.get(&[2, 0, 0, 0]), unused.entries().len()), (None, 2));
         assert!(unused.set(&[0; 4], &[0; 6], Store::New).is_err() && unused.delete(&[0; 4]).is_err());
         let error = unused.set(&[0; 4], &[0; 12], Store::Any).unwrap_err();
-        assert_eq!(error, "a value of unused has 6 B, for all processors 192 B (6 bytes), this one 12 B");
-        let map = &unused.map;
-        assert_eq!(map.shape_of_value, Shape::Bytes(6));
-        let each = Value::List((0..32).map(Value::Int).collect());
-        assert_eq!(map.value(&each).unwrap().len(), 192);
-        assert_eq!(map.value(&Value::Bytes(vec![9; 6])).unwrap(), [9; 6]);
+        assert_eq!(error, "value of unused: 6 bytes has 6 bytes, and these are 12");
+        assert_eq!(unused.about["value"], "6 bytes");
+        unused.set_json(&[0; 4], (0..32).collect(), Store::Any).unwrap();
+        let each: Vec<u8> = (0..32).flat_map(|number| [number, 0, 0, 0, 0, 0]).collect();
+        assert_eq!(unused.get(&[0; 4]).unwrap(), each);
     }
 }
 
@@ -262,7 +374,7 @@ fn tables_of_processors() {
         let mut card = running("engines/xdp/tests/firmware/each.c", target);
         for (name, key_bytes, value_bytes, entries) in [("small", 4, 8, 8), ("large", 20, 24, 16)] {
             let mut table = Worked::new(&mut *card, name);
-            assert_eq!(table.map.processors, Some(0..32));
+            assert_eq!(table.processors(), Some((0, 32)));
             let key = |number: u8| vec![number; key_bytes];
             let all =
                 |number: u8| -> Vec<u8> { (0..32 * value_bytes).map(|at| (at as u8).wrapping_mul(number)).collect() };
@@ -335,7 +447,7 @@ fn maps_of_maps() {
         let mut card = running("engines/xdp/compiler/tests/objects/inner.c", target);
         let key = |number: u32| number.to_le_bytes();
         let pointer = |card: &mut dyn Device, name: &str| {
-            let index = card.maps().iter().position(|map| map.name == name).unwrap() as u32;
+            let index = maps(card).iter().position(|map| map["name"] == name).unwrap() as u32;
             key(index + 1).to_vec()
         };
         let [a, b] = ["hash_a", "hash_b"].map(|name| pointer(&mut *card, name));
@@ -353,10 +465,8 @@ fn maps_of_maps() {
     }
 }
 
-/// Each group of units has maps of its own, and its processors are those of its units.
-#[test]
-fn groups_have_their_own() {
-    let root = Root::find().unwrap();
+/// Two groups of units that run the same program.
+fn two_groups(root: &Root) -> Design {
     let group = |name: &str| {
         format!(
             "[[units]]\nname = \"{name}\"\nengine = \"xdp\"\ncount = 1\nports = true\n\
@@ -365,20 +475,27 @@ fn groups_have_their_own() {
     };
     let head = "[card]\nname = \"maps\"\nports = 2\n[dispatch]\npolicy = \"round-robin\"\n";
     let text = [head, &group("first"), &group("second")].concat();
-    let design = Design::parse(&root.join("designs/maps.toml"), &text).unwrap();
+    Design::parse(&root.join("designs/maps.toml"), &text).unwrap()
+}
+
+/// Each group of units has maps of its own, and its processors are those of its units.
+#[test]
+fn groups_have_their_own() {
+    let root = Root::find().unwrap();
+    let design = two_groups(&root);
     for target in [Target::Soft, Target::Rtl] {
         let mut card = open(&root, &design, target, &mut |_| {}).unwrap();
         card.load(&Image::of(&root, &design).unwrap()).unwrap();
-        let error = maps::find(&*card, "counts").unwrap_err().to_string();
+        let error = ask(&mut *card, json!({"do": "dump", "name": "counts"})).unwrap_err().to_string();
         assert_eq!(error, "several groups of units have a map counts, so say whose: first.counts, second.counts");
         let mut traffic = Traffic::default();
         (0..30).for_each(|_| traffic.push(Port::Ethernet(0), &[0; 60], 0));
         card.send(&traffic, Rate::Lossless).unwrap();
         card.run(&mut |_| {}).unwrap();
         let sum = |value: Vec<u8>| value.chunks(8).map(|value| u64::from(value[0])).sum::<u64>();
-        for (name, processors) in [("first", 0..16), ("second", 16..32)] {
+        for (name, processors) in [("first", (0, 16)), ("second", (16, 32))] {
             let mut counts = Worked::new(&mut *card, &format!("{name}.counts"));
-            assert_eq!(counts.map.processors, Some(processors));
+            assert_eq!(counts.processors(), Some(processors));
             assert_eq!(sum(counts.get(&[0; 4]).unwrap()), 15);
             counts.set(&[0; 4], &[if name == "first" { 10 } else { 11 }, 0, 0, 0, 0, 0, 0, 0], Store::Any).unwrap();
             let flows = Worked::new(&mut *card, &format!("{name}.flows")).entries();
@@ -396,10 +513,14 @@ fn groups_have_their_own() {
 #[test]
 fn groups_of_different_images_do_not_meet() {
     let root = Root::find().unwrap();
-    let image = Image::of(&root, &design(&root)).unwrap();
-    image.fits_rtl().unwrap();
-    let groups = [image.groups.clone(), Image::of(&root, &design(&root)).unwrap().groups].concat();
-    let error = Image { groups, ..image }.fits_rtl().unwrap_err().to_string();
+    let design = two_groups(&root);
+    let mut card = open(&root, &design, Target::Rtl, &mut |_| {}).unwrap();
+    let image = Image::of(&root, &design).unwrap();
+    card.load(&image).unwrap();
+    let mut second = Image::of(&root, &design).unwrap().groups.swap_remove(0);
+    (second.part, second.units) = (PartId::Units(1), 1..2);
+    let groups = vec![image.groups[0].clone(), second];
+    let error = card.load(&Image { groups, ..image }).unwrap_err().to_string();
     assert!(error.contains("maps of two groups of units lie in the same place"), "{error}");
 }
 
@@ -416,7 +537,7 @@ fn a_swap_keeps_maps() {
     let image = Image::of(&root, &Design::parse(&folder.join("maps.toml"), &other).unwrap()).unwrap();
     std::fs::remove_dir_all(folder).unwrap();
 
-    let mut card = SoftDevice::open(&design(&root));
+    let mut card = SoftDevice::open(&design(&root)).unwrap();
     card.load(&Image::of(&root, &design(&root)).unwrap()).unwrap();
     Worked::new(&mut card, "routes").set(&[0; 8], &[9, 0, 0, 0], Store::Any).unwrap();
     Worked::new(&mut card, "limits").set(&[0; 4], &[7; 12], Store::Any).unwrap();
@@ -426,9 +547,9 @@ fn a_swap_keeps_maps() {
         assert_eq!(marks, vec![[9, constant as u8, (constant >> 8) as u8]; 5]);
     };
     pass(&mut card, 0xC0FFEE);
-    let mut maps = card.swap(&image.groups[0]).unwrap();
-    maps.sort();
-    let told: Vec<_> = maps.iter().map(|(name, kept)| (name.as_str(), *kept)).collect();
+    let mut kept = card.swap(&image.groups[0]).unwrap();
+    kept.sort();
+    let told: Vec<_> = kept.iter().map(|(name, kept)| (name.as_str(), *kept)).collect();
     let expected = [".bss", ".data", "counts", "flows", "limits", "recent", "routes", "unused"]
         .map(|name| (name, !["flows", "limits"].contains(&name)));
     assert_eq!(told, expected);
@@ -453,17 +574,15 @@ fn a_swap_keeps_maps() {
 fn a_map_goes_with_its_program() {
     for target in [Target::Soft, Target::Rtl] {
         let mut card = card(target);
-        let before = maps::find(&*card, "recent").unwrap();
-        before.set(&mut *card, &[1, 2, 3, 4], &[5, 6], Store::Any).unwrap();
+        Worked::new(&mut *card, "recent").set(&[1, 2, 3, 4], &[5, 6], Store::Any).unwrap();
         let mut traffic = Traffic::default();
         traffic.push(Port::Ethernet(0), &[0; 60], 0);
         card.send(&traffic, Rate::Lossless).unwrap();
         card.run(&mut |_| {}).unwrap();
-        assert_eq!(before.entries(&mut *card).unwrap().len(), 2);
+        assert_eq!(Worked::new(&mut *card, "recent").entries().len(), 2);
         let root = Root::find().unwrap();
         card.load(&Image::of(&root, &design(&root)).unwrap()).unwrap();
-        assert!(matches!(before.get(&mut *card, &[1, 2, 3, 4]), Err(MapError::Gone(_))));
-        let now = maps::find(&*card, "recent").unwrap();
-        assert!(now.entries(&mut *card).unwrap().is_empty());
+        let mut recent = Worked::new(&mut *card, "recent");
+        assert!(recent.get(&[1, 2, 3, 4]).is_none() && recent.entries().is_empty());
     }
 }

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use penstock_device::maps::{self, Store};
-use penstock_device::{Design, Device, Image, Port, Rate, Root, Run, Target, Traffic, open};
+use penstock_device::{Design, Device, Image, Port, Rate, Request, Root, Run, Target, Traffic, open};
+use serde_json::{Value as Json, json};
 
 /// Frames come back with the program's mark in the bytes 20 and 21, the processor in 22 and 23, and in 24 to 27 what the map NOTES has for number 3. Between
 /// the two marks stand requests, for other rows to come between.
@@ -105,19 +105,25 @@ fn seen(run: &Run) -> Vec<(u8, u16, u32)> {
     seen.into_iter().map(|(_, seen)| seen).collect()
 }
 
+/// Asks the service `map`.
+fn ask(card: &mut dyn Device, ask: Json) -> Json {
+    card.call(&Request { service: "map".into(), ask }).unwrap()
+}
+
 /// What maps of all, of each processor, and the variable have counted.
 fn counts(card: &mut dyn Device) -> [u64; 3] {
-    let sum =
-        |bytes: &[u8]| -> u64 { bytes.chunks(8).map(|number| u64::from_le_bytes(number.try_into().unwrap())).sum() };
-    let all = maps::find(card, "all").unwrap().entries(card).unwrap().iter().map(|(_, value)| sum(value)).sum();
-    let each = maps::find(card, "each").unwrap().get(card, &[0; 4]).unwrap().unwrap();
-    let data = maps::find(card, ".data").unwrap().get(card, &[0; 4]).unwrap().unwrap();
-    [all, sum(&each), sum(&data)]
+    let number = |value: &Json| value.as_u64().unwrap();
+    let all = ask(card, json!({"do": "dump", "name": "all"}));
+    let all = all["entries"]["entries"].as_array().unwrap().iter().map(|entry| number(&entry["value"])).sum();
+    let mut first = |name| ask(card, json!({"do": "get", "name": name, "key": 0}))["entries"]["entries"][0].take();
+    let each = first("each")["value"].as_array().unwrap().iter().map(number).sum();
+    [all, each, number(&first(".data")["value"]["sum"])]
 }
 
 fn fill(card: &mut dyn Device) {
-    let all = maps::find(card, "all").unwrap();
-    (0..16u32).for_each(|key| all.set(card, &key.to_le_bytes(), &[0; 8], Store::Any).unwrap());
+    let entries: Vec<_> = (0..16).map(|key| [key, 0]).collect();
+    let fill = json!({"do": "fill", "name": "all", "file": "all.json", "entries": entries});
+    assert_eq!(ask(card, fill), json!({"changed": 16}));
 }
 
 fn kept(mut maps: Vec<(String, bool)>) -> Vec<String> {

@@ -134,7 +134,7 @@ def test_a_unit_is_halted_looked_at_and_goes_on(target: str) -> None:
         unit.halt()
         assert unit.halted and not other.halted
         pc, word = unit.pc, unit.imem.word(unit.pc)
-        assert word & 0xFFFF_F07F == 0x1000_2003, "it waits in a load from RECV"
+        assert word & 0xFFFF_F07F == 0x7000_2003, "it waits in a load from RECV"
         register = f"x{word >> 7 & 31}"
         before = dict(unit.registers)
         assert list(before) == list(penstock.Registers.NAMES) and before["pc"] == pc and before["zero"] == 0
@@ -252,7 +252,7 @@ def test_programs_follow_each_other(target: str, tmp_path: Path, command_line: l
             card.load(tmp_path / "none.c")
         with pytest.raises(ProgramError, match="not an ELF file"):
             card.load(write(tmp_path / "text.elf", "text"))
-        with pytest.raises(DesignError, match="a table ip_prefix is for units"):
+        with pytest.raises(DesignError, match="a table ip_prefix needs units"):
             card.load(tables={"ip_prefix": []})
         # None of it has changed anything.
         card.send(b"\x56" * 99)

@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The engines that there are. This crate is the only one outside engines/ that names them; tools/engines.py holds it against
+//! The engines that there are. This crate is the only one outside engines/ that names them; tools/registry.py holds it against
 //! engines/engines.toml.
 
 use penstock_engine::Engine;

@@ -25,6 +25,7 @@ kind = "inline"
 rtl = "rtl/rtl.f"
 registers = []
 host = "soft"
+params = [1]
 """
 
 
@@ -47,7 +48,7 @@ def read(root: Path, text: str) -> list[registry.Engine]:
 def test_a_good_one(root: Path) -> None:
     one, two = read(root, GOOD)
     assert (one.name, one.number, one.kind, one.params, one.line) == ("one", 0, "unit", [3], 1)
-    assert (two.name, two.number, two.kind, two.params, two.line) == ("two", 7, "inline", [], 10)
+    assert (two.name, two.number, two.kind, two.params, two.line) == ("two", 7, "inline", [1], 10)
 
 
 WRONG = [
@@ -57,7 +58,7 @@ WRONG = [
     ("number = 7", 'number = "7"', 12, "`number` must be a number"),
     ("number = 7\n", "", 10, "the engine has no `number`: add it"),
     ('kind = "inline"', 'kind = "block"', 13, "kind 'block' is unknown; there are 'unit' and 'inline'"),
-    ('kind = "inline"', 'kind = "unit"', 10, "a unit needs `params`"),
+    ("params = [1]\n", "", 10, "an engine needs `params`"),
     ('name = "two"', 'name = "Two"', 11, "use lower-case letters and digits"),
     ('name = "two"', 'name = "three"', 14, "there is no file engines/three/rtl/rtl.f"),
     (
@@ -113,7 +114,7 @@ def test_a_selector_instantiates_the_engines_of_its_kind_by_number(root: Path, k
 
 
 def test_a_selector_without_the_mark(root: Path) -> None:
-    with pytest.raises(registry.RegistryError, match=r"engines/unit\.sv: has no line .*tools/engines\.py"):
+    with pytest.raises(registry.RegistryError, match=r"engines/unit\.sv: has no line .*tools/registry\.py"):
         registry.selector("unit", "module unit;\nendmodule\n", [])
 
 

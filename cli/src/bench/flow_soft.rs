@@ -59,7 +59,7 @@ pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) -> Result<(), BenchError
 
 /// Millions of frames a second.
 fn measure(path: PathBuf, flows: u32) -> Result<f64, BenchError> {
-    let text = files::read(&path, files::FLOW)?;
+    let text = files::read(&path, "it is a file of the checkout: run this from a whole one")?;
     let program = compile(&path.display().to_string(), &text)?.program;
     let mut chain = Chain::new(&program, &Options { contexts: CONTEXTS, events: 0, ..Options::default() });
     let mut frames: Vec<Frame> = (0..flows.max(FRAMES)).map(|number| frame(number, flows)).collect();
@@ -88,5 +88,5 @@ fn frame(number: u32, flows: u32) -> Frame {
     };
     let mut bytes = Vec::new();
     flow.write(&mut bytes, SIZE, number.into());
-    Frame { bytes, arrival: Arrival { port: 1, hash: 0, time: 0 }, verdict: Verdict::Pass }
+    Frame { bytes, arrival: Arrival { port: 1, hash: 0, time: 0 }, verdict: Verdict::Pass, mark: 0 }
 }

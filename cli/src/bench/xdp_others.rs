@@ -182,7 +182,7 @@ fn compiled(object: &Object, entry: &Entry, lanes: Lanes) -> Result<Compiled, St
 mod tests {
     use std::collections::BTreeSet;
 
-    use penstock_device::xdp::object_of;
+    use penstock_xdp_host::object_of;
 
     use super::*;
 

@@ -9,13 +9,6 @@ use std::path::{Path, PathBuf};
 pub const CAPTURE: &str = "give a capture (pcap or pcapng), and behind it, if not 0, its port: FILE@1 or FILE@host";
 /// What to do about an input that should be a block list.
 pub const BLOCK_LIST: &str = "give a block list, one prefix a line, for example designs/blocklist.txt";
-/// What to do about an input that should be a program.
-pub const PROGRAM: &str = "give a C source or a linked .elf, for example engines/rpu/programs/forward.c";
-/// What to do about an input that should be a program of xdp units.
-pub const XDP_PROGRAM: &str = "give a C source or an object, for example engines/xdp/programs/tx.c";
-/// What to do about an input that should be a program of the flow engine.
-pub const FLOW: &str =
-    "give a state machine in the flow engine's language, for example engines/flow/programs/port_knocking.efsm";
 /// What to do about an output.
 const OUTPUT: &str = "choose a place that can be written, in a folder that is there";
 

@@ -27,8 +27,9 @@ pub enum Verdict {
 
 /// An inline block. Each frame of an Ethernet port goes through the blocks of a card in their order, before the dispatcher.
 pub trait Block: Any {
-    /// Carries a frame through, which the block may change.
-    fn carry(&mut self, frame: &mut Vec<u8>, entering: Entering) -> Verdict;
+    /// Carries a frame through, which the block may change. So may it the frame's mark: 0 in front of the first block, and behind
+    /// a block what that block has left there.
+    fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering) -> Verdict;
 
     /// Sets the time that the block's program sees, in ns. The clock never goes back: an earlier time changes nothing.
     fn set_time(&mut self, ns: u64);

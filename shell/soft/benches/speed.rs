@@ -38,7 +38,7 @@ fn main() {
             let mut card = card_with_table(2, 16, policy, &program(name), &list);
             let frames: Vec<Vec<u8>> = (0..1024).map(|flow| frame(flow, length)).collect();
             let (mut pushed, mut left) = (0u64, 0u64);
-            let instructions = card.instructions();
+            let instructions = card.steps();
             let start = seconds();
             while seconds() - start < 0.5 {
                 for batch in frames.chunks(256) {
@@ -51,7 +51,7 @@ fn main() {
             }
             let seconds = seconds() - start;
             assert_eq!(pushed, left);
-            let executed = card.instructions() - instructions;
+            let executed = card.steps() - instructions;
             println!(
                 "{name:<18} policy {policy} {length:>5} B: {:6.2} Mpps, {:6.1} M instructions/s, {:.1} a frame",
                 pushed as f64 / seconds / 1e6,

@@ -52,10 +52,10 @@ impl Inline {
         self.frame.extend_from_slice(bytes);
         let entering = Entering { port, hash: arrival.hash };
         // A later block may send the frame elsewhere; a drop is final.
-        let mut verdict = Verdict::Onward;
+        let (mut verdict, mut mark) = (Verdict::Onward, 0);
         for (block, counters) in self.blocks.iter_mut().zip(&mut self.counters) {
             counters.frames += 1;
-            match block.carry(&mut self.frame, entering) {
+            match block.carry(&mut self.frame, &mut mark, entering) {
                 Verdict::Onward => {}
                 Verdict::Drop => {
                     counters.blocked += 1;

@@ -7,6 +7,7 @@ mod common;
 use std::collections::HashMap;
 
 use common::*;
+use penstock_rpu::regs as rpu_regs;
 use penstock_shell::{Card, Exit, Source, regs};
 
 /// What left, owned: destination, source, index, bytes.
@@ -358,9 +359,9 @@ fn a_unit_starts_anew_after_reset_and_flush() {
 #[test]
 fn wrong_programs_are_caught_and_go_on() {
     let cases = [
-        ("bad/wild.c", 100, 0, 1 << 8, regs::RPU_HOST_WILD_PC),
-        ("bad/double_release.c", 100, 0, 1 << 9, regs::RPU_HOST_DESCRIPTOR_PC),
-        ("bad/nowhere.c", 0, 100, 1 << 10, regs::RPU_HOST_DESTINATION_PC),
+        ("bad/wild.c", 100, 0, 1 << 8, rpu_regs::RPU_HOST_WILD_PC),
+        ("bad/double_release.c", 100, 0, 1 << 9, rpu_regs::RPU_HOST_DESCRIPTOR_PC),
+        ("bad/nowhere.c", 0, 100, 1 << 10, rpu_regs::RPU_HOST_DESTINATION_PC),
     ];
     for (name, sent, refused, error, pc) in cases {
         let firmware = program(name);
@@ -469,7 +470,7 @@ fn registers_say_what_the_card_is() {
     assert_eq!(card.read(regs::CARD_RETA + 4 * 7).unwrap(), 2);
     assert_eq!(unit_read(&mut card, 4, regs::UNIT_ID), 4);
     assert_eq!(unit_read(&mut card, 4, regs::UNIT_ENGINE), u32::from_le_bytes(*b"rpu\0"));
-    assert_eq!(unit_read(&mut card, 4, regs::RPU_HOST_ACCEL), 1);
+    assert_eq!(unit_read(&mut card, 4, rpu_regs::RPU_HOST_ACCEL), 1);
     assert_eq!(unit_read(&mut card, 0, regs::UNIT_STATUS), 0);
     // The other way round than it was written: first instruction of the program, table word.
     assert_eq!(unit_read(&mut card, 3, 0x0200_0000) & 0x7F, 0x6F);

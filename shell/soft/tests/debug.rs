@@ -5,6 +5,7 @@
 mod common;
 
 use common::*;
+use penstock_rpu::regs as rpu_regs;
 use penstock_shell::{Card, Cause, Source, regs};
 
 const IMEM: u32 = 0x0200_0000;
@@ -50,13 +51,15 @@ impl Debugger<'_> {
     }
 
     fn register(&mut self, number: u32) -> u32 {
-        self.carry_out(number << 20 | regs::RPU_CORE_DATA >> 5 << 25 | (regs::RPU_CORE_DATA & 31) << 7 | 0x2023);
+        self.carry_out(
+            number << 20 | rpu_regs::RPU_CORE_DATA >> 5 << 25 | (rpu_regs::RPU_CORE_DATA & 31) << 7 | 0x2023,
+        );
         self.read(regs::UNIT_DATA)
     }
 
     fn set_register(&mut self, number: u32, value: u32) {
         self.write(regs::UNIT_DATA, value);
-        self.carry_out(regs::RPU_CORE_DATA << 20 | number << 7 | 0x2003);
+        self.carry_out(rpu_regs::RPU_CORE_DATA << 20 | number << 7 | 0x2003);
     }
 }
 
@@ -76,7 +79,7 @@ fn a_unit_that_waits_halts_at_its_load_and_is_looked_at_there() {
     unit.write(regs::UNIT_HALT, 1);
     let (halted, pc) = unit.state();
     let recv = unit.read(IMEM + pc);
-    assert_eq!((halted, recv & !0xF80), (REQUEST, regs::RPU_CORE_RECV << 20 | 0x2003));
+    assert_eq!((halted, recv & !0xF80), (REQUEST, rpu_regs::RPU_CORE_RECV << 20 | 0x2003));
     let own: Vec<u32> = (0..32).map(|number| unit.register(number)).collect();
     for number in 1..32 {
         unit.set_register(number, number * 0x0101_0101);
@@ -152,11 +155,11 @@ fn a_halt_outlasts_a_reset() {
     unit.card.write(regs::CARD_UNIT_FLUSH, 1).unwrap();
     unit.write(regs::UNIT_RESET, 0);
     assert_eq!(unit.state(), (REQUEST, 0));
-    let instructions = unit.card.instructions();
+    let instructions = unit.card.steps();
     push(unit.card, 5);
     assert_eq!(left(unit.card), 5, "the other unit goes on");
     unit.step();
-    assert!(unit.state().1 > 4 && unit.card.instructions() > instructions);
+    assert!(unit.state().1 > 4 && unit.card.steps() > instructions);
     unit.write(regs::UNIT_PC, 0x1_0007);
     assert_eq!(unit.state(), (STEPPED, 4), "modulo 64 KiB, whole words");
     unit.write(regs::UNIT_PC, 0);

@@ -4,15 +4,23 @@
 
 mod common;
 
+use std::any::Any;
+
 use common::{FLOW_HASH, ROUND_ROBIN, card, main_of, program, unit_read};
-use penstock_shell::flow::{Chain, Options};
-use penstock_shell::{Card, Exit, Inline, InlineCounters, Source, flow_hash, regs};
+use penstock_flow::{Block, Chain, Options};
+use penstock_shell::{BlockCounters, Card, Exit, Source, flow_hash, regs};
 
 /// Puts a program of the flow engine into a card.
 fn with_chain(mut card: Card, text: &str) -> Card {
     let program = penstock_flow_compiler::compile("test.efsm", text).unwrap().program;
-    card.set_inline(Some(Inline::new(Chain::new(&program, &Options::default()))));
+    card.set_blocks(vec![Box::new(Block::new(Chain::new(&program, &Options::default())))]);
     card
+}
+
+/// The block of the flow engine in a card.
+fn block(card: &mut Card) -> &mut Block {
+    let block: &mut dyn Any = card.block_mut(0).unwrap();
+    block.downcast_mut().unwrap()
 }
 
 /// UDP from a port, with so many bytes in all.
@@ -82,9 +90,9 @@ fn a_program_says_where_frames_go() {
             (Exit::Ethernet(1), Source::Host, 0, Some(1), 100),
         ]
     );
-    let inline = card.inline().unwrap();
-    assert_eq!(inline.counters(), InlineCounters { frames: 9, blocked: 1, refused: 2 });
-    assert_eq!(inline.chain().counters(0).unwrap().rows, [1; 8]);
+    assert_eq!(card.block_counters(), [BlockCounters { frames: 9, blocked: 1 }]);
+    assert_eq!(card.inline_refused(), 2);
+    assert_eq!(block(&mut card).chain().counters(0).unwrap().rows, [1; 8]);
     let sent = [1, 2, 3, 4].map(|stream| (card.stream(stream).tx_frames, card.stream(stream).tx_bytes));
     assert_eq!((card.stream(2).rx_frames, sent), (9, [(3, 300), (2, 200), (1, 100), (1, 100)]));
 }
@@ -129,7 +137,8 @@ fn the_flow_hash_is_that_of_the_frame_as_it_came() {
 /// A frame that has to wait for a unit that is debugged goes through the chain once.
 #[test]
 fn a_frame_that_is_offered_again_is_not_taken_twice() {
-    let text = "element once { key udp.sport states NEW, SEEN in NEW { udp => goto SEEN, push vlan 5 } in SEEN { udp => drop } }";
+    let text = "element once { key udp.sport states NEW, SEEN in NEW { udp => goto SEEN, push vlan 5 } \
+        in SEEN { udp => drop } }";
     let body = "pn_init_slots(2, PN_PMEM_BASE + 10, 2048); for (;;) pn_send(pn_recv() ^ pn_port(1));";
     let mut card = with_chain(card(2, 1, FLOW_HASH, &main_of(body)), text);
     assert_eq!(left(&mut card).len(), 0);
@@ -149,31 +158,30 @@ fn a_frame_that_is_offered_again_is_not_taken_twice() {
     assert!(card.offer(Source::Ethernet(1), &udp(100, 80)).unwrap());
     assert!(card.offer(Source::Ethernet(0), &udp(waiting, 80)).unwrap());
     assert_eq!(left(&mut card).iter().map(|frame| frame.4).collect::<Vec<_>>(), [84; 2]);
-    let inline = card.inline().unwrap();
-    assert_eq!(inline.counters(), InlineCounters { frames: u64::from(waiting) + 2, ..InlineCounters::default() });
+    assert_eq!(card.block_counters(), [BlockCounters { frames: u64::from(waiting) + 2, blocked: 0 }]);
+    assert_eq!(card.inline_refused(), 0);
 }
 
 #[test]
 fn the_clock_goes_on_and_takes_contexts_with_it() {
-    let text = "element seen { key udp.sport states NEW, SEEN in NEW { udp => goto SEEN for 10 us, opposite } in SEEN { udp => drop } }";
+    let text = "element seen { key udp.sport states NEW, SEEN in NEW { udp => goto SEEN for 10 us, opposite } \
+        in SEEN { udp => drop } }";
     let mut card = with_chain(card(2, 1, ROUND_ROBIN, &program("forward.c")), text);
-    let push = |card: &mut Card, time| {
-        card.inline_mut().unwrap().set_time(time);
+    let push = |card: &mut Card, time: u64| {
+        card.set_time(1000 * time);
         card.push(Source::Ethernet(0), &udp(1, 80)).unwrap();
         left(card).len()
     };
     let times = [100, 109, 3, 110, 119];
     assert_eq!(times.map(|time| push(&mut card, time)), [1, 0, 0, 1, 0]);
-    card.inline_mut().unwrap().set_time(5);
-    assert_eq!(card.inline().unwrap().time(), 119);
+    card.set_time(5000);
+    assert_eq!(block(&mut card).time(), 119);
     // A place of the table each microsecond: 15,892 contexts have twice as many at least.
-    let count = |card: &mut Card, time| {
-        card.inline_mut().unwrap().set_time(time);
-        card.inline().unwrap().chain().count(0).unwrap()
+    let count = |card: &mut Card, time: u64| {
+        card.set_time(1000 * time);
+        block(card).chain().count(0).unwrap()
     };
     assert_eq!((count(&mut card, 119), count(&mut card, 2_000_000)), (1, 0));
-    assert_eq!(
-        (card.inline().unwrap().time(), card.inline().unwrap().chain().counters(0).unwrap().expired),
-        (2_000_000, 2)
-    );
+    let block = block(&mut card);
+    assert_eq!((block.time(), block.chain().counters(0).unwrap().expired), (2_000_000, 2));
 }

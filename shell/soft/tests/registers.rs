@@ -7,7 +7,8 @@ mod common;
 use std::collections::HashMap;
 
 use common::*;
-use penstock_shell::{Access, AccessError, Card, Config, Engine, regs};
+use penstock_rpu::accelerator::Kinds;
+use penstock_shell::{Access, AccessError, Card, regs};
 
 /// Value of what stands in `text` between `before` and the next character that is no digit of it.
 fn number(text: &str, before: &str) -> Option<u32> {
@@ -43,14 +44,14 @@ fn described() -> HashMap<u32, String> {
             in_stream = false;
         }
     }
-    assert_eq!(all.len(), 25 + 128 + 6 * 13);
+    assert_eq!(all.len(), 27 + 128 + 6 * 14);
     all
 }
 
 #[test]
 fn registers_answer_as_they_are_described() {
     let described = described();
-    let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
+    let mut card = Card::new(2, rpu_units(2, 3, Kinds::default()));
     for address in (0..0x2000).chain([0x3FFF_FFFC, 0x4400_0000, 0xFFFF_FFFC]) {
         let access = described.get(&address).map_or("", String::as_str);
         let expected = |letter| access.contains(letter);
@@ -61,7 +62,7 @@ fn registers_answer_as_they_are_described() {
 
 #[test]
 fn registers_that_can_be_written_keep_their_bits() {
-    let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
+    let mut card = Card::new(2, rpu_units(2, 3, Kinds::default()));
     assert_eq!(card.read(regs::CARD_UNIT_INGRESS), Ok(u32::MAX));
     assert_eq!(card.read(regs::CARD_EXIT_TIMEOUT), Ok(8192));
     assert_eq!(card.read(regs::CARD_UNIT_TIMEOUT), Ok(1 << 20));
@@ -87,7 +88,7 @@ fn registers_that_can_be_written_keep_their_bits() {
 
 #[test]
 fn the_unit_window_answers_where_a_unit_has_something() {
-    let mut card = Card::new(Config { ports: 2, units: vec![Engine::default(); 3] });
+    let mut card = Card::new(2, rpu_units(2, 3, Kinds::default()));
     card.write(regs::CARD_UNIT_READ, 2).unwrap();
     card.write(regs::CARD_UNIT_WRITE_MASK, 0b101).unwrap();
     // First and last words of registers, data, packet and instruction memory, and tables.
@@ -114,7 +115,7 @@ fn the_unit_window_answers_where_a_unit_has_something() {
 
 #[test]
 fn an_error_says_where_and_what_to_do() {
-    let mut card = Card::new(Config::default());
+    let mut card = Card::new(2, rpu_units(2, 16, Kinds::default()));
     let error = card.read(0x4000_0100).unwrap_err();
     assert_eq!(error, AccessError { access: Access::Read, address: 0x4000_0100 });
     let text = error.to_string();

@@ -270,7 +270,7 @@ impl Driver for FlowDriver {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use penstock_engine::{CardError, ErrorKind, Native};
+    use penstock_engine::{CardError, Engine, ErrorKind, Native};
     use penstock_unit::{Entering, Unit};
 
     use super::*;
@@ -317,7 +317,7 @@ mod tests {
         fn send(&mut self, block: usize, us: u64) {
             let block = self.0[block].as_mut().unwrap();
             block.set_time(us * 1000);
-            block.carry(&mut vec![0; 60], Entering { port: 0, hash: 0 });
+            block.carry(&mut vec![0; 60], &mut 0, Entering { port: 0, hash: 0 });
         }
     }
 

@@ -114,7 +114,7 @@ mod tests {
         let compile = |text: &str, ports| {
             fs::write(&path, text).unwrap();
             let part = Settings { contexts: 77 };
-            let job = PartJob { name: "", units: 0..0, program: &path, part: &part, given: false };
+            let job = PartJob { name: "", index: 0, units: 0..0, program: &path, part: &part, given: false };
             FlowImage::compile(&job, ports)
         };
         assert_eq!(compile("element one { ip => port 1 }", 2).unwrap().contexts, 77);
@@ -131,7 +131,8 @@ mod tests {
         assert!(error.contains("16 elements, 15 at most"), "{error}");
         fs::remove_file(&path).unwrap();
         let missing = Path::new("no/such.efsm");
-        let job = PartJob { name: "", units: 0..0, program: missing, part: &Settings::default(), given: false };
+        let job =
+            PartJob { name: "", index: 0, units: 0..0, program: missing, part: &Settings::default(), given: false };
         let error = FlowImage::compile(&job, 2).unwrap_err();
         assert_eq!(error.kind, ErrorKind::File);
         assert!(error.to_string().starts_with("no/such.efsm: ") && error.to_string().ends_with(PROGRAM), "{error}");

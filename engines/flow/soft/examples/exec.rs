@@ -42,7 +42,7 @@ fn frame(line: &str) -> Option<Frame> {
     let arrival = Arrival { port: port.parse().unwrap(), hash: hash.parse().unwrap(), time: time.parse().unwrap() };
     let hex = hex.first().copied().unwrap_or_default();
     let bytes = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
-    Some(Frame { bytes: bytes.collect(), arrival, verdict: Verdict::Pass })
+    Some(Frame { bytes: bytes.collect(), arrival, verdict: Verdict::Pass, mark: 0 })
 }
 
 /// A frame's verdict and its bytes.

@@ -4,7 +4,7 @@
 use penstock_unit::{Entering, Verdict};
 
 use crate::chain::Chain;
-use crate::frame;
+use crate::frame::{self, Arrival, Frame};
 
 /// A chain and its clock.
 pub struct Block {
@@ -41,9 +41,12 @@ impl Block {
 }
 
 impl penstock_unit::Block for Block {
-    fn carry(&mut self, frame: &mut Vec<u8>, entering: Entering) -> Verdict {
-        let arrival = frame::Arrival { port: entering.port, hash: entering.hash, time: self.time };
-        match self.chain.run(frame, &arrival) {
+    fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering) -> Verdict {
+        let arrival = Arrival { port: entering.port, hash: entering.hash, time: self.time };
+        let mut carried = Frame { bytes: std::mem::take(frame), arrival, verdict: frame::Verdict::Pass, mark: *mark };
+        self.chain.run_all(std::slice::from_mut(&mut carried));
+        (*frame, *mark) = (carried.bytes, carried.mark);
+        match carried.verdict {
             frame::Verdict::Pass => Verdict::Onward,
             frame::Verdict::Port(port) => Verdict::Port(port),
             frame::Verdict::Host => Verdict::Host,

@@ -134,7 +134,7 @@ impl Chain {
     /// Sends a frame through its elements and gives the verdict. Edits change the frame even if a later element drops
     /// it.
     pub fn run(&mut self, bytes: &mut Vec<u8>, arrival: &Arrival) -> Verdict {
-        let mut frame = Frame { bytes: std::mem::take(bytes), arrival: *arrival, verdict: Verdict::Pass };
+        let mut frame = Frame { bytes: std::mem::take(bytes), arrival: *arrival, verdict: Verdict::Pass, mark: 0 };
         self.run_all(std::slice::from_mut(&mut frame));
         *bytes = frame.bytes;
         frame.verdict
@@ -169,6 +169,7 @@ impl Chain {
         }
         for (frame, known) in frames.iter_mut().zip(known) {
             known.headers.repair(&mut frame.bytes);
+            frame.mark = known.meta[0];
         }
     }
 

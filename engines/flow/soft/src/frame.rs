@@ -37,6 +37,8 @@ pub struct Frame {
     pub arrival: Arrival,
     /// Its verdict, which has no meaning before the frame has passed the chain.
     pub verdict: Verdict,
+    /// The frame's mark on the card: `meta0` in front of the first element, and behind the last.
+    pub mark: u32,
 }
 
 impl Frame {
@@ -79,7 +81,7 @@ impl Known {
     #[inline]
     pub fn enter(&mut self, frame: &Frame) {
         self.headers.find(&frame.bytes);
-        self.meta = [0; 2];
+        self.meta = [frame.mark, 0];
         self.next = 0;
     }
 

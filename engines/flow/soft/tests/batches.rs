@@ -22,7 +22,7 @@ fn frame(flow: usize) -> Frame {
     bytes[11] = flow as u8;
     bytes[12..14].copy_from_slice(&[0x88, 0xB5]);
     // The verdict before the run has no meaning.
-    Frame { bytes, arrival: Arrival::default(), verdict: Verdict::Host }
+    Frame { bytes, arrival: Arrival::default(), verdict: Verdict::Host, mark: 0 }
 }
 
 #[test]

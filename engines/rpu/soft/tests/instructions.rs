@@ -5,7 +5,7 @@
 use std::{path::Path, process::Command};
 
 use penstock_rpu::{Unit, accelerator::Kinds, regs};
-use penstock_unit::{Answer, Departure, Destination, Identity, Outside};
+use penstock_unit::{Answer, Departure, Destination, Identity, Outside, Unit as _};
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;

@@ -4,9 +4,9 @@
 
 use std::path::Path;
 
-use penstock_rpu::{Pause, Unit, accelerator::Kinds, regs};
+use penstock_rpu::{Unit, accelerator::Kinds, regs};
 use penstock_rpu_sdk::{Options, compile};
-use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside};
+use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside, Pause, Unit as _};
 
 const IMEM: u32 = 0x0200_0000;
 const DMEM: u32 = 0x0080_0000;
@@ -110,7 +110,7 @@ fn a_descriptor_may_be_written_in_any_order_and_width() {
         assert_eq!((departure.destination, &bytes[..]), (Destination::Ethernet(port ^ 1), &frame[4..]), "{way:?}");
         assert_eq!(notes.freed.pop(), Some(slot));
     }
-    assert_eq!((notes.sent.len(), unit.host_read(regs::RPU_HOST_ERRORS).unwrap()), (0, 0));
+    assert_eq!((notes.sent.len(), unit.host_read(regs::UNIT_ERRORS).unwrap()), (0, 0));
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn interrupts_come_when_the_mask_lets_them() {
         assert_eq!(notes.sent.len(), 80);
         assert_eq!(count(&mut unit, 16), 0, "registers changed by an interrupt");
         let timers = count(&mut unit, 0);
-        let expected = unit.instructions() / 500;
+        let expected = unit.steps() / 500;
         if mask & 1 != 0 {
             assert!(u64::from(timers).abs_diff(expected) <= 1, "{timers} of {expected} timer interrupts");
         }
@@ -224,10 +224,10 @@ fn a_recv_that_waits_gives_way_to_interrupts() {
     assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
     let at = unit.pc();
     for (register, status) in [(regs::UNIT_POKE, 0), (regs::UNIT_EVICT, 2)] {
-        let before = unit.instructions();
+        let before = unit.steps();
         unit.host_write(register, 1);
         assert_eq!(unit.run(&mut notes, 10_000), Pause::Waiting);
-        assert!(unit.instructions() > before, "the handler has run");
+        assert!(unit.steps() > before, "the handler has run");
         assert_eq!(unit.host_read(regs::UNIT_STATUS).unwrap(), status);
         assert_eq!(unit.pc(), at, "the load comes again");
     }
@@ -277,10 +277,10 @@ fn slots_are_declared_as_asked_or_refused() {
     let declare = |count: u32, base: u32, bytes: u32| {
         let mut unit = start("soft/tests/firmware/slots.c");
         let mut notes = Notes::default();
-        unit.host_write(regs::RPU_HOST_DEBUG_IN_L, count | bytes << 8);
-        unit.host_write(regs::RPU_HOST_DEBUG_IN_H, base);
+        unit.host_write(regs::UNIT_DEBUG_IN_L, count | bytes << 8);
+        unit.host_write(regs::UNIT_DEBUG_IN_H, base);
         unit.run(&mut notes, 10_000);
-        (notes.declared, unit.host_read(regs::RPU_HOST_ERRORS).unwrap())
+        (notes.declared, unit.host_read(regs::UNIT_ERRORS).unwrap())
     };
     let (kib, mib) = (1 << 10, 1 << 20);
     // A slot that is longer than the field can say is declared as long as it can.
@@ -352,10 +352,10 @@ fn nothing_lies_where_null_pointers_lead() {
             unit.run(&mut notes, 10_000);
             assert_eq!(notes.sent.pop().unwrap().1, frame);
             last = if is_wild { address } else { last };
-            assert_eq!(unit.host_read(regs::RPU_HOST_ERROR_ADDR).unwrap(), last, "access {access} at {address:#x}");
+            assert_eq!(unit.host_read(regs::UNIT_ERROR_ADDR).unwrap(), last, "access {access} at {address:#x}");
         }
     }
-    assert_eq!(unit.host_read(regs::RPU_HOST_ERRORS).unwrap(), 1 << 8);
+    assert_eq!(unit.host_read(regs::UNIT_ERRORS).unwrap(), 1 << 8);
 }
 
 #[test]

@@ -7,8 +7,9 @@
 use std::process::Command;
 use std::time::Instant;
 
-use penstock_device::bare::{Bare, BareError, BareProgram};
-use penstock_device::{Lanes, Root};
+use penstock_device::Root;
+use penstock_xdp_bare::{Bare, BareError, BareProgram};
+use penstock_xdp_host::Lanes;
 use penstock_xdp_soft::read_hex;
 
 fn bytes(hex: &str) -> Vec<u8> {

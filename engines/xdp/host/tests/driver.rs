@@ -12,8 +12,9 @@ use penstock_engine::{
     LoadUnits, Native, Part, PartJob, Request, Root, UnitCounters, regs,
 };
 use penstock_unit::{Answer, Arrival, Block, Departure, Destination, Outside, Unit as _};
+use penstock_xdp_host::maps::{Map, MapError, Store};
 use penstock_xdp_host::rows::RowImage;
-use penstock_xdp_host::{CardSettings, GroupSettings, XDP, XdpDriver, XdpImage};
+use penstock_xdp_host::{CardSettings, GroupSettings, Value, XDP, XdpDriver, XdpImage};
 use penstock_xdp_soft::Unit;
 use serde_json::{Value as Json, json};
 
@@ -69,10 +70,10 @@ fn compile(
 ) -> Result<Vec<Arc<dyn Image>>, EngineError> {
     let (root, card) = (Root::find().unwrap(), CardSettings::default());
     let mut first = 0;
-    let parts = sizes.iter().map(|size| {
+    let parts = (0..).zip(sizes).map(|(index, size)| {
         let units = first..first + size;
         first = units.end;
-        PartJob { name: "", units, program, part, given }
+        PartJob { name: "", index, units, program, part, given }
     });
     let (design, parts) = (Path::new("design.toml"), parts.collect());
     XDP.compile(&Job { root: &root, design, ports: 2, groups: &[], card: &card, parts })
@@ -175,11 +176,11 @@ impl Outside for Nobody {
 /// Loads units as a device does, and starts them.
 fn load(card: &mut Card, driver: &mut dyn Driver, units: u32, join: bool, image: &Arc<dyn Image>) {
     card.write(regs::CARD_UNIT_WRITE_MASK, units).unwrap();
-    card.write(UNIT_WINDOW + regs::XDP_HOST_RESET, 1).unwrap();
+    card.write(UNIT_WINDOW + regs::UNIT_RESET, 1).unwrap();
     let by_flow = false;
     driver.load_units(card, LoadUnits { group: 0, units, join, keep: false, by_flow }, &**image).unwrap();
     assert_eq!(card.write_mask, units, "UNIT_WRITE_MASK names the units that are loaded");
-    card.write(UNIT_WINDOW + regs::XDP_HOST_RESET, 0).unwrap();
+    card.write(UNIT_WINDOW + regs::UNIT_RESET, 0).unwrap();
 }
 
 /// Loads the whole card.
@@ -263,6 +264,43 @@ fn the_service_lists_reads_and_changes_maps() {
     assert_eq!((counters.aborted, counters.wild), (0, 0));
     let error = call(&mut card, driver, "maps", Json::Null).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
+}
+
+/// What programs in Rust see, who give bytes.
+#[test]
+fn bytes_of_another_size_and_maps_that_are_gone_are_refused() {
+    let folder = Folder::new();
+    let each = "MAP(each, BPF_MAP_TYPE_PERCPU_ARRAY, __u64, 2);\nSEC(\"xdp\")";
+    let text = SOURCE.replace("SEC(\"xdp\")", each).replace(
+        "if (count && limit)",
+        "__u64 *own = bpf_map_lookup_elem(&each, &zero);\n  if (own) *own += 1;\n  if (count && limit)",
+    );
+    let program = folder.write("counts.c", &text);
+    let [first, second] = [(); 2].map(|()| compile_one(&program, &GroupSettings::default()));
+    let (mut card, mut driver) = Card::new();
+    load_all(&mut card, &mut *driver, &first);
+    let of_xdp = XdpDriver::of(&mut *driver).unwrap();
+    let mut maps = of_xdp.maps(&mut card);
+    let [limits, each] = ["LIMITS", "each"].map(|name| maps.find(name).unwrap());
+    let mut refused =
+        |map: &Map, key: &[u8], value: &[u8]| maps.set(map, key, value, Store::Any).unwrap_err().to_string();
+    assert_eq!(refused(&limits, &[1, 0, 0], &[0; 4]), "a key of LIMITS has 4 B (__u32), this one 3 B");
+    assert_eq!(refused(&limits, &[1, 0, 0, 0], &[0; 3]), "a value of LIMITS has 4 B (__u32), this one 3 B");
+    let told = "a value of each has 8 B, for all processors 256 B (__u64), this one 16 B";
+    assert_eq!(refused(&each, &[0; 4], &[0; 16]), told);
+    assert_eq!(each.processors, Some(0..32));
+    assert_eq!(each.value(&Value::List((0..32).map(Value::Int).collect())).unwrap().len(), 256);
+    assert_eq!(each.value(&Value::Bytes(vec![9; 8])).unwrap(), [9; 8]);
+    let error = maps.get(&limits, &[0; 3]).unwrap_err().to_string();
+    assert_eq!(error, "a key of LIMITS has 4 B (__u32), this one 3 B");
+    maps.set(&limits, &[1, 0, 0, 0], &[5, 6, 7, 8], Store::Existing).unwrap();
+    assert_eq!(maps.get(&limits, &[1, 0, 0, 0]).unwrap(), Some(vec![5, 6, 7, 8]));
+    // A new program of the same object has maps of its own.
+    load_all(&mut card, &mut *driver, &second);
+    let mut maps = XdpDriver::of(&mut *driver).unwrap().maps(&mut card);
+    assert!(matches!(maps.get(&limits, &[1, 0, 0, 0]), Err(MapError::Gone(_))));
+    let now = maps.find("LIMITS").unwrap();
+    assert_eq!(maps.get(&now, &[1, 0, 0, 0]).unwrap(), Some(vec![0; 4]));
 }
 
 #[test]

@@ -284,7 +284,7 @@ def stack_atomics() -> Iterator[Program]:
                 insns += [(mov | X, 4, 10, 0, 0)] if way != "r10" else []
                 insns += [(add, 4, 0, 0, -24)] if way != "r10" else []
                 if way == "either":
-                    insns += [load(8, 5, 1, 24), (JMP | 0x10, 5, 0, 2, 0), (mov | X, 4, 1, 0, 0), (add, 4, 0, 0, -8)]
+                    insns += [load(8, 5, 1, 24), (JMP | 0x50, 5, 0, 2, 0), (mov | X, 4, 1, 0, 0), (add, 4, 0, 0, -8)]
                 base, offset = (10, -16) if way == "r10" else (4, 8)
                 insns += [(STX | ATOMIC | size, base, 3, offset, code), load(8, 2, 10, -16)]
                 insns += [(STX | MEM | 0x18, 1, 2, 32, 0), (STX | MEM | 0x18, 1, 3, 40, 0), EXIT]

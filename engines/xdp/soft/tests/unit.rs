@@ -4,8 +4,11 @@
 
 mod common;
 
-use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside};
+use penstock_unit::{Answer, Arrival, Departure, Destination, Identity, Outside, Unit as _};
 use penstock_xdp_soft::{Engine, Loaded, Unit, regs};
+
+/// A limit of steps, which this unit does not look at: it works on all frames that it holds.
+const STEPS: u64 = 1;
 
 /// Notes what the unit does.
 #[derive(Default)]
@@ -36,11 +39,11 @@ fn start(notes: &mut Notes) -> Unit {
     let program = engine.load(&object, "echo").unwrap();
     let mut unit = Unit::new(Identity { unit: 3, units: 8, ports: 4 });
     unit.load(Loaded::new(0, engine, program));
-    unit.run(notes);
+    unit.run(notes, STEPS);
     assert!(notes.declared.is_empty(), "in reset");
     assert!(unit.host_write(regs::UNIT_RESET, 0) && unit.host_write(regs::XDP_HOST_BY_FLOW, 1));
-    unit.run(notes);
-    unit.run(notes);
+    unit.run(notes, STEPS);
+    unit.run(notes, STEPS);
     assert_eq!(notes.declared, [(32, 3520)]);
     unit
 }
@@ -78,7 +81,7 @@ fn verdicts_lead_where_they_say() {
         let hash = u32::from(slot % 16) << 7 | 0x7F | 0xFFFF_F800;
         unit.receive(slot, Arrival { port, hash, ..Arrival::default() }, &bytes);
         assert_eq!(counter(&unit, regs::UNIT_ACTIVE_SLOTS), 1 << (slot - 1));
-        unit.run(&mut notes);
+        unit.run(&mut notes, STEPS);
         assert_eq!(notes.freed.pop(), Some(slot));
         let mut seen = bytes;
         (seen[2], seen[3]) = (3 * 16 + slot % 16, ifindex);
@@ -105,10 +108,10 @@ fn a_reset_forgets_frames_and_slots() {
     let mut unit = start(&mut notes);
     unit.receive(1, Arrival::default(), &[3; 60]);
     assert!(unit.host_write(regs::UNIT_RESET, 1));
-    unit.run(&mut notes);
+    unit.run(&mut notes, STEPS);
     assert!(notes.sent.is_empty() && unit.active_slots() == 0);
     unit.host_write(regs::UNIT_RESET, 0);
-    unit.run(&mut notes);
+    unit.run(&mut notes, STEPS);
     assert_eq!(notes.declared.len(), 2);
     assert!(!unit.host_write(0x100, 0) && unit.host_read(0x100).is_none(), "there are registers only");
 }

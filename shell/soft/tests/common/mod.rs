@@ -5,8 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use penstock_rpu::accelerator::{Kind, Kinds};
+use penstock_rpu::prefix_table;
 use penstock_rpu_sdk::{Firmware, Options, compile};
-use penstock_shell::{Accelerator, Card, Config, Engine, prefix_table, regs};
+use penstock_shell::{Card, regs};
+use penstock_unit::{Identity, Unit};
 
 pub const WINDOW: u32 = 0x4000_0000;
 const IMEM: u32 = WINDOW + 0x0200_0000;
@@ -42,16 +45,20 @@ pub fn build(path: &Path) -> Firmware {
     compile(&[path.to_owned()], &Options::new(&root())).unwrap()
 }
 
+/// Units of a card of so many ports, each an rpu with these accelerators.
+pub fn rpu_units(ports: u8, units: u8, accelerators: Kinds) -> Vec<Box<dyn Unit>> {
+    let unit =
+        |unit| -> Box<dyn Unit> { Box::new(penstock_rpu::Unit::new(Identity { unit, units, ports }, accelerators)) };
+    (0..units).map(unit).collect()
+}
+
 pub fn card(ports: u8, units: u8, policy: u32, firmware: &Firmware) -> Card {
     card_with_table(ports, units, policy, firmware, "")
 }
 
 /// `list` is the text of a block list.
 pub fn card_with_table(ports: u8, units: u8, policy: u32, firmware: &Firmware, list: &str) -> Card {
-    let mut card = Card::new(Config {
-        ports,
-        units: vec![Engine::Rpu([Accelerator::IpPrefix].into_iter().collect()); units.into()],
-    });
+    let mut card = Card::new(ports, rpu_units(ports, units, [Kind::IpPrefix].into_iter().collect()));
     let all = u32::MAX >> (32 - units);
     card.write(regs::CARD_UNIT_WRITE_MASK, all).unwrap();
     for (base, bytes) in [(IMEM, &firmware.imem), (DMEM, &firmware.dmem)] {

@@ -128,10 +128,11 @@ fn entered(bus: &mut dyn Bus, blocks: &[&mut CardBlock]) -> Result<u32, FlowErro
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use penstock_engine::{CardError, Native, regs};
+    use penstock_engine::{CardError, Native};
 
     use super::super::window::{ELEMENTS, SWEEP, base};
     use super::*;
+    use crate::regs as own;
 
     /// A card with one block of one element. Its clock advances with each access unless it is held.
     #[derive(Default)]

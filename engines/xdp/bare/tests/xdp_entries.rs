@@ -2,11 +2,15 @@
 //! Maps of devices and programs on a card in RTL, filled by the host: frames go where their entries say.
 #![allow(clippy::unwrap_used)]
 
-use penstock_device::{Design, Device, Image, Port, Program, Rate, Root, Run, Target, Traffic, open, regs};
+use std::any::Any;
+
+use penstock_device::{Design, Device, Image, Port, Rate, Root, Run, Target, Traffic, open};
 use penstock_xdp_compiler::helpers::PROGRAM;
 use penstock_xdp_compiler::object::Object;
+use penstock_xdp_host::XdpImage;
+use penstock_xdp_host::window::MAPS_WINDOW;
+use penstock_xdp_soft::regs;
 
-const MAPS: u32 = 0x4400_0000;
 const UPDATE: u32 = 4;
 
 /// A card that runs a program, and the numbers of maps by their names.
@@ -26,7 +30,7 @@ fn card(program: &str, entry: &str) -> Card {
     let image = Image::of(&root, &design).unwrap();
     let mut device = open(&root, &design, Target::Rtl, &mut |_| {}).unwrap();
     device.load(&image).unwrap();
-    let object = Object::read(image.groups[0].elf()).unwrap();
+    let object = Object::read(image.groups[0].image.elf()).unwrap();
     Card { device, object, image }
 }
 
@@ -34,7 +38,7 @@ fn card(program: &str, entry: &str) -> Card {
 fn update(Card { device, object, .. }: &mut Card, map: &str, key: &[u8], value: &[u8]) {
     let (map, _) = object.map(map).unwrap();
     let parts = |bytes: &[u8]| bytes.len().div_ceil(16) as u32;
-    let mut at = MAPS + regs::MAPS_HOST_DATA;
+    let mut at = MAPS_WINDOW + regs::MAPS_HOST_DATA;
     for bytes in [key, value] {
         for word in 0..4 * parts(bytes) as usize {
             let mut four = [0; 4];
@@ -45,11 +49,11 @@ fn update(Card { device, object, .. }: &mut Card, map: &str, key: &[u8], value: 
             at += 4;
         }
     }
-    device.write(MAPS + regs::MAPS_HOST_INFO, map).unwrap();
+    device.write(MAPS_WINDOW + regs::MAPS_HOST_INFO, map).unwrap();
     let all = parts(key) + parts(value);
-    device.write(MAPS + regs::MAPS_HOST_COMMAND, UPDATE | parts(key) << 4 | all << 8).unwrap();
-    while device.read(MAPS + regs::MAPS_HOST_COMMAND).unwrap() & 1 != 0 {}
-    assert_eq!(device.read(MAPS + regs::MAPS_HOST_DATA).unwrap(), 0);
+    device.write(MAPS_WINDOW + regs::MAPS_HOST_COMMAND, UPDATE | parts(key) << 4 | all << 8).unwrap();
+    while device.read(MAPS_WINDOW + regs::MAPS_HOST_COMMAND).unwrap() & 1 != 0 {}
+    assert_eq!(device.read(MAPS_WINDOW + regs::MAPS_HOST_DATA).unwrap(), 0);
 }
 
 fn run(Card { device, .. }: &mut Card, frames: &[Vec<u8>]) -> Run {
@@ -161,8 +165,8 @@ fn devices_by_hash() {
 #[test]
 fn an_entry_says_which_program_takes_over() {
     let mut card = card("engines/xdp/tests/firmware/helped", "helped");
-    let Program::Xdp(program) = &card.image.groups[0].program else { panic!() };
-    let rows = program.rows().unwrap();
+    let image: &dyn Any = &*card.image.groups[0].image;
+    let rows = image.downcast_ref::<XdpImage>().unwrap().rows().unwrap();
     let row = rows.programs.iter().find(|(name, _)| name == "second").unwrap().1;
     let frames: Vec<Vec<u8>> = (0..20).map(|n| [vec![5, 4 * n + 2], vec![0; 78]].concat()).collect();
     for entry in [0, PROGRAM | row, 0] {

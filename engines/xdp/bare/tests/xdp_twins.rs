@@ -12,8 +12,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use penstock_device::rtl::RtlDevice;
-use penstock_device::xdp::object_of;
-use penstock_device::{Design, Device, GroupImage, Image, Lanes, Port, Program, Rate, Root, RowImage, Traffic};
+use penstock_device::{Design, Device, Image, PartId, PartImage, Port, Rate, Root, Traffic};
 use penstock_xdp_compiler::card::place;
 use penstock_xdp_compiler::check::{Facts, check};
 use penstock_xdp_compiler::ir::CONTEXTS;
@@ -21,6 +20,8 @@ use penstock_xdp_compiler::object;
 use penstock_xdp_compiler::object::Object;
 use penstock_xdp_compiler::random;
 use penstock_xdp_compiler::translate::translate;
+use penstock_xdp_host::rows::RowImage;
+use penstock_xdp_host::{Lanes, XDP, XdpImage, object_of};
 use penstock_xdp_soft::{Action, Engine, Frame, Input, Target};
 
 /// Programs that go to the cards at a time.
@@ -183,7 +184,8 @@ fn on_card(card: &mut RtlDevice, lanes: Lanes, case: &Case) -> usize {
     let rows = translated.compiled.rows.len();
     let image = RowImage::of(&case.object, &case.facts, translated, placement)
         .unwrap_or_else(|error| panic!("{error}: {}", what()));
-    let group = GroupImage { units: 0..1, program: Program::Rows(Arc::new(image)), table: vec![], maps: vec![] };
+    let image = Arc::new(XdpImage::of_rows(image));
+    let group = PartImage { part: PartId::Units(0), units: 0..1, engine: &XDP, image };
     card.load(&Image { groups: vec![group], ..Image::default() }).unwrap();
     let mut traffic = Traffic::default();
     case.frames.iter().for_each(|frame| traffic.push(Port::Ethernet(0), frame, 0));
