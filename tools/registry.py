@@ -147,7 +147,9 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
     if engine.kind not in KINDS:
         raise wrong("kind", f"kind {engine.kind!r} is unknown; there are {' and '.join(map(repr, KINDS))}")
     if not engine.params:
-        raise wrong("params", "an engine needs `params`, values of its word that the lint checks: for example params = [0]")
+        raise wrong(
+            "params", "an engine needs `params`, values of its word that the lint checks: for example params = [0]"
+        )
     folder = f"engines/{engine.name}"
     for word, needed in (("rtl", engine.rtl), ("card_maps", engine.card_maps)):
         if needed is not None and not (root / folder / needed).is_file():

@@ -43,7 +43,8 @@ fn maps(card: &mut dyn Device) -> Vec<Json> {
     ask(card, json!({"do": "list"})).unwrap()["maps"].as_array().unwrap().clone()
 }
 
-/// Bits of the numbers that a key or value of a map is made of; the last is that of all that follow. None: it is one number, or bytes.
+/// Bits of the numbers that a key or value of a map is made of; the last is that of all that follow. None: it is one
+/// number, or bytes.
 fn bits_of(map: &str) -> [&'static [usize]; 2] {
     match map.rsplit_once('.').filter(|(group, _)| !group.is_empty()).map_or(map, |(_, name)| name) {
         "flows" => [&[32, 16, 2, 6, 8], &[64, 32, 8]],

@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import SupportsBytes, TypeVar
 
@@ -100,7 +101,7 @@ class Device:
         tables = dict(tables or {})
         # Lists that come from no file are written into a folder that lives as long as the device.
         folder = tempfile.TemporaryDirectory(prefix="penstock-")
-        files = {name: listed(table, folder.name) for name, table in tables.items()}
+        files = {name: listed(name, table, folder.name) for name, table in tables.items()}
         card = _native.Card(__file__, design, target, by_group(program), files, by_group(units), ports, policy)
         device = cls(card, tables, folder)
         if load:
@@ -134,7 +135,7 @@ class Device:
         of the compiler come as ProgramWarning. Frames that are queued wait for the new program.
         """
         tables = dict(tables or {})
-        files = {name: listed(table, self._folder.name) for name, table in tables.items()}
+        files = {name: listed(name, table, self._folder.name) for name, table in tables.items()}
         messages = self._card.load(by_group(program), files)
         self.tables._sources.update(tables)
         self._given = 0
@@ -273,7 +274,7 @@ class Tables(Mapping[str, TableSource]):
 
     def __setitem__(self, name: str, source: TableSource) -> None:
         """Raises TableError, FileError, or DesignError when the card has no such table; the table then stays as it was."""
-        self._card.set_table(name, listed(source, self._folder))
+        self._card.set_table(name, listed(name, source, self._folder))
         self._sources[name] = source
 
     def __iter__(self) -> Iterator[str]:
@@ -290,8 +291,8 @@ def by_group(value: T | Mapping[str, T] | None) -> list[tuple[str | None, T]]:
     return list(value.items()) if isinstance(value, Mapping) else [(None, value)]
 
 
-def listed(source: TableSource, folder: str) -> str:
-    """The path of a list: `source` itself, or a file in the folder with its prefixes."""
+def listed(name: str, source: TableSource, folder: str) -> str:
+    """The path of a list: `source` itself, or a file below the folder with its prefixes, which errors call by the table's name."""
     if isinstance(source, str | os.PathLike):
         return os.fspath(source)
     lines = (
@@ -299,10 +300,9 @@ def listed(source: TableSource, folder: str) -> str:
         if isinstance(source, Mapping)
         else (f"{prefix}\n" for prefix in source)
     )
-    descriptor, path = tempfile.mkstemp(suffix=".list", dir=folder)
-    with os.fdopen(descriptor, "w") as file:
-        file.writelines(lines)
-    return path
+    path = Path(tempfile.mkdtemp(dir=folder), name if name.replace(".", "_").isidentifier() else "table")
+    path.write_text("".join(lines))
+    return str(path)
 
 
 def as_frames(frames: FrameLike | Iterable[FrameLike]) -> list[bytes]:

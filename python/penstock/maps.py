@@ -45,6 +45,8 @@ def written(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [written(item, depth + 1) for item in value]
     if isinstance(value, dict):
+        if not all(isinstance(name, str) for name in value):
+            raise TypeError("fields of a struct are named by str")
         return {name: written(item, depth + 1) for name, item in value.items()}
     # Numbers of NumPy and members of enums have an index; floats have none.
     if hasattr(value, "__index__"):
@@ -137,8 +139,14 @@ class Map:
 
     def _find(self, key: Any) -> list[Any]:
         """The value of a key in a list, which is empty when there is no such entry."""
-        entries = asked(self._card, "get", name=self.name, key=written(key), optional=True)["entries"]
-        return [read(entry["value"]) for entry in entries]
+        return [read(entry["value"]) for entry in self._entries("get", key=written(key), optional=True)]
+
+    def _entries(self, do: str, **words: Any) -> list[dict[str, Any]]:
+        """What the card lists of the map's entries."""
+        answer = asked(self._card, do, name=self.name, **words)
+        if "entries" not in answer:
+            raise MapError(f"{self.name} has records and no entries; `take()` takes them")
+        return answer["entries"]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.set(key, value)
@@ -170,8 +178,7 @@ class Map:
 
     def items(self) -> list[tuple[Any, Any]]:
         """All keys with their values: of arrays in order, of others in none to rely on."""
-        entries = asked(self._card, "dump", name=self.name)["entries"]
-        return [(read(entry["key"]), read(entry["value"])) for entry in entries]
+        return [(read(entry["key"]), read(entry["value"])) for entry in self._entries("dump")]
 
     def keys(self) -> list[Any]:
         """All keys. Not a set: a struct is a dict, which has no hash."""

@@ -75,7 +75,7 @@ def test_a_result_says_where_each_frame_went(target: str) -> None:
             assert frame.data == bytes(frame) == frames[frame.source] and len(frame) == len(frame.data)
             assert frame.port == 1 - frame.source % 2
         assert not any(result.drops.values()) and result.faults == ()
-        reasons = "runt oversize overflow damaged disabled policy blocked refused aborted lost"
+        reasons = "runt oversize overflow damaged disabled policy blocked refused aborted lost unsent"
         assert set(result.drops) == set(reasons.split())
         for port in (0, 1):
             ours, theirs = result.counters.ports[port], frames[port::2]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use penstock_device::{Device, Rate, Root, regs, window};
+use penstock_device::{Device, Rate, Root, window};
 use serde_json::{Value, json};
 
 use super::row::{

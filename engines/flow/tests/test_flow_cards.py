@@ -42,7 +42,9 @@ def design_of(folder: Path, text: str) -> tuple[Path, int]:
     (folder / "rest.efsm").write_text("".join(NOTHING.format(n) for n in range(room - elements)))
     blocks = ["program", "rest"][: 1 + (room > elements)]
     lines = [f'[card]\nname = "test"\nports = {ports}']
-    lines += [f'[[inline]]\nname = "{b}"\nengine = "flow"\nprogram = "{b}.efsm"\nflow.contexts = {contexts}' for b in blocks]
+    lines += [
+        f'[[inline]]\nname = "{b}"\nengine = "flow"\nprogram = "{b}.efsm"\nflow.contexts = {contexts}' for b in blocks
+    ]
     lines += [f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"']
     design = folder / "card.toml"
     design.write_text("\n".join(lines) + "\n")

@@ -69,7 +69,9 @@ def test_corpus(program: str, make_design: DesignMaker, tmp_path: Path) -> None:
     for target in TARGETS:
         dump = tmp_path / f"maps-{target}"
         rate = ["--rate", RATE_GBPS] if target == "rtl" else []
-        runs[target] = run_design(design, [capture], tmp_path / target, target, *options, *rate, "--dump", f"map={dump}")
+        runs[target] = run_design(
+            design, [capture], tmp_path / target, target, *options, *rate, "--dump", f"map={dump}"
+        )
         assert runs[target].status == 0, runs[target].stderr
         # Tables have no order.
         maps[target] = {path.name: sorted(json.loads(path.read_text()), key=json.dumps) for path in dump.glob("*.json")}

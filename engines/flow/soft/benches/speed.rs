@@ -34,7 +34,8 @@ fn measure(program: &str, flows: usize) -> f64 {
     // The first frame comes from inside, so that the firewall opens.
     let arrival = Arrival { port: 1, hash: 0, time: 0 };
     // 7,919 is a prime that divides no number of flows here.
-    let frames = (0..flows).map(|at| Frame { bytes: frame(at * 7919 % flows), arrival, verdict: Verdict::Pass, mark: 0 });
+    let frames =
+        (0..flows).map(|at| Frame { bytes: frame(at * 7919 % flows), arrival, verdict: Verdict::Pass, mark: 0 });
     let mut frames: Vec<Frame> = frames.collect();
     chain.run_all(&mut frames);
     assert_eq!(chain.count(0).unwrap(), flows);

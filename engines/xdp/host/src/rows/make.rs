@@ -1,8 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Makes the maps of a card in hardware, and sends them requests as units do (engines/xdp/maps.md).
 
-use penstock_engine::window::word_of;
 use penstock_engine::Bus;
+use penstock_engine::window::word_of;
 use penstock_xdp_compiler::card::{CARD, CardMap, repeatable_seed};
 
 use super::banks::{CardBanks, UPDATE};
