@@ -16,9 +16,10 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 
-import registry
 from generated import ROOT
 from tree import tracked
+
+import registry
 
 RECORD = "tools/engine_names.toml"
 EXEMPT = (

@@ -13,8 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
-import registry  # noqa: E402
 from penstock.hdl import VERILATOR_ROOT, card_sources  # noqa: E402
+
+import registry  # noqa: E402
 from registry import Engine  # noqa: E402
 
 MAX_UNITS = 32

@@ -13,11 +13,12 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-import registry
 from generated import ROOT, bring
-from registry import Engine
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, RegfileNode, RegNode
+
+import registry
+from registry import Engine
 
 SHELL = ["shell/regs/card.rdl", "shell/regs/inline.rdl", "shell/regs/unit.rdl"]
 Map = tuple[str, list[tuple[str, int, str]], AddrmapNode]

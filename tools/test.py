@@ -25,9 +25,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
-import registry  # noqa: E402
 from penstock.data import DATA  # noqa: E402
 from tree import tracked  # noqa: E402
+
+import registry  # noqa: E402
 
 PYTHON = sys.executable
 VENV_BIN = Path(PYTHON).parent

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import engine_names
 import pytest
+
 import registry
 
 
