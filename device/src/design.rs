@@ -699,9 +699,20 @@ impl Design {
             return Ok((self.find("table", Some(group))?, name.to_owned()));
         }
         let may = |group: &Group| group.part.with_file(key, PathBuf::new());
-        let having: Vec<usize> = (0..self.groups.len()).filter(|group| may(&self.groups[*group]).is_ok()).collect();
+        let mut having: Vec<usize> = (0..self.groups.len()).filter(|group| may(&self.groups[*group]).is_ok()).collect();
+        // Parts whose tables come from their programs take any name; one that knows the name comes before them.
+        let any = |group: &usize| self.groups[*group].part.with_file("\0", PathBuf::new()).is_ok();
+        if !having.iter().all(any) {
+            having.retain(|group| !any(group));
+        }
         match having[..] {
-            [] => Err(wrong(may(&self.groups[0]).err().unwrap_or_default())),
+            [] => match key.split_once('.') {
+                Some((group, _)) if !group.is_empty() => Err(self
+                    .find("table", Some(group))
+                    .err()
+                    .unwrap_or_else(|| wrong(format!("there is no table `{key}`")))),
+                _ => Err(wrong(may(&self.groups[0]).err().unwrap_or_default())),
+            },
             [group] => Ok((group, key.to_owned())),
             _ => {
                 let names: Vec<String> =

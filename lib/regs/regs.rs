@@ -24,7 +24,7 @@ pub const CARD_UNIT_WRITE_MASK: u32 = 0x20;
 pub const CARD_UNIT_READ: u32 = 0x24;
 /// Ports that may receive; a frame that arrives at a disabled port is dropped and counted.
 pub const CARD_PORT_ENABLE: u32 = 0x28;
-/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full, see UNIT_TIMEOUT), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait. Frames of which it does go there under every policy.
+/// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full, see UNIT_TIMEOUT), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it says neither go by their flow hash and wait; higher values are 4. Frames of which it does go there under every policy.
 pub const CARD_POLICY: u32 = 0x30;
 /// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a flow hash policy change RETA first: frames for a disabled unit are dropped.
 pub const CARD_UNIT_ENABLE: u32 = 0x34;

@@ -16,15 +16,18 @@ pub enum Policy {
     FlowHash,
     /// The unit that the flow hash names; the frame is dropped while that unit is full.
     FlowHashDrop,
+    /// What an inline block names; frames of which none names anything go as under [`Policy::FlowHash`]. Here no block names a unit.
+    AsTold,
 }
 
 impl Policy {
     pub(crate) fn from_code(code: u32) -> Self {
-        match code & 3 {
+        match code & 7 {
             0 => Self::RoundRobin,
             1 => Self::LeastLoaded,
             2 => Self::FlowHash,
-            _ => Self::FlowHashDrop,
+            3 => Self::FlowHashDrop,
+            _ => Self::AsTold,
         }
     }
 }
@@ -124,7 +127,7 @@ impl Dispatcher {
 
     /// The unit that the flow hash names, when it decides.
     fn named(&self, hash: u32) -> Option<u8> {
-        let by_hash = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
+        let by_hash = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop | Policy::AsTold);
         by_hash.then(|| self.reta[hash as usize % RETA])
     }
 
@@ -309,7 +312,7 @@ mod tests {
         (dispatcher.enabled, dispatcher.ingress) = (0b1111, 0b0101);
         (0..4).for_each(|unit| dispatcher.declare(unit, 2, 2048));
         let request = |to, loopback| Request { to, hash: 3, len: 60, loopback };
-        for policy in 0..4 {
+        for policy in 0..5 {
             dispatcher.policy = Policy::from_code(policy);
             let is_by_hash = policy >= 2;
             dispatcher.reta[3] = 2;
@@ -349,7 +352,7 @@ mod tests {
         dispatcher.declare(2, 2, 100);
         dispatcher.enabled = 0b011;
         dispatcher.reta[9] = 1;
-        for policy in 0..4 {
+        for policy in 0..5 {
             dispatcher.policy = Policy::from_code(policy);
             for loopback in [false, true] {
                 for (to, hash, len, expected) in [

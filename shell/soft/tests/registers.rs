@@ -70,7 +70,6 @@ fn registers_that_can_be_written_keep_their_bits() {
         (regs::CARD_UNIT_WRITE_MASK, u32::MAX),
         (regs::CARD_UNIT_READ, 31),
         (regs::CARD_PORT_ENABLE, 15),
-        (regs::CARD_POLICY, 3),
         (regs::CARD_UNIT_ENABLE, u32::MAX),
         (regs::CARD_UNIT_INGRESS, u32::MAX),
         (regs::CARD_EXIT_TIMEOUT, 0xFF_FFFF),
@@ -82,6 +81,10 @@ fn registers_that_can_be_written_keep_their_bits() {
             card.write(address, value).unwrap();
             assert_eq!(card.read(address), Ok(value & bits), "{address:#x}");
         }
+    }
+    for value in 0..16 {
+        card.write(regs::CARD_POLICY, value).unwrap();
+        assert_eq!(card.read(regs::CARD_POLICY), Ok((value & 7).min(4)), "policies above 4 are 4");
     }
     assert_eq!(card.read(regs::CARD_INGRESS_BYTES), Ok(524_288));
 }

@@ -60,7 +60,11 @@ fn metadata_begin_with_0() {
     let mut chain = Chain::new(&program, &Options::default());
     let mut frames: Vec<Frame> = (0..100).map(frame).collect();
     for _ in 0..2 {
+        frames.iter_mut().for_each(|frame| frame.mark = 0);
         chain.run_all(&mut frames);
-        assert!(frames.iter().all(|frame| frame.verdict == Verdict::Pass));
+        assert!(frames.iter().all(|frame| frame.verdict == Verdict::Pass && frame.mark == 1));
     }
+    // The mark that a block leaves is `meta0` of the next one.
+    chain.run_all(&mut frames);
+    assert!(frames.iter().all(|frame| frame.verdict == Verdict::Drop && frame.mark == 1));
 }
