@@ -359,7 +359,7 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
     faults = [
         f"wild address 0x6000000, pc=? (refused.c:{line['wild']} (main))",
         f"descriptor of a slot that it does not hold, pc=? (refused.c:{line['released twice']} (main)); most often the frame was sent or "
-        "dropped twice, or one without a slot was to be sent from where no frame can be",
+        "dropped twice, or a frame without a slot was to be sent from where no frame can be",
         f"destination that does not exist, pc=? (refused.c:{line['no such port']} (main)); this card has Ethernet ports 0..1, units 0..3, "
         "and the host; frames that programs make cannot go to units",
     ]

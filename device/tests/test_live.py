@@ -587,7 +587,7 @@ def test_a_unit_is_debugged_while_the_other_carries_frames(net: Net, tmp_path: P
     assert up.ctl("step", "1").startswith(f"unit 1 is halted, pc=0x{before['pc'] + 4:x} (")
     word = int(up.ctl("mem", "read", "1", hex(0x2000000 + before["pc"])).split()[1], 16)
     after = json.loads(up.ctl("--json", "regs", "1"))
-    assert word & 0xFFFF_F07F == 0x1000_2003 and after["x"][word >> 7 & 31] == 60 | 1 << 16
+    assert word & 0xFFFF_F07F == 0x7000_2003 and after["x"][word >> 7 & 31] == 60 | 1 << 16
     assert up.ctl("resume", "1") == "unit 1 runs\n"
     wait_for_frames(10)
     assert "waits in a load" in (up.ctl("halt", "1"), up.ctl("step", "1"))[1]

@@ -370,7 +370,14 @@ impl Connection {
         let mut design = self.design();
         design.set_program(part, program);
         let image = PartImage::alone(&self.shared.root, &design, part).map_err(|error| error.to_string())?;
-        try_out(&design, |device| device.swap(&image).map(drop))?;
+        match part {
+            PartId::Units(_) => try_out(&design, |device| device.swap(&image).map(drop))?,
+            // Blocks are loaded with the whole card.
+            PartId::Inline(_) => {
+                let all = Image::with_given(&self.shared.root, &design, |_| true).map_err(|error| error.to_string())?;
+                try_out(&design, |device| device.load(&all))?;
+            }
+        }
         Ok(Changed { design, image })
     }
 

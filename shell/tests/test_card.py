@@ -422,7 +422,6 @@ async def registers(dut: Any) -> None:
         (regs.CARD_UNIT_WRITE_MASK, 0xFFFFFFFF),
         (regs.CARD_UNIT_READ, 31),
         (regs.CARD_PORT_ENABLE, 15),
-        (regs.CARD_POLICY, 3),
         (regs.CARD_UNIT_ENABLE, 0xFFFFFFFF),
         (regs.CARD_UNIT_INGRESS, 0xFFFFFFFF),
         (regs.CARD_EXIT_TIMEOUT, 0xFFFFFF),

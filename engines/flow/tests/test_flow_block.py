@@ -359,6 +359,7 @@ def test_flow_block() -> None:
             "lib/rtl/rtl.f",
             "shell/tests/unit.sv",
             "lib/rtl/headers.f",
+            "engines/flow/regs/flow_regs_pkg.sv",
             *(f"{flow}/{name}.sv" for name in block),
             "engines/flow/tests/flow_stage.sv",
             "engines/inline_block.sv",

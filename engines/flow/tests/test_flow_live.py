@@ -95,7 +95,9 @@ def test_tcp_through_a_nat(net: Net, tmp_path: Path) -> None:
         assert 250_000_000 < context["for"]["us"] <= 301_000_000
     counters = json.loads(up.ctl("counters"))
     inline = counters["inline"]
-    assert inline["frames"] == sum(port["rx_frames"] for port in counters["ports"]) and inline["refused"] == 0
+    assert (
+        inline["blocks"][0]["frames"] == sum(port["rx_frames"] for port in counters["ports"]) and inline["refused"] == 0
+    )
     # Nobody who was not spoken to gets in.
     before = up.status()["drops"].get("blocked", 0)
     assert connects(net, LEFT, "203.0.113.1", 1024) == 0
@@ -212,5 +214,7 @@ def test_nobody_knows_where_contexts_lie(net: Net, tmp_path: Path) -> None:
 
 def test_a_card_without_a_chain(net: Net, tmp_path: Path) -> None:
     up = Up(net, tmp_path, ROOT / "designs/one-unit.toml")
-    assert "no inline chain" in up.refusal("flow", "list") and "no inline chain" in up.refusal("prog", "swap", "x.efsm")
+    assert "this design has none" in up.refusal("flow", "list") and "the design has none" in up.refusal(
+        "prog", "swap", "x.efsm"
+    )
     up.stop()

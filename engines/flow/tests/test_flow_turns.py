@@ -65,7 +65,9 @@ def test_what_is_over_gives_way_first(target: str, tmp_path: Path) -> None:
     steps = [(1, 0, of(1, 1)), (2, 0, of(2, 2)), (20, 0, of(3, 3)), (21, 0, of(2, 2)), (22, 0, of(3, 3))]
     run = taken(EVICTING, steps, tmp_path, target)
     assert run.frames["port1"] == [bytes(of(2, 2)), bytes(of(3, 3))] and len(run.frames["host"]) == 3
-    (element,) = [one for one in run.result["counters"]["inline"]["elements"] if one["name"].endswith("one")]
+    (element,) = [
+        one for one in run.result["counters"]["inline"]["blocks"][0]["own"]["elements"] if one["name"].endswith("one")
+    ]
     assert (element["evicted"], element["expired"], element["contexts"]) == (0, 1, 2)
 
 

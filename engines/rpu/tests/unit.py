@@ -64,7 +64,7 @@ def compile_firmware(source: Path) -> Path:
             *(
                 f"-I{KIT / 'include'}",
                 f"-I{KIT / 'compat'}",
-                f"-I{ROOT / 'lib' / 'regs'}",
+                f"-I{ROOT / 'engines/rpu/regs'}",
                 "-Wl,--gc-sections",
                 "-T",
                 str(KIT / "start/link.ld"),

@@ -196,7 +196,7 @@ def test_what_is_wrong_with_entries(
 
 def test_a_map_needs_a_file(make_design: DesignMaker, tmp_path: Path) -> None:
     design = make_design(PROGRAM, units=1, engine="xdp")
-    for words, told in (("flows", "is no map: write MAP=FILE"), ("flows=none.json", "none.json: No such file")):
+    for words, told in (("flows", "is no table: write TABLE=FILE"), ("flows=none.json", "none.json: No such file")):
         done = call("run", design, "--in", "x.pcap", "--out", tmp_path / "out", "--table", words)
         assert done.returncode != 0 and (told in done.stderr or "x.pcap" in done.stderr), done.stderr
 
@@ -343,7 +343,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
         "[units.xdp.constants] names the constant limit_two",
         "[units.xdp.maps] names the map two",
     ):
-        assert f"two_groups.toml: {told}, which {other} has not; it has " in loaded
+        assert f"two_groups.toml: {told}, which {other} does not have; it has " in loaded
     assert loaded.count("; left out\n") == 3 and "\nwaits for `prog swap`: two: units 1..1: other_frames of " in loaded
     assert up.ctl("prog", "swap").endswith("; begun anew: other\n")
     listed = up.ctl("prog", "list")
@@ -403,7 +403,7 @@ def test_a_program_in_place_of_the_design_s(target: str, tmp_path: Path) -> None
     run = run_design(design, [capture], tmp_path / "out", target, "--program", tmp_path / "other.c")
     assert run.status == 0 and len(run.frames["port0"]) == 3, run.stderr
     for told in ("[units.xdp.entries] names the map own", "[units.xdp.constants] names the constant limit_own"):
-        assert f"own.toml: {told}, which {tmp_path / 'other.c'} has not; it has " in run.stderr
+        assert f"own.toml: {told}, which {tmp_path / 'other.c'} does not have; it has " in run.stderr
     design.write_text(head + "[units.xdp.entries]\nowns = 5\n")
     run = run_design(design, [capture], tmp_path / "out", target)
     assert (
@@ -421,13 +421,15 @@ def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignM
     capture = write_capture(tmp_path / "in.pcap", [bytes(60)] * 3)
     design.write_text(head + "[units.xdp.entries]\nlarge = 4194305\n")
     run = run_design(design, [capture], tmp_path / "out", "soft", "--dump", f"map={tmp_path / 'maps'}")
-    assert run.status != 0 and "large has 4194305 values, and --dump-maps writes 4194304" in run.stderr
+    assert run.status != 0 and "large has 4194305 values, and a dump writes 4194304" in run.stderr
     assert run_design(design, [capture], tmp_path / "out", "soft").status == 0
 
 
 def test_packet_units_are_not_swapped(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver="packet")
-    assert "units 0..15: " in up.ctl("prog", "list") and up.ctl("map", "list") == "no program with maps is loaded\n"
+    assert (
+        "units 0..15 (rpu): " in up.ctl("prog", "list") and up.ctl("map", "list") == "no program with maps is loaded\n"
+    )
     assert "`ctl reload` does it unit by unit" in up.refusal("prog", "swap", ROOT / "engines/rpu/programs/forward.c")
     assert "no program with maps is loaded" in up.refusal("map", "dump", "flows")
     up.stop()

@@ -67,7 +67,7 @@ def test_helpers(make_design: DesignMaker, tmp_path: Path) -> None:
         frame[1] = rng.choice([rng.randrange(256), rng.randrange(48)])
         frames.append(bytes(frame))
     capture = write_capture(tmp_path / "in.pcap", frames)
-    design = make_design(FIRMWARE / "helped.c", units=2, engine="xdp", entry="helped")
+    design = make_design(FIRMWARE / "helped.c", units=2, engine="xdp", **{"xdp.entry": "helped"})
     fates = [helped(frame) for frame in frames]
     runs = {target: run_design(design, [capture], tmp_path / target, target) for target in TARGETS}
     for target, run in runs.items():

@@ -68,7 +68,7 @@ def test_object(path: Path, make_design: DesignMaker, tmp_path: Path) -> None:
     name = path.stem
     if name == NO_XDP:
         pytest.skip("it has no XDP program")
-    keys = {"entry": ENTRY[name]} if name in ENTRY else {}
+    keys = {"xdp.entry": ENTRY[name]} if name in ENTRY else {}
     design = make_design(path, units=1, engine="xdp", **keys)
     there = [entries for entries in ENTRIES if entries.encode() + b"\0" in path.read_bytes()]
     sizes = "".join(f"{entries} = {ENTRIES[entries]}\n" for entries in there)

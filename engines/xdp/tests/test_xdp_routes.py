@@ -153,7 +153,7 @@ def test_routes(make_design: DesignMaker, tmp_path: Path) -> None:
     capture = write_capture(tmp_path / "in.pcap", frames)
     design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
     for target in TARGETS:
-        run = run_design(design, [capture], tmp_path / target, target, "--table", f"routes={file}")
+        run = run_design(design, [capture], tmp_path / target, target, "--table", f"xdp.routes={file}")
         assert run.status == 0, run.stderr
         missing = Counter(expected) - Counter(run.frames["port0"])
         assert not missing, f"{target}: {[frame.hex(' ', 8) for frame in list(missing)[:5]]}"
@@ -186,7 +186,7 @@ def test_what_is_wrong_with_routes(table: Table, told: str, make_design: DesignM
     file.write_text(json.dumps(table))
     capture = write_capture(tmp_path / "in.pcap", [bytes(80)])
     design = make_design(PROGRAM, units=1, engine="xdp")
-    run = run_design(design, [capture], tmp_path / "out", "soft", "--table", f"routes={file}")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--table", f"xdp.routes={file}")
     assert run.status == 1 and run.stderr.startswith("error: ") and told in run.stderr, run.stderr
 
 
@@ -211,12 +211,12 @@ def test_as_many_prefixes_as_a_card_takes(make_design: DesignMaker, tmp_path: Pa
     frames = [bytes(16) + query for query in queries]
     capture = write_capture(tmp_path / "in.pcap", frames)
     design = make_design(PROGRAM, units=1, engine="xdp")
-    run = run_design(design, [capture], tmp_path / "out", "soft", "--table", f"routes={file}")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--table", f"xdp.routes={file}")
     assert run.status == 0, run.stderr
     assert run.frames["port0"] == [answered(table, frame) for frame in frames]
     near["dev"] = 1
     file.write_text(json.dumps(table))
-    run = run_design(design, [capture], tmp_path / "out", "soft", "--table", f"routes={file}")
+    run = run_design(design, [capture], tmp_path / "out", "soft", "--table", f"xdp.routes={file}")
     assert run.status == 1 and "2049 prefixes of IPv4" in run.stderr, run.stderr
 
 

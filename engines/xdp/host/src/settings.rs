@@ -161,8 +161,8 @@ impl Part for GroupSettings {
     }
 }
 
-/// Name of the file of routes on the command line.
-const ROUTES: &str = "routes";
+/// Name of the file of routes on the command line: as in a design, so that a map may be called `routes`.
+const ROUTES: &str = "xdp.routes";
 
 impl Part for CardSettings {
     fn files(&self) -> Vec<&'static str> {
@@ -222,7 +222,7 @@ mod tests {
         let card = CardSettings::read(section("[xdp]\nroutes = \"routes.json\"\nmap_mib = 16\n")).unwrap();
         assert_eq!(card.routes.as_deref(), Some(Path::new("folder/routes.json")));
         assert_eq!(card.card_parameters(), [("MapRows", 4 * u64::from(ROWS))]);
-        let other = card.with_file("routes", "other.json".into()).unwrap();
+        let other = card.with_file("xdp.routes", "other.json".into()).unwrap();
         assert!(format!("{other:?}").contains("\"other.json\""));
         assert!(card.with_file("route", "other.json".into()).unwrap_err().contains("`routes`"));
     }

@@ -237,6 +237,10 @@ impl Elements for OnCard<'_> {
     /// Contexts move while the table is read, so the walk may find one twice and another only in a later round.
     fn contexts(&mut self, element: usize) -> Result<Vec<Context>, FlowError> {
         let now = self.time()?;
+        // An element without a key has a list without contexts.
+        if self.on.element(element)?.key.is_none() {
+            return Ok(Vec::new());
+        }
         let known = self.on.known(element)?;
         let Shape { places, ways, stash, .. } = self.on.window(self.bus, element).shape()?;
         let mut found = Found::default();
