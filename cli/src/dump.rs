@@ -37,7 +37,8 @@ pub fn write(device: &mut dyn Device, service: &str, folder: &Path) -> Result<()
             error => EngineError::unsupported(error.to_string()),
         })
     };
-    let texts = dump(&mut ask)?;
+    let mut texts = dump(&mut ask)?;
+    texts.sort();
     files::make_folder(folder)?;
     // Only files that an earlier dump has written are removed.
     let list = folder.join(format!("{service}s.txt"));

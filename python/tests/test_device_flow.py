@@ -230,7 +230,7 @@ def test_a_state_machine_finds_the_inline_block(tmp_path: Path) -> None:
 def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target: str) -> None:
     """What one element leaves only one of the same program goes on with: a frame that met one of each would be dropped. None is, and none is lost."""
     text = "element one {{\n ip => meta0 = {0}\n}}\nelement two {{\n meta0 == {0} => opposite\n ip => drop\n}}"
-    frames = [bytes(udp("192.0.2.1", number) / bytes(1000)) for number in range(1500)]
+    frames = [bytes(udp("192.0.2.1", number) / bytes(1000)) for number in range(2000)]
     left = []
     with Device.open(design_of(tmp_path, text.format(1), ""), target) as card:
         for number in (2, 3):

@@ -87,7 +87,14 @@ def inline(run: Run) -> dict[str, Any]:
     counters = run.result["counters"]["inline"]
     first, last = counters["blocks"][0], counters["blocks"][-1]
     blocked = sum(block["blocked"] for block in counters["blocks"])
-    return {**last["own"], "frames": first["frames"], "blocked": blocked, "refused": counters["refused"]}
+    elements = [element for block in counters["blocks"] for element in block["own"]["elements"]]
+    return {
+        **last["own"],
+        "elements": elements,
+        "frames": first["frames"],
+        "blocked": blocked,
+        "refused": counters["refused"],
+    }
 
 
 def with_inline(design: Path, **programs: str) -> Path:

@@ -188,7 +188,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
     assert "element knock has other states" in up.refusal("prog", "swap", tmp_path / "other.efsm")
     (tmp_path / "other.efsm").write_text("element knock { tcp.dprt == 1 => drop }")
     assert "other.efsm:1:17: " in up.refusal("prog", "swap", tmp_path / "other.efsm")
-    assert "there is no inline block `two`" in up.refusal("prog", "swap", f"two={tmp_path / 'knock.efsm'}")
+    assert "it has no name, so leave the name out" in up.refusal("prog", "swap", f"two={tmp_path / 'knock.efsm'}")
     for command in (("reload",), ("prog", "load"), ("prog", "swap")):
         assert "knock.efsm is given to an inline block by `ctl flow rows`" in up.refusal(
             *command, tmp_path / "knock.efsm"

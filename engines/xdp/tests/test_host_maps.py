@@ -163,7 +163,7 @@ def known_port() -> int:
 @pytest.mark.parametrize(
     ("words", "content", "told"),
     [
-        ("flow", "[]", "there is no map `flow`; there are: .rodata, .data, "),
+        ("flow", "[]", "does not have; it has .rodata, .data, "),
         ("flows", "[[1, 2], [3]]", "[3] is no entry; a list has entries [KEY, VALUE]"),
         ("flows", "7", "neither a list nor an object"),
         ("flows", "[[1, 2]", "EOF while parsing a list"),
@@ -276,7 +276,7 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     design = make_design(PROGRAM, units=2, engine="xdp", policy="round-robin")
     up = Up(net, tmp_path, design, driver="packet")
     listed = up.ctl("prog", "list")
-    assert listed.startswith(f"units 0..1: maps of {PROGRAM}; maps: .rodata, .data, ") and "flows" in listed
+    assert listed.startswith(f"units 0..1 (xdp): maps of {PROGRAM}; tables: .rodata, .data, ") and "flows" in listed
     text = PROGRAM.read_text()
     other = tmp_path / "other.c"
     other.write_text(text.replace("int maps(", "int other(").replace("XDP_TX", "XDP_PASS + 1"))
@@ -300,7 +300,7 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     # What was loaded waits, as it was then.
     other.write_text(text.replace("max_entries, 32)", "max_entries, 34)"))
     loaded = up.ctl("prog", "load", other)
-    assert loaded.startswith(f"waits for `prog swap`: units 0..1: maps of {other}; maps: .rodata, ")
+    assert loaded.startswith(f"waits for `prog swap`: units 0..1 (xdp): maps of {other}; tables: .rodata, ")
     other.write_text("int broken")
     assert up.ctl("prog", "list").endswith(loaded) and "33 entries" in up.ctl("map", "list")
     for action in ("load", "swap"):
@@ -344,11 +344,14 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
         "[units.xdp.maps] names the map two",
     ):
         assert f"two_groups.toml: {told}, which {other} does not have; it has " in loaded
-    assert loaded.count("; left out\n") == 3 and "\nwaits for `prog swap`: two: units 1..1: other_frames of " in loaded
+    assert (
+        loaded.count("; left out\n") == 3
+        and "\nwaits for `prog swap`: two: units 1..1 (xdp): other_frames of " in loaded
+    )
     assert up.ctl("prog", "swap").endswith("; begun anew: other\n")
     listed = up.ctl("prog", "list")
     assert "waits" not in listed and "one: units 0..0: one_frames of " in listed
-    assert "two: units 1..1: other_frames of " in listed
+    assert "two: units 1..1 (xdp): other_frames of " in listed
 
     # Nobody can say which of two is meant; a design with two groups needs a name, too, when none waits.
     assert "say whose it is: NAME=" in up.refusal("prog", "swap")
@@ -427,9 +430,7 @@ def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignM
 
 def test_packet_units_are_not_swapped(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver="packet")
-    assert (
-        "units 0..15 (rpu): " in up.ctl("prog", "list") and up.ctl("map", "list") == "no program with maps is loaded\n"
-    )
+    assert "units 0..15 (rpu): " in up.ctl("prog", "list") and "this design has none" in up.refusal("map", "list")
     assert "`ctl reload` does it unit by unit" in up.refusal("prog", "swap", ROOT / "engines/rpu/programs/forward.c")
-    assert "no program with maps is loaded" in up.refusal("map", "dump", "flows")
+    assert "this design has none" in up.refusal("map", "dump", "flows")
     up.stop()
