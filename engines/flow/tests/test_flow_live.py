@@ -189,10 +189,7 @@ def test_knocking(net: Net, tmp_path: Path) -> None:
     (tmp_path / "other.efsm").write_text("element knock { tcp.dprt == 1 => drop }")
     assert "other.efsm:1:17: " in up.refusal("prog", "swap", tmp_path / "other.efsm")
     assert "it has no name, so leave the name out" in up.refusal("prog", "swap", f"two={tmp_path / 'knock.efsm'}")
-    for command in (("reload",), ("prog", "load"), ("prog", "swap")):
-        assert "knock.efsm is given to an inline block by `ctl flow rows`" in up.refusal(
-            *command, tmp_path / "knock.efsm"
-        )
+    assert "between two frames: `ctl prog swap`" in up.refusal("reload", tmp_path / "knock.efsm")
     assert "there is no element `lock`; there are: gate, knock" in up.refusal("flow", "dump", "lock")
     assert is_open()
     up.ctl("flow", "clear", "knock")

@@ -294,7 +294,7 @@ async def takes_descriptors_however_written(dut: Any) -> None:
     await unit.drained(80000)
     unit.check_forwarded(lambda frame: frame.data[4:])
     await unit.step(20)
-    assert await unit.read(regs.RPU_HOST_ERRORS) == 0
+    assert await unit.read(regs.UNIT_ERRORS) == 0
 
 
 async def check_is_store(unit: Unit, register: int) -> None:
@@ -347,8 +347,8 @@ async def nothing_lies_where_null_pointers_lead(dut: Any) -> None:
             unit.to_send.append(Frame(bytes([access]) + at.to_bytes(4, "little") + bytes(59)))
             await unit.drained()
             last = at if is_wild else last
-            assert await unit.read(regs.RPU_HOST_ERROR_ADDR) == last, f"access {access} at {at:#x}"
-    assert await unit.read(regs.RPU_HOST_ERRORS) == WILD
+            assert await unit.read(regs.UNIT_ERROR_ADDR) == last, f"access {access} at {at:#x}"
+    assert await unit.read(regs.UNIT_ERRORS) == WILD
 
 
 @cocotb.test()
@@ -412,18 +412,18 @@ async def stores_hold_no_frames_up(dut: Any) -> None:
     unit = await running(dut, "stores")
     for where in range(4):
         # In: the program takes none of them.
-        await unit.write(regs.RPU_HOST_DEBUG_IN_L, 0x100 | where)
+        await unit.write(regs.UNIT_DEBUG_IN_L, 0x100 | where)
         for length, rows in ((64, 4), (128, 6), (1500, 26), (9000, 144)):
-            before, count = await unit.read(regs.RPU_HOST_RX_FRAMES), 7
+            before, count = await unit.read(regs.UNIT_RX_FRAMES), 7
             unit.to_send.extend(unit.random_frame(length) for _ in range(count))
             start = unit.cycle
-            while await unit.read(regs.RPU_HOST_RX_FRAMES) < before + count:
+            while await unit.read(regs.UNIT_RX_FRAMES) < before + count:
                 assert unit.cycle < start + 30000, "the frames do not come in"
             took = unit.cycle - start
             dut._log.info(f"stores {where}: {count} frames of {length} B came in within {took} cycles")
             assert took <= 2 * rows * count + 60
         # Out: all of them.
-        await unit.write(regs.RPU_HOST_DEBUG_IN_L, where)
+        await unit.write(regs.UNIT_DEBUG_IN_L, where)
         await unit.drained(60000)
         unit.to_send.append(unit.random_frame(MAX_FRAME))
         await unit.drained(60000)

@@ -285,7 +285,7 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     sender = net.python(LEFT, SEND, "l0", "4000", frame_of(2, address, port, 60).hex())
     for program in (other, PROGRAM, other, other):
         said = up.ctl("prog", "swap", program)
-        assert said.startswith("maps kept: .data, ") and said.endswith("; begun anew: none\n"), said
+        assert said.startswith("tables kept: .data, ") and said.endswith("; begun anew: none\n"), said
     sent = int(finish(sender))
     assert len(finish(receiver).split()) == sent == 4000
     assert f"other of {other}" in up.ctl("prog", "list")
@@ -350,7 +350,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     )
     assert up.ctl("prog", "swap").endswith("; begun anew: other\n")
     listed = up.ctl("prog", "list")
-    assert "waits" not in listed and "one: units 0..0: one_frames of " in listed
+    assert "waits" not in listed and "one: units 0..0 (xdp): one_frames of " in listed
     assert "two: units 1..1 (xdp): other_frames of " in listed
 
     # Nobody can say which of two is meant; a design with two groups needs a name, too, when none waits.
@@ -431,6 +431,6 @@ def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignM
 def test_packet_units_are_not_swapped(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver="packet")
     assert "units 0..15 (rpu): " in up.ctl("prog", "list") and "this design has none" in up.refusal("map", "list")
-    assert "`ctl reload` does it unit by unit" in up.refusal("prog", "swap", ROOT / "engines/rpu/programs/forward.c")
+    assert "packet units start anew with another program: reload it" in up.refusal("prog", "swap", ROOT / "engines/rpu/programs/forward.c")
     assert "this design has none" in up.refusal("map", "dump", "flows")
     up.stop()
