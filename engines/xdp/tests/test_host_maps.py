@@ -289,7 +289,7 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     sent = int(finish(sender))
     assert len(finish(receiver).split()) == sent == 4000
     assert f"other of {other}" in up.ctl("prog", "list")
-    entry = json.loads(up.ctl("--json", "map", "dump", "flows"))["entries"]
+    entry = json.loads(up.ctl("--json", "map", "dump", "flows"))["entries"]["entries"]
     assert [one["value"]["frames"] for one in entry] == [sent]
     assert f'"total":{1000 + sent}' in up.ctl("map", "get", ".data", "0")
 
@@ -366,7 +366,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     assert "write FILE, GROUP=FILE, or GROUP=" in up.call("ctl", "prog", "swap", "").stderr
     up.ctl("prog", "swap")
     listed = up.ctl("prog", "list")
-    assert "waits" not in listed and "two: units 1..1: two_frames of " in listed
+    assert "waits" not in listed and "two: units 1..1 (xdp): two_frames of " in listed
     assert json.loads(up.ctl("--json", "map", "dump", "two"))["entries"] == [{"key": 1, "value": 7}]
     assert "give a C source or an object, for example engines/xdp/" in up.refusal(
         "prog", "load", f"two={tmp_path / 'no.c'}"
