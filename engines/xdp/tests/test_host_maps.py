@@ -367,7 +367,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     up.ctl("prog", "swap")
     listed = up.ctl("prog", "list")
     assert "waits" not in listed and "two: units 1..1 (xdp): two_frames of " in listed
-    assert json.loads(up.ctl("--json", "map", "dump", "two"))["entries"] == [{"key": 1, "value": 7}]
+    assert json.loads(up.ctl("--json", "map", "dump", "two"))["entries"]["entries"] == [{"key": 1, "value": 7}]
     assert "give a C source or an object, for example engines/xdp/" in up.refusal(
         "prog", "load", f"two={tmp_path / 'no.c'}"
     )
@@ -431,6 +431,8 @@ def test_arrays_too_large_to_be_written_out_are_told_before(make_design: DesignM
 def test_packet_units_are_not_swapped(make_design: DesignMaker, net: Net, tmp_path: Path) -> None:
     up = Up(net, tmp_path, ROOT / "designs/forward.toml", driver="packet")
     assert "units 0..15 (rpu): " in up.ctl("prog", "list") and "this design has none" in up.refusal("map", "list")
-    assert "packet units start anew with another program: reload it" in up.refusal("prog", "swap", ROOT / "engines/rpu/programs/forward.c")
+    assert "packet units start anew with another program: reload it" in up.refusal(
+        "prog", "swap", ROOT / "engines/rpu/programs/forward.c"
+    )
     assert "this design has none" in up.refusal("map", "dump", "flows")
     up.stop()
