@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(card.card_parameters(), [("MapRows", 4 * u64::from(ROWS))]);
         let other = card.with_file("xdp.routes", "other.json".into()).unwrap();
         assert!(format!("{other:?}").contains("\"other.json\""));
-        assert!(card.with_file("route", "other.json".into()).unwrap_err().contains("`routes`"));
+        assert!(card.with_file("route", "other.json".into()).unwrap_err().contains("`xdp.routes`"));
     }
 
     #[test]
