@@ -397,7 +397,7 @@ impl Device for SoftDevice {
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);
-        run.log = self.take_log()?.told();
+        run.log = self.take_log()?.into_lines();
         Ok(run)
     }
 

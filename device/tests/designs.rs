@@ -2,7 +2,6 @@
 //! Designs with parts of several engines.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use penstock_device::{Design, DesignError, ForGroup, Override, PartId, Policy};
@@ -331,7 +330,7 @@ fn broken_toml_names_its_line() {
 
 #[test]
 fn options_override() {
-    let tables = BTreeMap::from([("ip_prefix".to_string(), PathBuf::from("other"))]);
+    let tables = vec![("ip_prefix".to_string(), PathBuf::from("other"))];
     let units = vec![ForGroup::only(4)];
     let change = Override { units, policy: Some(Policy::FlowHash), tables, ..Override::default() };
     let design = parse(GOOD).unwrap().with(change).unwrap();

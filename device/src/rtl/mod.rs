@@ -607,7 +607,7 @@ impl Device for RtlDevice {
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.report_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
-            run.log = self.take_log()?.told();
+            run.log = self.take_log()?.into_lines();
         }
         run.settle(queued + earlier, made.endless);
         if let Some(Wave { file, from, .. }) = self.wave.take()

@@ -7,6 +7,7 @@ mod block;
 mod counters;
 mod frame;
 mod identity;
+mod log;
 mod outside;
 mod port;
 mod unit;
@@ -22,6 +23,7 @@ pub use crate::{
     counters::Counters,
     frame::{Answer, Arrival, Departure},
     identity::Identity,
+    log::Log,
     outside::Outside,
     port::{Destination, Source},
     unit::{HELD_LIMIT, Pause, Unit},
