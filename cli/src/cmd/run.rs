@@ -222,7 +222,7 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
     let drops = list(outcome.drops.list().into_iter().map(|(reason, count)| (reason.to_string(), count)).collect());
     let made = match outcome.generated {
         0 => String::new(),
-        count => format!(", {} made by programs", grouped(count)),
+        count => format!(", {} made in the card", grouped(count)),
     };
     let taken = match outcome.total_out() {
         0 => String::new(),

@@ -19,7 +19,7 @@ pub mod regs;
 
 pub use crate::{
     access::{Access, AccessError},
-    block::{Block, Entering, Verdict},
+    block::{Block, Entering, Made, Verdict},
     counters::Counters,
     frame::{Answer, Arrival, Departure},
     identity::Identity,
