@@ -292,8 +292,11 @@ module l7_delivery
   port_no_t port_q;
 
   for (genvar q = 0; q < Queues; q++) begin : gen_request
-    if (q == Queues - 1) assign request[q] = queue_valid[q];
-    else assign request[q] = queue_valid[q] && room[q/Apps];
+    if (q == Queues - 1) begin : gen_drop
+      assign request[q] = queue_valid[q];
+    end else begin : gen_room
+      assign request[q] = queue_valid[q] && room[q/Apps];
+    end
   end
 
   rr_arbiter #(

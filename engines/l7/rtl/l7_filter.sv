@@ -40,6 +40,7 @@ module l7_filter
 
     output logic busy
 );
+  /* verilator no_inline_module */  // the model compiles it once for all instances
   typedef struct packed {
     logic             first;
     logic             last;

@@ -162,7 +162,6 @@ module l7_lane
   msg_t new_slot, slot;
   page_t page;
   logic [4:0] page_gives_q;  // given back, but not yet to be taken
-  app_t give_app_q;
   logic [11:0] free_q;
   logic [5:0] need;  // pages
   logic known;
@@ -389,7 +388,7 @@ module l7_lane
   always_ff @(posedge clk) begin
     head_we <= decide && accept && info.number == '0 && !rst;
     head_slot <= slot;
-    head <= '{app: info.app, port: port_no_t'(port), tenant: info.key.tenant, shape: info.shape, hash: info.hash, head: head_beat.head};
+    head <= '{port: port_no_t'(port), tenant: info.key.tenant, shape: info.shape, hash: info.hash, head: head_beat.head};
     enters_bank <= bank[info.app];
     for (int unsigned a = 0; a < Apps; a++) enters[a] <= decide && accept && info.number == '0 && 32'(info.app) == a && !rst;
   end

@@ -42,6 +42,7 @@ module l7_matcher
     output found_t    found,
     input  wire logic take
 );
+  /* verilator no_inline_module */  // the model compiles it once for all instances
   typedef enum logic [1:0] {
     Idle,
     Skip,
@@ -49,7 +50,7 @@ module l7_matcher
   } state_e;
 
   state_e state_q;
-  logic [WindowBytes-1:0][7:0] bytes_q;
+  logic [8*WindowBytes-1:0] bytes_q;
   class_t [WindowBytes-1:0] classes_q;
   place_in_window_t loaded_q, limit_q;
   app_t app_q;
@@ -66,7 +67,7 @@ module l7_matcher
     if (load) begin
       for (int unsigned b = 0; b < WindowBeats; b++)
         if (32'(first ? '0 : loaded_q[7:6]) == b) begin
-          bytes_q[BeatBytes*b+:BeatBytes] <= window_i.data;
+          bytes_q[DataW*b+:DataW] <= window_i.data;
           classes_q[BeatBytes*b+:BeatBytes] <= window_i.classes;
         end
       loaded_q <= (first ? '0 : loaded_q) + place_in_window_t'(BeatBytes);
@@ -87,7 +88,7 @@ module l7_matcher
   branch_t start_q, branch;
   logic [Alternatives-1:0] hits_q;
   logic missed_q, stuck;  // the skip failed
-  logic [MatchBytes-1:0][7:0] hashed_q;
+  logic [8*MatchBytes-1:0] hashed_q;
   logic [15:0] hash;
   logic to_bucket, any_hit;
   place_in_window_t pos_q, end_q, at_q, stop_q;  // pos and end in front of the step; behind its skip
@@ -126,7 +127,7 @@ module l7_matcher
   logic scans_q;  // `until` goes on in a further 64 bytes
   logic [1:0] chunk_q, chunk;
   class_t [BeatBytes-1:0] scanned;
-  logic [BeatBytes-1:0] in_set;
+  logic [BeatBytes-1:0] in_set, past_pos, in_field;
   logic [5:0] first_at;
 
   l7_walker i_walker (
@@ -147,8 +148,11 @@ module l7_matcher
   assign chunk = scans_q ? chunk_q : pos[7:6];
   always_comb begin
     scanned = classes_q[BeatBytes*chunk+:BeatBytes];
-    for (int unsigned b = 0; b < BeatBytes; b++)
-      in_set[b] = branch.operand[scanned[b]] && {1'b0, chunk, 6'(b)} >= pos && {1'b0, chunk, 6'(b)} < stop;
+    // Bytes of these 64 that are at or behind pos, and in front of the field's end
+    past_pos = {1'b0, chunk} == pos[8:6] ? '1 << pos[5:0] : {1'b0, chunk} > pos[8:6] ? '1 : '0;
+    in_field = {1'b0, chunk} == stop[8:6] ? ~('1 << stop[5:0]) : {1'b0, chunk} < stop[8:6] ? '1 : '0;
+    for (int unsigned b = 0; b < BeatBytes; b++) in_set[b] = branch.operand[scanned[b]];
+    in_set &= past_pos & in_field;
     some = in_set != '0;
     first_at = '0;
     for (int b = int'(BeatBytes) - 1; b >= 0; b--) if (in_set[b]) first_at = 6'(b);
@@ -215,39 +219,39 @@ module l7_matcher
   end
 
   // ---- match
-  logic [MatchBytes-1:0][7:0] there;
+  logic [8*MatchBytes-1:0] there;
   logic [Alternatives-1:0] hits;
   place_in_window_t rest;
   assign rest = stop_q - at_q;
 
-  always_comb begin
-    for (int unsigned b = 0; b < MatchBytes; b++) there[b] = bytes_q[8'(at_q[7:0]+8'(b))];
-  end
+  assign there = (8 * MatchBytes)'(bytes_q >> {at_q[7:0], 3'd0});
+
+  function automatic logic [63:0] big_endian(logic [63:0] bytes);
+    return {<<8{bytes}};
+  endfunction
 
   for (genvar i = 0; i < Alternatives; i++) begin : gen_alternative
-    logic equal, in_range;
-    logic [63:0] x, low, high;
-    always_comb begin
-      equal = 1'b1;
-      for (int unsigned b = 0; b < MatchBytes; b++)
-        if (row.alternatives[i].mask[b] && there[b] != row.alternatives[i].value[b]) equal = 1'b0;
-      for (int unsigned b = 0; b < 8; b++) begin
-        x[8*(7-b)+:8] = row.alternatives[i].mask[b] ? there[b] : '0;
-        low[8*(7-b)+:8] = row.alternatives[i].value[b];
-        high[8*(7-b)+:8] = row.alternatives[i].value[8+b];
-      end
-      in_range = low <= x && x <= high;
-      hits[i] = rest >= place_in_window_t'(row.alternatives[i].len) &&
-          (!row.alternatives[i].at_end || rest == place_in_window_t'(row.alternatives[i].len)) &&
-          (row.alternatives[i].range ? in_range : equal);
-    end
+    alternative_t of;
+    logic [8*MatchBytes-1:0] mask;
+    logic fits, equal, in_range;
+    logic [63:0] x;
+    assign of = row.alternatives[i];
+    assign mask = bits_of(of.mask);
+    assign fits = rest >= place_in_window_t'(of.len) && (!of.at_end || rest == place_in_window_t'(of.len));
+    assign equal = ((there ^ of.value) & mask) == '0;
+    assign x = big_endian(there[63:0] & mask[63:0]);
+    assign in_range = big_endian(of.value[63:0]) <= x && x <= big_endian(of.value[127:64]);
+    assign hits[i] = fits && (of.range ? in_range : equal);
   end
+
+  logic [MatchBytes-1:0] counted, present;  // bytes that the hash word names, and that the field has
+  assign counted = ~('1 << row.hash_len);
+  assign present = rest >= place_in_window_t'(MatchBytes) ? '1 : ~('1 << rest[4:0]);
 
   always_ff @(posedge clk)
     if (state_q == Match) begin
-      hits_q <= hits;
-      for (int unsigned b = 0; b < MatchBytes; b++)
-        hashed_q[b] <= 6'(b) < row.hash_len && place_in_window_t'(b) < rest ? there[b] : '0;
+      hits_q   <= hits;
+      hashed_q <= there & bits_of(counted & present);
     end
 
   // ---- found

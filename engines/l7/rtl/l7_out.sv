@@ -40,6 +40,7 @@ module l7_out
     output logic made,  // a message begins to leave
     output logic busy
 );
+  /* verilator no_inline_module */  // the model compiles it once for all instances
   // Beats of the longest message, and those between the delivery and the queue
   localparam int unsigned Longest = MaxFrame / BeatBytes + 8;
   localparam int unsigned LevelW = $clog2(Depth) + 1;

@@ -120,7 +120,7 @@ package l7_pkg;
     logic at_end;
     logic [5:0] len;
     logic [MatchBytes-1:0] mask;
-    logic [MatchBytes-1:0][7:0] value;
+    logic [8*MatchBytes-1:0] value;
   } alternative_t;
 
   typedef struct packed {
@@ -139,7 +139,7 @@ package l7_pkg;
   function automatic row_t row_of(logic [RowWords-1:0][31:0] words);
     row_t row;
     for (int unsigned i = 0; i < Alternatives; i++) begin
-      for (int unsigned w = 0; w < 8; w++) row.alternatives[i].value[4*w+:4] = words[11*i+w];
+      for (int unsigned w = 0; w < 8; w++) row.alternatives[i].value[32*w+:32] = words[11*i+w];
       row.alternatives[i].mask = words[11*i+8];
       row.alternatives[i].len = words[11*i+9][5:0];
       row.alternatives[i].at_end = words[11*i+9][8];
@@ -154,13 +154,35 @@ package l7_pkg;
     return row;
   endfunction
 
-  // CRC-16, polynomial 0x1021, initial value 0, of the bytes in their order, the most significant bit first
-  function automatic logic [15:0] hash_of(logic [MatchBytes-1:0][7:0] bytes);
+  // CRC-16, polynomial 0x1021, initial value 0, of the bytes in their order, the most significant bit first, as a
+  // matrix: bit k of the result is the parity of the input under row k
+  typedef logic [15:0][8*MatchBytes-1:0] hash_matrix_t;
+
+  function automatic hash_matrix_t hash_matrix();
+    hash_matrix_t matrix;
+    logic [15:0] crc;  // of a message with one bit set
+    matrix = '0;
+    crc = 16'h1021;
+    for (int i = int'(MatchBytes) - 1; i >= 0; i--)
+      for (int unsigned b = 0; b < 8; b++) begin
+        for (int unsigned k = 0; k < 16; k++) matrix[k][8*i+32'(b)] = crc[k];
+        crc = {crc[14:0], 1'b0} ^ (crc[15] ? 16'h1021 : 16'h0);
+      end
+    return matrix;
+  endfunction
+
+  // The bits of the bytes that a mask selects
+  function automatic logic [8*MatchBytes-1:0] bits_of(logic [MatchBytes-1:0] mask);
+    logic [8*MatchBytes-1:0] bits;
+    for (int unsigned b = 0; b < MatchBytes; b++) bits[8*b+:8] = {8{mask[b]}};
+    return bits;
+  endfunction
+
+  localparam hash_matrix_t HashMatrix = hash_matrix();
+
+  function automatic logic [15:0] hash_of(logic [8*MatchBytes-1:0] bytes);
     logic [15:0] crc;
-    crc = '0;
-    for (int unsigned i = 0; i < MatchBytes; i++)
-      for (int b = 7; b >= 0; b--)
-        crc = {crc[14:0], 1'b0} ^ ({16{crc[15] ^ bytes[i][b]}} & 16'h1021);
+    for (int unsigned k = 0; k < 16; k++) crc[k] = ^(bytes & HashMatrix[k]);
     return crc;
   endfunction
 
@@ -191,7 +213,6 @@ package l7_pkg;
 
   // ---- what the delivery needs of a message
   typedef struct packed {
-    app_t app;
     port_no_t port;
     tenant_t tenant;
     shape_t shape;

@@ -18,7 +18,7 @@ module l7_walker
     input wire logic [DataW-1:0] beat,
     input wire place_in_window_t limit,   // bytes of the window; with `load`, and then until the next one
 
-    input wire logic [WindowBytes-1:0][7:0] window,
+    input wire logic [8*WindowBytes-1:0] window,
     input wire place_in_window_t            loaded,  // bytes that are there
 
     input  wire logic        [3:0] field,
@@ -33,14 +33,16 @@ module l7_walker
   logic done_q;
   place_in_window_t cursor_q;
 
+  logic [15:0] next;  // at the cursor
   logic [7:0] number, len;
   logic [9:0] from, value, past;
   logic step, over, records;
   place_in_window_t there;
 
+  assign next = 16'(window >> {cursor_q[7:0], 3'd0});
   assign from = load ? '0 : 10'(cursor_q);
-  assign number = load ? beat[7:0] : window[cursor_q[7:0]];
-  assign len = load ? beat[15:8] : window[8'(cursor_q[7:0]+8'd1)];
+  assign number = load ? beat[7:0] : next[7:0];
+  assign len = load ? beat[15:8] : next[15:8];
   assign there = load ? (limit < 9'd64 ? limit : 9'd64) : loaded < limit ? loaded : limit;
   assign value = from + 10'd2;
   assign past = value + 10'(len);
