@@ -20,7 +20,8 @@ struct qnp_header {
 };
 
 #define QNP_AT (ETH_HEADER_SIZE + IPV4_HEADER_SIZE + UDP_HEADER_SIZE)
-#define IP_UDP 17
+/* The port byte of frames that an inline block made, which for the l7 block are messages: 0x80 + the block's number. */
+#define FROM_BLOCK 0x80u
 
 static inline void swap16(uint16_t *a, uint16_t *b) {
   uint16_t kept = *a;
@@ -50,8 +51,8 @@ static void answer(pn_desc_t desc, uint8_t *frame) {
 static int is_message(pn_desc_t desc, const uint8_t *frame) {
   const struct eth_header *eth = (const struct eth_header *)frame;
   const struct ipv4_header *ip = (const struct ipv4_header *)(frame + ETH_HEADER_SIZE);
-  if (pn_len(desc) < QNP_AT + sizeof(struct qnp_header) || eth->type != PN_BE16(0x0800)) return 0;
-  return ip->version_ihl == 0x45 && ip->protocol == IP_UDP;
+  if ((pn_from(desc) & 0xF8u) != FROM_BLOCK) return 0;
+  return eth->type == PN_BE16(0x0800) && ip->version_ihl == 0x45;
 }
 
 int main(void) {

@@ -39,7 +39,7 @@ pub fn text(program: &Program, images: &[AppImage]) -> String {
             let named = rules.rules.iter().enumerate().map(|(at, rule)| (Some(at), rule.name.as_str(), rule.action));
             for (rule, name, action) in named.chain([(None, "default", rules.default)]) {
                 let cost = rows.steps(rule).map_or_else(|| "never decided".to_owned(), cost);
-                let _ = writeln!(text, "    {name:16} => {:24} {cost}", shown(action, message));
+                let _ = writeln!(text, "    {name:16} => {:24} {cost}", shown(action, Some(message)));
             }
         }
     }
@@ -55,15 +55,17 @@ fn cost((least, most): (usize, usize)) -> String {
     }
 }
 
-/// An action in words of the language.
-pub fn shown(action: Action, message: &MessageType) -> String {
+/// An action in words of the language. `message` is the type whose fields the action may name.
+#[must_use]
+pub fn shown(action: Action, message: Option<&MessageType>) -> String {
+    let name = |field: u8| message.map_or("", |message| message.field_name(field));
     match action {
         Action::Queue(queue) => format!("queue {queue}"),
         Action::QueuesBy { first, bits, field } => {
-            format!("queues {first} ..= {} by {}", u32::from(first) + (1 << bits) - 1, message.field_name(field))
+            format!("queues {first} ..= {} by {}", u32::from(first) + (1 << bits) - 1, name(field))
         }
         Action::Unit(unit) => format!("unit {unit}"),
-        Action::UnitsBy(field) => format!("units by {}", message.field_name(field)),
+        Action::UnitsBy(field) => format!("units by {}", name(field)),
         Action::Drop => "drop".to_owned(),
     }
 }
@@ -76,7 +78,7 @@ pub fn json(program: &Program, images: &[AppImage]) -> Json {
             let message = program.message(rules);
             let one = |rule: Option<usize>, name: &str, line: u32, action| {
                 let steps = rows.steps(rule).map(|(least, most)| [least, most]);
-                json!({"name": name, "line": line, "action": shown(action, message), "steps": steps})
+                json!({"name": name, "line": line, "action": shown(action, Some(message)), "steps": steps})
             };
             let list = rules.rules.iter().enumerate().map(|(at, rule)| one(Some(at), &rule.name, rule.line, rule.action));
             let list: Vec<Json> = list.chain([one(None, "default", 0, rules.default)]).collect();
