@@ -59,6 +59,14 @@ impl Pattern {
         }
     }
 
+    /// The bytes in front of the first [`Step::Until`].
+    fn first_bytes(&self) -> impl Iterator<Item = Option<u8>> {
+        self.steps.iter().map_while(|step| match step {
+            Step::Byte(byte) => Some(*byte),
+            Step::Until(_) => None,
+        })
+    }
+
     /// Whether a field that ends in this state matches.
     #[must_use]
     pub fn accepts(&self, state: usize) -> bool {
@@ -74,10 +82,9 @@ impl Pattern {
     /// A shortest field, of at most `longest` bytes, that both patterns match.
     #[must_use]
     pub fn common(&self, other: &Self, longest: usize) -> Option<Vec<u8>> {
-        // Most pairs of rules differ at once.
-        if let (Some(Step::Byte(Some(a))), Some(Step::Byte(Some(b)))) = (self.steps.first(), other.steps.first())
-            && a != b
-        {
+        // Most pairs of rules differ in their first bytes.
+        let differ = |(a, b): (Option<u8>, Option<u8>)| a.is_some() && b.is_some() && a != b;
+        if self.first_bytes().zip(other.first_bytes()).any(differ) {
             return None;
         }
         // Breadth first over pairs of states; each remembers the byte and the pair that led to it.
@@ -112,6 +119,9 @@ impl Pattern {
     /// Whether the pattern matches every field that `other` matches.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
+        if self.first_bytes().zip(other.first_bytes()).any(|(wide, narrow)| wide.is_some() && wide != narrow) {
+            return false;
+        }
         let mut seen = HashSet::from([(0, Some(0))]);
         let mut queue = vec![(0, Some(0))];
         while let Some((theirs, ours)) = queue.pop() {
