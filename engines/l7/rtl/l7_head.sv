@@ -24,9 +24,9 @@ module l7_head
   function automatic logic [15:0] updated(logic [15:0] checksum, logic [15:0] was, logic [15:0] is);
     logic [17:0] sum;
     logic [16:0] folded;
-    sum = 18'(~checksum) + 18'(~was) + 18'(is);
-    folded = 17'(sum[15:0]) + 17'(sum[17:16]);
-    return ~(folded[15:0] + 16'(folded[16]));
+    sum = {2'b0, ~checksum} + {2'b0, ~was} + {2'b0, is};
+    folded = {1'b0, sum[15:0]} + {15'b0, sum[17:16]};
+    return ~(folded[15:0] + {15'b0, folded[16]});
   endfunction
 
   logic [8*HeadBytes-1:0] by_shape[4];

@@ -237,7 +237,7 @@ module l7_matcher
     logic [63:0] x;
     assign of = row.alternatives[i];
     assign mask = bits_of(of.mask);
-    assign fits = rest >= place_in_window_t'(of.len) && (!of.at_end || rest == place_in_window_t'(of.len));
+    assign fits = 32'(of.len) <= MatchBytes && rest >= place_in_window_t'(of.len) && (!of.at_end || rest == place_in_window_t'(of.len));
     assign equal = ((there ^ of.value) & mask) == '0;
     assign x = big_endian(there[63:0] & mask[63:0]);
     assign in_range = big_endian(of.value[63:0]) <= x && x <= big_endian(of.value[127:64]);

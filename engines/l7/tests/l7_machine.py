@@ -53,7 +53,7 @@ class Alternative:
 
     def matches(self, there: bytes) -> bool:
         """`there`: the rest of the field."""
-        if len(there) < self.length or (self.at_end and len(there) != self.length):
+        if self.length > 32 or len(there) < self.length or (self.at_end and len(there) != self.length):
             return False
         if self.is_range:
             masked = bytes(byte if self.mask >> i & 1 else 0 for i, byte in enumerate(there[:8].ljust(8, b"\0")))
@@ -121,7 +121,7 @@ class Rules:
                 digest, pos, end = hashed, at, stop
                 branch = Branch(row.hash_base + hashed % (1 << row.hash_bits))
                 continue
-            for alternative in row.alternatives:
+            for alternative in (*row.alternatives, *[Alternative()] * 4)[:4]:
                 if alternative.matches(rest):
                     digest, pos, end = hashed, at + alternative.length, stop
                     branch = alternative.branch
@@ -233,7 +233,7 @@ class Message:
     count: int
     packets: dict[int, Packet] = field(default_factory=dict)
     port: int = 0
-    rules: Rules | None = None
+    decision: tuple[int, int, int] = (-1, 0, 0)  # with its kind and number
 
 
 @dataclass
@@ -269,21 +269,25 @@ class Machine:
         self.messages[key] = message
         message.packets[packet.number] = packet
         if packet.number == 0:
-            message.port, message.rules = port, self.rules[app]
+            message.port = port
+            message.decision = self.decide(app, packet)
         if len(message.packets) < message.count:
             return "absorbed", None
         del self.messages[key]
         return "absorbed", self.whole(app, message)
 
-    def whole(self, app: int, message: Message) -> Out | None:
-        packets = [message.packets[number] for number in range(message.count)]
-        first = packets[0]
+    def decide(self, app: int, first: Packet) -> tuple[int, int, int]:
         size = min(len(first.payload), WINDOW, 64 * first.segments if first.segments else WINDOW)
-        assert message.rules is not None
-        decision, kind, number, steps = message.rules.decide(first.payload[:size], first.mtype)
+        decision, kind, number, steps = self.rules[app].decide(first.payload[:size], first.mtype)
         self.steps.append(steps)
         if decision >= 0:
             self.count(app, f"hit {decision}")
+        return decision, kind, number
+
+    def whole(self, app: int, message: Message) -> Out | None:
+        packets = [message.packets[number] for number in range(message.count)]
+        first = packets[0]
+        decision, kind, number = message.decision
         if kind == 0:
             self.count(app, "stuck" if decision < 0 else "denied")
             return None
