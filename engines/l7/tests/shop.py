@@ -69,6 +69,7 @@ class Waiting:
     last: int
     parts: dict[int, bytes] = field(default_factory=dict)
     first: bytes = b""
+    where: Where = DROP
 
 
 @dataclass
@@ -109,17 +110,17 @@ class Shop:
         self.counts["packets"] += 1
         message.last = time
         message.parts[at] = data[22 : length - 8]
-        message.first = frame if at == 0 else message.first
+        if at == 0:
+            message.first = frame
+            window = message.parts[0][: min(256, 64 * segments or 256)]
+            message.where = entry[1](fields_of(window)) if of_type == entry[0] else DROP
+            self.counts[f"queue {message.where}"] += 1
         if len(message.parts) == count:
             del self.waiting[key]
-            self.deliver(message, of_type, entry, segments)
+            self.deliver(message)
 
-    def deliver(
-        self, message: Waiting, of_type: int, entry: tuple[int, Callable[[Fields], Where]], segments: int
-    ) -> None:
-        window = message.parts[0][: min(256, 64 * segments or 256)]
-        where = entry[1](fields_of(window)) if of_type == entry[0] else DROP
-        if where == DROP:
+    def deliver(self, message: Waiting) -> None:
+        if message.where == DROP:
             self.counts["denied"] += 1
             return
         self.counts["delivered"] += 1
@@ -133,10 +134,9 @@ class Shop:
             del packet[IP].len, packet[IP].chksum, packet[UDP].len
             packet[UDP].chksum = 0
             packet = Ether(bytes(packet))
-        if where == UNIT:
+        if message.where == UNIT:
             self.answers.append(answer(packet))
         else:
-            self.counts[f"queue {where}"] += 1
             self.host.append(bytes(packet))
 
 
