@@ -59,7 +59,7 @@ pub enum L7Error {
     #[error(transparent)]
     Rules(#[from] Faults),
     /// A rule names a unit that the card does not have.
-    #[error("application `{application}` sends messages to unit {unit}, and the card has {units} units, counted from 0")]
+    #[error("application `{application}` sends messages to unit {unit}, and the card's last unit is {}", units - 1)]
     NoUnit {
         /// The application.
         application: String,
