@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
@@ -38,7 +39,7 @@ class Message:
         """The frames of the message, divided at these bytes of its payload."""
         payload = self.payload()
         at = [0, *cuts, len(payload)]
-        parts = [payload[begin:end] for begin, end in zip(at, at[1:], strict=False)]
+        parts = [payload[begin:end] for begin, end in pairwise(at)]
         return [self.frame(part, len(parts), number) for number, part in enumerate(parts)]
 
     def frame(self, part: bytes, count: int, number: int, flag: int = DATA) -> bytes:

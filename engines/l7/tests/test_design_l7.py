@@ -112,7 +112,9 @@ def random_steps(rng: random.Random, messages: int) -> list[Step]:
         source, sport = f"10.0.0.{rng.randint(1, 3)}", rng.choice([4000, 4001])
         tail = rng.randbytes(rng.choice([0, 1, 100, 254, 255, 256, 600, 3000]))
         if rng.random() < 0.5:
-            student = rng.choice([b"/CA/2024", b"/CA/20245/x", b"/PA/2024", b"/PA/2023", b"/CA/1", b"CA/2024", b"//2024"])
+            student = rng.choice(
+                [b"/CA/2024", b"/CA/20245/x", b"/PA/2024", b"/PA/2023", b"/CA/1", b"CA/2024", b"//2024"]
+            )
             course = rng.choice([b"/CS/Math", b"/EE/Math", b"/CS/Maths", b"Math", b"//Math", b"/a/b/Math"])
             fields = [(1, student), (2, course), (3, tail)]
             message = Message(1, rng.choice([1, 1, 1, 2]), number, fields, source, sport)
@@ -137,7 +139,9 @@ def random_steps(rng: random.Random, messages: int) -> list[Step]:
             bad[42 + 11] = 200
             frames.insert(0, bytes(bad))
         if rng.random() < 0.2:
-            frames.append(rng.choice([message.frame(b"x", 1, 0, ACK), bytes(Ether() / ARP()), message.to(dport=9).packets()[0]]))
+            frames.append(
+                rng.choice([message.frame(b"x", 1, 0, ACK), bytes(Ether() / ARP()), message.to(dport=9).packets()[0]])
+            )
         begin = time + rng.randint(0, 30)
         steps += [(begin + rng.randint(0, 40), frame) for frame in frames[:-1]] + [(begin + 41, frames[-1])]
         time += 10

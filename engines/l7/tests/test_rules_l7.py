@@ -61,7 +61,11 @@ def test_rules_that_cannot_be_loaded_change_nothing() -> None:
             (CHANGED, "revews", "there is no application `revews`; there are: reviews, shop"),
             (CHANGED.replace("unit 0", "unit 7"), "reviews", "sends messages to unit 7, and the card"),
             (CHANGED.replace("port 7000", "port 7001"), "reviews", "another number, port or tenant"),
-            (CHANGED.replace("application reviews", "application other"), "reviews", "new.l7 has no application `reviews`"),
+            (
+                CHANGED.replace("application reviews", "application other"),
+                "reviews",
+                "new.l7 has no application `reviews`",
+            ),
             (CHANGED.replace("priority 1 { student", "{ student"), "reviews", "new.l7:22:14: `b` and `a` (line 21)"),
         ]:
             with pytest.raises((ServiceError, ProgramError)) as error:
@@ -96,7 +100,9 @@ def test_a_dead_receiver_beside_a_live_one(tmp_path: Path, target: str) -> None:
     """A unit that takes messages and gives none back stops neither the other unit nor the host."""
     dead = PROGRAM.replace("rule shards", 'rule dead { path = "/dead/" ..; } => unit 1;\n        rule shards')
     (tmp_path / "two.l7").write_text(dead)
-    (tmp_path / "dead.c").write_text("#include <penstock.h>\nint main(void) {\n  pn_init();\n  for (;;) pn_recv();\n}\n")
+    (tmp_path / "dead.c").write_text(
+        "#include <penstock.h>\nint main(void) {\n  pn_init();\n  for (;;) pn_recv();\n}\n"
+    )
     (tmp_path / "two.toml").write_text(
         '[card]\nname = "two"\nports = 2\n[[inline]]\nengine = "l7"\nprogram = "two.l7"\n'
         f'[[units]]\nname = "answers"\nengine = "rpu"\ncount = 1\nprogram = "{ROOT / "engines/l7/programs/answer.c"}"\n'

@@ -29,11 +29,15 @@ pub fn check(source: &Source) -> Result<Program, Vec<Fault>> {
     }
     check.distinct("application", source.applications.iter().map(|application| &application.number));
     check.distinct("UDP port", source.applications.iter().filter_map(|application| application.port.as_ref()));
-    let applications = source.applications.iter().map(|application| check.application(application, &messages)).collect();
+    let applications =
+        source.applications.iter().map(|application| check.application(application, &messages)).collect();
     let program = Program { messages, applications };
     if program.applications.is_empty() && check.faults.is_empty() {
         let span = Span { line: 1, column: 1, length: 1 };
-        check.fault(span, "the file has no rules: write `application NAME = NUMBER { udp port PORT; on MESSAGE { ... } }`");
+        check.fault(
+            span,
+            "the file has no rules: write `application NAME = NUMBER { udp port PORT; on MESSAGE { ... } }`",
+        );
     }
     if check.faults.is_empty() { Ok(program) } else { Err(check.faults) }
 }
@@ -61,7 +65,10 @@ impl Check {
         let mut seen: HashMap<&str, u32> = HashMap::new();
         for name in names {
             if let Some(line) = seen.insert(&name.value, name.span.line) {
-                self.fault(name.span, format!("there is a {what} `{}` in line {line} already: choose another name", name.value));
+                self.fault(
+                    name.span,
+                    format!("there is a {what} `{}` in line {line} already: choose another name", name.value),
+                );
             }
         }
     }
@@ -70,7 +77,8 @@ impl Check {
         let mut seen: HashMap<u64, u32> = HashMap::new();
         for number in numbers {
             if let Some(line) = seen.insert(number.value, number.span.line) {
-                let text = format!("another {what} has the number {} in line {line}: choose another number", number.value);
+                let text =
+                    format!("another {what} has the number {} in line {line}: choose another number", number.value);
                 self.fault(number.span, text);
             }
         }
@@ -119,7 +127,14 @@ impl Check {
         // There is no message type whose fields a hash could be of.
         let none = MessageType { name: "a message of any type".to_owned(), number: 0, fields: Vec::new() };
         let others = application.others.as_ref().map_or(Action::Drop, |action| self.action(action, &none));
-        Application { name: application.name.value.clone(), number, port: port as u16, tenant: tenant as u8, types, others }
+        Application {
+            name: application.name.value.clone(),
+            number,
+            port: port as u16,
+            tenant: tenant as u8,
+            types,
+            others,
+        }
     }
 
     fn on(&mut self, on: &syntax::On, messages: &[MessageType]) -> Option<TypeRules> {
@@ -155,7 +170,8 @@ impl Check {
             };
             variants = variants.iter().flat_map(|variant| -> Vec<Variant> { with(variant) }).collect();
             if variants.len() > MOST_VARIANTS {
-                let text = format!("the alternatives of this rule have more than {MOST_VARIANTS} combinations: divide it");
+                let text =
+                    format!("the alternatives of this rule have more than {MOST_VARIANTS} combinations: divide it");
                 self.fault(rule.name.span, text);
                 variants.truncate(1);
             }
@@ -191,7 +207,11 @@ impl Check {
                 [At { value: Piece::Range(low, high), span }] => self.integer(*low, *high, width, *span, field),
                 [At { value: Piece::Rest, .. }] => Some(Condition::Bytes(Pattern { steps: Vec::new(), open: true })),
                 _ => {
-                    let text = format!("`{}` is a {}: write a number, or a range as 1024 ..= 2047", field.name, field.kind.name());
+                    let text = format!(
+                        "`{}` is a {}: write a number, or a range as 1024 ..= 2047",
+                        field.name,
+                        field.kind.name()
+                    );
                     self.fault(pieces[0].span, text);
                     None
                 }
@@ -209,7 +229,9 @@ impl Check {
                     let count = usize::try_from(*count).unwrap_or(usize::MAX).min(LONGEST_FIELD + 1);
                     pattern.steps.extend(std::iter::repeat_n(Step::Byte(None), count));
                 }
-                Piece::Until(bytes) if bytes.is_empty() => self.fault(piece.span, "`until` needs at least one delimiter"),
+                Piece::Until(bytes) if bytes.is_empty() => {
+                    self.fault(piece.span, "`until` needs at least one delimiter")
+                }
                 Piece::Until(bytes) => pattern.steps.push(Step::Until(ByteSet::of(bytes))),
                 Piece::Rest => pattern.open = true,
                 Piece::Range(..) => {
@@ -219,7 +241,10 @@ impl Check {
             }
         }
         if pattern.steps.len() > LONGEST_FIELD {
-            let text = format!("this pattern needs {} bytes or more, and a dispatch field has at most {LONGEST_FIELD}", pattern.steps.len());
+            let text = format!(
+                "this pattern needs {} bytes or more, and a dispatch field has at most {LONGEST_FIELD}",
+                pattern.steps.len()
+            );
             self.fault(pieces[0].span, text);
             return None;
         }

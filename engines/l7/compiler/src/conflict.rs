@@ -9,13 +9,16 @@ use crate::pattern::{Condition, Pattern};
 use crate::program::{MessageType, Program, Rule, Variant};
 use crate::syntax::Source;
 
-/// Looks for rules of equal priority and different actions that match a common message, and for rules all of whose messages a rule of higher priority takes.
+/// Looks for rules of equal priority and different actions that match a common message, and for rules all of whose
+/// messages a rule of higher priority takes.
 pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (written, application) in source.applications.iter().zip(&program.applications) {
         for (on, rules) in written.types.iter().zip(&application.types) {
             let message = program.message(rules);
-            let place = |rule: &Rule| on.rules.iter().find(|on| on.name.value == rule.name).map_or(Span::default(), |on| on.name.span);
+            let place = |rule: &Rule| {
+                on.rules.iter().find(|on| on.name.value == rule.name).map_or(Span::default(), |on| on.name.span)
+            };
             for (at, rule) in rules.rules.iter().enumerate() {
                 let before = &rules.rules[..at];
                 if let Some(fault) = contradiction(before, rule, message).or_else(|| shadow(before, rule)) {
@@ -47,9 +50,7 @@ fn contradiction(before: &[Rule], rule: &Rule, message: &MessageType) -> Option<
 
 /// A rule that has all messages of another one.
 fn shadow(before: &[Rule], rule: &Rule) -> Option<String> {
-    let takes = |variant: &Variant| {
-        before.iter().find(|other| other.variants.iter().any(|wide| covers(wide, variant)))
-    };
+    let takes = |variant: &Variant| before.iter().find(|other| other.variants.iter().any(|wide| covers(wide, variant)));
     let first = takes(rule.variants.first()?)?;
     let all = rule.variants.iter().all(|variant| takes(variant).is_some());
     all.then(|| {
@@ -64,16 +65,18 @@ fn shadow(before: &[Rule], rule: &Rule) -> Option<String> {
 fn common(a: &Variant, b: &Variant) -> Option<BTreeMap<u8, Vec<u8>>> {
     let any = Condition::Bytes(Pattern { steps: Vec::new(), open: true });
     let of = |variant: &Variant, field: u8| {
-        variant.iter().find(|(number, _)| *number == field).map_or_else(|| any.clone(), |(_, condition)| condition.clone())
+        variant
+            .iter()
+            .find(|(number, _)| *number == field)
+            .map_or_else(|| any.clone(), |(_, condition)| condition.clone())
     };
     let numbers = a.iter().chain(b).map(|(number, _)| *number);
     numbers.map(|field| Some((field, of(a, field).common(&of(b, field), LONGEST_FIELD)?))).collect()
 }
 
 fn covers(wide: &Variant, narrow: &Variant) -> bool {
-    wide.iter().all(|(field, condition)| {
-        narrow.iter().any(|(number, other)| number == field && condition.covers(other))
-    })
+    wide.iter()
+        .all(|(field, condition)| narrow.iter().any(|(number, other)| number == field && condition.covers(other)))
 }
 
 /// Bytes as a string of the language.

@@ -80,7 +80,8 @@ pub fn json(program: &Program, images: &[AppImage]) -> Json {
                 let steps = rows.steps(rule).map(|(least, most)| [least, most]);
                 json!({"name": name, "line": line, "action": shown(action, Some(message)), "steps": steps})
             };
-            let list = rules.rules.iter().enumerate().map(|(at, rule)| one(Some(at), &rule.name, rule.line, rule.action));
+            let list =
+                rules.rules.iter().enumerate().map(|(at, rule)| one(Some(at), &rule.name, rule.line, rule.action));
             let list: Vec<Json> = list.chain([one(None, "default", 0, rules.default)]).collect();
             json!({"message": message.name, "rows": rows.rows.len(), "rules": list})
         });
@@ -94,7 +95,8 @@ pub fn json(program: &Program, images: &[AppImage]) -> Json {
 
 fn message(message: &MessageType) -> Json {
     let field = |field: &crate::program::Field| {
-        json!({"name": field.name, "number": field.number, "type": field.kind.name(), "dispatch": field.dispatch})
+        let dispatch = field.dispatch;
+        json!({"name": field.name, "number": field.number, "type": field.kind.name(), "dispatch": dispatch})
     };
     let fields: Vec<Json> = message.fields.iter().map(field).collect();
     json!({"name": message.name, "type": message.number, "fields": fields})

@@ -73,7 +73,8 @@ impl fmt::Display for Faults {
 
 impl std::error::Error for Faults {}
 
-/// `; the nearest is NAME` if a known name is near enough to an unknown one to be a typing error, otherwise the names that there are.
+/// `; the nearest is NAME` if a known name is near enough to an unknown one to be a typing error, otherwise the names
+/// that there are.
 pub(crate) fn suggest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let most = unknown.chars().count().div_ceil(3);

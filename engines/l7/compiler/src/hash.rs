@@ -3,7 +3,8 @@
 
 use crate::limits::WINDOW;
 
-/// CRC-16 with the polynomial 0x1021, the initial value 0 and the most significant bit first, of the first 32 bytes, with zeros behind shorter ones.
+/// CRC-16 with the polynomial 0x1021, the initial value 0 and the most significant bit first, of the first 32 bytes,
+/// with zeros behind shorter ones.
 #[must_use]
 pub fn crc16(bytes: &[u8]) -> u16 {
     let padded = bytes.iter().copied().chain(std::iter::repeat(0)).take(WINDOW);

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! What is written into a block: rows, starts, decisions and classes of each application, as words of engines/l7/machine.md.
+//! What is written into a block: rows, starts, decisions and classes of each application, as words of
+//! engines/l7/machine.md.
 
 use crate::fault::{Fault, Span};
 use crate::limits::{CLASSES, DECISIONS, ROWS, STEPS};
@@ -55,9 +56,10 @@ impl AppImage {
             match Rows::new(rules, free) {
                 Ok(rows) => {
                     free -= rows.rows.len();
-                    let longest = (0..rules.rules.len()).map(Some).chain([None]).find(|rule| {
-                        rows.steps(*rule).is_some_and(|(_, most)| most >= STEPS)
-                    });
+                    let longest = (0..rules.rules.len())
+                        .map(Some)
+                        .chain([None])
+                        .find(|rule| rows.steps(*rule).is_some_and(|(_, most)| most >= STEPS));
                     if let Some(rule) = longest {
                         faults.push(Fault::new(rule.map_or(on.message.span, place), late(STEPS)));
                     }
@@ -158,7 +160,8 @@ impl AppImage {
 
     /// The classes of a set, a bit each.
     fn set(&self, set: ByteSet) -> u32 {
-        let class = |(class, bytes): (u32, &Vec<u8>)| u32::from(bytes.first().is_some_and(|byte| set.has(*byte))) << class;
+        let class =
+            |(class, bytes): (u32, &Vec<u8>)| u32::from(bytes.first().is_some_and(|byte| set.has(*byte))) << class;
         (1..).zip(&self.classes).map(class).sum()
     }
 }
@@ -256,7 +259,8 @@ fn decision(action: Action) -> u32 {
 /// Bytes that are in the same sets of `until`, for each combination of sets.
 fn classes(types: &[Rows]) -> Vec<Vec<u8>> {
     let rows = types.iter().flat_map(|rows| &rows.rows);
-    let mut sets: Vec<ByteSet> = rows.filter_map(|row| if let Skip::Until(set) = row.skip { Some(set) } else { None }).collect();
+    let mut sets: Vec<ByteSet> =
+        rows.filter_map(|row| if let Skip::Until(set) = row.skip { Some(set) } else { None }).collect();
     sets.sort();
     sets.dedup();
     let mut classes: Vec<(Vec<bool>, Vec<u8>)> = Vec::new();
@@ -274,7 +278,9 @@ fn classes(types: &[Rows]) -> Vec<Vec<u8>> {
 }
 
 fn late(most: usize) -> String {
-    format!("a message could take {most} steps or more before it is decided: give the rules more in common at their begin, or leave rules out")
+    format!(
+        "a message could take {most} steps or more before it is decided: give the rules more in common at their begin, or leave rules out"
+    )
 }
 
 fn crowded(rules: &TypeRules, mut by_rule: Vec<(usize, usize)>) -> String {

@@ -66,9 +66,11 @@ impl Lexer {
         while let Some(letter) = self.peek(0) {
             let begin = self.here();
             match (letter, self.peek(1)) {
-                ('/', Some('/')) => while self.peek(0).is_some_and(|letter| letter != '\n') {
-                    self.next();
-                },
+                ('/', Some('/')) => {
+                    while self.peek(0).is_some_and(|letter| letter != '\n') {
+                        self.next();
+                    }
+                }
                 ('/', Some('*')) => {
                     self.at += 2;
                     self.column += 2;
@@ -133,7 +135,9 @@ impl Lexer {
             let at = self.here();
             match self.next() {
                 Some('"') => return Ok(Token::Text(bytes)),
-                None | Some('\n') => return Err(Fault::new(begin, "this string has no end: write `\"` in the same line")),
+                None | Some('\n') => {
+                    return Err(Fault::new(begin, "this string has no end: write `\"` in the same line"));
+                }
                 Some('\\') => {
                     let escaped = match self.next() {
                         Some('n') => Some(b'\n'),
@@ -144,7 +148,9 @@ impl Lexer {
                         Some('"') => Some(b'"'),
                         Some('x') => {
                             let digits: String = [self.next(), self.next()].into_iter().flatten().collect();
-                            u8::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 2 && !digits.starts_with('+'))
+                            u8::from_str_radix(&digits, 16)
+                                .ok()
+                                .filter(|_| digits.len() == 2 && !digits.starts_with('+'))
                         }
                         _ => None,
                     };
@@ -165,7 +171,8 @@ mod tests {
     #[test]
     fn tokens_have_their_places() {
         let found = tokens("rule a /* x\n */ 0x1F \"\\x00é\\\"\" ..= // end").unwrap();
-        let tokens: Vec<_> = found.iter().map(|(token, span)| (token.clone(), span.line, span.column, span.length)).collect();
+        let tokens: Vec<_> =
+            found.iter().map(|(token, span)| (token.clone(), span.line, span.column, span.length)).collect();
         assert_eq!(
             tokens,
             [

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Reads, checks and explains what a block of the l7 engine is given: message types and the rules that dispatch messages, in the language of engines/l7/language.md.
+//! Reads, checks and explains what a block of the l7 engine is given: message types and the rules that dispatch
+//! messages, in the language of engines/l7/language.md.
 //!
 //! ```
 //! let text = r#"
@@ -47,7 +48,8 @@ pub struct Compiled {
 /// Reads and checks a source. `file` is the name that faults give.
 ///
 /// # Errors
-/// The faults of the source. If the text cannot be parsed, only the first one; rules that contradict each other are looked for only in sources without other faults.
+/// The faults of the source. If the text cannot be parsed, only the first one; rules that contradict each other are
+/// looked for only in sources without other faults.
 pub fn compile(file: &str, text: &str) -> Result<Compiled, Faults> {
     let faults = |faults| Faults::new(file, text, faults);
     let source = parse::parse(text).map_err(|fault| faults(vec![fault]))?;

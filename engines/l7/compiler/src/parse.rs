@@ -258,7 +258,9 @@ impl Parser {
             } else if self.eat_sign("..") {
                 Piece::Rest
             } else if pieces.is_empty() {
-                return Err(self.unexpected("a pattern: \"text\", `skip N`, `until \"set\"`, `..`, or a number or range of numbers"));
+                return Err(self.unexpected(
+                    "a pattern: \"text\", `skip N`, `until \"set\"`, `..`, or a number or range of numbers",
+                ));
             } else {
                 return Ok(pieces);
             };
@@ -284,7 +286,8 @@ impl Parser {
         } else if self.eat_word("drop") {
             Action::Drop
         } else {
-            return Err(self.unexpected("an action: `queue N`, `queues N ..= M by FIELD`, `unit N`, `units by FIELD` or `drop`"));
+            return Err(self
+                .unexpected("an action: `queue N`, `queues N ..= M by FIELD`, `unit N`, `units by FIELD` or `drop`"));
         };
         Ok(At { value, span: begin })
     }
@@ -323,7 +326,11 @@ mod tests {
     #[test]
     fn faults_say_what_was_expected() {
         for (text, column, words) in [
-            ("massage A {}", 1, "expected `message NAME { ... }` or `application NAME = NUMBER { ... }`, found `massage`"),
+            (
+                "massage A {}",
+                1,
+                "expected `message NAME { ... }` or `application NAME = NUMBER { ... }`, found `massage`",
+            ),
             ("message A { repeated string a = 1; }", 13, "`repeated` is not supported yet"),
             ("message A { string a = 1 }", 26, "expected `;`, found `}`"),
             ("application a = 1 { on A { rule r { f = ; } => drop; } }", 41, "expected a pattern: "),

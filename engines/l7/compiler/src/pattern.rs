@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Patterns over fields. A condition is a pattern over bytes or a range of integers.
 //!
-//! A pattern is a list of steps. The number of steps done is its state, so each pattern alone is a deterministic automaton with as many states as steps, plus one.
+//! A pattern is a list of steps. The number of steps done is its state, so each pattern alone is a deterministic
+//! automaton with as many states as steps, plus one.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -88,7 +89,7 @@ impl Pattern {
             return None;
         }
         // Breadth first over pairs of states; each remembers the byte and the pair that led to it.
-        let mut from: HashMap<(usize, usize), Option<(usize, usize, u8)>> = HashMap::from([((0, 0), None)]);
+        let mut from: HashMap<(usize, usize), Before> = HashMap::from([((0, 0), None)]);
         let mut queue = VecDeque::from([(0, 0, 0)]);
         while let Some((a, b, length)) = queue.pop_front() {
             if self.accepts(a) && other.accepts(b) {
@@ -140,6 +141,9 @@ impl Pattern {
     }
 }
 
+/// The pair of states and the byte that led to another pair of states.
+type Before = Option<(usize, usize, u8)>;
+
 /// What a rule asks of a field.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Condition {
@@ -180,7 +184,9 @@ impl Condition {
                 (number <= (*high).min(*other_high)).then(|| bytes[bytes.len() - usize::from(*width)..].to_vec())
             }
             // The only pattern over an integer is one that matches every field.
-            (one @ Self::Integer { .. }, Self::Bytes(_)) | (Self::Bytes(_), one @ Self::Integer { .. }) => one.common(one, longest),
+            (one @ Self::Integer { .. }, Self::Bytes(_)) | (Self::Bytes(_), one @ Self::Integer { .. }) => {
+                one.common(one, longest)
+            }
         }
     }
 
@@ -189,7 +195,9 @@ impl Condition {
     pub fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(a), Self::Bytes(b)) => a.covers(b),
-            (Self::Integer { low, high, .. }, Self::Integer { low: other_low, high: other_high, .. }) => low <= other_low && other_high <= high,
+            (Self::Integer { low, high, .. }, Self::Integer { low: other_low, high: other_high, .. }) => {
+                low <= other_low && other_high <= high
+            }
             (Self::Bytes(_), Self::Integer { .. }) => true,
             (Self::Integer { .. }, Self::Bytes(_)) => false,
         }
@@ -220,7 +228,11 @@ mod tests {
     #[test]
     fn patterns_match_whole_fields() {
         for (text, fits, not) in [
-            ("/*2024.", &["/CA/2024", "//20249", "/CA/20240919"][..], &["/PA/202345", "/CA/202", "CA/2024", "/x/y/2024"][..]),
+            (
+                "/*2024.",
+                &["/CA/2024", "//20249", "/CA/20240919"][..],
+                &["/PA/202345", "/CA/202", "CA/2024", "/x/y/2024"][..],
+            ),
             ("/*Math", &["/x/Math", "//Math"], &["/x/Maths", "/x/Mat", "Math"]),
             ("a??", &["abc"], &["ab", "abcd"]),
             ("a*.", &["a/", "abc/def"], &["abc"]),
@@ -252,9 +264,13 @@ mod tests {
 
     #[test]
     fn a_wider_pattern_covers_a_narrower_one() {
-        for (wide, narrow, covers) in
-            [("/.", "/CA/.", true), ("/CA/.", "/.", false), ("/*2.", "/CA/2", true), ("/CA/2", "/CA/2", true), ("a?c", "abc.", false)]
-        {
+        for (wide, narrow, covers) in [
+            ("/.", "/CA/.", true),
+            ("/CA/.", "/.", false),
+            ("/*2.", "/CA/2", true),
+            ("/CA/2", "/CA/2", true),
+            ("a?c", "abc.", false),
+        ] {
             assert_eq!(pattern(wide).covers(&pattern(narrow)), covers, "{wide} {narrow}");
         }
     }
@@ -263,7 +279,9 @@ mod tests {
     fn integers_are_ranges() {
         let of = |low, high| Condition::Integer { width: 4, low, high };
         let any = Condition::Bytes(pattern("."));
-        for (field, fits) in [(&[0, 0, 1, 0][..], true), (&[0, 0, 0, 255], false), (&[0, 0, 2, 1], false), (&[1, 0], false)] {
+        for (field, fits) in
+            [(&[0, 0, 1, 0][..], true), (&[0, 0, 0, 255], false), (&[0, 0, 2, 1], false), (&[1, 0], false)]
+        {
             assert_eq!(of(256, 512).matches(field), fits, "{field:?}");
         }
         assert_eq!(of(1, 300).common(&of(256, 512), 254), Some(vec![0, 0, 1, 0]));

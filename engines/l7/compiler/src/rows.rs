@@ -1,9 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From rules to rows of the machine (engines/l7/machine.md): the rules of a message type become one decision graph.
 //!
-//! A node of the graph is a set of rules that may still win, each with the place that it has reached in its conditions, and the cursor in the message. A row takes
-//! the cursor forward and compares; each of its outcomes leads to the node of the rules that survive it. A rule whose place does not follow from the cursor begins
-//! its field again in a later row. Equal nodes are one.
+//! A node of the graph is a set of rules that may still win, each with the place that it has reached in its conditions,
+//! and the cursor in the message. A row takes the cursor forward and compares; each of its outcomes leads to the node
+//! of the rules that survive it. A rule whose place does not follow from the cursor begins its field again in a later
+//! row. Equal nodes are one.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -134,13 +135,21 @@ impl Rows {
         let variants: Vec<(usize, &Variant)> =
             numbered.flat_map(|(rule, one)| one.variants.iter().map(move |variant| (rule, variant))).collect();
         let live = (0..variants.len()).map(|variant| Live { variant, field: 0, place: Place::Begin }).collect();
-        let mut builder =
-            Builder { rules, variants: &variants, rows: Vec::new(), known: HashMap::new(), hashed: HashMap::new(), most, depth: 0 };
+        let mut builder = Builder {
+            rules,
+            variants: &variants,
+            rows: Vec::new(),
+            known: HashMap::new(),
+            hashed: HashMap::new(),
+            most,
+            depth: 0,
+        };
         let start = builder.node(live)?;
         Ok(Self { rows: builder.rows, start })
     }
 
-    /// Rows that a message takes until it is decided, at least and at most; `rule` is an index, None is the default. None if no message is decided in this way.
+    /// Rows that a message takes until it is decided, at least and at most; `rule` is an index, None is the default.
+    /// None if no message is decided in this way.
     #[must_use]
     pub fn steps(&self, rule: Option<usize>) -> Option<(usize, usize)> {
         let mut of_rows: Vec<Option<(usize, usize)>> = Vec::new();
@@ -270,16 +279,15 @@ impl Builder<'_> {
         Ok(next)
     }
 
-    /// If no variant is synced, all variants that wait for the first field become so, at its begin; gives the number of the field then.
+    /// If no variant is synced, all variants that wait for the first field become so, at its begin; gives the number of
+    /// the field then.
     fn rewind(&self, live: &mut [Live]) -> Option<u8> {
         if live.iter().any(|one| matches!(one.place, Place::Synced(_))) {
             return None;
         }
         let field = live.iter().filter_map(|one| self.field(one)).min()?;
-        for index in 0..live.len() {
-            if self.field(&live[index]) == Some(field) {
-                live[index].place = Place::Synced(0);
-            }
+        for one in live.iter_mut().filter(|one| self.field(one) == Some(field)) {
+            one.place = Place::Synced(0);
         }
         Some(field)
     }
@@ -327,22 +335,32 @@ impl Builder<'_> {
                 // A delimiter that the row has not found is not there for the others either.
                 None => true,
             };
-            let rest = live.iter().zip(&tests).filter(|(_, test)| survives(test)).map(|(one, _)| match (one.place, rewind) {
-                // The miss leaves the cursor where it was before the row, which is not at the field's begin.
-                (Place::Synced(_), Some(_)) => Live { place: Place::Begin, ..*one },
-                _ => *one,
-            });
+            let rest =
+                live.iter().zip(&tests).filter(|(_, test)| survives(test)).map(|(one, _)| match (one.place, rewind) {
+                    // The miss leaves the cursor where it was before the row, which is not at the field's begin.
+                    (Place::Synced(_), Some(_)) => Live { place: Place::Begin, ..*one },
+                    _ => *one,
+                });
             rest.collect()
         };
-        if distinct.len() > ALTERNATIVES && !stay
+        if distinct.len() > ALTERNATIVES
+            && !stay
             && let Some((length, bits)) = buckets(&distinct)
         {
             let prefixes: Vec<Option<u16>> = tests.iter().map(|test| prefix_hash(test.as_ref(), length)).collect();
             let base = self.buckets(&behind, &prefixes, bits)?;
-            let hashed: Vec<Test> = tests.iter().zip(&prefixes).filter(|(_, hash)| hash.is_some()).filter_map(|(test, _)| test.clone()).collect();
+            let hashed: Vec<Test> = tests
+                .iter()
+                .zip(&prefixes)
+                .filter(|(_, hash)| hash.is_some())
+                .filter_map(|(test, _)| test.clone())
+                .collect();
             // The alternatives are not looked at, and the miss is for a failed skip: no variant behind it can match.
             let rest = otherwise_of(&hashed);
-            let rest = rest.into_iter().filter(|one| !(group.contains(one) || rewind.is_some() && self.is_of(one, rewind))).collect();
+            let rest = rest
+                .into_iter()
+                .filter(|one| !(group.contains(one) || rewind.is_some() && self.is_of(one, rewind)))
+                .collect();
             let otherwise = self.node(rest)?;
             let hash = Hash::Buckets { length, bits, base };
             return Ok(Row { skip, hash, alternatives: Vec::new(), otherwise, rule });
@@ -354,7 +372,8 @@ impl Builder<'_> {
             for (index, one) in behind.iter().enumerate() {
                 let Some(one) = one else { continue };
                 // It needs what an earlier alternative has not found.
-                let failed = tests[index].as_ref().is_some_and(|own| distinct[..at].iter().any(|failed| implies(own, failed)));
+                let failed =
+                    tests[index].as_ref().is_some_and(|own| distinct[..at].iter().any(|failed| implies(own, failed)));
                 after.extend(if failed { None } else { self.behind_test(one, test) });
             }
             alternatives.push(Alternative { test: test.clone(), next: self.node(after)? });
@@ -533,7 +552,8 @@ fn prefix(test: &Test) -> Vec<u8> {
     }
 }
 
-/// Length of the prefixes that divide comparisons best, and binary logarithm of the number of buckets for them; None if fewer than half of them have a prefix.
+/// Length of the prefixes that divide comparisons best, and binary logarithm of the number of buckets for them; None if
+/// fewer than half of them have a prefix.
 fn buckets(tests: &[Test]) -> Option<(u8, u8)> {
     let prefixes: Vec<Vec<u8>> = tests.iter().map(prefix).collect();
     let kinds = |length: usize| {

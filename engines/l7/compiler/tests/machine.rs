@@ -140,9 +140,10 @@ impl Random {
 /// Rules over two strings and an integer; each has a priority of its own.
 fn rules(random: &mut Random, count: usize) -> Compiled {
     loop {
-        let mut text = "message M { option (type) = 3; string s = 2 [(dispatch) = true]; bytes t = 5 [(dispatch) = true];
+        let mut text =
+            "message M { option (type) = 3; string s = 2 [(dispatch) = true]; bytes t = 5 [(dispatch) = true];
             uint32 n = 7 [(dispatch) = true]; } application app = 1 { udp port 7000; on M {\n"
-            .to_owned();
+                .to_owned();
         for rule in 0..count {
             let mut conditions = String::new();
             for field in ["s", "t"] {
@@ -188,7 +189,8 @@ fn rows_decide_as_the_rules_say() {
                     values.push((number, value));
                 }
             }
-            let field = |number: u8| values.iter().find(|(other, _)| *other == number).map(|(_, value)| value.as_slice());
+            let field =
+                |number: u8| values.iter().find(|(other, _)| *other == number).map(|(_, value)| value.as_slice());
             let expected = rules.rules.iter().position(|rule| {
                 let fulfils = |(number, condition): &(u8, _)| -> bool {
                     let condition: &penstock_l7_compiler::pattern::Condition = condition;
@@ -218,14 +220,15 @@ fn many_values_take_few_steps() {
         application app = 1 { udp port 7000; on M {\n"
         .to_owned();
     for rule in 0..200 {
-        let _ = writeln!(text, "rule r{rule} {{ s = \"/user{rule:03}/\" ..; }} => queue {rule};");
+        let _ = writeln!(text, "rule r{rule} priority 1 {{ s = \"/user{rule:03}/\" ..; }} => queue {rule};");
     }
     text += "rule wild { s = \"/\" until \"/\" \"x\" ..; } => queue 999; default => drop; } }";
-    let text = text.replace("rule r", "rule r").replace("{ s = \"/user", "priority 1 { s = \"/user");
     let compiled = compile("many.l7", &text).unwrap();
     let machine = Machine::new(&compiled.images[0]);
     let message = |text: &str| [&[1, text.len() as u8], text.as_bytes()].concat();
-    for (text, decision) in [("/user123/x", 124), ("/user000/", 1), ("/user/x", 201), ("/user200/x1", 201), ("/user12", 202)] {
+    for (text, decision) in
+        [("/user123/x", 124), ("/user000/", 1), ("/user/x", 201), ("/user200/x1", 201), ("/user12", 202)]
+    {
         let (found, _, steps) = machine.run(1, &message(text));
         assert_eq!(found, decision, "{text}");
         assert!(steps <= 4, "{text}: {steps}");

@@ -10,7 +10,8 @@ use crate::error::L7Error;
 /// Name of the service.
 pub const NAME: &str = "l7";
 
-/// A request about the applications of a card's l7 blocks. Applications are named as programs name them, BLOCK.APPLICATION if the design has several l7 blocks.
+/// A request about the applications of a card's l7 blocks. Applications are named as programs name them,
+/// BLOCK.APPLICATION if the design has several l7 blocks.
 ///
 /// The JSON of a request is `"apps"` or `{"load": {"application": "reviews", "file": "new.l7", "text": "..."}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +30,8 @@ pub enum Ask {
         /// The source.
         text: String,
     },
-    /// Messages by the host queue to which rules send them: a list of objects with application, queue and messages. A group of queues counts for its first queue.
+    /// Messages by the host queue to which rules send them: a list of objects with application, queue and messages. A
+    /// group of queues counts for its first queue.
     Queues,
     /// Messages in flight by application, with the pages that they take.
     Messages,

@@ -136,7 +136,7 @@ impl CardBlock {
 fn gap(mut used: Vec<Range<usize>>, needed: usize, most: usize) -> Result<Range<usize>, usize> {
     used.sort_by_key(|range| range.start);
     let (mut begin, mut longest) = (0, 0);
-    for range in used.into_iter().chain([most..most]) {
+    for range in used.into_iter().chain(std::iter::once(most..most)) {
         let free = range.start.saturating_sub(begin);
         if free >= needed {
             return Ok(begin..begin + needed);

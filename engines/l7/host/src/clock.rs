@@ -6,7 +6,8 @@ use penstock_engine::{Bus, regs};
 
 use crate::error::L7Error;
 
-/// Registers of the card's time (shell/regs/inline.rdl): its ns, low and high word, and whether it stands still. A write to the low word sets both words.
+/// Registers of the card's time (shell/regs/inline.rdl): its ns, low and high word, and whether it stands still. A
+/// write to the low word sets both words.
 const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
 const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
 const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
@@ -27,7 +28,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Holds the clock at a time. If messages may have expired since the last sweep, the card gets the cycles to find them.
+    /// Holds the clock at a time. If messages may have expired since the last sweep, the card gets the cycles to find
+    /// them.
     ///
     /// # Errors
     /// The card refuses.

@@ -148,7 +148,8 @@ mod tests {
     fn a_run_counts_from_its_start() {
         let rule = |messages| RuleCounter { rule: "a".into(), messages, ..Default::default() };
         let of = |packets, messages, swaps| {
-            let app = AppCounters { packets, in_flight: packets, swaps, rules: vec![rule(messages)], ..Default::default() };
+            let app =
+                AppCounters { packets, in_flight: packets, swaps, rules: vec![rule(messages)], ..Default::default() };
             BlockCounters { applications: vec![app] }
         };
         let app = of(17, 9, 1).since(&of(10, 4, 1)).applications.remove(0);

@@ -84,7 +84,9 @@ impl L7Driver {
 
     fn check_units(&self, compiled: &Compiled) -> Result<(), L7Error> {
         for application in &compiled.program.applications {
-            let of_type = |rules: &TypeRules| rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect::<Vec<_>>();
+            let of_type = |rules: &TypeRules| {
+                rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect::<Vec<_>>()
+            };
             for action in application.types.iter().flat_map(of_type).chain([application.others]) {
                 if let Action::Unit(unit) = action
                     && u32::from(unit) >= self.units
@@ -138,8 +140,10 @@ impl L7Driver {
             Ask::Counters => Ok(json!(self.count(bus)?)),
             Ask::Rules => {
                 let of = |app: &AppCounters| {
-                    let rule = |rule: &crate::RuleCounter| json!({"application": app.name, "message": rule.message,
-                        "rule": rule.rule, "action": rule.action, "messages": rule.messages});
+                    let rule = |rule: &crate::RuleCounter| {
+                        json!({"application": app.name, "message": rule.message,
+                        "rule": rule.rule, "action": rule.action, "messages": rule.messages})
+                    };
                     app.rules.iter().map(rule).collect::<Vec<_>>()
                 };
                 Ok(self.count(bus)?.iter().flat_map(of).collect())
@@ -160,8 +164,10 @@ impl L7Driver {
                 let Application { name, number, port, tenant, types, .. } = running.application(app);
                 let rules: usize = types.iter().map(|rules| rules.rules.len()).sum();
                 let rows = running.apps[app].compiled.images[app].row_count();
-                Some(json!({"name": format!("{}{name}", place.prefix), "number": number, "port": port, "tenant": tenant,
-                    "rules": rules, "rows": rows, "swaps": running.apps[app].swaps}))
+                Some(
+                    json!({"name": format!("{}{name}", place.prefix), "number": number, "port": port, "tenant": tenant,
+                    "rules": rules, "rows": rows, "swaps": running.apps[app].swaps}),
+                )
             };
             (0..apps).filter_map(app).collect::<Vec<_>>()
         };
@@ -177,7 +183,10 @@ fn queues(app: &AppCounters) -> Vec<Json> {
             *queues.entry(queue).or_insert(0) += rule.messages;
         }
     }
-    queues.into_iter().map(|(queue, messages)| json!({"application": app.name, "queue": queue, "messages": messages})).collect()
+    queues
+        .into_iter()
+        .map(|(queue, messages)| json!({"application": app.name, "queue": queue, "messages": messages}))
+        .collect()
 }
 
 /// The same program with the application `from` in the place `to`, as the application that it replaces.
@@ -191,7 +200,11 @@ fn moved(compiled: &Compiled, from: usize, to: usize) -> Compiled {
 }
 
 impl Place {
-    fn machine<R>(&mut self, bus: &mut dyn Bus, job: impl FnOnce(&mut dyn Machine) -> Result<R, L7Error>) -> Result<R, L7Error> {
+    fn machine<R>(
+        &mut self,
+        bus: &mut dyn Bus,
+        job: impl FnOnce(&mut dyn Machine) -> Result<R, L7Error>,
+    ) -> Result<R, L7Error> {
         match &mut self.card {
             Some(card) => job(&mut OnCard { card, block: self.block, bus }),
             None => job(native::find(bus, self.block)?),

@@ -50,7 +50,9 @@ pub enum L7Error {
         name: String,
     },
     /// An application cannot change its place on the wire between two messages.
-    #[error("application `{0}` has another number, port or tenant than the one that runs: a swap changes rules only; load the design again")]
+    #[error(
+        "application `{0}` has another number, port or tenant than the one that runs: a swap changes rules only; load the design again"
+    )]
     OtherPlace(String),
     /// The new program has other applications.
     #[error("the program has other applications than the one that runs, which has: {}; load the design again", .0.join(", "))]
@@ -69,7 +71,9 @@ pub enum L7Error {
         units: u32,
     },
     /// The new rules do not fit beside those that run.
-    #[error("the rules of `{application}` take {needed} {what}, and {free} in a row are free while those before still run: load fewer rules, or load the design again")]
+    #[error(
+        "the rules of `{application}` take {needed} {what}, and {free} in a row are free while those before still run: load fewer rules, or load the design again"
+    )]
     Room {
         /// The application.
         application: String,
@@ -81,7 +85,9 @@ pub enum L7Error {
         free: usize,
     },
     /// Messages of the rules before the present ones are still in flight.
-    #[error("{messages} messages of `{application}` still run by the rules before the present ones: try again when they are whole or have expired")]
+    #[error(
+        "{messages} messages of `{application}` still run by the rules before the present ones: try again when they are whole or have expired"
+    )]
     Running {
         /// The application.
         application: String,
@@ -89,7 +95,9 @@ pub enum L7Error {
         messages: u32,
     },
     /// The card's block is not the one that the driver knows.
-    #[error("inline block {block} has {found} rows, and this driver knows blocks of {known}: build the card again from this tree")]
+    #[error(
+        "inline block {block} has {found} rows, and this driver knows blocks of {known}: build the card again from this tree"
+    )]
     Foreign {
         /// The block.
         block: usize,
@@ -104,7 +112,9 @@ impl From<L7Error> for EngineError {
     fn from(error: L7Error) -> Self {
         let kind = match &error {
             L7Error::Card(_) => ErrorKind::Card,
-            L7Error::Image | L7Error::NoUnits | L7Error::Foreign { .. } | L7Error::OtherProgram(_) => ErrorKind::Unsupported,
+            L7Error::Image | L7Error::NoUnits | L7Error::Foreign { .. } | L7Error::OtherProgram(_) => {
+                ErrorKind::Unsupported
+            }
             L7Error::Rules(_) | L7Error::NoUnit { .. } => ErrorKind::Program,
             _ => ErrorKind::Service(NAME),
         };

@@ -23,7 +23,8 @@ pub fn find(bus: &mut dyn Bus, block: usize) -> Result<&mut Block, L7Error> {
 impl Machine for Block {
     fn count(&mut self, app: usize) -> Result<(AppCounters, Vec<u64>), L7Error> {
         let (messages, pages) = self.in_flight(app);
-        let counters = AppCounters { in_flight: messages as u64, pages: pages as u64, ..AppCounters::of(&self.counters(app)) };
+        let counters =
+            AppCounters { in_flight: messages as u64, pages: pages as u64, ..AppCounters::of(&self.counters(app)) };
         Ok((counters, self.hits(app).to_vec()))
     }
 

@@ -14,7 +14,9 @@ pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dum
 
 fn command() -> Command {
     let about = "Reads what l7 blocks count, and swaps the rules of an application between two messages";
-    L7Command::augment_subcommands(Command::new(NAME).about(about).subcommand_required(true).arg_required_else_help(true))
+    L7Command::augment_subcommands(
+        Command::new(NAME).about(about).subcommand_required(true).arg_required_else_help(true),
+    )
 }
 
 fn ask(arguments: &clap::ArgMatches) -> Result<Json, String> {

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Sends and receives messages. A message is acknowledged by its answer; one that is not acknowledged can be sent again.
+//! Sends and receives messages. A message is acknowledged by its answer; one that is not acknowledged can be sent
+//! again.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -93,7 +94,8 @@ impl<C: Carrier> Endpoint<C> {
         Ok(self.carrier.send(to, &header.encode())?)
     }
 
-    /// Waits for the next whole message. Datagrams that are none of QNP are skipped. A message that comes again is acknowledged again and not given twice.
+    /// Waits for the next whole message. Datagrams that are none of QNP are skipped. A message that comes again is
+    /// acknowledged again and not given twice.
     ///
     /// # Errors
     /// The carrier fails, or gives up waiting; or the fields of a message are wrong.
@@ -123,7 +125,8 @@ impl<C: Carrier> Endpoint<C> {
         self.waiting.len()
     }
 
-    /// Sends all messages again that nobody has acknowledged; acknowledgements that have come are taken by [`Endpoint::recv_msg`].
+    /// Sends all messages again that nobody has acknowledged; acknowledgements that have come are taken by
+    /// [`Endpoint::recv_msg`].
     ///
     /// # Errors
     /// The carrier fails.

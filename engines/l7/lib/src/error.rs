@@ -24,7 +24,9 @@ pub enum Error {
     #[error("field {0} ends behind the message")]
     Field(u8),
     /// A dispatch field is too long.
-    #[error("dispatch field {number} has {bytes} bytes; a card sees fields of up to 254 bytes, and 256 bytes of all together")]
+    #[error(
+        "dispatch field {number} has {bytes} bytes; a card sees fields of up to 254 bytes, and 256 bytes of all together"
+    )]
     Dispatch {
         /// Number of the field.
         number: u8,

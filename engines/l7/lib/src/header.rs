@@ -56,8 +56,7 @@ impl Header {
     /// # Errors
     /// The datagram is none of QNP.
     pub fn decode(datagram: &[u8]) -> Result<(Self, &[u8]), Error> {
-        let (bytes, payload) =
-            datagram.split_first_chunk::<{ Self::BYTES }>().ok_or(Error::Short(datagram.len()))?;
+        let (bytes, payload) = datagram.split_first_chunk::<{ Self::BYTES }>().ok_or(Error::Short(datagram.len()))?;
         let [application, of_type, i0, i1, i2, i3, a0, a1, a2, a3, count, number, flag, segments, ..] = *bytes;
         let flag = match flag {
             0 => Flag::Data,
@@ -82,7 +81,16 @@ mod tests {
 
     #[test]
     fn headers_are_their_bytes() {
-        let header = Header { application: 7, of_type: 2, id: 0x0102_0304, acked: 0xA0B0_C0D0, count: 3, number: 2, segments: 1, ..Header::default() };
+        let header = Header {
+            application: 7,
+            of_type: 2,
+            id: 0x0102_0304,
+            acked: 0xA0B0_C0D0,
+            count: 3,
+            number: 2,
+            segments: 1,
+            ..Header::default()
+        };
         let bytes = header.encode();
         assert_eq!(bytes[..14], [7, 2, 1, 2, 3, 4, 0xA0, 0xB0, 0xC0, 0xD0, 3, 2, 0, 1]);
         let datagram = [&bytes[..], b"x"].concat();
@@ -92,7 +100,11 @@ mod tests {
             datagram[at] = value;
             Header::decode(&datagram).unwrap_err().to_string()
         };
-        assert!(wrong(10, 0).contains("packet 2 of a message of 0") && wrong(10, 33).contains("of 33") && wrong(11, 3).contains("packet 3 of a message of 3"));
+        assert!(
+            wrong(10, 0).contains("packet 2 of a message of 0")
+                && wrong(10, 33).contains("of 33")
+                && wrong(11, 3).contains("packet 3 of a message of 3")
+        );
         assert!(wrong(12, 2).contains("the flag is 2"));
         assert!(Header::decode(&datagram[..22]).unwrap_err().to_string().ends_with("has 22"));
     }

@@ -1,5 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Sends and receives messages of QNP (engines/l7/machine.md, "Messages on the wire") over UDP or any other carrier of datagrams.
+//! Sends and receives messages of QNP (engines/l7/machine.md, "Messages on the wire") over UDP or any other carrier of
+//! datagrams.
 //!
 //! ```
 //! use std::net::UdpSocket;

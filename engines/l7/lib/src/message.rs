@@ -4,7 +4,8 @@
 use crate::error::Error;
 use crate::header::Header;
 
-/// Bytes of a field's value in one piece. A value of 255 bytes or more is a row of pieces of the same number; all but the last have 255 bytes.
+/// Bytes of a field's value in one piece. A value of 255 bytes or more is a row of pieces of the same number; all but
+/// the last have 255 bytes.
 const PIECE: usize = 255;
 /// Bytes of fields that a card sees.
 const SEEN: usize = 256;
@@ -96,8 +97,17 @@ impl Message {
         let parts: Vec<&[u8]> = payload.chunks(PACKET).collect();
         // At most 16,256 bytes are at most 12 parts, and 256 bytes at most 4 segments.
         let (count, segments) = (parts.len() as u8, dispatch.div_ceil(64) as u8);
-        let header = Header { application: self.application, of_type: self.of_type, id, acked, count, segments, ..Header::default() };
-        let datagram = |(number, part): (usize, &&[u8])| [&Header { number: number as u8, ..header }.encode(), *part].concat();
+        let header = Header {
+            application: self.application,
+            of_type: self.of_type,
+            id,
+            acked,
+            count,
+            segments,
+            ..Header::default()
+        };
+        let datagram =
+            |(number, part): (usize, &&[u8])| [&Header { number: number as u8, ..header }.encode(), *part].concat();
         Ok(parts.iter().enumerate().map(datagram).collect())
     }
 
@@ -144,12 +154,23 @@ mod tests {
         let message = Message::new(1, 1).dispatch(1, vec![b'a'; 100]).field(3, vec![b'z'; 3200]);
         let datagrams = message.datagrams(5, 4).unwrap();
         let headers: Vec<Header> = datagrams.iter().map(|one| Header::decode(one).unwrap().0).collect();
-        assert_eq!(headers.iter().map(|one| (one.id, one.acked, one.count, one.number, one.segments)).collect::<Vec<_>>(),
-            [(5, 4, 3, 0, 2), (5, 4, 3, 1, 2), (5, 4, 3, 2, 2)]);
-        assert!(Message::new(1, 1).dispatch(1, vec![0; 255]).datagrams(0, 0).unwrap_err().to_string().contains("255 bytes"));
+        assert_eq!(
+            headers.iter().map(|one| (one.id, one.acked, one.count, one.number, one.segments)).collect::<Vec<_>>(),
+            [(5, 4, 3, 0, 2), (5, 4, 3, 1, 2), (5, 4, 3, 2, 2)]
+        );
+        assert!(
+            Message::new(1, 1).dispatch(1, vec![0; 255]).datagrams(0, 0).unwrap_err().to_string().contains("255 bytes")
+        );
         let two = Message::new(1, 1).dispatch(1, vec![0; 200]).dispatch(2, vec![0; 60]);
         assert!(two.datagrams(0, 0).unwrap_err().to_string().starts_with("dispatch field 2"));
-        assert!(Message::new(1, 1).field(1, vec![0; 16_256]).datagrams(0, 0).unwrap_err().to_string().contains("at most 16,256"));
+        assert!(
+            Message::new(1, 1)
+                .field(1, vec![0; 16_256])
+                .datagrams(0, 0)
+                .unwrap_err()
+                .to_string()
+                .contains("at most 16,256")
+        );
         assert_eq!(Message::new(1, 1).datagrams(0, 0).unwrap()[0].len(), 23);
     }
 }

@@ -147,10 +147,13 @@ fn whole(first: First, rest: &[Vec<u8>]) -> Option<Made> {
 }
 
 impl penstock_unit::Block for Block {
-    /// Frames that are no packets of messages go on. Packets are absorbed or dropped, and messages that are whole are made.
+    /// Frames that are no packets of messages go on. Packets are absorbed or dropped, and messages that are whole are
+    /// made.
     fn carry(&mut self, frame: &mut Vec<u8>, _mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict {
         let Some(parsed) = parse(frame) else { return Verdict::Onward };
-        let Some(app) = self.apps.iter_mut().find(|app| app.takes(&parsed, entering.tenant)) else { return Verdict::Onward };
+        let Some(app) = self.apps.iter_mut().find(|app| app.takes(&parsed, entering.tenant)) else {
+            return Verdict::Onward;
+        };
         match app.packet(&parsed, frame, entering, self.time, made) {
             true => Verdict::Absorb,
             false => Verdict::Drop,

@@ -79,11 +79,14 @@ struct Integers {
 
 impl Integers {
     fn bounds(conditions: &[Option<&Condition>]) -> Vec<(u64, Bits)> {
-        let ranges = || conditions.iter().filter_map(|condition| match condition {
-            Some(Condition::Integer { low, high, .. }) => Some((*low, *high)),
-            _ => None,
-        });
-        let mut begins: Vec<u64> = ranges().flat_map(|(low, high)| [Some(low), high.checked_add(1)]).flatten().chain([0]).collect();
+        let ranges = || {
+            conditions.iter().filter_map(|condition| match condition {
+                Some(Condition::Integer { low, high, .. }) => Some((*low, *high)),
+                _ => None,
+            })
+        };
+        let mut begins: Vec<u64> =
+            ranges().flat_map(|(low, high)| [Some(low), high.checked_add(1)]).flatten().chain([0]).collect();
         begins.sort_unstable();
         begins.dedup();
         let part = |begin: u64| {
@@ -197,7 +200,12 @@ mod tests {
     fn forgotten_states_change_nothing() {
         let until = |byte: u8| Step::Until(ByteSet::of(&[byte]));
         let patterns: Vec<Condition> = (0..16u8)
-            .map(|at| Condition::Bytes(Pattern { steps: vec![until(b'a' + at), until(b'a' + (at * 7 + 3) % 16)], open: at % 2 == 0 }))
+            .map(|at| {
+                Condition::Bytes(Pattern {
+                    steps: vec![until(b'a' + at), until(b'a' + (at * 7 + 3) % 16)],
+                    open: at % 2 == 0,
+                })
+            })
             .collect();
         let conditions: Vec<Option<&Condition>> = patterns.iter().map(Some).collect();
         let mut field_rules = FieldRules::new(&conditions);

@@ -1,7 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The l7 engine in native code: finds messages in frames, and dispatches each of them, whole, by the rules of its application.
+//! The l7 engine in native code: finds messages in frames, and dispatches each of them, whole, by the rules of its
+//! application.
 //!
-//! It runs the checked rules and not the rows for hardware, and tests compare the two. What frames become is in engines/l7/machine.md.
+//! It runs the checked rules and not the rows for hardware, and tests compare the two. What frames become is in
+//! engines/l7/machine.md.
 //!
 //! ```
 //! let text = r#"

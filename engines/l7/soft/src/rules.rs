@@ -13,7 +13,8 @@ const NUMBERS: usize = 16;
 /// What happens to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Which of the application's decisions it is: 0 for messages of other types, then the rules and the default of each type, in their order.
+    /// Which of the application's decisions it is: 0 for messages of other types, then the rules and the default of
+    /// each type, in their order.
     pub index: usize,
     /// What happens to the message.
     pub action: Action,
@@ -113,8 +114,8 @@ impl OfType {
 /// Fields of a message by their number.
 type Fields<'a> = [Option<&'a [u8]>; NUMBERS];
 
-/// The fields of a message: each is a number, a length and so many bytes. A field that does not end in the payload ends the list; if a number comes twice, the first
-/// one counts.
+/// The fields of a message: each is a number, a length and so many bytes. A field that does not end in the payload ends
+/// the list; if a number comes twice, the first one counts.
 fn fields(payload: &[u8]) -> Fields<'_> {
     let mut fields = [None; NUMBERS];
     let mut rest = payload;

@@ -125,7 +125,14 @@ impl InFlight {
     }
 
     /// Adds a packet of a message of several; `first` makes what is kept of packet 0.
-    pub fn add(&mut self, key: Key, packet: &Packet, frame: &[u8], time: u64, first: impl FnOnce() -> First) -> Accepted {
+    pub fn add(
+        &mut self,
+        key: Key,
+        packet: &Packet,
+        frame: &[u8],
+        time: u64,
+        first: impl FnOnce() -> First,
+    ) -> Accepted {
         let bit = 1u32 << packet.number;
         let known = self.messages.get(&key);
         if known.is_some_and(|message| message.count != packet.count) {
