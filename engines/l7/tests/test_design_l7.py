@@ -166,6 +166,24 @@ def test_a_message_that_is_not_whole_expires(tmp_path: Path, target: str) -> Non
     assert (shop.counts["expired"], shop.counts["delivered"]) == (1, 2)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_rules_see_the_segments_that_the_sender_names(tmp_path: Path, target: str) -> None:
+    """A field behind the first segments is absent for rules, and a field in front of them is not."""
+    fields = [(1, b"/CA/1" + b"x" * 60), (2, b"/EE/Math")]
+    messages = [Message(1, 1, at, fields, segments=at) for at in (0, 1, 2)]
+    shop = check(spaced(message.packets()[0] for message in messages), tmp_path, target)
+    assert (shop.counts["queue 1"], shop.counts["denied"]) == (2, 1)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("source, vlan", [("10.0.0.1", 100), ("fd00::1", None), ("fd00::1", 100)])
+def test_tags_and_both_versions_of_ip(tmp_path: Path, target: str, source: str, vlan: int | None) -> None:
+    dest = "fd00::2" if ":" in source else "10.0.9.9"
+    message = REVIEW.to(source=source, dest=dest, vlan=vlan)
+    run = play(spaced(reversed(message.packets([1000, 2000]))), tmp_path, target)
+    assert run.frames["host"] == [message.delivered(3)]
+
+
 def test_groups_of_queues_follow_the_hash(tmp_path: Path) -> None:
     """On soft, where the answer to `rules` and the frames can be told apart by their path."""
     paths = [b"/customer/%d" % number for number in range(64)]
