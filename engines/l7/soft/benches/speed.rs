@@ -25,7 +25,8 @@ fn main() {
     }
     text += "default => drop; } }";
     let program = penstock_l7_compiler::compile("bench.l7", &text).unwrap().program;
-    let paths: Vec<String> = (0..RULES).map(|rule| format!("/site{}/v1/user{rule}/item{rule:03}/x", rule % 7)).collect();
+    let paths: Vec<String> =
+        (0..RULES).map(|rule| format!("/site{}/v1/user{rule}/item{rule:03}/x", rule % 7)).collect();
     let payloads: Vec<Vec<u8>> =
         paths.iter().map(|path| [&[1, path.len() as u8], path.as_bytes(), &[9, 60], &[0; 60]].concat()).collect();
 

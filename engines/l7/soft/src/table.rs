@@ -144,7 +144,7 @@ impl InFlight {
         if known.map_or(0, |message| message.bytes) + packet.length() > LONGEST_PAYLOAD {
             return Accepted::Oversize;
         }
-        let pages = packet.end.div_ceil(PAGE);
+        let pages = packet.length().div_ceil(PAGE);
         if self.pages + pages > self.limits.pages || (known.is_none() && self.messages.len() >= self.limits.messages) {
             return Accepted::Refused;
         }
