@@ -14,8 +14,8 @@
 // stalls. Delivery reads a message only if the queue of its port has room for it. So a port that is held holds no
 // other port, and packets without room are dropped.
 //
-// Memories: messages 32 UltraRAM; rows 4 × 39, headers 11, table of messages 11, packets 12, output queues 11 a
-// port, rest 14: 226 BRAM36 with two ports.
+// Memories: messages 32 UltraRAM; rows 4 × 38, places of packets 13, table of messages 12, headers 11, output queues 12
+// a port, rest 9: 221 BRAM36 with two ports.
 module l7_block
   import penstock_pkg::*, l7_pkg::*;
 #(

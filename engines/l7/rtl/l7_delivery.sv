@@ -518,7 +518,8 @@ module l7_delivery
     for (int unsigned p = 0; p < Ports; p++) push[p] <= made_q.valid && 32'(made_port_q) == p && !(folds && made_q.first) && !rst;
   end
 
-  assign busy = waiting_q != '0 || event_valid || event_level != '0 || decided_valid || piece_q.valid || join_q.valid || made_q.valid || flush_q || push != '0;
+  assign busy = waiting_q != '0 || event_valid || event_level != '0 || decided_valid || piece_q.valid || join_q.valid ||
+      made_q.valid || flush_q || push != '0;
 endmodule
 
 `default_nettype wire

@@ -9,7 +9,7 @@
 // A window waits in the queue of its application for one of the matchers that serve it. Two applications are served
 // in turn where their sets of matchers overlap. A beat of a window takes a cycle of its queue.
 //
-// Rows: a copy for each matcher of 1,024 × 1,391 bits, 39 BRAM36 each. Two matchers on the two ports of one copy
+// Rows: a copy for each matcher of 1,024 × 1,350 bits, 38 BRAM36 each. Two matchers on the two ports of one copy
 // would halve that.
 module l7_match
   import penstock_pkg::*, l7_pkg::*;

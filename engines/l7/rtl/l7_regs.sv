@@ -81,11 +81,17 @@ module l7_regs
         else if (counted[a][c]) counters_q[a][c] <= counters_q[a][c] + 32'd1;
 
   // ---- reads
-  logic readable, writable;
+  logic readable, writable, in_counters;
+  logic [3:0] counter;
+  filter_row_t filter;
+  assign in_counters = app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_STUCK);
+  assign counter = 4'((app_addr - at(L7_APP_PACKETS)) >> 2);
+  assign filter = rows[addr[4:2]];
+
   always_comb begin
     answer = '0;
     readable = 1'b1;
-    if (in_filter) answer = {rows[addr[4:2]].valid, rows[addr[4:2]].app, rows[addr[4:2]].tenant, rows[addr[4:2]].app_id, rows[addr[4:2]].dport};
+    if (in_filter) answer = {filter.valid, filter.app, filter.tenant, filter.app_id, filter.dport};
     else if (in_hits) answer = hits_rdata;
     else if (in_app) begin
       unique case (app_addr)
@@ -97,7 +103,7 @@ module l7_regs
         at(L7_APP_PAGES): answer = 32'(pages_used[app]);
         at(L7_APP_MESSAGES): answer = 32'(messages_used[app]);
         default:
-        if (app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_STUCK)) answer = counters_q[app][4'((app_addr - at(L7_APP_PACKETS)) >> 2)];
+        if (in_counters) answer = counters_q[app][counter];
         else readable = 1'b0;
       endcase
     end else if (is_low && addr == L7_BLOCK_SHAPE[13:0]) answer = {16'(Rows), 8'(Matchers), 8'(Apps)};
