@@ -17,6 +17,7 @@ mod part;
 mod root;
 mod section;
 mod service;
+mod tenant;
 pub mod window;
 
 /// Register offsets, written by tools/regs.py.
@@ -34,3 +35,4 @@ pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Identity, Log};
 pub use root::{Root, RootError};
 pub use section::{Fault, Section};
 pub use service::{Ask, Dump, Request, Service};
+pub use tenant::Tenant;
