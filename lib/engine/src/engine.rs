@@ -16,6 +16,7 @@ use crate::root::Root;
 use crate::section::{Fault, Section};
 use crate::service::Service;
 use crate::tenant::Tenant;
+use crate::tool::Tool;
 
 /// What the parts of an engine are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +132,16 @@ pub trait Engine: Debug + Sync {
 
     /// Its services.
     fn services(&self) -> &'static [Service];
+
+    /// `penstock compile NAME`: compiles a program, and tells what it takes.
+    fn compile_tool(&self) -> Option<Tool> {
+        None
+    }
+
+    /// `penstock exec NAME`: runs a test in the form that programs of this kind are tested in elsewhere.
+    fn exec_tool(&self) -> Option<Tool> {
+        None
+    }
 
     /// What an inline block counted between two reads of [`Driver::count_block`].
     fn counted(&self, now: &Json, _then: &Json) -> Json {

@@ -18,6 +18,7 @@ mod root;
 mod section;
 mod service;
 mod tenant;
+mod tool;
 pub mod window;
 
 /// Register offsets, written by tools/regs.py.
@@ -36,3 +37,4 @@ pub use root::{Root, RootError};
 pub use section::{Fault, Section};
 pub use service::{Ask, Dump, Request, Service};
 pub use tenant::Tenant;
+pub use tool::{Left, TestCard, Tool, ToolError, Workbench};
