@@ -132,6 +132,8 @@ pub const INLINE_BLOCK_BLOCKED: u32 = 0x10;
 pub const INLINE_BLOCK_OVERSIZE: u32 = 0x14;
 /// Frames that the block dropped because they were for a destination that does not exist.
 pub const INLINE_BLOCK_REFUSED: u32 = 0x18;
+/// Bursts of the block that were beyond its range of the card's memory.
+pub const INLINE_BLOCK_MEMORY_ERRORS: u32 = 0x1C;
 
 // shell/regs/unit.rdl
 /// 1 holds the unit in reset: it declares no slots. Set after power-up, so that the host can load the unit's memories.

@@ -69,6 +69,7 @@ package regs_pkg;
   localparam logic [31:0] INLINE_BLOCK_BLOCKED = 32'h00000010;
   localparam logic [31:0] INLINE_BLOCK_OVERSIZE = 32'h00000014;
   localparam logic [31:0] INLINE_BLOCK_REFUSED = 32'h00000018;
+  localparam logic [31:0] INLINE_BLOCK_MEMORY_ERRORS = 32'h0000001C;
 
   // shell/regs/unit.rdl
   localparam logic [31:0] UNIT_RESET = 32'h00000000;

@@ -5,6 +5,9 @@ axi_write_if.sv
 axi_read_if.sv
 cfg_if.sv
 frame_if.sv
+axi_if.sv
+axi_idle.sv
+axi_check.sv
 loop_if.sv
 broadcast_if.sv
 map_pkg.sv

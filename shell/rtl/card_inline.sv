@@ -40,6 +40,8 @@ module card_inline
     cfg_if.snk cfg,         // registers: 12 address bits
     cfg_if.snk blocks_cfg,  // windows of the blocks: 24 address bits, and above them the block
 
+    axi_if.mgr memory,  // a channel of card memory: IDs of 9 bits
+
     output logic [3:0] oversize[MaxPorts]  // frames of a port that blocks dropped in this cycle since they had become too long
 );
   if (Blocks > MaxBlocks) begin : gen_blocks
@@ -96,6 +98,8 @@ module card_inline
   block_event_t events[Blocks*Ports];
   logic [Blocks-1:0] busy, acks, errs;
   logic [31:0] rdatas[Blocks];
+  axi_if mems[Blocks] ();
+  logic [Blocks-1:0] outside;
 
   for (genvar b = 0; b < Blocks; b++) begin : gen_block
     frame_if in[Ports] ();
@@ -159,7 +163,13 @@ module card_inline
         .out_verdicts,
         .events(of_ports),
         .busy(busy[b]),
-        .cfg(block_cfg)
+        .cfg(block_cfg),
+        .mem(mems[b])
+    );
+    axi_check i_check_mem (
+        .clk,
+        .rst,
+        .link(mems[b])
     );
 
     block_check #(
@@ -192,6 +202,16 @@ module card_inline
     blocks_cfg.rdata = '0;
     for (int unsigned b = 0; b < Blocks; b++) if (acks[b]) blocks_cfg.rdata |= rdatas[b];
   end
+
+  axi_share #(
+      .Managers(Blocks)
+  ) i_share (
+      .clk,
+      .rst,
+      .from(mems),
+      .to(memory),
+      .error(outside)
+  );
 
   // ---- the exits
   logic [Ports-1:0] refused;
@@ -251,6 +271,7 @@ module card_inline
       .entered,
       .events,
       .busy,
+      .outside,
       .refused
   );
 endmodule

@@ -1,4 +1,5 @@
 -f ../../lib/rtl/rtl.f
+../../lib/sim/axi_memory.sv
 ../../engines/engines_pkg.sv
 shell_pkg.sv
 flow_hash.sv
@@ -14,6 +15,7 @@ loopback.sv
 broadcast.sv
 realign.sv
 axi_bursts.sv
+axi_share.sv
 host_write.sv
 host_read.sv
 host_mem.sv

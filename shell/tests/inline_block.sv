@@ -8,7 +8,8 @@
 //   A bytes 48 to 55 become the card's time; B the value becomes the frame's tenant
 //
 // Configuration, byte addresses: 0 it takes beats in so many of 256 cycles; 4 Param, low word; 8 Param, high word; C
-// Number. Others: error.
+// Number; 10 write: the address of the block's memory, in beats; 14 write: the word is written there, 16 times; 18 write:
+// the beat there is read; 1C read: its first word; 20 read: the last answer, bits 1:0, and how many have come. Others: error.
 module inline_block
   import penstock_pkg::*;
 #(
@@ -32,7 +33,8 @@ module inline_block
     output block_event_t events[Ports],
     output logic         busy,
 
-    cfg_if.snk cfg
+    cfg_if.snk cfg,
+    axi_if.mgr mem
 );
   typedef struct packed {
     frame_meta_t      meta;
@@ -135,7 +137,30 @@ module inline_block
     assign out_verdicts[p] = head.verdict;
   end
 
+  // Memory
+  logic [31:0] at_q, read_q;
+  logic [29:0] answers_q;
+  logic [1:0] resp_q;
+  assign mem.awid = 6'(Number);
+  assign mem.arid = 6'(40 + Number);
+  assign mem.awaddr = 40'(at_q) << 6;
+  assign mem.araddr = 40'(at_q) << 6;
+  assign mem.awlen = '0;
+  assign mem.arlen = '0;
+  assign mem.wstrb = '1;
+  assign mem.wlast = 1'b1;
+  assign mem.rready = 1'b1;
+  assign mem.bready = 1'b1;
+
   always_ff @(posedge clk) begin
+    if (mem.awready) mem.awvalid <= 1'b0;
+    if (mem.wready) mem.wvalid <= 1'b0;
+    if (mem.arready) mem.arvalid <= 1'b0;
+    if (mem.rvalid || mem.bvalid) begin
+      resp_q <= mem.rvalid ? mem.rresp : mem.bresp;
+      answers_q <= answers_q + 1'b1;
+    end
+    if (mem.rvalid) read_q <= mem.rdata[31:0];
     dice_q <= {dice_q[6:0], dice_q[7] ^ dice_q[5] ^ dice_q[4] ^ dice_q[3]};
     cfg.ack <= cfg.req && !cfg.ack;
     cfg.err <= 1'b0;
@@ -146,11 +171,22 @@ module inline_block
         24'h4: cfg.rdata <= Param[31:0];
         24'h8: cfg.rdata <= Param[63:32];
         24'hC: cfg.rdata <= Number;
+        24'h10: at_q <= cfg.wdata;
+        24'h14: begin
+          mem.wdata <= {16{cfg.wdata}};
+          mem.awvalid <= 1'b1;
+          mem.wvalid <= 1'b1;
+        end
+        24'h18: mem.arvalid <= 1'b1;
+        24'h1C: cfg.rdata <= read_q;
+        24'h20: cfg.rdata <= {answers_q, resp_q};
         default: cfg.err <= 1'b1;
       endcase
     if (rst) begin
       dice_q  <= 8'(1 + Number);
       share_q <= 9'd256;
+      answers_q <= '0;
+      {mem.awvalid, mem.wvalid, mem.arvalid} <= '0;
       cfg.ack <= 1'b0;
     end
   end

@@ -269,12 +269,12 @@ async def windows_and_time(dut: Any) -> None:
             block,
         ]
         await bench.write(base + SHARE, 200 + block)
-        await refused(False, base + 0x10)
+        await refused(False, base + 0x24)
         await refused(True, counters + regs.INLINE_BLOCK_FRAMES)
     assert [await bench.read(BLOCK + STRIDE * block + SHARE) for block in range(BLOCKS)] == [200, 201]
     absent = BLOCK + STRIDE * BLOCKS
     behind = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * BLOCKS
-    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x20, CHAIN + 0x11C, behind, CHAIN + 0x1000):
+    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x20, CHAIN + 0x200, behind, CHAIN + 0x1000):
         await refused(False, address)
         await refused(True, address)
     await refused(True, CHAIN + regs.INLINE_REFUSED)
@@ -309,6 +309,39 @@ async def windows_and_time(dut: Any) -> None:
     assert 6 << 32 < await time() < (6 << 32) + 1000 and await shown() >> 32 == 6
 
 
+@cocotb.test()
+async def memory(dut: Any) -> None:
+    """Each block has a range of the card's memory of its own; what is beyond it is an error, which is counted."""
+    bench, _ = await started(dut)
+    answers = [0] * BLOCKS
+
+    async def access(block: int, at: int, value: int | None) -> tuple[int, int]:
+        base = BLOCK + STRIDE * block
+        await bench.write(base + 0x10, at)
+        await bench.write(base + (0x18 if value is None else 0x14), value or 0)
+        await bench.clocks(120)
+        answers[block] += 1
+        told = await bench.read(base + 0x20)
+        assert told >> 2 == answers[block]
+        return told & 3, await bench.read(base + 0x1C)
+
+    last = (512 << 20) // 64 - 1
+    places = (0, 1, 1000, last)
+    for block in range(BLOCKS):
+        for at in places:
+            assert (await access(block, at, 1000 * block + at & 0xFFFF_FFFF))[0] == 0
+    for block in range(BLOCKS):
+        for at in places:
+            assert await access(block, at, None) == (0, 1000 * block + at)
+        assert await access(block, 5, None) == (0, 0xA5A5_A5A5)
+        for number, at in enumerate((last + 1, 1 << 31)):
+            assert await access(block, at, 7) == (2, 0xA5A5_A5A5 if number == 0 else 0)
+            assert await access(block, at, None) == (2, 0)
+        counters = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * block
+        assert await bench.read(counters + regs.INLINE_BLOCK_MEMORY_ERRORS) == 4
+    assert await access(0, 0, None) == (0, 0)
+
+
 def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
     """A frame whose first tag is this one; its block says to which tenant it belongs, and sends it to the host."""
     head = b"\x02" + number.to_bytes(5, "big") + bytes((TELL_TENANT, 0, TO_HOST, 0)) + bytes(2)
@@ -341,7 +374,7 @@ async def tenants(dut: Any) -> None:
         bench.send(port, tagged(len(sent), kind, tci, size, bench.rng))
         sent.append((port, owner))
 
-    ids = sorted({vlan for _, vlan in table}) + [0, 2, 101, 256, 513, 4095]
+    ids = [*sorted({vlan for _, vlan in table}), 0, 2, 101, 256, 513, 4095]
     for size in (64, 60, 16, 15, 14, 66, 80, 81, 200):
         for vlan in ids:
             for kind in (0x8100, 0x88A8, 0x0800, 0x9100, 0x8101, 0x0081):
