@@ -28,7 +28,13 @@ KINDS = {
 # Parameters of an engine's module beside `Param`.
 BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
 # What stands in for links that an engine's module does not have, by the word that asks for the link.
-IDLE: dict[str, dict[str, str]] = {"unit": {}, "inline": {"memory": "    axi_idle i_no_memory (.link(mem));"}}
+IDLE: dict[str, dict[str, str]] = {
+    "unit": {},
+    "inline": {
+        "memory": "    axi_idle i_no_memory (.link(mem));",
+        "records": "    record_idle i_no_records (.*);",
+    },
+}
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
 
@@ -52,6 +58,7 @@ class Engine:
     words: str | None = None
     firmware: bool = False
     memory: bool = False
+    records: bool = False
     line: int = field(default=0, compare=False)
 
     def sources(self) -> list[str]:
@@ -117,7 +124,7 @@ def read(root: Path = ROOT) -> list[Engine]:
 
 def check_words(entry: dict[str, Any], wrong: Any) -> None:
     """Each word is known, has a value of its type, and none is missing."""
-    types = {"number": int, "registers": list, "params": list, "firmware": bool, "memory": bool}
+    types = {"number": int, "registers": list, "params": list, "firmware": bool, "memory": bool, "records": bool}
     items = {"registers": str, "params": int}
     names = {
         "registers": "a list of paths",
@@ -125,6 +132,7 @@ def check_words(entry: dict[str, Any], wrong: Any) -> None:
         "number": "a number",
         "firmware": "true or false",
         "memory": "true or false",
+        "records": "true or false",
     }
     known = [item.name for item in fields(Engine) if item.name != "line"]
     for word, value in entry.items():

@@ -6,6 +6,8 @@ axi_read_if.sv
 cfg_if.sv
 frame_if.sv
 axi_if.sv
+record_if.sv
+record_idle.sv
 axi_idle.sv
 axi_check.sv
 loop_if.sv

@@ -26,6 +26,7 @@ tenant_stage.sv
 inline_exit.sv
 block_counters.sv
 inline_regs.sv
+record_port.sv
 card_inline.sv
 card.sv
 card_top.sv

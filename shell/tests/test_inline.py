@@ -25,7 +25,7 @@ CHAIN, BLOCK, STRIDE = (
     0x100_0000,
 )  # registers of the chain, the first block's window, from one to the next
 SHARE, PARAM_L, PARAM_H, NUMBER = 0, 4, 8, 12  # registers of a block
-NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME, TELL_TENANT = range(12)
+NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME, TELL_TENANT, RECORD = range(13)
 ONWARD, DROPPED, REFUSED, ABSORBED = "onward", "dropped", "refused", "absorbed"
 REASONS = ("BLOCKED", "OVERSIZE", "REFUSED")
 AS_TOLD = 4
@@ -269,7 +269,7 @@ async def windows_and_time(dut: Any) -> None:
             block,
         ]
         await bench.write(base + SHARE, 200 + block)
-        await refused(False, base + 0x24)
+        await refused(False, base + 0x2C)
         await refused(True, counters + regs.INLINE_BLOCK_FRAMES)
     assert [await bench.read(BLOCK + STRIDE * block + SHARE) for block in range(BLOCKS)] == [200, 201]
     absent = BLOCK + STRIDE * BLOCKS
@@ -340,6 +340,92 @@ async def memory(dut: Any) -> None:
         counters = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * block
         assert await bench.read(counters + regs.INLINE_BLOCK_MEMORY_ERRORS) == 4
     assert await access(0, 0, None) == (0, 0)
+
+
+@cocotb.test()
+async def records(dut: Any) -> None:
+    """A record that a block sends comes to the host as it was, in order; one from the host comes to the block that it is for. Full queues lose none."""
+    bench, _ = await started(dut)
+
+    def ports(block: int) -> int:
+        return CHAIN + regs.INLINE_RECORDS_BASE + regs.INLINE_RECORDS_STRIDE * block
+
+    async def head(block: int) -> bytes:
+        words = [await bench.read(ports(block) + regs.INLINE_RECORDS_HEAD + 4 * word) for word in range(16)]
+        return b"".join(word.to_bytes(4, "little") for word in words)
+
+    async def refused(write: bool, address: int) -> bool:
+        try:
+            await (bench.write(address, 1) if write else bench.read(address))
+        except AxiError:
+            return True
+        return False
+
+    sent: list[list[bytes]] = [[], []]
+    for number in range(20):
+        port, block, reason = number % 2, number // 2 % 2, bench.rng.randrange(256)
+        ops = ((RECORD, reason), (TO_HOST, 0)) if block == 0 else ((MARK, number), (RECORD, reason))
+        data = b"\x02" + number.to_bytes(5, "big") + bytes((*ops[0], *ops[1])) + bytes(2) + b"\x81\x00\x00\x07"
+        data += bench.rng.randbytes(60 - len(data))
+        await bench.write(CHAIN + regs.INLINE_TENANT_VLAN, 3 << 16 | 7)
+        await bench.write(CHAIN + regs.INLINE_TENANT, 9)
+        bench.send(port, data)
+        await bench.drained(number + 1)
+        mark = 0 if block == 0 else number
+        first = bytes((block, reason, 9, port)) + len(data).to_bytes(2, "little") + bytes(2)
+        sent[block].append(first + mark.to_bytes(4, "little") + data[:40])
+    for block in range(BLOCKS):
+        before = 0
+        for number, expected in enumerate(sent[block]):
+            assert await bench.read(ports(block) + regs.INLINE_RECORDS_LEVEL) == len(sent[block]) - number
+            record = await head(block)
+            assert record[:8] + record[16:20] + record[24:] == expected
+            now = int.from_bytes(record[8:16], "little")
+            assert before < now
+            before = now
+            await bench.write(ports(block) + regs.INLINE_RECORDS_POP, 1)
+        assert await bench.read(ports(block) + regs.INLINE_RECORDS_LEVEL) == 0 and await head(block) == bytes(64)
+        assert await refused(True, ports(block) + regs.INLINE_RECORDS_POP)
+        for offset in (regs.INLINE_RECORDS_SEND, regs.INLINE_RECORDS_POP, 0x8C, 0xFC):
+            assert await refused(False, ports(block) + offset)
+        for offset in (regs.INLINE_RECORDS_HEAD, regs.INLINE_RECORDS_LEVEL, regs.INLINE_RECORDS_ROOM, 0x8C):
+            assert await refused(True, ports(block) + offset)
+    for write in (False, True):
+        assert await refused(write, ports(BLOCKS)) and await refused(write, ports(7) + 0xFC)
+
+    # To the blocks: one waits until it is taken, and the next one must wait for it.
+    async def send(block: int, mark: int) -> bool:
+        for word in range(16):
+            value = mark if word == 4 else bench.rng.getrandbits(32)
+            try:
+                await bench.write(ports(block) + regs.INLINE_RECORDS_SEND + 4 * word, value)
+            except AxiError:
+                return False
+        return True
+
+    for mark in (1000, 2000, 3000):
+        for block in range(BLOCKS):
+            assert await bench.read(ports(block) + regs.INLINE_RECORDS_ROOM) == 1
+            assert await send(block, mark + block)
+            assert await bench.read(ports(block) + regs.INLINE_RECORDS_ROOM) == 0
+            assert not await send(block, 7)
+        for block in range(BLOCKS):
+            await bench.write(BLOCK + STRIDE * block + 0x24, 1)
+            await bench.clocks(3)
+            assert await bench.read(BLOCK + STRIDE * block + 0x28) == mark + block
+
+    # More than the queue holds: those that are in it are the first ones, in their order, and frames go on.
+    bench.pause, start = False, bench.total()
+    for number in range(600):
+        bench.send(0, b"\x02" + number.to_bytes(5, "big") + bytes((RECORD, number & 255, TO_HOST, 0)) + bytes(50))
+    await bench.drained(start + 600)
+    level = await bench.read(ports(0) + regs.INLINE_RECORDS_LEVEL)
+    assert 500 <= level <= 512
+    for number in range(level):
+        record = await head(0)
+        # The one that waited in the block is the first that came when it was full.
+        assert int.from_bytes(record[25:30], "big") == number, number
+        await bench.write(ports(0) + regs.INLINE_RECORDS_POP, 1)
 
 
 def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
