@@ -9,6 +9,7 @@ mod frame;
 mod identity;
 mod outside;
 mod port;
+mod record;
 mod unit;
 mod word;
 
@@ -24,6 +25,7 @@ pub use crate::{
     identity::Identity,
     outside::Outside,
     port::{Destination, Source},
+    record::{OWN_BYTES, RECORD_BYTES, Record},
     unit::{HELD_LIMIT, Pause, Unit},
     word::Word,
 };
