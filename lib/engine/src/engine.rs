@@ -14,6 +14,7 @@ use crate::image::Image;
 use crate::part::Part;
 use crate::root::Root;
 use crate::section::{Fault, Section};
+use crate::server::Server;
 use crate::service::Service;
 
 /// What the parts of an engine are.
@@ -126,6 +127,11 @@ pub trait Engine: Debug + Sync {
 
     /// Its services.
     fn services(&self) -> &'static [Service];
+
+    /// Its servers.
+    fn servers(&self) -> &'static [Server] {
+        &[]
+    }
 
     /// What an inline block counted between two reads of [`Driver::count_block`].
     fn counted(&self, now: &Json, _then: &Json) -> Json {

@@ -16,6 +16,7 @@ mod image;
 mod part;
 mod root;
 mod section;
+mod server;
 mod service;
 pub mod window;
 
@@ -33,4 +34,5 @@ pub use part::{Part, TableNames, only_file};
 pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Identity, Log};
 pub use root::{Root, RootError};
 pub use section::{Fault, Section};
+pub use server::{Call, Server};
 pub use service::{Ask, Dump, Request, Service};

@@ -2,13 +2,15 @@
 //! What a controller is told when its request is not carried out.
 
 use prost::Message;
+use serde::{Deserialize, Serialize};
 use tonic::{Code, Status};
 
 use crate::proto::google::rpc;
 use crate::proto::p4::v1::Error;
 
 /// Kinds of refusals: the codes of gRPC that P4Runtime uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The request is malformed or names what the program does not have.
     Argument,
@@ -50,7 +52,8 @@ impl Reason {
 }
 
 /// A refused request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
 pub struct Refusal {
     /// Its kind.
     pub reason: Reason,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
+use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 
@@ -19,7 +20,7 @@ pub struct Loaded {
 }
 
 /// A counter's value. A counter of packets has no bytes, and the other way round: 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Count {
     /// Frames.
     pub packets: u64,
