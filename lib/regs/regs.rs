@@ -108,6 +108,10 @@ pub const INLINE_TIME_H: u32 = 0xC;
 pub const INLINE_HOLD: u32 = 0x10;
 /// Frames dropped behind the last block because their verdict names a port, unit or queue that the card does not have.
 pub const INLINE_REFUSED: u32 = 0x14;
+/// Which frames the next write to TENANT is about: those whose first VLAN tag has this id, at these ports.
+pub const INLINE_TENANT_VLAN: u32 = 0x18;
+/// Written: the frames that TENANT_VLAN names are of this tenant from now on. After a reset, which makes all frames of tenant 0, the write waits for up to 4096 cycles.
+pub const INLINE_TENANT: u32 = 0x1C;
 /// First of these.
 pub const INLINE_BLOCK_BASE: u32 = 0x100;
 /// Bytes from one to the next.

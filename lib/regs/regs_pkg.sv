@@ -57,6 +57,8 @@ package regs_pkg;
   localparam logic [31:0] INLINE_TIME_H = 32'h0000000C;
   localparam logic [31:0] INLINE_HOLD = 32'h00000010;
   localparam logic [31:0] INLINE_REFUSED = 32'h00000014;
+  localparam logic [31:0] INLINE_TENANT_VLAN = 32'h00000018;
+  localparam logic [31:0] INLINE_TENANT = 32'h0000001C;
   localparam logic [31:0] INLINE_BLOCK_BASE = 32'h00000100;
   localparam logic [31:0] INLINE_BLOCK_STRIDE = 32'h00000020;
   localparam logic [31:0] INLINE_BLOCK_COUNT = 32'h00000008;

@@ -5,8 +5,8 @@
 // of the design, and what becomes of the frames behind the last one. The chain knows streams and verdicts, not what
 // is in a block (engines/inline_block.sv has the contract).
 //
-//   frames of   ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
-//   each port                                 one a port   └─> links to the exits, one a port
+//   frames of   ─> tenant_stage ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
+//   each port      1                                         one a port   └─> links to the exits, one a port
 //
 // Between two blocks there is no register and no queue: a block's outputs are registers or heads of queues.
 //
@@ -59,10 +59,35 @@ module card_inline
   logic [Ports-1:0] valid[Blocks+1];
   logic [Ports-1:0] ready[Blocks+1];
 
+  // ---- whose each frame is
+  frame_if owned[Ports] ();
+  tail_t owned_tails[Ports];
+  tenant_write_t tenant_write;
+  logic tenants_ready;
+  tenant_stage #(
+      .Ports(Ports)
+  ) i_tenants (
+      .clk,
+      .rst,
+      .frames(frames),
+      .tails,
+      .out(owned),
+      .out_tails(owned_tails),
+      .write(tenant_write),
+      .ready(tenants_ready)
+  );
+
   for (genvar p = 0; p < Ports; p++) begin : gen_in
-    assign valid[0][p] = frames[p].valid;
-    assign hop[0][p] = '{meta: frames[p].meta, verdict: '0, tail: tails[p], last: frames[p].last, data: frames[p].data};
-    assign frames[p].ready = ready[0][p];
+    assign valid[0][p] = owned[p].valid;
+    assign hop[0][p] = '{meta: owned[p].meta, verdict: '0, tail: owned_tails[p], last: owned[p].last, data: owned[p].data};
+    assign owned[p].ready = ready[0][p];
+    frame_check #(
+        .Tails(1'b1)
+    ) i_check (
+        .clk,
+        .rst,
+        .link(owned[p])
+    );
   end
 
   // ---- the blocks
@@ -221,6 +246,8 @@ module card_inline
       .rst,
       .cfg(cfg),
       .now,
+      .tenant_write,
+      .tenants_ready,
       .entered,
       .events,
       .busy,

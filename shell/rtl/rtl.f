@@ -20,6 +20,7 @@ host_mem.sv
 stream_counters.sv
 card_regs.sv
 cfg_front.sv
+tenant_stage.sv
 inline_exit.sv
 block_counters.sv
 inline_regs.sv

@@ -5,7 +5,7 @@
 // value.
 //   0 nothing; 1 to port `value`; 2 to the host's queue `value`; 3 to unit `value`; 4 to the key `value`; 5 drop, for reason `value`;
 //   6 the mark becomes `value`; 7 the value becomes the mark's low byte; 8 the frame is absorbed; 9 a frame of one beat has a copy made behind it;
-//   A bytes 48 to 55 become the card's time
+//   A bytes 48 to 55 become the card's time; B the value becomes the frame's tenant
 //
 // Configuration, byte addresses: 0 it takes beats in so many of 256 cycles; 4 Param, low word; 8 Param, high word; C
 // Number. Others: error.
@@ -85,6 +85,7 @@ module inline_block
           8'h6: in.meta.mark = 32'(value);
           8'h7: in.data[8*(7+2*Number)+:8] = frames[p].meta.mark[7:0];
           8'hA: in.data[8*48+:64] = now;
+          8'hB: in.data[8*(7+2*Number)+:8] = 8'(frames[p].meta.tenant);
           default: ;
         endcase
     end

@@ -25,7 +25,7 @@ CHAIN, BLOCK, STRIDE = (
     0x100_0000,
 )  # registers of the chain, the first block's window, from one to the next
 SHARE, PARAM_L, PARAM_H, NUMBER = 0, 4, 8, 12  # registers of a block
-NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME = range(11)
+NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME, TELL_TENANT = range(12)
 ONWARD, DROPPED, REFUSED, ABSORBED = "onward", "dropped", "refused", "absorbed"
 REASONS = ("BLOCKED", "OVERSIZE", "REFUSED")
 AS_TOLD = 4
@@ -274,10 +274,11 @@ async def windows_and_time(dut: Any) -> None:
     assert [await bench.read(BLOCK + STRIDE * block + SHARE) for block in range(BLOCKS)] == [200, 201]
     absent = BLOCK + STRIDE * BLOCKS
     behind = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * BLOCKS
-    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x18, CHAIN + 0x11C, behind, CHAIN + 0x1000):
+    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x20, CHAIN + 0x11C, behind, CHAIN + 0x1000):
         await refused(False, address)
         await refused(True, address)
     await refused(True, CHAIN + regs.INLINE_REFUSED)
+    await refused(False, CHAIN + regs.INLINE_TENANT)
 
     async def time() -> int:
         low = await bench.read(CHAIN + regs.INLINE_TIME_L)
@@ -306,6 +307,58 @@ async def windows_and_time(dut: Any) -> None:
     await bench.write(CHAIN + regs.INLINE_HOLD, 0)
     await bench.clocks(100)
     assert 6 << 32 < await time() < (6 << 32) + 1000 and await shown() >> 32 == 6
+
+
+def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
+    """A frame whose first tag is this one; its block says to which tenant it belongs, and sends it to the host."""
+    head = b"\x02" + number.to_bytes(5, "big") + bytes((TELL_TENANT, 0, TO_HOST, 0)) + bytes(2)
+    data = head + kind.to_bytes(2, "big") + tci.to_bytes(2, "big") + b"\x81\x00\x00\x05"
+    return (data + rng.randbytes(size))[:size]
+
+
+@cocotb.test()
+async def tenants(dut: Any) -> None:
+    """A frame's tenant follows from its port and the 12 bits of its first tag's id, at one frame a cycle; nobody else's id is looked at."""
+    bench, _ = await started(dut)
+    table: dict[tuple[int, int], int] = {}
+
+    async def give(vlan: int, tenant: int, ports: int = 3) -> None:
+        await bench.write(CHAIN + regs.INLINE_TENANT_VLAN, ports << 16 | vlan)
+        assert await bench.read(CHAIN + regs.INLINE_TENANT_VLAN) == ports << 16 | vlan
+        await bench.write(CHAIN + regs.INLINE_TENANT, tenant)
+        table.update({(port, vlan): tenant for port in range(2) if ports >> port & 1})
+
+    for vlan, tenant in ((1, 1), (100, 2), (4094, 63), (257, 5), (2048, 7)):
+        await give(vlan, tenant)
+    await give(200, 9, ports=1)
+    await give(200, 10, ports=2)
+    await give(300, 11, ports=2)
+    await give(100, 12, ports=1)  # a later write wins
+    sent: list[tuple[int, int]] = []  # by frame: port, tenant
+
+    def send(port: int, kind: int, tci: int, size: int) -> None:
+        owner = table.get((port, tci & 0xFFF), 0) if kind in (0x8100, 0x88A8) and size >= 16 else 0
+        bench.send(port, tagged(len(sent), kind, tci, size, bench.rng))
+        sent.append((port, owner))
+
+    ids = sorted({vlan for _, vlan in table}) + [0, 2, 101, 256, 513, 4095]
+    for size in (64, 60, 16, 15, 14, 66, 80, 81, 200):
+        for vlan in ids:
+            for kind in (0x8100, 0x88A8, 0x0800, 0x9100, 0x8101, 0x0081):
+                for port in range(2):
+                    send(port, kind, bench.rng.randrange(16) << 12 | vlan, size)
+        await bench.drained(len(sent))
+    bench.pause, start = False, len(bench.out[HOST])
+    for number in range(300):
+        for port in range(2):
+            send(port, 0x8100, ids[number % len(ids)], 64)
+    await bench.drained(len(sent))
+    for out in bench.out[HOST]:
+        number = int.from_bytes(out.data[1:6], "big")
+        assert (out.src, out.data[7]) == sent[number], f"frame {number}: {out.data[:20].hex()}"
+    assert len(bench.out[HOST]) == len(sent) and Counter(owner for _, owner in sent)[63] > 50
+    span = bench.out[HOST][-1].cycle - bench.out[HOST][start].cycle
+    assert span <= 1.05 * 600, f"600 frames in {span} cycles"
 
 
 def test_inline() -> None:

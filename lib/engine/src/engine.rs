@@ -16,6 +16,7 @@ use crate::root::Root;
 use crate::section::{Fault, Section};
 use crate::server::Server;
 use crate::service::Service;
+use crate::tenant::Tenant;
 
 /// What the parts of an engine are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct CardShape {
     pub units: u32,
     /// Parts of the engine, by their index in the design: name and units. Blocks have no units.
     pub parts: Vec<(usize, String, Range<u32>)>,
+    /// Tenants, by their numbers.
+    pub tenants: Vec<Tenant>,
 }
 
 /// Programs to compile.
@@ -56,6 +59,8 @@ pub struct Job<'a> {
     pub ports: u32,
     /// All named groups of units of the design: name and units. Programs may refer to them.
     pub groups: &'a [(String, Range<u32>)],
+    /// Tenants of the design, by their numbers.
+    pub tenants: &'a [Tenant],
     /// The engine's own table of the card ([`Engine::card`]).
     pub card: &'a dyn Part,
     /// The parts of the engine.

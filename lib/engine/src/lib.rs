@@ -18,6 +18,7 @@ mod root;
 mod section;
 mod server;
 mod service;
+mod tenant;
 pub mod window;
 
 /// Register offsets, written by tools/regs.py.
@@ -36,3 +37,4 @@ pub use root::{Root, RootError};
 pub use section::{Fault, Section};
 pub use server::{Call, Server};
 pub use service::{Ask, Dump, Request, Service};
+pub use tenant::Tenant;

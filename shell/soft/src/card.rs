@@ -11,6 +11,7 @@ use crate::{
     host_memory::HostMemory,
     inline::{BLOCKS, BlockCounters, Inline, Shape, Way},
     output::{Frame, Frames},
+    tenants::Tenants,
 };
 
 /// Shortest and longest frame, bytes without FCS.
@@ -160,6 +161,7 @@ pub struct Card {
     outside: Yard,
     /// None on a card without inline blocks.
     inline: Option<Box<Inline>>,
+    pub(crate) tenants: Tenants,
     taken: Frames,
     pushed: [u64; STREAMS],
     /// Units that may have something to do.
@@ -334,6 +336,7 @@ impl Card {
             host: Default::default(),
             outside: Yard::default(),
             inline: None,
+            tenants: Tenants::default(),
             taken: Frames::default(),
             pushed: [0; STREAMS],
             ready: 0,
@@ -647,7 +650,8 @@ impl Card {
     fn go_inline(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
         // Out of the card for so long, since what follows needs all of it.
         let Some(mut inline) = self.inline.take() else { return true };
-        inline.carry(arrival, stream as u8, bytes);
+        let port = stream as u8;
+        inline.carry(arrival, port, self.tenants.of(port, bytes), bytes);
         for (counters, oversize) in self.streams.iter_mut().zip(&mut inline.oversize) {
             counters.oversize += std::mem::take(oversize);
         }

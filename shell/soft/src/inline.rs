@@ -85,9 +85,9 @@ impl Inline {
         Self { left: vec![0; blocks.len()], blocks, counters, ..Self::default() }
     }
 
-    /// Carries a frame of an Ethernet port through all blocks; [`Inline::next`] has what came of it. If the frame is offered again, it
+    /// Carries a frame of an Ethernet port and a tenant through all blocks; [`Inline::next`] has what came of it. If the frame is offered again, it
     /// goes on where it was.
-    pub fn carry(&mut self, arrival: Arrival, port: u8, bytes: &[u8]) {
+    pub fn carry(&mut self, arrival: Arrival, port: u8, tenant: u8, bytes: &[u8]) {
         if let Some(kept) = self.kept.remove(&arrival.tag) {
             self.behind = kept;
             return;
@@ -95,7 +95,7 @@ impl Inline {
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(bytes);
-        self.go_on(0, Travel { port, arrival, bytes: copy, tenant: 0, mark: 0, verdict: Verdict::Onward });
+        self.go_on(0, Travel { port, arrival, bytes: copy, tenant, mark: 0, verdict: Verdict::Onward });
     }
 
     /// Carries a frame through the blocks from this one on. Frames that a block makes go first.

@@ -25,6 +25,8 @@ const REPLACE: u8 = 10;
 const GROW: u8 = 11;
 /// Makes a copy that is for the unit `value`.
 const COPY_TO_UNIT: u8 = 12;
+/// The value becomes the frame's tenant.
+const TELL_TENANT: u8 = 13;
 
 /// The block at this place.
 struct Op(usize);
@@ -50,6 +52,7 @@ impl Block for Op {
                 return if op == COPY { Verdict::Onward } else { Verdict::Absorb };
             }
             COPY_TO_UNIT => made.push(copy(1, Verdict::Unit(value.into()))),
+            TELL_TENANT => frame[7 + 2 * self.0] = entering.tenant,
             MARK => *mark = value.into(),
             TELL_MARK => frame[7 + 2 * self.0] = *mark as u8,
             GROW => frame.resize(frame.len() + 1024 * usize::from(value), 0),
@@ -213,4 +216,33 @@ fn made_frames_without_a_place_are_offered_again() {
         card.push(PORT0, &many).unwrap();
         assert_eq!((card.lost(), card.stream(0).rx_frames, card.stream(0).policy), (4, 2, 0));
     }
+}
+
+/// As the card in RTL (shell/tests/test_inline.py, `tenants`).
+#[test]
+fn a_frame_s_tenant_follows_from_its_port_and_tag() {
+    let mut card = op_card(ROUND_ROBIN);
+    let window = 0x4400_1000;
+    for (vlan, ports, tenant) in [(1, 3, 1), (100, 3, 2), (4094, 3, 63), (200, 1, 9), (200, 2, 10), (100, 1, 12)] {
+        card.write(window + regs::INLINE_TENANT_VLAN, ports << 16 | vlan).unwrap();
+        card.write(window + regs::INLINE_TENANT, tenant).unwrap();
+        assert_eq!(card.read(window + regs::INLINE_TENANT_VLAN), Ok(ports << 16 | vlan));
+    }
+    assert!(card.read(window + regs::INLINE_TENANT).is_err());
+    let mut tenant_of = |port: u8, kind: u16, tci: u16, size: usize| {
+        let mut bytes = frame(0, (REPLACE, 1), (TELL_TENANT, 0));
+        bytes[12..16].copy_from_slice(&[kind.to_be_bytes(), tci.to_be_bytes()].concat());
+        bytes.truncate(size);
+        card.push(Source::Ethernet(port), &bytes).unwrap();
+        // What the second block sees of the frame that the first one has made.
+        card.poll().iter().map(|one| one.bytes[9]).collect::<Vec<_>>()
+    };
+    for kind in [0x8100, 0x88A8] {
+        assert_eq!([1, 100, 4094, 200].map(|vlan| tenant_of(0, kind, vlan, 60)), [[1], [12], [63], [9]]);
+        assert_eq!([1, 100, 4094, 200].map(|vlan| tenant_of(1, kind, 0xF000 | vlan, 16)), [[1], [2], [63], [10]]);
+        // 257 has the low byte of 1.
+        assert_eq!([0, 2, 257, 4095].map(|vlan| tenant_of(0, kind, vlan, 60)), [[0]; 4]);
+        assert_eq!(tenant_of(0, kind, 1, 15), [0]);
+    }
+    assert_eq!([0x0800, 0x9100, 0x0081].map(|kind| tenant_of(0, kind, 1, 60)), [[0]; 3]);
 }
