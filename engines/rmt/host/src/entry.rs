@@ -2,7 +2,7 @@
 //! Entries by the names of a program, as files, the service and tools write them.
 
 use penstock_rmt_compiler::ir::{ActionCall, Entry, Param, Program, Table, TableId};
-use penstock_rmt_p4runtime::Refusal;
+use penstock_rmt_p4runtime::{Count, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -35,6 +35,9 @@ pub struct NamedEntry {
     /// Its parameters.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Json>,
+    /// What its direct counter counted: in answers; a request does not set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<Count>,
 }
 
 fn is_zero(number: &i32) -> bool {

@@ -17,7 +17,7 @@ use crate::settings::Settings;
 /// Name of tenant 0, whose frames no rule of the design gives to another one.
 pub const SYSTEM: &str = "system";
 /// Way out when a program cannot be read.
-const PROGRAM: &str = "give a P4 program, for example engines/rmt/programs/router.p4";
+pub const PROGRAM: &str = "give a P4 program, for example engines/rmt/programs/router.p4";
 
 /// A program with its source.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,8 @@ impl Source {
     /// # Errors
     /// It has faults.
     pub fn compile(file: &str, text: String) -> Result<Self, RmtError> {
-        let program = penstock_rmt_compiler::compile(file, &text).map_err(|faults| RmtError::Program(faults.to_string()))?;
+        let compiled = penstock_rmt_compiler::compile(file, &text);
+        let program = compiled.map_err(|faults| RmtError::Program(faults.to_string()))?.program;
         Ok(Self { file: file.to_owned(), text, program: Arc::new(program) })
     }
 

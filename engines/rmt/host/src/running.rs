@@ -74,8 +74,8 @@ pub fn change(
                 one(running, back)?;
             }
             let refused = results.len() - 1;
-            let aborted = || Err(Refusal::new(Reason::Aborted, "another change of the batch was refused"));
-            let result = |at| if at == refused { results[at].clone() } else { aborted() };
+            let aborted = Err(Refusal::new(Reason::Aborted, "another change of the batch was refused"));
+            let result = |at: usize| if at == refused { results[at].clone() } else { aborted.clone() };
             return Ok((0..changes.len()).map(result).collect());
         }
     }

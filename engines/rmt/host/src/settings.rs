@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Part, Section};
+use penstock_engine::{Fault, Part, Section, TableNames, only_file};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -35,17 +35,17 @@ impl Default for Settings {
 }
 
 impl Part for Settings {
-    fn files(&self) -> Vec<&'static str> {
-        vec![ENTRIES]
+    fn table_names(&self) -> TableNames {
+        TableNames::Fixed(vec![ENTRIES])
     }
 
     fn given_files(&self) -> Vec<(String, PathBuf)> {
         self.entries.iter().map(|file| (ENTRIES.to_owned(), file.clone())).collect()
     }
 
-    fn with_file(&self, name: &str, file: PathBuf) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
         match name {
-            ENTRIES => Ok(Arc::new(Self { entries: Some(file), ..self.clone() })),
+            ENTRIES => Ok(Arc::new(Self { entries: Some(only_file(name, files)?), ..self.clone() })),
             _ => Err(format!("there is no file `{name}` of an rmt block: it has `{ENTRIES}`")),
         }
     }
@@ -137,9 +137,9 @@ mod tests {
         let settings = read("[rmt]\nprograms = { bob = \"Cargo.toml\" }\nentries = \"Cargo.toml\"\nstages = 5\n").unwrap();
         assert!(settings.programs["bob"].ends_with("Cargo.toml") && settings.has_programs());
         assert_eq!((settings.stages, settings.given_files().len()), (5, 1));
-        let other = settings.with_file("entries", "b.json".into()).unwrap();
+        let other = settings.with_files("entries", vec!["b.json".into()]).unwrap();
         assert_eq!(Settings::of(&*other).entries, Some("b.json".into()));
-        assert!(settings.with_file("routes", "b.json".into()).unwrap_err().contains("`routes`"));
+        assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().contains("`routes`"));
         assert!(!Settings::read(None).unwrap().has_programs());
     }
 
