@@ -83,7 +83,7 @@ module rmt_block
   logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, edit_marks, busy_of;
   window_t [Lanes-1:0] window, entered_window, came_window, edit_window;
   info_t [Lanes-1:0] info;
-  step_t [Lanes-1:0] entered;
+  parse_t [Lanes-1:0] entered;
   origin_t [Lanes-1:0][Extracted-1:0] came_place;
   verdict_t [Lanes-1:0] edit_verdict;
   word_t [Lanes-1:0] edit_mark;
@@ -125,13 +125,12 @@ module rmt_block
   );
 
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    rmt_stage #(
-        .Stage(s)
-    ) i_stage (
+    rmt_stage i_stage (
         .clk,
         .rst,
         .slot(slots[s]),
         .slot_out(slots[s+1]),
+        .stage(4'(s)),
         .host,
         .host_word(words[s+3]),
         .ctl(ctl[s]),

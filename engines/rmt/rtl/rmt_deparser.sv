@@ -128,12 +128,8 @@ module rmt_deparser
         else updated[row4.checksum.half[5:1]][31:16] = sum;
       end
       from = '0;
-      for (int unsigned n = 0; n < WindowWords; n++)
-        for (int unsigned w = 0; w < Extracted; w++)
-          if (place[w].valid && row4.first[w] && 32'(place[w].at) == n) begin
-            from[n].valid = 1'b1;
-            from[n].at = 5'(w);
-          end
+      for (int unsigned w = 0; w < Extracted; w++)
+        if (place[w].valid && row4.first[w]) from[place[w].at] = {1'b1, 5'(w)};
     end
 
     always_ff @(posedge clk) begin

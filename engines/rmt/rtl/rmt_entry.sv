@@ -3,7 +3,7 @@
 
 // The entry of the lanes: finds each frame's program, and turns the wheel.
 //
-//   windows ─> LOOK UP ─> ENTER ─> step of depth 0
+//   windows ─> LOOK UP ─> ENTER ─> depth 0
 //              TENANT     slots 0 to 6: frames of both lanes, at most one of them stateful
 //                         slot 7: the host's access, if there is one
 //
@@ -26,7 +26,7 @@ module rmt_entry
     output     word_t host_word,
 
     output logic                slot,
-    output step_t   [Lanes-1:0] out,
+    output parse_t  [Lanes-1:0] out,
     output window_t [Lanes-1:0] out_window
 );
   localparam logic [2:0] HostSlot = 3'd7;
@@ -74,13 +74,13 @@ module rmt_entry
     if (started && selected && host.we) tenants_q[host.row[5:0]] <= tenant_row_t'(host.data[0][$bits(tenant_row_t)-1:0]);
     for (int unsigned l = 0; l < Lanes; l++) begin
       out[l] <= '0;
-      out[l].parse.ctl <= '{
+      out[l].ctl <= '{
           valid: enters[l],
           loaded: row_q[l].loaded,
           stateful: row_q[l].stateful,
           bt: {row_q[l].bank, info_q[l].tenant}
       };
-      out[l].parse.info <= info_q[l];
+      out[l].info <= info_q[l];
       out_window[l] <= window_q[l];
     end
     if (rst) begin
@@ -88,16 +88,16 @@ module rmt_entry
       turn_q <= 1'b0;
       slot <= 1'b0;
       tenants_q <= '0;
-      for (int unsigned l = 0; l < Lanes; l++) out[l].parse.ctl.valid <= 1'b0;
+      for (int unsigned l = 0; l < Lanes; l++) out[l].ctl.valid <= 1'b0;
     end
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
     if (!rst) begin
-      assert (!(slot && (out[0].parse.ctl.valid || out[1].parse.ctl.valid))) else $error("%m: a frame in the host's slot");
-      assert (!(out[0].parse.ctl.valid && out[1].parse.ctl.valid && out[0].parse.ctl.loaded && out[1].parse.ctl.loaded &&
-                out[0].parse.ctl.stateful && out[1].parse.ctl.stateful)) else $error("%m: two stateful frames at once");
+      assert (!(slot && (out[0].ctl.valid || out[1].ctl.valid))) else $error("%m: a frame in the host's slot");
+      assert (!(out[0].ctl.valid && out[1].ctl.valid && out[0].ctl.loaded && out[1].ctl.loaded &&
+                out[0].ctl.stateful && out[1].ctl.stateful)) else $error("%m: two stateful frames at once");
     end
 `endif
 endmodule

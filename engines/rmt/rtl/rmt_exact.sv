@@ -6,12 +6,11 @@
 //   search, buckets ─> ways' memories ─> COMPARE ─> SELECT ─> found     3 cycles, a frame a cycle in each lane
 module rmt_exact
   import rmt_pkg::*;
-#(
-    parameter int unsigned Stage = 0
-) (
+(
     input wire logic clk,
 
     input wire logic  slot,
+    input wire logic [3:0] stage,  // number, a constant
     input wire host_t host,
     output     word_t host_word,
 
@@ -34,7 +33,7 @@ module rmt_exact
     ) i_entries (
         .clk,
         .slot,
-        .selected(host.memory == MemWay + 8'(w) && 32'(host.stage) == Stage),
+        .selected(host.memory == MemWay + 8'(w) && host.stage == 8'(stage)),
         .host,
         .host_word(words[w]),
         .addr,

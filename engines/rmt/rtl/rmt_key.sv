@@ -6,12 +6,11 @@
 //   vector ─> row's memory ─> SELECT ─> MASK, HASH ─> search, buckets     3 cycles, a frame a cycle in each lane
 module rmt_key
   import rmt_pkg::*;
-#(
-    parameter int unsigned Stage = 0
-) (
+(
     input wire logic clk,
 
     input wire logic  slot,
+    input wire logic [3:0] stage,  // number, a constant
     input wire host_t host,
     output     word_t host_word,
 
@@ -29,7 +28,7 @@ module rmt_key
   ) i_rows (
       .clk,
       .slot,
-      .selected(host.memory == MemKey && 32'(host.stage) == Stage),
+      .selected(host.memory == MemKey && host.stage == 8'(stage)),
       .host,
       .host_word,
       .addr,

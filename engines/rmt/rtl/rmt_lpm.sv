@@ -10,12 +10,11 @@
 // A tenant's partition is a subtree: above it the branch is not compared but given by `base`, so no key leads out of it.
 module rmt_lpm
   import rmt_pkg::*;
-#(
-    parameter int unsigned Stage = 0
-) (
+(
     input wire logic clk,
 
     input wire logic  slot,
+    input wire logic [3:0] stage,  // number, a constant
     input wire host_t host,
     output     word_t host_word,
 
@@ -58,7 +57,7 @@ module rmt_lpm
     ) i_nodes (
         .clk,
         .slot(here),
-        .selected(host.memory == MemLpm + 8'(n) && 32'(host.stage) == Stage),
+        .selected(host.memory == MemLpm + 8'(n) && host.stage == 8'(stage)),
         .host,
         .host_word(words[n]),
         .addr,
@@ -92,7 +91,7 @@ module rmt_lpm
   ) i_leaves (
       .clk,
       .slot(slot_q[Levels]),
-      .selected(host.memory == MemLeaf && 32'(host.stage) == Stage),
+      .selected(host.memory == MemLeaf && host.stage == 8'(stage)),
       .host,
       .host_word(words[Levels]),
       .addr(leaf_addr),
@@ -105,7 +104,7 @@ module rmt_lpm
   ) i_results (
       .clk,
       .slot(slot_q[Levels+1]),
-      .selected(host.memory == MemResult && 32'(host.stage) == Stage),
+      .selected(host.memory == MemResult && host.stage == 8'(stage)),
       .host,
       .host_word(words[Levels+1]),
       .addr(result_addr),

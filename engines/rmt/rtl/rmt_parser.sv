@@ -3,7 +3,7 @@
 
 // The parser of both lanes: eight transitions, then the crossbar from window to vector, then the check of a checksum.
 //
-//   step, window ─> transition 0 ─> … ─> transition 7 ─> FINISH ─> EXTRACT ─> checksum ─> CHECK ─> vector
+//   frame, window ─> transition 0 ─> … ─> transition 7 ─> FINISH ─> EXTRACT ─> checksum ─> CHECK ─> vector
 //                   3 cycles each                        1         1 └ window, 3          1
 //                                                                      places out
 //
@@ -19,7 +19,7 @@ module rmt_parser
     input wire host_t host,
     output     word_t host_word,
 
-    input wire step_t   [Lanes-1:0] in,
+    input wire parse_t  [Lanes-1:0] in,
     input wire window_t [Lanes-1:0] in_window,
 
     // where words of the vector came from; they wait for the deparser
@@ -34,27 +34,38 @@ module rmt_parser
 
   // ---- transitions
   logic [Depths:0] slots;
-  step_t [Depths:0][Lanes-1:0] steps;
+  parse_t [Depths:0][Lanes-1:0] parses;
+  late_t [Depths:0][Lanes-1:0] lates;
+  origin_t places[Depths+1][Lanes][Extracted];
   window_t [Depths:0][Lanes-1:0] windows;
   word_t [Depths:0] words;
 
   assign slots[0] = slot;
-  assign steps[0] = in;
+  assign parses[0] = in;
+  assign lates[0] = '0;  // state 0, and nothing to do
+  for (genvar l = 0; l < Lanes; l++) begin : gen_start
+    for (genvar w = 0; w < Extracted; w++) begin : gen_word
+      assign places[0][l][w] = '0;
+    end
+  end
   assign windows[0] = in_window;
 
   for (genvar d = 0; d < Depths; d++) begin : gen_depth
-    rmt_transition #(
-        .Depth(d)
-    ) i_transition (
+    rmt_transition i_transition (
         .clk,
         .rst,
         .slot(slots[d]),
         .slot_out(slots[d+1]),
+        .depth(4'(d)),
         .host,
         .host_word(words[d]),
-        .in(steps[d]),
-        .in_window(windows[d]),
-        .out(steps[d+1]),
+        .parse(parses[d]),
+        .late(lates[d]),
+        .place(places[d]),
+        .window(windows[d]),
+        .out_parse(parses[d+1]),
+        .out_late(lates[d+1]),
+        .out_place(places[d+1]),
         .out_window(windows[d+1])
     );
   end
@@ -95,6 +106,7 @@ module rmt_parser
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
     parse_t parse_q;
+    origin_t place_q[Extracted];
     window_t window_q;
     ctl_t ctl2_q;
     vector_t vector_d, vector2_q, summed, checked, checked_q;
@@ -105,15 +117,20 @@ module rmt_parser
 
     assign addr[l] = parse_q.ctl.bt;
 
-    always_ff @(posedge clk) begin
-      parse_q  <= settle(steps[Depths][l]);
-      window_q <= windows[Depths][l];
-      if (rst) parse_q.ctl.valid <= 1'b0;
-    end
+    rmt_settle i_finish (
+        .clk,
+        .rst,
+        .parse(parses[Depths][l]),
+        .place(places[Depths][l]),
+        .late(lates[Depths][l]),
+        .out(parse_q),
+        .out_place(place_q)
+    );
+    always_ff @(posedge clk) window_q <= windows[Depths][l];
 
     always_comb begin
       vector_d = '0;
-      for (int unsigned w = 0; w < Extracted; w++) if (parse_q.place[w].valid) vector_d[w] = window_q[parse_q.place[w].at];
+      for (int unsigned w = 0; w < Extracted; w++) if (place_q[w].valid) vector_d[w] = window_q[place_q[w].at];
       vector_d[MarkWord] = parse_q.info.mark;
       vector_d[InfoWord] = {2'd0, parse_q.info.tenant, 8'(l), parse_q.info.len};
       vector_d[FlagsWord] = {13'd0, parse_q.done ? parse_q.error : ErrorTimeout, parse_q.flags};
@@ -124,7 +141,7 @@ module rmt_parser
       vector2_q      <= vector_d;
       came_valid[l]  <= parse_q.ctl.valid;
       came_window[l] <= window_q;
-      came_place[l]  <= parse_q.place;
+      for (int unsigned w = 0; w < Extracted; w++) came_place[l][w] <= place_q[w];
       if (rst) begin
         ctl2_q.valid  <= 1'b0;
         came_valid[l] <= 1'b0;

@@ -10,13 +10,12 @@
 // The entry lets in one stateful frame a cycle, so the lanes never meet here. The host's access is an operation in its slot.
 module rmt_register
   import rmt_pkg::*;
-#(
-    parameter int unsigned Stage = 0
-) (
+(
     input wire logic clk,
     input wire logic rst,
 
     input wire logic  slot,
+    input wire logic [3:0] stage,  // number, a constant
     input wire host_t host,
     output     word_t host_word,
 
@@ -34,7 +33,7 @@ module rmt_register
 
   assign chosen = access[access[1].valid];
   assign place = 17'(chosen.offset) + 17'(chosen.index[15:0]);
-  assign selected = host.memory == MemRegister && 32'(host.stage) == Stage;
+  assign selected = host.memory == MemRegister && host.stage == 8'(stage);
   assign by_host = slot && selected;
 
   always_ff @(posedge clk) begin

@@ -10,14 +10,13 @@
 // 19 cycles, a frame a cycle in each lane; nothing stops. The memories are the lanes' together, each lane has a port.
 module rmt_stage
   import rmt_pkg::*;
-#(
-    parameter int unsigned Stage = 0
-) (
+(
     input wire logic clk,
     input wire logic rst,
 
     input wire logic  slot,
     output     logic  slot_out,
+    input wire logic [3:0] stage,  // number, a constant
     input wire host_t host,
     output     word_t host_word,
 
@@ -26,6 +25,7 @@ module rmt_stage
     output     ctl_t    [Lanes-1:0] out_ctl,
     output     vector_t [Lanes-1:0] out
 );
+  /* verilator no_inline_module */
   localparam int unsigned KeyCycles = 3;
   localparam int unsigned ExactCycles = 3;
   localparam int unsigned LpmCycles = 9;
@@ -50,11 +50,10 @@ module rmt_stage
   rmt_delay #(.Width(1), .Cycles(LpmCycles), .Reset(1'b1)) i_slot_action (.clk, .rst, .d(slot_table), .q(slot_action));
   rmt_delay #(.Width(1), .Cycles(ActionCycles), .Reset(1'b1)) i_slot_out (.clk, .rst, .d(slot_action), .q(slot_out));
 
-  rmt_key #(
-      .Stage(Stage)
-  ) i_key (
+  rmt_key i_key (
       .clk,
       .slot,
+      .stage,
       .host,
       .host_word(words[0]),
       .ctl,
@@ -63,11 +62,10 @@ module rmt_stage
       .bucket
   );
 
-  rmt_exact #(
-      .Stage(Stage)
-  ) i_exact (
+  rmt_exact i_exact (
       .clk,
       .slot(slot_table),
+      .stage,
       .host,
       .host_word(words[1]),
       .tenant,
@@ -76,11 +74,10 @@ module rmt_stage
       .found(by_key)
   );
 
-  rmt_lpm #(
-      .Stage(Stage)
-  ) i_lpm (
+  rmt_lpm i_lpm (
       .clk,
       .slot(slot_table),
+      .stage,
       .host,
       .host_word(words[2]),
       .tenant,
@@ -90,12 +87,11 @@ module rmt_stage
       .found(by_prefix)
   );
 
-  rmt_action #(
-      .Stage(Stage)
-  ) i_action (
+  rmt_action i_action (
       .clk,
       .rst,
       .slot(slot_action),
+      .stage,
       .host,
       .host_word(words[3]),
       .ctl(ctl_action),

@@ -8,12 +8,15 @@ rmt_ram.sv
 rmt_checksum.sv
 rmt_window.sv
 rmt_entry.sv
+rmt_settle.sv
+rmt_step.sv
 rmt_transition.sv
 rmt_parser.sv
 rmt_key.sv
 rmt_exact.sv
 rmt_lpm.sv
 rmt_register.sv
+rmt_units.sv
 rmt_action.sv
 rmt_stage.sv
 rmt_deparser.sv

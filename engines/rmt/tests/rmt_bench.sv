@@ -6,7 +6,7 @@ module rmt_bench
   import penstock_pkg::*;
 #(
     parameter int unsigned Ports  = 2,
-    parameter int unsigned Stages = 3
+    parameter int unsigned Stages = 2
 ) (
     input wire logic clk,
     input wire logic rst,
