@@ -2,12 +2,14 @@
 //! All rmt blocks of one card.
 
 use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request};
+use penstock_rmt::{Block, Tenant};
 use penstock_rmt_p4runtime::Change;
 use serde_json::{Value as Json, json};
 
 use crate::answers::{ProgramAbout, TenantAbout};
 use crate::ask::Ask;
 use crate::card::{CardBlock, OnCard};
+use crate::counters::{BlockCounters, TenantCounters};
 use crate::error::RmtError;
 use crate::image::{Begin, RmtImage, SYSTEM, Source};
 use crate::native;
@@ -99,8 +101,8 @@ impl RmtDriver {
         match &mut place.card {
             Some(card) => job(&mut OnCard { card, bus, tenant: one.tenant }),
             None => {
-                let block = native::find(bus, one.block)?;
-                job(&mut native::Tenant { block, tenant: one.tenant, program: one.source.program.clone() })
+                let tenant = native::find(bus, one.block)?.tenant_mut(one.tenant);
+                job(tenant.ok_or(RmtError::NotLoaded(one.block))?)
             }
         }
     }
@@ -113,7 +115,7 @@ impl RmtDriver {
         let name = format!("{}{}", place.prefix, begin.tenant);
         match &mut place.card {
             Some(card) => card.load(bus, tenant, program, &begin.source, &begin.changes)?,
-            None => native::load(native::find(bus, block)?, tenant, program)?,
+            None => native::find(bus, block)?.load(tenant, program.clone()),
         }
         self.count += 1;
         let number = self.count;
@@ -240,7 +242,7 @@ impl Driver for RmtDriver {
         let image = RmtImage::of(image)?;
         let place = self.places.iter_mut().find(|place| place.block == block).ok_or(RmtError::NoBlock(block))?;
         match bus.native() {
-            Some(native) => native.set_block(block, native::new()),
+            Some(native) => native.set_block(block, Box::new(Block::default())),
             None => place.card = Some(CardBlock::begin(bus, block)?),
         }
         self.programs.retain(|one| one.block != block);
@@ -269,10 +271,17 @@ impl Driver for RmtDriver {
 
     fn count_block(&mut self, bus: &mut dyn Bus, block: usize) -> Result<Json, EngineError> {
         let place = self.places.iter_mut().find(|place| place.block == block).ok_or(RmtError::NoBlock(block))?;
-        match &mut place.card {
-            Some(card) => Ok(card.count(bus)?),
-            None => Ok(native::count(native::find(bus, block)?)),
+        if place.card.is_some() {
+            // The machine counts nothing of its own yet.
+            return Ok(Json::Null);
         }
+        let native = native::find(bus, block)?;
+        let mut tenants = Vec::new();
+        for one in self.programs.iter().filter(|one| one.block == block) {
+            let (frames, dropped) = native.tenant(one.tenant).map_or((0, 0), Tenant::frames);
+            tenants.push(TenantCounters { name: one.name.clone(), frames, dropped });
+        }
+        Ok(json!(BlockCounters { tenants }))
     }
 
     fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {

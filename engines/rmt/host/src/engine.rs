@@ -7,7 +7,9 @@ use std::sync::Arc;
 use penstock_engine::{
     CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Server, Service, TableOption,
 };
+use serde_json::{Value as Json, json};
 
+use crate::counters::BlockCounters;
 use crate::driver::RmtDriver;
 use crate::image::{PROGRAM, RmtImage};
 use crate::server::SERVERS;
@@ -69,5 +71,14 @@ impl Engine for Rmt {
 
     fn servers(&self) -> &'static [Server] {
         SERVERS
+    }
+
+    fn counted(&self, now: &Json, then: &Json) -> Json {
+        let read = |counters: &Json| serde_json::from_value::<BlockCounters>(counters.clone());
+        match (read(now), read(then)) {
+            (Ok(now), Ok(then)) => json!(now.since(&then)),
+            // There were no counters before.
+            _ => now.clone(),
+        }
     }
 }

@@ -9,6 +9,7 @@ mod answers;
 mod ask;
 mod card;
 mod command;
+mod counters;
 mod driver;
 mod engine;
 mod entry;
@@ -27,6 +28,7 @@ mod value;
 
 pub use answers::{ActionAbout, CounterAbout, KeyAbout, ProgramAbout, RegisterAbout, TableAbout, TenantAbout};
 pub use ask::{Ask, NAME, NamedChange};
+pub use counters::{BlockCounters, TenantCounters};
 pub use driver::RmtDriver;
 pub use engine::{RMT, Rmt};
 pub use entry::NamedEntry;
