@@ -54,8 +54,6 @@ struct metadata_t {
     next_hop_t next_hop;
 }
 
-error { BadIpv4 }
-
 parser RouterParser(packet_in packet, out headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     state start {
         packet.extract(hdr.ethernet);
@@ -79,18 +77,12 @@ parser RouterParser(packet_in packet, out headers_t hdr, inout metadata_t meta, 
         transition select(hdr.ipv4.version, hdr.ipv4.ihl) {
             (4, 5): accept;
             (4, 6 .. 15): options;
-            default: bad;
         }
     }
 
     state options {
         packet.extract(hdr.ipv4_options, ((bit<32>)hdr.ipv4.ihl - 5) << 5);
         transition accept;
-    }
-
-    state bad {
-        verify(false, error.BadIpv4);
-        transition reject;
     }
 }
 
