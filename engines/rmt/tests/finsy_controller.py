@@ -21,7 +21,9 @@ def route(net: str, **params: int) -> fy.P4TableEntry:
 
 async def table(switch: fy.Switch, name: str) -> list[str]:
     found = [entry async for entry in switch.read(fy.P4TableEntry(name))]
-    return sorted(f"{entry.match_dict(wildcard='*')} {entry.action_str()}" for entry in found)
+    return sorted(
+        f"{entry.match_dict(switch.p4info, wildcard='*')} {entry.action_str(switch.p4info)}" for entry in found
+    )
 
 
 async def tables(address: str) -> dict[str, object]:
@@ -44,7 +46,8 @@ async def tables(address: str) -> dict[str, object]:
         )
         await switch.insert([hop, route("172.17.0.0/16", next_hop=7)])
         said["default"] = [
-            entry.action_str() async for entry in switch.read(fy.P4TableEntry("routes", is_default_action=True))
+            entry.action_str(switch.p4info)
+            async for entry in switch.read(fy.P4TableEntry("routes", is_default_action=True))
         ]
         try:
             await switch.insert([route("172.18.0.0/16", next_hop=1), route("172.17.0.0/16", next_hop=1)])

@@ -63,7 +63,7 @@ def test_finsy(net: Net, controller: Path, tmp_path: Path) -> None:
     assert all(number >> 24 == 2 for number in said["ids"])
     assert len(said["before"]) == 4 and len(said["inserted"]) == 6
     (route,) = set(said["changed"]) - set(said["before"])
-    assert "172.16.5.0" in route and "route(next_hop=0x2)" in route
+    assert "0xac100500/24" in route and "route(next_hop=0x2)" in route
     assert said["default"] == ["drop()"]
     assert said["twice"] == {"1": "ALREADY_EXISTS"}
     assert len(said["after"]) == 7
