@@ -167,10 +167,11 @@ async def swap_under_load(dut: Any) -> None:
     model = machines(bench, neighbours)
     for program in neighbours:
         bench.write([*program.writes, program.enable])
-    versions = [random_program(rng, 3, n % 2, stages, n % 2, False, 0) for n in range(6)]
+    versions = [random_program(rng, 3, n % 2, stages, n % 2, False, 0) for n in range(4)]
     singles = [machines(bench, [version]) for version in versions]
     bench.write([*versions[0].writes, versions[0].enable])
     await bench.settle()
+    bench.into = (0.2, 0.2)
     newest = 0
     swapped = [0]  # versions that are acknowledged
 
@@ -201,7 +202,7 @@ async def swap_under_load(dut: Any) -> None:
     met = set()
     for port in bench.ports:
         oldest = 0
-        for frame in port.gone:
+        for frame in sorted(port.gone, key=lambda frame: frame.taken):
             if frame.tenant != 3:
                 continue
             fitting = [n for n, result in zip(frame.versions, frame.results, strict=True) if result == frame.result]  # type: ignore[attr-defined]
