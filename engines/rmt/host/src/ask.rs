@@ -184,10 +184,9 @@ mod tests {
     #[test]
     fn requests_are_json() {
         let entries = Ask::Entries { tenant: Some("bob".into()), table: "routes".into() };
-        for (ask, text) in [
-            (Ask::Tenants, json!("tenants")),
-            (entries, json!({"entries": {"tenant": "bob", "table": "routes"}})),
-        ] {
+        for (ask, text) in
+            [(Ask::Tenants, json!("tenants")), (entries, json!({"entries": {"tenant": "bob", "table": "routes"}}))]
+        {
             assert_eq!((ask.json(), Ask::read(&text).ok()), (text, Some(ask)));
         }
         let entry = json!({"table": "routes", "match": {"dst": "10.0.0.0/8"}, "action": "drop"});

@@ -39,9 +39,8 @@ pub struct EntryWords {
 
 impl EntryWords {
     fn entry(self) -> (Option<String>, NamedEntry) {
-        let pair = |word: &String| {
-            word.split_once('=').map(|(name, value)| (name.to_owned(), Json::String(value.to_owned())))
-        };
+        let pair =
+            |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), Json::String(value.to_owned())));
         let action = self.words.iter().position(|word| !word.contains('='));
         let (keys, rest) = self.words.split_at(action.unwrap_or(self.words.len()));
         let entry = NamedEntry {
@@ -170,7 +169,8 @@ mod tests {
 
     #[test]
     fn command_lines_are_requests() {
-        let route = json!({"table": "routes", "match": {"dst": "10.0.0.0/8"}, "action": "forward", "params": {"port": "1"}});
+        let route =
+            json!({"table": "routes", "match": {"dst": "10.0.0.0/8"}, "action": "forward", "params": {"port": "1"}});
         let rule = json!({"table": "acl", "match": {"a": "1&&&3", "b": "4..5"}, "priority": 7, "action": "drop"});
         for (line, ask) in [
             (&["tenants"][..], json!("tenants")),

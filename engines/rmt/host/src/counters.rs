@@ -28,7 +28,11 @@ impl BlockCounters {
         let since = |one: &TenantCounters| {
             let before = then.tenants.iter().find(|before| before.name == one.name && before.frames <= one.frames);
             let (frames, dropped) = before.map_or((0, 0), |before| (before.frames, before.dropped));
-            TenantCounters { name: one.name.clone(), frames: one.frames - frames, dropped: one.dropped.saturating_sub(dropped) }
+            TenantCounters {
+                name: one.name.clone(),
+                frames: one.frames - frames,
+                dropped: one.dropped.saturating_sub(dropped),
+            }
         };
         Self { tenants: self.tenants.iter().map(since).collect() }
     }

@@ -110,12 +110,11 @@ impl RmtDriver {
     /// Gives a tenant a program, between two frames, and its first entries.
     fn give(&mut self, bus: &mut dyn Bus, block: usize, begin: &Begin, cookie: u64) -> Result<(), RmtError> {
         let tenant = self.number(&begin.tenant)?;
-        let program = &begin.source.program;
         let place = self.places.iter_mut().find(|place| place.block == block).ok_or(RmtError::NoBlock(block))?;
         let name = format!("{}{}", place.prefix, begin.tenant);
         match &mut place.card {
-            Some(card) => card.load(bus, tenant, program, &begin.source, &begin.changes)?,
-            None => native::find(bus, block)?.load(tenant, program.clone()),
+            Some(card) => card.load(bus, tenant, &begin.source, &begin.changes)?,
+            None => native::find(bus, block)?.load(tenant, begin.source.program.clone()),
         }
         self.count += 1;
         let number = self.count;
@@ -140,10 +139,10 @@ impl RmtDriver {
     }
 
     /// Checks that a program fits a block.
-    fn fits(&mut self, bus: &mut dyn Bus, block: usize, tenant: u8, source: &Source) -> Result<(), RmtError> {
+    fn fits(&mut self, bus: &mut dyn Bus, block: usize, source: &Source) -> Result<(), RmtError> {
         let place = self.places.iter_mut().find(|place| place.block == block).ok_or(RmtError::NoBlock(block))?;
         match &mut place.card {
-            Some(card) => card.fits(tenant, source),
+            Some(card) => card.fits(source),
             None => native::find(bus, block).map(|_| ()),
         }
     }
@@ -158,7 +157,7 @@ impl RmtDriver {
                 let mut all = Vec::new();
                 for at in 0..self.programs.len() {
                     let entries = self.with(bus, at, |running| {
-                        let tables = 0..running.program().tables.len();
+                        let tables = 0..running.program()?.tables.len();
                         tables.map(|table| Ok(running.entries(table)?.len())).sum()
                     })?;
                     let AtWork { name, tenant, source, loads, .. } = &self.programs[at];
@@ -174,14 +173,14 @@ impl RmtDriver {
             }
             Ask::Swap { tenant, file, source, cookie, check } => {
                 let source = Source::compile(file, source.clone())?;
-                let (block, number, name) = {
+                let (block, name) = {
                     let one = &self.programs[self.meant(tenant.as_deref())?];
-                    (one.block, one.tenant, one.name.clone())
+                    (one.block, one.name.clone())
                 };
                 let prefix = self.places.iter().find(|place| place.block == block).map_or("", |place| &place.prefix);
                 let tenant = name.strip_prefix(prefix).unwrap_or(&name).to_owned();
                 match check {
-                    true => self.fits(bus, block, number, &source)?,
+                    true => self.fits(bus, block, &source)?,
                     false => self.give(bus, block, &Begin { tenant, source, changes: Vec::new() }, *cookie)?,
                 }
                 Ok(Json::Null)
@@ -288,4 +287,3 @@ impl Driver for RmtDriver {
         Ok(self.ask(bus, &Ask::read(&request.ask)?)?)
     }
 }
-

@@ -149,7 +149,8 @@ impl NamedEntry {
             let refused = |why| Refusal::argument(format!("{name} of {}: {why}", action.name));
             args[at] = Some(value::read(json, action.params[at].width).map_err(refused)?);
         }
-        let missing = |param: &Param| Refusal::argument(format!("{} needs its parameter `{}`", action.name, param.name));
+        let missing =
+            |param: &Param| Refusal::argument(format!("{} needs its parameter `{}`", action.name, param.name));
         let args = args.into_iter().zip(&action.params).map(|(arg, param)| arg.ok_or_else(|| missing(param)));
         Ok(ActionCall { action: reference.action, args: args.collect::<Result<_, _>>()? })
     }

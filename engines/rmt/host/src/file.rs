@@ -45,7 +45,9 @@ fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Vec<Placed>>, Entri
         true => serde_json::from_str(text).map(|list| BTreeMap::from([(String::new(), list)])),
         false => serde_json::from_str(text),
     }
-    .map_err(|error| wrong(error.line(), format!("{error}; a file of entries is {{\"TENANT\": [{{\"table\": ...}}]}}")))?;
+    .map_err(|error| {
+        wrong(error.line(), format!("{error}; a file of entries is {{\"TENANT\": [{{\"table\": ...}}]}}"))
+    })?;
     let entry = |raw: &RawValue| {
         // The value is a part of the text.
         let line = text[..raw.get().as_ptr().addr() - text.as_ptr().addr()].matches('\n').count() + 1;
@@ -65,7 +67,8 @@ mod tests {
 
     #[test]
     fn entries_have_lines() {
-        let text = "{\n  \"bob\": [\n    {\"table\": \"a\"},\n    {\"table\": \"b\", \"priority\": 3}],\n  \"eve\": []\n}";
+        let text =
+            "{\n  \"bob\": [\n    {\"table\": \"a\"},\n    {\"table\": \"b\", \"priority\": 3}],\n  \"eve\": []\n}";
         let read = parse(Path::new("e.json"), text).unwrap();
         let lines: Vec<_> = read["bob"].iter().map(|(line, one)| (*line, one.table.as_str(), one.priority)).collect();
         assert_eq!(lines, [(3, "a", 0), (4, "b", 3)]);

@@ -76,9 +76,8 @@ impl RmtImage {
     pub fn compile(job: &PartJob<'_>, design: &Path) -> Result<Self, EngineError> {
         let settings = Settings::of(job.part);
         let own = (job.program != design).then(|| (SYSTEM.to_owned(), job.program.to_owned()));
-        let begin = |(tenant, path): (String, PathBuf)| {
-            Ok(Begin { tenant, source: Source::read(&path)?, changes: Vec::new() })
-        };
+        let begin =
+            |(tenant, path): (String, PathBuf)| Ok(Begin { tenant, source: Source::read(&path)?, changes: Vec::new() });
         let programs = own.into_iter().chain(settings.programs.clone());
         let mut tenants = programs.map(begin).collect::<Result<Vec<_>, EngineError>>()?;
         if let Some(path) = &settings.entries {
@@ -98,8 +97,7 @@ fn fill(tenants: &mut [Begin], path: &Path) -> Result<(), RmtError> {
     let only = tenants.len() == 1;
     let names: Vec<_> = tenants.iter().map(|one| one.tenant.clone()).collect();
     for (name, entries) in file::read(path).map_err(RmtError::Entries)? {
-        let wrong =
-            |line, message| RmtError::Entries(EntriesError::Line { path: path.to_path_buf(), line, message });
+        let wrong = |line, message| RmtError::Entries(EntriesError::Line { path: path.to_path_buf(), line, message });
         let found = tenants.iter_mut().find(|one| one.tenant == name || (only && name.is_empty()));
         let Some(begin) = found else {
             let text = match name.as_str() {

@@ -39,8 +39,8 @@ fn count(count: penstock_rmt::Count) -> Count {
 }
 
 impl Running for Tenant {
-    fn program(&self) -> Arc<Program> {
-        Tenant::program(self).clone()
+    fn program(&mut self) -> Result<Arc<Program>, RmtError> {
+        Ok(Tenant::program(self).clone())
     }
 
     fn find(&mut self, table: TableId, like: &Entry) -> Result<Option<Entry>, RmtError> {

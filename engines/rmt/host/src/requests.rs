@@ -19,7 +19,7 @@ pub fn other_program() -> Refusal {
 
 /// The tables.
 pub fn tables(running: &mut dyn Running) -> Result<Json, RmtError> {
-    let program = running.program();
+    let program = running.program()?;
     let mut all = Vec::new();
     for (at, table) in program.tables.iter().enumerate() {
         let key = |key: &penstock_rmt_compiler::ir::Key| KeyAbout {
@@ -57,7 +57,7 @@ fn word(kind: MatchKind) -> &'static str {
 
 /// Entries of a table and its default action.
 pub fn entries(running: &mut dyn Running, name: &str) -> Result<Json, RmtError> {
-    let program = running.program();
+    let program = running.program()?;
     let (at, about) = table(&program, name)?;
     let counted = about.counter.is_some();
     let named = |(entry, count): &(_, Count)| NamedEntry {
@@ -85,14 +85,14 @@ pub fn delete(running: &mut dyn Running, entry: &NamedEntry) -> Result<Json, Rmt
 }
 
 fn apply(running: &mut dyn Running, named: &NamedChange) -> Result<Json, RmtError> {
-    let change = read(&running.program(), named)?;
+    let change = read(&*running.program()?, named)?;
     one(running, &change)?;
     Ok(Json::Null)
 }
 
 /// Carries out changes; what was refused of each.
 pub fn write(running: &mut dyn Running, changes: &[NamedChange], atomic: bool) -> Result<Json, RmtError> {
-    let program = running.program();
+    let program = running.program()?;
     let read: Vec<Result<Change, Refusal>> = changes.iter().map(|change| read(&program, change)).collect();
     let refused: Vec<Option<Refusal>> = match (atomic, read.iter().any(Result::is_err)) {
         (true, true) => {
@@ -140,13 +140,15 @@ fn find_counter(program: &Program, name: &str) -> Result<usize, Refusal> {
     let at = find(program.counters.iter().map(|one| one.name.as_str()), name, "counter")?;
     match program.counters[at].size {
         Some(_) => Ok(at),
-        None => Err(Refusal::argument(format!("{} counts entries of a table: look at these", program.counters[at].name))),
+        None => {
+            Err(Refusal::argument(format!("{} counts entries of a table: look at these", program.counters[at].name)))
+        }
     }
 }
 
 /// Registers, with the cells of one if it is named.
 pub fn registers(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
-    let program = running.program();
+    let program = running.program()?;
     let names = || program.registers.iter().map(|one| one.name.as_str());
     let only = name.map(|name| find(names(), name, "register")).transpose()?;
     let mut all = Vec::new();
@@ -164,7 +166,7 @@ pub fn registers(running: &mut dyn Running, name: Option<&str>) -> Result<Json, 
 
 /// Indirect counters, with the cells of one if it is named.
 pub fn counters(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
-    let program = running.program();
+    let program = running.program()?;
     let only = name.map(|name| find_counter(&program, name)).transpose()?;
     let mut all = Vec::new();
     for (at, counter) in program.counters.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at)) {

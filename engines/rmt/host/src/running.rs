@@ -11,7 +11,7 @@ use crate::error::RmtError;
 /// The program of a tenant at work.
 pub trait Running {
     /// The program.
-    fn program(&self) -> Arc<Program>;
+    fn program(&mut self) -> Result<Arc<Program>, RmtError>;
 
     /// The entry of a table with the same keys and priority.
     fn find(&mut self, table: TableId, like: &Entry) -> Result<Option<Entry>, RmtError>;
@@ -87,7 +87,7 @@ pub fn change(
 /// # Errors
 /// It is refused; then nothing has changed.
 pub fn one(running: &mut dyn Running, change: &Change) -> Result<Vec<Change>, RmtError> {
-    let program = running.program();
+    let program = running.program()?;
     let free = |table: TableId| match program.tables[table].const_entries {
         true => Err(Refusal::new(Reason::Denied, format!("the entries of {} are const", program.tables[table].name))),
         false => Ok(()),

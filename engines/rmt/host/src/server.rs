@@ -141,8 +141,7 @@ impl Switch for Card {
         let (tenant, _, loaded) = self.now(device)?;
         let program = &loaded.program;
         let about = program.tables.get(table).ok_or_else(other_program)?;
-        let named: Vec<NamedEntry> =
-            self.ask(&Ask::Entries { tenant: Some(tenant), table: about.name.clone() })?;
+        let named: Vec<NamedEntry> = self.ask(&Ask::Entries { tenant: Some(tenant), table: about.name.clone() })?;
         let (mut entries, mut default) = (Vec::new(), about.default.clone());
         for one in named {
             match one.read(program, true)? {

@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_block_has_programs_by_tenant() {
-        let settings = read("[rmt]\nprograms = { bob = \"Cargo.toml\" }\nentries = \"Cargo.toml\"\nstages = 5\n").unwrap();
+        let settings =
+            read("[rmt]\nprograms = { bob = \"Cargo.toml\" }\nentries = \"Cargo.toml\"\nstages = 5\n").unwrap();
         assert!(settings.programs["bob"].ends_with("Cargo.toml") && settings.has_programs());
         assert_eq!((settings.stages, settings.given_files().len()), (5, 1));
         let other = settings.with_files("entries", vec!["b.json".into()]).unwrap();

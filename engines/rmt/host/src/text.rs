@@ -48,11 +48,7 @@ fn table(TableAbout { name, keys, actions, entries, size, is_const, default }: T
         })
         .collect();
     let fixed = if is_const { ", const" } else { "" };
-    format!(
-        "{name}: {keys}; {}; {entries} of {size} entries{fixed}; default {}",
-        actions.join(", "),
-        call(&default)
-    )
+    format!("{name}: {keys}; {}; {entries} of {size} entries{fixed}; default {}", actions.join(", "), call(&default))
 }
 
 fn plain(value: &Json) -> String {
@@ -72,7 +68,8 @@ fn entry(entry: &NamedEntry) -> String {
         (false, false) => keys.join(" "),
     };
     let priority = if entry.priority == 0 { String::new() } else { format!(" priority {}", entry.priority) };
-    let count = entry.count.map_or(String::new(), |count| format!(" ({} frames, {} bytes)", count.packets, count.bytes));
+    let count =
+        entry.count.map_or(String::new(), |count| format!(" ({} frames, {} bytes)", count.packets, count.bytes));
     format!("{keys}{priority}: {}{count}", call(entry))
 }
 

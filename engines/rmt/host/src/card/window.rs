@@ -141,6 +141,18 @@ impl Window<'_> {
         self.put(own::RMT_BLOCK_COMMIT, 0)
     }
 
+    /// Clears rows of this many words.
+    pub fn clear(&mut self, rows: impl Iterator<Item = Row>, words: usize) -> Result<(), CardError> {
+        for word in 0..words as u32 {
+            self.put(own::RMT_BLOCK_DATA + 4 * word, 0)?;
+        }
+        for row in rows {
+            self.put(own::RMT_BLOCK_SELECT, row.select())?;
+            self.put(own::RMT_BLOCK_COMMIT, 0)?;
+        }
+        Ok(())
+    }
+
     /// As [`Window::write`], and reads the row back.
     pub fn write_and_check(&mut self, row: Row, words: &[u32]) -> Result<(), RmtError> {
         self.write(row, words)?;
