@@ -59,7 +59,16 @@ module inline_block
         .*
     );
   end
-  if (Engine != 2) begin : gen_unknown
+  if (Engine == 3) begin : gen_rmt
+    rmt_block #(
+        .Ports(Ports),
+        .Number(Number),
+        .Param(Param)
+    ) i_rmt (
+        .*
+    );
+  end
+  if (Engine != 2 && Engine != 3) begin : gen_unknown
     $error("block: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
   end
 endmodule
