@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -42,9 +43,10 @@ async def random_programs(dut: Any) -> None:
     bench = Bench(dut, 1)
     await bench.start()
     rng = bench.rng
+    gone = 0  # a tenant that has no program
     for turn in range(3):
         # A tenant with registers has all its frames on one port: else the lanes' order would decide.
-        tenants = rng.sample(range(64), 8)
+        tenants = rng.sample([tenant for tenant in range(64) if tenant != gone], 8)
         programs = [
             random_program(rng, tenant, rng.randrange(2), bench.stages, part, n < 6, n % 2)
             for n, (tenant, part) in enumerate(zip(tenants, rng.sample(range(16), 8), strict=True))
@@ -54,16 +56,33 @@ async def random_programs(dut: Any) -> None:
             bench.write([*program.writes, program.enable])
         bench.into, bench.out = [((1.0, 1.0), (1.0, 1.0)), ((0.7, 1.0), (0.8, 0.5)), ((1.0, 0.3), (1.0, 1.0))][turn]
         await bench.settle()
-        nobody = next(t for t in range(64) if t not in tenants)
         for _ in range(600):
             n = rng.randrange(8)
-            send_random(bench, model, n % 2, nobody if rng.random() < 0.05 else tenants[n])
+            send_random(bench, model, n % 2, gone if rng.random() < 0.05 else tenants[n])
+        read_rows(bench, [write for write in programs[0].writes if write[0] != machine.REGISTER])
         await bench.drain()
         kinds = {frame.result.kind for port in bench.ports for frame in port.gone if frame.result}
         assert kinds == {"onward", "port", "host", "drop"}
         assert model.errors >= {0, 1, 4, 5}
         bench.write([(machine.TENANT, 0, tenant, (0,)) for tenant in tenants])
         await bench.settle()
+        gone = tenants[0]
+
+
+def read_rows(bench: Bench, writes: list[Write]) -> None:
+    """The host reads a word of some rows of each memory, beside the frames."""
+    latest = {write[:3]: write[3] for write in writes}
+    memories = {key[:2] for key in latest}
+    for memory in sorted(memories):
+        keys = sorted(key for key in latest if key[:2] == memory)
+        for key in bench.rng.sample(keys, min(len(keys), 4)):
+            word = bench.rng.randrange(len(latest[key]))
+
+            def compare(value: int, err: bool, wanted: int = latest[key][word]) -> None:
+                assert (value, err) == (wanted, False)
+
+            bench.select(*key)
+            bench.access(False, regs.RMT_BLOCK_DATA + 4 * word, 0, compare)
 
 
 @cocotb.test()
@@ -336,5 +355,18 @@ async def what_the_host_may_ask(dut: Any) -> None:
     assert all(refused)
 
 
-def test_rmt_block() -> None:
-    simulate("rmt_bench", ["engines/rmt/rtl/rtl.f", "engines/rmt/tests/rmt_bench.sv"], Path(__file__).stem)
+CASES = [
+    "random_programs",
+    "rate_and_latency",
+    "lanes_share_a_register",
+    "swap_under_load",
+    "host_between_frames",
+    "a_port_that_waits",
+    "what_the_host_may_ask",
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rmt_block(case: str) -> None:
+    sources = ["engines/rmt/rtl/rtl.f", "engines/rmt/tests/rmt_bench.sv"]
+    simulate("rmt_bench", sources, Path(__file__).stem, testcase=case)

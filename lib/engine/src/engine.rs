@@ -17,6 +17,7 @@ use crate::section::{Fault, Section};
 use crate::server::Server;
 use crate::service::Service;
 use crate::tenant::Tenant;
+use crate::tool::Tool;
 
 /// What the parts of an engine are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +137,16 @@ pub trait Engine: Debug + Sync {
     /// Its servers.
     fn servers(&self) -> &'static [Server] {
         &[]
+    }
+
+    /// `penstock compile NAME`: compiles a program, and tells what it takes.
+    fn compile_tool(&self) -> Option<Tool> {
+        None
+    }
+
+    /// `penstock exec NAME`: runs a test in the form that programs of this kind are tested in elsewhere.
+    fn exec_tool(&self) -> Option<Tool> {
+        None
     }
 
     /// What an inline block counted between two reads of [`Driver::count_block`].

@@ -19,6 +19,7 @@ mod section;
 mod server;
 mod service;
 mod tenant;
+mod tool;
 pub mod window;
 
 /// Register offsets, written by tools/regs.py.
@@ -38,3 +39,4 @@ pub use section::{Fault, Section};
 pub use server::{Call, Server};
 pub use service::{Ask, Dump, Request, Service};
 pub use tenant::Tenant;
+pub use tool::{Left, TestCard, Tool, ToolError, Workbench};

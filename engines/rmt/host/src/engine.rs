@@ -5,16 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{
-    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Server, Service, TableOption,
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Server, Service, TableOption, Tool, Tool,
 };
 use serde_json::{Value as Json, json};
 
+use crate::compile::COMPILE;
 use crate::counters::BlockCounters;
 use crate::driver::RmtDriver;
 use crate::image::{PROGRAM, RmtImage};
 use crate::server::SERVERS;
 use crate::service::SERVICES;
 use crate::settings::{self, ENTRIES, Settings};
+use crate::stf::EXEC;
 
 /// The rmt engine.
 pub static RMT: Rmt = Rmt;
@@ -67,6 +69,14 @@ impl Engine for Rmt {
 
     fn services(&self) -> &'static [Service] {
         SERVICES
+    }
+
+    fn exec_tool(&self) -> Option<Tool> {
+        Some(EXEC)
+    }
+
+    fn compile_tool(&self) -> Option<Tool> {
+        Some(COMPILE)
     }
 
     fn servers(&self) -> &'static [Server] {

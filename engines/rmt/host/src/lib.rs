@@ -9,6 +9,7 @@ mod answers;
 mod ask;
 mod card;
 mod command;
+mod compile;
 mod counters;
 mod driver;
 mod engine;
@@ -23,6 +24,7 @@ mod server;
 mod service;
 mod settings;
 mod shadow;
+mod stf;
 mod text;
 mod value;
 

@@ -16,6 +16,8 @@ mod switch;
 pub mod text;
 mod write;
 
+pub use read::read;
 pub use refusal::{Reason, Refusal};
 pub use server::{Handle, serve};
-pub use switch::{Change, Count, Loaded, Resource, Switch};
+pub use switch::{Change, Count, Loaded, Switch};
+pub use write::write;

@@ -13,16 +13,28 @@ use crate::refusal::Refusal;
 use crate::switch::{Count, Switch};
 use crate::write::{cell, unsupported};
 
+/// What an entity of a read request asks for. Number 0 stands for all tables, counters or registers; no index, for all cells.
+///
+/// # Errors
+/// The program does not have it, or it is not there yet.
+pub fn read(
+    switch: &dyn Switch,
+    device: u64,
+    program: &Program,
+    asked: &p4::Entity,
+) -> Result<Vec<p4::Entity>, Refusal> {
+    Reader { switch, device, program }.read(asked)
+}
+
 /// A device whose program is read.
-pub struct Reader<'a> {
-    pub switch: &'a dyn Switch,
-    pub device: u64,
-    pub program: &'a Program,
+struct Reader<'a> {
+    switch: &'a dyn Switch,
+    device: u64,
+    program: &'a Program,
 }
 
 impl Reader<'_> {
-    /// What a request asks for. Number 0 stands for all tables, counters or registers; no index, for all cells.
-    pub fn read(&self, asked: &p4::Entity) -> Result<Vec<p4::Entity>, Refusal> {
+    fn read(&self, asked: &p4::Entity) -> Result<Vec<p4::Entity>, Refusal> {
         let found = match asked.entity.as_ref() {
             Some(Entity::TableEntry(asked)) => {
                 let entries = self.entries(asked, asked.counter_data.is_some())?;

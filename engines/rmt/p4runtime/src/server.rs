@@ -22,7 +22,7 @@ use crate::proto::p4::v1::{
     ReadRequest, ReadResponse, SetForwardingPipelineConfigRequest, SetForwardingPipelineConfigResponse,
     StreamMessageRequest, WriteRequest, WriteResponse,
 };
-use crate::read::Reader;
+use crate::read;
 use crate::refusal::{self, Reason, Refusal};
 use crate::stream::{self, Told};
 use crate::switch::{Loaded, Switch};
@@ -132,10 +132,9 @@ impl Serving {
 
     fn read_all(&self, request: &ReadRequest) -> Result<Vec<ReadResponse>, Refusal> {
         let loaded = self.loaded(request.device_id)?;
-        let reader = Reader { switch: self.switch(), device: request.device_id, program: &loaded.program };
         let mut found = Vec::new();
         for asked in &request.entities {
-            found.extend(reader.read(asked)?);
+            found.extend(read::read(self.switch(), request.device_id, &loaded.program, asked)?);
         }
         Ok(found.chunks(ENTITIES).map(|entities| ReadResponse { entities: entities.to_vec() }).collect())
     }

@@ -45,15 +45,6 @@ pub enum Change {
     Counter(CounterId, Option<u32>, Count),
 }
 
-/// Something with cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resource {
-    /// A register.
-    Register(RegisterId),
-    /// An indirect counter.
-    Counter(CounterId),
-}
-
 /// A card with programs. P4Runtime's device N is the program of tenant N.
 ///
 /// Indices are those of the program that [`Switch::loaded`] gave. If another one was loaded since, the request is refused.

@@ -12,7 +12,10 @@ use crate::proto::p4::v1::{CounterEntry, Index, RegisterEntry, TableEntry, Updat
 use crate::refusal::{Reason, Refusal};
 use crate::switch::{Change, Count, Switch};
 
-/// Carries out a request; the result of each update.
+/// Carries out a request, which comes from the primary controller; the result of each update.
+///
+/// # Errors
+/// The request as a whole is refused.
 pub fn write(
     switch: &dyn Switch,
     program: &Program,
