@@ -10,6 +10,7 @@ from pathlib import Path
 
 import finsy as fy
 from finsy.p4client import P4ClientError
+from finsy.proto.p4.config.v1.p4info_pb2 import P4Info
 from google.protobuf import text_format
 
 BOB, EVE = 1, 2
@@ -101,7 +102,13 @@ async def backup(address: str) -> dict[str, object]:
     return said
 
 
-JOBS = {"tables": tables, "registers": registers, "program": program, "backup": backup}
+async def text(_: str, info: str) -> dict[str, object]:
+    """Whether P4Info as text is what protobuf itself writes."""
+    given = Path(info).read_text()
+    return {"same": text_format.MessageToString(text_format.Parse(given, P4Info())) == given}
+
+
+JOBS = {"text": text, "tables": tables, "registers": registers, "program": program, "backup": backup}
 
 if __name__ == "__main__":
     print(json.dumps(asyncio.run(JOBS[sys.argv[1]](*sys.argv[2:]))))

@@ -45,7 +45,8 @@ pub fn tables(running: &mut dyn Running) -> Result<Json, RmtError> {
     Ok(json!(all))
 }
 
-fn word(kind: MatchKind) -> &'static str {
+/// The name of a kind of match.
+pub fn word(kind: MatchKind) -> &'static str {
     match kind {
         MatchKind::Exact => "exact",
         MatchKind::Lpm => "lpm",
