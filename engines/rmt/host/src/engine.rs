@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{
-    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Server, Service, TableOption, Tool, Tool,
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Server, Service, TableOption, Tool,
 };
 use serde_json::{Value as Json, json};
 
