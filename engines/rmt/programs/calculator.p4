@@ -105,6 +105,7 @@ control CalculatorIngress(inout headers_t hdr, inout metadata_t meta, inout stan
         key = { hdr.calculator.operator: exact; }
         actions = { add; subtract; bit_and; bit_or; bit_xor; drop; }
         const default_action = drop();
+        size = 8;
         const entries = {
             0x2B: add();      // +
             0x2D: subtract(); // -

@@ -2,6 +2,7 @@
 //! Compiler of the rmt engine: P4-16 for v1model to a typed program ([`ir`]) and from there to the pipeline of the card.
 
 mod ast;
+pub mod backend;
 mod condition;
 mod fault;
 mod fold;
@@ -26,6 +27,16 @@ pub struct Compiled {
     pub program: ir::Program,
     /// Its files, for messages about it.
     pub sources: Sources,
+}
+
+impl Compiled {
+    /// Lowers the program to a block in hardware with so many stages.
+    ///
+    /// # Errors
+    /// The machine cannot run it: what it lacks, and where the program asks for it.
+    pub fn lower(&self, stages: usize) -> Result<backend::Lowered, Faults> {
+        backend::lower(&self.program, stages).map_err(|fault| Faults::new(self.sources.clone(), vec![fault]))
+    }
 }
 
 /// Compiles P4-16 source. `name` is the file's, for messages and for includes, which are relative to its folder.

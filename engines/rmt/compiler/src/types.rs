@@ -4,8 +4,6 @@
 use std::fmt;
 use std::rc::Rc;
 
-use crate::source::Span;
-
 /// A type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {
@@ -36,7 +34,6 @@ pub struct Struct {
     pub fields: Vec<(String, Type)>,
     /// Of a header, its index in the program.
     pub header: usize,
-    pub span: Span,
 }
 
 /// Names of types are unique.

@@ -51,7 +51,7 @@ impl<'a> Lower<'a> {
             DeclKind::Header(fields) => Symbol::Type(self.header_type(decl, fields)?),
             DeclKind::Struct(fields) => {
                 let fields = self.members(fields)?;
-                let of = Struct { name: decl.name.text.clone(), fields, header: 0, span: decl.name.span };
+                let of = Struct { name: decl.name.text.clone(), fields, header: 0 };
                 Symbol::Type(Type::Struct(Rc::new(of)))
             }
             DeclKind::Action(..) => {
@@ -178,7 +178,7 @@ impl<'a> Lower<'a> {
         let annotations = super::shown(&decl.annotations);
         self.program.headers.push(HeaderType { name: name.clone(), fields: shown, bits, annotations, span });
         let header = self.program.headers.len() - 1;
-        Ok(Type::Header(Rc::new(Struct { name, fields: members, header, span })))
+        Ok(Type::Header(Rc::new(Struct { name, fields: members, header })))
     }
 
     fn enumeration(

@@ -21,7 +21,7 @@ impl<'a> Lower<'a> {
         match &expr.kind {
             Ast::Number(text) => literal::number(text, span),
             Ast::Bool(value) => Ok(Value::Scalar(Expr::constant(u128::from(*value), 1, span), Type::Bool)),
-            Ast::Text(text) => Ok(Value::Text(text.clone(), span)),
+            Ast::Text(_) => Ok(Value::Text(span)),
             Ast::Name(name) => match self.lookup(name, span)? {
                 Symbol::Value(value) => Ok(value.at(span)),
                 other => Err(Fault::new(span, format!("`{name}` is not a value")).label(symbol_kind(&other))),

@@ -20,7 +20,7 @@ pub enum Value {
     List(Vec<Value>, Span),
     /// `{x = a}`
     Record(Vec<(String, Value)>, Span),
-    Text(String, Span),
+    Text(Span),
     /// A call that gives nothing.
     Void(Span),
 }
@@ -92,7 +92,7 @@ impl Value {
             Self::Integer(_, span)
             | Self::List(_, span)
             | Self::Record(_, span)
-            | Self::Text(_, span)
+            | Self::Text(span)
             | Self::Void(span) => *span,
         }
     }
@@ -105,7 +105,7 @@ impl Value {
             Self::Place(place) => place.ty.to_string(),
             Self::List(..) => "a list".into(),
             Self::Record(..) => "a list with names".into(),
-            Self::Text(..) => Type::Text.to_string(),
+            Self::Text(_) => Type::Text.to_string(),
             Self::Void(_) => Type::Void.to_string(),
         }
     }
@@ -118,7 +118,7 @@ impl Value {
             Self::Integer(_, span)
             | Self::List(_, span)
             | Self::Record(_, span)
-            | Self::Text(_, span)
+            | Self::Text(span)
             | Self::Void(span) => {
                 *span = at;
             }
