@@ -234,6 +234,16 @@ impl Host {
         Ok(log)
     }
 
+    /// Lets all drivers answer the records of their blocks; false when there were none.
+    pub fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, EngineError> {
+        let mut any = false;
+        self.each_driver(|driver| {
+            any |= driver.serve(bus)?;
+            Ok(())
+        })?;
+        Ok(any)
+    }
+
     /// Units that the dispatcher chooses among, a bit each.
     pub fn ingress(&self) -> u32 {
         self.groups.iter().filter(|group| group.ports).fold(0, |mask, group| mask | group.mask())

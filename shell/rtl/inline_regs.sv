@@ -24,6 +24,7 @@ module inline_regs
     input wire logic [Ports-1:0]  entered[Blocks],       // a frame came into the block
     input wire block_event_t      events [Blocks*Ports], // block by block
     input wire logic [Blocks-1:0] busy,
+    input wire logic [Blocks-1:0] outside,               // a burst of the block was beyond its range of memory
     input wire logic [Ports-1:0]  refused                // a frame was dropped behind the last block
 );
   localparam int unsigned CycleNs = 4;
@@ -46,6 +47,7 @@ module inline_regs
         .rst,
         .entered(entered[b]),
         .events(of_block),
+        .outside(outside[b]),
         .offset(cfg.addr[StrideW-1:0]),
         .rdata(block_data[b]),
         .known(block_known[b])

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use penstock_unit::{Arrival, Block, Entering, Made, Source, Verdict};
+use penstock_unit::{Arrival, Block, Entering, Made, Record, Source, Verdict};
 
 use crate::{
     card::{Exit, MAX_FRAME, to_tag},
@@ -12,6 +12,9 @@ use crate::{
 
 /// Tags of frames that block n made have this stream + n.
 pub(crate) const BLOCKS: usize = 8;
+
+/// In place of the tag of a frame that entered: a record has caused what waits.
+pub(crate) const OF_RECORDS: u64 = u64::MAX;
 
 /// Frames whose memory is kept to be used again.
 const SPARE: usize = 16;
@@ -117,6 +120,28 @@ impl Inline {
         self.behind.push_back(frame);
     }
 
+    /// Gives a block a record; [`Inline::next`] has the frames that it made.
+    pub fn give_record(&mut self, block: usize, record: &Record) {
+        let Some(to) = self.blocks.get_mut(block) else { return };
+        let mut made = std::mem::take(&mut self.made);
+        to.give_record(record, &mut made);
+        for one in made.drain(..) {
+            self.make(block, one);
+        }
+        self.made = made;
+    }
+
+    /// Takes the frames up again that had no place when a record had caused them; false when there are none.
+    pub fn resume(&mut self) -> bool {
+        match self.kept.remove(&OF_RECORDS) {
+            Some(kept) => {
+                self.behind = kept;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Sends a frame that a block has made on its way.
     fn make(&mut self, block: usize, made: Made) {
         let Made { port, frame: bytes, hash, tenant, mark, verdict } = made;
@@ -182,12 +207,17 @@ impl Inline {
     /// offered again.
     pub fn keep(&mut self, tag: u64, frame: Travel) {
         self.behind.push_front(frame);
-        self.kept.insert(tag, std::mem::take(&mut self.behind));
+        self.kept.entry(tag).or_default().append(&mut self.behind);
     }
 
     /// A frame that was to be offered again will not be; gives the number of frames that are lost with it, itself included.
     pub fn forget(&mut self, tag: u64) -> u64 {
         self.kept.remove(&tag).map_or(1, |kept| kept.len() as u64)
+    }
+
+    /// Forgets the frames that records have caused and that have no place; gives their number.
+    pub fn forget_made(&mut self) -> u64 {
+        self.kept.remove(&OF_RECORDS).map_or(0, |kept| kept.len() as u64)
     }
 }
 
