@@ -82,6 +82,8 @@ module inline_block
     ) i_rmt (
         .*
     );
+    axi_idle i_no_memory (.link(mem));
+    record_idle i_no_records (.*);
   end
   if (Engine != 2 && Engine != 3) begin : gen_unknown
     $error("block: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
