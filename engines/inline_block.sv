@@ -74,6 +74,17 @@ module inline_block
     axi_idle i_no_memory (.link(mem));
     record_idle i_no_records (.*);
   end
+  if (Engine == 3) begin : gen_rmt
+    rmt_block #(
+        .Ports(Ports),
+        .Number(Number),
+        .Param(Param)
+    ) i_rmt (
+        .*
+    );
+    axi_idle i_no_memory (.link(mem));
+    record_idle i_no_records (.*);
+  end
   if (Engine == 5) begin : gen_l7
     l7_block #(
         .Ports(Ports),
@@ -85,7 +96,7 @@ module inline_block
     axi_idle i_no_memory (.link(mem));
     record_idle i_no_records (.*);
   end
-  if (Engine != 2 && Engine != 5) begin : gen_unknown
+  if (Engine != 2 && Engine != 3 && Engine != 5) begin : gen_unknown
     $error("block: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
   end
 endmodule

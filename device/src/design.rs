@@ -94,7 +94,7 @@ pub struct Inline {
     pub engine: &'static dyn Engine,
     /// What the design says of it in the engine's own table.
     pub part: Arc<dyn Part>,
-    /// The file of the program that it runs.
+    /// The file of the program that it runs; the manifest, if its engine's table names the programs.
     pub program: PathBuf,
 }
 
@@ -236,7 +236,7 @@ struct TenantOf {
 struct InlineBlock {
     name: Option<Spanned<String>>,
     engine: Spanned<String>,
-    program: Spanned<PathBuf>,
+    program: Option<Spanned<PathBuf>>,
 }
 
 #[derive(Deserialize)]
@@ -409,8 +409,13 @@ fn block(
     let taken =
         |name: &str| before.iter().any(|block| block.name == name) || groups.iter().any(|group| group.name == name);
     let name = named(block.name.as_ref(), only, "inline blocks", "two inline blocks, or of one and of units", taken)?;
-    let program = program_of(manifest, &block.program, engine)?;
+    let program = block.program.as_ref().map(|program| program_of(manifest, program, engine)).transpose()?;
     let part = part(manifest, &mut split, engine, "inline")?;
+    let program = match program {
+        Some(program) => program,
+        None if part.has_programs() => manifest.to_owned(),
+        None => return Err(Fault { span: None, message: "missing field `program`".to_owned() }),
+    };
     Ok(Inline { name, engine, part, program })
 }
 

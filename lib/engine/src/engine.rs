@@ -14,6 +14,7 @@ use crate::image::Image;
 use crate::part::Part;
 use crate::root::Root;
 use crate::section::{Fault, Section};
+use crate::server::Server;
 use crate::service::Service;
 use crate::tenant::Tenant;
 use crate::tool::Tool;
@@ -132,6 +133,11 @@ pub trait Engine: Debug + Sync {
 
     /// Its services.
     fn services(&self) -> &'static [Service];
+
+    /// Its servers.
+    fn servers(&self) -> &'static [Server] {
+        &[]
+    }
 
     /// `penstock compile NAME`: compiles a program, and tells what it takes.
     fn compile_tool(&self) -> Option<Tool> {

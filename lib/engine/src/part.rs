@@ -58,6 +58,11 @@ pub trait Part: Any + Debug + Send + Sync {
         Err(format!("there is no table `{name}`: this engine has no tables in files"))
     }
 
+    /// Whether the engine's own table names all programs of the part, so that it needs no `program`. [`crate::PartJob::program`] is the manifest then.
+    fn has_programs(&self) -> bool {
+        false
+    }
+
     /// Parameters of card_top that the engine adds, by their names.
     fn card_parameters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
