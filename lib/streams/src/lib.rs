@@ -8,7 +8,7 @@
 //!
 //! let limits = Limits::default();
 //! let (mut held, mut stream, mut text) = (Held::default(), Direction::default(), Vec::new());
-//! stream.open(1000);
+//! stream.open(1001);
 //! for (sequence, bytes) in [(1004, b"lo"), (1002, b"el"), (1001, b"he")] {
 //!     stream.push(sequence, bytes, &limits, &mut held, &mut |chunk| text.extend_from_slice(chunk.bytes));
 //! }
