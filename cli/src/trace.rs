@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use penstock_device::{CLOCK_MHZ, Design, Hop, Place, Port, Run, Traffic};
+use penstock_device::{CLOCK_MHZ, Design, Hop, Maker, Place, Port, Run, Traffic};
 use serde::Serialize;
 use serde_json::json;
 
@@ -154,9 +154,6 @@ type Key = (u8, u64);
 /// The port byte of frames that have been over loopback.
 const LOOPED: u8 = 3;
 
-/// From here on it is the unit's whose program made the frame.
-const MADE: u8 = 0x40;
-
 /// Frames of a slot that are remembered.
 const KEPT: usize = 4;
 
@@ -211,7 +208,8 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
             }
             Place::Ingress(stream) => {
                 if !journey.is_in(Block::Chain) {
-                    journey.now = Some((Block::Ingress(stream), entered));
+                    let made = matches!(Maker::of_source(source), Some(Maker::Block(_)));
+                    journey.now = Some((if made { Block::Chain } else { Block::Ingress(stream) }, entered));
                 }
                 journey.move_on(cycle, Some(Block::Dispatcher));
             }
@@ -221,7 +219,7 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
                 journey.move_on(cycle, Some(Block::Unit(at)));
             }
             Place::UnitOut(at) => {
-                if source >= MADE {
+                if matches!(Maker::of_source(source), Some(Maker::Unit(_))) {
                     journey.now = Some((Block::Unit(at), entered));
                 }
                 give(&mut of_slot, (unit, slot), key);
@@ -234,7 +232,7 @@ fn journeys(ports: u8, traffic: &Traffic, run: &Run) -> Vec<Journey> {
     }
     for departure in &run.departures {
         let (source, name) = match (departure.input, departure.made_by) {
-            (_, Some(unit)) => (MADE + unit, format!("made by unit {unit}")),
+            (_, Some(maker)) => (maker.source(), format!("made by {maker}")),
             (None, None) => continue,
             (Some(index), None) => {
                 let source = match traffic.frames[index].port {
@@ -341,8 +339,15 @@ mod tests {
     fn a_frame_that_a_program_made_begins_in_its_unit() {
         let hops = vec![hop(14, Place::UnitOut(5), 0x45, 5, 0), hop(17, Place::Exit(1), 0x45, 5, 0)];
         let bytes = vec![0; 60];
-        let departure =
-            Departure { to: Port::Ethernet(1), input: None, made_by: Some(5), entered: 10, first: 20, last: 22, bytes };
+        let departure = Departure {
+            to: Port::Ethernet(1),
+            input: None,
+            made_by: Some(Maker::Unit(5)),
+            entered: 10,
+            first: 20,
+            last: 22,
+            bytes,
+        };
         let run = Run { hops, departures: vec![departure], ..Run::default() };
         let journeys = journeys(2, &Traffic::default(), &run);
         assert_eq!((journeys[0].name.as_str(), journeys[0].bytes), ("made by unit 5", 60));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_engine::window::mask_of;
-use penstock_engine::{Engine, Fault, Kind, Part, Section};
+use penstock_engine::{Engine, Fault, Kind, Part, Section, TableNames};
 use penstock_registry::{engine, engines};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -166,8 +166,9 @@ impl<'a> ForGroup<&'a str> {
 pub struct Override {
     /// Other programs.
     pub programs: Vec<ForGroup<PathBuf>>,
-    /// Other files of tables, by the table's name or, when several groups have that table, GROUP.TABLE.
-    pub tables: BTreeMap<String, PathBuf>,
+    /// Other files of tables, by the table's name or, when several parts have that table, PART.TABLE. A table that takes several files may
+    /// stand here several times.
+    pub tables: Vec<(String, PathBuf)>,
     /// Other numbers of units.
     pub units: Vec<ForGroup<u32>>,
     /// Another number of ports.
@@ -556,26 +557,45 @@ impl Design {
             self.ports = within(ports.into(), 1, 4).map_err(|m| DesignError::Option(format!("ports: {m}")))?;
         }
         self.policy = change.policy.unwrap_or(self.policy);
+        let mut tables: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for (name, file) in change.tables {
-            self.set_file(&name, &file)?;
+            tables.entry(name).or_default().push(file);
+        }
+        for (name, files) in tables {
+            self.set_files(&name, files)?;
         }
         Ok(self)
     }
 
-    /// Gives a table another file. `key` is the table's name, or GROUP.TABLE.
-    fn set_file(&mut self, key: &str, file: &Path) -> Result<(), DesignError> {
-        for part in &mut self.engines {
-            if part.files().contains(&key) {
-                let changed = part.with_file(key, file.to_owned());
-                *part = changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
-                return Ok(());
-            }
-        }
-        let (group, name) = self.find_table(key)?;
-        let changed = self.groups[group].part.with_file(&name, file.to_owned());
-        self.groups[group].part =
-            changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
+    /// Gives a table other files. `key` is the table's name, or PART.TABLE.
+    fn set_files(&mut self, key: &str, files: Vec<PathBuf>) -> Result<(), DesignError> {
+        let of_card = self.engines.iter().position(|part| part.table_names().allow(key));
+        let (part, name) = match of_card {
+            Some(engine) => (&mut self.engines[engine], key.to_owned()),
+            None => match self.find_table(key)? {
+                (PartId::Units(group), name) => (&mut self.groups[group].part, name),
+                (PartId::Inline(block), name) => (&mut self.inline[block].part, name),
+            },
+        };
+        let changed = part.with_files(&name, files);
+        *part = changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
         Ok(())
+    }
+
+    /// What the design says of a part in its engine's own table.
+    pub fn part(&self, part: PartId) -> &dyn Part {
+        match part {
+            PartId::Units(group) => &*self.groups[group].part,
+            PartId::Inline(block) => &*self.inline[block].part,
+        }
+    }
+
+    /// Name of a part; empty when it has none.
+    pub fn part_name(&self, part: PartId) -> &str {
+        match part {
+            PartId::Units(group) => &self.groups[group].name,
+            PartId::Inline(block) => &self.inline[block].name,
+        }
     }
 
     /// All units.
@@ -690,34 +710,37 @@ impl Design {
         names.iter().map(|name| self.find(what, Some(name))).collect()
     }
 
-    /// Index of the group that has this table, and the table's name. `key` is the name, or GROUP.TABLE.
-    pub fn find_table(&self, key: &str) -> Result<(usize, String), DesignError> {
-        let wrong = |message: String| DesignError::Option(format!("{}: {message}", self.path.display()));
-        if let Some((group, name)) = key.split_once('.')
-            && self.groups.iter().any(|known| !group.is_empty() && known.name == group)
+    /// The part that has this table, and the table's name. `key` is the name, or PART.TABLE.
+    ///
+    /// # Errors
+    /// No part has such a table, or several have.
+    pub fn find_table(&self, key: &str) -> Result<(PartId, String), DesignError> {
+        let prefix = key.split_once('.').filter(|(part, _)| !part.is_empty());
+        if let Some((name, table)) = prefix
+            && let Some(part) = self.parts().find(|part| self.part_name(*part) == name)
         {
-            return Ok((self.find("table", Some(group))?, name.to_owned()));
+            return Ok((part, table.to_owned()));
         }
-        let may = |group: &Group| group.part.with_file(key, PathBuf::new());
-        let mut having: Vec<usize> = (0..self.groups.len()).filter(|group| may(&self.groups[*group]).is_ok()).collect();
-        // Parts whose tables come from their programs take any name; one that knows the name comes before them.
-        let any = |group: &usize| self.groups[*group].part.with_file("\0", PathBuf::new()).is_ok();
-        if !having.iter().all(any) {
-            having.retain(|group| !any(group));
+        // A part whose engine fixes its tables comes before one whose program may declare any name.
+        let names = |part: PartId| self.part(part).table_names();
+        let mut having: Vec<PartId> = self.parts().filter(|part| names(*part).allow(key)).collect();
+        if having.iter().any(|part| names(*part) != TableNames::OfProgram) {
+            having.retain(|part| names(*part) != TableNames::OfProgram);
         }
         match having[..] {
-            [] => match key.split_once('.') {
-                Some((group, _)) if !group.is_empty() => Err(self
-                    .find("table", Some(group))
-                    .err()
-                    .unwrap_or_else(|| wrong(format!("there is no table `{key}`")))),
-                _ => Err(wrong(may(&self.groups[0]).err().unwrap_or_default())),
-            },
-            [group] => Ok((group, key.to_owned())),
+            [] => Err(match prefix.map(|(name, _)| self.find("table", Some(name))) {
+                Some(Err(error)) => error,
+                _ => {
+                    let refusal = self.groups[0].part.with_files(key, vec![PathBuf::new()]).err();
+                    let text = refusal.unwrap_or_else(|| format!("there is no table `{key}`"));
+                    DesignError::Option(format!("{}: {text}", self.path.display()))
+                }
+            }),
+            [part] => Ok((part, key.to_owned())),
             _ => {
-                let names: Vec<String> =
-                    having.iter().map(|group| format!("{}.{key}", self.groups[*group].name)).collect();
-                Err(wrong(format!("several groups of units have a table {key}, so say whose: {}", names.join(", "))))
+                let names: Vec<String> = having.iter().map(|part| format!("{}.{key}", self.part_name(*part))).collect();
+                let text = format!("several parts have a table {key}, so say whose: {}", names.join(", "));
+                Err(DesignError::Option(format!("{}: {text}", self.path.display())))
             }
         }
     }

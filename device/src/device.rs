@@ -161,7 +161,8 @@ pub struct Run {
     pub departures: Vec<Departure>,
     /// Frames that did not, by reason.
     pub drops: Drops,
-    /// Frames that programs made and that left in this run, or were lost: with those sent as many as departures and drops.
+    /// Frames that programs made and that left in this run, or were lost, and those that inline blocks made: with those sent as many as departures, drops
+    /// and what blocks absorbed.
     pub generated: u64,
     /// Cycle in which the first frame could enter; 0 on `soft`.
     pub start: u64,
@@ -201,15 +202,16 @@ impl Run {
         self.faults.push(format!("{frames} frames still circle over loopback"));
     }
 
-    /// Counts as lost what, of `queued` frames, neither left nor was dropped and counted, and says so; and what, of frames that programs
+    /// Counts as lost what, of `queued` frames and those that inline blocks made, neither left nor was absorbed or dropped and counted, and says so; and what, of frames that programs
     /// made, did not leave. Of an `endless` generator some are on their way still.
     pub(crate) fn settle(&mut self, queued: u64, endless: bool) {
-        let made = self.departures.iter().filter(|departure| departure.made_by.is_some()).count() as u64;
+        let made = self.departures.iter().filter(|departure| departure.is_generated()).count() as u64;
         let entered = self.departures.len() as u64 - made;
+        let made_by_blocks = self.counters.made_by_blocks();
         let told: u64 = self.counters.units.iter().map(|unit| unit.generated).sum();
-        let lost = queued.saturating_sub(entered + self.drops.total());
+        let lost = (queued + made_by_blocks).saturating_sub(entered + self.drops.total() + self.counters.absorbed());
         let lost_made = if endless { 0 } else { told.saturating_sub(made) };
-        self.generated = made + lost_made;
+        self.generated = made + lost_made + made_by_blocks;
         self.drops.lost = lost + lost_made;
         if lost > 0 {
             self.faults.push(format!("{lost} frames are lost: they entered and neither left nor were dropped"));
@@ -218,7 +220,8 @@ impl Run {
             self.faults.push(format!("{lost_made} frames are lost: programs made them and they have not left"));
         }
         if endless {
-            let makers: BTreeSet<u8> = self.departures.iter().filter_map(|departure| departure.made_by).collect();
+            let makers: BTreeSet<u8> =
+                self.departures.iter().filter_map(|departure| departure.made_by?.unit()).collect();
             let makers: Vec<String> = makers.iter().map(u8::to_string).collect();
             self.faults.push(format!(
                 "units go on and on sending frames that they make ({}); a run ends when none has come for {},000 cycles (on soft \
@@ -345,7 +348,8 @@ pub fn open(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::Port;
+    use crate::outcome::{BlockCounters, InlineCounters};
+    use crate::traffic::{Maker, Port};
     use penstock_engine::UnitCounters;
 
     #[test]
@@ -384,7 +388,7 @@ mod tests {
         // Five have left, one is lost, or on its way if they go on and on; more may leave than were counted, from before the run.
         for (made, endless, lost, generated) in [(5, false, 1, 6), (5, true, 0, 5), (6, false, 0, 6), (8, false, 0, 8)]
         {
-            let mut departures = vec![out(Some(1)); made];
+            let mut departures = vec![out(Some(Maker::Unit(1))); made];
             departures.push(out(None));
             let drops = counters.drops();
             let mut run = Run { departures, drops, counters: counters.clone(), ..Run::default() };
@@ -392,6 +396,29 @@ mod tests {
             assert_eq!((run.drops.lost, run.generated), (lost, generated));
             assert_eq!(3 + run.generated, run.departures.len() as u64 + run.drops.total());
             assert_eq!(run.faults.len(), usize::from(lost > 0 || endless), "{:?}", run.faults);
+        }
+    }
+
+    /// Blocks made 5 frames of the 10 that entered, absorbed 4 and dropped 2: 9 leave.
+    #[test]
+    fn what_blocks_make_and_absorb_is_accounted_for() {
+        let block = BlockCounters { made: 5, absorbed: 4, blocked: 2, ..BlockCounters::default() };
+        let inline = InlineCounters { blocks: vec![block], ..InlineCounters::default() };
+        let counters = Counters { inline: Some(inline), ..Counters::default() };
+        let out = |number| Departure {
+            to: Port::Host,
+            input: None,
+            made_by: (number < 5).then_some(Maker::Block(0)),
+            entered: 0,
+            first: 0,
+            last: 0,
+            bytes: Vec::new(),
+        };
+        for (left, lost) in [(9, 0), (8, 1), (6, 3)] {
+            let departures = (0..left).map(out).collect();
+            let mut run = Run { departures, drops: counters.drops(), counters: counters.clone(), ..Run::default() };
+            run.settle(10, false);
+            assert_eq!((run.drops.lost, run.generated), (lost, 5));
         }
     }
 

@@ -465,17 +465,17 @@ impl Host {
         Ok(())
     }
 
-    /// Counters of the inline blocks; `frames` gives those that the shell counts: frames that entered a block, and those that it dropped.
+    /// Counters of the inline blocks; `of_shell` gives those that the shell counts.
     pub fn block_counters(
         &mut self,
         bus: &mut dyn Bus,
-        mut frames: impl FnMut(&mut dyn Bus, usize) -> Result<(u64, u64), CardError>,
+        mut of_shell: impl FnMut(&mut dyn Bus, usize) -> Result<BlockCounters, CardError>,
     ) -> Result<Vec<BlockCounters>, DeviceError> {
         let blocks = self.blocks.clone();
         let count = |(block, (name, engine)): (usize, (String, &'static dyn Engine))| {
-            let (frames, blocked) = frames(bus, block)?;
+            let counters = of_shell(bus, block)?;
             let own = self.driver_mut(engine)?.count_block(bus, block)?;
-            Ok(BlockCounters { name, engine: engine.name().to_owned(), frames, blocked, own })
+            Ok(BlockCounters { name, engine: engine.name().to_owned(), own, ..counters })
         };
         blocks.into_iter().enumerate().map(count).collect()
     }

@@ -45,4 +45,4 @@ pub use penstock_engine::{
     CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, regs,
 };
 pub use soft::SoftDevice;
-pub use traffic::{Departure, Frame, Port, Traffic};
+pub use traffic::{Departure, Frame, Maker, Port, Traffic};

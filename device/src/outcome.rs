@@ -153,7 +153,7 @@ pub struct HostMemoryCounters {
 /// Counters of the inline blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InlineCounters {
-    /// Frames that the blocks sent to ports that the card does not have.
+    /// Frames that the blocks sent to ports or units that the card does not have.
     pub refused: u64,
     /// The blocks, in their order.
     pub blocks: Vec<BlockCounters>,
@@ -168,6 +168,10 @@ pub struct BlockCounters {
     pub engine: String,
     /// Frames that entered it.
     pub frames: u64,
+    /// Frames that it made.
+    pub made: u64,
+    /// Frames that ended in it, as they were meant to.
+    pub absorbed: u64,
     /// Frames that its program dropped.
     pub blocked: u64,
     /// What the engine counts beside.
@@ -238,6 +242,8 @@ impl BlockCounters {
             engine(&self.engine).map_or_else(|| self.own.clone(), |engine| engine.counted(&self.own, &earlier.own));
         Self {
             frames: diff(self.frames, earlier.frames),
+            made: diff(self.made, earlier.made),
+            absorbed: diff(self.absorbed, earlier.absorbed),
             blocked: diff(self.blocked, earlier.blocked),
             own,
             ..self.clone()
@@ -257,6 +263,16 @@ impl Counters {
             host_memory: self.host_memory.since(&earlier.host_memory),
             inline: self.inline.as_ref().zip(earlier.inline.as_ref()).map(|(now, then)| now.since(then)),
         }
+    }
+
+    /// Frames that inline blocks made.
+    pub fn made_by_blocks(&self) -> u64 {
+        self.inline.iter().flat_map(|inline| &inline.blocks).map(|block| block.made).sum()
+    }
+
+    /// Frames that ended in inline blocks, as they were meant to.
+    pub fn absorbed(&self) -> u64 {
+        self.inline.iter().flat_map(|inline| &inline.blocks).map(|block| block.absorbed).sum()
     }
 
     /// Frames dropped, by the reasons that the card counts.
@@ -326,8 +342,10 @@ pub struct Outcome {
     pub design: String,
     /// Frames offered to the card.
     pub frames_in: u64,
-    /// Frames that programs made. With those offered they are as many as left and were dropped.
+    /// Frames that programs and inline blocks made. With those offered they are as many as left, were dropped and were absorbed.
     pub generated: u64,
+    /// Frames that ended in inline blocks, as they were meant to.
+    pub absorbed: u64,
     /// Frames that left, by destination.
     pub frames_out: BTreeMap<String, u64>,
     /// Frames that did not, by reason.
@@ -386,6 +404,7 @@ impl Outcome {
             design: design.name.clone(),
             frames_in,
             generated: run.generated,
+            absorbed: run.counters.absorbed(),
             frames_out,
             drops: run.drops,
             bytes_in,

@@ -12,8 +12,8 @@ use crate::design::Design;
 use crate::device::{Device, DeviceError, Made, Progress, Rate, Run, Target, Work};
 use crate::host::{BOOT_LIMIT, Host, LOOK};
 use crate::image::{Image, PartImage};
-use crate::outcome::{Counters, InlineCounters};
-use crate::traffic::{Departure, Port, Traffic};
+use crate::outcome::{BlockCounters, Counters, InlineCounters};
+use crate::traffic::{Departure, Maker, Port, Traffic};
 
 /// Frames pushed between two polls: enough to keep every unit at work, few enough to stay in the cache.
 const BATCH: usize = 256;
@@ -118,10 +118,11 @@ impl SoftDevice {
             let input = frame.index.checked_sub(base[stream]).and_then(|n| indices[stream].get(n as usize)).copied();
             let to = port_of(frame.destination);
             let made_by = match frame.source {
-                Source::Unit(unit) => Some(unit),
+                Source::Unit(unit) => Some(Maker::Unit(unit)),
+                Source::Block(block) => Some(Maker::Block(block)),
                 _ => None,
             };
-            if made_by.is_some() {
+            if matches!(made_by, Some(Maker::Unit(_))) {
                 made.add(frame.bytes.len());
             }
             let bytes = frame.bytes.to_vec();
@@ -170,7 +171,10 @@ impl SoftDevice {
             return Ok(None);
         }
         let shell = self.card.block_counters().to_vec();
-        let of_shell = |_: &mut dyn Bus, block: usize| Ok((shell[block].frames, shell[block].blocked));
+        let of_shell = |_: &mut dyn Bus, block: usize| {
+            let penstock_shell::BlockCounters { frames, made, absorbed, blocked, .. } = shell[block];
+            Ok(BlockCounters { frames, made, absorbed, blocked, ..BlockCounters::default() })
+        };
         let blocks = self.host.block_counters(&mut SoftBus(&mut self.card), of_shell)?;
         Ok(Some(InlineCounters { refused: self.card.inline_refused(), blocks }))
     }
@@ -225,8 +229,10 @@ impl SoftDevice {
             return Ok(Work::Moving);
         }
         let generates = flight.made.frames > made;
-        let drops = self.all_counters()?.since(&flight.before).drops();
-        let now = flight.run.departures.len() as u64 - flight.made.frames + drops.total();
+        let counters = self.all_counters()?.since(&flight.before);
+        let ended =
+            flight.run.departures.len() as u64 - flight.made.frames + counters.drops().total() + counters.absorbed();
+        let now = ended.saturating_sub(counters.made_by_blocks());
         flight.circles = if now == flight.accounted { flight.circles + 1 } else { 0 };
         flight.accounted = now;
         let starts = self.host.asleep & !self.card.debugged() != 0 && u64::from(flight.circles) < BOOT_LIMIT / LOOK;
@@ -272,7 +278,7 @@ pub(crate) fn stream_of(source: Source) -> usize {
         Source::Ethernet(port) => usize::from(port),
         Source::Host => 4,
         // None enters there.
-        Source::Loopback | Source::Unit(_) => 5,
+        Source::Loopback | Source::Unit(_) | Source::Block(_) => 5,
     }
 }
 
@@ -326,7 +332,7 @@ impl Native for SoftBus<'_> {
 struct Wire;
 
 impl Block for Wire {
-    fn carry(&mut self, _frame: &mut Vec<u8>, _mark: &mut u32, _entering: Entering) -> Verdict {
+    fn carry(&mut self, _: &mut Vec<u8>, _: &mut u32, _: Entering, _: &mut Vec<penstock_unit::Made>) -> Verdict {
         Verdict::Onward
     }
 
@@ -397,7 +403,7 @@ impl Device for SoftDevice {
         let is_earlier = |departure: &&Departure| departure.input.is_none() && departure.made_by.is_none();
         let earlier = run.departures.iter().filter(is_earlier).count();
         run.settle((traffic.frames.len() + earlier) as u64, made.endless);
-        run.log = self.take_log()?.told();
+        run.log = self.take_log()?.into_lines();
         Ok(run)
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
+use penstock_shell::Source;
 use serde::{Serialize, Serializer};
 
 use crate::capture::Capture;
@@ -144,16 +145,62 @@ impl Traffic {
     }
 }
 
+/// What made a frame that has not entered the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Maker {
+    /// The program of this unit.
+    Unit(u8),
+    /// This inline block, by its place in the design.
+    Block(u8),
+}
+
+impl Maker {
+    /// What the source byte of a frame says (`port_t` in lib/rtl/penstock_pkg.sv); None of one that has entered the card.
+    pub fn of_source(byte: u8) -> Option<Self> {
+        match byte {
+            0x80.. => Some(Self::Block(byte - 0x80)),
+            0x40.. => Some(Self::Unit(byte - 0x40)),
+            _ => None,
+        }
+    }
+
+    /// The source byte.
+    pub fn source(self) -> u8 {
+        match self {
+            Self::Unit(unit) => Source::Unit(unit),
+            Self::Block(block) => Source::Block(block),
+        }
+        .byte()
+    }
+
+    /// The unit, if it is one.
+    pub fn unit(self) -> Option<u8> {
+        match self {
+            Self::Unit(unit) => Some(unit),
+            Self::Block(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unit(unit) => write!(f, "unit {unit}"),
+            Self::Block(block) => write!(f, "block {block}"),
+        }
+    }
+}
+
 /// A frame that left the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Departure {
     /// Where it left.
     pub to: Port,
-    /// Which frame of the traffic it was; none when a program made it or the match is not clear.
+    /// Which frame of the traffic it was; none when it was made in the card or the match is not clear.
     pub input: Option<usize>,
-    /// Unit whose program made it; none when it has entered the card.
-    pub made_by: Option<u8>,
-    /// Cycle in which its first beat entered, or the unit began to send what its program made; on `soft` 0.
+    /// What made it; none when it has entered the card.
+    pub made_by: Option<Maker>,
+    /// Cycle in which its first beat entered, or in which the unit or block began to send what it made; on `soft` 0.
     pub entered: u64,
     /// Cycle in which its first beat left; on `soft` 0.
     pub first: u64,
@@ -164,6 +211,11 @@ pub struct Departure {
 }
 
 impl Departure {
+    /// A unit's program made it.
+    pub fn is_generated(&self) -> bool {
+        matches!(self.made_by, Some(Maker::Unit(_)))
+    }
+
     /// Cycles from its first beat in to its last beat out.
     pub fn latency(&self) -> u64 {
         self.last - self.entered

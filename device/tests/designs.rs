@@ -2,7 +2,6 @@
 //! Designs with parts of several engines.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use penstock_device::{Design, DesignError, ForGroup, Override, PartId, Policy};
@@ -233,6 +232,12 @@ fn options_are_for_one_group() {
         let text = with(&programs, &units, &tables).unwrap_err().to_string();
         assert!(text.contains(words), "{text}");
     }
+    // Any name may be that of a table of an xdp program; that of an accelerator comes first.
+    let tables = vec![("ip_prefix".to_owned(), PathBuf::from("other")), ("a_map".to_owned(), PathBuf::from("map"))];
+    let mixed = parse(&two_groups()).unwrap().with(Override { tables, ..Override::default() }).unwrap();
+    let given = |group: usize| mixed.groups[group].part.given_files();
+    assert_eq!(given(0), [("ip_prefix".to_owned(), PathBuf::from("other"))]);
+    assert_eq!(given(1), [("a_map".to_owned(), PathBuf::from("map"))]);
     let single = parse(GOOD).unwrap();
     let text = single.find("program", Some("more")).unwrap_err().to_string();
     assert!(text.contains("the only one has no name"), "{text}");
@@ -331,7 +336,7 @@ fn broken_toml_names_its_line() {
 
 #[test]
 fn options_override() {
-    let tables = BTreeMap::from([("ip_prefix".to_string(), PathBuf::from("other"))]);
+    let tables = vec![("ip_prefix".to_string(), PathBuf::from("other"))];
     let units = vec![ForGroup::only(4)];
     let change = Override { units, policy: Some(Policy::FlowHash), tables, ..Override::default() };
     let design = parse(GOOD).unwrap().with(change).unwrap();

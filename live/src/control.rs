@@ -344,21 +344,22 @@ impl Connection {
         tables: BTreeMap<String, PathBuf>,
     ) -> Result<(Design, Vec<usize>, Image), String> {
         let design = self.design();
-        let of_program = program.iter().map(|program| match design.part_for(group.as_deref(), program)? {
+        let of_program = program.iter().map(|program| design.part_for(group.as_deref(), program));
+        let of_tables = tables.keys().map(|name| Ok(design.find_table(name)?.0));
+        let units = |part: Result<PartId, DesignError>| match part? {
             PartId::Units(group) => Ok(group),
             PartId::Inline(_) => {
                 let text = "an inline block gets another program between two frames: `ctl prog swap`";
                 Err(DesignError::Option(text.to_owned()))
             }
-        });
-        let of_tables = tables.keys().map(|name| Ok(design.find_table(name)?.0));
-        let groups = of_program.chain(of_tables).collect::<Result<BTreeSet<_>, DesignError>>();
+        };
+        let groups = of_program.chain(of_tables).map(units).collect::<Result<BTreeSet<_>, DesignError>>();
         let mut groups: Vec<usize> = groups.map_err(|error| error.to_string())?.into_iter().collect();
         if groups.is_empty() {
             groups = (0..design.groups.len()).collect();
         }
         let programs = program.into_iter().map(|value| ForGroup { group: group.clone(), value }).collect();
-        let change = Override { programs, tables, ..Override::default() };
+        let change = Override { programs, tables: tables.into_iter().collect(), ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
         let image = Image::with_given(&self.shared.root, &design, |_| true).map_err(|error| error.to_string())?;
         try_out(&design, |device| device.load(&image))?;
@@ -426,10 +427,10 @@ impl Connection {
     /// What runs with another file for a table.
     fn table(&self, name: String, file: PathBuf) -> Result<Changed, String> {
         let design = self.design();
-        let (group, _) = design.find_table(&name).map_err(|error| error.to_string())?;
-        let change = Override { tables: [(name, file)].into(), ..Override::default() };
+        let (part, _) = design.find_table(&name).map_err(|error| error.to_string())?;
+        let change = Override { tables: vec![(name, file)], ..Override::default() };
         let design = design.with(change).map_err(|error| error.to_string())?;
-        let image = PartImage::alone(&self.shared.root, &design, PartId::Units(group));
+        let image = PartImage::alone(&self.shared.root, &design, part);
         Ok(Changed { image: image.map_err(|error| error.to_string())?, design })
     }
 }

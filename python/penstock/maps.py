@@ -20,16 +20,15 @@ class MapError(_native.ServiceError):
 def asked(card: _native.Card, do: str, **words: Any) -> Any:
     """What the card's service of maps answers."""
     try:
-        answer = json.loads(card.ask("map", json.dumps({"do": do, **words})))
+        return json.loads(card.ask("map", json.dumps({"do": do, **words})))
     except _native.ServiceError as error:
         raise MapError(str(error)) from None
-    return next(iter(answer.values()))
 
 
 def listed(card: _native.Card) -> list[About]:
     """The maps that are there; none on a card without programs that have maps."""
     try:
-        return asked(card, "list")
+        return asked(card, "list")["maps"]
     except _native.UnsupportedError:
         return []
 
@@ -152,7 +151,7 @@ class Map:
         self.set(key, value)
 
     def __delitem__(self, key: Any) -> None:
-        if not asked(self._card, "delete", name=self.name, key=written(key), optional=True):
+        if not asked(self._card, "delete", name=self.name, key=written(key), optional=True)["changed"]:
             raise KeyError(key)
 
     def __contains__(self, key: Any) -> bool:

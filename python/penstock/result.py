@@ -115,6 +115,10 @@ class BlockCounters:
     engine: str
     frames: int
     """Frames that entered it."""
+    made: int
+    """Frames that it made."""
+    absorbed: int
+    """Frames that ended in it, as they were meant to."""
     blocked: int
     """Frames that its program dropped."""
     own: dict[str, Any]
@@ -126,7 +130,7 @@ class InlineCounters:
     """Counters of the inline blocks."""
 
     refused: int
-    """Frames that the blocks sent to ports that the card does not have."""
+    """Frames that the blocks sent to ports or units that the card does not have."""
     blocks: tuple[BlockCounters, ...]
     """The blocks, in their order."""
 
@@ -170,7 +174,9 @@ class Result:
     frames: tuple[Frame, ...]
     """Frames that left, in the order in which their last beats did."""
     generated: int
-    """Frames that programs made: with those sent as many as left and were dropped."""
+    """Frames that programs and inline blocks made: with those sent as many as left, were dropped and were absorbed."""
+    absorbed: int
+    """Frames that ended in inline blocks, as they were meant to."""
     drops: dict[str, int]
     """Frames that did not, by reason: runt, oversize, overflow, damaged, disabled, policy, blocked, refused, aborted,
     lost."""
@@ -229,6 +235,7 @@ def result_of(frames: tuple[Frame, ...], drops: list[tuple[str, int]], seconds: 
     return Result(
         frames=frames,
         generated=tree["generated"],
+        absorbed=tree["absorbed"],
         drops=dict(drops),
         counters=Counters.of(tree["counters"]),
         faults=tuple(tree["faults"]),

@@ -63,7 +63,7 @@ impl Card {
         });
         let change = Override {
             programs: changes.programs,
-            tables: changes.tables,
+            tables: changes.tables.into_iter().collect(),
             units: changes.units,
             ports: changes.ports,
             policy: policy.transpose()?,
@@ -71,7 +71,7 @@ impl Card {
         let design = Design::read(manifest)?.with(change)?;
         // A program that is not there is said before a model is built.
         for part in design.parts() {
-            files::readable(design.program(part), "give a program of the part's engine")?;
+            files::readable(design.program(part), design.engine(part).way_out())?;
         }
         let device = open(&root, &design, target, &mut announce)?;
         Ok(Self {
@@ -93,6 +93,7 @@ impl Card {
         programs: Vec<ForGroup<PathBuf>>,
         tables: BTreeMap<String, PathBuf>,
     ) -> Result<String, Error> {
+        let tables = tables.into_iter().collect();
         let design = self.design.clone().with(Override { programs, tables, ..Override::default() })?;
         let image = Image::of(&self.root, &design)?;
         self.device.load(&image)?;
@@ -127,10 +128,10 @@ impl Card {
 
     /// Fills a table anew while the programs stay as they are.
     pub fn set_table(&mut self, name: &str, file: PathBuf) -> Result<(), Error> {
-        let (group, _) = self.design.find_table(name)?;
-        let tables = BTreeMap::from([(name.to_string(), file)]);
+        let (part, _) = self.design.find_table(name)?;
+        let tables = vec![(name.to_string(), file)];
         let design = self.design.clone().with(Override { tables, ..Override::default() })?;
-        let image = PartImage::alone(&self.root, &design, PartId::Units(group))?;
+        let image = PartImage::alone(&self.root, &design, part)?;
         self.device.refill(&image)?;
         self.runs(image);
         self.design = design;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use penstock_debug::{DebugError, DeviceWindow, Registers, Unit};
-use penstock_device::{Departure, ForGroup, Port, Request, Root, Traffic, capture, window};
+use penstock_device::{Departure, ForGroup, Maker, Port, Request, Root, Traffic, capture, window};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyModule};
 
@@ -259,7 +259,8 @@ fn port_of(word: &str) -> PyResult<Port> {
 
 fn departure_of<'py>(py: Python<'py>, departure: &Departure, time_ns: u64) -> PyDeparture<'py> {
     let cycles = (departure.entered, departure.first, departure.last);
-    (departure.to.to_string(), departure.input, departure.made_by, cycles, time_ns, PyBytes::new(py, &departure.bytes))
+    let unit = departure.made_by.and_then(Maker::unit);
+    (departure.to.to_string(), departure.input, unit, cycles, time_ns, PyBytes::new(py, &departure.bytes))
 }
 
 #[pymodule]

@@ -286,7 +286,7 @@ def test_what_is_refused(target: str, tmp_path: Path) -> None:
             FileError,
             r"none\.txt.*give a block list, one prefix a line",
         ),
-        ({"program": tmp_path / "none.c"}, FileError, r"none\.c.*No such file"),
+        ({"program": tmp_path / "none.c"}, FileError, r"none\.c.*give a C source"),
     ]:
         with pytest.raises(error, match=message) as caught:
             Device.open(FIREWALL, target, **{"units": 4, **options})

@@ -11,7 +11,7 @@ use penstock_live::protocol::{Loaded, Log, ProgramAbout, Reloaded, Reply, Reques
 use penstock_live::{Client, ControlError, control};
 
 use crate::cmd::debugger::Debugger;
-use crate::cmd::run;
+use crate::cmd::{run, tables};
 use crate::files::FileError;
 use crate::gdb::DebuggerError;
 use crate::status::Look;
@@ -140,7 +140,7 @@ pub enum Action {
         #[arg(value_name = "[GROUP=]PROGRAM", value_parser = run::program)]
         program: Option<ForGroup<PathBuf>>,
         /// Load this file into a table with it. Repeatable.
-        #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = run::table)]
+        #[arg(long = "table", value_name = "[PART.]TABLE=FILE", value_parser = tables::table)]
         tables: Vec<(String, PathBuf)>,
     },
 }

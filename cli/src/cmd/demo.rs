@@ -59,7 +59,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     if !mix.faults.is_empty() {
         return Err(DemoError::Captures(mix.faults.join("; ")));
     }
-    let change = Override { tables: [("ip_prefix".to_owned(), list_path)].into(), ..Override::default() };
+    let change = Override { tables: vec![("ip_prefix".to_owned(), list_path)], ..Override::default() };
     let card = Card::read(root, &root.join(DESIGN), change)?;
     println!(
         "The card: {} RISC-V units between {} ports, firewall firmware, {} prefixes.",

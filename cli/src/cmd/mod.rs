@@ -11,6 +11,7 @@ pub mod generate;
 pub mod run;
 pub mod service;
 pub mod synth;
+pub mod tables;
 pub mod test;
 pub mod top;
 pub mod up;

@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock run`: captures through a card, captures out.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -12,6 +11,7 @@ use penstock_device::{
 };
 
 use crate::card::{Card, CardError, Recording};
+use crate::cmd::tables::{Tables, table};
 use crate::files::{self, FileError};
 use crate::gdb::Debugged;
 use crate::report::{self, RunData};
@@ -52,9 +52,9 @@ pub struct Args {
     /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = program)]
     pub programs: Vec<ForGroup<PathBuf>>,
-    /// Fill a table of a program from this file, for example `ip_prefix=list.txt`. Repeatable.
-    #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = table)]
-    pub tables: Vec<(String, PathBuf)>,
+    /// Files of tables.
+    #[command(flatten)]
+    pub tables: Tables,
     /// Write what a service gives of all its tables after the frames into this folder, for example `map=maps`. Repeatable.
     #[arg(long = "dump", value_name = "SERVICE=DIR", value_parser = table)]
     pub dumps: Vec<(String, PathBuf)>,
@@ -138,7 +138,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let rate = args.rate.unwrap_or(Rate::Lossless);
     let change = Override {
         programs: args.programs.clone(),
-        tables: args.tables.iter().cloned().collect::<BTreeMap<_, _>>(),
+        tables: args.tables.0.clone(),
         units: args.units.clone(),
         policy: args.policy,
         ..Override::default()
@@ -222,7 +222,7 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
     let drops = list(outcome.drops.list().into_iter().map(|(reason, count)| (reason.to_string(), count)).collect());
     let made = match outcome.generated {
         0 => String::new(),
-        count => format!(", {} made by programs", grouped(count)),
+        count => format!(", {} made in the card", grouped(count)),
     };
     let taken = match outcome.total_out() {
         0 => String::new(),
@@ -245,14 +245,6 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
         grouped(outcome.total_out()),
         grouped(outcome.drops.total()),
     )
-}
-
-/// Parses TABLE=FILE.
-pub fn table(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
-        _ => Err(format!("`{text}` is no table: write TABLE=FILE, for example ip_prefix=list.txt")),
-    }
 }
 
 /// Parses [GROUP=]FILE.

@@ -10,6 +10,7 @@ use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control};
 
 use crate::card::{Card, CardError};
 use crate::cmd::run;
+use crate::cmd::tables::Tables;
 use crate::files::{self, FileError};
 use crate::status::Look;
 
@@ -32,9 +33,9 @@ pub struct Args {
     /// Use this program instead of the design's, a state machine (.efsm) for the inline block; of several groups of units or blocks, for this one. Repeatable.
     #[arg(long = "program", value_name = "[GROUP=]FILE", value_parser = run::program)]
     pub programs: Vec<ForGroup<PathBuf>>,
-    /// Load this file into a table, for example `ip_prefix=list.txt`. Repeatable.
-    #[arg(long = "table", value_name = "[GROUP.]TABLE=FILE", value_parser = run::table)]
-    pub tables: Vec<(String, PathBuf)>,
+    /// Files of tables.
+    #[command(flatten)]
+    pub tables: Tables,
     /// Build the card with so many units; of several groups, with so many in this one. Repeatable.
     #[arg(long, value_name = "[GROUP=]COUNT", value_parser = run::units)]
     pub units: Vec<ForGroup<u32>>,
@@ -67,7 +68,7 @@ pub enum UpError {
 pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let change = Override {
         programs: args.programs.clone(),
-        tables: args.tables.iter().cloned().collect(),
+        tables: args.tables.0.clone(),
         units: args.units.clone(),
         policy: args.policy,
         ..Override::default()

@@ -73,7 +73,7 @@ fn exits(traffic: &Traffic, departures: &[Departure], clock_mhz: f64) -> Vec<Exi
         left_ns: ns(d.last),
         bytes: d.bytes.len() as u32,
         source: match (d.made_by, d.input) {
-            (Some(unit), _) => format!("unit {unit}"),
+            (Some(maker), _) => maker.to_string(),
             (None, Some(index)) => traffic.frames[index].port.to_string(),
             (None, None) => String::new(),
         },

@@ -4,13 +4,20 @@
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, CardError};
 
+use crate::outcome::BlockCounters;
 use crate::regs;
 
-/// Frames that entered a block, and frames that its program dropped.
-pub fn frames(bus: &mut dyn Bus, block: usize) -> Result<(u64, u64), CardError> {
+/// What the shell counts of a block.
+pub fn counters(bus: &mut dyn Bus, block: usize) -> Result<BlockCounters, CardError> {
     let counters = INLINE_WINDOW + regs::INLINE_BLOCK_BASE + regs::INLINE_BLOCK_STRIDE * block as u32;
-    let frames = bus.read(counters + regs::INLINE_BLOCK_FRAMES)?;
-    Ok((frames.into(), bus.read(counters + regs::INLINE_BLOCK_BLOCKED)?.into()))
+    let mut read = |register| Ok::<u64, CardError>(bus.read(counters + register)?.into());
+    Ok(BlockCounters {
+        frames: read(regs::INLINE_BLOCK_FRAMES)?,
+        made: read(regs::INLINE_BLOCK_MADE)?,
+        absorbed: read(regs::INLINE_BLOCK_ABSORBED)?,
+        blocked: read(regs::INLINE_BLOCK_BLOCKED)?,
+        ..BlockCounters::default()
+    })
 }
 
 /// Frames that blocks sent to ports or units that the card does not have.

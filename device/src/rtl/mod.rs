@@ -355,11 +355,11 @@ impl RtlDevice {
     /// Takes down what entered and left since the last time; false when nothing did but frames that programs made.
     fn collect(&mut self, flight: &mut Flight) -> bool {
         let (entries, (exits, _)) = (self.model.entries(), self.model.exits());
-        let moved = !entries.is_empty() || exits.iter().any(|exit| exit.made_by().is_none());
-        if let Some(last) = exits.iter().filter(|exit| exit.made_by().is_some()).map(|exit| exit.last).max() {
+        let moved = !entries.is_empty() || exits.iter().any(|exit| !exit.is_generated());
+        if let Some(last) = exits.iter().filter(|exit| exit.is_generated()).map(|exit| exit.last).max() {
             flight.made_at = last;
         }
-        let made = exits.iter().filter(|exit| exit.made_by().is_some()).map(Exit::entered).min();
+        let made = exits.iter().filter(|exit| exit.is_generated()).map(Exit::entered).min();
         let first = entries.first().map(|entry| entry.cycle);
         flight.first = flight.first.or(first.into_iter().chain(made).min());
         flight.last = flight.last.max(entries.last().map_or(0, |e| e.cycle)).max(exits.last().map_or(0, |e| e.last));
@@ -397,8 +397,9 @@ impl RtlDevice {
         }
         let counters = self.counters()?.since(&flight.before);
         let drops = counters.drops();
-        if drops != flight.run.drops {
-            flight.run.drops = drops;
+        let by_blocks = (counters.made_by_blocks(), counters.absorbed());
+        if (drops, by_blocks) != (flight.run.drops, flight.by_blocks) {
+            (flight.run.drops, flight.by_blocks) = (drops, by_blocks);
             flight.moved = self.model.cycle();
         }
         let accounted = flight.accounted();
@@ -607,7 +608,7 @@ impl Device for RtlDevice {
         if self.model.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.report_errors(&mut self.model, &mut run.counters.units, &mut run.faults)?;
-            run.log = self.take_log()?.told();
+            run.log = self.take_log()?.into_lines();
         }
         run.settle(queued + earlier, made.endless);
         if let Some(Wave { file, from, .. }) = self.wave.take()
@@ -665,7 +666,7 @@ impl Device for RtlDevice {
         if self.blocks == 0 {
             return Ok(counters);
         }
-        let blocks = self.host.block_counters(&mut self.model, inline::frames)?;
+        let blocks = self.host.block_counters(&mut self.model, inline::counters)?;
         let refused = inline::refused(&mut self.model, self.blocks)?;
         Ok(Counters { inline: Some(InlineCounters { refused, blocks }), ..counters })
     }
@@ -744,6 +745,8 @@ struct Flight {
     made: Made,
     told: u64,
     made_at: u64,
+    /// Frames that inline blocks made and absorbed, when last counted.
+    by_blocks: (u64, u64),
     /// Cycle in which the program was loaded: nobody waits for frames that entered before it.
     loaded: u64,
     /// Cycle of the first beat in, and of the last that moved.
@@ -775,6 +778,7 @@ impl Flight {
             made: Made::default(),
             told: 0,
             made_at: cycle,
+            by_blocks: (0, 0),
             steps: 0,
             loaded,
             first: None,
@@ -787,9 +791,12 @@ impl Flight {
         }
     }
 
-    /// Frames of those that were handed over that are known to have left or to have been dropped.
+    /// Frames of those that were handed over that are known to have left, or to have been dropped or absorbed.
     fn accounted(&self) -> u64 {
-        self.run.departures.len() as u64 - self.earlier - self.made.frames + self.run.drops.total()
+        let (made, absorbed) = self.by_blocks;
+        let ended =
+            self.run.departures.len() as u64 - self.earlier - self.made.frames + self.run.drops.total() + absorbed;
+        ended.saturating_sub(made)
     }
 
     /// Takes down what has left.
@@ -797,7 +804,7 @@ impl Flight {
         let (exits, bytes) = model.exits();
         for exit in exits.iter().filter(|exit| exit.entered() >= self.loaded) {
             let range = exit.offset as usize..exit.offset as usize + exit.length as usize;
-            if exit.made_by().is_some() {
+            if exit.is_generated() {
                 self.made.add(exit.length as usize);
             } else {
                 self.earlier += u64::from(exit.entered() < self.run.start);

@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use libloading::Library;
 
 use super::pace::Pace;
+use crate::traffic::Maker;
 
 /// `struct Frame` of rtl/driver.cpp: a frame to send.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,9 +31,6 @@ pub struct Entry {
     reserved: u32,
 }
 
-/// From here on a frame's source is the unit whose program made it.
-const UNIT_SOURCE: u8 = 0x40;
-
 /// `struct Exit` of rtl/driver.cpp: a frame that left.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
@@ -48,14 +46,19 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// Cycle in which the frame entered the card, or was begun by the unit that made it.
+    /// Cycle in which the frame entered the card, or was begun by what made it.
     pub fn entered(&self) -> u64 {
         self.last - u64::from((self.last as u32).wrapping_sub(self.timestamp))
     }
 
-    /// Unit whose program made it; none when it has entered the card.
-    pub fn made_by(&self) -> Option<u8> {
-        self.source.checked_sub(UNIT_SOURCE)
+    /// What made it; none when it has entered the card.
+    pub fn made_by(&self) -> Option<Maker> {
+        Maker::of_source(self.source)
+    }
+
+    /// A unit's program made it.
+    pub fn is_generated(&self) -> bool {
+        matches!(self.made_by(), Some(Maker::Unit(_)))
     }
 }
 

@@ -236,7 +236,7 @@ def test_maps_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_path:
     sent(2)
     up.ctl("map", "delete", "routes", "0x080000000a000000")
     assert up.ctl("map", "dump", "routes") == '{"length":24,"address":[10,0,0,0]}: 78\n'
-    entries = json.loads(up.ctl("map", "dump", "routes", "--json"))["entries"]["entries"]
+    entries = json.loads(up.ctl("map", "dump", "routes", "--json"))["entries"]
     assert entries == [{"key": {"length": 24, "address": [10, 0, 0, 0]}, "value": 78}]
     up.ctl("map", "set", "limits", "1", '{"rate": 5, "slack": [-1, 0, 1]}', "exist")
     assert up.ctl("map", "get", "limits", "1") == '1: {"rate|parts":"0x05000000","slack":[-1,0,1]}\n'
@@ -289,7 +289,7 @@ def test_a_program_is_swapped_between_two_frames(make_design: DesignMaker, net: 
     sent = int(finish(sender))
     assert len(finish(receiver).split()) == sent == 4000
     assert f"other of {other}" in up.ctl("prog", "list")
-    entry = json.loads(up.ctl("--json", "map", "dump", "flows"))["entries"]["entries"]
+    entry = json.loads(up.ctl("--json", "map", "dump", "flows"))["entries"]
     assert [one["value"]["frames"] for one in entry] == [sent]
     assert f'"total":{1000 + sent}' in up.ctl("map", "get", ".data", "0")
 
@@ -367,7 +367,7 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
     up.ctl("prog", "swap")
     listed = up.ctl("prog", "list")
     assert "waits" not in listed and "two: units 1..1 (xdp): two_frames of " in listed
-    assert json.loads(up.ctl("--json", "map", "dump", "two"))["entries"]["entries"] == [{"key": 1, "value": 7}]
+    assert json.loads(up.ctl("--json", "map", "dump", "two"))["entries"] == [{"key": 1, "value": 7}]
     assert "give a C source or an object, for example engines/xdp/" in up.refusal(
         "prog", "load", f"two={tmp_path / 'no.c'}"
     )

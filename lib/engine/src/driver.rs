@@ -3,13 +3,13 @@
 
 use std::any::Any;
 
+use penstock_unit::Log;
 use serde_json::Value as Json;
 
 use crate::bus::Bus;
 use crate::counters::UnitCounters;
 use crate::error::EngineError;
 use crate::image::Image;
-use crate::log::Log;
 use crate::service::Request;
 
 /// Names of tables of a program that was swapped in, and whether each kept what it held.

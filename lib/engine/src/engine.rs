@@ -25,6 +25,15 @@ pub enum Kind {
     Inline,
 }
 
+/// An option of `penstock run` and `penstock up`: `--NAME FILE` is `--table NAME=FILE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableOption {
+    /// Name of the option and of the table.
+    pub name: &'static str,
+    /// What the help says.
+    pub help: &'static str,
+}
+
 /// What a card looks like to a driver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CardShape {
@@ -92,6 +101,14 @@ pub trait Engine: Debug + Sync {
     /// # Errors
     /// A key is unknown or has a wrong value.
     fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault>;
+
+    /// What to give when a program's file cannot be read, as the end of an error: "give a C source, for example ...".
+    fn way_out(&self) -> &'static str;
+
+    /// Options of `penstock run` and `penstock up` that stand for tables of the engine's parts.
+    fn options(&self) -> &'static [TableOption] {
+        &[]
+    }
 
     /// Whether a program with this file name can only be meant for this engine.
     fn claims(&self, _program: &Path) -> bool {

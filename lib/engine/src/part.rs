@@ -8,6 +8,26 @@ use std::sync::Arc;
 
 use penstock_unit::{Identity, Unit};
 
+/// Names under which files may be given to a part in place of those of the design: `--table NAME=FILE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TableNames {
+    /// These.
+    Fixed(Vec<&'static str>),
+    /// Those of the tables that the part's program declares, which the compiler knows.
+    OfProgram,
+}
+
+impl TableNames {
+    /// Whether a file may be given under this name.
+    #[must_use]
+    pub fn allow(&self, name: &str) -> bool {
+        match self {
+            Self::Fixed(names) => names.contains(&name),
+            Self::OfProgram => true,
+        }
+    }
+}
+
 /// The settings of a group of units, of an inline block, or of an engine on the whole card.
 pub trait Part: Any + Debug + Send + Sync {
     /// The word that chooses the part's hardware (engines/engines.toml); only the engine understands it.
@@ -20,9 +40,9 @@ pub trait Part: Any + Debug + Send + Sync {
         None
     }
 
-    /// Names of the files that may be given in place of the design's, as `--table NAME=FILE`.
-    fn files(&self) -> Vec<&'static str> {
-        Vec::new()
+    /// Names under which the part takes files.
+    fn table_names(&self) -> TableNames {
+        TableNames::Fixed(Vec::new())
     }
 
     /// The files that the design names for tables, by the table's name.
@@ -30,16 +50,27 @@ pub trait Part: Any + Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The same settings with another file of that name.
+    /// The same settings with these files for a table: one, unless the part takes several.
     ///
     /// # Errors
-    /// The part has no such file; a sentence that says which files it has.
-    fn with_file(&self, name: &str, _file: PathBuf) -> Result<Arc<dyn Part>, String> {
-        Err(format!("there is no table `{name}`: the engine of these units has no tables in files"))
+    /// The part has no such table, or takes one file only; a sentence that says what it takes.
+    fn with_files(&self, name: &str, _files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+        Err(format!("there is no table `{name}`: this engine has no tables in files"))
     }
 
     /// Parameters of card_top that the engine adds, by their names.
     fn card_parameters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+}
+
+/// The only file that is given for a table.
+///
+/// # Errors
+/// There are several; a sentence that says so.
+pub fn only_file(table: &str, files: Vec<PathBuf>) -> Result<PathBuf, String> {
+    match <[PathBuf; 1]>::try_from(files) {
+        Ok([file]) => Ok(file),
+        Err(files) => Err(format!("`{table}` takes one file, not {}: give the last one only", files.len())),
     }
 }

@@ -4,32 +4,59 @@
 use std::any::Any;
 
 /// What an inline block sees of a frame beside its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Entering {
-    /// Ethernet port at which the frame entered the card, from 0.
+    /// Ethernet port whose stream the frame is on, from 0: the port at which it entered the card, or [`Made::port`].
     pub port: u8,
     /// Flow hash with which the frame entered the card.
     pub hash: u32,
+    /// Whose the frame is, 0 to 63. 0 is the system.
+    pub tenant: u8,
 }
 
 /// Where a block sends a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verdict {
     /// To the next block, and behind the last one to the dispatcher, unless an earlier block has named an exit.
+    #[default]
     Onward,
     /// Out of an Ethernet port, past the units. A port that the card does not have drops the frame as `refused`.
     Port(u32),
     /// To the host's queue, past the units.
     Host,
+    /// To this unit, whatever the dispatch policy is. A unit that the card does not have drops the frame as `refused`.
+    Unit(u32),
+    /// To the unit that the table RETA names for this key, whatever the dispatch policy is. RETA has 128 entries and takes the key modulo 128.
+    Dispatch(u32),
     /// Nowhere: no later block sees the frame.
     Drop,
+    /// Nowhere: the frame ends in the block, as it is meant to. The block counts it as absorbed, not as dropped.
+    Absorb,
+}
+
+/// A frame that a block makes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Made {
+    /// Ethernet port on whose stream it leaves the block.
+    pub port: u8,
+    /// Its bytes, without FCS.
+    pub frame: Vec<u8>,
+    /// Flow hash of the frame that caused it.
+    pub hash: u32,
+    /// Tenant of the frame that caused it.
+    pub tenant: u8,
+    /// Its mark.
+    pub mark: u32,
+    /// Where it goes, unless a later block sends it elsewhere.
+    pub verdict: Verdict,
 }
 
 /// An inline block. Each frame of an Ethernet port goes through the blocks of a card in their order, before the dispatcher.
 pub trait Block: Any {
     /// Carries a frame through, which the block may change. So may it the frame's mark: 0 in front of the first block, and behind
-    /// a block what that block has left there.
-    fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering) -> Verdict;
+    /// a block what that block has left there. The block appends the frames that it makes to `made`: they leave the block in
+    /// this order, before the carried frame does.
+    fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict;
 
     /// Sets the time that the block's program sees, in ns. The clock never goes back: an earlier time changes nothing.
     fn set_time(&mut self, ns: u64);

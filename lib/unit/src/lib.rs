@@ -7,6 +7,7 @@ mod block;
 mod counters;
 mod frame;
 mod identity;
+mod log;
 mod outside;
 mod port;
 mod unit;
@@ -18,10 +19,11 @@ pub mod regs;
 
 pub use crate::{
     access::{Access, AccessError},
-    block::{Block, Entering, Verdict},
+    block::{Block, Entering, Made, Verdict},
     counters::Counters,
     frame::{Answer, Arrival, Departure},
     identity::Identity,
+    log::Log,
     outside::Outside,
     port::{Destination, Source},
     unit::{HELD_LIMIT, Pause, Unit},

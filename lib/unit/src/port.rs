@@ -12,6 +12,8 @@ pub enum Source {
     Loopback,
     /// Nowhere: this unit's program made it.
     Unit(u8),
+    /// Nowhere: this inline block made it.
+    Block(u8),
 }
 
 impl Source {
@@ -24,6 +26,7 @@ impl Source {
             Self::Host => 2,
             Self::Loopback => 3,
             Self::Unit(unit) => 0x40 + unit,
+            Self::Block(block) => 0x80 + block,
         }
     }
 }

@@ -6,10 +6,10 @@ use std::{collections::VecDeque, fmt};
 use penstock_unit::{Answer, Arrival, Block, Departure, Destination, HELD_LIMIT, Outside, Pause, Source, Unit, Word};
 
 use crate::{
-    dispatch::{Decision, Dispatcher, Policy, Request},
+    dispatch::{Decision, Dispatcher, Policy, Request, Target},
     flow_hash::flow_hash,
     host_memory::HostMemory,
-    inline::{BlockCounters, Inline, Onward},
+    inline::{BLOCKS, BlockCounters, Inline, Shape, Way},
     output::{Frame, Frames},
 };
 
@@ -216,7 +216,8 @@ impl View<'_> {
     #[inline(never)]
     fn loop_back(&mut self, to: Option<u8>, arrival: Arrival, bytes: &[u8]) -> Answer {
         let counters = &mut self.streams[LOOPBACK];
-        match self.dispatcher.decide(Request { to, hash: arrival.hash, len: bytes.len(), loopback: true }) {
+        let target = to.map_or(Target::Policy, Target::Named);
+        match self.dispatcher.decide(Request { to: target, hash: arrival.hash, len: bytes.len(), loopback: true }) {
             Decision::Place { unit, slot } => {
                 counters.tx_frames += 1;
                 counters.tx_bytes += bytes.len() as u64;
@@ -300,7 +301,7 @@ impl Outside for View<'_> {
 }
 
 /// A frame's origin and number in one word, to travel with it.
-fn to_tag(stream: usize, index: u64) -> u64 {
+pub(crate) fn to_tag(stream: usize, index: u64) -> u64 {
     (stream as u64) << 56 | index
 }
 
@@ -310,6 +311,7 @@ fn from_tag(tag: u64, unit: u8) -> (Source, u64) {
         HOST => Source::Host,
         LOOPBACK => Source::Loopback,
         GENERATED => Source::Unit(unit),
+        block @ BLOCKS.. => Source::Block((block - BLOCKS) as u8),
         port => Source::Ethernet(port as u8),
     };
     (source, tag & (u64::MAX >> 8))
@@ -352,13 +354,11 @@ impl Card {
     pub fn push(&mut self, source: Source, bytes: &[u8]) -> Result<(), PushError> {
         if !self.offer(source, bytes)? {
             let stream = self.stream_at(source)?;
-            if let Some(inline) = &mut self.inline {
-                inline.forget(to_tag(stream, self.pushed[stream]));
-            }
+            let tag = to_tag(stream, self.pushed[stream]);
+            self.lost += self.inline.as_mut().map_or(1, |inline| inline.forget(tag));
             self.pushed[stream] += 1;
             self.streams[stream].rx_frames += 1;
             self.streams[stream].rx_bytes += bytes.len() as u64;
-            self.lost += 1;
         }
         Ok(())
     }
@@ -394,7 +394,7 @@ impl Card {
             let arrival = Arrival { port: source.byte(), hash: flow_hash(bytes), time: 0, tag: to_tag(stream, index) };
             let taken = match source {
                 Source::Ethernet(_) if self.inline.is_some() => self.go_inline(stream, arrival, bytes),
-                _ => self.dispatch(stream, arrival, bytes),
+                _ => self.dispatch(stream, Target::Policy, arrival, bytes),
             };
             if !taken {
                 self.pushed[stream] -= 1;
@@ -627,7 +627,7 @@ impl Card {
         self.inline.as_ref().map_or(&[], |inline| &inline.counters)
     }
 
-    /// Frames that inline blocks sent to ports that the card does not have.
+    /// Frames that inline blocks sent to ports or units that the card does not have.
     #[must_use]
     pub fn inline_refused(&self) -> u64 {
         self.inline.as_ref().map_or(0, |inline| inline.refused)
@@ -643,38 +643,47 @@ impl Card {
         self.inline.iter_mut().flat_map(|inline| &mut inline.blocks).for_each(|block| block.settle_time(ns));
     }
 
-    /// Takes a frame of a port through the inline blocks, and on to where that says; false as for [`Card::dispatch`].
+    /// Takes a frame of a port through the inline blocks, and what comes of it on to where they say; false as for [`Card::dispatch`].
     fn go_inline(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
         // Out of the card for so long, since what follows needs all of it.
         let Some(mut inline) = self.inline.take() else { return true };
+        inline.carry(arrival, stream as u8, bytes);
+        for (counters, oversize) in self.streams.iter_mut().zip(&mut inline.oversize) {
+            counters.oversize += std::mem::take(oversize);
+        }
+        let shape = Shape { ports: self.ports, units: self.units.len() as u8 };
         let mut taken = true;
-        match inline.carry(arrival, stream as u8, bytes, self.ports) {
-            Onward::Dropped => {}
-            _ if inline.frame().len() > MAX_FRAME => self.streams[stream].oversize += 1,
-            Onward::Dispatcher => {
-                taken = self.dispatch(stream, arrival, inline.frame());
-                if !taken {
-                    inline.keep(arrival.tag);
+        while let Some((frame, way)) = inline.next(shape) {
+            match way {
+                Way::Dispatcher(to) => {
+                    taken = self.dispatch(usize::from(frame.port), to, frame.arrival, &frame.bytes);
+                    if !taken {
+                        inline.keep(arrival.tag, frame);
+                        break;
+                    }
                 }
+                Way::Exit(destination) => self.pass_units(destination, frame.arrival.tag, &frame.bytes),
             }
-            Onward::Exit(destination) => {
-                let to = match destination {
-                    Exit::Ethernet(port) => usize::from(port),
-                    Exit::Host => HOST,
-                };
-                self.streams[to].count_out(inline.frame());
-                let (source, index) = from_tag(arrival.tag, 0);
-                let bytes = inline.frame();
-                self.outside.left.push(Frame { destination, source, index, unit: None, bytes });
-            }
+            inline.reuse(frame);
         }
         self.inline = Some(inline);
         taken
     }
 
+    /// Sends a frame out past the units.
+    fn pass_units(&mut self, destination: Exit, tag: u64, bytes: &[u8]) {
+        let to = match destination {
+            Exit::Ethernet(port) => usize::from(port),
+            Exit::Host => HOST,
+        };
+        self.streams[to].count_out(bytes);
+        let (source, index) = from_tag(tag, 0);
+        self.outside.left.push(Frame { destination, source, index, unit: None, bytes });
+    }
+
     /// Puts a frame of a port or the host into a unit's slot, or counts why not; false when it would have to wait for a unit that is debugged.
-    fn dispatch(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
-        let request = Request { to: None, hash: arrival.hash, len: bytes.len(), loopback: false };
+    fn dispatch(&mut self, stream: usize, to: Target, arrival: Arrival, bytes: &[u8]) -> bool {
+        let request = Request { to, hash: arrival.hash, len: bytes.len(), loopback: false };
         let mut decision = self.dispatcher.decide(request);
         if let Decision::Full(named) = decision {
             decision = self.decide_after_work(named, request);
@@ -683,7 +692,9 @@ impl Card {
             Decision::Place { unit, slot } => self.receive(unit, slot, arrival, bytes),
             Decision::Oversize => self.streams[stream].oversize += 1,
             Decision::Closed => self.streams[stream].policy += 1,
-            Decision::Full(_) if self.dispatcher.policy == Policy::FlowHashDrop => self.streams[stream].policy += 1,
+            Decision::Full(_) if self.dispatcher.policy == Policy::FlowHashDrop && !to.is_told() => {
+                self.streams[stream].policy += 1;
+            }
             // Units that are full may be so because others are debugged, which their frames wait for.
             Decision::Full(named)
                 if self.debugged()

@@ -16,7 +16,7 @@ pub enum Policy {
     FlowHash,
     /// The unit that the flow hash names; the frame is dropped while that unit is full.
     FlowHashDrop,
-    /// What an inline block names; frames of which none names anything go as under [`Policy::FlowHash`]. Here no block names a unit.
+    /// What an inline block names; frames of which none names anything go as under [`Policy::FlowHash`].
     AsTold,
 }
 
@@ -49,11 +49,30 @@ impl Slots {
     }
 }
 
+/// Which unit a frame is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The one that the policy names.
+    Policy,
+    /// This one, which its sender over loopback names.
+    Named(u8),
+    /// This one, which an inline block names.
+    Told(u8),
+    /// The one that RETA has for this key, which an inline block names.
+    Key(u32),
+}
+
+impl Target {
+    /// An inline block has decided it, whatever the policy says.
+    pub fn is_told(self) -> bool {
+        matches!(self, Self::Told(_) | Self::Key(_))
+    }
+}
+
 /// A frame that needs a slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Request {
-    /// The unit that its sender names.
-    pub to: Option<u8>,
+    pub to: Target,
     pub hash: u32,
     pub len: usize,
     /// It comes over loopback: it may have a unit's last free slot.
@@ -111,10 +130,16 @@ impl Dispatcher {
     /// Finds a frame its unit and takes a slot there.
     #[inline(always)]
     pub fn decide(&mut self, request: Request) -> Decision {
-        let named = request.to.or_else(|| self.named(request.hash));
-        let Some(unit) = self.choose(named, request.loopback) else {
+        let named = match request.to {
+            Target::Policy => self.named(request.hash),
+            Target::Named(unit) | Target::Told(unit) => Some(unit),
+            Target::Key(key) => Some(self.reta[key as usize % RETA]),
+        };
+        // Senders and blocks may name units that the dispatcher does not choose.
+        let any = request.loopback || matches!(request.to, Target::Told(_));
+        let Some(unit) = self.choose(named, request.loopback, any) else {
             return match named {
-                Some(unit) if !self.is_open(unit) || !(request.loopback || self.may_choose(unit)) => Decision::Closed,
+                Some(unit) if !self.is_open(unit) || !(any || self.may_choose(unit)) => Decision::Closed,
                 None if request.loopback && self.open() == 0 => Decision::Closed,
                 _ => Decision::Full(named),
             };
@@ -131,10 +156,11 @@ impl Dispatcher {
         by_hash.then(|| self.reta[hash as usize % RETA])
     }
 
-    /// A unit with a slot to give. `named`: this one or none.
-    fn choose(&mut self, named: Option<u8>, loopback: bool) -> Option<u8> {
-        let available = if loopback { self.with_free } else { self.with_spare & self.ingress } & self.enabled;
+    /// A unit with a slot to give. `named`: this one or none, and with `any` one that is not among those to choose from, too.
+    fn choose(&mut self, named: Option<u8>, loopback: bool, any: bool) -> Option<u8> {
+        let available = if loopback { self.with_free } else { self.with_spare } & self.enabled;
         if let Some(unit) = named {
+            let available = if any { available } else { available & self.ingress };
             return (available >> (unit & 31) & 1 != 0).then_some(unit);
         }
         let available = available & self.ingress;
@@ -250,12 +276,12 @@ mod tests {
         let mut dispatcher = Dispatcher::new(1);
         dispatcher.enabled = 1;
         dispatcher.free(0, 1);
-        assert_eq!((dispatcher.choose(None, true), dispatcher.take(0)), (None, None));
+        assert_eq!((dispatcher.choose(None, true, true), dispatcher.take(0)), (None, None));
         dispatcher.declare(0, 3, 2048);
         assert_eq!([1, 2, 3].map(Some), [(); 3].map(|()| dispatcher.take(0)));
         for slot in [0, 4, 32, 33, 255] {
             dispatcher.free(0, slot);
-            assert_eq!((dispatcher.choose(None, true), dispatcher.slots[0].held()), (None, 3), "slot {slot}");
+            assert_eq!((dispatcher.choose(None, true, true), dispatcher.slots[0].held()), (None, 3), "slot {slot}");
         }
         dispatcher.free(0, 2);
         dispatcher.free(0, 2);
@@ -267,7 +293,7 @@ mod tests {
         }
         assert_eq!((dispatcher.take(0), dispatcher.forget(0)), (None, 32));
         dispatcher.free(0, 1);
-        assert_eq!(dispatcher.choose(None, true), None);
+        assert_eq!(dispatcher.choose(None, true, true), None);
     }
 
     #[test]
@@ -276,10 +302,13 @@ mod tests {
         dispatcher.enabled = 0b11;
         dispatcher.declare(1, 3, 2048);
         for loopback in [false, true] {
-            assert_eq!((dispatcher.take(1), dispatcher.choose(None, loopback)), (Some(1), Some(1)));
+            assert_eq!((dispatcher.take(1), dispatcher.choose(None, loopback, loopback)), (Some(1), Some(1)));
             dispatcher.close(1);
             dispatcher.free(1, 1);
-            assert_eq!((dispatcher.choose(None, loopback), dispatcher.choose(Some(1), loopback)), (None, None));
+            assert_eq!(
+                (dispatcher.choose(None, loopback, loopback), dispatcher.choose(Some(1), loopback, loopback)),
+                (None, None)
+            );
             dispatcher.declare(1, 3, 2048);
         }
     }
@@ -290,7 +319,7 @@ mod tests {
             let mut dispatcher = Dispatcher::new(2);
             dispatcher.enabled = 0b11;
             dispatcher.declare(1, count, 2048);
-            let request = Request { to: None, hash: 0, len: 60, loopback: false };
+            let request = Request { to: Target::Policy, hash: 0, len: 60, loopback: false };
             let full = Decision::Full(None);
             for slot in 1..=for_ports {
                 assert_eq!(dispatcher.decide(request), Decision::Place { unit: 1, slot });
@@ -311,7 +340,12 @@ mod tests {
         let mut dispatcher = Dispatcher::new(4);
         (dispatcher.enabled, dispatcher.ingress) = (0b1111, 0b0101);
         (0..4).for_each(|unit| dispatcher.declare(unit, 2, 2048));
-        let request = |to, loopback| Request { to, hash: 3, len: 60, loopback };
+        let request = |to: Option<u8>, loopback| Request {
+            to: to.map_or(Target::Policy, Target::Named),
+            hash: 3,
+            len: 60,
+            loopback,
+        };
         for policy in 0..5 {
             dispatcher.policy = Policy::from_code(policy);
             let is_by_hash = policy >= 2;
@@ -362,10 +396,19 @@ mod tests {
                     (Some(1), 0, 101, Decision::Oversize),
                     (None, 9, 101, Decision::Oversize),
                 ] {
-                    assert_eq!(dispatcher.decide(Request { to, hash, len, loopback }), expected, "policy {policy}");
+                    assert_eq!(
+                        dispatcher.decide(Request {
+                            to: to.map_or(Target::Policy, Target::Named),
+                            hash,
+                            len,
+                            loopback
+                        }),
+                        expected,
+                        "policy {policy}"
+                    );
                 }
             }
-            let by_reta = dispatcher.decide(Request { to: None, hash: 128, len: 101, loopback: false });
+            let by_reta = dispatcher.decide(Request { to: Target::Policy, hash: 128, len: 101, loopback: false });
             assert_eq!(by_reta, if policy < 2 { Decision::Oversize } else { Decision::Closed });
         }
     }

@@ -2,18 +2,20 @@
 //! The card in native code: the same frames out for the same frames in as shell/rtl, per flow in the same order, with the same
 //! registers and counters. It has no clock: a frame that can go on does, so ingress buffers never overflow and nothing stalls.
 //!
-//! ```no_run
-//! use penstock_shell::{Card, Source};
-//! # fn units() -> Vec<Box<dyn penstock_unit::Unit>> { unimplemented!() }
+//! ```
+//! use penstock_shell::{Card, PushError, Source};
+//! use penstock_unit::Unit;
 //!
-//! // Two ports, and units that their engines have made.
-//! let mut card = Card::new(2, units());
-//! // Load programs and bring the card up through `write`, as on hardware; then:
-//! card.push(Source::Ethernet(0), &[0; 60])?;
-//! for frame in card.poll() {
-//!     println!("{:?}: {} bytes", frame.destination, frame.bytes.len());
+//! /// Sends a frame through a card of two ports, whose units their engine has made.
+//! fn send(units: Vec<Box<dyn Unit>>, frame: &[u8]) -> Result<(), PushError> {
+//!     let mut card = Card::new(2, units);
+//!     // The host loads programs and starts units through `card.write`, as on hardware; then:
+//!     card.push(Source::Ethernet(0), frame)?;
+//!     for frame in card.poll() {
+//!         println!("{:?}: {} bytes", frame.destination, frame.bytes.len());
+//!     }
+//!     Ok(())
 //! }
-//! # Ok::<(), penstock_shell::PushError>(())
 //! ```
 
 mod card;

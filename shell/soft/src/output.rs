@@ -10,9 +10,9 @@ use crate::card::Exit;
 pub struct Frame<'a> {
     /// Where it left.
     pub destination: Exit,
-    /// Where it had entered, or the unit whose program made it.
+    /// Where it had entered, or the unit whose program made it, or the inline block that did.
     pub source: Source,
-    /// Which one it was of those pushed there, from 0, the dropped ones counted; of those that programs made, when one did.
+    /// Which one it was of those pushed there, from 0, the dropped ones counted; of those that the unit's program or the block made, when one did.
     pub index: u64,
     /// Unit that sent it; none when the inline chain did.
     pub unit: Option<u8>,

@@ -317,7 +317,7 @@ mod tests {
         fn send(&mut self, block: usize, us: u64) {
             let block = self.0[block].as_mut().unwrap();
             block.set_time(us * 1000);
-            block.carry(&mut vec![0; 60], &mut 0, Entering { port: 0, hash: 0 });
+            block.carry(&mut vec![0; 60], &mut 0, Entering::default(), &mut Vec::new());
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::counters::BlockCounters;
 use crate::driver::FlowDriver;
-use crate::image::FlowImage;
+use crate::image::{FlowImage, PROGRAM};
 use crate::service::SERVICES;
 use crate::settings::{self, Settings};
 
@@ -39,6 +39,10 @@ impl Engine for Flow {
 
     fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
         Ok(Arc::new(Settings::read(section)?))
+    }
+
+    fn way_out(&self) -> &'static str {
+        PROGRAM
     }
 
     fn claims(&self, program: &Path) -> bool {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! A chain of elements as an inline block of a card.
 
-use penstock_unit::{Entering, Verdict};
+use penstock_unit::{Entering, Made, Verdict};
 
 use crate::chain::Chain;
 use crate::frame::{self, Arrival, Frame};
@@ -41,7 +41,7 @@ impl Block {
 }
 
 impl penstock_unit::Block for Block {
-    fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering) -> Verdict {
+    fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering, _made: &mut Vec<Made>) -> Verdict {
         let arrival = Arrival { port: entering.port, hash: entering.hash, time: self.time };
         let mut carried = Frame { bytes: std::mem::take(frame), arrival, verdict: frame::Verdict::Pass, mark: *mark };
         self.chain.run_all(std::slice::from_mut(&mut carried));

@@ -47,6 +47,10 @@ impl Engine for Rpu {
         Ok(Arc::new(Settings::of(section)?))
     }
 
+    fn way_out(&self) -> &'static str {
+        PROGRAM
+    }
+
     fn claims(&self, program: &Path) -> bool {
         program.extension().is_some_and(|extension| extension == "elf")
     }

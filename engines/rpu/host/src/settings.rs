@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Identity, Part, Section};
+use penstock_engine::{Fault, Identity, Part, Section, TableNames, only_file};
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_unit::Unit;
 use serde::Deserialize;
@@ -72,18 +72,18 @@ impl Part for Settings {
         Some(Box::new(penstock_rpu::Unit::new(identity, self.accelerators)))
     }
 
-    fn files(&self) -> Vec<&'static str> {
-        self.accelerators.iter().filter(|kind| kind.table_file().is_some()).map(Kind::name).collect()
+    fn table_names(&self) -> TableNames {
+        TableNames::Fixed(self.accelerators.iter().filter(|kind| kind.table_file().is_some()).map(Kind::name).collect())
     }
 
     fn given_files(&self) -> Vec<(String, PathBuf)> {
         self.tables.iter().map(|(name, file)| (name.clone(), file.clone())).collect()
     }
 
-    fn with_file(&self, name: &str, file: PathBuf) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
         has_table(self.accelerators, name)?;
         let mut changed = self.clone();
-        changed.tables.insert(name.to_owned(), file);
+        changed.tables.insert(name.to_owned(), only_file(name, files)?);
         Ok(Arc::new(changed))
     }
 }

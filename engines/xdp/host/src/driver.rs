@@ -167,8 +167,7 @@ impl XdpDriver {
     /// Keeps the lines of native programs, which units may stop running.
     fn keep_log(&mut self, of: &[Loaded]) {
         for loaded in of {
-            let log = loaded.with(|engine| engine.take_log());
-            self.log.append(Log { lines: log.lines, lost: log.lost });
+            self.log.append(loaded.with(|engine| engine.take_log()));
         }
     }
 

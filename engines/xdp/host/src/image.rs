@@ -15,7 +15,7 @@ use crate::rows::RowImage;
 use crate::settings::{CardSettings, GroupSettings};
 
 /// What to do about a program that cannot be read.
-const PROGRAM: &str = "give a C source or an object, for example engines/xdp/programs/tx.c";
+pub(crate) const PROGRAM: &str = "give a C source or an object, for example engines/xdp/programs/tx.c";
 
 /// A setting of the design that names something which the program does not have.
 #[derive(Debug, thiserror::Error)]

@@ -59,6 +59,10 @@ impl Engine for Xdp {
         Ok(Arc::new(section.map_or(Ok(GroupSettings::default()), GroupSettings::read)?))
     }
 
+    fn way_out(&self) -> &'static str {
+        image::PROGRAM
+    }
+
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
         image::compile(job)
     }

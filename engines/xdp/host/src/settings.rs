@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Identity, Part, Section};
+use penstock_engine::{Fault, Identity, Part, Section, TableNames, only_file};
 use penstock_unit::Unit;
 use penstock_xdp_compiler::btf::Value;
 use penstock_xdp_compiler::card::{BANKS, ROWS};
@@ -153,10 +153,13 @@ impl Part for GroupSettings {
         self.maps.iter().map(|(name, file)| (name.clone(), file.clone())).collect()
     }
 
-    /// Any name may be that of a map: the compiler knows which maps the program has.
-    fn with_file(&self, name: &str, file: PathBuf) -> Result<Arc<dyn Part>, String> {
+    fn table_names(&self) -> TableNames {
+        TableNames::OfProgram
+    }
+
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
         let mut changed = self.clone();
-        changed.maps.insert(name.to_owned(), file);
+        changed.maps.insert(name.to_owned(), only_file(name, files)?);
         Ok(Arc::new(changed))
     }
 }
@@ -165,13 +168,13 @@ impl Part for GroupSettings {
 const ROUTES: &str = "xdp.routes";
 
 impl Part for CardSettings {
-    fn files(&self) -> Vec<&'static str> {
-        vec![ROUTES]
+    fn table_names(&self) -> TableNames {
+        TableNames::Fixed(vec![ROUTES])
     }
 
-    fn with_file(&self, name: &str, file: PathBuf) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
         match name {
-            ROUTES => Ok(Arc::new(Self { routes: Some(file), ..self.clone() })),
+            ROUTES => Ok(Arc::new(Self { routes: Some(only_file(name, files)?), ..self.clone() })),
             _ => Err(format!("there is no table `{name}`: for the card, xdp has `{ROUTES}` only")),
         }
     }
@@ -222,9 +225,9 @@ mod tests {
         let card = CardSettings::read(section("[xdp]\nroutes = \"routes.json\"\nmap_mib = 16\n")).unwrap();
         assert_eq!(card.routes.as_deref(), Some(Path::new("folder/routes.json")));
         assert_eq!(card.card_parameters(), [("MapRows", 4 * u64::from(ROWS))]);
-        let other = card.with_file("xdp.routes", "other.json".into()).unwrap();
+        let other = card.with_files("xdp.routes", vec!["other.json".into()]).unwrap();
         assert!(format!("{other:?}").contains("\"other.json\""));
-        assert!(card.with_file("route", "other.json".into()).unwrap_err().contains("`xdp.routes`"));
+        assert!(card.with_files("route", vec!["other.json".into()]).unwrap_err().contains("`xdp.routes`"));
     }
 
     #[test]

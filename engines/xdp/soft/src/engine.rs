@@ -10,10 +10,10 @@ use penstock_xdp_compiler::object::{LinkError, Object, Program};
 use penstock_xdp_maps::{CreateError, Errno, MapId, Maps, MemoryError, Store};
 
 use crate::frame::{Frame, Input, Verdict};
-use crate::log::Log;
 use crate::native::{Guard, Native, NativeError, Source};
 use crate::routes::Routes;
 use crate::state::{BUFFER_END, CONTEXT, HEADROOM, STACK_END, State};
+use penstock_unit::Log;
 
 /// A program that was loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

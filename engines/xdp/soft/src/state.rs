@@ -7,9 +7,9 @@ use penstock_xdp_maps::{Errno, Maps};
 
 use crate::ProgramId;
 use crate::frame::{Frame, Input, Target};
-use crate::log::Log;
 use crate::native::Entry;
 use crate::routes::Routes;
+use penstock_unit::Log;
 
 /// Where the frame's buffer is.
 pub const BUFFER: u32 = 0x0001_0000;

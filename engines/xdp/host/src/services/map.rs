@@ -103,10 +103,13 @@ impl From<When> for Store {
 
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(untagged)]
 pub enum Answer {
     /// To `list`.
-    Maps(Vec<About>),
+    Maps {
+        /// All maps.
+        maps: Vec<About>,
+    },
     /// To `dump` and `get`.
     Entries {
         /// The map.
@@ -121,8 +124,11 @@ pub enum Answer {
         /// Records lost since the load.
         lost: u64,
     },
-    /// To `set`, `fill` and `delete`: how many entries were set or deleted.
-    Changed(usize),
+    /// To `set`, `fill` and `delete`.
+    Changed {
+        /// How many entries were set or deleted.
+        changed: usize,
+    },
 }
 
 /// A map.
@@ -184,7 +190,7 @@ pub(crate) fn answer(maps: &mut Maps<'_>, ask: &Json) -> Result<Json, EngineErro
 
 fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
     Ok(match ask {
-        Ask::List {} => Answer::Maps(maps.list().iter().map(About::from).collect()),
+        Ask::List {} => Answer::Maps { maps: maps.list().iter().map(About::from).collect() },
         Ask::Dump { name } => {
             let map = maps.find(&name)?;
             if map.has_records() {
@@ -207,7 +213,7 @@ fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
             let map = maps.find(&name)?;
             let value = maps::parse(&value).map_err(MapError::from)?;
             maps.set(&map, &key_of(&map, &key)?, &map.value(&value)?, store.into())?;
-            Answer::Changed(1)
+            Answer::Changed { changed: 1 }
         }
         Ask::Fill { name, file, entries } => {
             let map = maps.find(&name)?;
@@ -216,13 +222,13 @@ fn carry_out(maps: &mut Maps<'_>, ask: Ask) -> Result<Answer, EngineError> {
                 let wrong = |source| EntriesError::Entry { path: file.clone(), entry, source: Box::new(source) };
                 maps.set(&map, key, value, Store::Any).map_err(wrong)?;
             }
-            Answer::Changed(entries.len())
+            Answer::Changed { changed: entries.len() }
         }
         Ask::Delete { name, key, optional } => {
             let map = maps.find(&name)?;
             match maps.delete(&map, &key_of(&map, &key)?) {
-                Err(MapError::NoEntry(_)) if optional => Answer::Changed(0),
-                deleted => Answer::Changed(deleted.map(|()| 1)?),
+                Err(MapError::NoEntry(_)) if optional => Answer::Changed { changed: 0 },
+                deleted => Answer::Changed { changed: deleted.map(|()| 1)? },
             }
         }
         Ask::Take { name } => {
@@ -326,11 +332,11 @@ fn ask(matches: &ArgMatches) -> Result<Json, String> {
 
 fn show(_: &Json, answer: &Json) -> String {
     match Answer::deserialize(answer) {
-        Ok(Answer::Maps(maps)) if maps.is_empty() => "no program with maps is loaded\n".to_owned(),
-        Ok(Answer::Maps(maps)) => list(&maps),
+        Ok(Answer::Maps { maps }) if maps.is_empty() => "no program with maps is loaded\n".to_owned(),
+        Ok(Answer::Maps { maps }) => list(&maps),
         Ok(Answer::Entries { map, entries: all }) => entries(&map, &all),
         Ok(Answer::Records { records: all, lost }) => records(&all, lost),
-        Ok(Answer::Changed(_)) => String::new(),
+        Ok(Answer::Changed { .. }) => String::new(),
         // A card of another version.
         Err(_) => format!("{answer:#}\n"),
     }
@@ -415,7 +421,7 @@ fn dump(call: &mut penstock_engine::Ask<'_>) -> Result<Vec<(String, String)>, En
         let answer = call(serde_json::to_value(ask).map_err(wrong)?)?;
         serde_json::from_value(answer).map_err(wrong)
     };
-    let Answer::Maps(maps) = asked(Ask::List {})? else { return Ok(Vec::new()) };
+    let Answer::Maps { maps } = asked(Ask::List {})? else { return Ok(Vec::new()) };
     let values =
         |map: &About| u64::from(map.max_entries) * map.processors.map_or(1, |(first, end)| (end - first).into());
     if let Some(map) = maps.iter().find(|map| map.kind.ends_with("array") && !map.has_records && values(map) > LARGEST)
@@ -507,12 +513,12 @@ mod tests {
     #[test]
     fn answers_become_text() {
         let shown = |answer: Answer| show(&Json::Null, &json!(answer));
-        assert_eq!(shown(Answer::Maps(vec![])), "no program with maps is loaded\n");
+        assert_eq!(shown(Answer::Maps { maps: vec![] }), "no program with maps is loaded\n");
         let one = json!([{"key": 7, "value": 8}]);
         assert_eq!(shown(Answer::Entries { map: about(None), entries: one }), "7: 8\n");
         let two = json!(["0x0a", {"cpu": 3, "data": "0x0b"}]);
         assert_eq!(shown(Answer::Records { records: two, lost: 2 }), "0x0a\ncpu 3: 0x0b\nlost since the load: 2\n");
-        assert_eq!(shown(Answer::Changed(1)), "");
+        assert_eq!(shown(Answer::Changed { changed: 1 }), "");
         assert_eq!(show(&Json::Null, &json!(5)), "5\n");
     }
 

@@ -23,14 +23,6 @@ impl Log {
         }
     }
 
-    /// All lines, and behind them how many were lost, if any were.
-    #[must_use]
-    pub fn told(self) -> Vec<String> {
-        let mut lines = self.lines;
-        lines.extend((self.lost > 0).then(|| format!("(lines lost since the load: {})", self.lost)));
-        lines
-    }
-
     /// Adds what another one has.
     pub fn append(&mut self, other: Log) {
         other.lines.into_iter().for_each(|line| self.push(line));
