@@ -238,6 +238,15 @@ impl<S: Default> Flows<S> {
         }
     }
 
+    /// Ends the flow that was idle longest, unless it is the last one; whether there was one.
+    pub fn evict(&mut self) -> bool {
+        let oldest = if self.table.len() > 1 { self.table.pop_lru() } else { None };
+        let there = oldest.is_some();
+        self.counters.evicted += u64::from(there);
+        self.ended.extend(oldest.map(|(_, flow)| flow));
+        there
+    }
+
     /// Takes the flows that have ended since the last call.
     pub fn take_ended(&mut self) -> Vec<Flow<S>> {
         std::mem::take(&mut self.ended)

@@ -120,7 +120,7 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
     }
     read.close()?;
     let looks = read.looks(protocol, given)?;
-    let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), |name| classes::class(name));
+    let (category, class_priority) = read.class.as_deref().map_or(("", classes::PRIORITY), classes::class);
     Ok(Rule {
         action,
         protocol,
