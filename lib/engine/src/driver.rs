@@ -165,6 +165,14 @@ pub trait Driver: Any {
         Ok(())
     }
 
+    /// Ends a run: every frame that entered has left. What programs have not reported yet, they report here.
+    ///
+    /// # Errors
+    /// A report cannot be written.
+    fn end_run(&mut self, _bus: &mut dyn Bus) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Lets the clock follow the card's cycles again.
     ///
     /// # Errors
