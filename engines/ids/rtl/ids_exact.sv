@@ -42,8 +42,8 @@ module ids_exact
   typedef struct packed {
     logic                 last;
     logic                 bank;
-    logic [BeatBytes-1:0] long;
-    logic [BeatBytes-1:0] short;
+    logic [BeatBytes-1:0] longs;
+    logic [BeatBytes-1:0] shorts;
     span_t                x;
   } hits_t;
 
@@ -77,7 +77,7 @@ module ids_exact
     hits_t hits_in, head;
     logic hurry_q;
 
-    assign hits_in = '{last: y_last[l], bank: y_bank[l], long: y_long[l], short: y_short[l], x: y[l]};
+    assign hits_in = '{last: y_last[l], bank: y_bank[l], longs: y_long[l], shorts: y_short[l], x: y[l]};
     assign queue_push = y_valid[l] && (y_last[l] || y_long[l] != '0 || y_short[l] != '0);
 
     fifo_dist #(
@@ -135,9 +135,9 @@ module ids_exact
         if (done && last_q) lost_q <= 1'b0;
       end
       if (queue_pop) begin
-        left_8_q <= head.long;
-        left_4_q <= head.short;
-        left_3_q <= head.short;
+        left_8_q <= head.longs;
+        left_4_q <= head.shorts;
+        left_3_q <= head.shorts;
         x_q      <= head.x;
         last_q   <= head.last;
         bank_q   <= head.bank;

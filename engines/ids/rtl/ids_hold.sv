@@ -60,10 +60,10 @@ module ids_hold
   logic body_valid, ticket_valid, decided_q, drops_q, is_late, ends;
   ticket_t ticket_in, first;
   wire [15:0] ahead = verdict_ticket - head_q;
-  wire [15:0] inside = next_q - head_q;
+  wire [15:0] count = next_q - head_q;
 
   assign ticket = next_q;
-  assign room = 13'(level_q) + 13'(beats) <= 13'(Beats) && inside < 16'(Frames - 1);
+  assign room = 13'(level_q) + 13'(beats) <= 13'(Beats) && count < 16'(Frames - 1);
   assign held = held_q;
   assign ticket_in = '{waits: waits, at_once: at_once, bucket: bucket, deadline: now + timeout};
 
@@ -117,7 +117,7 @@ module ids_hold
       decided_q <= 1'b0;
       head_q <= head_q + 1'b1;
     end
-    if (verdict && ahead < inside) begin
+    if (verdict && ahead < count) begin
       answered_q[verdict_ticket[7:0]] <= 1'b1;
       drop_q[verdict_ticket[7:0]] <= verdict_drop;
     end

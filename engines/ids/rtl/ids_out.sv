@@ -183,7 +183,7 @@ module ids_out
       {info_q.chain_port, 3'b0, result_q.count},
       reasons_q,
       {info_q.line.gen, info_q.known},
-      info_q.before,
+      info_q.prior,
       ticket_q,
       {info_q.line.set, info_q.line.way},
       info_q.seq,

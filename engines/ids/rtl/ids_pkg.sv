@@ -9,7 +9,7 @@ package ids_pkg;
   localparam int unsigned Ways = 4;                   // of the exact table and of a set of flow lines
   localparam int unsigned Ids = 7;                    // ids that a record has room for
 
-  typedef logic [Before-1:0][7:0] before_t;  // [0] oldest
+  typedef logic [Before-1:0][7:0] prior_t;  // [0] oldest
   typedef logic [Span-1:0][7:0] span_t;      // [Before + i] byte i of the beat
   typedef logic [31:0] row_t;                // position in a log
   typedef logic [15:0] id_t;
@@ -40,7 +40,7 @@ package ids_pkg;
     logic        followed;
     logic [31:0] next;        // sequence number
     logic [2:0]  known;       // bytes of `before` that are known
-    before_t     before;      // the stream's last bytes
+    prior_t     prior;      // the stream's last bytes
     logic        logged;      // `chain` means something
     logic [1:0]  chain_port;
     row_t        chain;       // the direction's last record
@@ -105,7 +105,7 @@ package ids_pkg;
     logic        direction;
     line_t       line;
     logic [2:0]  known;
-    before_t     before;
+    prior_t     prior;
     logic        chained;
     logic [1:0]  chain_port;
     row_t        chain;

@@ -118,7 +118,7 @@ module ids_window
     logic [1:0] chain_port;
     row_t       chain;
     logic [2:0] known;
-    before_t    before;
+    prior_t    prior;
     direction_t state;      // behind the frame, but for the stream's last bytes and the log
   } plan_t;
 
@@ -151,7 +151,7 @@ module ids_window
           plan_d.state.lost = 1'b1;
         end else begin
           plan_d.known = state.known;
-          plan_d.before = state.before;
+          plan_d.prior = state.prior;
           plan_d.state.next = next;
         end
       end
@@ -175,11 +175,11 @@ module ids_window
   logic [8:0] beat_q;  // of the frame
   logic tail_q;        // the tail's step
   logic step, has_tail, bank_q, frame_bank;
-  before_t prev_q, before_q;
-  span_t patched;
+  prior_t prev_q, behind_q;
+  span_t patched, from_end;
   logic [BeatBytes-1:0] mask;
   len_t stop;
-  before_t behind;     // the stream's last bytes
+  prior_t behind;     // the stream's last bytes
   logic is_end;        // the payload ends in this step
 
   assign has_tail = body.tail.valid && plan_q.request.search;
@@ -204,7 +204,7 @@ module ids_window
     patched = {data, prev_q};
     if (beat == 9'(plan_q.request.start >> 6)) begin
       patched = patched & ~(($bits(span_t))'({8 * Before{1'b1}}) << {at, 3'b0});
-      patched = patched | (($bits(span_t))'(plan_q.before) << {at, 3'b0});
+      patched = patched | (($bits(span_t))'(plan_q.prior) << {at, 3'b0});
     end
     mask = '1;
     if (beat < 9'(plan_q.request.start >> 6)) mask = '0;
@@ -213,8 +213,8 @@ module ids_window
     else if (beat == 9'(last_byte >> 6)) mask = mask & ({BeatBytes{1'b1}} >> (6'd63 - last_at));
 
     is_end = beat == 9'(last_byte >> 6);
-    behind = before_t'((patched >> 8) >> {last_at, 3'b0});
-    if (!is_end) behind = before_q;
+    from_end = (patched >> 8) >> {last_at, 3'b0};
+    behind = is_end ? from_end[Before-1:0] : behind_q;
   end
 
   always_ff @(posedge clk) begin
@@ -227,7 +227,7 @@ module ids_window
       x_bank <= frame_bank;
       bank_q <= frame_bank;
       prev_q <= patched[Span-1-:Before];
-      if (is_end) before_q <= behind;
+      if (is_end) behind_q <= behind;
       tail_q <= has_tail && !tail_q;
       beat_q <= ends ? '0 : beat_q + 1'b1;
       if (beat_q == '0 && plan_q.request.search) begins[frame_bank] <= 1'b1;
@@ -267,7 +267,7 @@ module ids_window
     info.direction = plan_q.request.direction;
     info.line = plan_q.line;
     info.known = plan_q.known;
-    info.before = plan_q.before;
+    info.prior = plan_q.prior;
     info.chained = plan_q.chained;
     info.chain_port = plan_q.chain_port;
     info.chain = plan_q.chain;
@@ -281,7 +281,7 @@ module ids_window
     update_in.state = plan_q.state;
     if (plan_q.request.search) begin
       update_in.state.known = known_sum > 4'(Before) ? 3'(Before) : 3'(known_sum);
-      update_in.state.before = behind;
+      update_in.state.prior = behind;
     end
     if (plan_q.logs) begin
       update_in.state.logged = 1'b1;
