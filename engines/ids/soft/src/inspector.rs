@@ -56,6 +56,11 @@ struct Side {
 }
 
 impl Side {
+    /// Position behind the last byte.
+    fn end(&self) -> u64 {
+        self.base + self.history.len() as u64
+    }
+
     /// Has a rule evaluated from now on, whose key ends at `end` or before.
     fn arm(&mut self, number: u32, rule: &Rule, end: u64) {
         if !rule.looks.stream {
@@ -280,12 +285,13 @@ impl Inspector {
             match &packet.transport {
                 Transport::Tcp(tcp) => {
                     let first = tcp.sequence.wrapping_add(u32::from(tcp.has(Tcp::SYN)));
-                    let side = &mut state.sides[way as usize];
-                    let mut whole = false;
-                    streams[way as usize].push(first, packet.payload, &bounds.limits, held, &mut |chunk| {
+                    let (side, stream) = (&mut state.sides[way as usize], &mut streams[way as usize]);
+                    let (mut whole, before) = (false, stream.position());
+                    stream.push(first, packet.payload, &bounds.limits, held, &mut |chunk| {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
-                        look.stream(&seen, side, chunk, bounds.history);
+                        look.take(&seen, side, chunk, before);
                     });
+                    look.stream(&seen, side, before, bounds.history);
                     look.packet(&seen, &packet, whole);
                 }
                 _ => look.packet(&seen, &packet, false),
@@ -379,7 +385,9 @@ fn flush(
         // Its frames are gone: nothing can be dropped.
         let mut look = Look::new(plan, detect, kept, false);
         let side = &mut flow.state.sides[way as usize];
-        flow.streams[way as usize].flush(held, &mut |chunk| look.stream(&seen, side, chunk, bounds.history));
+        let before = flow.streams[way as usize].position();
+        flow.streams[way as usize].flush(held, &mut |chunk| look.take(&seen, side, chunk, before));
+        look.stream(&seen, side, before, bounds.history);
         alerts.extend(look.report(&seen, false, hits));
     }
     alerts
@@ -412,10 +420,12 @@ impl<'a> Look<'a> {
         Self { plan, detect, kept, drops, matched, keys, own, evaluated: false, hit: false }
     }
 
-    /// Takes bytes of a stream in order.
-    fn stream(&mut self, seen: &Seen<'_>, side: &mut Side, chunk: Chunk<'_>, keep: usize) {
+    /// Takes bytes of a stream in order: finds their keys and keeps them. Bytes from `before` on are of this frame.
+    fn take(&mut self, seen: &Seen<'_>, side: &mut Side, chunk: Chunk<'_>, before: u64) {
         let plan = self.plan;
         if chunk.gap > 0 {
+            // No match has bytes on both sides of a gap.
+            self.evaluate(seen, side, before);
             *self.kept -= side.history.len();
             *side = Side { base: chunk.at, armed: std::mem::take(&mut side.armed), ..Side::default() };
         }
@@ -423,16 +433,28 @@ impl<'a> Look<'a> {
         if chunk.direct {
             self.own.clone_from(&self.keys);
         }
-        if !plan.streams {
+        if plan.streams {
+            side.history.extend_from_slice(chunk.bytes);
+            *self.kept += chunk.bytes.len();
+            let end = side.end();
+            for key in &self.keys {
+                for number in &plan.program.by_key[usize::from(*key)] {
+                    side.arm(*number, plan.rule(*number), end);
+                }
+            }
+        }
+    }
+
+    /// Evaluates rules on a stream whose bytes from `before` on are of this frame.
+    fn evaluate(&mut self, seen: &Seen<'_>, side: &mut Side, before: u64) {
+        let (plan, end) = (self.plan, side.end());
+        if end <= before {
             return;
         }
-        side.history.extend_from_slice(chunk.bytes);
-        *self.kept += chunk.bytes.len();
-        let end = chunk.at + chunk.bytes.len() as u64;
-        let of_keys = self.keys.iter().flat_map(|key| &plan.program.by_key[usize::from(*key)]);
-        for number in of_keys.chain(&plan.always_stream) {
+        for number in &plan.always_stream {
             side.arm(*number, plan.rule(*number), end);
         }
+        let new = usize::try_from(end - before).unwrap_or(usize::MAX);
         for armed in &mut side.armed {
             let rule = plan.rule(armed.rule);
             if !header_matches(rule, seen) {
@@ -440,11 +462,11 @@ impl<'a> Look<'a> {
             }
             self.detect.evaluated += 1;
             self.evaluated = true;
-            let fresh = if armed.alerted { chunk.at } else { 0 };
-            // A content alone has a byte of the chunk, or it was found before.
+            let fresh = if armed.alerted { before } else { 0 };
+            // A content alone has a byte of this frame, or it was found before.
             let skip = match &rule.steps[..] {
                 [Step::Content(content)] => {
-                    side.history.len().saturating_sub(chunk.bytes.len() + content.bytes.len() - 1)
+                    side.history.len().saturating_sub(new.saturating_add(content.bytes.len() - 1))
                 }
                 _ => 0,
             };
@@ -454,6 +476,12 @@ impl<'a> Look<'a> {
                 self.matched.push(Match { rule: armed.rule, in_stream: true });
             }
         }
+    }
+
+    /// Ends the stream's part of a frame: evaluates rules, and forgets what is too old.
+    fn stream(&mut self, seen: &Seen<'_>, side: &mut Side, before: u64, keep: usize) {
+        self.evaluate(seen, side, before);
+        let (plan, end) = (self.plan, side.end());
         // A rule for other ends or the other direction never matches here; one that waits for the handshake may.
         side.armed.retain(|armed| {
             let rule = plan.rule(armed.rule);
