@@ -197,6 +197,7 @@ class Packet:
     payload: bytes
     sequence: int = 0
     flags: str = "A"
+    acknowledged: int = 0
 
 
 LETTERS = {letter: 1 << at for at, letter in enumerate("FSRPAU")}

@@ -7,7 +7,6 @@ from random import Random
 
 from ids_oracle import Packet, Rule, octets
 
-LETTERS = "abCD|00|"
 CLIENT, SERVER = "10.0.0.9", "10.0.0.1"
 
 
@@ -17,20 +16,20 @@ def word(random: Random, least: int, most: int) -> str:
 
 def place(random: Random, length: int, first: bool) -> str:
     """Where a content may stand."""
-    kind = random.randrange(8)
+    kind = random.randrange(12)
     if kind == 0:
-        return f"offset:{random.randint(0, 12)}; "
+        return f"offset:{random.randint(0, 60)}; "
     if kind == 1:
-        return f"depth:{length + random.randint(0, 30)}; "
+        return f"depth:{length + random.randint(0, 90)}; "
     if kind == 2:
-        return f"offset:{random.randint(0, 12)}; depth:{length + random.randint(0, 20)}; "
+        return f"offset:{random.randint(0, 12)}; depth:{length + random.randint(0, 60)}; "
     if kind in (3, 4) and not first:
-        return f"distance:{random.randint(-6, 6)}; "
+        return f"distance:{random.randint(-9, 6)}; "
     if kind == 5 and not first:
-        return f"distance:{random.randint(-3, 6)}; within:{length + random.randint(0, 12)}; "
-    if kind == 6 and not first:
+        return f"distance:{random.randint(-3, 3)}; within:{length + random.randint(0, 12)}; "
+    if kind in (6, 7) and not first:
         return f"within:{length + random.randint(0, 12)}; "
-    return random.choice(["", "", "startswith; ", "endswith; "])
+    return random.choice(["", "", "", "", "startswith; ", "endswith; "])
 
 
 def rule_text(random: Random, sid: int) -> str:
@@ -42,7 +41,7 @@ def rule_text(random: Random, sid: int) -> str:
             kind = random.choice(["a+b", "C[^a]D", "b{2,3}", "e.*D"])
             options += f'pcre:"/{kind}/{random.choice(["s", "sR", "si"])}"; '
             continue
-        content = word(random, 1 if random.random() < 0.1 else 3, 14)
+        content = word(random, 1 if random.random() < 0.1 else 3, random.choice([4, 14]))
         negated = number and random.random() < 0.25
         options += f'content:{"!" if negated else ""}"{content}"; '
         options += "nocase; " if random.random() < 0.4 else ""
@@ -61,14 +60,14 @@ def rule_text(random: Random, sid: int) -> str:
 def stuff(random: Random, rules: list[Rule]) -> bytes:
     """Bytes made of the contents of rules and of what resembles them."""
     out = bytearray()
-    for _ in range(random.randint(1, 12)):
+    for _ in range(random.randint(1, 30)):
         steps = [step.data for step in random.choice(rules).steps if hasattr(step, "data")]
         if steps and random.random() < 0.8:
             for data in steps:
                 piece = bytearray(data)
-                if random.random() < 0.3:
+                if random.random() < 0.2:
                     piece = bytearray(bytes(piece).swapcase())
-                if random.random() < 0.15:
+                if random.random() < 0.1:
                     piece[random.randrange(len(piece))] ^= 1
                 out += piece
                 out += bytes(random.choices(b"abCDe\0", k=random.randint(0, 5)))

@@ -29,7 +29,8 @@ def frame(packet: Packet, tags: int = 0, options: bool = False) -> bytes:
     if packet.protocol == "tcp":
         flags = sum(LETTERS[letter] for letter in packet.flags)
         extra = {"options": [("Timestamp", (1, 2))]} if options else {}
-        layers /= TCP(sport=source_port, dport=target_port, seq=packet.sequence, flags=flags, **extra)
+        numbers = {"seq": packet.sequence, "ack": packet.acknowledged}
+        layers /= TCP(sport=source_port, dport=target_port, flags=flags, **numbers, **extra)
     else:
         layers /= UDP(sport=source_port, dport=target_port)
     # Short frames are padded with bytes that rules might find.
