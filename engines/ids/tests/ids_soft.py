@@ -11,11 +11,10 @@ from types import TracebackType
 from typing import Any
 
 from ids_oracle import LETTERS, Packet
+from penstock.cargo import example
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
-
-from penstock.cargo import example
 
 
 def frame(packet: Packet, tags: int = 0, options: bool = False) -> bytes:

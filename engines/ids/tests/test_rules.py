@@ -126,7 +126,9 @@ def test_case_is_folded_in_rule_and_data(tmp_path: Path) -> None:
 
 def test_every_rule_is_reached_and_reported(tmp_path: Path) -> None:
     """Rules whose strings end alike share places of the filter; each is still found, and all at once."""
-    words = [f"{prefix}tail-of-all" for prefix in "abcdefghijklmnopqrstuvwxyz"] + ["zzzz" + "x" * n for n in range(1, 30)]
+    words = [f"{prefix}tail-of-all" for prefix in "abcdefghijklmnopqrstuvwxyz"] + [
+        "zzzz" + "x" * n for n in range(1, 30)
+    ]
     rules = [f'alert tcp any any -> any any (content:"{word}"; sid:{sid};)' for sid, word in enumerate(words, 1)]
     text = " ".join(words).encode()
     packets = [*handshake(), *sent((100, text[:300]), (400, text[300:]))]
@@ -140,7 +142,10 @@ def test_a_rule_reports_again_for_new_bytes(tmp_path: Path) -> None:
 
 def test_contents_in_several_segments(tmp_path: Path) -> None:
     rule = 'alert tcp any any -> any any (content:"xyz"; content:"long-and-rare"; content:"end"; distance:0; sid:1;)'
-    packets = [*handshake(), *sent((100, b"..xyz.."), (107, b"long-and-rare"), (120, b"...."), (124, b"end"), (127, b"end"))]
+    packets = [
+        *handshake(),
+        *sent((100, b"..xyz.."), (107, b"long-and-rare"), (120, b"...."), (124, b"end"), (127, b"end")),
+    ]
     assert found(tmp_path, [rule], packets)[3:] == [[], [], [], [1], [1]]
 
 
