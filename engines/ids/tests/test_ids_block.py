@@ -11,8 +11,8 @@ from typing import Any
 
 import cocotb
 from penstock.hdl import simulate
-from scapy.layers.inet import ICMP, IP, TCP, UDP, fragment
-from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption, fragment
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, PadN
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
@@ -22,6 +22,7 @@ from ids_bench import FOLLOW, IPS, LATE_DROPS, Bench, Refused  # noqa: E402
 from ids_machine import Direction, Record, Tables, distinct, f, fold, hashes  # noqa: E402
 from penstock import regs  # noqa: E402
 
+ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")  # so that Scapy asks no network for addresses
 ATTACK = [b"attack99", b"evil", b"bad", b"wickedly", b"sh1t5"]
 
 
@@ -35,11 +36,11 @@ def tcp(payload: bytes = b"", seq: int = 0, flags: str = "A", port: int = 1000, 
     """A segment of the flow with this port; `back`: of its other direction."""
     ends = ("10.0.0.1", "10.0.0.2") if not back else ("10.0.0.2", "10.0.0.1")
     ports = (port, 80) if not back else (80, port)
-    return Ether() / IP(src=ends[0], dst=ends[1]) / TCP(sport=ports[0], dport=ports[1], seq=seq, flags=flags, **more) / Raw(payload)
+    return ETHER / IP(src=ends[0], dst=ends[1]) / TCP(sport=ports[0], dport=ports[1], seq=seq, flags=flags, **more) / Raw(payload)
 
 
 def udp(payload: bytes, port: int = 53) -> Packet:
-    return Ether() / IP(src="10.0.0.3", dst="10.0.0.4") / UDP(sport=port, dport=port) / Raw(payload)
+    return ETHER / IP(src="10.0.0.3", dst="10.0.0.4") / UDP(sport=port, dport=port) / Raw(payload)
 
 
 async def told_of(bench: Bench, packets: list[Packet], port: int = 0) -> list[Record | None]:
@@ -62,7 +63,7 @@ async def passes(dut: Any) -> None:
     bench = Bench(dut, 1)
     await bench.start()
     rng = bench.rng
-    assert f(1) == 0xDD45AAB8 and hashes(b"abcdefgh") == (0xDAAF41F6, 0x86BC933D)
+    assert f(1) == 0xDD45AAB8 and hashes(b"abcdefgh") == (0x3C9A7A13, 0x86BC933D)
     for control in (None, 0):
         if control is not None:
             await bench.load(Tables(distinct(ATTACK), int(dut.EntriesLog2.value)))
@@ -130,6 +131,9 @@ async def thousand_strings(dut: Any) -> None:
     keys = distinct(rng.randbytes(rng.choice([4, 5, 6, 7, 8, 8, 8, 8])) for _ in range(min(1100, room * 8 // 10)))
     tables = Tables(keys, int(dut.EntriesLog2.value))
     await bench.load(tables)
+    # Five strings a frame are more than the second stage looks up at line rate.
+    for port in bench.ports:
+        port.into = 0.15
     found: set[int] = set()
     todo = list(range(len(keys)))
     while todo:
@@ -175,7 +179,7 @@ async def streams_in_order(dut: Any) -> None:
                 packet = tcp(part, place, "S" if syn else "PA", number, back, options=[("Timestamp", (1, 2))] if rng.random() < 0.3 else [])
                 if six:
                     ip = packet[IP]
-                    packet = Ether() / Dot1Q(vlan=5) / IPv6(src=f"::{ip.src}", dst=f"::{ip.dst}") / ip.payload
+                    packet = ETHER / Dot1Q(vlan=5) / IPv6(src=f"::{ip.src}", dst=f"::{ip.dst}") / ip.payload
                 packets.append((frame(packet), place, syn, part))
             flows.append((n, packets, Direction()))
         expected: list[list[tuple[set[str], list[int]]]] = [[], []]
@@ -283,29 +287,29 @@ async def what_is_searched(dut: Any) -> None:
         (udp(b"evil"), string),
         (udp(b"..EviL.."), string),
         (tcp(b"", 0, "S", 1, options=[("MSS", 1460)]), none),
-        (Ether() / IP(src="1.2.3.4", dst="5.6.7.8", options=[b"\x44\x0cevilevil55"]) / UDP() / b"fine", none),
-        (Ether() / IP(src="1.2.3.4", dst="5.6.7.8", options=[b"\x44\x0c\x05\0evilevil"]) / UDP() / b"so evil", string),
-        (Ether() / Dot1Q(vlan=3) / Dot1Q(vlan=4) / layers / UDP() / b"evil", string),
-        (Ether() / Dot1Q(vlan=3) / Dot1Q(vlan=4) / Dot1Q(vlan=5) / layers / UDP() / b"evil", {"headers"}),
-        (Ether() / IPv6() / UDP() / b"attack99", string),
-        (Ether() / IPv6() / IPv6ExtHdrDestOpt() / UDP() / b"attack99", string),
-        (Ether() / IPv6() / IPv6ExtHdrFragment(m=1) / UDP() / b"attack99", {"fragment"}),
-        (Ether() / IPv6() / IPv6ExtHdrDestOpt(len=12, options=b"\0" * 102) / UDP() / b"attack99", {"headers"}),
-        (Ether() / IP(src="1.2.3.4", dst="5.6.7.8", ihl=4) / UDP() / b"evil", {"headers"}),
-        (Ether() / IP(src="1.2.3.4", dst="5.6.7.8", len=200) / UDP() / b"evil", {"headers"}),
-        (Ether() / layers / UDP(len=4) / b"evil", {"headers"}),
-        (Ether() / layers / TCP(dataofs=4) / b"evil", {"headers"}),
-        (Ether() / layers / UDP(len=12) / b"fine" / b"evil", none),  # behind the datagram's length
-        (Ether() / layers / ICMP() / b"evil", none),
-        (Ether() / layers / b"", none),
-        (Ether() / ARP(), none),
+        (ETHER / IP(src="1.2.3.4", dst="5.6.7.8", options=[IPOption(b"\x9e\x0cevilevil55")]) / UDP() / b"fine", none),
+        (ETHER / IP(src="1.2.3.4", dst="5.6.7.8", options=[IPOption(b"\x9e\x0c\x05\0evilevil")]) / UDP() / b"so evil", string),
+        (ETHER / Dot1Q(vlan=3) / Dot1Q(vlan=4) / layers / UDP() / b"evil", string),
+        (ETHER / Dot1Q(vlan=3) / Dot1Q(vlan=4) / Dot1Q(vlan=5) / layers / UDP() / b"evil", {"headers"}),
+        (ETHER / IPv6() / UDP() / b"attack99", string),
+        (ETHER / IPv6() / IPv6ExtHdrDestOpt() / UDP() / b"attack99", string),
+        (ETHER / IPv6() / IPv6ExtHdrFragment(m=1) / UDP() / b"attack99", {"fragment"}),
+        (ETHER / IPv6() / IPv6ExtHdrDestOpt(options=[PadN(optdata=bytes(100))]) / UDP() / b"attack99", {"headers"}),
+        (ETHER / IP(src="1.2.3.4", dst="5.6.7.8", ihl=4) / UDP() / b"evil", {"headers"}),
+        (ETHER / IP(src="1.2.3.4", dst="5.6.7.8", len=200) / UDP() / b"evil", {"headers"}),
+        (ETHER / layers / UDP(len=4) / b"evil", {"headers"}),
+        (ETHER / layers / TCP(dataofs=4) / b"evil", {"headers"}),
+        (ETHER / layers / UDP(len=12) / b"fine" / b"evil", none),  # behind the datagram's length
+        (ETHER / layers / ICMP() / b"evil", none),
+        (ETHER / layers / b"", none),
+        (ETHER / ARP(), none),
     ]
-    cases += [(packet, {"fragment"}) for packet in fragment(Ether() / layers / UDP() / Raw(b"evil" * 20), 48)]
+    cases += [(packet, {"fragment"}) for packet in fragment(ETHER / layers / UDP() / Raw(b"evil" * 20), 48)]
     got = words_of(await told_of(bench, [packet for packet, _ in cases]))
     for at, ((packet, expected), words) in enumerate(zip(cases, got, strict=True)):
         assert words == expected, (at, packet.summary(), words, expected)
     # Classes that the host asks for.
-    kinds = [tcp(b"x", 1, "S", 2), tcp(b"", 2, "A", 2), udp(b"x"), Ether() / layers / ICMP(), Ether() / IP(proto=47) / b"x", Ether() / ARP()]
+    kinds = [tcp(b"x", 1, "S", 2), tcp(b"", 2, "A", 2), udp(b"x"), ETHER / layers / ICMP(), ETHER / IP(proto=47) / b"x", ETHER / ARP()]
     for bit in range(6):
         await bench.write(regs.IDS_BLOCK_TELL, 1 << bit)
         fresh = [tcp(b"x", 1, "S", 100 + bit), *kinds[1:]]
@@ -463,51 +467,37 @@ async def reload_while_frames_pass(dut: Any) -> None:
     new = Tables(distinct([rng.randbytes(rng.randint(4, 8)) for _ in range(60)] + common), log2)
     await bench.load(old)
     ids = {1: [old.keys.index(b"evil")], 0: [new.keys.index(b"evil")]}
-    done = False
-    told: list[Record] = []
-    sent = 0
-
-    async def load() -> None:
-        nonlocal done
-        await bench.reload(new)
-        done = True
-
-    # The stream says "evil" once in two segments, on both ports. Frames are sent by the same steps that the accesses make.
-    seqs = [100, 100]
+    loading, sent, seqs = True, 0, [100, 100]
     for p in range(2):
         bench.send(p, frame(tcp(b"", seqs[p] - 1, "S", port=p)))
-    original = bench.step
+    steps = bench.step
 
     async def step() -> None:
+        """A stream on each port says "evil" again and again, in two segments each time."""
         nonlocal sent
         for p in range(2):
-            if not done and len(bench.ports[p].waiting) < 2:
+            if loading and len(bench.ports[p].waiting) < 2:
                 for part in (b"...ev", b"IL..."):
                     bench.send(p, frame(tcp(part, seqs[p], port=p)))
                     seqs[p] += 5
                 sent += 1
-        await original()
+        await steps()
 
     bench.step = step  # type: ignore[method-assign]
-    await bench.write(regs.IDS_BLOCK_CLEAR, 2)
-    await bench.cleared()
-    reading = cocotb.start_soon(drain_records(bench, told))
-    del reading
-    await load()
+    await bench.reload(new)
+    loading = False
     await bench.drain()
-    told += await bench.all_told()
+    # The load takes longer than the queue of records has room for.
+    told = await bench.all_told()
     assert len(told) + await bench.read(regs.IDS_BLOCK_LOST_RECORDS) == sent
     assert all(record.ids == ids[record.bank] and record.reasons == {"string"} for record in told)
-    assert {record.bank for record in told} <= {0, 1}
+    assert await bench.read(regs.IDS_BLOCK_STRINGS) + await bench.read(regs.IDS_BLOCK_STRINGS + 4) == sent
+    assert bench.ports[0].left and not bench.ports[0].dropped
     for _ in range(3):
         unique = [key for key in new.keys if key not in common][:3]
         gone = [key for key in old.keys if key not in common][:3]
         records = await told_of(bench, [udp(key) for key in unique + gone])
         assert [record.ids if record else None for record in records] == [[new.keys.index(key)] for key in unique] + [None] * 3
-
-
-async def drain_records(bench: Bench, told: list[Record]) -> None:
-    """Nothing: records wait in their queue until the load is over, for the bus carries one access at a time."""
 
 
 @cocotb.test()
