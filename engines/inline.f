@@ -1,3 +1,4 @@
 # Written by tools/registry.py from engines/engines.toml; change that.
 -f flow/rtl/rtl.f
+-f ids/rtl/rtl.f
 inline_block.sv

@@ -59,7 +59,16 @@ module inline_block
         .*
     );
   end
-  if (Engine != 2) begin : gen_unknown
+  if (Engine == 4) begin : gen_ids
+    ids_block #(
+        .Ports(Ports),
+        .Number(Number),
+        .Param(Param)
+    ) i_ids (
+        .*
+    );
+  end
+  if (Engine != 2 && Engine != 4) begin : gen_unknown
     $error("block: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
   end
 endmodule

@@ -17,7 +17,8 @@ module ids_block
 #(
     parameter int unsigned Ports  = 2,
     parameter int unsigned Number = 0,           // of the block; this engine makes no frames
-    parameter logic [63:0] Param  = 64'h0C_0B08  // powers of two: sets of flow lines [7:0], entries of a way [15:8], rows of a log [23:16]
+    // Powers of two: sets of flow lines [7:0], entries of a way [15:8], rows of a log [23:16]; 0: the usual 8, 11, 12
+    parameter logic [63:0] Param  = '0
 ) (
     input wire logic        clk,
     input wire logic        rst,
@@ -36,9 +37,9 @@ module ids_block
 
     cfg_if.snk cfg  // 24 address bits
 );
-  localparam int unsigned SetsLog2 = 32'(Param[7:0]);
-  localparam int unsigned EntriesLog2 = 32'(Param[15:8]);
-  localparam int unsigned RowsLog2 = 32'(Param[23:16]);
+  localparam int unsigned SetsLog2 = Param[7:0] == '0 ? 8 : 32'(Param[7:0]);
+  localparam int unsigned EntriesLog2 = Param[15:8] == '0 ? 11 : 32'(Param[15:8]);
+  localparam int unsigned RowsLog2 = Param[23:16] == '0 ? 12 : 32'(Param[23:16]);
   localparam int unsigned Filters = (Ports + 1) / 2;
 
   if (SetsLog2 < 1 || SetsLog2 > 14 || EntriesLog2 < 4 || EntriesLog2 > 16 || RowsLog2 < 9 || RowsLog2 > 15) begin : gen_shape
