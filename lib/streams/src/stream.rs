@@ -155,6 +155,28 @@ impl Direction {
         }
     }
 
+    /// As [`Direction::push`] where nobody has the bytes between those that were seen and this segment: they are given up.
+    pub fn resume(
+        &mut self,
+        sequence: u32,
+        payload: &[u8],
+        limits: &Limits,
+        held: &mut Held,
+        emit: &mut dyn FnMut(Chunk<'_>),
+    ) {
+        self.flush(held, emit);
+        let gap = self.next.map_or(0, |next| ahead(next, sequence));
+        if gap <= 0 || payload.is_empty() {
+            self.push(sequence, payload, limits, held, emit);
+            return;
+        }
+        let gap = u32::try_from(gap).unwrap_or_default();
+        held.counters.segments += 1;
+        held.counters.gaps += 1;
+        held.counters.gap_bytes += u64::from(gap);
+        self.leave(payload, gap, true, emit);
+    }
+
     /// Gives up all holes: nothing waits afterwards.
     pub fn flush(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
         while self.waits() {
@@ -314,6 +336,19 @@ mod tests {
         let mut case = Case::at(0);
         case.limits.all = 3;
         assert_eq!(case.push(1, "aaaa"), "<1>aaaa");
+    }
+
+    #[test]
+    fn a_stream_resumes_behind_bytes_that_nobody_has() {
+        let mut case = Case::at(0);
+        case.push(0, "ab");
+        case.push(4, "ef");
+        let Case { stream, held, limits, text } = &mut case;
+        let mut emit = |chunk: Chunk<'_>| text.push_str(&format!("<{}>{}", chunk.gap, chunk.bytes.len()));
+        stream.resume(9, b"xyz", limits, held, &mut emit);
+        stream.resume(12, b"!", limits, held, &mut emit);
+        stream.resume(11, b"?", limits, held, &mut emit);
+        assert_eq!((case.text.as_str(), case.held.bytes), ("ab<2>2<3>3<0>1", 0));
     }
 
     #[test]

@@ -51,9 +51,20 @@ impl Program {
     #[must_use]
     pub fn new(set: Ruleset) -> Self {
         let keys: Vec<Vec<Key>> = set.rules.iter().map(choose::keys).collect();
-        let mut filter = Filter::for_keys(keys.iter().filter(|keys| !keys.is_empty()).count());
+        let filter = Filter::for_keys(keys.iter().filter(|keys| !keys.is_empty()).count());
+        Self::fill(set, &keys, filter)
+    }
+
+    /// The same rules with ways of 2^`log` entries, for a card that has such ways.
+    #[must_use]
+    pub fn sized(&self, log: u32) -> Self {
+        let keys: Vec<Vec<Key>> = self.set.rules.iter().map(choose::keys).collect();
+        Self::fill(self.set.clone(), &keys, Filter::new(log))
+    }
+
+    fn fill(set: Ruleset, keys: &[Vec<Key>], mut filter: Filter) -> Self {
         let (mut found, mut by_key, mut always, mut classes) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for (number, (rule, keys)) in (0..).zip(set.rules.iter().zip(&keys)) {
+        for (number, (rule, keys)) in (0..).zip(set.rules.iter().zip(keys)) {
             let placed = keys.iter().find_map(|key| Some((key, filter.add(key)?)));
             found.push(match placed {
                 Some((key, id)) => {

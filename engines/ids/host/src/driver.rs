@@ -4,12 +4,14 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request};
+use penstock_engine::window::INLINE_WINDOW;
+use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, regs};
 use penstock_ids::{Alert, Block, Inspector, Log};
 use penstock_ids_compiler::{Program, RuleFile};
 use serde_json::{Value as Json, json};
 
 use crate::ask::{Ask, RuleAbout};
+use crate::card::CardBlock;
 use crate::error::IdsError;
 use crate::image::IdsImage;
 use crate::settings::{Mode, Settings};
@@ -21,12 +23,28 @@ struct Place {
     block: usize,
     /// Settings of the image that it was loaded with.
     settings: Settings,
+    /// The block in hardware; None for a native block, or before the first load.
+    card: Option<CardBlock>,
 }
 
 /// The driver of all ids blocks of a card.
 #[derive(Debug)]
 pub struct IdsDriver {
     places: Vec<Place>,
+    /// The card's clock stands still.
+    held: bool,
+}
+
+/// Registers of the card's time in ns (shell/regs/inline.rdl): low and high word, and whether it stands still. A write to the low word
+/// sets both.
+const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
+const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
+const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
+
+/// Reads the card's time in ns.
+fn now(bus: &mut dyn Bus) -> Result<u64, IdsError> {
+    let low = bus.read(TIME_L)?;
+    Ok(u64::from(bus.read(TIME_H)?) << 32 | u64::from(low))
 }
 
 /// The native block at this place of the design.
@@ -39,8 +57,8 @@ impl IdsDriver {
     /// A driver for a card whose parts of this engine are `shape.parts`.
     #[must_use]
     pub fn new(shape: &CardShape) -> Self {
-        let place = |(block, _, _): &(usize, _, _)| Place { block: *block, settings: Settings::default() };
-        Self { places: shape.parts.iter().map(place).collect() }
+        let place = |(block, _, _): &(usize, _, _)| Place { block: *block, settings: Settings::default(), card: None };
+        Self { places: shape.parts.iter().map(place).collect(), held: false }
     }
 
     fn place(&mut self, block: usize) -> Result<&mut Place, IdsError> {
@@ -52,25 +70,60 @@ impl IdsDriver {
         self.places.first().map(|place| place.block).ok_or(IdsError::NoBlock(0))
     }
 
+    /// Hands inspector and log of a block to `job`.
+    fn with<R>(
+        &mut self,
+        bus: &mut dyn Bus,
+        block: usize,
+        job: impl FnOnce(&mut Inspector, &mut Log) -> R,
+    ) -> Result<R, IdsError> {
+        let place = self.place(block)?;
+        match &mut place.card {
+            Some(card) => {
+                card.poll(bus)?;
+                let (inspector, log) = card.parts();
+                Ok(job(inspector, log))
+            }
+            None => {
+                let (inspector, log) = native(bus, block)?.parts();
+                Ok(job(inspector, log))
+            }
+        }
+    }
+
     /// Takes the alerts of a block, oldest first.
     ///
     /// # Errors
     /// The block has no rules yet.
     pub fn alerts(&mut self, bus: &mut dyn Bus, block: usize) -> Result<Vec<Alert>, IdsError> {
-        Ok(native(bus, block)?.log().take())
+        self.with(bus, block, |_, log| log.take())
     }
 
     /// Gives a block other rules between two frames.
     fn exchange(&mut self, bus: &mut dyn Bus, block: usize, program: &Arc<Program>) -> Result<(), IdsError> {
-        native(bus, block)?.inspector().reload(Arc::clone(program));
-        Ok(())
+        match &mut self.place(block)?.card {
+            Some(card) => card.exchange(bus, program),
+            None => {
+                native(bus, block)?.parts().0.reload(Arc::clone(program));
+                Ok(())
+            }
+        }
+    }
+
+    /// What was counted, in the inspector and, on a card, in the block's registers.
+    fn stats(&mut self, bus: &mut dyn Bus, block: usize) -> Result<Json, IdsError> {
+        let mut stats = json!(self.with(bus, block, |inspector, _| inspector.stats())?);
+        if let Some(card) = &self.place(block)?.card {
+            stats["card"] = json!(card.stats(bus)?);
+        }
+        Ok(stats)
     }
 
     fn ask(&mut self, bus: &mut dyn Bus, ask: Ask) -> Result<Json, IdsError> {
         let block = self.first()?;
         match ask {
-            Ask::Stats => Ok(json!(native(bus, block)?.inspector().stats())),
-            Ask::Rules { hits } => Ok(json!(rules(native(bus, block)?.inspector(), hits))),
+            Ask::Stats => self.stats(bus, block),
+            Ask::Rules { hits } => Ok(json!(self.with(bus, block, |inspector, _| rules(inspector, hits))?)),
             Ask::Reload { files } => {
                 let files: Vec<RuleFile> =
                     files.into_iter().map(|file| RuleFile { name: file.name, text: file.text }).collect();
@@ -108,11 +161,15 @@ impl Driver for IdsDriver {
         let image = IdsImage::of(image)?;
         let settings = &image.settings;
         let log = Log::new(settings.eve.as_deref()).map_err(IdsError::from)?;
-        let inspector = Inspector::new(Arc::clone(&image.program), settings.bounds, settings.mode == Mode::Ips);
-        match bus.native() {
-            Some(native) => native.set_block(block, Box::new(Block::new(inspector, log))),
-            None => return Err(EngineError::unsupported("ids blocks run on soft only as yet")),
-        }
+        let card = match bus.native() {
+            Some(native) => {
+                let inspector = Inspector::new(Arc::clone(&image.program), settings.bounds, settings.mode == Mode::Ips);
+                native.set_block(block, Box::new(Block::new(inspector, log)));
+                None
+            }
+            None => Some(CardBlock::load(bus, block, &image.program, settings, log)?),
+        };
+        self.place(block)?.card = card;
         self.place(block)?.settings = settings.clone();
         Ok(())
     }
@@ -125,13 +182,48 @@ impl Driver for IdsDriver {
     }
 
     fn count_block(&mut self, bus: &mut dyn Bus, block: usize) -> Result<Json, EngineError> {
-        Ok(json!(native(bus, block)?.inspector().stats()))
+        Ok(self.stats(bus, block)?)
+    }
+
+    fn poll(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+        for card in self.places.iter_mut().filter_map(|place| place.card.as_mut()) {
+            card.poll(bus)?;
+        }
+        Ok(())
     }
 
     fn end_run(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
-        for place in &self.places {
-            native(bus, place.block)?.finish().map_err(IdsError::from)?;
+        for place in &mut self.places {
+            match &mut place.card {
+                Some(card) => {
+                    let time = now(bus)?;
+                    card.finish(bus, time)?;
+                }
+                None => native(bus, place.block)?.finish().map_err(IdsError::from)?,
+            }
         }
+        Ok(())
+    }
+
+    fn set_time(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<(), EngineError> {
+        if self.places.iter().any(|place| place.card.is_some()) {
+            if !self.held {
+                bus.write(HOLD, 1)?;
+                self.held = true;
+            }
+            if now(bus)? < ns {
+                bus.write(TIME_H, (ns >> 32) as u32)?;
+                bus.write(TIME_L, ns as u32)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn release_time(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+        if self.held {
+            bus.write(HOLD, 0)?;
+        }
+        self.held = false;
         Ok(())
     }
 

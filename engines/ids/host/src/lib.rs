@@ -9,10 +9,12 @@
 //! ```
 
 mod ask;
+mod card;
 mod driver;
 mod engine;
 mod error;
 mod image;
+mod record;
 mod service;
 mod settings;
 
@@ -22,3 +24,8 @@ pub use engine::{IDS, Ids};
 pub use error::IdsError;
 pub use image::{IdsImage, RULES};
 pub use settings::{Late, Mode, Settings};
+
+/// Register offsets of the engine, written by tools/regs.py.
+#[path = "../../regs/regs.rs"]
+#[allow(dead_code)]
+mod regs;

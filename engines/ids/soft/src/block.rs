@@ -22,14 +22,9 @@ impl Block {
         Self { inspector, log, time: 0 }
     }
 
-    /// The inspector.
-    pub fn inspector(&mut self) -> &mut Inspector {
-        &mut self.inspector
-    }
-
-    /// The log.
-    pub fn log(&mut self) -> &mut Log {
-        &mut self.log
+    /// The inspector and the log of alerts.
+    pub fn parts(&mut self) -> (&mut Inspector, &mut Log) {
+        (&mut self.inspector, &mut self.log)
     }
 
     /// Ends a run: bytes behind holes are searched, and the log has everything.

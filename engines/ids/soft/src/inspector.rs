@@ -93,6 +93,8 @@ pub struct Outcome {
     pub alerts: Vec<Alert>,
     /// The frame is dropped, where the block decides.
     pub drop: bool,
+    /// Rules wait for more bytes of this direction.
+    pub wanted: bool,
 }
 
 /// What rules see of a packet beside its bytes.
@@ -238,6 +240,12 @@ impl Inspector {
 
     /// Looks at a frame that came at a time in ns.
     pub fn carry(&mut self, frame: &[u8], tenant: u8, now: u64) -> Outcome {
+        self.carry_told(frame, tenant, now, false)
+    }
+
+    /// As [`Inspector::carry`] for a frame that a card tells. `after_gap`: the card no longer has the frames between this one
+    /// and the last one of its direction that it told.
+    pub fn carry_told(&mut self, frame: &[u8], tenant: u8, now: u64, after_gap: bool) -> Outcome {
         self.frames.frames += 1;
         self.frames.bytes += frame.len() as u64;
         let packet = match decode(frame) {
@@ -269,6 +277,7 @@ impl Inspector {
             vlans: packet.vlans,
             packet: Some(&packet),
         };
+        let mut wanted = false;
         if packet.fragment {
             look.packet(&seen, &packet, false);
         } else {
@@ -280,18 +289,24 @@ impl Inspector {
             let Flow { state, streams, .. } = flow;
             if *drops && state.dropped {
                 look.detect.blocked += 1;
-                return Outcome { alerts: Vec::new(), drop: true };
+                return Outcome { drop: true, ..Outcome::default() };
             }
             match &packet.transport {
                 Transport::Tcp(tcp) => {
                     let first = tcp.sequence.wrapping_add(u32::from(tcp.has(Tcp::SYN)));
                     let (side, stream) = (&mut state.sides[way as usize], &mut streams[way as usize]);
                     let (mut whole, before) = (false, stream.position());
-                    stream.push(first, packet.payload, &bounds.limits, held, &mut |chunk| {
+                    let mut emit = |chunk: Chunk<'_>| {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
                         look.take(&seen, side, chunk, before);
-                    });
+                    };
+                    if after_gap {
+                        stream.resume(first, packet.payload, &bounds.limits, held, &mut emit);
+                    } else {
+                        stream.push(first, packet.payload, &bounds.limits, held, &mut emit);
+                    }
                     look.stream(&seen, side, before, bounds.history);
+                    wanted = !side.armed.is_empty();
                     look.packet(&seen, &packet, whole);
                 }
                 _ => look.packet(&seen, &packet, false),
@@ -309,7 +324,7 @@ impl Inspector {
         if self.flows.has_ended() {
             alerts.extend(self.end());
         }
-        Outcome { alerts, drop: blocked }
+        Outcome { alerts, drop: blocked, wanted }
     }
 
     /// Gives up all holes: what waits behind them is searched. For the end of a run.
