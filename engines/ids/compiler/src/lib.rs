@@ -14,6 +14,7 @@
 mod choose;
 mod classes;
 mod ends;
+mod explain;
 mod faults;
 pub mod filter;
 mod numbers;
@@ -25,6 +26,7 @@ mod set;
 mod text;
 
 pub use ends::{Addresses, Variables};
+pub use explain::{Cost, key_text};
 pub use faults::{Fault, Faults};
 pub use filter::Filter;
 pub use program::{Found, Program, tell};

@@ -18,6 +18,10 @@ pub mod tell {
     pub const ICMP: u8 = 1 << 3;
     /// Other IP.
     pub const OTHER: u8 = 1 << 4;
+    /// What is not IP.
+    pub const NOT_IP: u8 = 1 << 5;
+    /// TCP with SYN, FIN or RST.
+    pub const TCP_ENDS: u8 = 1 << 6;
 }
 
 /// How candidates of a rule are found.

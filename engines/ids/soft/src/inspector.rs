@@ -93,8 +93,10 @@ pub struct Outcome {
     pub alerts: Vec<Alert>,
     /// The frame is dropped, where the block decides.
     pub drop: bool,
-    /// Rules wait for more bytes of this direction.
+    /// Frames of this direction are wanted: rules wait for more bytes of it, or the flow is dropped.
     pub wanted: bool,
+    /// With this frame the whole flow is dropped.
+    pub drops_flow: bool,
 }
 
 /// What rules see of a packet beside its bytes.
@@ -277,7 +279,7 @@ impl Inspector {
             vlans: packet.vlans,
             packet: Some(&packet),
         };
-        let mut wanted = false;
+        let (mut wanted, mut drops_flow) = (false, false);
         if packet.fragment {
             look.packet(&seen, &packet, false);
         } else {
@@ -289,7 +291,7 @@ impl Inspector {
             let Flow { state, streams, .. } = flow;
             if *drops && state.dropped {
                 look.detect.blocked += 1;
-                return Outcome { drop: true, ..Outcome::default() };
+                return Outcome { drop: true, wanted: true, ..Outcome::default() };
             }
             match &packet.transport {
                 Transport::Tcp(tcp) => {
@@ -311,7 +313,8 @@ impl Inspector {
                 }
                 _ => look.packet(&seen, &packet, false),
             }
-            state.dropped |= look.drops().1;
+            drops_flow = look.drops().1;
+            state.dropped |= drops_flow;
         }
         look.detect.host_frames += u64::from(look.evaluated);
         look.detect.hit_frames += u64::from(look.hit);
@@ -324,7 +327,7 @@ impl Inspector {
         if self.flows.has_ended() {
             alerts.extend(self.end());
         }
-        Outcome { alerts, drop: blocked, wanted }
+        Outcome { alerts, drop: blocked, wanted, drops_flow }
     }
 
     /// Gives up all holes: what waits behind them is searched. For the end of a run.
@@ -633,7 +636,7 @@ impl Seen<'_> {
 /// Bits of a flow id: JSON readers with floating-point numbers keep them.
 const ID_BITS: u32 = 51;
 
-/// The number of a flow: FNV-1a over its key and the time at which it began.
+/// The number of a flow: FNV-1a over its key and, of TCP, the time at which it began. A card does not tell the host when other flows begin.
 fn flow_id(key: &FlowKey, start: u64) -> u64 {
     let mut bytes = Vec::with_capacity(64);
     for (address, port) in key.ends {
@@ -645,7 +648,7 @@ fn flow_id(key: &FlowKey, start: u64) -> u64 {
     }
     bytes.extend([key.protocol, key.tenant]);
     bytes.extend(key.vlans.iter().flat_map(|id| id.to_be_bytes()));
-    bytes.extend(start.to_be_bytes());
+    bytes.extend(if key.protocol == 6 { start } else { 0 }.to_be_bytes());
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, mix) >> (u64::BITS - ID_BITS)
 }
