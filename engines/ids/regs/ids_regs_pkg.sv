@@ -18,6 +18,7 @@ package ids_regs_pkg;
   localparam logic [31:0] IDS_BLOCK_RECORD = 32'h00000030;
   localparam logic [31:0] IDS_BLOCK_VERDICT = 32'h00000034;
   localparam logic [31:0] IDS_BLOCK_RELEASE = 32'h00000038;
+  localparam logic [31:0] IDS_BLOCK_FOLLOW = 32'h0000003C;
   localparam logic [31:0] IDS_BLOCK_LOG_HEAD = 32'h00000040;
   localparam logic [31:0] IDS_BLOCK_LOG_HEAD_COUNT = 32'h00000004;
   localparam logic [31:0] IDS_BLOCK_LOST_RECORDS = 32'h00000050;

@@ -8,7 +8,7 @@ pub const IDS_BLOCK_SHAPE: u32 = 0x0;
 pub const IDS_BLOCK_CONTROL: u32 = 0x4;
 /// [0] A clear is under way; [1] a frame is searched in the other bank.
 pub const IDS_BLOCK_STATUS: u32 = 0x8;
-/// Frames that are told whatever the filter finds: [0] TCP with payload, [1] TCP without, [2] UDP, [3] ICMP, [4] other IP, [5] not IP.
+/// Frames that are told whatever the filter finds: [0] TCP with payload, [1] TCP without, [2] UDP, [3] ICMP, [4] other IP, [5] not IP, [6] TCP with SYN, FIN or RST.
 pub const IDS_BLOCK_TELL: u32 = 0xC;
 /// How long a frame is held, in ns.
 pub const IDS_BLOCK_TIMEOUT: u32 = 0x10;
@@ -32,6 +32,8 @@ pub const IDS_BLOCK_RECORD: u32 = 0x30;
 pub const IDS_BLOCK_VERDICT: u32 = 0x34;
 /// Written: a direction is followed no longer: line, [15:0]; direction, [16]; generation, [24:20].
 pub const IDS_BLOCK_RELEASE: u32 = 0x38;
+/// Written: a direction is followed from now on, until RELEASE: as there.
+pub const IDS_BLOCK_FOLLOW: u32 = 0x3C;
 /// Position of the row that the log of a port gets next.
 pub const IDS_BLOCK_LOG_HEAD: u32 = 0x40;
 /// How many there are, 4 bytes apart.

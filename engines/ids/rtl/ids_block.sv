@@ -48,7 +48,7 @@ module ids_block
 
   // ---- control
   logic ips, late_drops, follow, bank, enable, other_bank_busy;
-  logic [5:0] tell;
+  logic [6:0] tell;
   logic [31:0] timeout;
   logic [15:0] age, verdict_ticket, map_index;
   logic map_write, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, records_full;
@@ -348,9 +348,9 @@ module ids_block
       .verdict,
       .verdict_ticket,
       .verdict_drop,
-      .release_valid(mark_valid[Ports]),
-      .release_ready(mark_ready[Ports]),
-      .release_mark(mark[Ports]),
+      .mark_valid(mark_valid[Ports]),
+      .mark_ready(mark_ready[Ports]),
+      .mark(mark[Ports]),
       .log_read,
       .log_row,
       .log_data,

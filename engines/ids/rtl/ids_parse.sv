@@ -16,7 +16,7 @@ module ids_parse
     input wire logic rst,
 
     input wire logic       enable,  // CONTROL search
-    input wire logic [5:0] tell,    // TELL
+    input wire logic [6:0] tell,    // TELL
 
     frame_if.snk         frames,
     input wire tail_t    tail,
@@ -112,7 +112,7 @@ module ids_parse
     logic [7:0] proto;
     logic [1:0][127:0] addresses;
     logic [1:0][15:0] ports;
-    logic [5:0] classes;
+    logic [6:0] classes;
     net = h.parts[PART_NET];
     fragment = h.parts[PART_FRAGMENT];
     tcp = h.parts[PART_TCP] && !fragment;
@@ -144,6 +144,7 @@ module ids_parse
     classes[3] = h.parts[PART_ICMP] && !fragment;
     classes[4] = net && !tcp && !udp && !h.parts[PART_ICMP];
     classes[5] = !net;
+    classes[6] = tcp && {h.l4[50], h.l4[49], h.l4[48]} != '0;  // RST, SYN, FIN
     made.reasons.class_wanted = (classes & tell) != '0;
 
     if (h.parts[PART_IP]) addresses = {96'b0, h.net[191:160], 96'b0, h.net[223:192]};

@@ -23,7 +23,7 @@ module ids_regs
     output logic        follow,
     output logic        bank,
     output logic        enable,
-    output logic [ 5:0] tell,
+    output logic [ 6:0] tell,
     output logic [31:0] timeout,
     output logic [15:0] age,
     input  wire logic   other_bank_busy,
@@ -46,9 +46,9 @@ module ids_regs
     output logic [Ports-1:0] verdict,
     output logic [15:0]      verdict_ticket,
     output logic             verdict_drop,
-    output logic             release_valid,
-    input  wire logic        release_ready,
-    output mark_t            release_mark,
+    output logic             mark_valid,
+    input  wire logic        mark_ready,
+    output mark_t            mark,
 
     output logic [   Ports-1:0] log_read,
     output logic [RowsLog2-1:0] log_row,
@@ -186,7 +186,7 @@ module ids_regs
             IDS_BLOCK_TELL: begin
               data_q <= 32'(tell);
               err_q  <= 1'b0;
-              if (cfg.we) tell <= cfg.wdata[5:0];
+              if (cfg.we) tell <= cfg.wdata[6:0];
             end
             IDS_BLOCK_TIMEOUT: begin
               data_q <= timeout;
@@ -242,14 +242,14 @@ module ids_regs
               verdict_drop <= cfg.wdata[31];
               for (int unsigned p = 0; p < Ports; p++) verdict[p] <= cfg.we && 32'(cfg.wdata[17:16]) == p;
             end
-            IDS_BLOCK_RELEASE: begin
+            IDS_BLOCK_RELEASE, IDS_BLOCK_FOLLOW: begin
               err_q <= !cfg.we;
-              release_mark.line.set <= cfg.wdata[15:2];
-              release_mark.line.way <= cfg.wdata[1:0];
-              release_mark.line.gen <= cfg.wdata[24:20];
-              release_mark.direction <= cfg.wdata[16];
-              release_mark.follow <= 1'b0;
-              release_valid <= cfg.we;
+              mark.line.set <= cfg.wdata[15:2];
+              mark.line.way <= cfg.wdata[1:0];
+              mark.line.gen <= cfg.wdata[24:20];
+              mark.direction <= cfg.wdata[16];
+              mark.follow <= addr == IDS_BLOCK_FOLLOW;
+              mark_valid <= cfg.we;
               if (cfg.we) state_q <= Free;
             end
             IDS_BLOCK_LOST_RECORDS: data_q <= lost_q;
@@ -278,8 +278,8 @@ module ids_regs
       end
       Map: if (map_all_done) state_q <= Select;
       Free:
-      if (release_ready) begin
-        release_valid <= 1'b0;
+      if (mark_ready) begin
+        mark_valid <= 1'b0;
         state_q <= Select;
       end
       Log: state_q <= Select;
@@ -302,7 +302,7 @@ module ids_regs
       clear_bank_q <= 1'b0;
       clear_map_q <= '0;
       clear_entry_q <= '0;
-      release_valid <= 1'b0;
+      mark_valid <= 1'b0;
       write_entry_q <= 1'b0;
       verdict <= '0;
       record_pop <= 1'b0;

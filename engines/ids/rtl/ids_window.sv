@@ -138,7 +138,9 @@ module ids_window
     if (waiting.lookup) begin
       if (!state.open || (waiting.syn && answer.aged)) begin
         plan_d.request.reasons.midstream = !waiting.syn;
+        plan_d.request.reasons.followed = !state.open && state.followed;
         plan_d.state = '0;
+        plan_d.state.followed = plan_d.request.reasons.followed;
         plan_d.state.open = 1'b1;
         plan_d.state.next = next;
       end else begin

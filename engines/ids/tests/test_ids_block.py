@@ -309,11 +309,15 @@ async def what_is_searched(dut: Any) -> None:
     for at, ((packet, expected), words) in enumerate(zip(cases, got, strict=True)):
         assert words == expected, (at, packet.summary(), words, expected)
     # Classes that the host asks for.
-    kinds = [tcp(b"x", 1, "S", 2), tcp(b"", 2, "A", 2), udp(b"x"), ETHER / layers / ICMP(), ETHER / IP(proto=47) / b"x", ETHER / ARP()]
+    kinds = [tcp(b"x", 1, "A", 2), tcp(b"", 2, "A", 2), udp(b"x"), ETHER / layers / ICMP(), ETHER / IP(proto=47) / b"x", ETHER / ARP()]
+    await told_of(bench, [tcp(b"", 0, "S", 2)])
     for bit in range(6):
         await bench.write(regs.IDS_BLOCK_TELL, 1 << bit)
-        fresh = [tcp(b"x", 1, "S", 100 + bit), *kinds[1:]]
+        fresh = [tcp(b"x", 1 + bit, "A", 2), *kinds[1:]]
         assert words_of(await told_of(bench, fresh)) == [{"class"} if n == bit else none for n in range(6)]
+    await bench.write(regs.IDS_BLOCK_TELL, 1 << 6)
+    ends = [tcp(b"", 0, flags, 3) for flags in ("S", "SA", "F", "FA", "R", "RA", "A", "PA", "U")]
+    assert words_of(await told_of(bench, ends)) == [{"class"}] * 6 + [none] * 3
 
 
 @cocotb.test()
@@ -384,6 +388,13 @@ async def follows(dut: Any) -> None:
         seq = 9 if generation != record.generation else 10
         assert words_of(await told_of(bench, [tcp(b"e", seq, port=3)])) == [expected]
     assert words_of(await told_of(bench, [tcp(b"vil", 11, port=3)])) == [{"string"}]
+    # A direction that was not seen yet
+    records = await told_of(bench, [tcp(b"", 0, "S", 4), tcp(b"evil", 1, port=4)])
+    record = records[1]
+    assert record is not None
+    await bench.write(regs.IDS_BLOCK_FOLLOW, record.generation << 20 | (1 - record.direction) << 16 | record.line)
+    back = [tcp(b"", 0, "SA", 4, back=True), tcp(b"xx", 1, port=4, back=True)]
+    assert words_of(await told_of(bench, back)) == [{"followed"}] * 2
 
 
 @cocotb.test()
@@ -514,7 +525,7 @@ async def registers(dut: Any) -> None:
         (regs.IDS_BLOCK_BITMAP, None),
         (regs.IDS_BLOCK_VERDICT, 2 << 16),
         (regs.IDS_BLOCK_LOG_HEAD + 8, None),
-        (0x3C, None),
+        (0xB4, None),
         (0xB0, None),
         (0x200000, None),
         (0x800000, 1),
