@@ -7,8 +7,9 @@ use std::sync::Arc;
 use penstock_engine::{Bus, CardError};
 use penstock_ids::{Inspector, Log};
 use penstock_ids_compiler::filter::Entry;
-use penstock_ids_compiler::rule::{Action, Protocol};
+use penstock_ids_compiler::rule::Protocol;
 use penstock_ids_compiler::{Filter, Program, tell};
+use serde_json::json;
 
 use crate::error::IdsError;
 use crate::record::Record;
@@ -29,8 +30,6 @@ const LATE_DROPS: u32 = 1 << 1;
 const FOLLOW: u32 = 1 << 2;
 const BANK: u32 = 1 << 3;
 const SEARCH: u32 = 1 << 4;
-/// Bit of TELL: frames that are not IP for the card. The host knows more tags than the card.
-const NOT_IP: u8 = 1 << 5;
 /// Cycles between two reads of a status, and cycles after which the status must have changed.
 const LOOK: u64 = 500;
 const PATIENCE: u64 = 1_000_000;
@@ -86,27 +85,18 @@ pub struct CardBlock {
 }
 
 /// Classes of frames that the host has to see whatever the filter finds.
-fn classes(program: &Program, settings: &Settings) -> u8 {
+fn classes(program: &Program) -> u8 {
     let rules = &program.set.rules;
     let of = |protocol: Protocol| {
         rules.iter().filter(move |rule| rule.protocol == protocol || rule.protocol == Protocol::Ip)
     };
-    let drops = |protocol| {
-        settings.mode == Mode::Ips && of(protocol).any(|rule| matches!(rule.action, Action::Drop | Action::Reject))
-    };
-    let mut classes = program.tell | NOT_IP;
+    // The host knows more VLAN tags than the card.
+    let mut classes = program.tell | tell::NOT_IP;
     if of(Protocol::Tcp).next().is_some() {
-        // Who opened a connection, and since when it is established.
-        classes |= tell::TCP_EMPTY;
+        // Who opened a connection, and whether it begins again.
+        classes |= tell::TCP_ENDS;
     }
     if of(Protocol::Udp).any(|rule| !rule.flow.is_empty()) {
-        classes |= tell::UDP;
-    }
-    // A rule that drops a stream drops its flow: frames of it must not pass while the host thinks.
-    if drops(Protocol::Tcp) {
-        classes |= tell::TCP_PAYLOAD;
-    }
-    if drops(Protocol::Udp) {
         classes |= tell::UDP;
     }
     classes
@@ -155,7 +145,7 @@ impl CardBlock {
         card.write_exact(bus, &program.filter)?;
         let empty = Filter::new(program.filter.log);
         card.write_bitmaps(bus, &empty.bitmaps, &program.filter.bitmaps)?;
-        card.write(bus, own::IDS_BLOCK_TELL, classes(&program, settings).into())?;
+        card.write(bus, own::IDS_BLOCK_TELL, classes(&program).into())?;
         let mode = match settings.mode {
             Mode::Ids => FOLLOW,
             Mode::Ips => FOLLOW | IPS | if settings.late == Late::Drop { LATE_DROPS } else { 0 },
@@ -180,7 +170,7 @@ impl CardBlock {
         };
         let both = [either(0), either(1), either(2)];
         self.write_bitmaps(bus, &old.filter.bitmaps, &both)?;
-        let (before, behind) = (classes(&old, &self.settings), classes(&new, &self.settings));
+        let (before, behind) = (classes(&old), classes(&new));
         self.write(bus, own::IDS_BLOCK_TELL, (before | behind).into())?;
         self.control ^= BANK;
         self.write(bus, own::IDS_BLOCK_CONTROL, self.control)?;
@@ -232,7 +222,8 @@ impl CardBlock {
     pub fn finish(&mut self, bus: &mut dyn Bus, now: u64) -> Result<(), IdsError> {
         self.poll(bus)?;
         self.log.push(self.inspector.finish());
-        self.log.finish(now, &self.inspector.stats())?;
+        let card = json!(self.stats(bus)?);
+        self.log.finish(now, &self.inspector.stats(), &card)?;
         Ok(())
     }
 

@@ -33,6 +33,8 @@ pub struct IdsDriver {
     places: Vec<Place>,
     /// The card's clock stands still.
     held: bool,
+    /// No frame has seen the time since the load.
+    unset: bool,
 }
 
 /// Registers of the card's time in ns (shell/regs/inline.rdl): low and high word, and whether it stands still. A write to the low word
@@ -58,7 +60,7 @@ impl IdsDriver {
     #[must_use]
     pub fn new(shape: &CardShape) -> Self {
         let place = |(block, _, _): &(usize, _, _)| Place { block: *block, settings: Settings::default(), card: None };
-        Self { places: shape.parts.iter().map(place).collect(), held: false }
+        Self { places: shape.parts.iter().map(place).collect(), held: false, unset: true }
     }
 
     fn place(&mut self, block: usize) -> Result<&mut Place, IdsError> {
@@ -170,6 +172,7 @@ impl Driver for IdsDriver {
             None => Some(CardBlock::load(bus, block, &image.program, settings, log)?),
         };
         self.place(block)?.card = card;
+        self.unset = true;
         self.place(block)?.settings = settings.clone();
         Ok(())
     }
@@ -211,7 +214,7 @@ impl Driver for IdsDriver {
                 bus.write(HOLD, 1)?;
                 self.held = true;
             }
-            if now(bus)? < ns {
+            if std::mem::take(&mut self.unset) || now(bus)? < ns {
                 bus.write(TIME_H, (ns >> 32) as u32)?;
                 bus.write(TIME_L, ns as u32)?;
             }

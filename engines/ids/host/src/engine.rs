@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use penstock_engine::{
-    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, TableOption,
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, TableOption, Tool,
 };
 use serde_json::Value as Json;
 
+use crate::compile::COMPILE;
 use crate::driver::IdsDriver;
 use crate::image::{IdsImage, RULES};
 use crate::service::SERVICES;
@@ -62,6 +63,15 @@ impl Engine for Ids {
 
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
         job.parts.iter().map(|part| Ok(Arc::new(IdsImage::compile(part)?) as Arc<dyn Image>)).collect()
+    }
+
+    fn compile_tool(&self) -> Option<Tool> {
+        Some(COMPILE)
+    }
+
+    /// The host reads frames through registers, which is slower than they come.
+    fn in_turns(&self) -> bool {
+        true
     }
 
     fn driver(&self, shape: &CardShape, _card: &dyn Part) -> Box<dyn Driver> {

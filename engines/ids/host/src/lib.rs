@@ -10,6 +10,7 @@
 
 mod ask;
 mod card;
+mod compile;
 mod driver;
 mod engine;
 mod error;

@@ -2,6 +2,7 @@
 //! An inspector as an inline block of a card.
 
 use penstock_unit::{Entering, Made, Verdict};
+use serde_json::Value as Json;
 
 use crate::inspector::Inspector;
 use crate::log::{Log, LogError};
@@ -33,7 +34,7 @@ impl Block {
     /// The log could not be written.
     pub fn finish(&mut self) -> Result<(), LogError> {
         self.log.push(self.inspector.finish());
-        self.log.finish(self.time, &self.inspector.stats())
+        self.log.finish(self.time, &self.inspector.stats(), &Json::Null)
     }
 }
 

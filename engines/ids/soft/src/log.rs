@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
+
 use crate::report::{Alert, stats_line};
 use crate::stats::Stats;
 
@@ -57,13 +59,13 @@ impl Log {
         }
     }
 
-    /// Writes what was counted, and sees to it that the file has everything.
+    /// Writes what was counted, by the inspector and by a card in hardware, and sees to it that the file has everything.
     ///
     /// # Errors
     /// The file could not be written, here or before.
-    pub fn finish(&mut self, ns: u64, stats: &Stats) -> Result<(), LogError> {
+    pub fn finish(&mut self, ns: u64, stats: &Stats, card: &Json) -> Result<(), LogError> {
         if self.file.is_some() {
-            self.write(&stats_line(ns, stats));
+            self.write(&stats_line(ns, stats, card));
         }
         self.flush()
     }

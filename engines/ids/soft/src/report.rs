@@ -109,16 +109,21 @@ impl Alert {
     }
 }
 
-/// The record of what was counted, as a line without its end.
+/// The record of what was counted, as a line without its end. `card`: what a card in hardware counted, of which the inspector saw only what it was told.
 #[must_use]
-pub fn stats_line(ns: u64, stats: &Stats) -> String {
+pub fn stats_line(ns: u64, stats: &Stats, card: &Json) -> String {
     let Stats { frames, streams, flows, .. } = stats;
+    let entered = card["frames"].as_u64().unwrap_or(frames.frames);
+    let mut own = json!(stats);
+    if !card.is_null() {
+        own["card"] = card.clone();
+    }
     json!({
         "timestamp": timestamp(ns),
         "event_type": "stats",
         "stats": {
             "decoder": {
-                "pkts": frames.frames,
+                "pkts": entered,
                 "bytes": frames.bytes,
                 "invalid": frames.malformed,
                 "ipv4": frames.ipv4,
@@ -145,8 +150,8 @@ pub fn stats_line(ns: u64, stats: &Stats) -> String {
                 "gap_bytes": streams.gap_bytes,
             },
             "detect": { "alert": stats.detect.alerts, "rules": stats.detect.rules, "pcre_limited": stats.detect.limited },
-            "ips": { "accepted": frames.frames - stats.detect.blocked, "blocked": stats.detect.blocked },
-            "penstock": stats,
+            "ips": { "accepted": entered - stats.detect.blocked, "blocked": stats.detect.blocked },
+            "penstock": own,
         }
     })
     .to_string()
