@@ -27,6 +27,14 @@ KINDS = {
 }
 # Parameters of an engine's module beside `Param`.
 BESIDE: dict[str, tuple[str, ...]] = {"unit": (), "inline": ("Ports", "Number")}
+# What stands in for links that an engine's module does not have, by the word that asks for the link.
+IDLE: dict[str, dict[str, str]] = {
+    "unit": {},
+    "inline": {
+        "memory": "    axi_idle i_no_memory (.link(mem));",
+        "records": "    record_idle i_no_records (.*);",
+    },
+}
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
 
@@ -49,6 +57,8 @@ class Engine:
     card_maps: str | None = None
     words: str | None = None
     firmware: bool = False
+    memory: bool = False
+    records: bool = False
     line: int = field(default=0, compare=False)
 
     def sources(self) -> list[str]:
@@ -114,13 +124,15 @@ def read(root: Path = ROOT) -> list[Engine]:
 
 def check_words(entry: dict[str, Any], wrong: Any) -> None:
     """Each word is known, has a value of its type, and none is missing."""
-    types = {"number": int, "registers": list, "params": list, "firmware": bool}
+    types = {"number": int, "registers": list, "params": list, "firmware": bool, "memory": bool, "records": bool}
     items = {"registers": str, "params": int}
     names = {
         "registers": "a list of paths",
         "params": "a list of numbers",
         "number": "a number",
         "firmware": "true or false",
+        "memory": "true or false",
+        "records": "true or false",
     }
     known = [item.name for item in fields(Engine) if item.name != "line"]
     for word, value in entry.items():
@@ -146,6 +158,9 @@ def check_values(root: Path, engine: Engine, wrong: Any) -> None:
         raise wrong("words", f"`words` is no regular expression: {error}") from error
     if engine.kind not in KINDS:
         raise wrong("kind", f"kind {engine.kind!r} is unknown; there are {' and '.join(map(repr, KINDS))}")
+    for word in IDLE["inline"]:
+        if getattr(engine, word) and engine.kind != "inline":
+            raise wrong(word, f"`{word}` is for inline engines: drop the line")
     if not engine.params:
         raise wrong(
             "params", "an engine needs `params`, values of its word that the lint checks: for example params = [0]"
@@ -174,6 +189,7 @@ def selection(kind: str, engines: list[Engine]) -> str:
             f"    ) i_{engine.name} (",
             "        .*",
             "    );",
+            *(idle for asked, idle in IDLE[kind].items() if not getattr(engine, asked)),
             "  end",
         ]
     unknown = " && ".join(f"Engine != {engine.number}" for engine in engines) or "1"

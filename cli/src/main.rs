@@ -17,7 +17,7 @@ mod wire;
 use std::error::Error;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Command as ClapCommand, CommandFactory, FromArgMatches, Parser, Subcommand};
 use penstock_device::{Root, files};
 
 /// An open data plane for FPGA network cards.
@@ -32,7 +32,6 @@ struct Cli {
 enum Command {
     Demo(cmd::demo::Args),
     Run(cmd::run::Args),
-    Compile(cmd::compile::Args),
     Exec(cmd::exec::Args),
     Gen(cmd::generate::Args),
     Bench(cmd::bench::Args),
@@ -45,9 +44,15 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Services of engines are subcommands of `ctl`, which the derived parser does not know.
-    let matches = Cli::command().mut_subcommand("ctl", cmd::service::add).get_matches();
-    let done = match matches.subcommand() {
+    // Engines add subcommands, which the derived parser does not know.
+    let compile =
+        ClapCommand::new("compile").about("Compiles a program for an engine and tells what it takes, and of what");
+    let command = Cli::command().subcommand(cmd::tool::add(compile, |engine| engine.compile_tool()));
+    let matches = command.mut_subcommand("ctl", cmd::service::add).get_matches();
+    let done: Result<(), Box<dyn Error>> = match matches.subcommand() {
+        Some(("compile", compile)) => cmd::tool::run(compile, |engine| engine.compile_tool())
+            .unwrap_or(Ok(()))
+            .map_err(|error| error as Box<dyn Error>),
         Some(("ctl", ctl)) if cmd::service::is_meant(ctl) => cmd::service::run(ctl).map_err(Into::into),
         _ => match Cli::from_arg_matches(&matches) {
             Ok(cli) => dispatch(&cli),
@@ -68,7 +73,6 @@ fn dispatch(cli: &Cli) -> Result<(), Box<dyn Error>> {
     match &cli.command {
         Command::Demo(args) => cmd::demo::run(args, &root)?,
         Command::Run(args) => cmd::run::run(args, &root)?,
-        Command::Compile(args) => cmd::compile::run(args, &root)?,
         Command::Exec(args) => cmd::exec::run(args, &root)?,
         Command::Gen(args) => cmd::generate::run(args)?,
         Command::Bench(args) => cmd::bench::run(args, &root)?,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_engine::window::mask_of;
-use penstock_engine::{Engine, Fault, Kind, Part, Section, TableNames};
+use penstock_engine::{Engine, Fault, Kind, Part, Section, TableNames, Tenant};
 use penstock_registry::{engine, engines};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -23,6 +23,8 @@ pub const CLOCK_MHZ: u32 = 250;
 const MAX_UNITS: i64 = 32;
 /// Most inline blocks of a card.
 const MAX_BLOCKS: usize = 8;
+/// Most tenants of a card, the system not counted.
+const MAX_TENANTS: usize = 63;
 
 /// How the dispatcher chooses a unit for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -111,6 +113,8 @@ pub struct Design {
     pub clock_mhz: u32,
     /// Dispatch policy.
     pub policy: Policy,
+    /// Its tenants, by their numbers. Inline blocks see whose a frame is.
+    pub tenants: Vec<Tenant>,
     /// Its inline blocks, in the order in which frames go through them.
     pub inline: Vec<Inline>,
     /// Its units, 1..32, in groups of one kind each, by their numbers: at least one group.
@@ -219,6 +223,14 @@ struct Card {
 #[serde(deny_unknown_fields)]
 struct Dispatch {
     policy: Policy,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TenantOf {
+    name: Spanned<String>,
+    vlan: Spanned<Within<1, 4094>>,
+    ports: Option<Spanned<Vec<Spanned<i64>>>>,
 }
 
 #[derive(Deserialize)]
@@ -404,6 +416,38 @@ fn block(
     Ok(Inline { name, engine, part, program })
 }
 
+/// A tenant behind those before, on a card of so many ports.
+fn tenant(table: Spanned<DeTable<'_>>, ports: u32, before: &[Tenant]) -> Result<Tenant, Fault> {
+    let of: TenantOf = read(table, "")?;
+    let taken = |name: &str| before.iter().any(|tenant| tenant.name == name);
+    let name = named(Some(&of.name), false, "tenants", "two tenants", taken)?;
+    let vlan = of.vlan.get_ref().0 as u16;
+    // Those that the command line may add, too.
+    let mut mask = 0xF;
+    if let Some(given) = &of.ports {
+        if given.get_ref().is_empty() {
+            return Err(Fault::at(
+                given.span(),
+                "name the ports of the tenant's frames, or drop the line: then it is all",
+            ));
+        }
+        mask = 0;
+        for port in given.get_ref() {
+            let number = u32::try_from(*port.get_ref()).ok().filter(|number| *number < ports);
+            let message = || format!("there is no port {}: the card has ports 0 to {}", port.get_ref(), ports - 1);
+            mask |= 1 << number.ok_or_else(|| Fault::at(port.span(), message()))?;
+        }
+    }
+    if let Some(other) = before.iter().find(|other| other.vlan == vlan && other.ports & mask != 0) {
+        let message = format!(
+            "VLAN {vlan} is that of tenant `{}` at the same port: give another one, or other `ports`",
+            other.name
+        );
+        return Err(Fault::at(of.vlan.span(), message));
+    }
+    Ok(Tenant { name, number: before.len() as u8 + 1, vlan, ports: mask })
+}
+
 /// Whether a group of units may have this name: in programs, macros end in it.
 fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_lowercase())
@@ -498,9 +542,12 @@ impl Design {
         let dispatch = take_table(&mut root, "dispatch")?.map(|table| read::<Dispatch>(table, "")).transpose()?;
         let (all, units) = take_tables(&mut root, "units")?.ok_or_else(|| missing("units"))?;
         let inline_tables = take_tables(&mut root, "inline")?.map_or(Vec::new(), |(_, tables)| tables);
+        let tenant_tables = take_tables(&mut root, "tenants")?.map_or(Vec::new(), |(_, tables)| tables);
         if let Some(key) = root.keys().next() {
-            let message =
-                format!("unknown field `{}`, expected one of `card`, `dispatch`, `inline`, `units`", key.get_ref());
+            let message = format!(
+                "unknown field `{}`, expected one of `card`, `dispatch`, `inline`, `tenants`, `units`",
+                key.get_ref()
+            );
             return Err(Fault::at(key.span(), message));
         }
         if units.is_empty() {
@@ -531,12 +578,28 @@ impl Design {
             let made = block(path, Split::of(table), &groups, &inline, only);
             inline.push(made.map_err(|fault| Fault { span: fault.span.or(Some(span)), ..fault })?);
         }
+        let mut tenants: Vec<Tenant> = Vec::new();
+        for table in tenant_tables {
+            let span = table.span();
+            if inline.is_empty() {
+                return Err(Fault::at(
+                    span,
+                    "[[tenants]] is for inline blocks, and the card has none: add [[inline]], or drop it",
+                ));
+            }
+            if tenants.len() == MAX_TENANTS {
+                return Err(Fault::at(span, format!("a card has at most {MAX_TENANTS} tenants")));
+            }
+            let made = tenant(table, card.ports.0, &tenants);
+            tenants.push(made.map_err(|fault| Fault { span: fault.span.or(Some(span)), ..fault })?);
+        }
         Ok(Self {
             path: path.to_path_buf(),
             name: card.name,
             ports: card.ports.0,
             clock_mhz: CLOCK_MHZ,
             policy: dispatch.map_or(Policy::FlowHash, |dispatch| dispatch.policy),
+            tenants,
             inline,
             groups,
             engines,

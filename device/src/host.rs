@@ -2,9 +2,9 @@
 //! The host's side of a card: brings it up and reads it out over the host address space (shell/regs/card.rdl), the same on every target. What is
 //! an engine's, its driver does.
 
-use penstock_engine::window::{UNIT_WINDOW, read_unit, units_of};
+use penstock_engine::window::{INLINE_WINDOW, UNIT_WINDOW, read_unit, units_of};
 use penstock_engine::{
-    Bus, CardError, CardShape, Driver, Engine, EngineError, HELD_LIMIT, Kept, Kind, LoadUnits, Log, Request,
+    Bus, CardError, CardShape, Driver, Engine, EngineError, HELD_LIMIT, Kept, Kind, LoadUnits, Log, Request, Tenant,
     UnitCounters,
 };
 use penstock_registry::engines;
@@ -42,6 +42,7 @@ pub struct Host {
     /// Inline blocks: name and engine.
     blocks: Vec<(String, &'static dyn Engine)>,
     drivers: Vec<Driven>,
+    tenants: Vec<Tenant>,
     /// Units that take frames, one bit each.
     pub enabled: u32,
     /// Units that shall, and that were halted before they had declared their slots; they may run by now.
@@ -68,7 +69,8 @@ impl Host {
                     .collect(),
             };
             let card = design.card_of(*engine).filter(|_| !parts.is_empty())?;
-            let shape = CardShape { ports: design.ports, units: design.units(), parts };
+            let shape =
+                CardShape { ports: design.ports, units: design.units(), parts, tenants: design.tenants.clone() };
             Some(Driven { engine: *engine, driver: engine.driver(&shape, &**card) })
         });
         Self {
@@ -78,6 +80,7 @@ impl Host {
             by_flow: design.by_flow(),
             groups: groups.clone(),
             drivers: drivers.collect(),
+            tenants: design.tenants.clone(),
             blocks,
             enabled: 0,
             asleep: 0,
@@ -87,6 +90,10 @@ impl Host {
 
     /// Prepares a card that has just come out of reset.
     pub fn begin(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+        for Tenant { number, vlan, ports, .. } in &self.tenants {
+            bus.write(INLINE_WINDOW + regs::INLINE_TENANT_VLAN, ports << 16 | u32::from(*vlan))?;
+            bus.write(INLINE_WINDOW + regs::INLINE_TENANT, (*number).into())?;
+        }
         self.drivers.iter_mut().try_for_each(|driven| driven.driver.begin(bus))
     }
 
@@ -225,6 +232,16 @@ impl Host {
             Ok(())
         })?;
         Ok(log)
+    }
+
+    /// Lets all drivers answer the records of their blocks; false when there were none.
+    pub fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, EngineError> {
+        let mut any = false;
+        self.each_driver(|driver| {
+            any |= driver.serve(bus)?;
+            Ok(())
+        })?;
+        Ok(any)
     }
 
     /// Units that the dispatcher chooses among, a bit each.

@@ -120,6 +120,7 @@ fn compile(
             design: &design.path,
             ports: design.ports,
             groups: &groups,
+            tenants: &design.tenants,
             card: &**card,
             parts: jobs.collect(),
         };

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use penstock_engine::{Bus, CardError, HELD_LIMIT, Identity, Kept, Log, Native, Request};
+use penstock_engine::{Bus, CardError, HELD_LIMIT, Identity, Kept, Log, Native, Record, Request};
 use penstock_shell::{Card, Exit, Source};
 use penstock_unit::{Block, Entering, Unit, Verdict};
 use serde_json::Value as Json;
@@ -19,6 +19,9 @@ use crate::traffic::{Departure, Maker, Port, Traffic};
 const BATCH: usize = 256;
 /// Frames between two looks at the progress.
 const SHOW: usize = 64 * BATCH;
+
+/// Times in a row that drivers answer records, which may cause others, between two polls.
+const SERVES: usize = 1000;
 
 /// Polls in a row in which frames only circle over loopback (up to 100,000 hops each) after which they are given up.
 const CIRCLES: u32 = 100;
@@ -220,6 +223,7 @@ impl SoftDevice {
         self.drop_dead()?;
         let made = flight.made.frames;
         self.take(flight);
+        self.serve(flight)?;
         flight.turns += 1;
         if flight.next.is_multiple_of(SHOW) {
             let (entered, left) = (flight.next as u64, flight.run.departures.len() as u64);
@@ -248,6 +252,17 @@ impl SoftDevice {
             () if is_stuck || self.holds_frames() => Work::Waiting,
             () => Work::Done,
         })
+    }
+
+    /// Lets drivers answer records until there are none, and takes what leaves then.
+    fn serve(&mut self, flight: &mut Flight) -> Result<(), DeviceError> {
+        for _ in 0..SERVES {
+            if !self.host.serve(&mut SoftBus(&mut self.card))? {
+                break;
+            }
+            self.take(flight);
+        }
+        Ok(())
     }
 
     /// A unit that is debugged holds frames.
@@ -326,6 +341,14 @@ impl Native for SoftBus<'_> {
     fn set_block(&mut self, block: usize, to: Box<dyn Block>) {
         self.0.set_block(block, to);
     }
+
+    fn take_record(&mut self, block: usize) -> Option<Record> {
+        self.0.take_record(block)
+    }
+
+    fn give_record(&mut self, block: usize, record: &Record) {
+        self.0.give_record(block, record);
+    }
 }
 
 /// The place of an inline block before the first load: frames pass.
@@ -384,6 +407,7 @@ impl Device for SoftDevice {
         while flight.next < flight.traffic.frames.len() {
             self.enter(&mut flight, true)?;
         }
+        self.serve(&mut flight)?;
         let circling = self.card.finish();
         self.take(&mut flight);
         self.host.each_driver(|driver| driver.end_run(&mut SoftBus(&mut self.card)))?;

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use penstock_device::{Design, DesignError, ForGroup, Override, PartId, Policy};
+use penstock_engine::Tenant;
 
 const GOOD: &str = r#"
 [card]
@@ -344,4 +345,51 @@ fn options_override() {
     assert!(format!("{:?}", design.groups[0].part).contains("\"ip_prefix\": \"other\""));
     let wrong = Override { units: vec![ForGroup::only(40)], ..Override::default() };
     assert_eq!(parse(GOOD).unwrap().with(wrong).unwrap_err().to_string(), "units: 40 is out of range: 1..32");
+}
+
+/// Two tenants of a card with an inline block.
+const TENANTS: &str = "
+[[tenants]]
+name = \"bob\"
+vlan = 100
+[[tenants]]
+name = \"eve\"
+vlan = 4094
+ports = [1]
+";
+
+#[test]
+fn tenants_are_numbered_in_their_order() {
+    let block = "[[inline]]\nengine = \"flow\"\nprogram = \"design.rs\"\n";
+    assert!(parse(&(GOOD.to_string() + block)).unwrap().tenants.is_empty());
+    let design = parse(&(GOOD.to_string() + block + TENANTS)).unwrap();
+    let tenant = |name: &str, number, vlan, ports| Tenant { name: name.to_owned(), number, vlan, ports };
+    assert_eq!(design.tenants, [tenant("bob", 1, 100, 0xF), tenant("eve", 2, 4094, 2)]);
+    // An id may be that of another tenant at another port.
+    let third = "[[tenants]]\nname = \"ann\"\nvlan = 4094\nports = [0]\n";
+    assert_eq!(parse(&(GOOD.to_string() + block + TENANTS + third)).unwrap().tenants.len(), 3);
+}
+
+#[test]
+fn tenants_that_are_wrong_name_their_line() {
+    let text = GOOD.to_string() + "[[inline]]\nengine = \"flow\"\nprogram = \"design.rs\"\n" + TENANTS;
+    let first = text.lines().position(|line| line == "[[tenants]]").unwrap() + 1;
+    for (from, to, line, message) in [
+        ("vlan = 100", "vlan = 0", 2, "0 is out of range"),
+        ("vlan = 100", "vlan = 4095", 2, "4095 is out of range"),
+        ("vlan = 100", "vlan = 4094", 5, "VLAN 4094 is that of tenant `bob` at the same port"),
+        ("\"eve\"", "\"bob\"", 4, "`bob` is the name of two tenants"),
+        ("\"eve\"", "\"Eve\"", 4, "a name is lower-case letters"),
+        ("ports = [1]", "ports = [1, 2]", 6, "there is no port 2: the card has ports 0 to 1"),
+        ("ports = [1]", "ports = []", 6, "name the ports of the tenant's frames"),
+        ("ports = [1]", "port = 1", 6, "unknown field `port`"),
+        ("vlan = 100\n", "", 0, "missing field `vlan`"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let told = error(&text.replace(from, to));
+        assert!(told.contains(&format!("src/card.toml:{}:", first + line)) && told.contains(message), "{told}");
+    }
+    let many: String = (1..=64).map(|n| format!("[[tenants]]\nname = \"t{n}\"\nvlan = {n}\n")).collect();
+    assert!(error(&text.replace(TENANTS, &many)).contains("a card has at most 63 tenants"));
+    assert!(error(&(GOOD.to_string() + TENANTS)).contains("[[tenants]] is for inline blocks, and the card has none"));
 }

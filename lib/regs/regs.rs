@@ -108,6 +108,10 @@ pub const INLINE_TIME_H: u32 = 0xC;
 pub const INLINE_HOLD: u32 = 0x10;
 /// Frames dropped behind the last block because their verdict names a port, unit or queue that the card does not have.
 pub const INLINE_REFUSED: u32 = 0x14;
+/// Which frames the next write to TENANT is about: those whose first VLAN tag has this id, at these ports.
+pub const INLINE_TENANT_VLAN: u32 = 0x18;
+/// Written: the frames that TENANT_VLAN names are of this tenant from now on. After a reset, which makes all frames of tenant 0, the write waits for up to 4096 cycles.
+pub const INLINE_TENANT: u32 = 0x1C;
 /// First of these.
 pub const INLINE_BLOCK_BASE: u32 = 0x100;
 /// Bytes from one to the next.
@@ -128,6 +132,24 @@ pub const INLINE_BLOCK_BLOCKED: u32 = 0x10;
 pub const INLINE_BLOCK_OVERSIZE: u32 = 0x14;
 /// Frames that the block dropped because they were for a destination that does not exist.
 pub const INLINE_BLOCK_REFUSED: u32 = 0x18;
+/// Bursts of the block that were beyond its range of the card's memory.
+pub const INLINE_BLOCK_MEMORY_ERRORS: u32 = 0x1C;
+/// First of these.
+pub const INLINE_RECORDS_BASE: u32 = 0x800;
+/// Bytes from one to the next.
+pub const INLINE_RECORDS_STRIDE: u32 = 0x100;
+/// How many there are.
+pub const INLINE_RECORDS_COUNT: u32 = 0x8;
+/// A word of the oldest record from the block; 0 when there is none. Word 0 has bytes 0 to 3.
+pub const INLINE_RECORDS_HEAD: u32 = 0x0;
+/// A word of a record to the block. The write of the last one sends it; without ROOM it is an error.
+pub const INLINE_RECORDS_SEND: u32 = 0x40;
+/// Records from the block that wait, at least; 0 only when there is none in HEAD.
+pub const INLINE_RECORDS_LEVEL: u32 = 0x80;
+/// Written: the record in HEAD is removed. An error when there is none.
+pub const INLINE_RECORDS_POP: u32 = 0x84;
+/// 1: a record to the block can be sent.
+pub const INLINE_RECORDS_ROOM: u32 = 0x88;
 
 // shell/regs/unit.rdl
 /// 1 holds the unit in reset: it declares no slots. Set after power-up, so that the host can load the unit's memories.

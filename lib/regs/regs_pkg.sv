@@ -57,6 +57,8 @@ package regs_pkg;
   localparam logic [31:0] INLINE_TIME_H = 32'h0000000C;
   localparam logic [31:0] INLINE_HOLD = 32'h00000010;
   localparam logic [31:0] INLINE_REFUSED = 32'h00000014;
+  localparam logic [31:0] INLINE_TENANT_VLAN = 32'h00000018;
+  localparam logic [31:0] INLINE_TENANT = 32'h0000001C;
   localparam logic [31:0] INLINE_BLOCK_BASE = 32'h00000100;
   localparam logic [31:0] INLINE_BLOCK_STRIDE = 32'h00000020;
   localparam logic [31:0] INLINE_BLOCK_COUNT = 32'h00000008;
@@ -67,6 +69,15 @@ package regs_pkg;
   localparam logic [31:0] INLINE_BLOCK_BLOCKED = 32'h00000010;
   localparam logic [31:0] INLINE_BLOCK_OVERSIZE = 32'h00000014;
   localparam logic [31:0] INLINE_BLOCK_REFUSED = 32'h00000018;
+  localparam logic [31:0] INLINE_BLOCK_MEMORY_ERRORS = 32'h0000001C;
+  localparam logic [31:0] INLINE_RECORDS_BASE = 32'h00000800;
+  localparam logic [31:0] INLINE_RECORDS_STRIDE = 32'h00000100;
+  localparam logic [31:0] INLINE_RECORDS_COUNT = 32'h00000008;
+  localparam logic [31:0] INLINE_RECORDS_HEAD = 32'h00000000;
+  localparam logic [31:0] INLINE_RECORDS_SEND = 32'h00000040;
+  localparam logic [31:0] INLINE_RECORDS_LEVEL = 32'h00000080;
+  localparam logic [31:0] INLINE_RECORDS_POP = 32'h00000084;
+  localparam logic [31:0] INLINE_RECORDS_ROOM = 32'h00000088;
 
   // shell/regs/unit.rdl
   localparam logic [31:0] UNIT_RESET = 32'h00000000;

@@ -5,6 +5,11 @@ axi_write_if.sv
 axi_read_if.sv
 cfg_if.sv
 frame_if.sv
+axi_if.sv
+record_if.sv
+record_idle.sv
+axi_idle.sv
+axi_check.sv
 loop_if.sv
 broadcast_if.sv
 map_pkg.sv

@@ -14,6 +14,7 @@ module block_counters
 
     input wire logic [Ports-1:0] entered,        // a frame came into the block, by port
     input wire block_event_t     events[Ports],
+    input wire logic             outside,  // a burst was beyond the block's range of memory
 
     input wire logic [4:0] offset,
     output logic [31:0]    rdata,
@@ -21,7 +22,7 @@ module block_counters
 );
   logic [Ports-1:0] entered_q, made_q, absorbed_q;
   logic [Ports-1:0] dropped_q[Reasons];
-  logic [31:0] frames_q, mades_q, absorbeds_q;
+  logic [31:0] frames_q, mades_q, absorbeds_q, outsides_q;
   logic [31:0] drops_q[Reasons];
 
   always_ff @(posedge clk) begin
@@ -34,6 +35,7 @@ module block_counters
     frames_q <= frames_q + 32'($countones(entered_q));
     mades_q <= mades_q + 32'($countones(made_q));
     absorbeds_q <= absorbeds_q + 32'($countones(absorbed_q));
+    outsides_q <= outsides_q + 32'(outside);
     for (int unsigned r = 0; r < Reasons; r++) drops_q[r] <= drops_q[r] + 32'($countones(dropped_q[r]));
     if (rst) begin
       entered_q <= '0;
@@ -42,6 +44,7 @@ module block_counters
       frames_q <= '0;
       mades_q <= '0;
       absorbeds_q <= '0;
+      outsides_q <= '0;
       for (int unsigned r = 0; r < Reasons; r++) begin
         dropped_q[r] <= '0;
         drops_q[r]   <= '0;
@@ -60,6 +63,7 @@ module block_counters
       INLINE_BLOCK_BLOCKED: rdata <= drops_q[ReasonBlocked];
       INLINE_BLOCK_OVERSIZE: rdata <= drops_q[ReasonOversize];
       INLINE_BLOCK_REFUSED: rdata <= drops_q[ReasonRefused];
+      INLINE_BLOCK_MEMORY_ERRORS: rdata <= outsides_q;
       default: known <= 1'b0;
     endcase
   end

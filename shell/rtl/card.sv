@@ -54,6 +54,7 @@ module card
     axi_read_if.mgr  host_read,
     axi_write_if.mgr memory_write,  // the card's own
     axi_read_if.mgr  memory_read,
+    axi_if.mgr       block_memory,  // of the inline blocks: IDs of 9 bits
 
     input  wire logic [31:0] axil_awaddr,
     input  wire logic        axil_awvalid,
@@ -248,6 +249,7 @@ module card
         .past_room,
         .cfg(chain_cfg),
         .blocks_cfg(blocks_cfg),
+        .memory(block_memory),
         .oversize(inline_oversize)
     );
     for (genvar p = 0; p < Ports; p++) begin : gen_onward
@@ -269,6 +271,7 @@ module card
       assign past_beat[p] = '0;
       assign told[p] = '0;
     end
+    axi_idle i_no_memory (.link(block_memory));
     assign blocks_cfg.ack = 1'b0;
     assign blocks_cfg.err = 1'b0;
     assign blocks_cfg.rdata = '0;

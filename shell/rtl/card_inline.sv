@@ -5,8 +5,8 @@
 // of the design, and what becomes of the frames behind the last one. The chain knows streams and verdicts, not what
 // is in a block (engines/inline_block.sv has the contract).
 //
-//   frames of   ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
-//   each port                                 one a port   └─> links to the exits, one a port
+//   frames of   ─> tenant_stage ─> block 0 ─> block 1 ─> … ─> inline_exit ─┬─> dispatcher
+//   each port      1                                         one a port   └─> links to the exits, one a port
 //
 // Between two blocks there is no register and no queue: a block's outputs are registers or heads of queues.
 //
@@ -40,10 +40,28 @@ module card_inline
     cfg_if.snk cfg,         // registers: 12 address bits
     cfg_if.snk blocks_cfg,  // windows of the blocks: 24 address bits, and above them the block
 
+    axi_if.mgr memory,  // a channel of card memory: IDs of 9 bits
+
     output logic [3:0] oversize[MaxPorts]  // frames of a port that blocks dropped in this cycle since they had become too long
 );
   if (Blocks > MaxBlocks) begin : gen_blocks
     $error("card_inline: Blocks must be up to %0d", MaxBlocks);
+  end
+
+  // ---- registers: records in the upper half, those of blocks that there are; all others in inline_regs
+  cfg_if #(.ADDR_W(12)) regs_cfg ();
+  logic [Blocks-1:0] record_acks, record_errs;
+  logic [31:0] record_rdatas[Blocks];
+  wire in_records = cfg.addr[11] && 32'(cfg.addr[10:8]) < Blocks;
+  assign regs_cfg.req = cfg.req && !in_records;
+  assign regs_cfg.we = cfg.we;
+  assign regs_cfg.addr = cfg.addr;
+  assign regs_cfg.wdata = cfg.wdata;
+  always_comb begin
+    cfg.ack = regs_cfg.ack || record_acks != '0;
+    cfg.err = in_records ? (record_acks & record_errs) != '0 : regs_cfg.err;
+    cfg.rdata = in_records ? '0 : regs_cfg.rdata;
+    for (int unsigned b = 0; b < Blocks; b++) if (record_acks[b]) cfg.rdata |= record_rdatas[b];
   end
 
   // ---- the streams: hop b comes into block b, the last one out of the last block
@@ -59,10 +77,35 @@ module card_inline
   logic [Ports-1:0] valid[Blocks+1];
   logic [Ports-1:0] ready[Blocks+1];
 
+  // ---- whose each frame is
+  frame_if owned[Ports] ();
+  tail_t owned_tails[Ports];
+  tenant_write_t tenant_write;
+  logic tenants_ready;
+  tenant_stage #(
+      .Ports(Ports)
+  ) i_tenants (
+      .clk,
+      .rst,
+      .frames(frames),
+      .tails,
+      .out(owned),
+      .out_tails(owned_tails),
+      .write(tenant_write),
+      .ready(tenants_ready)
+  );
+
   for (genvar p = 0; p < Ports; p++) begin : gen_in
-    assign valid[0][p] = frames[p].valid;
-    assign hop[0][p] = '{meta: frames[p].meta, verdict: '0, tail: tails[p], last: frames[p].last, data: frames[p].data};
-    assign frames[p].ready = ready[0][p];
+    assign valid[0][p] = owned[p].valid;
+    assign hop[0][p] = '{meta: owned[p].meta, verdict: '0, tail: owned_tails[p], last: owned[p].last, data: owned[p].data};
+    assign owned[p].ready = ready[0][p];
+    frame_check #(
+        .Tails(1'b1)
+    ) i_check (
+        .clk,
+        .rst,
+        .link(owned[p])
+    );
   end
 
   // ---- the blocks
@@ -71,6 +114,8 @@ module card_inline
   block_event_t events[Blocks*Ports];
   logic [Blocks-1:0] busy, acks, errs;
   logic [31:0] rdatas[Blocks];
+  axi_if mems[Blocks] ();
+  logic [Blocks-1:0] outside;
 
   for (genvar b = 0; b < Blocks; b++) begin : gen_block
     frame_if in[Ports] ();
@@ -81,6 +126,8 @@ module card_inline
     verdict_t out_verdicts[Ports];
     block_event_t of_ports[Ports];
     cfg_if #(.ADDR_W(24)) block_cfg ();
+    record_if to_host ();
+    record_if from_host ();
 
     for (genvar p = 0; p < Ports; p++) begin : gen_port
       assign in[p].valid = valid[b][p];
@@ -134,7 +181,15 @@ module card_inline
         .out_verdicts,
         .events(of_ports),
         .busy(busy[b]),
-        .cfg(block_cfg)
+        .cfg(block_cfg),
+        .mem(mems[b]),
+        .to_host(to_host),
+        .from_host(from_host)
+    );
+    axi_check i_check_mem (
+        .clk,
+        .rst,
+        .link(mems[b])
     );
 
     block_check #(
@@ -147,6 +202,22 @@ module card_inline
         .out_verdicts,
         .events(of_ports),
         .busy(busy[b])
+    );
+
+    record_port #(
+        .Number(b)
+    ) i_records (
+        .clk,
+        .rst,
+        .from_block(to_host),
+        .to_block(from_host),
+        .req(cfg.req && !cfg.ack && in_records && 32'(cfg.addr[10:8]) == b),
+        .we(cfg.we),
+        .addr(cfg.addr[7:0]),
+        .wdata(cfg.wdata),
+        .ack(record_acks[b]),
+        .err(record_errs[b]),
+        .rdata(record_rdatas[b])
     );
 
     // Its window. The answer is a cycle late, so that the answers of all blocks have time.
@@ -167,6 +238,16 @@ module card_inline
     blocks_cfg.rdata = '0;
     for (int unsigned b = 0; b < Blocks; b++) if (acks[b]) blocks_cfg.rdata |= rdatas[b];
   end
+
+  axi_share #(
+      .Managers(Blocks)
+  ) i_share (
+      .clk,
+      .rst,
+      .from(mems),
+      .to(memory),
+      .error(outside)
+  );
 
   // ---- the exits
   logic [Ports-1:0] refused;
@@ -219,11 +300,14 @@ module card_inline
   ) i_regs (
       .clk,
       .rst,
-      .cfg(cfg),
+      .cfg(regs_cfg),
       .now,
+      .tenant_write,
+      .tenants_ready,
       .entered,
       .events,
       .busy,
+      .outside,
       .refused
   );
 endmodule

@@ -126,6 +126,43 @@ module card_top
     input  wire logic                 m_axi_mem_rvalid,
     output logic                      m_axi_mem_rready,
 
+`ifdef SYNTHESIS
+    // The card's own memory, for inline blocks. In simulations it is inside.
+    output logic      [8:0]           m_axi_blocks_awid,
+    output logic      [39:0]          m_axi_blocks_awaddr,
+    output logic      [7:0]           m_axi_blocks_awlen,
+    output logic      [2:0]           m_axi_blocks_awsize,
+    output logic      [1:0]           m_axi_blocks_awburst,
+    output logic      [3:0]           m_axi_blocks_awcache,
+    output logic      [2:0]           m_axi_blocks_awprot,
+    output logic                      m_axi_blocks_awvalid,
+    input  wire logic                 m_axi_blocks_awready,
+    output logic      [DataW-1:0]     m_axi_blocks_wdata,
+    output logic      [BeatBytes-1:0] m_axi_blocks_wstrb,
+    output logic                      m_axi_blocks_wlast,
+    output logic                      m_axi_blocks_wvalid,
+    input  wire logic                 m_axi_blocks_wready,
+    input  wire logic [8:0]           m_axi_blocks_bid,
+    input  wire logic [1:0]           m_axi_blocks_bresp,
+    input  wire logic                 m_axi_blocks_bvalid,
+    output logic                      m_axi_blocks_bready,
+    output logic      [8:0]           m_axi_blocks_arid,
+    output logic      [39:0]          m_axi_blocks_araddr,
+    output logic      [7:0]           m_axi_blocks_arlen,
+    output logic      [2:0]           m_axi_blocks_arsize,
+    output logic      [1:0]           m_axi_blocks_arburst,
+    output logic      [3:0]           m_axi_blocks_arcache,
+    output logic      [2:0]           m_axi_blocks_arprot,
+    output logic                      m_axi_blocks_arvalid,
+    input  wire logic                 m_axi_blocks_arready,
+    input  wire logic [8:0]           m_axi_blocks_rid,
+    input  wire logic [DataW-1:0]     m_axi_blocks_rdata,
+    input  wire logic [1:0]           m_axi_blocks_rresp,
+    input  wire logic                 m_axi_blocks_rlast,
+    input  wire logic                 m_axi_blocks_rvalid,
+    output logic                      m_axi_blocks_rready,
+`endif
+
     input  wire logic [31:0] s_axil_awaddr,
     input  wire logic        s_axil_awvalid,
     output logic             s_axil_awready,
@@ -152,6 +189,7 @@ module card_top
   axi_read_if host_read ();
   axi_write_if memory_write ();
   axi_read_if memory_read ();
+  axi_if #(.ID_W(9)) block_memory ();
   port_t src[Ports];
   time_t timestamp[Ports];
 
@@ -247,6 +285,55 @@ module card_top
   assign memory_read.rvalid = m_axi_mem_rvalid;
   assign m_axi_mem_rready = memory_read.rready;
 
+`ifdef SYNTHESIS
+  assign m_axi_blocks_awid = block_memory.awid;
+  assign m_axi_blocks_awaddr = block_memory.awaddr;
+  assign m_axi_blocks_awlen = block_memory.awlen;
+  assign m_axi_blocks_awsize = 3'd6;
+  assign m_axi_blocks_awburst = 2'b01;
+  assign m_axi_blocks_awcache = 4'b0011;
+  assign m_axi_blocks_awprot = 3'b000;
+  assign m_axi_blocks_awvalid = block_memory.awvalid;
+  assign block_memory.awready = m_axi_blocks_awready;
+  assign m_axi_blocks_wdata = block_memory.wdata;
+  assign m_axi_blocks_wstrb = block_memory.wstrb;
+  assign m_axi_blocks_wlast = block_memory.wlast;
+  assign m_axi_blocks_wvalid = block_memory.wvalid;
+  assign block_memory.wready = m_axi_blocks_wready;
+  assign block_memory.bid = m_axi_blocks_bid;
+  assign block_memory.bresp = m_axi_blocks_bresp;
+  assign block_memory.bvalid = m_axi_blocks_bvalid;
+  assign m_axi_blocks_bready = block_memory.bready;
+  assign m_axi_blocks_arid = block_memory.arid;
+  assign m_axi_blocks_araddr = block_memory.araddr;
+  assign m_axi_blocks_arlen = block_memory.arlen;
+  assign m_axi_blocks_arsize = 3'd6;
+  assign m_axi_blocks_arburst = 2'b01;
+  assign m_axi_blocks_arcache = 4'b0011;
+  assign m_axi_blocks_arprot = 3'b000;
+  assign m_axi_blocks_arvalid = block_memory.arvalid;
+  assign block_memory.arready = m_axi_blocks_arready;
+  assign block_memory.rid = m_axi_blocks_rid;
+  assign block_memory.rdata = m_axi_blocks_rdata;
+  assign block_memory.rresp = m_axi_blocks_rresp;
+  assign block_memory.rlast = m_axi_blocks_rlast;
+  assign block_memory.rvalid = m_axi_blocks_rvalid;
+  assign m_axi_blocks_rready = block_memory.rready;
+`else
+  axi_memory #(
+      .Bytes(64'd1 << 32)
+  ) i_block_memory (
+      .clk,
+      .rst,
+      .link(block_memory)
+  );
+  axi_check i_check_memory (
+      .clk,
+      .rst,
+      .link(block_memory)
+  );
+`endif
+
   card #(
       .Ports(Ports),
       .Units(Units),
@@ -273,6 +360,7 @@ module card_top
       .host_read(host_read),
       .memory_write(memory_write),
       .memory_read(memory_read),
+      .block_memory(block_memory),
       .axil_awaddr(s_axil_awaddr),
       .axil_awvalid(s_axil_awvalid),
       .axil_awready(s_axil_awready),

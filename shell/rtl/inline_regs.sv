@@ -2,9 +2,10 @@
 `default_nettype none
 
 // The registers of the inline chain (shell/regs/inline.rdl) and the card's time. An access takes three cycles; an
-// address without a register answers with `err`, and so does a write to one that can only be read.
+// address without a register answers with `err`, and so does a write to one that can only be read, and a read of one that
+// can only be written. A write to TENANT waits until the tenants can be written (tenant_stage.sv).
 module inline_regs
-  import penstock_pkg::*, regs_pkg::*;
+  import penstock_pkg::*, shell_pkg::*, regs_pkg::*;
 #(
     parameter int unsigned Ports  = 2,
     parameter int unsigned Blocks = 1,
@@ -17,9 +18,13 @@ module inline_regs
 
     output logic [63:0] now,  // ns
 
+    output tenant_write_t    tenant_write,
+    input wire logic         tenants_ready,
+
     input wire logic [Ports-1:0]  entered[Blocks],       // a frame came into the block
     input wire block_event_t      events [Blocks*Ports], // block by block
     input wire logic [Blocks-1:0] busy,
+    input wire logic [Blocks-1:0] outside,               // a burst of the block was beyond its range of memory
     input wire logic [Ports-1:0]  refused                // a frame was dropped behind the last block
 );
   localparam int unsigned CycleNs = 4;
@@ -42,6 +47,7 @@ module inline_regs
         .rst,
         .entered(entered[b]),
         .events(of_block),
+        .outside(outside[b]),
         .offset(cfg.addr[StrideW-1:0]),
         .rdata(block_data[b]),
         .known(block_known[b])
@@ -61,10 +67,13 @@ module inline_regs
 
   // ---- access: 1 read or written, 2 selected, answered
   logic step_q, in_blocks_q, known_q, writes_q;
+  logic [11:0] tenant_vlan_q;
+  logic [MaxPorts-1:0] tenant_ports_q;
   logic [BlockW-1:0] block_q;
   logic [31:0] single_q;
   wire [31:0] addr = 32'(cfg.addr);
-  wire start = cfg.req && !cfg.ack && !step_q;
+  wire waits = cfg.we && addr == INLINE_TENANT && !tenants_ready;
+  wire start = cfg.req && !cfg.ack && !step_q && !waits;
   wire in_blocks = addr >= INLINE_BLOCK_BASE && addr < INLINE_BLOCK_BASE + Blocks * INLINE_BLOCK_STRIDE;
 
   // ---- the card's time
@@ -76,6 +85,10 @@ module inline_regs
   always_ff @(posedge clk) begin
     if (!held_q) time_q <= time_q + 64'(CycleNs);
     step_q <= start;
+    tenant_write.valid <= start && cfg.we && addr == INLINE_TENANT && !rst;
+    tenant_write.vlan <= tenant_vlan_q;
+    tenant_write.ports <= tenant_ports_q;
+    tenant_write.tenant <= cfg.wdata[5:0];
     if (start) begin
       in_blocks_q <= in_blocks;
       block_q <= BlockW'((addr - INLINE_BLOCK_BASE) >> StrideW);
@@ -102,6 +115,15 @@ module inline_regs
           if (cfg.we) held_q <= cfg.wdata[0];
         end
         INLINE_REFUSED: single_q <= refusals_q;
+        INLINE_TENANT_VLAN: begin
+          single_q <= {12'b0, tenant_ports_q, 4'b0, tenant_vlan_q};
+          writes_q <= 1'b1;
+          if (cfg.we) {tenant_ports_q, tenant_vlan_q} <= {cfg.wdata[19:16], cfg.wdata[11:0]};
+        end
+        INLINE_TENANT: begin
+          known_q  <= 1'b0;
+          writes_q <= 1'b1;
+        end
         default: known_q <= 1'b0;
       endcase
     end

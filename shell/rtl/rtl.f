@@ -1,4 +1,5 @@
 -f ../../lib/rtl/rtl.f
+../../lib/sim/axi_memory.sv
 ../../engines/engines_pkg.sv
 shell_pkg.sv
 flow_hash.sv
@@ -14,15 +15,18 @@ loopback.sv
 broadcast.sv
 realign.sv
 axi_bursts.sv
+axi_share.sv
 host_write.sv
 host_read.sv
 host_mem.sv
 stream_counters.sv
 card_regs.sv
 cfg_front.sv
+tenant_stage.sv
 inline_exit.sv
 block_counters.sv
 inline_regs.sv
+record_port.sv
 card_inline.sv
 card.sv
 card_top.sv

@@ -20,6 +20,14 @@ package shell_pkg;
     logic [6:0] word;   // neither: the dispatcher goes by POLICY
   } told_t;
 
+  // Frames of these ports whose first VLAN tag has this id are of the tenant from now on.
+  typedef struct packed {
+    logic valid;
+    logic [11:0] vlan;
+    logic [MaxPorts-1:0] ports;  // a bit each
+    tenant_t tenant;
+  } tenant_write_t;
+
   // What a stream's entry reports, each for one cycle.
   typedef struct packed {
     logic frame;      // a frame entered whole,

@@ -249,7 +249,7 @@ class CardBench:
 
     async def _until(self, name: str, resp: str | None = None) -> int:
         signal = getattr(self.dut, f"s_axil_{name}")
-        for _ in range(500):
+        for _ in range(5000):
             await ReadOnly()
             if int(signal.value):
                 value = int(getattr(self.dut, f"s_axil_{resp}").value) if resp else 0
@@ -257,4 +257,4 @@ class CardBench:
                 await RisingEdge(self.dut.clk)
                 return value
             await RisingEdge(self.dut.clk)
-        raise AssertionError(f"AXI4-Lite: no {name} in 500 cycles")
+        raise AssertionError(f"AXI4-Lite: no {name} in 5000 cycles")

@@ -5,10 +5,13 @@
 // value.
 //   0 nothing; 1 to port `value`; 2 to the host's queue `value`; 3 to unit `value`; 4 to the key `value`; 5 drop, for reason `value`;
 //   6 the mark becomes `value`; 7 the value becomes the mark's low byte; 8 the frame is absorbed; 9 a frame of one beat has a copy made behind it;
-//   A bytes 48 to 55 become the card's time
+//   A bytes 48 to 55 become the card's time; B the value becomes the frame's tenant; C a record goes to the host, if there
+//   is room, with the value as reason and bytes 0 to 39 of the frame
 //
 // Configuration, byte addresses: 0 it takes beats in so many of 256 cycles; 4 Param, low word; 8 Param, high word; C
-// Number. Others: error.
+// Number; 10 write: the address of the block's memory, in beats; 14 write: the word is written there, 16 times; 18 write:
+// the beat there is read; 1C read: its first word; 20 read: the last answer, bits 1:0, and how many have come; 24 write: it takes so many records
+// from the host; 28 read: the mark of the last one it has taken. Others: error.
 module inline_block
   import penstock_pkg::*;
 #(
@@ -32,7 +35,11 @@ module inline_block
     output block_event_t events[Ports],
     output logic         busy,
 
-    cfg_if.snk cfg
+    cfg_if.snk cfg,
+    axi_if.mgr mem,
+
+    record_if.src to_host,
+    record_if.snk from_host
 );
   typedef struct packed {
     frame_meta_t      meta;
@@ -85,6 +92,7 @@ module inline_block
           8'h6: in.meta.mark = 32'(value);
           8'h7: in.data[8*(7+2*Number)+:8] = frames[p].meta.mark[7:0];
           8'hA: in.data[8*48+:64] = now;
+          8'hB: in.data[8*(7+2*Number)+:8] = 8'(frames[p].meta.tenant);
           default: ;
         endcase
     end
@@ -134,7 +142,68 @@ module inline_block
     assign out_verdicts[p] = head.verdict;
   end
 
+  // Records: of two ports in one cycle one has room.
+  logic [Ports-1:0] records;
+  record_t record[Ports];
+  for (genvar p = 0; p < Ports; p++) begin : gen_records
+    assign records[p] = gen_port[p].takes && gen_port[p].first_q && gen_port[p].op == 8'hC;
+    assign record[p] = '{
+            own: frames[p].data[319:0],
+            hash: frames[p].meta.hash,
+            mark: frames[p].meta.mark,
+            at: now,
+            unused: '0,
+            queue: frames[p].meta.len,
+            port: port_t'(p),
+            tenant: 8'(frames[p].meta.tenant),
+            reason: gen_port[p].value,
+            block: 8'hFF
+        };
+  end
+  logic record_valid_q;
+  record_t record_q;
+  assign to_host.valid = record_valid_q;
+  assign to_host.data = record_q;
+  logic [31:0] takes_q, mark_q;
+  assign from_host.ready = takes_q != '0;
   always_ff @(posedge clk) begin
+    if (to_host.ready) record_valid_q <= 1'b0;
+    for (int p = 0; p < Ports; p++)
+      if (records[p] && (!record_valid_q || to_host.ready)) begin
+        record_valid_q <= 1'b1;
+        record_q <= record[p];
+      end
+    if (rst) record_valid_q <= 1'b0;
+  end
+
+  // Memory
+  logic [31:0] at_q, read_q;
+  logic [29:0] answers_q;
+  logic [1:0] resp_q;
+  assign mem.awid = 6'(Number);
+  assign mem.arid = 6'(40 + Number);
+  assign mem.awaddr = 40'(at_q) << 6;
+  assign mem.araddr = 40'(at_q) << 6;
+  assign mem.awlen = '0;
+  assign mem.arlen = '0;
+  assign mem.wstrb = '1;
+  assign mem.wlast = 1'b1;
+  assign mem.rready = 1'b1;
+  assign mem.bready = 1'b1;
+
+  always_ff @(posedge clk) begin
+    if (mem.awready) mem.awvalid <= 1'b0;
+    if (mem.wready) mem.wvalid <= 1'b0;
+    if (mem.arready) mem.arvalid <= 1'b0;
+    if (mem.rvalid || mem.bvalid) begin
+      resp_q <= mem.rvalid ? mem.rresp : mem.bresp;
+      answers_q <= answers_q + 1'b1;
+    end
+    if (mem.rvalid) read_q <= mem.rdata[31:0];
+    if (from_host.valid && from_host.ready) begin
+      takes_q <= takes_q - 1'b1;
+      mark_q  <= from_host.data.mark;
+    end
     dice_q <= {dice_q[6:0], dice_q[7] ^ dice_q[5] ^ dice_q[4] ^ dice_q[3]};
     cfg.ack <= cfg.req && !cfg.ack;
     cfg.err <= 1'b0;
@@ -145,11 +214,25 @@ module inline_block
         24'h4: cfg.rdata <= Param[31:0];
         24'h8: cfg.rdata <= Param[63:32];
         24'hC: cfg.rdata <= Number;
+        24'h10: at_q <= cfg.wdata;
+        24'h14: begin
+          mem.wdata <= {16{cfg.wdata}};
+          mem.awvalid <= 1'b1;
+          mem.wvalid <= 1'b1;
+        end
+        24'h18: mem.arvalid <= 1'b1;
+        24'h1C: cfg.rdata <= read_q;
+        24'h20: cfg.rdata <= {answers_q, resp_q};
+        24'h24: takes_q <= cfg.wdata;
+        24'h28: cfg.rdata <= mark_q;
         default: cfg.err <= 1'b1;
       endcase
     if (rst) begin
       dice_q  <= 8'(1 + Number);
       share_q <= 9'd256;
+      answers_q <= '0;
+      {mem.awvalid, mem.wvalid, mem.arvalid} <= '0;
+      takes_q <= '0;
       cfg.ack <= 1'b0;
     end
   end

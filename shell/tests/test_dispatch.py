@@ -608,6 +608,35 @@ async def a_unit_that_keeps_its_slots(dut: Any) -> None:
 
 
 @cocotb.test()
+async def a_named_unit_that_keeps_its_slots(dut: Any) -> None:
+    """Whatever POLICY is, frames that an inline block sends to a unit wait for that unit for the limit at most, in all; then they are
+    dropped, and frames for other units go on."""
+    limit = 500
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
+        bench = Bench(dut)
+        await bench.start([4] * UNITS, policy=policy)
+        await bench.reta([i % UNITS for i in range(128)])
+        bench.hold = lambda unit: None if unit == 3 else 5
+        dut.unit_timeout.value = limit
+        frames = [(unit, bench.send(PORT_0, told=TELL_UNIT | unit)) for _ in range(16) for unit in range(UNITS)]
+        await bench.run(limit - 60)
+        # The fourth frame for unit 3 waits for its last slot, which is loopback's.
+        assert bench.waiting[PORT_0] and not any(bench.events["policy"]), f"policy {policy}"
+        await bench.drain(limit + 400)
+        for unit, frame in frames:
+            assert frame.unit == unit or (unit == 3 and frame in bench.lost[PORT_0]), f"policy {policy}"
+        assert bench.events["policy"] == [13, 0, 0, 0], f"policy {policy}"
+        # The unit gets frames again once it has slots.
+        bench.hold = lambda unit: 5
+        bench.release_all()
+        await bench.run(60)
+        again = bench.send(PORT_0, told=TELL_UNIT | 3)
+        await bench.drain()
+        assert again.unit == 3 and bench.events["policy"] == [13, 0, 0, 0]
+        await bench.expect_all_slots()
+
+
+@cocotb.test()
 async def hash_drop_over_loopback(dut: Any) -> None:
     """Flow hash that drops: a request for any unit is dropped while the unit that its hash names is full; one for a certain unit asks again."""
     bench = Bench(dut)

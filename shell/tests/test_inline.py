@@ -25,7 +25,7 @@ CHAIN, BLOCK, STRIDE = (
     0x100_0000,
 )  # registers of the chain, the first block's window, from one to the next
 SHARE, PARAM_L, PARAM_H, NUMBER = 0, 4, 8, 12  # registers of a block
-NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME = range(11)
+NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME, TELL_TENANT, RECORD = range(13)
 ONWARD, DROPPED, REFUSED, ABSORBED = "onward", "dropped", "refused", "absorbed"
 REASONS = ("BLOCKED", "OVERSIZE", "REFUSED")
 AS_TOLD = 4
@@ -269,15 +269,16 @@ async def windows_and_time(dut: Any) -> None:
             block,
         ]
         await bench.write(base + SHARE, 200 + block)
-        await refused(False, base + 0x10)
+        await refused(False, base + 0x2C)
         await refused(True, counters + regs.INLINE_BLOCK_FRAMES)
     assert [await bench.read(BLOCK + STRIDE * block + SHARE) for block in range(BLOCKS)] == [200, 201]
     absent = BLOCK + STRIDE * BLOCKS
     behind = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * BLOCKS
-    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x18, CHAIN + 0x11C, behind, CHAIN + 0x1000):
+    for address in (absent, BLOCK + STRIDE * 7, BLOCK - 4, CHAIN + 0x20, CHAIN + 0x200, behind, CHAIN + 0x1000):
         await refused(False, address)
         await refused(True, address)
     await refused(True, CHAIN + regs.INLINE_REFUSED)
+    await refused(False, CHAIN + regs.INLINE_TENANT)
 
     async def time() -> int:
         low = await bench.read(CHAIN + regs.INLINE_TIME_L)
@@ -306,6 +307,177 @@ async def windows_and_time(dut: Any) -> None:
     await bench.write(CHAIN + regs.INLINE_HOLD, 0)
     await bench.clocks(100)
     assert 6 << 32 < await time() < (6 << 32) + 1000 and await shown() >> 32 == 6
+
+
+@cocotb.test()
+async def memory(dut: Any) -> None:
+    """Each block has a range of the card's memory of its own; what is beyond it is an error, which is counted."""
+    bench, _ = await started(dut)
+    answers = [0] * BLOCKS
+
+    async def access(block: int, at: int, value: int | None) -> tuple[int, int]:
+        base = BLOCK + STRIDE * block
+        await bench.write(base + 0x10, at)
+        await bench.write(base + (0x18 if value is None else 0x14), value or 0)
+        await bench.clocks(120)
+        answers[block] += 1
+        told = await bench.read(base + 0x20)
+        assert told >> 2 == answers[block]
+        return told & 3, await bench.read(base + 0x1C)
+
+    last = (512 << 20) // 64 - 1
+    places = (0, 1, 1000, last)
+    for block in range(BLOCKS):
+        for at in places:
+            assert (await access(block, at, 1000 * block + at & 0xFFFF_FFFF))[0] == 0
+    for block in range(BLOCKS):
+        for at in places:
+            assert await access(block, at, None) == (0, 1000 * block + at)
+        assert await access(block, 5, None) == (0, 0xA5A5_A5A5)
+        for number, at in enumerate((last + 1, 1 << 31)):
+            assert await access(block, at, 7) == (2, 0xA5A5_A5A5 if number == 0 else 0)
+            assert await access(block, at, None) == (2, 0)
+        counters = CHAIN + regs.INLINE_BLOCK_BASE + regs.INLINE_BLOCK_STRIDE * block
+        assert await bench.read(counters + regs.INLINE_BLOCK_MEMORY_ERRORS) == 4
+    assert await access(0, 0, None) == (0, 0)
+
+
+@cocotb.test()
+async def records(dut: Any) -> None:
+    """A record that a block sends comes to the host as it was, in order; one from the host comes to the block that it is for. Full queues lose none."""
+    bench, _ = await started(dut)
+
+    def ports(block: int) -> int:
+        return CHAIN + regs.INLINE_RECORDS_BASE + regs.INLINE_RECORDS_STRIDE * block
+
+    async def head(block: int) -> bytes:
+        words = [await bench.read(ports(block) + regs.INLINE_RECORDS_HEAD + 4 * word) for word in range(16)]
+        return b"".join(word.to_bytes(4, "little") for word in words)
+
+    async def refused(write: bool, address: int) -> bool:
+        try:
+            await (bench.write(address, 1) if write else bench.read(address))
+        except AxiError:
+            return True
+        return False
+
+    sent: list[list[bytes]] = [[], []]
+    for number in range(20):
+        port, block, reason = number % 2, number // 2 % 2, bench.rng.randrange(256)
+        ops = ((RECORD, reason), (TO_HOST, 0)) if block == 0 else ((MARK, number), (RECORD, reason))
+        data = b"\x02" + number.to_bytes(5, "big") + bytes((*ops[0], *ops[1])) + bytes(2) + b"\x81\x00\x00\x07"
+        data += bench.rng.randbytes(60 - len(data))
+        await bench.write(CHAIN + regs.INLINE_TENANT_VLAN, 3 << 16 | 7)
+        await bench.write(CHAIN + regs.INLINE_TENANT, 9)
+        bench.send(port, data)
+        await bench.drained(number + 1)
+        mark = 0 if block == 0 else number
+        first = bytes((block, reason, 9, port)) + len(data).to_bytes(2, "little") + bytes(2)
+        sent[block].append(first + mark.to_bytes(4, "little") + data[:40])
+    for block in range(BLOCKS):
+        before = 0
+        for number, expected in enumerate(sent[block]):
+            assert await bench.read(ports(block) + regs.INLINE_RECORDS_LEVEL) == len(sent[block]) - number
+            record = await head(block)
+            assert record[:8] + record[16:20] + record[24:] == expected
+            now = int.from_bytes(record[8:16], "little")
+            assert before < now
+            before = now
+            await bench.write(ports(block) + regs.INLINE_RECORDS_POP, 1)
+        assert await bench.read(ports(block) + regs.INLINE_RECORDS_LEVEL) == 0 and await head(block) == bytes(64)
+        assert await refused(True, ports(block) + regs.INLINE_RECORDS_POP)
+        for offset in (regs.INLINE_RECORDS_SEND, regs.INLINE_RECORDS_POP, 0x8C, 0xFC):
+            assert await refused(False, ports(block) + offset)
+        for offset in (regs.INLINE_RECORDS_HEAD, regs.INLINE_RECORDS_LEVEL, regs.INLINE_RECORDS_ROOM, 0x8C):
+            assert await refused(True, ports(block) + offset)
+    for write in (False, True):
+        assert await refused(write, ports(BLOCKS)) and await refused(write, ports(7) + 0xFC)
+
+    # To the blocks: one waits until it is taken, and the next one must wait for it.
+    async def send(block: int, mark: int) -> bool:
+        for word in range(16):
+            value = mark if word == 4 else bench.rng.getrandbits(32)
+            try:
+                await bench.write(ports(block) + regs.INLINE_RECORDS_SEND + 4 * word, value)
+            except AxiError:
+                return False
+        return True
+
+    for mark in (1000, 2000, 3000):
+        for block in range(BLOCKS):
+            assert await bench.read(ports(block) + regs.INLINE_RECORDS_ROOM) == 1
+            assert await send(block, mark + block)
+            assert await bench.read(ports(block) + regs.INLINE_RECORDS_ROOM) == 0
+            assert not await send(block, 7)
+        for block in range(BLOCKS):
+            await bench.write(BLOCK + STRIDE * block + 0x24, 1)
+            await bench.clocks(3)
+            assert await bench.read(BLOCK + STRIDE * block + 0x28) == mark + block
+
+    # More than the queue holds: those that are in it are the first ones, in their order, and frames go on.
+    bench.pause, start = False, bench.total()
+    for number in range(600):
+        bench.send(0, b"\x02" + number.to_bytes(5, "big") + bytes((RECORD, number & 255, TO_HOST, 0)) + bytes(50))
+    await bench.drained(start + 600)
+    level = await bench.read(ports(0) + regs.INLINE_RECORDS_LEVEL)
+    assert 500 <= level <= 512
+    for number in range(level):
+        record = await head(0)
+        # The one that waited in the block is the first that came when it was full.
+        assert int.from_bytes(record[25:30], "big") == number, number
+        await bench.write(ports(0) + regs.INLINE_RECORDS_POP, 1)
+
+
+def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:
+    """A frame whose first tag is this one; its block says to which tenant it belongs, and sends it to the host."""
+    head = b"\x02" + number.to_bytes(5, "big") + bytes((TELL_TENANT, 0, TO_HOST, 0)) + bytes(2)
+    data = head + kind.to_bytes(2, "big") + tci.to_bytes(2, "big") + b"\x81\x00\x00\x05"
+    return (data + rng.randbytes(size))[:size]
+
+
+@cocotb.test()
+async def tenants(dut: Any) -> None:
+    """A frame's tenant follows from its port and the 12 bits of its first tag's id, at one frame a cycle; nobody else's id is looked at."""
+    bench, _ = await started(dut)
+    table: dict[tuple[int, int], int] = {}
+
+    async def give(vlan: int, tenant: int, ports: int = 3) -> None:
+        await bench.write(CHAIN + regs.INLINE_TENANT_VLAN, ports << 16 | vlan)
+        assert await bench.read(CHAIN + regs.INLINE_TENANT_VLAN) == ports << 16 | vlan
+        await bench.write(CHAIN + regs.INLINE_TENANT, tenant)
+        table.update({(port, vlan): tenant for port in range(2) if ports >> port & 1})
+
+    for vlan, tenant in ((1, 1), (100, 2), (4094, 63), (257, 5), (2048, 7)):
+        await give(vlan, tenant)
+    await give(200, 9, ports=1)
+    await give(200, 10, ports=2)
+    await give(300, 11, ports=2)
+    await give(100, 12, ports=1)  # a later write wins
+    sent: list[tuple[int, int]] = []  # by frame: port, tenant
+
+    def send(port: int, kind: int, tci: int, size: int) -> None:
+        owner = table.get((port, tci & 0xFFF), 0) if kind in (0x8100, 0x88A8) and size >= 16 else 0
+        bench.send(port, tagged(len(sent), kind, tci, size, bench.rng))
+        sent.append((port, owner))
+
+    ids = [*sorted({vlan for _, vlan in table}), 0, 2, 101, 256, 513, 4095]
+    for size in (64, 60, 16, 15, 14, 66, 80, 81, 200):
+        for vlan in ids:
+            for kind in (0x8100, 0x88A8, 0x0800, 0x9100, 0x8101, 0x0081):
+                for port in range(2):
+                    send(port, kind, bench.rng.randrange(16) << 12 | vlan, size)
+        await bench.drained(len(sent))
+    bench.pause, start = False, len(bench.out[HOST])
+    for number in range(300):
+        for port in range(2):
+            send(port, 0x8100, ids[number % len(ids)], 64)
+    await bench.drained(len(sent))
+    for out in bench.out[HOST]:
+        number = int.from_bytes(out.data[1:6], "big")
+        assert (out.src, out.data[7]) == sent[number], f"frame {number}: {out.data[:20].hex()}"
+    assert len(bench.out[HOST]) == len(sent) and Counter(owner for _, owner in sent)[63] > 50
+    span = bench.out[HOST][-1].cycle - bench.out[HOST][start].cycle
+    assert span <= 1.05 * 600, f"600 frames in {span} cycles"
 
 
 def test_inline() -> None:

@@ -71,6 +71,9 @@ WRONG = [
     ('registers = ["regs/*.rdl"]', "registers = [4]", 6, "`registers` must be a list of paths"),
     ("params = [3]", 'params = ["3"]', 8, "`params` must be a list of numbers"),
     ('host = "soft"\nparams', 'host = "host"\nparams', 7, "there is no crate in engines/one/host"),
+    ("params = [3]", "params = [3]\nmemory = true", 9, "`memory` is for inline engines"),
+    ("params = [3]", "params = [3]\nrecords = true", 9, "`records` is for inline engines"),
+    ("params = [1]", "params = [1]\nmemory = 1", 18, "`memory` must be true or false"),
     ("params = [3]", "params = [3]\nlanes = 4", 9, "`lanes` is unknown; an engine has name, number,"),
     ("params = [3]", 'params = [3]\ncard_maps = "none.f"', 9, "there is no file engines/one/none.f"),
 ]

@@ -6,11 +6,10 @@ use std::io::{Read, stdin};
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::Root;
 use penstock_xdp_bare::{self as rtl, Bare, BareProgram};
-use penstock_xdp_host::Lanes;
+use penstock_xdp_host::{Lanes, lanes};
 use penstock_xdp_soft::bare as soft;
 use penstock_xdp_soft::{HexError, read_hex};
 
-use super::compile::lanes;
 use crate::show::Bar;
 
 /// Runs a bare program: its instructions in hex on standard input, its result in hex on standard output.

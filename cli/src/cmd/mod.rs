@@ -2,7 +2,6 @@
 //! The commands: each file gives `Args` and `run`.
 
 pub mod bench;
-pub mod compile;
 pub mod ctl;
 pub mod debugger;
 pub mod demo;
@@ -13,5 +12,6 @@ pub mod service;
 pub mod synth;
 pub mod tables;
 pub mod test;
+pub mod tool;
 pub mod top;
 pub mod up;

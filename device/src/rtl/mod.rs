@@ -395,6 +395,10 @@ impl RtlDevice {
             return Ok(Work::Done);
         }
         self.watch(flight)?;
+        if self.host.serve(&mut self.model)? {
+            (flight.moved, flight.stride) = (self.model.cycle(), QUIET);
+            return Ok(Work::Moving);
+        }
         if step != Step::Idle && self.model.cycle() - flight.moved <= LOOK {
             flight.stride = LOOK;
             return Ok(Work::Moving);
@@ -652,6 +656,7 @@ impl Device for RtlDevice {
             self.collect(&mut flight);
             check(&self.model)?;
             self.watch(&mut flight)?;
+            self.host.serve(&mut self.model)?;
         }
         flight.run.seconds += clock.elapsed().as_secs_f64();
         flight.moved = end;

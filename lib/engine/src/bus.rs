@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! How drivers reach a card.
 
-use penstock_unit::{AccessError, Block, Unit};
+use penstock_unit::{AccessError, Block, Record, Unit};
 
 /// A card that does not do what its host asks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,4 +48,12 @@ pub trait Native {
 
     /// Puts a block into its place.
     fn set_block(&mut self, block: usize, to: Box<dyn Block>);
+
+    /// Takes the oldest record of a block ([`crate::records::take`]).
+    fn take_record(&mut self, block: usize) -> Option<Record> {
+        self.block(block)?.take_record()
+    }
+
+    /// Gives a block a record ([`crate::records::give`]), and sends the frames on that it makes. A card without blocks keeps the default.
+    fn give_record(&mut self, _block: usize, _record: &Record) {}
 }

@@ -156,6 +156,15 @@ pub trait Driver: Any {
         Ok(Log::default())
     }
 
+    /// Takes the records that blocks have for the driver, and answers them ([`crate::records`]). The device calls this again and again while frames
+    /// run, on every target. True: there was something, so frames may move again.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn serve(&mut self, _bus: &mut dyn Bus) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+
     /// Sets the time that programs of a card in hardware see, in ns, before the next frame enters. A clock that was never set follows the card's
     /// cycles.
     ///

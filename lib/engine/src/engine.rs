@@ -15,6 +15,8 @@ use crate::part::Part;
 use crate::root::Root;
 use crate::section::{Fault, Section};
 use crate::service::Service;
+use crate::tenant::Tenant;
+use crate::tool::Tool;
 
 /// What the parts of an engine are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,8 @@ pub struct CardShape {
     pub units: u32,
     /// Parts of the engine, by their index in the design: name and units. Blocks have no units.
     pub parts: Vec<(usize, String, Range<u32>)>,
+    /// Tenants, by their numbers.
+    pub tenants: Vec<Tenant>,
 }
 
 /// Programs to compile.
@@ -55,6 +59,8 @@ pub struct Job<'a> {
     pub ports: u32,
     /// All named groups of units of the design: name and units. Programs may refer to them.
     pub groups: &'a [(String, Range<u32>)],
+    /// Tenants of the design, by their numbers.
+    pub tenants: &'a [Tenant],
     /// The engine's own table of the card ([`Engine::card`]).
     pub card: &'a dyn Part,
     /// The parts of the engine.
@@ -132,6 +138,16 @@ pub trait Engine: Debug + Sync {
 
     /// Its services.
     fn services(&self) -> &'static [Service];
+
+    /// `penstock compile NAME`: compiles a program, and tells what it takes.
+    fn compile_tool(&self) -> Option<Tool> {
+        None
+    }
+
+    /// `penstock exec NAME`: runs a test in the form that programs of this kind are tested in elsewhere.
+    fn exec_tool(&self) -> Option<Tool> {
+        None
+    }
 
     /// What an inline block counted between two reads of [`Driver::count_block`].
     fn counted(&self, now: &Json, _then: &Json) -> Json {

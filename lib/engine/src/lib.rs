@@ -14,9 +14,12 @@ mod error;
 pub mod files;
 mod image;
 mod part;
+pub mod records;
 mod root;
 mod section;
 mod service;
+mod tenant;
+mod tool;
 pub mod window;
 
 /// Register offsets, written by tools/regs.py.
@@ -30,7 +33,9 @@ pub use engine::{CardShape, Engine, Job, Kind, PartJob, TableOption};
 pub use error::{EngineError, ErrorKind};
 pub use image::Image;
 pub use part::{Part, TableNames, only_file};
-pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Identity, Log};
+pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Identity, Log, Record};
 pub use root::{Root, RootError};
 pub use section::{Fault, Section};
 pub use service::{Ask, Dump, Request, Service};
+pub use tenant::Tenant;
+pub use tool::{Left, TestCard, Tool, ToolError, Workbench};

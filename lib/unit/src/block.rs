@@ -3,6 +3,8 @@
 
 use std::any::Any;
 
+use crate::record::Record;
+
 /// What an inline block sees of a frame beside its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Entering {
@@ -57,6 +59,14 @@ pub trait Block: Any {
     /// a block what that block has left there. The block appends the frames that it makes to `made`: they leave the block in
     /// this order, before the carried frame does.
     fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict;
+
+    /// Takes the oldest record that the block has for its driver.
+    fn take_record(&mut self) -> Option<Record> {
+        None
+    }
+
+    /// Takes a record of its driver. Frames that the block sends because of it are made: it has counted those that it held as absorbed.
+    fn give_record(&mut self, _record: &Record, _made: &mut Vec<Made>) {}
 
     /// Sets the time that the block's program sees, in ns. The clock never goes back: an earlier time changes nothing.
     fn set_time(&mut self, ns: u64);

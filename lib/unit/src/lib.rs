@@ -10,6 +10,7 @@ mod identity;
 mod log;
 mod outside;
 mod port;
+mod record;
 mod unit;
 mod word;
 
@@ -26,6 +27,7 @@ pub use crate::{
     log::Log,
     outside::Outside,
     port::{Destination, Source},
+    record::{OWN_BYTES, RECORD_BYTES, Record},
     unit::{HELD_LIMIT, Pause, Unit},
     word::Word,
 };

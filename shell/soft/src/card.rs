@@ -3,14 +3,17 @@
 
 use std::{collections::VecDeque, fmt};
 
-use penstock_unit::{Answer, Arrival, Block, Departure, Destination, HELD_LIMIT, Outside, Pause, Source, Unit, Word};
+use penstock_unit::{
+    Answer, Arrival, Block, Departure, Destination, HELD_LIMIT, Outside, Pause, Record, Source, Unit, Word,
+};
 
 use crate::{
     dispatch::{Decision, Dispatcher, Policy, Request, Target},
     flow_hash::flow_hash,
     host_memory::HostMemory,
-    inline::{BLOCKS, BlockCounters, Inline, Shape, Way},
+    inline::{BLOCKS, BlockCounters, Inline, OF_RECORDS, Shape, Way},
     output::{Frame, Frames},
+    tenants::Tenants,
 };
 
 /// Shortest and longest frame, bytes without FCS.
@@ -160,6 +163,7 @@ pub struct Card {
     outside: Yard,
     /// None on a card without inline blocks.
     inline: Option<Box<Inline>>,
+    pub(crate) tenants: Tenants,
     taken: Frames,
     pushed: [u64; STREAMS],
     /// Units that may have something to do.
@@ -334,6 +338,7 @@ impl Card {
             host: Default::default(),
             outside: Yard::default(),
             inline: None,
+            tenants: Tenants::default(),
             taken: Frames::default(),
             pushed: [0; STREAMS],
             ready: 0,
@@ -436,6 +441,7 @@ impl Card {
     /// Lets all units run until none has anything to do; what leaves waits for the next [`Card::poll`].
     pub fn settle(&mut self) {
         self.ready |= std::mem::take(&mut self.spinning);
+        self.resume_inline();
         self.work(LOOPBACK_LIMIT);
     }
 
@@ -471,7 +477,7 @@ impl Card {
         self.outside.full = 0;
         self.resume(true);
         let circling = self.outside.looped.len() as u64;
-        self.lost += circling;
+        self.lost += circling + self.inline.as_mut().map_or(0, |inline| inline.forget_made());
         for Looped { unit, slot, .. } in self.outside.looped.drain(..) {
             self.dispatcher.free(unit, slot);
         }
@@ -647,27 +653,55 @@ impl Card {
     fn go_inline(&mut self, stream: usize, arrival: Arrival, bytes: &[u8]) -> bool {
         // Out of the card for so long, since what follows needs all of it.
         let Some(mut inline) = self.inline.take() else { return true };
-        inline.carry(arrival, stream as u8, bytes);
+        let port = stream as u8;
+        inline.carry(arrival, port, self.tenants.of(port, bytes), bytes);
+        let taken = self.leave_inline(&mut inline, arrival.tag);
+        self.inline = Some(inline);
+        taken
+    }
+
+    /// Takes the oldest record that a block has for its driver.
+    pub fn take_record(&mut self, block: usize) -> Option<Record> {
+        let mut record = self.inline.as_mut()?.blocks.get_mut(block)?.take_record()?;
+        record.block = block as u8;
+        Some(record)
+    }
+
+    /// Gives a block a record of its driver, and sends the frames on that it makes. Those without a place wait for the next [`Card::poll`].
+    pub fn give_record(&mut self, block: usize, record: &Record) {
+        self.resume_inline();
+        let Some(mut inline) = self.inline.take() else { return };
+        inline.give_record(block, record);
+        self.leave_inline(&mut inline, OF_RECORDS);
+        self.inline = Some(inline);
+    }
+
+    /// Sends frames on that records had caused, as far as there is room now.
+    fn resume_inline(&mut self) {
+        let Some(mut inline) = self.inline.take_if(|inline| inline.resume()) else { return };
+        self.leave_inline(&mut inline, OF_RECORDS);
+        self.inline = Some(inline);
+    }
+
+    /// Takes what has come out of the last block to where it goes. False as for [`Card::dispatch`]: what is left is kept for `tag`.
+    fn leave_inline(&mut self, inline: &mut Inline, tag: u64) -> bool {
         for (counters, oversize) in self.streams.iter_mut().zip(&mut inline.oversize) {
             counters.oversize += std::mem::take(oversize);
         }
         let shape = Shape { ports: self.ports, units: self.units.len() as u8 };
-        let mut taken = true;
         while let Some((frame, way)) = inline.next(shape) {
             match way {
                 Way::Dispatcher(to) => {
-                    taken = self.dispatch(usize::from(frame.port), to, frame.arrival, &frame.bytes);
-                    if !taken {
-                        inline.keep(arrival.tag, frame);
-                        break;
+                    if !self.dispatch(usize::from(frame.port), to, frame.arrival, &frame.bytes) {
+                        inline.keep(tag, frame);
+                        return false;
                     }
                 }
                 Way::Exit(destination) => self.pass_units(destination, frame.arrival.tag, &frame.bytes),
             }
             inline.reuse(frame);
         }
-        self.inline = Some(inline);
-        taken
+        true
     }
 
     /// Sends a frame out past the units.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use penstock_unit::{Arrival, Block, Entering, Made, Source, Verdict};
+use penstock_unit::{Arrival, Block, Entering, Made, Record, Source, Verdict};
 
 use crate::{
     card::{Exit, MAX_FRAME, to_tag},
@@ -12,6 +12,9 @@ use crate::{
 
 /// Tags of frames that block n made have this stream + n.
 pub(crate) const BLOCKS: usize = 8;
+
+/// In place of the tag of a frame that entered: a record has caused what waits.
+pub(crate) const OF_RECORDS: u64 = u64::MAX;
 
 /// Frames whose memory is kept to be used again.
 const SPARE: usize = 16;
@@ -85,9 +88,9 @@ impl Inline {
         Self { left: vec![0; blocks.len()], blocks, counters, ..Self::default() }
     }
 
-    /// Carries a frame of an Ethernet port through all blocks; [`Inline::next`] has what came of it. If the frame is offered again, it
+    /// Carries a frame of an Ethernet port and a tenant through all blocks; [`Inline::next`] has what came of it. If the frame is offered again, it
     /// goes on where it was.
-    pub fn carry(&mut self, arrival: Arrival, port: u8, bytes: &[u8]) {
+    pub fn carry(&mut self, arrival: Arrival, port: u8, tenant: u8, bytes: &[u8]) {
         if let Some(kept) = self.kept.remove(&arrival.tag) {
             self.behind = kept;
             return;
@@ -95,7 +98,7 @@ impl Inline {
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(bytes);
-        self.go_on(0, Travel { port, arrival, bytes: copy, tenant: 0, mark: 0, verdict: Verdict::Onward });
+        self.go_on(0, Travel { port, arrival, bytes: copy, tenant, mark: 0, verdict: Verdict::Onward });
     }
 
     /// Carries a frame through the blocks from this one on. Frames that a block makes go first.
@@ -115,6 +118,28 @@ impl Inline {
             }
         }
         self.behind.push_back(frame);
+    }
+
+    /// Gives a block a record; [`Inline::next`] has the frames that it made.
+    pub fn give_record(&mut self, block: usize, record: &Record) {
+        let Some(to) = self.blocks.get_mut(block) else { return };
+        let mut made = std::mem::take(&mut self.made);
+        to.give_record(record, &mut made);
+        for one in made.drain(..) {
+            self.make(block, one);
+        }
+        self.made = made;
+    }
+
+    /// Takes the frames up again that had no place when a record had caused them; false when there are none.
+    pub fn resume(&mut self) -> bool {
+        match self.kept.remove(&OF_RECORDS) {
+            Some(kept) => {
+                self.behind = kept;
+                true
+            }
+            None => false,
+        }
     }
 
     /// Sends a frame that a block has made on its way.
@@ -182,12 +207,17 @@ impl Inline {
     /// offered again.
     pub fn keep(&mut self, tag: u64, frame: Travel) {
         self.behind.push_front(frame);
-        self.kept.insert(tag, std::mem::take(&mut self.behind));
+        self.kept.entry(tag).or_default().append(&mut self.behind);
     }
 
     /// A frame that was to be offered again will not be; gives the number of frames that are lost with it, itself included.
     pub fn forget(&mut self, tag: u64) -> u64 {
         self.kept.remove(&tag).map_or(1, |kept| kept.len() as u64)
+    }
+
+    /// Forgets the frames that records have caused and that have no place; gives their number.
+    pub fn forget_made(&mut self) -> u64 {
+        self.kept.remove(&OF_RECORDS).map_or(0, |kept| kept.len() as u64)
     }
 }
 

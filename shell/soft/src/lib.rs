@@ -25,6 +25,7 @@ mod host_memory;
 mod inline;
 mod output;
 mod registers;
+mod tenants;
 
 pub use crate::{
     card::{Card, Cause, Exit, Fault, HostMemoryCounters, PushError, StreamCounters},

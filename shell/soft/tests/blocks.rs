@@ -5,9 +5,11 @@
 
 mod common;
 
+use std::collections::VecDeque;
+
 use common::{FLOW_HASH, FLOW_HASH_DROP, ROUND_ROBIN, card, main_of, unit_read};
 use penstock_shell::{BlockCounters, Card, Exit, Source, regs};
-use penstock_unit::{Block, Entering, Made, Verdict};
+use penstock_unit::{Block, Entering, Made, Record, Verdict};
 
 const TO_PORT: u8 = 1;
 const TO_HOST: u8 = 2;
@@ -25,13 +27,22 @@ const REPLACE: u8 = 10;
 const GROW: u8 = 11;
 /// Makes a copy that is for the unit `value`.
 const COPY_TO_UNIT: u8 = 12;
+/// The value becomes the frame's tenant.
+const TELL_TENANT: u8 = 13;
+/// The frame is held, and a record asks the driver for a verdict, with the value as reason.
+const HOLD: u8 = 14;
 
 /// The block at this place.
-struct Op(usize);
+#[derive(Default)]
+struct Op {
+    place: usize,
+    held: Vec<Made>,
+    records: VecDeque<Record>,
+}
 
 impl Block for Op {
     fn carry(&mut self, frame: &mut Vec<u8>, mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict {
-        let (op, value) = (frame[6 + 2 * self.0], frame[7 + 2 * self.0]);
+        let (op, value) = (frame[6 + 2 * self.place], frame[7 + 2 * self.place]);
         let copy = |number: u8, verdict| {
             let mut frame = frame.clone();
             frame[5] = number;
@@ -50,12 +61,29 @@ impl Block for Op {
                 return if op == COPY { Verdict::Onward } else { Verdict::Absorb };
             }
             COPY_TO_UNIT => made.push(copy(1, Verdict::Unit(value.into()))),
+            TELL_TENANT => frame[7 + 2 * self.place] = entering.tenant,
+            HOLD => {
+                let Entering { port, hash, tenant } = entering;
+                self.held.push(copy(value, Verdict::Onward));
+                self.records.push_back(Record { reason: value, tenant, port, hash, mark: *mark, ..Record::default() });
+                return Verdict::Absorb;
+            }
             MARK => *mark = value.into(),
-            TELL_MARK => frame[7 + 2 * self.0] = *mark as u8,
+            TELL_MARK => frame[7 + 2 * self.place] = *mark as u8,
             GROW => frame.resize(frame.len() + 1024 * usize::from(value), 0),
             _ => {}
         }
         Verdict::Onward
+    }
+
+    fn take_record(&mut self) -> Option<Record> {
+        self.records.pop_front()
+    }
+
+    /// Lets the frame with the record's reason go, with its mark.
+    fn give_record(&mut self, record: &Record, made: &mut Vec<Made>) {
+        let held = self.held.extract_if(.., |one| one.frame[5] == record.reason);
+        made.extend(held.map(|one| Made { mark: record.mark, ..one }));
     }
 
     fn set_time(&mut self, _ns: u64) {}
@@ -66,7 +94,7 @@ fn op_card(policy: u32) -> Card {
     let body = "pn_init_slots(2, PN_PMEM_BASE + 10, 16384); \
         for (;;) { pn_desc_t d = pn_recv(); pn_send(pn_to(d, pn_from(d) < 2 ? pn_from(d) ^ 1 : 1)); }";
     let mut card = card(2, 4, policy, &main_of(body));
-    card.set_blocks(vec![Box::new(Op(0)), Box::new(Op(1))]);
+    card.set_blocks((0..2).map(|place| Box::new(Op { place, ..Op::default() }) as Box<dyn Block>).collect());
     assert_eq!(card.poll().len(), 0);
     card
 }
@@ -171,7 +199,7 @@ fn units_see_who_made_a_frame() {
     let body = "pn_init_slots(2, PN_PMEM_BASE + 10, 2048); \
         for (;;) { pn_desc_t d = pn_recv(); *(volatile uint8_t *)pn_data() = pn_from(d); pn_send(pn_to(d, 1)); }";
     let mut card = card(2, 1, ROUND_ROBIN, &main_of(body));
-    card.set_blocks(vec![Box::new(Op(0)), Box::new(Op(1))]);
+    card.set_blocks((0..2).map(|place| Box::new(Op { place, ..Op::default() }) as Box<dyn Block>).collect());
     push(&mut card, 0, (COPY, 1), (COPY, 1));
     let bytes: Vec<_> = card.poll().iter().map(|one| one.bytes[0]).collect();
     assert_eq!(bytes, [0x81, 0x80, 0x81, 0x00]);
@@ -212,5 +240,83 @@ fn made_frames_without_a_place_are_offered_again() {
         card.write(common::WINDOW + regs::UNIT_HALT, 1).unwrap();
         card.push(PORT0, &many).unwrap();
         assert_eq!((card.lost(), card.stream(0).rx_frames, card.stream(0).policy), (4, 2, 0));
+    }
+}
+
+/// As the card in RTL (shell/tests/test_inline.py, `tenants`).
+#[test]
+fn a_frame_s_tenant_follows_from_its_port_and_tag() {
+    let mut card = op_card(ROUND_ROBIN);
+    let window = 0x4400_1000;
+    for (vlan, ports, tenant) in [(1, 3, 1), (100, 3, 2), (4094, 3, 63), (200, 1, 9), (200, 2, 10), (100, 1, 12)] {
+        card.write(window + regs::INLINE_TENANT_VLAN, ports << 16 | vlan).unwrap();
+        card.write(window + regs::INLINE_TENANT, tenant).unwrap();
+        assert_eq!(card.read(window + regs::INLINE_TENANT_VLAN), Ok(ports << 16 | vlan));
+    }
+    assert!(card.read(window + regs::INLINE_TENANT).is_err());
+    let mut tenant_of = |port: u8, kind: u16, tci: u16, size: usize| {
+        let mut bytes = frame(0, (REPLACE, 1), (TELL_TENANT, 0));
+        bytes[12..16].copy_from_slice(&[kind.to_be_bytes(), tci.to_be_bytes()].concat());
+        bytes.truncate(size);
+        card.push(Source::Ethernet(port), &bytes).unwrap();
+        // What the second block sees of the frame that the first one has made.
+        card.poll().iter().map(|one| one.bytes[9]).collect::<Vec<_>>()
+    };
+    for kind in [0x8100, 0x88A8] {
+        assert_eq!([1, 100, 4094, 200].map(|vlan| tenant_of(0, kind, vlan, 60)), [[1], [12], [63], [9]]);
+        assert_eq!([1, 100, 4094, 200].map(|vlan| tenant_of(1, kind, 0xF000 | vlan, 16)), [[1], [2], [63], [10]]);
+        // 257 has the low byte of 1.
+        assert_eq!([0, 2, 257, 4095].map(|vlan| tenant_of(0, kind, vlan, 60)), [[0]; 4]);
+        assert_eq!(tenant_of(0, kind, 1, 15), [0]);
+    }
+    assert_eq!([0x0800, 0x9100, 0x0081].map(|kind| tenant_of(0, kind, 1, 60)), [[0]; 3]);
+}
+
+#[test]
+fn the_driver_decides_about_frames_that_a_block_holds() {
+    let mut card = op_card(ROUND_ROBIN);
+    for number in 1..=3 {
+        push(&mut card, number, (HOLD, number), (TELL_MARK, 0));
+    }
+    assert_eq!((card.poll().len(), counters(&card)), (0, [[3, 0, 3, 0, 0], [0; 5]]));
+    let records: Vec<_> = (0..4).map_while(|_| card.take_record(0)).collect();
+    assert_eq!(
+        records.iter().map(|record| (record.block, record.reason)).collect::<Vec<_>>(),
+        [(0, 1), (0, 2), (0, 3)]
+    );
+    assert_eq!((card.take_record(1), card.take_record(2)), (None, None));
+    for (reason, mark) in [(2, 22), (9, 99), (1, 11)] {
+        card.give_record(0, &Record { reason, mark, ..Record::default() });
+    }
+    // Another block knows nothing of it, and there is no third one.
+    card.give_record(1, &Record { reason: 3, ..Record::default() });
+    card.give_record(2, &Record { reason: 3, ..Record::default() });
+    let mut all: Vec<_> = card.poll().iter().map(|one| (one.bytes[4], one.bytes[9], one.source)).collect();
+    all.sort_by_key(|one| one.0);
+    assert_eq!(all, [(1, 11, Source::Block(0)), (2, 22, Source::Block(0))]);
+    assert_eq!(counters(&card), [[3, 2, 3, 0, 0], [2, 0, 0, 0, 0]]);
+}
+
+/// Frames that a record causes wait for a unit that is debugged, and go on with it.
+#[test]
+fn frames_of_records_wait_for_a_place() {
+    for goes_on in [true, false] {
+        let mut card = op_card(FLOW_HASH);
+        (0..128).for_each(|entry| card.write(regs::CARD_RETA + 4 * entry, 0).unwrap());
+        (1..=4).for_each(|number| push(&mut card, number, (HOLD, number), (0, 0)));
+        card.write(regs::CARD_UNIT_WRITE_MASK, 1).unwrap();
+        card.write(common::WINDOW + regs::UNIT_HALT, 1).unwrap();
+        for reason in 1..=4 {
+            card.give_record(0, &Record { reason, ..Record::default() });
+        }
+        assert_eq!((card.poll().len(), card.lost()), (0, 0));
+        if goes_on {
+            card.write(common::WINDOW + regs::UNIT_HALT, 0).unwrap();
+            let numbers: Vec<_> = (0..4).flat_map(|_| left(&mut card)).map(|one| one.1).collect();
+            assert_eq!(numbers, [1, 2, 3, 4]);
+        }
+        card.finish();
+        // One frame has the slot of the halted unit.
+        assert_eq!(card.lost(), if goes_on { 0 } else { 3 });
     }
 }

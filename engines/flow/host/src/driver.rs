@@ -328,7 +328,7 @@ mod tests {
 
     fn driver(parts: &[(usize, &str)]) -> Box<dyn Driver> {
         let parts = parts.iter().map(|(block, name)| (*block, (*name).to_owned(), 0..0)).collect();
-        FLOW.driver(&CardShape { ports: 2, units: 1, parts }, &Settings::default())
+        FLOW.driver(&CardShape { ports: 2, units: 1, parts, tenants: Vec::new() }, &Settings::default())
     }
 
     const SEEN: &str = "element seen { key eth.type states NEW, SEEN global hits

@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service};
+use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, Tool};
 use serde_json::{Value as Json, json};
 
+use crate::compile::COMPILE;
 use crate::counters::BlockCounters;
 use crate::driver::FlowDriver;
 use crate::image::{FlowImage, PROGRAM};
@@ -60,6 +61,10 @@ impl Engine for Flow {
 
     fn services(&self) -> &'static [Service] {
         SERVICES
+    }
+
+    fn compile_tool(&self) -> Option<Tool> {
+        Some(COMPILE)
     }
 
     fn counted(&self, now: &Json, then: &Json) -> Json {

@@ -13,6 +13,7 @@ mod answers;
 mod ask;
 mod card;
 mod command;
+mod compile;
 pub mod contexts;
 mod counters;
 mod driver;

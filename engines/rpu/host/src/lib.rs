@@ -1,6 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The host side of the rpu engine: what a design says of packet units, their images, and the driver that loads them.
 
+mod compile;
 mod diagnosis;
 mod driver;
 mod errors;
@@ -12,7 +13,7 @@ mod table;
 use std::path::Path;
 use std::sync::Arc;
 
-use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service};
+use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, Tool};
 
 use crate::driver::RpuDriver;
 pub use crate::image::{PROGRAM, RpuImage, macros};
@@ -65,5 +66,9 @@ impl Engine for Rpu {
 
     fn services(&self) -> &'static [Service] {
         &[]
+    }
+
+    fn compile_tool(&self) -> Option<Tool> {
+        Some(compile::COMPILE)
     }
 }

@@ -5,6 +5,7 @@
 //! card. The driver loads and swaps programs and works with maps and routes, on a card in native code through its units
 //! ([`penstock_xdp_soft::Unit`]), on a card in hardware through registers ([`rows`]).
 
+mod compile;
 mod driver;
 pub mod executed;
 mod image;
@@ -19,8 +20,9 @@ pub mod window;
 
 use std::sync::Arc;
 
-use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service};
+use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, Tool};
 
+pub use compile::lanes;
 pub use driver::{DriverError, XdpDriver};
 pub use image::{Program, UnknownName, XdpImage};
 pub use penstock_xdp_compiler::btf::Value;
@@ -73,5 +75,9 @@ impl Engine for Xdp {
 
     fn services(&self) -> &'static [Service] {
         &[services::map::MAP, services::routes::ROUTES]
+    }
+
+    fn compile_tool(&self) -> Option<Tool> {
+        Some(compile::COMPILE)
     }
 }

@@ -76,7 +76,7 @@ fn compile(
         PartJob { name: "", index, units, program, part, given }
     });
     let (design, parts) = (Path::new("design.toml"), parts.collect());
-    XDP.compile(&Job { root: &root, design, ports: 2, groups: &[], card: &card, parts })
+    XDP.compile(&Job { root: &root, design, ports: 2, groups: &[], tenants: &[], card: &card, parts })
 }
 
 fn compile_one(program: &Path, part: &GroupSettings) -> Arc<dyn Image> {
@@ -101,7 +101,7 @@ impl Card {
         let part = GroupSettings::default();
         assert!(part.unit(identity(0)).is_some());
         let units = (0..2).map(|unit| Unit::new(identity(unit))).collect();
-        let shape = CardShape { ports: 2, units: 2, parts: vec![(0, String::new(), 0..2)] };
+        let shape = CardShape { ports: 2, units: 2, parts: vec![(0, String::new(), 0..2)], tenants: Vec::new() };
         let mut card = Self { units, write_mask: 0, read: 0 };
         let mut driver = XDP.driver(&shape, &CardSettings::default());
         driver.begin(&mut card).unwrap();

@@ -1,22 +1,78 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock compile xdp`: an XDP object, what its programs use, and whether the engine takes them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use penstock_device::Root;
-use penstock_device::capture::{self, Capture, CaptureError};
-use penstock_device::files::{self, FileError};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use penstock_engine::files::{self, FileError};
+use penstock_engine::{Root, Tool, ToolError, Workbench};
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::{Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
 use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::{Map, MapKind};
-use penstock_xdp_compiler::object::{LinkError, Object, ObjectError, Program};
+use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
+use penstock_xdp_compiler::rows::Lanes;
 use penstock_xdp_compiler::rows::run::MAX_ROWS;
 use penstock_xdp_compiler::translate::{TranslateError, translate};
-use penstock_xdp_host::executed::{ExecuteError, Executed};
-use penstock_xdp_host::{Lanes, object_of};
 use serde_json::{Value, json};
+
+use crate::executed::{ExecuteError, Executed};
+use crate::program::object_of;
+
+/// `penstock compile xdp`.
+pub const COMPILE: Tool = Tool { command, run };
+
+/// Compiles an XDP object or C source; tells what its programs use, and whether the engine takes them.
+#[derive(Debug, Args)]
+struct Arguments {
+    /// An object, as clang writes it for Linux, or a C source.
+    source: PathBuf,
+    /// Print all about each program: functions, helpers, maps.
+    #[arg(long)]
+    explain: bool,
+    /// Lanes of the core: 1, 2, 3, 4 or 8 [default: 4]
+    #[arg(long, value_name = "N", value_parser = lanes)]
+    lanes: Option<Lanes>,
+    /// Print the rows of each program.
+    #[arg(long)]
+    rows: bool,
+    /// Run the rows of each program on the frames of this capture, from the first port, with maps that begin as the object says.
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
+    /// Give a map so many entries in place of its own, as loaders do. Repeatable.
+    #[arg(long, value_name = "MAP=N", value_parser = entries)]
+    entries: Vec<(String, u32)>,
+    /// Only the program of this name.
+    #[arg(long, value_name = "NAME")]
+    program: Option<String>,
+    /// Write what was built as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn command() -> Command {
+    Arguments::augment_args(Command::new("xdp"))
+}
+
+/// A number of lanes that a core may have.
+///
+/// # Errors
+/// No core has so many; a sentence.
+pub fn lanes(word: &str) -> Result<Lanes, String> {
+    let count = word.parse().ok().and_then(Lanes::new);
+    count.ok_or_else(|| format!("a core has 1, 2, 3, 4 or 8 lanes, not {word}"))
+}
+
+/// A map and how many entries it gets.
+fn entries(word: &str) -> Result<(String, u32), String> {
+    let parts = word.split_once('=').filter(|(map, _)| !map.is_empty());
+    let parts = parts.and_then(|(map, count)| Some((map.to_owned(), count.parse::<i128>().ok()?)));
+    let (map, count) = parts.ok_or_else(|| format!("`{word}`: write MAP=N, for example rx_cnt=16"))?;
+    let count = u32::try_from(count).ok().filter(|count| *count > 0);
+    Ok((map, count.ok_or_else(|| format!("`{word}`: a map has 1 to {} entries", u32::MAX))?))
+}
 
 /// Units of the card that maps are placed on: where each processor has a value, sixteen contexts of each unit do.
 const UNITS: u32 = 16;
@@ -26,11 +82,9 @@ const OBJECT: &str = "give an object, as `clang -target bpf -O2 -g -c` writes it
 
 /// Why a program was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum XdpError {
+enum RefusedError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("the xdp engine takes one object at a time; link several with `bpftool gen object`")]
-    Several,
     #[error("{}: {source}", file.display())]
     Object { file: PathBuf, source: ObjectError },
     #[error("{}: there is no program {name}; it has {}", file.display(), there.join(", "))]
@@ -40,63 +94,54 @@ pub enum XdpError {
     #[error("{}: {what}", file.display())]
     Entries { file: PathBuf, what: String },
     #[error(transparent)]
-    Source(#[from] penstock_xdp_host::XdpError),
+    Source(#[from] crate::program::XdpError),
+    #[error("--entries: {0} is there twice; leave one out")]
+    Twice(String),
     #[error("{}: {name}: {source}", file.display())]
     Rows { file: PathBuf, name: String, source: Box<TranslateError> },
     #[error("{}: {source}", file.display())]
     Refused { file: PathBuf, source: Box<CheckError> },
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
     #[error("{}: {name}: {source}", file.display())]
     Executed { file: PathBuf, name: String, source: ExecuteError },
 }
 
-/// What is asked.
-pub struct Request<'a> {
-    pub sources: &'a [PathBuf],
-    pub program: Option<&'a str>,
-    /// Maps that get so many entries.
-    pub entries: &'a [(String, u32)],
-    pub explain: bool,
-    pub lanes: Lanes,
-    /// Print the rows.
-    pub rows: bool,
-    /// Carry out the rows on its frames.
-    pub capture: Option<&'a Path>,
-    pub json: Option<&'a Path>,
-    pub root: &'a Root,
+/// Checks and reports. All programs are looked at; the first that is refused is the error.
+fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
+    let request = Arguments::from_arg_matches(matches)?;
+    let mut maps = BTreeSet::new();
+    if let Some((map, _)) = request.entries.iter().find(|entry| !maps.insert(&entry.0)) {
+        return Err(RefusedError::Twice(map.clone()).into());
+    }
+    let frames = request.capture.as_ref().map(|capture| bench.frames(capture)).transpose()?;
+    Ok(report(&request, frames.as_deref(), bench.root())?)
 }
 
-/// Checks and reports. All programs are looked at; the first that is refused is the error.
-pub fn run(request: &Request) -> Result<(), XdpError> {
-    let [file] = request.sources else { return Err(XdpError::Several) };
-    let data = read(file, request.root)?;
-    let mut object = Object::read(&data).map_err(|source| XdpError::Object { file: file.clone(), source })?;
-    for (map, count) in request.entries {
+fn report(request: &Arguments, frames: Option<&[Vec<u8>]>, root: &Root) -> Result<(), RefusedError> {
+    let lanes = request.lanes.unwrap_or(Lanes::FOUR);
+    let file = &request.source;
+    let data = read(file, root)?;
+    let mut object = Object::read(&data).map_err(|source| RefusedError::Object { file: file.clone(), source })?;
+    for (map, count) in &request.entries {
         let set = object.set_entries(map, *count);
-        set.map_err(|what| XdpError::Entries { file: file.clone(), what })?;
+        set.map_err(|what| RefusedError::Entries { file: file.clone(), what })?;
     }
     for note in &object.notes {
         eprintln!("{}: {note}", file.display());
     }
     let chosen: Vec<_> =
-        object.entries.iter().filter(|entry| request.program.is_none_or(|name| entry.name == name)).collect();
-    if let (true, Some(name)) = (chosen.is_empty(), request.program) {
+        object.entries.iter().filter(|entry| request.program.as_ref().is_none_or(|name| entry.name == *name)).collect();
+    if let (true, Some(name)) = (chosen.is_empty(), &request.program) {
         let there = object.entries.iter().map(|entry| entry.name.clone()).collect();
-        return Err(XdpError::NoProgram { file: file.clone(), name: name.to_owned(), there });
-    }
-    let capture = request.capture.map(capture::read).transpose()?;
-    for fault in capture.iter().flat_map(|capture| &capture.faults) {
-        eprintln!("{fault}");
+        return Err(RefusedError::NoProgram { file: file.clone(), name: name.to_owned(), there });
     }
     let mut refused = None;
     let mut programs = Vec::new();
     let mut missing = vec![None; object.maps.len()];
     for entry in chosen {
-        let done = accepted(file, &object, entry, request.lanes).and_then(|accepted| {
-            let executed = capture.as_ref().map(|capture| executed(file, &object, &accepted, request.lanes, capture));
+        let done = accepted(file, &object, entry, lanes).and_then(|accepted| {
+            let executed = frames.map(|frames| executed(file, &object, &accepted, lanes, frames));
             match executed.transpose() {
-                Err(error @ XdpError::Executed { source: ExecuteError::OnCard(_), .. }) => {
+                Err(error @ RefusedError::Executed { source: ExecuteError::OnCard(_), .. }) => {
                     eprintln!("{error}");
                     Ok((None, accepted))
                 }
@@ -118,7 +163,7 @@ pub fn run(request: &Request) -> Result<(), XdpError> {
                 }
                 let instructions = program.code.iter().count();
                 let mut description = described(&object, program, facts);
-                description["lanes"] = request.lanes.count().into();
+                description["lanes"] = lanes.count().into();
                 description["rows"] = compiled.rows.len().into();
                 description["executed_rows"] = json!(executed.map(|(frames, rows)| rows as f64 / frames as f64));
                 description["frames"] = json!(executed.map(|(frames, _)| frames));
@@ -139,7 +184,7 @@ pub fn run(request: &Request) -> Result<(), XdpError> {
             }
         }
     }
-    if let Some(path) = request.json {
+    if let Some(path) = &request.json {
         let maps: Vec<_> =
             object.maps.iter().zip(&missing).map(|(map, why)| described_map(map, why.as_deref())).collect();
         let report = json!({
@@ -166,21 +211,17 @@ struct Accepted {
     beyond: Vec<String>,
 }
 
-fn accepted(
-    file: &Path,
-    object: &Object,
-    entry: &penstock_xdp_compiler::object::Entry,
-    lanes: Lanes,
-) -> Result<Accepted, XdpError> {
-    let program =
-        object.program(entry).map_err(|source| XdpError::Link { file: file.to_owned(), source: Box::new(source) })?;
+fn accepted(file: &Path, object: &Object, entry: &Entry, lanes: Lanes) -> Result<Accepted, RefusedError> {
+    let program = object
+        .program(entry)
+        .map_err(|source| RefusedError::Link { file: file.to_owned(), source: Box::new(source) })?;
     let checked = check(object, &program);
-    let facts = checked.map_err(|source| XdpError::Refused { file: file.to_owned(), source })?.facts;
+    let facts = checked.map_err(|source| RefusedError::Refused { file: file.to_owned(), source })?.facts;
     let name = || program.name.clone();
     let placement = place(object, &facts.helpers, UNITS * CONTEXTS);
     let translated = translate(object, &program, &facts, lanes, &placement.layout)
-        .map_err(|source| XdpError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?;
-    let beyond = penstock_xdp_host::rows::beyond(object, &facts, &translated, &placement).into_iter().collect();
+        .map_err(|source| RefusedError::Rows { file: file.to_owned(), name: name(), source: Box::new(source) })?;
+    let beyond = crate::rows::beyond(object, &facts, &translated, &placement).into_iter().collect();
     Ok(Accepted { program, facts, compiled: translated.compiled, placement, beyond })
 }
 
@@ -190,19 +231,19 @@ fn executed(
     object: &Object,
     Accepted { program, compiled, placement, .. }: &Accepted,
     lanes: Lanes,
-    capture: &Capture,
-) -> Result<(usize, u64), XdpError> {
+    frames: &[Vec<u8>],
+) -> Result<(usize, u64), RefusedError> {
     let carry = || {
         let mut executed = Executed::new(object, compiled, lanes, &placement.layout)?;
-        let each = capture.frames().map(|(_, bytes)| Ok(executed.frame(bytes, 1)?.rows));
-        Ok((capture.frames().len(), each.sum::<Result<u64, ExecuteError>>()?))
+        let each = frames.iter().map(|bytes| Ok(executed.frame(bytes, 1)?.rows));
+        Ok((frames.len(), each.sum::<Result<u64, ExecuteError>>()?))
     };
-    let failed = |source| XdpError::Executed { file: file.to_owned(), name: program.name.clone(), source };
+    let failed = |source| RefusedError::Executed { file: file.to_owned(), name: program.name.clone(), source };
     carry().map_err(failed)
 }
 
 /// The object, or what the compiler makes of C source; its warnings are shown.
-fn read(file: &Path, root: &Root) -> Result<Vec<u8>, XdpError> {
+fn read(file: &Path, root: &Root) -> Result<Vec<u8>, RefusedError> {
     if file.extension().is_some_and(|extension| extension == "c") && file.exists() {
         let (object, messages) = object_of(root, file)?;
         eprint!("{messages}");

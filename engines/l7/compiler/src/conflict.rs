@@ -1,0 +1,85 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rules that contradict each other, and rules that never match.
+
+use std::collections::BTreeMap;
+
+use crate::fault::{Fault, Span};
+use crate::limits::LONGEST_FIELD;
+use crate::pattern::{Condition, Pattern};
+use crate::program::{MessageType, Program, Rule, Variant};
+use crate::syntax::Source;
+
+/// Looks for rules of equal priority and different actions that match a common message, and for rules all of whose
+/// messages a rule of higher priority takes.
+pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (written, application) in source.applications.iter().zip(&program.applications) {
+        for (on, rules) in written.types.iter().zip(&application.types) {
+            let message = program.message(rules);
+            let place = |rule: &Rule| {
+                on.rules.iter().find(|on| on.name.value == rule.name).map_or(Span::default(), |on| on.name.span)
+            };
+            for (at, rule) in rules.rules.iter().enumerate() {
+                let before = &rules.rules[..at];
+                if let Some(fault) = contradiction(before, rule, message).or_else(|| shadow(before, rule)) {
+                    faults.push(Fault::new(place(rule), fault));
+                }
+            }
+        }
+    }
+    faults
+}
+
+fn contradiction(before: &[Rule], rule: &Rule, message: &MessageType) -> Option<String> {
+    let equal = before.iter().rev().take_while(|other| other.priority == rule.priority);
+    let mut different = equal.filter(|other| other.action != rule.action);
+    different.find_map(|other| {
+        let pairs = other.variants.iter().flat_map(|a| rule.variants.iter().map(move |b| (a, b)));
+        let example = pairs.into_iter().find_map(|(a, b)| common(a, b))?;
+        let fields = example.iter().map(|(field, bytes)| format!("{} = {}", message.field_name(*field), text(bytes)));
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        Some(format!(
+            "`{}` and `{}` (line {}) have the same priority and both match {}: write `priority N` behind the name of the one that wins",
+            rule.name,
+            other.name,
+            other.line,
+            if fields.is_empty() { "every message".to_owned() } else { fields }
+        ))
+    })
+}
+
+/// A rule that has all messages of another one.
+fn shadow(before: &[Rule], rule: &Rule) -> Option<String> {
+    let takes = |variant: &Variant| before.iter().find(|other| other.variants.iter().any(|wide| covers(wide, variant)));
+    let first = takes(rule.variants.first()?)?;
+    let all = rule.variants.iter().all(|variant| takes(variant).is_some());
+    all.then(|| {
+        format!(
+            "`{}` never matches: `{}` (line {}) takes its messages; remove it or give it a higher priority",
+            rule.name, first.name, first.line
+        )
+    })
+}
+
+/// Fields that both variants match.
+fn common(a: &Variant, b: &Variant) -> Option<BTreeMap<u8, Vec<u8>>> {
+    let any = Condition::Bytes(Pattern { steps: Vec::new(), open: true });
+    let of = |variant: &Variant, field: u8| {
+        variant
+            .iter()
+            .find(|(number, _)| *number == field)
+            .map_or_else(|| any.clone(), |(_, condition)| condition.clone())
+    };
+    let numbers = a.iter().chain(b).map(|(number, _)| *number);
+    numbers.map(|field| Some((field, of(a, field).common(&of(b, field), LONGEST_FIELD)?))).collect()
+}
+
+fn covers(wide: &Variant, narrow: &Variant) -> bool {
+    wide.iter()
+        .all(|(field, condition)| narrow.iter().any(|(number, other)| number == field && condition.covers(other)))
+}
+
+/// Bytes as a string of the language.
+fn text(bytes: &[u8]) -> String {
+    format!("\"{}\"", bytes.escape_ascii())
+}

@@ -1,0 +1,35 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What the machine holds: engines/l7/machine.md.
+
+/// Applications of a block.
+pub const APPLICATIONS: usize = 2;
+/// The highest number of a dispatch field.
+pub const DISPATCH_NUMBER: u64 = 15;
+/// Bytes at the begin of a message that rules see.
+pub const SEEN: usize = 256;
+/// Bytes of the longest field that rules see: its number and length take two.
+pub const LONGEST_FIELD: usize = SEEN - 2;
+/// The highest number of a message type.
+pub const TYPES: u64 = 15;
+/// Queues of the host.
+pub const QUEUES: u64 = 1 << 16;
+/// Units of a card.
+pub const UNITS: u64 = 32;
+/// Tenants of a card.
+pub const TENANTS: u64 = 64;
+/// Alternatives of a row.
+pub const ALTERNATIVES: usize = 4;
+/// Bytes that an alternative compares.
+pub const WINDOW: usize = 32;
+/// Bytes that a skip passes.
+pub const SKIP: usize = 255;
+/// Classes of bytes that `until` tells apart. Class 0 is in no set.
+pub const CLASSES: usize = 16;
+/// Bits of the number of buckets behind a hash row.
+pub const BUCKET_BITS: u32 = 10;
+/// Rows of a block, for the rules of all applications and those that replace them.
+pub const ROWS: usize = 1024;
+/// Decisions of a block, for the rules of all applications and those that replace them.
+pub const DECISIONS: usize = 256;
+/// Steps after which a matcher gives a message up.
+pub const STEPS: usize = 128;

@@ -1,0 +1,180 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What the compiler says of sources with faults, and where.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write;
+
+use penstock_l7_compiler::compile;
+
+const MESSAGES: &str = "message M { option (type) = 1; string s = 1 [(dispatch) = true]; uint32 n = 2 [(dispatch) = true]; string t = 3; }\n";
+
+/// The faults of rules for M, in line 3 of the source: column and message.
+fn faults(rules: &str) -> Vec<(u32, String)> {
+    let text = format!("{MESSAGES}application a = 1 {{ udp port 7000; on M {{\n{rules}\n}} }}");
+    let faults = compile("test.l7", &text).err();
+    let of_rules = faults.iter().flat_map(|faults| faults.iter()).map(|fault| {
+        assert_eq!(fault.span.line, 3, "{fault:?}");
+        (fault.span.column, fault.message.clone())
+    });
+    of_rules.collect()
+}
+
+#[test]
+fn faults_of_rules_name_the_place_and_the_way_out() {
+    for (rules, column, words) in [
+        ("rule r { stuff = \"a\"; } => drop; default => drop;", 10, "`M` has no field `stuff`; there are: s, n, t"),
+        (
+            "rule r { t = \"a\"; } => drop; default => drop;",
+            10,
+            "the card does not see `t`: write `[(dispatch) = true]`",
+        ),
+        ("rule r { s = 7; } => drop; default => drop;", 14, "`s` is a string: write its bytes as \"text\""),
+        ("rule r { n = \"7\"; } => drop; default => drop;", 14, "`n` is a uint32: write a number, or a range"),
+        ("rule r { n = 7 8; } => drop; default => drop;", 14, "`n` is a uint32"),
+        ("rule r { n = 8 ..= 7; } => drop; default => drop;", 14, "the range is empty: 8 is above 7"),
+        (
+            "rule r { n = 4294967296; } => drop; default => drop;",
+            14,
+            "`n` has 32 bits: its highest value is 4294967295",
+        ),
+        ("rule r { s = .. \"a\"; } => drop; default => drop;", 17, "nothing can come behind `..`"),
+        ("rule r { s = until \"\" ..; } => drop; default => drop;", 14, "`until` needs at least one delimiter"),
+        (
+            "rule r { s = skip 255; } => drop; default => drop;",
+            14,
+            "needs 255 bytes or more, and a dispatch field has at most 254",
+        ),
+        (
+            "rule r { s = \"a\"; s = \"b\"; } => drop; default => drop;",
+            19,
+            "there is a pattern for the field `s` in line 3 already",
+        ),
+        ("rule r { } => queue 65536; default => drop;", 21, "the number of a queue is 0 to 65535, not 65536"),
+        ("rule r { } => unit 32; default => drop;", 20, "the number of a unit is 0 to 31, not 32"),
+        ("rule r { } => queues 0 ..= 2 by s; default => drop;", 22, "2, 4, 8 or another power of two"),
+        ("rule r { } => queues 3 ..= 2 by s; default => drop;", 22, "power of two"),
+        ("rule r { } => units by t; default => drop;", 24, "the card does not see `t`"),
+        (
+            "rule r { s = \"a\"; } => drop; rule r { s = \"b\"; } => drop; default => drop;",
+            35,
+            "there is a rule `r` in line 3 already",
+        ),
+        (
+            "rule r { s = \"a\" ..; } => drop; rule q { s = skip 2 \"b\"; } => queue 1; default => drop;",
+            38,
+            "`q` and `r` (line 3) have the same priority and both match s = \"axb\"",
+        ),
+        (
+            "rule r { n = 1 ..= 5; } => drop; rule q { n = 5 ..= 9; } => queue 1; default => drop;",
+            39,
+            "both match n = \"\\x00\\x00\\x00\\x05\"",
+        ),
+        ("rule r { } => drop; rule q { } => queue 1; default => drop;", 26, "both match every message"),
+        (
+            "rule r { s = \"ab\"; } => drop; rule q priority 1 { s = \"a\" ..; } => queue 1; default => drop;",
+            6,
+            "`r` never matches: `q` (line 3) takes its messages",
+        ),
+        (
+            "rule r { n = 3; s = \"x\"; } => drop; rule q priority 1 { n = 1 ..= 9; } => queue 1; default => drop;",
+            6,
+            "`r` never matches",
+        ),
+    ] {
+        let found = faults(rules);
+        assert!(found.len() == 1 && found[0].0 == column && found[0].1.contains(words), "{rules}\n{found:?}");
+    }
+}
+
+/// Rules that only look as if they contradicted each other.
+#[test]
+fn rules_that_share_no_message_are_none_of_a_fault() {
+    for rules in [
+        "rule r { s = \"a\"; } => drop; rule q { s = \"a\" skip 1; } => queue 1; default => drop;",
+        "rule r { s = \"a\"; n = 1; } => drop; rule q { s = \"a\"; n = 2; } => queue 1; default => drop;",
+        "rule r { s = until \"/\" \"a\"; } => drop; rule q { s = until \"/\" \"b\"; } => queue 1; default => drop;",
+        "rule r { s = \"ab\" ..; } => queue 1; rule q { s = \"a\" ..; } => queue 1; default => drop;",
+        "rule r { s = \"a\" ..; } => drop; rule q priority 1 { s = \"ab\" ..; } => queue 1; default => drop;",
+    ] {
+        assert_eq!(faults(rules), [], "{rules}");
+    }
+}
+
+#[test]
+fn faults_of_types_and_applications() {
+    let on = "on M { default => drop; }";
+    for (text, line, words) in [
+        (String::new(), 1, "the file has no rules"),
+        ("message M { }\n".to_owned(), 1, "this message type has no number: write `option (type) = NUMBER;`"),
+        ("message M { option (type) = 16; }".to_owned(), 1, "the number of a message type is 1 to 15, not 16"),
+        (
+            "message M { option (type) = 1; int32 a = 1; }".to_owned(),
+            1,
+            "there is no type `int32`; there are string, bytes, uint32 and uint64",
+        ),
+        (
+            "message M { option (type) = 1; string a = 16 [(dispatch) = true]; }".to_owned(),
+            1,
+            "the number of a dispatch field is 1 to 15, not 16",
+        ),
+        (
+            "message M { option (type) = 1; string a = 1;\nstring b = 1; }".to_owned(),
+            2,
+            "another field has the number 1 in line 1",
+        ),
+        (format!("{MESSAGES}message N {{ option (type) = 1; }}"), 2, "another message type has the number 1 in line 1"),
+        (
+            format!("{MESSAGES}application a = 1 {{ {on} }}"),
+            2,
+            "this application has no port: write `udp port NUMBER;`",
+        ),
+        (format!("{MESSAGES}application a = 1 {{ udp port 65536; {on} }}"), 2, "a UDP port is 1 to 65535, not 65536"),
+        (format!("{MESSAGES}application a = 1 {{ udp port 1; tenant 64; {on} }}"), 2, "a tenant is 0 to 63, not 64"),
+        (
+            format!("{MESSAGES}application a = 1 {{ udp port 1; on N {{ default => drop; }} }}"),
+            2,
+            "there is no message type `N`",
+        ),
+        (
+            format!("{MESSAGES}application a = 1 {{ udp port 1; on M {{ }} }}"),
+            2,
+            "what happens to messages that match no rule? Write `default => ACTION;`",
+        ),
+        (
+            format!("{MESSAGES}application a = 1 {{ udp port 1; {on} {on} }}"),
+            2,
+            "there is a part for messages of the type `M`",
+        ),
+        (
+            format!("{MESSAGES}application a = 1 {{ udp port 1; {on} default => units by s; }}"),
+            2,
+            "`a message of any type` has no field `s`",
+        ),
+    ] {
+        let faults = compile("test.l7", &text).unwrap_err();
+        let found: Vec<_> = faults.iter().collect();
+        assert!(found.iter().any(|fault| fault.span.line == line && fault.message.contains(words)), "{text}\n{faults}");
+    }
+    let mut three = MESSAGES.to_owned();
+    for at in 1..4 {
+        let _ = writeln!(three, "application a{at} = {at} {{ udp port {at}; {on} }}");
+    }
+    let faults = compile("test.l7", &three).unwrap_err().to_string();
+    assert!(faults.starts_with("test.l7:4:13: a block has 2 applications"), "{faults}");
+}
+
+/// Rules beyond the rows of a block are refused, with the names of those that take most.
+#[test]
+fn too_many_rows_name_their_rules() {
+    let mut long = String::new();
+    for at in 0..1200 {
+        let _ = write!(long, "rule r{at} {{ s = \"{at:04}\" until \"/\" \"{at}x\"; }} => queue {at}; ");
+    }
+    let text = format!("{MESSAGES}application a = 1 {{ udp port 7000; on M {{\n{long}\ndefault => drop; }} }}");
+    let faults = compile("test.l7", &text).unwrap_err().to_string();
+    assert!(
+        faults.contains("these rules take more than the 1024 rows of a block; most of them so far: `r"),
+        "{faults}"
+    );
+}

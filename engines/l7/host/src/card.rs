@@ -1,0 +1,228 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! L7 blocks of a card in hardware, over their registers (engines/l7/machine.md).
+
+use std::ops::Range;
+
+use penstock_engine::Bus;
+use penstock_l7_compiler::Compiled;
+use penstock_l7_compiler::limits::{APPLICATIONS, DECISIONS, ROWS};
+use penstock_l7_compiler::program::Application;
+
+use crate::counters::AppCounters;
+use crate::error::L7Error;
+use crate::image::L7Image;
+use crate::machine::Machine;
+use crate::regs as own;
+
+/// Host address of the first block's window, and the distance to the next block's.
+const BLOCKS: u32 = 0x4500_0000;
+const BLOCK: u32 = 0x0100_0000;
+/// Offset of the first application's registers, and the distance to the next one's.
+const APPS: u32 = 0x100;
+const APP: u32 = 0x80;
+/// A row of FILTER that is used.
+const VALID: u32 = 1 << 31;
+/// Cycles between two looks at OLD, and how many looks there are.
+const LOOK: u64 = 200;
+const LOOKS: u32 = 500;
+
+/// What a block in hardware holds.
+#[derive(Debug)]
+pub struct CardBlock {
+    apps: Vec<CardApp>,
+}
+
+/// What an application holds.
+#[derive(Debug, Clone)]
+struct CardApp {
+    name: String,
+    rows: Range<usize>,
+    decisions: Range<usize>,
+}
+
+/// A block, by its window.
+struct Window<'a> {
+    bus: &'a mut dyn Bus,
+    base: u32,
+}
+
+impl Window<'_> {
+    fn read(&mut self, offset: u32) -> Result<u32, L7Error> {
+        Ok(self.bus.read(self.base + offset)?)
+    }
+
+    fn write(&mut self, offset: u32, value: u32) -> Result<(), L7Error> {
+        Ok(self.bus.write(self.base + offset, value)?)
+    }
+
+    fn write_all(&mut self, offset: u32, first: usize, values: &[u32]) -> Result<(), L7Error> {
+        let at = |index: usize| offset + 4 * (first + index) as u32;
+        values.iter().enumerate().try_for_each(|(index, value)| self.write(at(index), *value))
+    }
+
+    /// Register of an application.
+    fn app(app: usize, register: u32) -> u32 {
+        APPS + APP * app as u32 + register
+    }
+}
+
+fn window(bus: &mut dyn Bus, block: usize) -> Window<'_> {
+    Window { bus, base: BLOCKS + BLOCK * block as u32 }
+}
+
+impl CardBlock {
+    /// Gives a block a program while no frame enters it.
+    ///
+    /// # Errors
+    /// The card refuses, or its block is another one.
+    pub fn load(bus: &mut dyn Bus, block: usize, image: &L7Image) -> Result<Self, L7Error> {
+        let mut window = window(bus, block);
+        let found = window.read(own::L7_BLOCK_SHAPE)? >> 16;
+        if found != ROWS as u32 {
+            return Err(L7Error::Foreign { block, found, known: ROWS as u32 });
+        }
+        window.write_all(own::L7_BLOCK_FILTER, 0, &[0; own::L7_BLOCK_FILTER_COUNT as usize])?;
+        window.write(own::L7_BLOCK_TIMEOUT, image.settings.ticks())?;
+        let compiled = &image.compiled;
+        let mut card = Self { apps: Vec::new() };
+        for (app, application) in compiled.program.applications.iter().enumerate() {
+            let bank = window.read(Window::app(app, own::L7_APP_BANK))?;
+            let place = card.place(compiled, app)?;
+            bring(&mut window, compiled, app, &place, bank)?;
+            window.write(Window::app(app, own::L7_APP_MATCHERS), matchers(app, compiled.program.applications.len()))?;
+            card.apps.push(place);
+            let Application { number, port, tenant, .. } = application;
+            let filter = u32::from(*port) | u32::from(*number) << 16 | u32::from(*tenant) << 24 | (app as u32) << 30;
+            window.write_all(own::L7_BLOCK_FILTER, app, &[filter | VALID])?;
+        }
+        Ok(card)
+    }
+
+    /// Finds rows and decisions for the rules of an application, beside those that are in use.
+    fn place(&self, compiled: &Compiled, app: usize) -> Result<CardApp, L7Error> {
+        let image = &compiled.images[app];
+        let name = compiled.program.applications[app].name.clone();
+        let gap = |what, needed, of: fn(&CardApp) -> &Range<usize>, most| {
+            let used = self.apps.iter().map(of).cloned().collect();
+            gap(used, needed, most).map_err(|free| L7Error::Room { application: name.clone(), what, needed, free })
+        };
+        let rows = gap("rows", image.row_count(), |app| &app.rows, ROWS)?;
+        let decisions = gap("decisions", image.decisions().len(), |app| &app.decisions, DECISIONS)?;
+        Ok(CardApp { name, rows, decisions })
+    }
+
+    /// Gives an application other rules between two messages.
+    fn swap(&mut self, window: &mut Window<'_>, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
+        let old = Window::app(app, own::L7_APP_OLD);
+        let mut looks = 0;
+        while let messages @ 1.. = window.read(old)? {
+            looks += 1;
+            if looks == LOOKS {
+                return Err(L7Error::Running { application: self.apps[app].name.clone(), messages });
+            }
+            window.bus.pass(LOOK)?;
+        }
+        let place = self.place(compiled, app)?;
+        let bank = Window::app(app, own::L7_APP_BANK);
+        let other = window.read(bank)? ^ 1;
+        bring(window, compiled, app, &place, other)?;
+        window.write(bank, other)?;
+        self.apps[app] = place;
+        Ok(())
+    }
+}
+
+/// The first gap of so many numbers below `most`; otherwise the length of the longest gap.
+fn gap(mut used: Vec<Range<usize>>, needed: usize, most: usize) -> Result<Range<usize>, usize> {
+    used.sort_by_key(|range| range.start);
+    let (mut begin, mut longest) = (0, 0);
+    for range in used.into_iter().chain(std::iter::once(most..most)) {
+        let free = range.start.saturating_sub(begin);
+        if free >= needed {
+            return Ok(begin..begin + needed);
+        }
+        longest = longest.max(free);
+        begin = begin.max(range.end);
+    }
+    Err(longest)
+}
+
+/// The matchers that serve an application: each application has its own, so that none delays another.
+fn matchers(app: usize, apps: usize) -> u32 {
+    let each = 4 / apps.clamp(1, APPLICATIONS) as u32;
+    ((1 << each) - 1) << (each * app as u32)
+}
+
+/// Writes the rules of an application into a bank that no message uses.
+fn bring(window: &mut Window<'_>, compiled: &Compiled, app: usize, place: &CardApp, bank: u32) -> Result<(), L7Error> {
+    let image = &compiled.images[app];
+    let (base, first) = (place.rows.start, place.decisions.start);
+    for (row, words) in (base..).zip(image.rows(base, first)) {
+        window.write_all(own::L7_BLOCK_ROW_WORDS, 0, &words)?;
+        window.write(own::L7_BLOCK_ROW, row as u32)?;
+    }
+    let decisions = image.decisions();
+    window.write_all(own::L7_BLOCK_DECISIONS, first, &decisions)?;
+    window.write_all(own::L7_BLOCK_HITS, first, &vec![0; decisions.len()])?;
+    let part = 2 * app + bank as usize;
+    window.write_all(own::L7_BLOCK_CLASSES, 32 * part, &image.class_words())?;
+    window.write_all(own::L7_BLOCK_STARTS, 16 * part, &image.starts(base, first))
+}
+
+/// A block in hardware, and the way to it.
+pub struct OnCard<'a> {
+    /// What it holds.
+    pub card: &'a mut CardBlock,
+    /// Its place in the design.
+    pub block: usize,
+    /// The card.
+    pub bus: &'a mut dyn Bus,
+}
+
+impl Machine for OnCard<'_> {
+    fn count(&mut self, app: usize) -> Result<(AppCounters, Vec<u64>), L7Error> {
+        let mut window = window(self.bus, self.block);
+        let mut read = |register| window.read(Window::app(app, register)).map(u64::from);
+        let counters = AppCounters {
+            packets: read(own::L7_APP_PACKETS)?,
+            malformed: read(own::L7_APP_MALFORMED)?,
+            duplicates: read(own::L7_APP_DUPLICATES)?,
+            oversize: read(own::L7_APP_OVERSIZE)?,
+            refused: read(own::L7_APP_REFUSED)?,
+            busy: read(own::L7_APP_BUSY)?,
+            delivered: read(own::L7_APP_DELIVERED)?,
+            denied: read(own::L7_APP_DENIED)?,
+            expired: read(own::L7_APP_EXPIRED)?,
+            stuck: read(own::L7_APP_STUCK)?,
+            in_flight: read(own::L7_APP_MESSAGES)?,
+            pages: read(own::L7_APP_PAGES)?,
+            ..AppCounters::default()
+        };
+        let decisions = self.card.apps.get(app).map_or(0..0, |app| app.decisions.clone());
+        let hits = decisions.map(|at| window.read(own::L7_BLOCK_HITS + 4 * at as u32).map(u64::from));
+        Ok((counters, hits.collect::<Result<_, _>>()?))
+    }
+
+    fn set_rules(&mut self, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
+        self.card.swap(&mut window(self.bus, self.block), app, compiled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_go_into_the_first_gap() {
+        assert_eq!(gap(vec![], 8, 8), Ok(0..8));
+        assert_eq!(gap(vec![], 9, 8), Err(8));
+        assert_eq!(gap(vec![6..8, 0..2], 4, 10), Ok(2..6));
+        assert_eq!(gap(vec![6..8, 0..2], 5, 12), Err(4));
+        assert_eq!(gap(vec![0..2, 2..2], 0, 2), Ok(0..0));
+    }
+
+    #[test]
+    fn applications_share_no_matcher() {
+        assert_eq!((matchers(0, 1), matchers(0, 2), matchers(1, 2)), (0xF, 0x3, 0xC));
+    }
+}

@@ -1,0 +1,162 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Counters of l7 blocks.
+
+use penstock_engine::diff;
+use penstock_l7::Counters;
+use penstock_l7_compiler::image::{AppImage, Decided};
+use penstock_l7_compiler::program::{Action, Application, Program};
+use penstock_l7_compiler::shown;
+use serde::{Deserialize, Serialize};
+
+/// Counters of a block.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BlockCounters {
+    /// Its applications, in their order.
+    pub applications: Vec<AppCounters>,
+}
+
+/// Counters of an application.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AppCounters {
+    /// Its name.
+    pub name: String,
+    /// Packets that were accepted.
+    pub packets: u64,
+    /// Packets dropped because a length or number in them is wrong.
+    pub malformed: u64,
+    /// Packets dropped because their number was there already.
+    pub duplicates: u64,
+    /// Packets dropped because their message became too long.
+    pub oversize: u64,
+    /// Packets dropped because there was no room for their message.
+    pub refused: u64,
+    /// Packets dropped because too many messages waited for a matcher; 0 on `soft`.
+    pub busy: u64,
+    /// Messages that were delivered.
+    pub delivered: u64,
+    /// Messages that a rule dropped.
+    pub denied: u64,
+    /// Messages that expired before they were whole.
+    pub expired: u64,
+    /// Messages given up by a matcher, which is a fault of the compiler; 0 on `soft`.
+    pub stuck: u64,
+    /// Messages in flight now.
+    pub in_flight: u64,
+    /// Pages of 512 bytes that they take now.
+    pub pages: u64,
+    /// How often its rules were swapped. Counters of rules start again at each swap.
+    pub swaps: u64,
+    /// Messages by the rule that decided them.
+    pub rules: Vec<RuleCounter>,
+}
+
+/// A rule, and the messages that it decided.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RuleCounter {
+    /// The message type; empty for messages of other types.
+    pub message: String,
+    /// Its name; `default` for messages that match no rule.
+    pub rule: String,
+    /// Its action, as in the source.
+    pub action: String,
+    /// The lowest host queue that it names, if it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u16>,
+    /// Messages.
+    pub messages: u64,
+}
+
+impl AppCounters {
+    /// The counters that native code has, too.
+    pub(crate) fn of(counters: &Counters) -> Self {
+        let Counters { packets, malformed, duplicates, oversize, refused, delivered, denied, expired } = *counters;
+        Self { packets, malformed, duplicates, oversize, refused, delivered, denied, expired, ..Self::default() }
+    }
+}
+
+/// Counters of an application's rules, from the messages of each decision.
+pub(crate) fn rules(application: &Application, program: &Program, image: &AppImage, hits: &[u64]) -> Vec<RuleCounter> {
+    let counter = |(decided, messages): (Decided, &u64)| {
+        let rules = decided.of_type.map(|at| &application.types[at]);
+        let (rule, action) = match (rules, decided.rule) {
+            (Some(rules), Some(rule)) => (rules.rules[rule].name.clone(), rules.rules[rule].action),
+            (Some(rules), None) => ("default".to_owned(), rules.default),
+            (None, _) => ("default".to_owned(), application.others),
+        };
+        let message = rules.map(|rules| program.message(rules));
+        let queue = match action {
+            Action::Queue(queue) | Action::QueuesBy { first: queue, .. } => Some(queue),
+            Action::Unit(_) | Action::UnitsBy(_) | Action::Drop => None,
+        };
+        RuleCounter {
+            message: message.map_or_else(String::new, |message| message.name.clone()),
+            rule,
+            action: shown(action, message),
+            queue,
+            messages: *messages,
+        }
+    };
+    image.decided().into_iter().zip(hits).map(counter).collect()
+}
+
+/// The difference of a counter. Native counters have 64 bits, counters of hardware have 32 and wrap.
+fn since(now: u64, then: u64) -> u64 {
+    now.checked_sub(then).unwrap_or_else(|| diff(now, then))
+}
+
+impl BlockCounters {
+    /// The difference to `earlier`, which was read before. Messages in flight stay what they are now.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let applications = self.applications.iter().zip(&earlier.applications);
+        Self { applications: applications.map(|(now, then)| now.since(then)).collect() }
+    }
+}
+
+impl AppCounters {
+    fn since(&self, then: &Self) -> Self {
+        let same_rules = self.swaps == then.swaps;
+        let rules = self.rules.iter().enumerate().map(|(at, now)| {
+            let before = then.rules.get(at).filter(|_| same_rules).map_or(0, |then| then.messages);
+            RuleCounter { messages: since(now.messages, before), ..now.clone() }
+        });
+        Self {
+            name: self.name.clone(),
+            packets: since(self.packets, then.packets),
+            malformed: since(self.malformed, then.malformed),
+            duplicates: since(self.duplicates, then.duplicates),
+            oversize: since(self.oversize, then.oversize),
+            refused: since(self.refused, then.refused),
+            busy: since(self.busy, then.busy),
+            delivered: since(self.delivered, then.delivered),
+            denied: since(self.denied, then.denied),
+            expired: since(self.expired, then.expired),
+            stuck: since(self.stuck, then.stuck),
+            in_flight: self.in_flight,
+            pages: self.pages,
+            swaps: self.swaps,
+            rules: rules.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_counts_from_its_start() {
+        let rule = |messages| RuleCounter { rule: "a".into(), messages, ..Default::default() };
+        let of = |packets, messages, swaps| {
+            let app =
+                AppCounters { packets, in_flight: packets, swaps, rules: vec![rule(messages)], ..Default::default() };
+            BlockCounters { applications: vec![app] }
+        };
+        let app = of(17, 9, 1).since(&of(10, 4, 1)).applications.remove(0);
+        assert_eq!((app.packets, app.in_flight, app.rules[0].messages), (7, 17, 5));
+        // Counters of rules that were swapped in between started at 0.
+        let app = of(17, 2, 2).since(&of(10, 4, 1)).applications.remove(0);
+        assert_eq!(app.rules[0].messages, 2);
+        assert_eq!(of(3, 0, 0).since(&of(u64::from(u32::MAX), 0, 0)).applications[0].packets, 4);
+    }
+}

@@ -1,0 +1,309 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! All l7 blocks of one card.
+
+use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request};
+use penstock_l7::Block;
+use penstock_l7_compiler::Compiled;
+use penstock_l7_compiler::program::{Action, Application, TypeRules};
+use serde_json::{Value as Json, json};
+
+use crate::ask::Ask;
+use crate::card::{CardBlock, OnCard};
+use crate::clock::Clock;
+use crate::counters::{AppCounters, BlockCounters, rules};
+use crate::error::L7Error;
+use crate::image::L7Image;
+use crate::machine::Machine;
+use crate::native;
+
+/// A block of the design.
+#[derive(Debug)]
+struct Place {
+    /// Its place in the design.
+    block: usize,
+    /// Comes before the names of its applications.
+    prefix: String,
+    /// What it runs; None before the first load.
+    program: Option<Running>,
+    /// What it holds in hardware; None for a native block.
+    card: Option<CardBlock>,
+}
+
+/// The program of a block.
+#[derive(Debug)]
+struct Running {
+    /// For each application the program that has its rules, in which the application has the same index.
+    apps: Vec<App>,
+    /// The timeout of messages, in ns.
+    timeout: u64,
+}
+
+#[derive(Debug)]
+struct App {
+    compiled: Compiled,
+    /// How often its rules were swapped.
+    swaps: u64,
+}
+
+impl Running {
+    fn application(&self, app: usize) -> &Application {
+        &self.apps[app].compiled.program.applications[app]
+    }
+
+    fn names(&self) -> Vec<String> {
+        (0..self.apps.len()).map(|app| self.application(app).name.clone()).collect()
+    }
+}
+
+/// The driver of all l7 blocks of a card.
+#[derive(Debug)]
+pub struct L7Driver {
+    places: Vec<Place>,
+    clock: Clock,
+    /// Units of the card.
+    units: u32,
+}
+
+impl L7Driver {
+    /// A driver for a card whose parts of this engine are `shape.parts`.
+    #[must_use]
+    pub fn new(shape: &CardShape) -> Self {
+        let several = shape.parts.len() > 1;
+        let place = |(block, name, _): &(usize, String, _)| Place {
+            block: *block,
+            prefix: if several { format!("{name}.") } else { String::new() },
+            program: None,
+            card: None,
+        };
+        Self { places: shape.parts.iter().map(place).collect(), clock: Clock::default(), units: shape.units }
+    }
+
+    fn place(&mut self, block: usize) -> Result<&mut Place, L7Error> {
+        self.places.iter_mut().find(|place| place.block == block).ok_or(L7Error::NoBlock(block))
+    }
+
+    fn check_units(&self, compiled: &Compiled) -> Result<(), L7Error> {
+        for application in &compiled.program.applications {
+            let of_type = |rules: &TypeRules| {
+                rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect::<Vec<_>>()
+            };
+            for action in application.types.iter().flat_map(of_type).chain([application.others]) {
+                if let Action::Unit(unit) = action
+                    && u32::from(unit) >= self.units
+                {
+                    return Err(L7Error::NoUnit { application: application.name.clone(), unit, units: self.units });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counters of all applications, with their names.
+    fn count(&mut self, bus: &mut dyn Bus) -> Result<Vec<AppCounters>, L7Error> {
+        let mut all = Vec::new();
+        for place in &mut self.places {
+            all.extend(place.count(bus)?.applications);
+        }
+        Ok(all)
+    }
+
+    /// Gives an application other rules.
+    fn load_rules(&mut self, bus: &mut dyn Bus, name: &str, file: &str, text: &str) -> Result<(), L7Error> {
+        let compiled = penstock_l7_compiler::compile(file, text)?;
+        self.check_units(&compiled)?;
+        let mut there = Vec::new();
+        for place in &mut self.places {
+            let Some(running) = &place.program else { return Err(L7Error::NotLoaded(place.block)) };
+            let names = running.names();
+            let at = names.iter().position(|own| format!("{}{own}", place.prefix) == name);
+            let Some(app) = at else {
+                there.extend(names.iter().map(|own| format!("{}{own}", place.prefix)));
+                continue;
+            };
+            let own = compiled.program.applications.iter().position(|other| other.name == names[app]);
+            let Some(own) = own else {
+                return Err(L7Error::OtherApplications { file: file.to_owned(), name: names[app].clone() });
+            };
+            return place.set_rules(bus, app, &moved(&compiled, own, app));
+        }
+        Err(L7Error::NoApplication { name: name.to_owned(), there })
+    }
+
+    /// Carries out a request.
+    ///
+    /// # Errors
+    /// It is not possible; then nothing has changed.
+    pub fn ask(&mut self, bus: &mut dyn Bus, ask: &Ask) -> Result<Json, L7Error> {
+        match ask {
+            Ask::Apps => Ok(self.apps()),
+            Ask::Load { application, file, text } => self.load_rules(bus, application, file, text).map(|()| Json::Null),
+            Ask::Counters => Ok(json!(self.count(bus)?)),
+            Ask::Rules => {
+                let of = |app: &AppCounters| {
+                    let rule = |rule: &crate::RuleCounter| {
+                        json!({"application": app.name, "message": rule.message,
+                        "rule": rule.rule, "action": rule.action, "messages": rule.messages})
+                    };
+                    app.rules.iter().map(rule).collect::<Vec<_>>()
+                };
+                Ok(self.count(bus)?.iter().flat_map(of).collect())
+            }
+            Ask::Queues => Ok(json!(self.count(bus)?.iter().flat_map(queues).collect::<Vec<_>>())),
+            Ask::Messages => {
+                let of = |app: &AppCounters| json!({"application": app.name, "in_flight": app.in_flight, "pages": app.pages});
+                Ok(self.count(bus)?.iter().map(of).collect())
+            }
+        }
+    }
+
+    fn apps(&self) -> Json {
+        let of = |place: &Place| {
+            let apps = place.program.as_ref().map_or(0, |running| running.apps.len());
+            let app = |app: usize| {
+                let running = place.program.as_ref()?;
+                let Application { name, number, port, tenant, types, .. } = running.application(app);
+                let rules: usize = types.iter().map(|rules| rules.rules.len()).sum();
+                let rows = running.apps[app].compiled.images[app].row_count();
+                Some(
+                    json!({"name": format!("{}{name}", place.prefix), "number": number, "port": port, "tenant": tenant,
+                    "rules": rules, "rows": rows, "swaps": running.apps[app].swaps}),
+                )
+            };
+            (0..apps).filter_map(app).collect::<Vec<_>>()
+        };
+        self.places.iter().flat_map(of).collect()
+    }
+}
+
+/// Messages of an application by queue.
+fn queues(app: &AppCounters) -> Vec<Json> {
+    let mut queues = std::collections::BTreeMap::new();
+    for rule in &app.rules {
+        if let Some(queue) = rule.queue {
+            *queues.entry(queue).or_insert(0) += rule.messages;
+        }
+    }
+    queues
+        .into_iter()
+        .map(|(queue, messages)| json!({"application": app.name, "queue": queue, "messages": messages}))
+        .collect()
+}
+
+/// The same program with the application `from` in the place `to`, as the application that it replaces.
+fn moved(compiled: &Compiled, from: usize, to: usize) -> Compiled {
+    let mut moved = compiled.clone();
+    let (application, image) = (moved.program.applications[from].clone(), moved.images[from].clone());
+    moved.program.applications.resize(to + 1, application.clone());
+    moved.images.resize(to + 1, image.clone());
+    (moved.program.applications[to], moved.images[to]) = (application, image);
+    moved
+}
+
+impl Place {
+    fn machine<R>(
+        &mut self,
+        bus: &mut dyn Bus,
+        job: impl FnOnce(&mut dyn Machine) -> Result<R, L7Error>,
+    ) -> Result<R, L7Error> {
+        match &mut self.card {
+            Some(card) => job(&mut OnCard { card, block: self.block, bus }),
+            None => job(native::find(bus, self.block)?),
+        }
+    }
+
+    fn count(&mut self, bus: &mut dyn Bus) -> Result<BlockCounters, L7Error> {
+        let apps = self.program.as_ref().map_or(0, |running| running.apps.len());
+        let mut applications = Vec::new();
+        for app in 0..apps {
+            let (counters, hits) = self.machine(bus, |machine| machine.count(app))?;
+            let Some(running) = &self.program else { continue };
+            let App { compiled, swaps } = &running.apps[app];
+            let application = running.application(app);
+            let rules = rules(application, &compiled.program, &compiled.images[app], &hits);
+            let name = format!("{}{}", self.prefix, application.name);
+            applications.push(AppCounters { name, rules, swaps: *swaps, ..counters });
+        }
+        Ok(BlockCounters { applications })
+    }
+
+    fn set_rules(&mut self, bus: &mut dyn Bus, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
+        let wire = |application: &Application| (application.number, application.port, application.tenant);
+        let Some(running) = &self.program else { return Err(L7Error::NotLoaded(self.block)) };
+        let (old, new) = (running.application(app), &compiled.program.applications[app]);
+        if wire(old) != wire(new) {
+            return Err(L7Error::OtherPlace(old.name.clone()));
+        }
+        self.machine(bus, |machine| machine.set_rules(app, compiled))?;
+        if let Some(running) = &mut self.program {
+            let swaps = running.apps[app].swaps + 1;
+            running.apps[app] = App { compiled: compiled.clone(), swaps };
+        }
+        Ok(())
+    }
+}
+
+impl Driver for L7Driver {
+    fn check(&self, images: &[(usize, &dyn Image)], _native: bool) -> Result<(), EngineError> {
+        for (_, image) in images {
+            self.check_units(&L7Image::of(*image)?.compiled)?;
+        }
+        Ok(())
+    }
+
+    fn load_units(&mut self, _bus: &mut dyn Bus, _load: LoadUnits, _image: &dyn Image) -> Result<(), EngineError> {
+        Err(L7Error::NoUnits.into())
+    }
+
+    fn load_block(&mut self, bus: &mut dyn Bus, block: usize, image: &dyn Image) -> Result<(), EngineError> {
+        let image = L7Image::of(image)?;
+        let place = self.place(block)?;
+        match bus.native() {
+            Some(native) => {
+                let new = Block::new(&image.compiled.program, image.settings.limits());
+                native.set_block(block, Box::new(new));
+            }
+            None => place.card = Some(CardBlock::load(bus, block, image)?),
+        }
+        let app = |_: &Application| App { compiled: image.compiled.clone(), swaps: 0 };
+        let apps = image.compiled.program.applications.iter().map(app).collect();
+        place.program = Some(Running { apps, timeout: image.settings.limits().timeout });
+        Ok(())
+    }
+
+    /// Swaps the rules of all applications of a block, one application after the other.
+    fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError> {
+        let image = L7Image::of(image)?;
+        self.check_units(&image.compiled)?;
+        let place = self.place(part)?;
+        let names = place.program.as_ref().map_or(Vec::new(), Running::names);
+        let new: Vec<String> = image.compiled.program.applications.iter().map(|one| one.name.clone()).collect();
+        if names != new {
+            return Err(L7Error::OtherProgram(names).into());
+        }
+        for app in 0..names.len() {
+            place.set_rules(bus, app, &image.compiled)?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn count_block(&mut self, bus: &mut dyn Bus, block: usize) -> Result<Json, EngineError> {
+        Ok(json!(self.place(block)?.count(bus)?))
+    }
+
+    fn set_time(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<(), EngineError> {
+        let on_card = self.places.iter().filter(|place| place.card.is_some());
+        let timeouts = on_card.filter_map(|place| place.program.as_ref()).map(|running| running.timeout);
+        if let Some(shortest) = timeouts.filter(|timeout| *timeout > 0).min() {
+            self.clock.hold(bus, ns, shortest)?;
+        }
+        Ok(())
+    }
+
+    fn release_time(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+        Ok(self.clock.release(bus)?)
+    }
+
+    fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
+        Ok(self.ask(bus, &Ask::read(&request.ask)?)?)
+    }
+}

@@ -1,0 +1,41 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Compiled programs of l7 blocks.
+
+use std::any::Any;
+
+use penstock_engine::{EngineError, Image, PartJob, files};
+use penstock_l7_compiler::Compiled;
+
+use crate::error::L7Error;
+use crate::settings::Settings;
+
+/// Way out when a program cannot be read.
+pub const PROGRAM: &str = "give message types and rules, for example engines/l7/programs/reviews.l7";
+
+/// A program that an l7 block is loaded with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct L7Image {
+    /// The program.
+    pub compiled: Compiled,
+    /// The settings of the block.
+    pub settings: Settings,
+}
+
+impl L7Image {
+    /// Compiles the program of a block.
+    ///
+    /// # Errors
+    /// The program has faults, or its file cannot be read.
+    pub fn compile(job: &PartJob<'_>) -> Result<Self, EngineError> {
+        let text = files::read(job.program, PROGRAM)?;
+        let compiled = penstock_l7_compiler::compile(&job.program.display().to_string(), &text);
+        Ok(Self { compiled: compiled.map_err(EngineError::program)?, settings: Settings::of(job.part) })
+    }
+
+    /// The image of an l7 block behind an image.
+    pub(crate) fn of(image: &dyn Image) -> Result<&Self, L7Error> {
+        (image as &dyn Any).downcast_ref().ok_or(L7Error::Image)
+    }
+}
+
+impl Image for L7Image {}

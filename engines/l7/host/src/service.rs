@@ -1,0 +1,29 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The service `l7`.
+
+use clap::{Command, FromArgMatches, Subcommand};
+use penstock_engine::Service;
+use serde_json::Value as Json;
+
+use crate::ask::{Ask, NAME};
+use crate::command::L7Command;
+use crate::text;
+
+/// The services of the engine.
+pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: None }];
+
+fn command() -> Command {
+    let about = "Reads what l7 blocks count, and swaps the rules of an application between two messages";
+    L7Command::augment_subcommands(
+        Command::new(NAME).about(about).subcommand_required(true).arg_required_else_help(true),
+    )
+}
+
+fn ask(arguments: &clap::ArgMatches) -> Result<Json, String> {
+    let command = L7Command::from_arg_matches(arguments).map_err(|error| error.to_string())?;
+    Ok(command.ask()?.json())
+}
+
+fn show(asked: &Json, answer: &Json) -> String {
+    Ask::read(asked).map_or_else(|_| String::new(), |_| text::text(answer))
+}

@@ -1,0 +1,42 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What goes wrong with messages.
+
+use std::io;
+
+/// Why a message was not sent or read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The datagram is too short for the header.
+    #[error("a packet of a message has at least 23 bytes behind its UDP header, and this one has {0}")]
+    Short(usize),
+    /// A number in the header cannot be.
+    #[error("packet {number} of a message of {count}: a message has 1 to 32 packets, numbered from 0")]
+    Count {
+        /// Packets of the message.
+        count: u8,
+        /// The packet's number.
+        number: u8,
+    },
+    /// The flag is unknown.
+    #[error("the flag is {0}; there are 0 for data and 1 for acknowledgements")]
+    Flag(u8),
+    /// A field ends behind the message.
+    #[error("field {0} ends behind the message")]
+    Field(u8),
+    /// A dispatch field is too long.
+    #[error(
+        "dispatch field {number} has {bytes} bytes; a card sees fields of up to 254 bytes, and 256 bytes of all together"
+    )]
+    Dispatch {
+        /// Number of the field.
+        number: u8,
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// The message is too long.
+    #[error("the fields take {0} bytes; a message has at most 16,256")]
+    Long(usize),
+    /// The carrier failed.
+    #[error(transparent)]
+    Carrier(#[from] io::Error),
+}

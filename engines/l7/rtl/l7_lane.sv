@@ -1,0 +1,455 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The lane: packets of all ports, one after the other, into the message memory.
+//
+//   packets ─> arbiter ─┬─────────────────────────> accept ─> body ─> write ─┬─> message memory, packet by packet
+//   of a port           └─> table ─> record ───────> or drop   beats         └─> window queue, of packet 0
+//                           3        1                                           (l7_match.sv)
+//               0                                   0         1       2 cycles
+//
+// A packet takes a cycle and one for each beat behind its first, and four more if its message has several packets. The
+// lane never waits: everything that a packet needs is reserved when it is accepted, and a packet for which there is
+// no room is dropped. A packet of one port waits for the others' turns.
+//
+// Between packets a sweep looks at a message every 16 cycles and ends those that have expired.
+module l7_lane
+  import penstock_pkg::*, l7_pkg::*;
+#(
+    parameter int unsigned Ports = 2
+) (
+    input wire logic clk,
+    input wire logic rst,
+    input wire logic [31:0] now,  // units of 1,024 ns
+
+    input wire logic [31:0] timeout,
+    input wire logic [11:0] pages_max   [Apps],
+    input wire logic [ 9:0] messages_max[Apps],
+    input wire logic [Apps-1:0] bank,
+    output logic [11:0] pages_used   [Apps],
+    output logic [ 9:0] messages_used[Apps],
+
+    input  wire logic    [Ports-1:0] packet_valid,
+    input  wire packet_t             packet      [Ports],
+    output logic         [Ports-1:0] packet_take,
+
+    // classes of a payload beat, in the same cycle
+    output app_t                     classes_app,
+    output logic                     classes_bank,
+    output logic         [DataW-1:0] classes_data,
+    input  wire class_t  [BeatBytes-1:0] classes,
+
+    // window queues: room for a whole window when ready
+    input  wire logic [Apps-1:0] window_ready,
+    output logic      [Apps-1:0] window_push,
+    output window_t              window,
+    output logic      [Apps-1:0] enters,  // a message's packet 0 is accepted, to run in this bank of its application
+    output logic                 enters_bank,
+    input  wire logic            decided,
+    input  wire msg_t            decided_slot,
+
+    // message memory
+    output logic                     mem_we,
+    output page_t                    mem_page,
+    output logic  [$clog2(PageBeats)-1:0] mem_beat,
+    output logic         [DataW-1:0] mem_data,
+    output logic                     link_we,    // page `link_from` is followed by `mem_page`
+    output page_t                    link_from,
+    output logic                     at_we,      // where a packet lies
+    output msg_t                     at_slot,
+    output number_t                  at_number,
+    output packet_at_t               at,
+    output logic                     head_we,
+    output msg_t                     head_slot,
+    output head_t                    head,
+    output logic                     whole_we,   // the message is whole, or has expired
+    output logic                     whole_expired,
+    output msg_t                     whole_slot,
+    output app_t                     whole_app,
+    output whole_t                   whole,
+
+    // given back
+    input wire logic  page_give,
+    input wire page_t page_give_id,
+    input wire logic  slot_give,
+    input wire msg_t  slot_give_id,
+    input wire app_t  give_app,
+
+    output logic     [Ports-1:0] absorbed,
+    output logic     [Ports-1:0] dropped,
+    output counted_t             counted [Apps],
+    output logic                 busy
+);
+  localparam int unsigned PlaceW = 10;
+  localparam int unsigned PortW = Ports > 1 ? $clog2(Ports) : 1;
+
+  typedef enum logic [2:0] {
+    Idle,
+    Table,    // the ways are read
+    Compare,
+    Fetch,    // the record is read
+    Record,
+    Body,
+    SweepRead,
+    Sweep
+  } state_e;
+
+  typedef struct packed {
+    logic [Packets-1:0] received;
+    logic [5:0] count;
+    logic [13:0] len;
+    logic [31:0] stamp;
+    app_t app;
+    logic [PlaceW-1:0] place;
+  } record_t;
+
+  state_e state_q;
+  logic [Ports-1:0] grant;
+  logic [PortW-1:0] granted, port, port_q;
+  packet_t head_beat;
+  info_t info;
+  record_t record;
+
+  // ---- whose turn it is
+  logic start, sweep_due_q;
+  assign start = state_q == Idle && packet_valid != '0 && !sweep_due_q;
+
+  rr_arbiter #(
+      .N(Ports)
+  ) i_arbiter (
+      .clk,
+      .rst,
+      .req(packet_valid),
+      .accept(start),
+      .grant
+  );
+
+  always_comb begin
+    granted = '0;
+    for (int unsigned p = 0; p < Ports; p++) if (grant[p]) granted = PortW'(p);
+  end
+  assign port = state_q == Idle ? granted : port_q;
+  assign head_beat = packet[port];
+  assign info = head_beat.info;
+
+  // ---- the table
+  logic hit, room, insert, remove, decide, is_single, looks;
+  msg_t found_slot;
+  logic [PlaceW-1:0] place, remove_place;
+
+  assign is_single = info.count == 6'd1;
+  assign looks = start && !is_single && !info.malformed;
+  assign decide = (start && !looks) || state_q == Record;
+
+  l7_cache i_cache (
+      .clk,
+      .rst,
+      .look(looks),
+      .app(info.app),
+      .key(info.key),
+      .hit,
+      .slot(found_slot),
+      .room,
+      .place,
+      .insert,
+      .insert_slot(slot),
+      .remove,
+      .remove_place
+  );
+
+  // ---- room
+  logic slot_valid, page_valid, page_take;
+  msg_t new_slot, slot;
+  page_t page;
+  logic [4:0] page_gives_q;  // given back, but not yet to be taken
+  logic [11:0] free_q;
+  logic [5:0] need;  // pages
+  logic known;
+
+  l7_pool #(
+      .Depth(Slots)
+  ) i_slots (
+      .clk,
+      .rst,
+      .valid(slot_valid),
+      .id(new_slot),
+      .take(decide && accept && !known),
+      .give(slot_give),
+      .give_id(slot_give_id)
+  );
+
+  l7_pool #(
+      .Depth(Pages)
+  ) i_pages (
+      .clk,
+      .rst,
+      .valid(page_valid),
+      .id(page),
+      .take(page_take),
+      .give(page_give),
+      .give_id(page_give_id)
+  );
+
+  // ---- accept or drop
+  logic accept, malformed, duplicate, oversize, refused, no_queue, complete;
+  logic [14:0] sum;
+  logic [Packets-1:0] received;
+  logic [5:0] missing;
+
+  assign known = state_q == Record && hit;
+  assign slot = known ? found_slot : new_slot;
+  assign need = 6'((info.len + 15'(BeatBytes * PageBeats - 1)) >> $clog2(BeatBytes * PageBeats));
+  assign sum = 15'(known ? record.len : 14'd0) + info.len;
+  assign received = (known ? record.received : '0) | (Packets'(1) << info.number);
+  assign missing = 6'(info.count) - 6'($countones(received));
+
+  always_comb begin
+    malformed = info.malformed || (known && record.count != info.count);
+    duplicate = known && record.received[info.number];
+    oversize = 32'(sum) > MaxPayload;
+    refused = 12'(need) > free_q || 13'(pages_used[info.app]) + 13'(need) > 13'(pages_max[info.app]) ||
+        (!known && (!slot_valid || messages_used[info.app] >= messages_max[info.app])) ||
+        (!known && !is_single && !room);
+    no_queue = info.number == '0 && !window_ready[info.app];
+    accept = !malformed && !duplicate && !oversize && !refused && !no_queue;
+    complete = missing == '0;
+  end
+
+  assign insert = decide && accept && !known && !is_single && !complete;
+
+  // ---- records of messages of several packets
+  logic record_we, expires;
+  msg_t record_slot, sweep_slot_q;
+  record_t new_record;
+  logic [Slots-1:0] collecting_q, matching_q;
+
+  assign record_we = decide && accept && !is_single;
+  assign record_slot = state_q == SweepRead ? sweep_slot_q : found_slot;
+  assign new_record = '{
+          received: received,
+          count: info.count,
+          len: sum[13:0],
+          stamp: now,
+          app: info.app,
+          place: known ? record.place : place
+      };
+
+  ram_sdp #(
+      .Width($bits(record_t)),
+      .Depth(Slots)
+  ) i_records (
+      .clk,
+      .we(record_we),
+      .waddr(slot),
+      .wdata(new_record),
+      .re(state_q == Fetch || state_q == SweepRead),
+      .raddr(record_slot),
+      .rdata(record)
+  );
+
+  assign remove = (record_we && known && complete) || expires;
+  assign remove_place = record.place;
+
+  // ---- sweep
+  logic [3:0] tick_q;
+  assign expires = state_q == Sweep && timeout != '0 && now - record.stamp >= timeout && !matching_q[sweep_slot_q];
+
+  always_ff @(posedge clk) begin
+    tick_q <= tick_q + 1'b1;
+    if (tick_q == '1 && !sweep_due_q) begin
+      sweep_slot_q <= sweep_slot_q + 1'b1;
+      sweep_due_q  <= collecting_q[sweep_slot_q+1'b1] && timeout != '0;
+    end
+    if (state_q == Sweep) sweep_due_q <= 1'b0;
+    if (record_we) collecting_q[slot] <= !complete;
+    if (expires) collecting_q[sweep_slot_q] <= 1'b0;
+    if (decided) matching_q[decided_slot] <= 1'b0;
+    if (decide && accept && info.number == '0) matching_q[slot] <= 1'b1;
+    if (rst) begin
+      tick_q <= '0;
+      sweep_due_q <= 1'b0;
+      sweep_slot_q <= '0;
+      collecting_q <= '0;
+      matching_q <= '0;
+    end
+  end
+
+  // ---- body
+  typedef struct packed {
+    logic accept;
+    logic complete;
+    app_t app;
+    logic bank;
+    msg_t slot;
+    number_t number;
+    logic [3:0] mtype;
+    logic [13:0] len;
+    logic [8:0] beats;        // of payload
+    place_in_window_t limit;  // bytes of the window; 0: this is not packet 0
+    whole_t whole;
+  } body_t;
+
+  body_t body_q;
+  logic [8:0] at_q;   // beats of payload that have gone on
+  logic take_head, beat, writes, new_page, ends;
+  page_t page_q;
+  logic [9:0] seg_bytes;
+  place_in_window_t limit;
+  packet_t body_beat;
+
+  // The header beat of a folded frame is its payload beat as well.
+  assign take_head = decide && !head_beat.folded;
+  assign body_beat = packet[port_q];
+  assign beat = state_q == Body && packet_valid[port_q];
+  assign writes = beat && body_q.accept && at_q != body_q.beats;
+  assign new_page = writes && at_q[2:0] == '0;
+  assign page_take = new_page;
+  assign ends = (beat && body_beat.last) || (take_head && head_beat.last);
+
+  always_comb begin
+    packet_take = '0;
+    packet_take[port] = take_head || beat;
+  end
+
+  assign seg_bytes = info.segments == '0 || info.segments > 8'(WindowBeats) ? 10'(WindowBytes) : {info.segments[3:0], 6'd0};
+  assign limit = info.number != '0 ? '0 : info.len < 15'(seg_bytes) ? info.len[8:0] : seg_bytes[8:0];
+
+  always_ff @(posedge clk) begin
+    if (decide) begin
+      body_q <= '{
+          accept: accept,
+          complete: complete,
+          app: info.app,
+          bank: bank[info.app],
+          slot: slot,
+          number: info.number,
+          mtype: info.mtype > 8'd15 ? 4'd0 : info.mtype[3:0],
+          len: info.len[13:0],
+          beats: 9'((info.len + 15'(BeatBytes - 1)) >> $clog2(BeatBytes)),
+          limit: limit,
+          whole: '{received: received, len: sum[13:0]}
+      };
+      at_q <= '0;
+    end else if (writes) at_q <= at_q + 1'b1;
+    if (new_page) page_q <= page;
+    if (start) port_q <= granted;
+
+    unique case (state_q)
+      Idle:
+      if (sweep_due_q) state_q <= SweepRead;
+      else if (looks) state_q <= Table;
+      else if (start && !ends) state_q <= Body;
+      Table: state_q <= Compare;
+      Compare: state_q <= Fetch;
+      Fetch: state_q <= Record;
+      Record: state_q <= ends ? Idle : Body;
+      Body: if (ends) state_q <= Idle;
+      SweepRead: state_q <= Sweep;
+      default: state_q <= Idle;
+    endcase
+    if (rst) state_q <= Idle;
+  end
+
+  // ---- classes of the beat that goes on
+  assign classes_app  = body_q.app;
+  assign classes_bank = body_q.bank;
+  assign classes_data = body_beat.data;
+
+  // ---- write
+  logic to_window, whole_q;
+  assign to_window = writes && {at_q, 6'd0} < 15'(body_q.limit);
+
+  always_ff @(posedge clk) begin
+    mem_we <= writes && !rst;
+    mem_page <= new_page ? page : page_q;
+    mem_beat <= at_q[2:0];
+    mem_data <= body_beat.data;
+    link_we <= new_page && at_q != '0 && !rst;
+    link_from <= page_q;
+    at_we <= new_page && at_q == '0 && !rst;
+    at_slot <= body_q.slot;
+    at_number <= body_q.number;
+    at <= '{page: page, len: body_q.len};
+    for (int unsigned a = 0; a < Apps; a++) window_push[a] <= to_window && 32'(body_q.app) == a && !rst;
+    window <= '{
+        first: at_q == '0,
+        last: {at_q, 6'd0} + 15'(BeatBytes) >= 15'(body_q.limit),
+        slot: body_q.slot,
+        port: port_no_t'(port_q),
+        bank: body_q.bank,
+        mtype: body_q.mtype,
+        limit: body_q.limit,
+        classes: classes,
+        data: body_beat.data
+    };
+  end
+
+  // Packet 0's headers, with the decision to accept it
+  always_ff @(posedge clk) begin
+    head_we <= decide && accept && info.number == '0 && !rst;
+    head_slot <= slot;
+    head <= '{port: port_no_t'(port), tenant: info.key.tenant, shape: info.shape, hash: info.hash, head: head_beat.head};
+    enters_bank <= bank[info.app];
+    for (int unsigned a = 0; a < Apps; a++) enters[a] <= decide && accept && info.number == '0 && 32'(info.app) == a && !rst;
+  end
+
+  // The message is whole behind its last packet's last beat.
+  always_ff @(posedge clk) begin
+    whole_q <= ends && state_q == Body && body_q.accept && body_q.complete && !rst;
+    whole_we <= whole_q || (expires && !rst);
+    whole_expired <= expires;
+    whole_slot <= expires ? sweep_slot_q : body_q.slot;
+    whole_app <= expires ? record.app : body_q.app;
+    whole <= expires ? '{received: record.received, len: record.len} : body_q.whole;
+  end
+
+  // ---- counters
+  always_ff @(posedge clk) begin
+    free_q <= free_q - (decide && accept ? 12'(need) : '0) + 12'(page_gives_q[4]);
+    page_gives_q <= {page_gives_q[3:0], page_give};
+    for (int unsigned a = 0; a < Apps; a++) begin
+      pages_used[a] <= pages_used[a] + (decide && accept && 32'(info.app) == a ? 12'(need) : '0) - 12'(page_give && 32'(give_app) == a);
+      messages_used[a] <= messages_used[a] + 10'(decide && accept && !known && 32'(info.app) == a) - 10'(slot_give && 32'(give_app) == a);
+    end
+    if (rst) begin
+      free_q <= 12'(Pages);
+      page_gives_q <= '0;
+      for (int unsigned a = 0; a < Apps; a++) begin
+        pages_used[a] <= '0;
+        messages_used[a] <= '0;
+      end
+    end
+  end
+
+  always_ff @(posedge clk) begin
+    absorbed <= '0;
+    dropped  <= '0;
+    for (int unsigned a = 0; a < Apps; a++) counted[a] <= '0;
+    if (decide && !rst) begin
+      absorbed[port] <= accept;
+      dropped[port] <= !accept;
+      counted[info.app].packet <= accept;
+      counted[info.app].malformed <= malformed;
+      counted[info.app].duplicate <= !malformed && duplicate;
+      counted[info.app].oversize <= !malformed && !duplicate && oversize;
+      counted[info.app].refused <= !malformed && !duplicate && !oversize && refused;
+      counted[info.app].busy <= !malformed && !duplicate && !oversize && !refused && no_queue;
+    end
+    if (expires && !rst) counted[record.app].expired <= 1'b1;
+  end
+
+  assign busy = (state_q inside {Table, Compare, Fetch, Record, Body}) || whole_q || whole_we || window_push != '0 || enters != '0 ||
+      absorbed != '0 || dropped != '0 || (state_q == Sweep && expires);
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) begin
+    if (!rst) begin
+      assert (!page_take || page_valid) else $error("%m: no page for a packet that was accepted");
+      assert (!decide || head_beat.first) else $error("%m: a packet does not begin with its first beat");
+      assert (!(insert && remove)) else $error("%m: a place is made and removed at once");
+    end
+  end
+`endif
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,219 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Decides messages: a queue of windows for each application, the matchers, and the table of decisions.
+//
+//   windows ─> queue ×2 ─> matcher ×4 ─> arbiter ─> decision table ─> decided
+//              2           2N + 2                                     1 cycle
+//
+// A window waits in the queue of its application for one of the matchers that serve it. Two applications are served
+// in turn where their sets of matchers overlap. A beat of a window takes a cycle of its queue.
+//
+// Rows: a copy for each matcher of 1,024 × 1,350 bits, 38 BRAM36 each. Two matchers on the two ports of one copy
+// would halve that.
+module l7_match
+  import penstock_pkg::*, l7_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+
+    input wire logic             row_we,
+    input wire logic       [9:0] row_waddr,
+    input wire row_t             row_wdata,
+    input wire logic             start_we,
+    input wire logic       [5:0] start_waddr,  // application, bank, type
+    input wire branch_t          start_wdata,
+    input wire logic             decision_we,
+    input wire logic       [7:0] decision_waddr,
+    input wire logic      [31:0] decision_wdata,
+    input wire logic             hits_we,
+    input wire logic       [7:0] hits_addr,
+    input wire logic      [31:0] hits_wdata,
+    output logic                 hits_ready,   // a write is taken
+    output logic          [31:0] hits_rdata,   // in the same cycle
+
+    input wire logic [Matchers-1:0] serves[Apps],
+
+    input  wire logic    [Apps-1:0] window_push,
+    input  wire window_t            window,
+    output logic         [Apps-1:0] window_ready,  // room for a whole window behind one that is being pushed
+    input  wire logic    [Apps-1:0] enters,        // a message, in this bank
+    input  wire logic               enters_bank,
+    output logic         [9:0]      live[Apps][2], // messages that have entered and are not decided
+
+    output logic     decided_valid,
+    output msg_t     decided_slot,
+    output app_t     decided_app,
+    output port_no_t decided_port,
+    output logic     decided_stuck,
+    output decided_t decided
+);
+  // ---- queues
+  logic [Apps-1:0] head_valid, head_pop;
+  window_t head[Apps];
+
+  for (genvar a = 0; a < Apps; a++) begin : gen_queue
+    fifo_dist #(
+        .Width($bits(window_t)),
+        .Depth(64),
+        .Room(2 * WindowBeats)
+    ) i_queue (
+        .clk,
+        .rst,
+        .push(window_push[a]),
+        .din(window),
+        .ready(window_ready[a]),
+        .valid(head_valid[a]),
+        .pop(head_pop[a]),
+        .dout(head[a]),
+        .level()
+    );
+  end
+
+  // ---- a matcher for each window
+  logic [Matchers-1:0] idle, pick[Apps], current_q[Apps], taken;
+  logic turn_q;  // the application that chooses last
+
+  always_comb begin
+    taken = '0;
+    for (int unsigned a = 0; a < Apps; a++) pick[a] = '0;
+    for (int unsigned i = 0; i < Apps; i++) begin
+      automatic app_t a = app_t'(i + 32'(turn_q) + 1);
+      if (head_valid[a]) begin
+        if (head[a].first) begin
+          pick[a] = idle & serves[a] & ~taken;
+          pick[a] = pick[a] & (~pick[a] + 1'b1);
+        end else pick[a] = current_q[a];
+      end
+      taken |= pick[a];
+    end
+    for (int unsigned a = 0; a < Apps; a++) head_pop[a] = pick[a] != '0;
+  end
+
+  always_ff @(posedge clk) begin
+    turn_q <= !turn_q && !rst;
+    for (int unsigned a = 0; a < Apps; a++) if (head_pop[a]) current_q[a] <= pick[a];
+  end
+
+  // ---- first branches
+  (* ram_style = "distributed" *) branch_t starts[64];
+  branch_t start[Apps];
+  always_ff @(posedge clk) if (start_we) starts[start_waddr] <= start_wdata;
+  for (genvar a = 0; a < Apps; a++) begin : gen_start
+    assign start[a] = starts[{app_t'(a), head[a].bank, head[a].mtype}];
+  end
+
+  // ---- matchers
+  logic [Matchers-1:0] found_valid, grant;
+  found_t found[Matchers];
+
+  for (genvar m = 0; m < Matchers; m++) begin : gen_matcher
+    logic load, row_re;
+    logic [9:0] row_addr;
+    window_t beat;
+    app_t app;
+    branch_t first;
+    row_t row;
+
+    always_comb begin
+      load = 1'b0;
+      app = '0;
+      beat = head[0];
+      first = start[0];
+      for (int unsigned a = 0; a < Apps; a++)
+        if (pick[a][m]) begin
+          load = 1'b1;
+          app = app_t'(a);
+          beat = head[a];
+          first = start[a];
+        end
+    end
+
+    ram_sdp #(
+        .Width($bits(row_t)),
+        .Depth(Rows)
+    ) i_rows (
+        .clk,
+        .we(row_we),
+        .waddr(row_waddr),
+        .wdata(row_wdata),
+        .re(row_re),
+        .raddr(row_addr),
+        .rdata(row)
+    );
+
+    l7_matcher i_matcher (
+        .clk,
+        .rst,
+        .idle(idle[m]),
+        .load,
+        .window_i(beat),
+        .app,
+        .start(first),
+        .row_re,
+        .row_addr,
+        .row,
+        .found_valid(found_valid[m]),
+        .found(found[m]),
+        .take(grant[m])
+    );
+  end
+
+  // ---- decisions
+  rr_arbiter #(
+      .N(Matchers)
+  ) i_arbiter (
+      .clk,
+      .rst,
+      .req(found_valid),
+      .accept(found_valid != '0),
+      .grant
+  );
+
+  (* ram_style = "distributed" *) logic [31:0] decisions[Decisions];
+  (* ram_style = "distributed" *) logic [31:0] hits[Decisions];
+  found_t chosen, found_q;
+  logic [31:0] word_q;
+  logic valid_q;
+
+  always_comb begin
+    chosen = '0;
+    for (int unsigned m = 0; m < Matchers; m++) if (grant[m]) chosen |= found[m];
+  end
+
+  always_ff @(posedge clk) begin
+    if (decision_we) decisions[decision_waddr] <= decision_wdata;
+    found_q <= chosen;
+    word_q  <= decisions[chosen.decision];
+    valid_q <= found_valid != '0 && !rst;
+  end
+
+  assign hits_ready = !valid_q;
+  always_ff @(posedge clk) begin
+    if (valid_q && !found_q.stuck) hits[found_q.decision] <= hits[found_q.decision] + 32'd1;
+    else if (hits_we && hits_ready) hits[hits_addr] <= hits_wdata;
+  end
+  assign hits_rdata = hits[hits_addr];
+
+  assign decided_valid = valid_q;
+  assign decided_slot = found_q.slot;
+  assign decided_app = found_q.app;
+  assign decided_port = found_q.port;
+  assign decided_stuck = found_q.stuck;
+  always_comb begin
+    decided.kind = found_q.stuck ? DecideDrop : decide_e'(word_q[1:0]);
+    decided.number = word_q[31:16] + (found_q.hash & 16'((17'd1 << word_q[11:8]) - 17'd1));
+  end
+
+  // ---- messages under way, by bank
+  always_ff @(posedge clk) begin
+    for (int unsigned a = 0; a < Apps; a++)
+      for (int unsigned b = 0; b < 2; b++) begin
+        live[a][b] <= live[a][b] + 10'(enters[a] && 32'(enters_bank) == b) -
+            10'(valid_q && 32'(found_q.app) == a && 32'(found_q.bank) == b);
+        if (rst) live[a][b] <= '0;
+      end
+  end
+endmodule
+
+`default_nettype wire

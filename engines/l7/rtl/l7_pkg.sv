@@ -1,0 +1,247 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// Sizes and types of the l7 engine (engines/l7/machine.md).
+package l7_pkg;
+  import penstock_pkg::*;
+
+  localparam int unsigned Apps = 2;
+  localparam int unsigned Matchers = 4;
+  localparam int unsigned Rows = 1024;
+  localparam int unsigned Decisions = 256;
+  localparam int unsigned Slots = 512;       // messages in flight
+  localparam int unsigned Pages = 2048;
+  localparam int unsigned PageBeats = 8;
+  localparam int unsigned Packets = 32;      // most packets of a message
+  localparam int unsigned MaxPayload = 16256;  // bytes of a message
+  localparam int unsigned FilterRows = 8;
+  localparam int unsigned Steps = 128;       // of a program, at most
+
+  // Bytes in front of the payload, with IPv6 and a VLAN tag
+  localparam int unsigned HeadBytes = 88;
+
+  typedef logic [$clog2(Apps)-1:0] app_t;
+  typedef logic [$clog2(Slots)-1:0] msg_t;   // slot of a message
+  typedef logic [$clog2(Pages)-1:0] page_t;
+  typedef logic [$clog2(Packets)-1:0] number_t;  // of a packet in its message
+  typedef logic [1:0] port_no_t;
+
+  // ---- filter
+  typedef struct packed {
+    logic valid;
+    app_t app;
+    tenant_t tenant;
+    logic [7:0] app_id;
+    logic [15:0] dport;
+  } filter_row_t;
+
+  // What stands in front of the payload: 64, 68, 84 or 88 bytes
+  typedef struct packed {
+    logic v6;
+    logic vlan;
+  } shape_t;
+
+  function automatic logic [6:0] head_bytes(shape_t shape);
+    return 7'd64 + (shape.v6 ? 7'd20 : 7'd0) + (shape.vlan ? 7'd4 : 7'd0);
+  endfunction
+
+  // Sender and number of a message. The application stands beside it, because it picks half of the table.
+  typedef struct packed {
+    tenant_t tenant;
+    logic v6;
+    logic [127:0] address;
+    logic [15:0] sport;
+    logic [31:0] id;
+  } key_t;
+
+  typedef struct packed {
+    logic malformed;
+    app_t app;
+    key_t key;
+    shape_t shape;
+    logic [7:0] mtype;
+    logic [5:0] count;
+    number_t number;
+    logic [7:0] segments;
+    logic [14:0] len;  // bytes of payload
+    logic [31:0] hash;
+  } info_t;
+
+  // A beat of a packet on its way to the lane. A folded frame is one beat, whose payload is `data` as well.
+  typedef struct packed {
+    logic first;
+    logic last;
+    logic folded;
+    logic [DataW-1:0] data;             // payload, from the second beat on; of a folded frame with the first one
+    logic [8*HeadBytes-1:0] head;       // with the first beat
+    info_t info;                        // with the first beat
+  } packet_t;
+
+  // ---- message memory
+  localparam int unsigned WindowBeats = 4;
+  localparam int unsigned WindowBytes = WindowBeats * BeatBytes;
+  typedef logic [8:0] place_in_window_t;  // 0 to 256
+  typedef logic [3:0] class_t;
+
+  // A beat of the window of a message, in the queue of its application
+  typedef struct packed {
+    logic first;
+    logic last;
+    msg_t slot;
+    port_no_t port;
+    logic bank;
+    logic [3:0] mtype;
+    place_in_window_t limit;  // bytes of the window
+    class_t [BeatBytes-1:0] classes;
+    logic [DataW-1:0] data;
+  } window_t;
+
+  // ---- rules
+  localparam int unsigned Alternatives = 4;
+  localparam int unsigned MatchBytes = 32;
+  localparam int unsigned RowWords = 46;
+
+  typedef enum logic [1:0] {
+    SkipBytes = 2'd0,
+    SkipUntil = 2'd1,
+    SkipField = 2'd2,
+    SkipNever = 2'd3
+  } skip_e;
+
+  typedef struct packed {
+    logic [15:0] operand;
+    skip_e kind;
+    logic last;
+    logic [9:0] next;  // row, or number of the decision
+  } branch_t;
+
+  typedef struct packed {
+    branch_t branch;
+    logic range;
+    logic at_end;
+    logic [5:0] len;
+    logic [MatchBytes-1:0] mask;
+    logic [8*MatchBytes-1:0] value;
+  } alternative_t;
+
+  typedef struct packed {
+    logic hash_on;
+    logic [3:0] hash_bits;
+    logic [9:0] hash_base;
+    logic [5:0] hash_len;
+    branch_t miss;
+    alternative_t [Alternatives-1:0] alternatives;
+  } row_t;
+
+  function automatic branch_t branch_of(logic [31:0] word);
+    return '{operand: word[31:16], kind: skip_e'(word[13:12]), last: word[10], next: word[9:0]};
+  endfunction
+
+  function automatic row_t row_of(logic [RowWords-1:0][31:0] words);
+    row_t row;
+    for (int unsigned i = 0; i < Alternatives; i++) begin
+      for (int unsigned w = 0; w < 8; w++) row.alternatives[i].value[32*w+:32] = words[11*i+w];
+      row.alternatives[i].mask = words[11*i+8];
+      row.alternatives[i].len = words[11*i+9][5:0];
+      row.alternatives[i].at_end = words[11*i+9][8];
+      row.alternatives[i].range = words[11*i+9][9];
+      row.alternatives[i].branch = branch_of(words[11*i+10]);
+    end
+    row.miss = branch_of(words[44]);
+    row.hash_len = words[45][5:0];
+    row.hash_base = words[45][17:8];
+    row.hash_bits = words[45][23:20];
+    row.hash_on = words[45][31];
+    return row;
+  endfunction
+
+  // CRC-16, polynomial 0x1021, initial value 0, of the bytes in their order, the most significant bit first, as a
+  // matrix: bit k of the result is the parity of the input under row k
+  typedef logic [15:0][8*MatchBytes-1:0] hash_matrix_t;
+
+  function automatic hash_matrix_t hash_matrix();
+    hash_matrix_t matrix;
+    logic [15:0] crc;  // of a message with one bit set
+    matrix = '0;
+    crc = 16'h1021;
+    for (int i = int'(MatchBytes) - 1; i >= 0; i--)
+      for (int unsigned b = 0; b < 8; b++) begin
+        for (int unsigned k = 0; k < 16; k++) matrix[k][8*i+32'(b)] = crc[k];
+        crc = {crc[14:0], 1'b0} ^ (crc[15] ? 16'h1021 : 16'h0);
+      end
+    return matrix;
+  endfunction
+
+  // The bits of the bytes that a mask selects
+  function automatic logic [8*MatchBytes-1:0] bits_of(logic [MatchBytes-1:0] mask);
+    logic [8*MatchBytes-1:0] bits;
+    for (int unsigned b = 0; b < MatchBytes; b++) bits[8*b+:8] = {8{mask[b]}};
+    return bits;
+  endfunction
+
+  localparam hash_matrix_t HashMatrix = hash_matrix();
+
+  function automatic logic [15:0] hash_of(logic [8*MatchBytes-1:0] bytes);
+    logic [15:0] crc;
+    for (int unsigned k = 0; k < 16; k++) crc[k] = ^(bytes & HashMatrix[k]);
+    return crc;
+  endfunction
+
+  // ---- decisions
+  typedef enum logic [1:0] {
+    DecideDrop     = 2'd0,
+    DecideHost     = 2'd1,
+    DecideUnit     = 2'd2,
+    DecideDispatch = 2'd3
+  } decide_e;
+
+  // What a matcher has found
+  typedef struct packed {
+    app_t app;
+    port_no_t port;
+    msg_t slot;
+    logic bank;
+    logic stuck;
+    logic [7:0] decision;
+    logic [15:0] hash;
+  } found_t;
+
+  // What becomes of a message
+  typedef struct packed {
+    decide_e kind;
+    logic [15:0] number;
+  } decided_t;
+
+  // ---- what the delivery needs of a message
+  typedef struct packed {
+    port_no_t port;
+    tenant_t tenant;
+    shape_t shape;
+    logic [31:0] hash;
+    logic [8*HeadBytes-1:0] head;
+  } head_t;
+
+  typedef struct packed {
+    logic [Packets-1:0] received;
+    logic [13:0] len;  // bytes of payload
+  } whole_t;
+
+  typedef struct packed {
+    page_t page;       // the packet's first
+    logic [13:0] len;  // bytes
+  } packet_at_t;
+
+  // ---- counters of an application; each bit counts one for a cycle
+  localparam int unsigned Counters = 10;
+  typedef struct packed {
+    logic stuck;
+    logic expired;
+    logic denied;
+    logic delivered;
+    logic busy;
+    logic refused;
+    logic oversize;
+    logic duplicate;
+    logic malformed;
+    logic packet;
+  } counted_t;
+endpackage

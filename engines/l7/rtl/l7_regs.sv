@@ -1,0 +1,187 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// Registers of an l7 block (engines/l7/regs/l7.rdl). An access takes two cycles; a write to HITS waits for a cycle in
+// which no message is decided. An address without a register answers with `err`, and so do a write to a register that
+// can only be read, a read of one that can only be written, and a write to BANK while OLD is not 0.
+module l7_regs
+  import penstock_pkg::*, l7_pkg::*, l7_regs_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+
+    cfg_if.snk cfg,  // 24 address bits
+
+    output filter_row_t [FilterRows-1:0] rows,
+    output logic [31:0] timeout,
+    output logic [11:0] pages_max   [Apps],
+    output logic [ 9:0] messages_max[Apps],
+    output logic [Matchers-1:0] serves[Apps],
+    output logic [Apps-1:0] bank,
+    input wire logic [11:0] pages_used   [Apps],
+    input wire logic [ 9:0] messages_used[Apps],
+    input wire logic [ 9:0] live[Apps][2],
+    input wire counted_t    counted[Apps],
+
+    output logic           row_we,
+    output logic     [9:0] row_waddr,
+    output row_t           row_wdata,
+    output logic           start_we,
+    output logic     [5:0] start_waddr,
+    output branch_t        start_wdata,
+    output logic           decision_we,
+    output logic     [7:0] decision_waddr,
+    output logic    [31:0] decision_wdata,
+    output logic           hits_we,
+    output logic     [7:0] hits_addr,
+    output logic    [31:0] hits_wdata,
+    input  wire logic      hits_ready,
+    input  wire logic [31:0] hits_rdata,
+    output logic           classes_we,
+    output logic     [6:0] classes_waddr,
+    output logic    [31:0] classes_wdata
+);
+  // ---- an access: its address is compared in the first cycle, it is answered in the second one
+  localparam logic [23:0] AppBase = 24'h000100;
+  localparam int unsigned AppBits = 7;  // of the address, in the registers of an application
+
+  logic req_q, writes, reads, bank_writes, ok, waits;
+  logic [13:0] addr;
+  logic in_app, in_filter, in_starts, in_decisions, in_hits, in_row_words, in_classes, is_low;
+  app_t app;
+  logic [AppBits-1:0] app_addr;
+  logic [31:0] answer;
+
+  assign is_low = cfg.addr[23:14] == '0;
+  assign addr = cfg.addr[13:0];
+  // The arrays have as many words as the number in front of _COUNT; each begins at a multiple of its size.
+  assign in_app = is_low && addr[13:8] == AppBase[13:8];
+  assign in_filter = is_low && addr[13:5] == L7_BLOCK_FILTER[13:5];
+  assign in_starts = is_low && addr[13:8] == L7_BLOCK_STARTS[13:8];
+  assign in_decisions = is_low && addr[13:10] == L7_BLOCK_DECISIONS[13:10];
+  assign in_hits = is_low && addr[13:10] == L7_BLOCK_HITS[13:10];
+  assign in_row_words = is_low && addr[13:8] == L7_BLOCK_ROW_WORDS[13:8] && 32'(addr[7:2]) < L7_BLOCK_ROW_WORDS_COUNT;
+  assign in_classes = is_low && addr[13:9] == L7_BLOCK_CLASSES[13:9];
+  assign app = app_t'(addr[AppBits]);
+  assign app_addr = addr[AppBits-1:0];
+
+  function automatic logic [AppBits-1:0] at(logic [31:0] register);
+    return register[AppBits-1:0];
+  endfunction
+
+  assign writes = cfg.req && req_q && !cfg.ack && cfg.we;
+  assign reads = cfg.req && req_q && !cfg.ack && !cfg.we;
+
+  // ---- counters
+  logic [31:0] counters_q[Apps][Counters];
+  always_ff @(posedge clk)
+    for (int unsigned a = 0; a < Apps; a++)
+      for (int unsigned c = 0; c < Counters; c++)
+        if (rst) counters_q[a][c] <= '0;
+        else if (counted[a][c]) counters_q[a][c] <= counters_q[a][c] + 32'd1;
+
+  // ---- reads
+  logic readable, writable, in_counters;
+  logic [3:0] counter;
+  filter_row_t filter;
+  assign in_counters = app_addr >= at(L7_APP_PACKETS) && app_addr <= at(L7_APP_STUCK);
+  assign counter = 4'((app_addr - at(L7_APP_PACKETS)) >> 2);
+  assign filter = rows[addr[4:2]];
+
+  always_comb begin
+    answer = '0;
+    readable = 1'b1;
+    if (in_filter) answer = {filter.valid, filter.app, filter.tenant, filter.app_id, filter.dport};
+    else if (in_hits) answer = hits_rdata;
+    else if (in_app) begin
+      unique case (app_addr)
+        at(L7_APP_BANK): answer = 32'(bank[app]);
+        at(L7_APP_OLD): answer = 32'(live[app][!bank[app]]);
+        at(L7_APP_MATCHERS): answer = 32'(serves[app]);
+        at(L7_APP_PAGES_MAX): answer = 32'(pages_max[app]);
+        at(L7_APP_MESSAGES_MAX): answer = 32'(messages_max[app]);
+        at(L7_APP_PAGES): answer = 32'(pages_used[app]);
+        at(L7_APP_MESSAGES): answer = 32'(messages_used[app]);
+        default:
+        if (in_counters) answer = counters_q[app][counter];
+        else readable = 1'b0;
+      endcase
+    end else if (is_low && addr == L7_BLOCK_SHAPE[13:0]) answer = {16'(Rows), 8'(Matchers), 8'(Apps)};
+    else if (is_low && addr == L7_BLOCK_LIMITS[13:0]) answer = {16'(Pages), 16'(Slots)};
+    else if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) answer = timeout;
+    else readable = 1'b0;
+  end
+
+  // ---- writes
+  always_comb begin
+    writable = in_filter || in_starts || in_decisions || in_hits || in_row_words || in_classes;
+    writable |= is_low && (addr == L7_BLOCK_TIMEOUT[13:0] || addr == L7_BLOCK_ROW[13:0]);
+    bank_writes = 1'b0;
+    if (in_app) begin
+      bank_writes = app_addr == at(L7_APP_BANK) && live[app][!bank[app]] == '0;
+      writable = bank_writes || app_addr == at(L7_APP_MATCHERS) || app_addr == at(L7_APP_PAGES_MAX) || app_addr == at(L7_APP_MESSAGES_MAX);
+    end
+  end
+
+  assign ok = cfg.we ? writable : readable;
+  assign waits = writes && in_hits && !hits_ready;
+
+  logic [RowWords-1:0][31:0] words_q;
+  logic row_writes;
+  assign row_writes = writes && is_low && addr == L7_BLOCK_ROW[13:0];
+
+  always_ff @(posedge clk) begin
+    req_q <= cfg.req && !cfg.ack;
+    cfg.ack <= (writes || reads) && !waits;
+    cfg.err <= !ok;
+    cfg.rdata <= answer;
+    if (writes) begin
+      if (is_low && addr == L7_BLOCK_TIMEOUT[13:0]) timeout <= cfg.wdata;
+      if (in_filter)
+        rows[addr[4:2]] <= '{
+            valid: cfg.wdata[31],
+            app: app_t'(cfg.wdata[30]),
+            tenant: cfg.wdata[29:24],
+            app_id: cfg.wdata[23:16],
+            dport: cfg.wdata[15:0]
+        };
+      if (in_row_words) words_q[addr[7:2]] <= cfg.wdata;
+      if (in_app) begin
+        if (bank_writes) bank[app] <= cfg.wdata[0];
+        if (app_addr == at(L7_APP_MATCHERS)) serves[app] <= cfg.wdata[Matchers-1:0];
+        if (app_addr == at(L7_APP_PAGES_MAX)) pages_max[app] <= cfg.wdata[11:0];
+        if (app_addr == at(L7_APP_MESSAGES_MAX)) messages_max[app] <= cfg.wdata[9:0];
+      end
+    end
+    row_we <= row_writes && !rst;
+    row_waddr <= cfg.wdata[9:0];
+    row_wdata <= row_of(words_q);
+    if (rst) begin
+      req_q <= 1'b0;
+      cfg.ack <= 1'b0;
+      timeout <= 32'd976563;
+      bank <= '0;
+      rows <= '0;
+      for (int unsigned a = 0; a < Apps; a++) begin
+        serves[a] <= '1;
+        pages_max[a] <= 12'(Pages / 2);
+        messages_max[a] <= 10'(Slots / 2);
+      end
+    end
+  end
+
+  assign start_we = writes && in_starts;
+  assign start_waddr = addr[7:2];
+  assign start_wdata = branch_of(cfg.wdata);
+  assign decision_we = writes && in_decisions;
+  assign decision_waddr = addr[9:2];
+  assign decision_wdata = cfg.wdata;
+  assign hits_we = writes && in_hits;
+  assign hits_addr = addr[9:2];
+  assign hits_wdata = cfg.wdata;
+  assign classes_we = writes && in_classes;
+  assign classes_waddr = addr[8:2];
+  assign classes_wdata = cfg.wdata;
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,155 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The rules of an application, as native code.
+
+use penstock_l7_compiler::hash::crc16;
+use penstock_l7_compiler::limits::SEEN;
+use penstock_l7_compiler::program::{Action, Application, Program, TypeRules, Variant};
+
+use crate::condition::{FieldRules, bits};
+
+/// Numbers of fields and types that rules know.
+const NUMBERS: usize = 16;
+
+/// What happens to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// Which of the application's decisions it is: 0 for messages of other types, then the rules and the default of
+    /// each type, in their order.
+    pub index: usize,
+    /// What happens to the message.
+    pub action: Action,
+    /// The queue, the unit, or the key for the dispatcher; 0 if the message is dropped.
+    pub number: u16,
+}
+
+/// The rules of an application.
+#[derive(Debug)]
+pub struct Rules {
+    others: Action,
+    /// The rules of each type, by its number.
+    types: [Option<OfType>; NUMBERS],
+    decisions: usize,
+}
+
+/// The rules of a message type.
+#[derive(Debug)]
+struct OfType {
+    /// Number of the type's first decision.
+    first: usize,
+    /// The rule of each variant.
+    variants: Vec<usize>,
+    /// The action of each rule, and of the default behind them.
+    actions: Vec<Action>,
+    /// Fields that rules look at.
+    fields: Vec<(usize, FieldRules)>,
+}
+
+impl Rules {
+    /// The rules of an application of a program.
+    #[must_use]
+    pub fn new(application: &Application, program: &Program) -> Self {
+        let mut types = [const { None }; NUMBERS];
+        let mut decisions = 1;
+        for rules in &application.types {
+            let of_type = OfType::new(rules, decisions);
+            decisions += of_type.actions.len();
+            types[usize::from(program.message(rules).number) % NUMBERS] = Some(of_type);
+        }
+        Self { others: application.others, types, decisions }
+    }
+
+    /// Number of decisions.
+    #[must_use]
+    pub fn decisions(&self) -> usize {
+        self.decisions
+    }
+
+    /// Decides a message by its type and the payload of its first packet, as far as that may hold dispatch fields.
+    pub fn decide(&mut self, of_type: u8, payload: &[u8]) -> Decision {
+        let of_type = self.types.get_mut(usize::from(of_type)).and_then(Option::as_mut);
+        let Some(of_type) = of_type else {
+            return Decision { index: 0, action: self.others, number: number(self.others, &[None; NUMBERS]) };
+        };
+        let fields = fields(&payload[..payload.len().min(SEEN)]);
+        let rule = of_type.rule(&fields);
+        let action = of_type.actions[rule];
+        Decision { index: of_type.first + rule, action, number: number(action, &fields) }
+    }
+}
+
+impl OfType {
+    fn new(rules: &TypeRules, first: usize) -> Self {
+        let numbered = rules.rules.iter().enumerate();
+        let variants: Vec<(usize, &Variant)> =
+            numbered.flat_map(|(at, rule)| rule.variants.iter().map(move |variant| (at, variant))).collect();
+        let field = |number: usize| {
+            let of = |variant: &Variant| variant.iter().position(|(field, _)| usize::from(*field) == number);
+            let conditions: Vec<_> = variants.iter().map(|(_, variant)| of(variant).map(|at| &variant[at].1)).collect();
+            conditions.iter().any(Option::is_some).then(|| (number, FieldRules::new(&conditions)))
+        };
+        Self {
+            first,
+            fields: (1..NUMBERS).filter_map(field).collect(),
+            actions: rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect(),
+            variants: variants.iter().map(|(rule, _)| *rule).collect(),
+        }
+    }
+
+    /// The first rule whose conditions the fields fulfil; the default is behind the last one.
+    fn rule(&mut self, fields: &Fields<'_>) -> usize {
+        let count = self.variants.len();
+        let fulfilled: Vec<&[u64]> =
+            self.fields.iter_mut().map(|(number, rules)| rules.fulfilled(fields[*number])).collect();
+        for word in 0..bits(count).len() {
+            let left = fulfilled.iter().fold(u64::MAX, |left, of_field| left & of_field[word]);
+            let variant = 64 * word + left.trailing_zeros() as usize;
+            if left != 0 && variant < count {
+                return self.variants[variant];
+            }
+        }
+        self.actions.len() - 1
+    }
+}
+
+/// Fields of a message by their number.
+type Fields<'a> = [Option<&'a [u8]>; NUMBERS];
+
+/// The fields of a message: each is a number, a length and so many bytes. A field that does not end in the payload ends
+/// the list; if a number comes twice, the first one counts.
+fn fields(payload: &[u8]) -> Fields<'_> {
+    let mut fields = [None; NUMBERS];
+    let mut rest = payload;
+    while let [number, length, behind @ ..] = rest {
+        let Some((value, behind)) = behind.split_at_checked(usize::from(*length)) else { break };
+        if let Some(field @ None) = fields.get_mut(usize::from(*number)) {
+            *field = Some(value);
+        }
+        rest = behind;
+    }
+    // There is no field 0.
+    fields[0] = None;
+    fields
+}
+
+fn number(action: Action, fields: &Fields<'_>) -> u16 {
+    let hash = |field: u8, bits: u8| fields[usize::from(field) % NUMBERS].map_or(0, crc16) & ((1 << bits) - 1);
+    match action {
+        Action::Drop => 0,
+        Action::Queue(number) | Action::Unit(number) => number,
+        Action::QueuesBy { first, bits, field } => first.wrapping_add(hash(field, bits)),
+        Action::UnitsBy(field) => hash(field, 15),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_end_at_the_first_that_is_not_whole() {
+        let found = fields(b"\x01\x02ab\x03\x00\x01\x01z\xFF\x01q\x02\x05abc");
+        assert_eq!((found[1], found[3], found[2]), (Some(&b"ab"[..]), Some(&b""[..]), None));
+        assert!(fields(b"\x00\x01a\x04").iter().all(Option::is_none));
+    }
+}

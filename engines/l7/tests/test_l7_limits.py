@@ -1,0 +1,296 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The l7 block when things go wrong: lost packets, floods, lengths that lie, slow rules, held ports; and rules that change under load."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import cocotb
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from l7_bench import SOURCES, Bench, Frame, tlv
+from l7_machine import Branch, Packet, Row, Rules, at_field, decide
+from penstock import regs
+from penstock.hdl import simulate
+from test_l7_block import always, chain
+
+FIELD = tlv(1, b"a" * 100)
+
+
+async def counters(bench: Bench, app: int, *names: str) -> list[int]:
+    return [await bench.counter(app, name) for name in names]
+
+
+@cocotb.test()
+async def lost_packets(dut: Any) -> None:
+    """Messages that miss a packet expire, and leave nothing behind; their numbers can be used again."""
+    bench = Bench(dut, 1)
+    await bench.start()
+    await bench.use([always(), always(number=1)])
+    assert bench.model is not None
+    await bench.write(regs.L7_BLOCK_TIMEOUT, 2000)  # 2 ms
+    for turn in range(2):
+        for i in range(60):
+            # The first packet is lost, or the last one
+            numbers = (1, 2) if i % 2 else (0, 1)
+            for number in numbers:
+                fate = bench.send_packet(
+                    i % 2, Packet(FIELD * 6, msg_id=i, app_id=1 + i // 30, count=3, number=number)
+                )
+                assert fate == "absorbed"
+        await bench.drain()
+        assert await counters(bench, 0, "MESSAGES", "PAGES", "EXPIRED") == [30, 120, 30 * turn]
+        bench.pace = 400  # 2 ms are 5,000 cycles; a sweep takes 8,192
+        await bench.run(4000)
+        assert await counters(bench, 0, "EXPIRED") == [30 * turn]
+        await bench.run(15_000)
+        for app in range(2):
+            assert await counters(bench, app, "MESSAGES", "PAGES", "EXPIRED") == [0, 0, 30 * (turn + 1)]
+        bench.pace = 4
+        bench.model.messages.clear()
+    for number in (2, 0, 1):
+        bench.send_packet(0, Packet(FIELD, msg_id=1, count=3, number=number))
+    await bench.drain()
+    bench.check()
+    assert await counters(bench, 0, "MESSAGES", "PAGES", "DELIVERED") == [0, 0, 1]
+    # Without a timeout nothing expires.
+    await bench.write(regs.L7_BLOCK_TIMEOUT, 0)
+    bench.send_packet(0, Packet(FIELD, count=2))
+    bench.pace = 4000
+    await bench.run(20_000)
+    assert await counters(bench, 0, "MESSAGES", "EXPIRED") == [1, 60]
+
+
+@cocotb.test()
+async def flood_of_first_packets(dut: Any) -> None:
+    """An application that begins messages and never ends them uses up its share; the other one does not notice."""
+    bench = Bench(dut, 2)
+    await bench.start()
+    await bench.use([always(), always(number=1)])
+    await bench.write(bench.app(0, "MESSAGES_MAX"), 40)
+    for i in range(300):
+        bench.send(0, Frame(Packet(FIELD, msg_id=i, count=2).frame()))
+        if i % 3 == 0:
+            bench.send_packet(1, Packet(FIELD, msg_id=i, app_id=2))
+    await bench.drain()
+    bench.check()
+    assert await counters(bench, 0, "MESSAGES", "PACKETS", "REFUSED", "BUSY") == [40, 40, 260, 0]
+    assert await counters(bench, 1, "MESSAGES", "DELIVERED", "REFUSED") == [0, 100, 0]
+    # Pages: 8 of 12 hold two packets of four pages; smaller ones find room beside them.
+    await bench.write(bench.app(1, "PAGES_MAX"), 12)
+    for number, size in ((0, 2000), (1, 2000), (2, 2048), (3, 2049), (4, 1), (5, 513)):
+        bench.send(0, Frame(Packet(bytes(size), app_id=2, msg_id=1, count=9, number=number).frame()))
+    await bench.drain()
+    assert await counters(bench, 1, "PAGES", "REFUSED", "OVERSIZE") == [12, 3, 0]
+
+
+@cocotb.test()
+async def lengths_that_lie(dut: Any) -> None:
+    """Packets with wrong lengths and counts are dropped and counted, and those behind them are delivered."""
+    bench = Bench(dut, 3)
+    await bench.start()
+    await bench.use([always(), always(number=1)])
+    good = Packet(FIELD).frame()
+    bad: list[bytes] = []
+    for at, value in ((38, 30), (38, 0), (38, 8), (38, 0xFFFF), (38, len(good) - 33), (16, 20), (16, 0xFFFF), (16, len(good))):
+        bad.append(good[:at] + value.to_bytes(2, "big") + good[at + 2 :])
+    for at, value in ((52, 0), (52, 33), (52, 255), (53, 1), (53, 255)):
+        bad.append(good[:at] + bytes([value]) + good[at + 1 :])
+    bad += [good[:64], good[:65], good[:80], good[:-1]]
+    v6 = Packet(FIELD, v6=True, vlan=3).frame()
+    bad += [v6[:22] + b"\0\1" + v6[24:], v6[:88], v6[:89], v6[:-1]]
+    for frame in bad:
+        bench.send(0, Frame(frame))
+        bench.send_packet(0, Packet(FIELD, msg_id=len(bench.expected)))
+    for number, count in ((0, 3), (1, 4), (2, 3), (3, 4), (1, 3)):
+        # Two packets with another count than the first one
+        bench.send(0, Frame(Packet(FIELD, msg_id=99, count=count, number=number, sport=9).frame()))
+    for number, size in ((0, 8000), (1, 8000), (2, 257), (2, 256)):
+        # A message of the longest payload, and one byte more
+        bench.send_packet(1, Packet(bytes(size), msg_id=98, count=3, number=number))
+    bench.send_packet(1, Packet(bytes(16256), msg_id=97))
+    bench.send_packet(1, Packet(bytes(16257), msg_id=97))
+    await bench.drain()
+    assert await counters(bench, 0, "MALFORMED", "DUPLICATES", "OVERSIZE") == [len(bad) + 2, 0, 2]
+    assert await counters(bench, 0, "MESSAGES", "PAGES", "REFUSED") == [0, 0, 0]
+    lost = next(frame for frame in bench.left if len(frame.data) == 64 + 3 * len(FIELD))
+    bench.left.remove(lost)
+    bench.events["made"] -= 1
+    bench.check()
+
+
+@cocotb.test()
+async def slow_rules_of_a_neighbour(dut: Any) -> None:
+    """One application's rules take 100 steps and have one matcher; the other application's messages do not wait for them."""
+    bench = Bench(dut, 4)
+    await bench.start()
+    await bench.use([chain(100), chain(1, 512, 64)])
+    await bench.write(bench.app(0, "MATCHERS"), 0b0001)
+    await bench.write(bench.app(1, "MATCHERS"), 0b1110)
+    latencies = []
+    for busy in (False, True):
+        bench.left.clear()
+        if busy:
+            for i in range(120):
+                bench.send(0, Frame(Packet(FIELD, msg_id=i).frame()))
+            await bench.run(300)
+        for i in range(10):
+            start = bench.cycle
+            bench.send(1, Frame(Packet(FIELD, msg_id=i, app_id=2).frame()))
+            await bench.run(60)
+            mine = [frame for frame in bench.left if frame.port == 1]
+            assert len(mine) == i + 1
+            latencies.append(mine[-1].cycle - start)
+    # A packet of the other port in the lane, and a message of it in delivery
+    assert max(latencies[10:]) <= max(latencies[:10]) + 12, latencies
+    await bench.drain()
+    delivered, dropped, stuck = await counters(bench, 0, "DELIVERED", "BUSY", "STUCK")
+    assert delivered + dropped == 120 and dropped > 40 and stuck == 0
+    assert await counters(bench, 1, "DELIVERED", "BUSY") == [20, 0]
+
+
+@cocotb.test()
+async def rules_swapped_under_load(dut: Any) -> None:
+    """Each message is decided by the old rules or by the new ones; none is lost, none waits."""
+    bench = Bench(dut, 5)
+    await bench.start()
+    old, new = chain(3, 0, 0, (1, 11, 0)), chain(3, 100, 10, (1, 22, 0))
+    await bench.use([old, always(number=64)])
+    await bench.load(0, new, bank=1)
+    gaps = []
+    for bank in (1, 0, 1):
+        bench.left.clear()
+        for i in range(200):
+            bench.send(0, Frame(Packet(FIELD, msg_id=i).frame()))
+        await bench.run(400)
+        await bench.write(bench.app(0, "BANK"), bank)
+        await bench.drain()
+        assert await counters(bench, 0, "OLD", "BUSY", "REFUSED") == [0, 0, 0]
+        queues = [frame.mark for frame in bench.left]
+        first, second = (11, 22) if bank else (22, 11)
+        assert len(queues) == 200
+        assert queues == sorted(queues, key=[first, second].index)
+        assert Counter(queues)[first] > 5 and Counter(queues)[second] > 5
+        cycles = [frame.cycle for frame in bench.left]
+        gaps.append(max(b - a for a, b in zip(cycles, cycles[1:], strict=False)))
+    assert max(gaps) <= 16, gaps
+    # While messages run in the old bank, it cannot become the current one again.
+    slow = chain(100, 200, 20)
+    await bench.load(0, slow, bank=0)
+    await bench.write(bench.app(0, "BANK"), 0)
+    bench.send(0, Frame(Packet(FIELD).frame()))
+    await bench.run(30)
+    await bench.write(bench.app(0, "BANK"), 1)
+    assert await counters(bench, 0, "OLD") == [1]
+    assert await bench.access(bench.app(0, "BANK"), 0) == -1
+    assert await counters(bench, 0, "BANK") == [1]
+    await bench.drain()
+    await bench.write(bench.app(0, "BANK"), 0)
+
+
+@cocotb.test()
+async def a_port_is_held(dut: Any) -> None:
+    """Port 0 takes nothing: frames and messages of port 1 leave, and messages that are dropped give their memory back."""
+    bench = Bench(dut, 6)
+    await bench.start()
+    denied = Rules([at_field(512, 1)] * 16, {512: Row(miss=decide(64))}, {64: (0, 0, 0)})
+    await bench.use([always(), denied])
+    bench.out = [0.0, 1.0]
+    for i in range(300):
+        bench.send_packet(0, Packet(FIELD * 8, msg_id=i, count=1))
+        bench.send_packet(1, Packet(FIELD, msg_id=i, sender=2))
+        bench.send_packet(0, Packet(FIELD * 8, msg_id=i, app_id=2))
+        bench.send_straight(1, bytes(range(100)))
+    await bench.write(bench.app(0, "MESSAGES_MAX"), 500)
+    for _ in range(20_000):
+        await bench.step()
+        if not any(port.waiting for port in bench.ports):
+            break
+    await bench.run(3000)
+    assert len([frame for frame in bench.left if frame.port == 1]) == 600
+    assert await counters(bench, 1, "MESSAGES", "PAGES", "DENIED") == [0, 0, 300]
+    assert await counters(bench, 0, "REFUSED", "BUSY") == [0, 0]
+    assert not any(frame.port == 0 for frame in bench.left)
+    bench.out = [0.7, 1.0]
+    await bench.drain()
+    bench.check()
+    assert await counters(bench, 0, "MESSAGES", "PAGES", "DELIVERED") == [0, 0, 600]
+
+
+@cocotb.test()
+async def programs_without_an_end(dut: Any) -> None:
+    """A loop is stopped after 128 steps, and its message dropped; 128 steps with an end are none."""
+    bench = Bench(dut, 7)
+    await bench.start()
+    loop = Rules([at_field(512, 1)] * 16, {512: Row(miss=Branch(512))}, {64: (1, 0, 0)})
+    await bench.use([chain(100), loop])
+    long = tlv(1, b"a" * 128)
+    bench.send_packet(0, Packet(long, app_id=2))
+    bench.send_packet(0, Packet(long))
+    await bench.drain()
+    bench.check()
+    await bench.check_counters()
+    await bench.use([chain(128), loop])
+    bench.send_packet(0, Packet(long))
+    await bench.drain()
+    await bench.use([chain(129), always(number=200)])
+    bench.send_packet(0, Packet(tlv(1, b"a" * 130)))
+    await bench.drain()
+    bench.check()
+    assert await counters(bench, 0, "DELIVERED", "STUCK") == [2, 1]
+
+
+@cocotb.test()
+async def rate_of_messages(dut: Any) -> None:
+    """Messages of one packet of 128 bytes and four steps at line rate of a port: delivery sets the rate, 8 cycles a message."""
+    bench = Bench(dut, 8)
+    await bench.start()
+    await bench.use([chain(4), chain(4, 512, 64)])
+    field = tlv(1, b"a" * 62)
+    count = 400
+    bench.into[0] = 0.66  # two beats in three cycles: 100 Gb/s
+    for i in range(count):
+        bench.send(0, Frame(Packet(field, msg_id=i, app_id=1 + i % 2).frame()))
+    await bench.write(bench.app(0, "MESSAGES_MAX"), 512)
+    await bench.write(bench.app(1, "MESSAGES_MAX"), 512)
+    await bench.drain()
+    made = [frame.cycle for frame in bench.left]
+    dropped = sum([await bench.counter(app, "BUSY") + await bench.counter(app, "REFUSED") for app in range(2)])
+    assert len(made) + dropped == count
+    cycles = (made[-1] - made[0]) / (len(made) - 1)
+    dut._log.info("%.2f cycles a message, %.1f million a second; %d dropped", cycles, 250 / cycles, dropped)
+    assert cycles <= 8.5
+    assert dropped == 0
+
+
+@cocotb.test()
+async def registers(dut: Any) -> None:
+    """What can be read and written, and what answers with an error."""
+    bench = Bench(dut, 9)
+    await bench.start()
+    assert await bench.access(regs.L7_BLOCK_SHAPE) == 1024 << 16 | 4 << 8 | 2
+    assert await bench.access(regs.L7_BLOCK_LIMITS) == 2048 << 16 | 512
+    assert await bench.access(regs.L7_BLOCK_TIMEOUT) == 976563
+    for app in range(2):
+        got = await counters(bench, app, "BANK", "OLD", "MATCHERS", "PAGES_MAX", "MESSAGES_MAX", "PAGES", "MESSAGES")
+        assert got == [0, 0, 15, 1024, 256, 0, 0]
+        for i, name in enumerate(("MATCHERS", "PAGES_MAX", "MESSAGES_MAX")):
+            await bench.write(bench.app(app, name), 5 + i + app)
+        assert await counters(bench, app, "MATCHERS", "PAGES_MAX", "MESSAGES_MAX") == [5 + app, 6 + app, 7 + app]
+    for i in range(8):
+        await bench.write(regs.L7_BLOCK_FILTER + 4 * i, 0x12345678 + i)
+    assert [await bench.access(regs.L7_BLOCK_FILTER + 4 * i) for i in range(8)] == [0x12345678 + i for i in range(8)]
+    await bench.write(regs.L7_BLOCK_HITS + 4 * 255, 77)
+    assert await bench.access(regs.L7_BLOCK_HITS + 4 * 255) == 77
+    for addr in (0x10, 0x40, 0x11C, 0x148, 0x200, 0x1000 + 4 * 46, 0x2200, 0x4000, 0xFF_FFFC, regs.L7_BLOCK_ROW, 0x400, 0x800):
+        assert await bench.access(addr) == -1, hex(addr)
+    for addr in (0, 4, 0x40, 0x104, 0x114, 0x120, 0x144, 0x148, 0x10B8, 0x2200, 0x4008):
+        assert await bench.access(addr, 1) == -1, hex(addr)
+
+
+def test_l7_limits() -> None:
+    simulate("l7_block_bench", SOURCES, Path(__file__).stem)

@@ -1,0 +1,84 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock compile rpu`: firmware, and how much of a unit's memories it takes.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
+use serde_json::json;
+
+use crate::image::{PROGRAM, macros};
+
+/// `penstock compile rpu`.
+pub const COMPILE: Tool = Tool { command, run };
+
+/// Compiles firmware and tells how much of a unit's memories it takes.
+#[derive(Debug, Args)]
+struct Arguments {
+    /// C or assembly sources, or one linked .elf.
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// Write the linked program.
+    #[arg(short, long, value_name = "ELF")]
+    output: Option<PathBuf>,
+    /// The design that it is for, whose groups the program may name: PN_FIRST_NAME, PN_COUNT_NAME.
+    #[arg(long, value_name = "DESIGN")]
+    design: Option<PathBuf>,
+    /// Write what was built as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What is said when a program names a group and no design says where it is.
+const DESIGN_HINT: &str = "\nPN_FIRST_NAME and PN_COUNT_NAME are of a design's groups; name the design: --design FILE";
+
+/// A program that does not compile.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}{hint}", file.display())]
+struct Refused {
+    file: PathBuf,
+    source: CompileError,
+    hint: &'static str,
+}
+
+fn command() -> Command {
+    Arguments::augment_args(Command::new("rpu"))
+}
+
+fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
+    let Arguments { sources, output, design, json } = Arguments::from_arg_matches(matches)?;
+    for source in &sources {
+        files::readable(source, PROGRAM)?;
+    }
+    let groups = design.as_ref().map(|design| bench.groups(design)).transpose()?;
+    let flags = groups.as_ref().map_or(Vec::new(), |groups| macros(groups));
+    let firmware = compile(&sources, &Options { flags, ..Options::new(bench.root().path()) }).map_err(|source| {
+        let names_group = source.to_string().contains("'PN_FIRST_") || source.to_string().contains("'PN_COUNT_");
+        let hint = if names_group && design.is_none() { DESIGN_HINT } else { "" };
+        Refused { file: sources[0].clone(), source, hint }
+    })?;
+    eprint!("{}", firmware.messages);
+    println!("{}: {}", sources[0].display(), firmware.sizes);
+    if let Some(path) = &output {
+        files::write(path, &firmware.elf)?;
+    }
+    if let Some(path) = &json {
+        let sizes = &firmware.sizes;
+        let functions: Vec<_> = firmware
+            .symbols
+            .iter()
+            .map(|symbol| json!({"name": symbol.name, "address": symbol.address, "bytes": symbol.size}))
+            .collect();
+        let report = json!({
+            "engine": "rpu",
+            "sources": sources,
+            "instructions": {"bytes": sizes.text, "of": IMEM_BYTES},
+            "data": {"bytes": sizes.data + sizes.bss, "initialised": sizes.data, "zeroed": sizes.bss, "of": DMEM_DATA_BYTES},
+            "functions": functions,
+            "warnings": firmware.messages.lines().collect::<Vec<_>>(),
+        });
+        files::write(path, format!("{report:#}\n"))?;
+    }
+    Ok(())
+}
