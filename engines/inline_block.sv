@@ -85,6 +85,17 @@ module inline_block
     axi_idle i_no_memory (.link(mem));
     record_idle i_no_records (.*);
   end
+  if (Engine == 4) begin : gen_ids
+    ids_block #(
+        .Ports(Ports),
+        .Number(Number),
+        .Param(Param)
+    ) i_ids (
+        .*
+    );
+    axi_idle i_no_memory (.link(mem));
+    record_idle i_no_records (.*);
+  end
   if (Engine == 5) begin : gen_l7
     l7_block #(
         .Ports(Ports),
@@ -96,7 +107,7 @@ module inline_block
     axi_idle i_no_memory (.link(mem));
     record_idle i_no_records (.*);
   end
-  if (Engine != 2 && Engine != 3 && Engine != 5) begin : gen_unknown
+  if (Engine != 2 && Engine != 3 && Engine != 4 && Engine != 5) begin : gen_unknown
     $error("block: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
   end
 endmodule

@@ -14,6 +14,8 @@ use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::device::{Rate, Target};
+
 /// Clock of every card, MHz: the data path moves 512 bits a cycle, which carries 100 Gb/s a port at this clock.
 pub const CLOCK_MHZ: u32 = 250;
 
@@ -691,6 +693,12 @@ impl Design {
     /// Whether the dispatcher sends all frames of a flow to the same unit.
     pub fn by_flow(&self) -> bool {
         matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop)
+    }
+
+    /// How fast frames enter unless the user says.
+    pub fn default_rate(&self, target: Target) -> Rate {
+        let in_turns = target == Target::Rtl && self.parts().any(|part| self.engine(part).in_turns());
+        if in_turns { Rate::Turns } else { Rate::Lossless }
     }
 
     /// What the design says of an engine on the whole card.

@@ -410,6 +410,7 @@ impl Device for SoftDevice {
         self.serve(&mut flight)?;
         let circling = self.card.finish();
         self.take(&mut flight);
+        self.host.each_driver(|driver| driver.end_run(&mut SoftBus(&mut self.card)))?;
         let Flight { traffic, before, faults_before, mut run, made, clock, .. } = flight;
         run.seconds = clock.elapsed().as_secs_f64();
 

@@ -173,7 +173,7 @@ impl Card {
             let text = "a rate needs target rtl, but for `turns`: soft takes frames as fast as it can";
             return Err(Error::Word(text.to_string()));
         }
-        let rate = rate.unwrap_or(Rate::Lossless);
+        let rate = rate.unwrap_or_else(|| self.design.default_rate(self.target));
         self.hand_over(rate)?;
         let traffic = std::mem::take(&mut self.sent);
         let mut run = self.device.run(&mut |_| self.stop.heed())?;

@@ -35,7 +35,7 @@ pub struct Args {
     /// What carries the design out.
     #[arg(long, value_enum, default_value_t = TargetName::Soft)]
     pub target: TargetName,
-    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one at a time) [default: lossless]
+    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, or `turns` (one at a time) [default: lossless, for some engines turns]
     ///
     /// Frames enter as fast as this says, whatever the times in the captures are, so latency depends on it: at line rate frames queue;
     /// a low rate, say 1, shows the latency of a card that is not loaded. In `turns` frames of all ports enter in the order of their times, the
@@ -135,7 +135,6 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
         return Err(RunError::RateOnSoft);
     }
-    let rate = args.rate.unwrap_or(Rate::Lossless);
     let change = Override {
         programs: args.programs.clone(),
         tables: args.tables.0.clone(),
@@ -144,6 +143,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         ..Override::default()
     };
     let card = Card::read(root, &args.design, change)?;
+    let rate = args.rate.unwrap_or_else(|| card.design.default_rate(target));
     let (traffic, mut faults) = read_inputs(&args.inputs)?;
     let wave =
         args.wave.as_ref().map(|file| Wave { file: file.clone(), from: args.wave_from, cycles: args.wave_cycles });

@@ -379,6 +379,10 @@ impl RtlDevice {
         if self.collect(flight) {
             flight.moved = self.model.cycle();
         }
+        if step != Step::Failed {
+            let model = &mut self.model;
+            self.host.each_driver(|driver| driver.poll(model))?;
+        }
         progress(Progress::Running {
             entered: flight.matcher.entered,
             left: flight.run.departures.len() as u64,
@@ -597,6 +601,9 @@ impl Device for RtlDevice {
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         while self.work(progress)? == Work::Moving {}
         let model = &mut self.model;
+        if model.failure().is_none() {
+            self.host.each_driver(|driver| driver.end_run(model))?;
+        }
         self.host.each_driver(|driver| driver.release_time(model))?;
         let mut flight = self.take_flight()?;
         if let Some((inside, circling)) = flight.stands {

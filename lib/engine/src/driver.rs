@@ -174,6 +174,22 @@ pub trait Driver: Any {
         Ok(())
     }
 
+    /// Serves the card while frames go through it: what blocks in hardware wait for or hand to the host. Called every few thousand cycles.
+    ///
+    /// # Errors
+    /// The card refuses.
+    fn poll(&mut self, _bus: &mut dyn Bus) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Ends a run: every frame that entered has left. What programs have not reported yet, they report here.
+    ///
+    /// # Errors
+    /// A report cannot be written.
+    fn end_run(&mut self, _bus: &mut dyn Bus) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Lets the clock follow the card's cycles again.
     ///
     /// # Errors

@@ -128,6 +128,12 @@ pub trait Engine: Debug + Sync {
     /// A program does not compile, does not fit, or a file cannot be read.
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError>;
 
+    /// Whether frames enter a card in hardware one at a time unless the user says otherwise: the driver serves each frame through registers, which is
+    /// slower than frames come.
+    fn in_turns(&self) -> bool {
+        false
+    }
+
     /// A driver for a card.
     fn driver(&self, shape: &CardShape, card: &dyn Part) -> Box<dyn Driver>;
 

@@ -1,0 +1,132 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! How each rule is evaluated, and what the filter costs: for people, and as numbers.
+
+use std::fmt;
+
+use crate::filter::{BITMAPS, WAYS};
+use crate::program::{Found, Program, tell};
+use crate::rule::{Key, Protocol, Rule, Step};
+
+/// What the filter takes, and what it lets through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Rules.
+    pub rules: usize,
+    /// Rules whose candidates the filter finds.
+    pub filtered: usize,
+    /// Rules that were left out.
+    pub skipped: usize,
+    /// Keys of 8 bytes.
+    pub long_keys: usize,
+    /// Keys of 3 to 7 bytes.
+    pub short_keys: usize,
+    /// Places of the exact table.
+    pub places: usize,
+    /// Share of offsets in random data that go from the bitmaps to the exact table, by long and by short keys.
+    pub random_hits: [f64; 2],
+}
+
+/// Names of the classes of frames in [`Program::tell`].
+const CLASSES: [(u8, &str); 5] = [
+    (tell::TCP_PAYLOAD, "TCP with payload"),
+    (tell::TCP_EMPTY, "TCP without payload"),
+    (tell::UDP, "UDP"),
+    (tell::ICMP, "ICMP"),
+    (tell::OTHER, "other IP"),
+];
+
+/// A key as text, with other bytes than printable ones between bars.
+#[must_use]
+pub fn key_text(key: &Key) -> String {
+    let mut text = String::new();
+    let mut in_bars = false;
+    for byte in key.bytes() {
+        let plain = (0x20..0x7F).contains(byte) && !b"|\"\\;".contains(byte);
+        if plain == in_bars {
+            text.push('|');
+            in_bars = !plain;
+        } else if !plain {
+            text.push(' ');
+        }
+        if plain { text.push(char::from(*byte)) } else { text += &format!("{byte:02x}") }
+    }
+    if in_bars {
+        text.push('|');
+    }
+    text
+}
+
+impl Program {
+    /// What the filter takes, and what it lets through.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        let filtered = self.found.iter().filter(|found| matches!(found, Found::Key(..))).count();
+        let entries = self.filter.exact.iter().filter(|entry| entry.length > 0);
+        let long_keys = entries.clone().filter(|entry| entry.length == 8).count();
+        let share = |map: usize, bit: u8| {
+            let set = self.filter.bitmaps[map].iter().filter(|entry| *entry & bit != 0).count();
+            set as f64 / BITMAPS[map] as f64
+        };
+        Cost {
+            rules: self.set.rules.len(),
+            filtered,
+            skipped: self.set.skipped.len(),
+            long_keys,
+            short_keys: entries.count() - long_keys,
+            places: WAYS << self.filter.log,
+            random_hits: [share(0, 1) * share(1, 1) * share(2, 1), share(0, 2) * share(1, 2)],
+        }
+    }
+
+    /// Names of the classes of frames of which the host looks at every one.
+    pub fn classes(&self) -> impl Iterator<Item = &'static str> + '_ {
+        CLASSES.iter().filter(|(bit, _)| self.tell & bit != 0).map(|(_, name)| *name)
+    }
+
+    /// How a rule is evaluated, in a sentence.
+    #[must_use]
+    pub fn explain(&self, number: usize) -> String {
+        let rule = &self.set.rules[number];
+        let found = match &self.found[number] {
+            Found::Key(key, id) => format!("the filter looks for \"{}\" (key {id})", key_text(key)),
+            Found::Always(why) => format!("the host looks at every frame of its classes: {why}"),
+        };
+        format!("{}: {}:{}: {} {}; {found}", self.set.place(rule), rule.gid, rule.sid, rule.action.name(), about(rule))
+    }
+}
+
+/// What a rule looks at.
+fn about(rule: &Rule) -> String {
+    let protocol = match rule.protocol {
+        Protocol::Ip => "ip",
+        Protocol::Tcp => "tcp",
+        Protocol::Udp => "udp",
+        Protocol::Icmp => "icmp",
+    };
+    let contents = rule.steps.iter().filter(|step| matches!(step, Step::Content(_))).count();
+    let expressions = rule.steps.iter().filter(|step| matches!(step, Step::Pcre(_))).count();
+    let wheres = match (rule.looks.packets, rule.looks.stream) {
+        (true, true) => "packets and streams",
+        (false, true) => "streams",
+        _ => "packets",
+    };
+    let count = |number: usize, noun: &str| match number {
+        0 => String::new(),
+        1 => format!(", 1 {noun}"),
+        number => format!(", {number} {noun}s"),
+    };
+    format!("{protocol} in {wheres}{}{}", count(contents, "content"), count(expressions, "pcre"))
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rules, filtered, skipped, long_keys, short_keys, places, random_hits: [long, short] } = self;
+        writeln!(to, "{rules} rules, {skipped} left out; the filter finds the candidates of {filtered}")?;
+        writeln!(
+            to,
+            "{} keys ({long_keys} of 8 bytes, {short_keys} shorter) in {places} places",
+            long_keys + short_keys
+        )?;
+        write!(to, "in random data {:.4} % of offsets go to the exact table", 100.0 * (long + short))
+    }
+}

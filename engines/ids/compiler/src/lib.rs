@@ -1,0 +1,34 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Reads rules of intrusion detection, chooses what the filter looks for, and makes the filter's tables.
+//!
+//! ```
+//! use penstock_ids_compiler::{Options, RuleFile, Ruleset};
+//!
+//! let text = r#"alert tcp any any -> any 80 (msg:"shell"; content:"/bin/sh"; sid:1;)"#;
+//! let file = RuleFile { name: "my.rules".into(), text: text.into() };
+//! let set = Ruleset::read(&[file], &Options::default())?;
+//! assert_eq!((set.rules[0].sid, set.rules[0].message.as_str()), (1, "shell"));
+//! # Ok::<(), penstock_ids_compiler::Faults>(())
+//! ```
+
+mod choose;
+mod classes;
+mod ends;
+mod explain;
+mod faults;
+pub mod filter;
+mod numbers;
+mod parse;
+mod program;
+mod ranges;
+pub mod rule;
+mod set;
+mod text;
+
+pub use ends::{Addresses, Variables};
+pub use explain::{Cost, key_text};
+pub use faults::{Fault, Faults};
+pub use filter::Filter;
+pub use program::{Found, Program, tell};
+pub use ranges::Ranges;
+pub use set::{Options, RuleFile, Ruleset};

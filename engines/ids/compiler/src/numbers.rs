@@ -1,0 +1,118 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Numbers and flags in options.
+
+use std::str::FromStr;
+
+use crate::rule::{FlagTest, Within};
+
+/// A number.
+///
+/// # Errors
+/// A sentence.
+pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.trim().parse().map_err(|_| format!("`{text}` is no number, or is out of range"))
+}
+
+/// A number or a range up to `most`: `n`, `!n`, `<n`, `>n`, `<=n`, `>=n`, `a-b` with both ends or `a<>b` without them.
+///
+/// # Errors
+/// A sentence.
+pub fn within(text: &str, most: u32) -> Result<Within, String> {
+    let (not, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest.trim()));
+    let range = |low: Option<u32>, high: Option<u32>| match (low, high) {
+        (Some(low), Some(high)) if low <= high && high <= most => Ok(Within { low, high, not }),
+        _ => Err(format!("`{text}` has no number from 0 to {most} in it")),
+    };
+    let value = number::<u32>;
+    if let Some((low, high)) = text.split_once("<>") {
+        range(value(low)?.checked_add(1), value(high)?.checked_sub(1))
+    } else if let Some(high) = text.strip_prefix("<=") {
+        range(Some(0), Some(value(high)?))
+    } else if let Some(low) = text.strip_prefix(">=") {
+        range(Some(value(low)?), Some(most))
+    } else if let Some(high) = text.strip_prefix('<') {
+        range(Some(0), value(high)?.checked_sub(1))
+    } else if let Some(low) = text.strip_prefix('>') {
+        range(value(low)?.checked_add(1), Some(most))
+    } else if let Some((low, high)) = text.split_once('-') {
+        range(Some(value(low)?), Some(value(high)?))
+    } else {
+        let only = value(text)?;
+        range(Some(only), Some(only))
+    }
+}
+
+/// Flags of TCP as letters, or `0` for none; `1` and `C` are CWR, `2` and `E` are ECE.
+fn letters(text: &str) -> Result<u8, String> {
+    let mut bits = 0;
+    for letter in text.chars() {
+        bits |= match letter.to_ascii_uppercase() {
+            'F' => 1,
+            'S' => 2,
+            'R' => 4,
+            'P' => 8,
+            'A' => 16,
+            'U' => 32,
+            'E' | '2' => 64,
+            'C' | '1' => 128,
+            '0' => 0,
+            _ => return Err(format!("`{letter}` is none of the flags F S R P A U E C 0")),
+        };
+    }
+    Ok(bits)
+}
+
+/// The value of `flags`: how to compare, which flags, and which are ignored.
+///
+/// # Errors
+/// A sentence.
+pub fn flags(text: &str) -> Result<(FlagTest, u8, u8), String> {
+    let (flags, ignored) = text.split_once(',').map_or((text, ""), |(flags, ignored)| (flags.trim(), ignored.trim()));
+    let tests = [('+', FlagTest::All), ('*', FlagTest::Any), ('!', FlagTest::None)];
+    let (test, flags) = tests
+        .iter()
+        .find_map(|(sign, test)| {
+            flags.strip_prefix(*sign).or_else(|| flags.strip_suffix(*sign)).map(|rest| (*test, rest.trim()))
+        })
+        .unwrap_or((FlagTest::Exactly, flags));
+    if flags.is_empty() {
+        return Err("flags need letters of F S R P A U E C, or 0".to_owned());
+    }
+    Ok((test, letters(flags)?, letters(ignored)?))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_ranges() {
+        for (text, inside, outside) in [
+            ("5", &[5][..], &[4, 6][..]),
+            ("!5", &[4, 6], &[5]),
+            ("<5", &[0, 4], &[5]),
+            (">5", &[6, 255], &[5]),
+            ("<=5", &[5], &[6]),
+            (">=5", &[5], &[4]),
+            ("2<>5", &[3, 4], &[2, 5]),
+            ("2-5", &[2, 5], &[1, 6]),
+        ] {
+            let range = within(text, 255).unwrap();
+            assert!(inside.iter().all(|number| range.holds(*number)), "{text}");
+            assert!(!outside.iter().any(|number| range.holds(*number)), "{text}");
+        }
+        for text in ["", "x", "256", "<0", "5<>6", "6-5", "-1"] {
+            assert!(within(text, 255).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn flags_have_tests() {
+        assert_eq!(flags("S"), Ok((FlagTest::Exactly, 2, 0)));
+        assert_eq!(flags("+SA"), Ok((FlagTest::All, 18, 0)));
+        assert_eq!(flags("S,12"), Ok((FlagTest::Exactly, 2, 192)));
+        assert_eq!((flags("0"), flags("FSR*")), (Ok((FlagTest::Exactly, 0, 0)), Ok((FlagTest::Any, 7, 0))));
+        assert!(flags("X").is_err() && flags("+").is_err());
+    }
+}

@@ -1,0 +1,268 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rules as the matcher evaluates them.
+
+use crate::ends::Addresses;
+use crate::ranges::Ranges;
+
+/// What a rule does with a packet that it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// Lets the packet pass and evaluates no further rule for it.
+    Pass,
+    /// Drops the packet, and all later ones of its flow, where the block decides.
+    Drop,
+    /// As drop. No reset is sent.
+    Reject,
+    /// Reports.
+    Alert,
+}
+
+impl Action {
+    /// Its name in rules.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Drop => "drop",
+            Self::Reject => "reject",
+            Self::Alert => "alert",
+        }
+    }
+}
+
+/// Packets that a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// All IP packets.
+    Ip,
+    /// TCP: `tcp`, `tcp-pkt` and `tcp-stream`; [`Rule::looks`] tells them apart.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// ICMP and ICMPv6.
+    Icmp,
+}
+
+/// What the contents of a rule are searched in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looks {
+    /// The payload of each packet.
+    pub packets: bool,
+    /// The stream of a direction of a TCP connection.
+    pub stream: bool,
+}
+
+/// A number in a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Within {
+    /// Lowest number.
+    pub low: u32,
+    /// Highest number.
+    pub high: u32,
+    /// All other numbers instead.
+    pub not: bool,
+}
+
+impl Within {
+    /// Whether it holds for this number.
+    #[must_use]
+    pub fn holds(&self, number: u32) -> bool {
+        (self.low..=self.high).contains(&number) != self.not
+    }
+}
+
+/// How the flags of a TCP header are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlagTest {
+    /// These and no others.
+    Exactly,
+    /// All of these, and perhaps others.
+    All,
+    /// At least one of these.
+    Any,
+    /// None of these.
+    None,
+}
+
+/// A condition on the headers of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Check {
+    /// Bytes of payload.
+    Size(Within),
+    /// Flags of TCP, as bits of the header; bits of the last number are ignored.
+    Flags(FlagTest, u8, u8),
+    /// Time to live.
+    Ttl(Within),
+    /// Type of ICMP.
+    IcmpType(Within),
+    /// Code of ICMP.
+    IcmpCode(Within),
+    /// Sequence number of TCP.
+    Sequence(u32),
+    /// Acknowledgement number of TCP.
+    Acknowledged(u32),
+    /// Window of TCP.
+    Window(Within),
+    /// Protocol number of IP.
+    Number(Within),
+}
+
+/// Where a content may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Counted from the beginning of the payload or stream.
+    Absolute {
+        /// First byte of the range that is searched.
+        offset: u32,
+        /// Byte behind that range; None: there is no end.
+        end: Option<u32>,
+    },
+    /// Counted from the end of the match before.
+    Relative {
+        /// Bytes between the two.
+        distance: i32,
+        /// Bytes of the range that is searched; None: there is no end.
+        within: Option<u32>,
+    },
+}
+
+/// A string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// The string; in lower case if `nocase`.
+    pub bytes: Vec<u8>,
+    /// ASCII letters match in both cases.
+    pub nocase: bool,
+    /// The string must not be there.
+    pub negated: bool,
+    /// Where it may stand.
+    pub place: Place,
+    /// It must end where the payload or the stream seen so far ends.
+    pub at_end: bool,
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub struct Pcre {
+    /// The expression.
+    pub regex: pcre2::bytes::Regex,
+    /// It must not match.
+    pub negated: bool,
+    /// It is searched behind the match before.
+    pub relative: bool,
+}
+
+/// A condition on bytes, in the order of the rule.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// A string.
+    Content(Content),
+    /// A regular expression.
+    Pcre(Pcre),
+    /// Whether so many bytes are there.
+    DataAt {
+        /// The position, counted from the beginning or from the end of the match before.
+        at: i64,
+        /// Counted from the match before.
+        relative: bool,
+        /// The byte must not be there.
+        negated: bool,
+    },
+}
+
+impl Step {
+    /// Whether the step names bytes that must be there.
+    #[must_use]
+    pub fn is_positive(&self) -> bool {
+        match self {
+            Self::Content(content) => !content.negated,
+            Self::Pcre(pcre) => !pcre.negated,
+            Self::DataAt { .. } => false,
+        }
+    }
+}
+
+/// What a rule asks of the flow of a packet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlowTest {
+    /// Whether the flow is established.
+    pub established: Option<bool>,
+    /// Whether the packet goes to the server.
+    pub to_server: Option<bool>,
+}
+
+impl FlowTest {
+    /// Whether the rule asks nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A piece of a string for which the filter looks: 3 to 8 bytes in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key(Vec<u8>);
+
+impl Key {
+    /// Shortest and longest key.
+    pub const LENGTHS: std::ops::RangeInclusive<usize> = 3..=8;
+
+    /// These bytes as a key, if there are 3 to 8.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        Self::LENGTHS.contains(&bytes.len()).then(|| Self(bytes.to_ascii_lowercase()))
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// A rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// What it does.
+    pub action: Action,
+    /// Packets that it is about.
+    pub protocol: Protocol,
+    /// Source addresses.
+    pub source: Addresses,
+    /// Source ports.
+    pub source_ports: Ranges,
+    /// Destination addresses.
+    pub destination: Addresses,
+    /// Destination ports.
+    pub destination_ports: Ranges,
+    /// Source and destination may be exchanged.
+    pub both: bool,
+    /// Group of the rule.
+    pub gid: u32,
+    /// Number of the rule in its group.
+    pub sid: u32,
+    /// Revision.
+    pub rev: u32,
+    /// What it reports.
+    pub message: String,
+    /// Description of its class, empty if it has none.
+    pub category: String,
+    /// 1 is the most important.
+    pub priority: u8,
+    /// Words for other programs.
+    pub metadata: Vec<(String, String)>,
+    /// What it asks of the flow.
+    pub flow: FlowTest,
+    /// What its contents are searched in.
+    pub looks: Looks,
+    /// Conditions on headers.
+    pub checks: Vec<Check>,
+    /// Conditions on bytes.
+    pub steps: Vec<Step>,
+    /// Index in `steps` of the content that the rule names for the filter, and the part of it.
+    pub named: Option<(usize, std::ops::Range<usize>)>,
+    /// Line of the file where it begins.
+    pub line: usize,
+    /// Number of the file among those of the set.
+    pub file: usize,
+}

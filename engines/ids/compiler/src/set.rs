@@ -1,0 +1,182 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! All rules of a block.
+
+use std::collections::HashMap;
+
+use crate::ends::Variables;
+use crate::faults::{Fault, Faults};
+use crate::parse::{self, Refusal};
+use crate::rule::Rule;
+use crate::text;
+
+/// A file of rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleFile {
+    /// Its name in messages.
+    pub name: String,
+    /// What it holds.
+    pub text: String,
+}
+
+/// How rules are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Variables of headers.
+    pub variables: Variables,
+    /// Rules that use what the engine does not support are left out.
+    pub skip_unsupported: bool,
+}
+
+/// All rules of a block, in the order of their files.
+#[derive(Debug, Clone, Default)]
+pub struct Ruleset {
+    /// The rules.
+    pub rules: Vec<Rule>,
+    /// Names of the files.
+    pub files: Vec<String>,
+    /// Rules that were left out, and why.
+    pub skipped: Vec<Fault>,
+}
+
+impl Ruleset {
+    /// Reads files.
+    ///
+    /// # Errors
+    /// All rules that are wrong or, unless they are to be left out, not supported.
+    pub fn read(files: &[RuleFile], options: &Options) -> Result<Self, Faults> {
+        let mut set = Self { files: files.iter().map(|file| file.name.clone()).collect(), ..Self::default() };
+        let mut faults = Vec::new();
+        let mut known: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
+        for (number, file) in files.iter().enumerate() {
+            for (line, rule) in text::rules(&file.text) {
+                let fault = |message, unsupported| Fault { file: file.name.clone(), line, message, unsupported };
+                match parse::rule(&rule, &options.variables, number, line) {
+                    Ok(rule) => match known.insert((rule.gid, rule.sid), (number, line)) {
+                        None => set.rules.push(rule),
+                        Some((other, line)) => {
+                            let (sid, other) = (rule.sid, &files[other].name);
+                            let message =
+                                format!("sid {sid} is also the number of the rule at {other}:{line}: each has its own");
+                            faults.push(fault(message, None));
+                        }
+                    },
+                    Err(Refusal::Wrong(message)) => faults.push(fault(message, None)),
+                    Err(Refusal::Unsupported(keyword, message)) => {
+                        let to = if options.skip_unsupported { &mut set.skipped } else { &mut faults };
+                        to.push(fault(message, Some(keyword)));
+                    }
+                }
+            }
+        }
+        if faults.is_empty() { Ok(set) } else { Err(Faults(faults)) }
+    }
+
+    /// File and line of a rule.
+    #[must_use]
+    pub fn place(&self, rule: &Rule) -> String {
+        format!("{}:{}", self.files.get(rule.file).map_or("", String::as_str), rule.line)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::rule::{Looks, Place, Step};
+
+    fn read(text: &str, skip_unsupported: bool) -> Result<Ruleset, Faults> {
+        let file = RuleFile { name: "my.rules".into(), text: text.into() };
+        Ruleset::read(&[file], &Options { skip_unsupported, ..Options::default() })
+    }
+
+    /// A rule with these options.
+    fn rule(options: &str) -> Result<Rule, String> {
+        let text = format!("alert tcp any any -> any any ({options} sid:7;)");
+        read(&text, false).map(|set| set.rules[0].clone()).map_err(|faults| faults.to_string())
+    }
+
+    #[test]
+    fn contents_have_places() {
+        let place = |modifiers: &str| {
+            let rule = rule(&format!("content:\"first\"; content:\"abc\"; {modifiers}")).unwrap();
+            let Step::Content(content) = &rule.steps[1] else { panic!("{rule:?}") };
+            (content.place, content.at_end)
+        };
+        let absolute = |offset, end| (Place::Absolute { offset, end }, false);
+        assert_eq!((place(""), place("offset:3;")), (absolute(0, None), absolute(3, None)));
+        assert_eq!((place("offset:3; depth:4;"), place("startswith;")), (absolute(3, Some(7)), absolute(0, Some(3))));
+        assert_eq!(place("distance:-2;").0, Place::Relative { distance: -2, within: None });
+        assert_eq!(place("within:9;").0, Place::Relative { distance: 0, within: Some(9) });
+        assert!(place("endswith;").1);
+        for (modifiers, words) in [
+            ("depth:2;", "depth is shorter than the content, which has 3 bytes"),
+            ("within:2;", "within is shorter"),
+            ("offset:1; within:5;", "either offset and depth or distance and within"),
+            ("startswith; offset:1;", "startswith stands with none of"),
+            ("fast_pattern:2,5;", "outside of the content"),
+            ("offset:name;", "offset with a variable is not supported"),
+        ] {
+            let error = rule(&format!("content:\"abc\"; {modifiers}")).unwrap_err();
+            assert!(error.starts_with("my.rules:1: ") && error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn rules_look_at_packets_or_streams() {
+        for (options, packets, stream) in [
+            ("content:\"a\";", false, true),
+            ("content:\"a\"; depth:9;", true, true),
+            ("content:\"a\"; dsize:>5;", true, false),
+            ("content:\"a\"; flow:no_stream;", true, false),
+            ("content:\"a\"; depth:9; flow:only_stream;", false, true),
+            ("content:!\"a\";", true, false),
+            ("flags:S;", true, false),
+            ("pcre:\"/a/\";", false, true),
+        ] {
+            assert_eq!(rule(options).unwrap().looks, Looks { packets, stream }, "{options}");
+        }
+    }
+
+    #[test]
+    fn faults_name_the_line() {
+        let text = "alert tcp any any -> any any (sid:1;)\n\nalert tcp any any -> any any (http.uri; content:\"a\"; sid:2;)\n\
+            alert http any any -> any any (sid:3;)\nalert udp any any -> any any (sid:1;)\n";
+        let error = read(text, false).unwrap_err();
+        let lines: Vec<String> = error.0.iter().map(ToString::to_string).collect();
+        assert!(lines[0].starts_with("my.rules:3: the keyword `http.uri` is not supported: "), "{lines:?}");
+        assert!(lines[1].starts_with("my.rules:4: the protocol `http` is not supported: "), "{lines:?}");
+        assert_eq!(lines[2], "my.rules:5: sid 1 is also the number of the rule at my.rules:1: each has its own");
+        assert!(error.to_string().contains("2 of these rules use") && error.to_string().contains("--skip-unsupported"));
+        let set = read(&text[..text.rfind("alert").unwrap()], true).unwrap();
+        assert_eq!((set.rules.len(), set.skipped.len()), (1, 2));
+        assert_eq!(set.skipped[0].unsupported.as_deref(), Some("http.uri"));
+        assert_eq!(set.place(&set.rules[0]), "my.rules:1");
+    }
+
+    #[test]
+    fn options_are_read() {
+        let rule = rule(
+            "msg:\"a \\\"b\\\"\"; content:\"|41|bc\"; nocase; fast_pattern; pcre:\"/x\\/y/Ri\"; flow:established,to_server; \
+             classtype:trojan-activity; metadata:a b, c; rev:4; gid:9; reference:url,x.org;",
+        )
+        .unwrap();
+        assert_eq!((rule.message.as_str(), rule.rev, rule.gid, rule.priority), ("a \"b\"", 4, 9, 1));
+        assert_eq!(rule.category, "A Network Trojan was detected");
+        assert_eq!(rule.metadata, [("a".into(), "b".into()), ("c".into(), String::new())]);
+        assert_eq!((rule.flow.established, rule.flow.to_server), (Some(true), Some(true)));
+        assert_eq!(rule.named, Some((0, 0..3)));
+        let Step::Pcre(pcre) = &rule.steps[1] else { panic!("{rule:?}") };
+        assert!(pcre.relative && pcre.regex.is_match(b"aX/Y").unwrap());
+        for (options, words) in [
+            ("pcre:\"/(/\";", "pcre does not compile: "),
+            ("pcre:\"/a/U\";", "the flag U of pcre is not supported"),
+            ("priority:0;", "from 1 to 255"),
+            ("nocase;", "nocase stands behind no content"),
+            ("msg;", "msg has no value"),
+            ("content:abc;", "`abc` is not in quotes"),
+        ] {
+            let error = super::tests::rule(options).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! An ids block of a card in hardware (engines/ids/machine.md): its tables, and the frames that it tells.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use penstock_engine::{Bus, CardError};
+use penstock_ids::{Inspector, Log};
+use penstock_ids_compiler::filter::Entry;
+use penstock_ids_compiler::rule::Protocol;
+use penstock_ids_compiler::{Filter, Program, tell};
+use serde_json::json;
+
+use crate::error::IdsError;
+use crate::record::Record;
+use crate::regs as own;
+use crate::settings::{Late, Mode, Settings};
+
+/// Host address of the first block's window, and the distance to the next block's.
+const BLOCKS: u32 = 0x4500_0000;
+const BLOCK: u32 = 0x0100_0000;
+/// The logs in a block's window, and the distance between those of two ports.
+const LOGS: u32 = 0x80_0000;
+const LOG: u32 = 0x20_0000;
+/// Bytes of a row of a log.
+const ROW: u32 = 64;
+/// Bits of CONTROL.
+const IPS: u32 = 1;
+const LATE_DROPS: u32 = 1 << 1;
+const FOLLOW: u32 = 1 << 2;
+const BANK: u32 = 1 << 3;
+const SEARCH: u32 = 1 << 4;
+/// Cycles between two reads of a status, and cycles after which the status must have changed.
+const LOOK: u64 = 500;
+const PATIENCE: u64 = 1_000_000;
+/// Bytes of payload of which a chain is followed back: those that the log can hold.
+const RECORDS: usize = 1 << 15;
+
+/// What the block's registers count, beside what the host counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CardStats {
+    /// Frames that passed the block.
+    pub frames: u64,
+    /// Frames that the host was told.
+    pub told: u64,
+    /// Of these, frames in which the filter found a key.
+    pub strings: u64,
+    /// Of these, frames with more hits than the card could look up.
+    pub unchecked: u64,
+    /// Told frames for which the queue had no room: the host does not know of them.
+    pub lost_records: u64,
+    /// Told frames, or frames before them in their stream, that the log no longer had.
+    pub gone: u64,
+    /// Held frames on which the policy decided.
+    pub late: u64,
+    /// Flow lines that were given to another flow.
+    pub evicted: u64,
+}
+
+/// The last record of a direction that the inspector has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    generation: u8,
+    port: u8,
+    place: u32,
+}
+
+/// A block of a card in hardware.
+#[derive(Debug)]
+pub struct CardBlock {
+    base: u32,
+    /// Rows of a log.
+    rows: u32,
+    ports: u8,
+    control: u32,
+    program: Arc<Program>,
+    settings: Settings,
+    inspector: Inspector,
+    log: Log,
+    /// Rules that frames searched in the bank in use are looked at with, until the first of them comes.
+    next: Option<Arc<Program>>,
+    /// By flow line and direction.
+    seen: HashMap<(u16, bool), Seen>,
+    gone: u64,
+}
+
+/// Classes of frames that the host has to see whatever the filter finds.
+fn classes(program: &Program) -> u8 {
+    let rules = &program.set.rules;
+    let of = |protocol: Protocol| {
+        rules.iter().filter(move |rule| rule.protocol == protocol || rule.protocol == Protocol::Ip)
+    };
+    // The host knows more VLAN tags than the card.
+    let mut classes = program.tell | tell::NOT_IP;
+    if of(Protocol::Tcp).next().is_some() {
+        // Who opened a connection, and whether it begins again.
+        classes |= tell::TCP_ENDS;
+    }
+    if of(Protocol::Udp).any(|rule| !rule.flow.is_empty()) {
+        classes |= tell::UDP;
+    }
+    classes
+}
+
+/// Entries of two bitmaps that differ: index and the entry of the second.
+fn changes<'a>(from: &'a [u8], to: &'a [u8]) -> impl Iterator<Item = (usize, u8)> + 'a {
+    from.iter().zip(to).enumerate().filter(|(_, (from, to))| from != to).map(|(index, (_, to))| (index, *to))
+}
+
+impl CardBlock {
+    /// Loads a block through which no frame goes.
+    ///
+    /// # Errors
+    /// The card refuses or breaks.
+    pub fn load(
+        bus: &mut dyn Bus,
+        block: usize,
+        program: &Arc<Program>,
+        settings: &Settings,
+        log: Log,
+    ) -> Result<Self, IdsError> {
+        let base = BLOCKS + BLOCK * block as u32;
+        let shape = bus.read(base + own::IDS_BLOCK_SHAPE)?;
+        let program = fitting(program, shape >> 8 & 0x1F);
+        let mut card = Self {
+            base,
+            rows: 1 << (shape >> 24 & 0x1F),
+            ports: (shape & 0xF) as u8,
+            control: 0,
+            inspector: Inspector::new(Arc::clone(&program), settings.bounds, settings.mode == Mode::Ips),
+            program,
+            settings: settings.clone(),
+            log,
+            next: None,
+            seen: HashMap::new(),
+            gone: 0,
+        };
+        card.write(bus, own::IDS_BLOCK_CONTROL, 0)?;
+        card.write(bus, own::IDS_BLOCK_CLEAR, 3)?;
+        card.wait(bus, 1)?;
+        while card.read(bus, own::IDS_BLOCK_RECORD)? >> 31 == 1 {
+            card.write(bus, own::IDS_BLOCK_RECORD, 0)?;
+        }
+        let program = Arc::clone(&card.program);
+        card.write_exact(bus, &program.filter)?;
+        let empty = Filter::new(program.filter.log);
+        card.write_bitmaps(bus, &empty.bitmaps, &program.filter.bitmaps)?;
+        card.write(bus, own::IDS_BLOCK_TELL, classes(&program).into())?;
+        let mode = match settings.mode {
+            Mode::Ids => FOLLOW,
+            Mode::Ips => FOLLOW | IPS | if settings.late == Late::Drop { LATE_DROPS } else { 0 },
+        };
+        card.control = SEARCH | BANK | mode;
+        card.write(bus, own::IDS_BLOCK_CONTROL, card.control)?;
+        Ok(card)
+    }
+
+    /// Exchanges the rules while frames pass: no key of either set is missed.
+    ///
+    /// # Errors
+    /// The card refuses or breaks.
+    pub fn exchange(&mut self, bus: &mut dyn Bus, program: &Arc<Program>) -> Result<(), IdsError> {
+        let old = Arc::clone(&self.program);
+        let new = fitting(program, old.filter.log);
+        self.write(bus, own::IDS_BLOCK_CLEAR, 2)?;
+        self.wait(bus, 1)?;
+        self.write_exact(bus, &new.filter)?;
+        let either = |map: usize| -> Vec<u8> {
+            old.filter.bitmaps[map].iter().zip(&new.filter.bitmaps[map]).map(|(old, new)| old | new).collect()
+        };
+        let both = [either(0), either(1), either(2)];
+        self.write_bitmaps(bus, &old.filter.bitmaps, &both)?;
+        let (before, behind) = (classes(&old), classes(&new));
+        self.write(bus, own::IDS_BLOCK_TELL, (before | behind).into())?;
+        self.control ^= BANK;
+        self.write(bus, own::IDS_BLOCK_CONTROL, self.control)?;
+        self.wait(bus, 2)?;
+        self.next = Some(Arc::clone(&new));
+        self.poll(bus)?;
+        self.use_next();
+        self.write(bus, own::IDS_BLOCK_TELL, behind.into())?;
+        self.write_bitmaps(bus, &both, &new.filter.bitmaps)?;
+        self.program = new;
+        Ok(())
+    }
+
+    /// Uses the rules that belong to the bank in use, if the inspector does not yet.
+    fn use_next(&mut self) {
+        if let Some(program) = self.next.take() {
+            self.inspector.reload(program);
+        }
+    }
+
+    /// The inspector and the log of alerts.
+    pub fn parts(&mut self) -> (&mut Inspector, &mut Log) {
+        (&mut self.inspector, &mut self.log)
+    }
+
+    /// Looks at all frames that the card has told.
+    ///
+    /// # Errors
+    /// The card refuses or breaks.
+    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<(), IdsError> {
+        loop {
+            let told = self.read(bus, own::IDS_BLOCK_RECORD)?;
+            if told >> 31 == 0 {
+                return Ok(());
+            }
+            self.write(bus, own::IDS_BLOCK_RECORD, 0)?;
+            let port = (told >> 29 & 3) as u8;
+            match self.record(bus, port, told & 0x1FFF_FFFF)? {
+                Some(record) => self.look(bus, &record)?,
+                None => self.gone += 1,
+            }
+        }
+    }
+
+    /// Ends a run at a time in ns: everything that waits is looked at, and the log has everything.
+    ///
+    /// # Errors
+    /// The card refuses or breaks, or the log cannot be written.
+    pub fn finish(&mut self, bus: &mut dyn Bus, now: u64) -> Result<(), IdsError> {
+        self.poll(bus)?;
+        self.log.push(self.inspector.finish());
+        let card = json!(self.stats(bus)?);
+        self.log.finish(now, &self.inspector.stats(), &card)?;
+        Ok(())
+    }
+
+    /// Reads the block's counters.
+    ///
+    /// # Errors
+    /// The card refuses or breaks.
+    pub fn stats(&self, bus: &mut dyn Bus) -> Result<CardStats, IdsError> {
+        let one = |bus: &mut dyn Bus, register| Ok::<_, IdsError>(u64::from(self.read(bus, register)?));
+        let of_ports = |bus: &mut dyn Bus, register| {
+            (0..u32::from(self.ports)).try_fold(0, |sum, port| Ok::<_, IdsError>(sum + one(bus, register + 4 * port)?))
+        };
+        Ok(CardStats {
+            frames: of_ports(bus, own::IDS_BLOCK_FRAMES)?,
+            told: of_ports(bus, own::IDS_BLOCK_TOLD)?,
+            strings: of_ports(bus, own::IDS_BLOCK_STRINGS)?,
+            unchecked: of_ports(bus, own::IDS_BLOCK_UNCHECKED)?,
+            lost_records: one(bus, own::IDS_BLOCK_LOST_RECORDS)?,
+            gone: self.gone,
+            late: one(bus, own::IDS_BLOCK_LATE)?,
+            evicted: one(bus, own::IDS_BLOCK_EVICTED)?,
+        })
+    }
+
+    /// Looks at a told frame, after those of its direction that the card did not tell.
+    fn look(&mut self, bus: &mut dyn Bus, record: &Record) -> Result<(), IdsError> {
+        if record.bank == (self.control & BANK != 0) {
+            self.use_next();
+        }
+        let (chain, whole) = self.chain(bus, record)?;
+        for (at, before) in chain.iter().rev().enumerate() {
+            self.carry(bus, before, at == 0 && !whole)?;
+        }
+        let drop = self.carry(bus, record, chain.is_empty() && !whole)?;
+        if record.held {
+            let verdict = u32::from(record.ticket) | u32::from(record.port) << 16 | u32::from(drop) << 31;
+            self.write(bus, own::IDS_BLOCK_VERDICT, verdict)?;
+        }
+        if record.has_line {
+            let seen = Seen { generation: record.generation, port: record.port, place: record.place };
+            self.seen.insert((record.line, record.direction), seen);
+        }
+        Ok(())
+    }
+
+    /// Records of a direction before this one that the inspector has not seen, the newest first; and whether they are all that
+    /// there are.
+    fn chain(&mut self, bus: &mut dyn Bus, record: &Record) -> Result<(Vec<Record>, bool), IdsError> {
+        let seen = self.seen.get(&(record.line, record.direction)).copied();
+        let mut chain: Vec<Record> = Vec::new();
+        let mut bytes = 0;
+        let mut at = record.before;
+        while let Some((port, place)) = at {
+            if seen == Some(Seen { generation: record.generation, port, place }) {
+                return Ok((chain, true));
+            }
+            if bytes > self.settings.bounds.history || chain.len() >= RECORDS {
+                return Ok((chain, false));
+            }
+            let Some(before) = self.record(bus, port, place)? else {
+                self.gone += 1;
+                return Ok((chain, false));
+            };
+            bytes += usize::from(before.payload);
+            at = before.before;
+            chain.push(before);
+        }
+        // The first frame of a line. If the inspector knows the flow from an earlier line, frames between the two are missing.
+        Ok((chain, false))
+    }
+
+    /// Hands a frame to the inspector; whether it is to be dropped.
+    fn carry(&mut self, bus: &mut dyn Bus, record: &Record, after_gap: bool) -> Result<bool, IdsError> {
+        let Some(frame) = self.frame(bus, record)? else {
+            self.gone += 1;
+            return Ok(false);
+        };
+        let outcome = self.inspector.carry_told(&frame, record.tenant, record.time, after_gap);
+        self.log.push(outcome.alerts);
+        if record.followed && !outcome.wanted && record.has_line {
+            let release =
+                u32::from(record.line) | u32::from(record.direction) << 16 | u32::from(record.generation) << 20;
+            self.write(bus, own::IDS_BLOCK_RELEASE, release)?;
+        }
+        Ok(outcome.drop)
+    }
+
+    /// Reads a record; None if the log no longer has it.
+    fn record(&self, bus: &mut dyn Bus, port: u8, place: u32) -> Result<Option<Record>, IdsError> {
+        let mut bytes = [0; ROW as usize];
+        self.row(bus, port, place, &mut bytes)?;
+        let record = Record::read(&bytes);
+        let same = (record.place ^ place) & 0x1FFF_FFFF == 0 && record.port == port;
+        Ok((same && self.has(bus, port, record.place)?).then_some(record))
+    }
+
+    /// Reads the frame of a record; None if the log no longer has it.
+    fn frame(&self, bus: &mut dyn Bus, record: &Record) -> Result<Option<Vec<u8>>, IdsError> {
+        let mut bytes = vec![0; usize::from(record.length).next_multiple_of(ROW as usize)];
+        for (place, row) in (0..).zip(bytes.chunks_mut(ROW as usize)) {
+            self.row(bus, record.port, record.first.wrapping_add(place), row)?;
+        }
+        bytes.truncate(record.length.into());
+        Ok(self.has(bus, record.port, record.first)?.then_some(bytes))
+    }
+
+    /// Whether a row was in the log when it was read before.
+    fn has(&self, bus: &mut dyn Bus, port: u8, place: u32) -> Result<bool, IdsError> {
+        let head = self.read(bus, own::IDS_BLOCK_LOG_HEAD + 4 * u32::from(port))?;
+        Ok(head.wrapping_sub(place) <= self.rows)
+    }
+
+    fn row(&self, bus: &mut dyn Bus, port: u8, place: u32, to: &mut [u8]) -> Result<(), IdsError> {
+        let row = LOGS + LOG * u32::from(port) + ROW * (place & (self.rows - 1));
+        for (word, bytes) in (0..).zip(to.chunks_mut(4)) {
+            bytes.copy_from_slice(&self.read(bus, row + 4 * word)?.to_le_bytes()[..bytes.len()]);
+        }
+        Ok(())
+    }
+
+    /// Writes the keys into the bank that is not in use, which is empty.
+    fn write_exact(&self, bus: &mut dyn Bus, filter: &Filter) -> Result<(), IdsError> {
+        for (place, Entry { a, b, length, id }) in (0..).zip(&filter.exact) {
+            if *length > 0 {
+                let (way, index) = (place >> filter.log, place & ((1_u32 << filter.log) - 1));
+                self.write(bus, own::IDS_BLOCK_KEY_L, *a)?;
+                self.write(bus, own::IDS_BLOCK_KEY_H, *b)?;
+                self.write(bus, own::IDS_BLOCK_PLACE, way << 16 | index)?;
+                self.write(bus, own::IDS_BLOCK_ENTRY, u32::from(*length) << 16 | u32::from(*id))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_bitmaps(&self, bus: &mut dyn Bus, from: &[Vec<u8>; 3], to: &[Vec<u8>; 3]) -> Result<(), IdsError> {
+        for (map, (from, to)) in (0..).zip(from.iter().zip(to)) {
+            for (index, entry) in changes(from, to) {
+                self.write(bus, own::IDS_BLOCK_BITMAP, u32::from(entry) << 20 | map << 16 | index as u32)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until bits of STATUS are 0.
+    fn wait(&self, bus: &mut dyn Bus, bits: u32) -> Result<(), IdsError> {
+        for _ in 0..PATIENCE / LOOK {
+            if self.read(bus, own::IDS_BLOCK_STATUS)? & bits == 0 {
+                return Ok(());
+            }
+            bus.pass(LOOK)?;
+        }
+        Err(CardError::Broken(format!("the ids block is still busy after {PATIENCE} cycles (STATUS & {bits})")).into())
+    }
+
+    fn read(&self, bus: &mut dyn Bus, offset: u32) -> Result<u32, IdsError> {
+        Ok(bus.read(self.base + offset)?)
+    }
+
+    fn write(&self, bus: &mut dyn Bus, offset: u32, value: u32) -> Result<(), IdsError> {
+        Ok(bus.write(self.base + offset, value)?)
+    }
+}
+
+/// The program with tables of the card's size.
+fn fitting(program: &Arc<Program>, log: u32) -> Arc<Program> {
+    if program.filter.log == log { Arc::clone(program) } else { Arc::new(program.sized(log)) }
+}

@@ -1,0 +1,95 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock compile ids`: which rules load, how each is evaluated, and what the filter costs.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_ids_compiler::{Found, Options, Program, RuleFile, Ruleset, Variables, key_text};
+use serde_json::{Value as Json, json};
+
+use crate::image::RULES;
+
+/// `penstock compile ids`.
+pub const COMPILE: Tool = Tool { command, run };
+
+/// Reads rules and tells which of them load and what the filter costs.
+#[derive(Debug, Args)]
+struct Arguments {
+    /// Files of rules.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print how each rule is evaluated.
+    #[arg(long)]
+    explain: bool,
+    /// Write all about the rules as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Leave rules out that use what the engine does not support, and name them.
+    #[arg(long)]
+    skip_unsupported: bool,
+    /// Value of a variable of rule headers, for example HOME_NET=[10.0.0.0/8]. Repeatable.
+    #[arg(long = "variable", value_name = "NAME=VALUE", value_parser = variable)]
+    variables: Vec<(String, String)>,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    let (name, value) = parts.ok_or_else(|| format!("`{text}`: write NAME=VALUE, for example HOME_NET=10.0.0.0/8"))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn command() -> Command {
+    Arguments::augment_args(Command::new("ids"))
+}
+
+fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
+    let Arguments { files: paths, explain, json: to, skip_unsupported, variables: given } =
+        Arguments::from_arg_matches(matches)?;
+    let mut texts = Vec::new();
+    for path in &paths {
+        texts.push(RuleFile { name: path.display().to_string(), text: files::read(path, RULES)? });
+    }
+    let mut variables = Variables::default();
+    variables.0.extend(given);
+    let program = Program::new(Ruleset::read(&texts, &Options { variables, skip_unsupported })?);
+    for fault in &program.set.skipped {
+        println!("left out: {fault}");
+    }
+    if explain {
+        (0..program.set.rules.len()).for_each(|number| println!("{}", program.explain(number)));
+    }
+    println!("{}", program.cost());
+    let classes: Vec<&str> = program.classes().collect();
+    if !classes.is_empty() {
+        println!("the host looks at every frame of: {}", classes.join(", "));
+    }
+    to.map_or(Ok(()), |path| Ok(files::write(&path, format!("{:#}\n", about(&program)))?))
+}
+
+/// All about the rules.
+fn about(program: &Program) -> Json {
+    let rules = program.set.rules.iter().zip(&program.found).map(|(rule, found)| {
+        let (key, why) = match found {
+            Found::Key(key, _) => (Some(key_text(key)), None),
+            Found::Always(why) => (None, Some(*why)),
+        };
+        json!({
+            "gid": rule.gid, "sid": rule.sid, "rev": rule.rev, "place": program.set.place(rule),
+            "packets": rule.looks.packets, "stream": rule.looks.stream, "key": key, "without_key": why,
+        })
+    });
+    let skipped = program.set.skipped.iter().map(|fault| {
+        json!({"file": fault.file, "line": fault.line, "keyword": fault.unsupported, "message": fault.message})
+    });
+    let cost = program.cost();
+    json!({
+        "rules": rules.collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(),
+        "filter": {
+            "keys": cost.long_keys + cost.short_keys, "long_keys": cost.long_keys, "short_keys": cost.short_keys,
+            "places": cost.places, "random_hits": cost.random_hits,
+        },
+        "every_frame_of": program.classes().collect::<Vec<_>>(),
+    })
+}

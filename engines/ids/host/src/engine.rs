@@ -1,0 +1,123 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The ids engine by the contract of engines.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use penstock_engine::{
+    CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, TableOption, Tool,
+};
+use serde_json::Value as Json;
+
+use crate::compile::COMPILE;
+use crate::driver::IdsDriver;
+use crate::image::{IdsImage, RULES};
+use crate::service::SERVICES;
+use crate::settings::{self, Settings};
+
+/// The ids engine.
+pub static IDS: Ids = Ids;
+
+/// The engine behind [`IDS`].
+#[derive(Debug)]
+pub struct Ids;
+
+/// Options of `penstock run` and `penstock up`.
+const OPTIONS: &[TableOption] = &[
+    TableOption { name: "rules", help: "Look for these rules instead of the design's" },
+    TableOption { name: "eve", help: "Write alerts into this file, as EVE records" },
+];
+
+impl Engine for Ids {
+    fn name(&self) -> &'static str {
+        "ids"
+    }
+
+    fn number(&self) -> u32 {
+        4
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Inline
+    }
+
+    fn card(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+        settings::card(section)
+    }
+
+    fn part(&self, section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+        Ok(Arc::new(Settings::read(section)?))
+    }
+
+    fn way_out(&self) -> &'static str {
+        RULES
+    }
+
+    fn options(&self) -> &'static [TableOption] {
+        OPTIONS
+    }
+
+    fn claims(&self, program: &Path) -> bool {
+        program.extension().is_some_and(|extension| extension == "rules")
+    }
+
+    fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
+        job.parts.iter().map(|part| Ok(Arc::new(IdsImage::compile(part)?) as Arc<dyn Image>)).collect()
+    }
+
+    fn compile_tool(&self) -> Option<Tool> {
+        Some(COMPILE)
+    }
+
+    /// The host reads frames through registers, which is slower than they come.
+    fn in_turns(&self) -> bool {
+        true
+    }
+
+    fn driver(&self, shape: &CardShape, _card: &dyn Part) -> Box<dyn Driver> {
+        Box::new(IdsDriver::new(shape))
+    }
+
+    fn services(&self) -> &'static [Service] {
+        SERVICES
+    }
+
+    fn counted(&self, now: &Json, then: &Json) -> Json {
+        difference(now, then)
+    }
+}
+
+/// Numbers of counters that say how much there is, not how often something happened.
+const LEVELS: [&str; 2] = ["now", "rules"];
+
+/// What counters counted between two reads.
+fn difference(now: &Json, then: &Json) -> Json {
+    match (now, then) {
+        (Json::Object(now), Json::Object(then)) => {
+            let entry = |(name, value): (&String, &Json)| {
+                let before = then.get(name).filter(|_| !LEVELS.contains(&name.as_str()));
+                (name.clone(), before.map_or_else(|| value.clone(), |before| difference(value, before)))
+            };
+            now.iter().map(entry).collect()
+        }
+        (Json::Number(now), Json::Number(then)) => {
+            now.as_u64().unwrap_or_default().wrapping_sub(then.as_u64().unwrap_or_default()).into()
+        }
+        _ => now.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counters_are_differences() {
+        let now = json!({"flows": {"now": 3, "begun": 9}, "detect": {"rules": 2, "alerts": 5}});
+        let then = json!({"flows": {"now": 7, "begun": 4}, "detect": {"rules": 2, "alerts": 5}});
+        let counted = json!({"flows": {"now": 3, "begun": 5}, "detect": {"rules": 2, "alerts": 0}});
+        assert_eq!((IDS.counted(&now, &then), IDS.counted(&now, &Json::Null)), (counted, now));
+    }
+}

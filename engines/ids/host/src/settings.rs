@@ -1,0 +1,211 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Settings of ids blocks in a design.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use penstock_ids::Bounds;
+use penstock_ids_compiler::Variables;
+use serde::Deserialize;
+use toml::Spanned;
+
+/// What a block does with frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Reports; every frame passes.
+    #[default]
+    Ids,
+    /// Rules with the action drop or reject also drop frames.
+    Ips,
+}
+
+/// What happens to a frame that a card holds for a verdict of the host that is late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Late {
+    /// It passes.
+    #[default]
+    Pass,
+    /// It is dropped.
+    Drop,
+}
+
+/// The settings of one block: `[inline.ids]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// Files of rules beside the block's program.
+    pub rules: Vec<PathBuf>,
+    /// Files of rules that the command line gave in place of the program and of `rules`.
+    pub given: Option<Vec<PathBuf>>,
+    /// What the block does with frames.
+    pub mode: Mode,
+    /// What a late verdict does.
+    pub late: Late,
+    /// File that gets alerts as EVE records.
+    pub eve: Option<PathBuf>,
+    /// Variables of rule headers.
+    pub variables: Variables,
+    /// Rules that use what the engine does not support are left out, with a message.
+    pub skip_unsupported: bool,
+    /// What the block may use.
+    pub bounds: Bounds,
+}
+
+impl Part for Settings {
+    fn table_names(&self) -> TableNames {
+        TableNames::Fixed(vec!["rules", "eve"])
+    }
+
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+        let mut settings = self.clone();
+        match name {
+            "rules" => settings.given = Some(files),
+            "eve" => settings.eve = Some(only_file(name, files)?),
+            _ => return Err(format!("there is no table `{name}`: the ids engine has rules and eve")),
+        }
+        Ok(Arc::new(settings))
+    }
+}
+
+/// Flows that a block may be given memory for.
+const FLOWS: std::ops::RangeInclusive<i64> = 1..=4_000_000;
+/// Bytes of a stream that may be kept: those of a key before a segment at least.
+const HISTORY: std::ops::RangeInclusive<i64> = 64..=(1 << 26);
+
+impl Settings {
+    /// Reads `[inline.ids]`.
+    ///
+    /// # Errors
+    /// A key is unknown or has a wrong value.
+    pub fn read(section: Option<Section<'_>>) -> Result<Self, Fault> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Keys {
+            #[serde(default)]
+            rules: Vec<Spanned<PathBuf>>,
+            #[serde(default)]
+            mode: Mode,
+            #[serde(default)]
+            late: Late,
+            eve: Option<PathBuf>,
+            #[serde(default)]
+            variables: BTreeMap<String, String>,
+            #[serde(default)]
+            skip_unsupported: bool,
+            flows: Option<Spanned<i64>>,
+            history: Option<Spanned<i64>>,
+        }
+        let Some(section) = section else { return Ok(Self::default()) };
+        let folder = section.folder;
+        let keys: Keys = section.read()?;
+        let mut rules = Vec::new();
+        for file in keys.rules {
+            let path = folder.join(file.get_ref());
+            if !path.exists() {
+                return Err(Fault::at(file.span(), format!("rules: {} does not exist", path.display())));
+            }
+            rules.push(path);
+        }
+        let number = |name: &str, value: Option<Spanned<i64>>, range: std::ops::RangeInclusive<i64>, default: usize| {
+            let Some(value) = value else { return Ok(default) };
+            let (low, high) = (range.start(), range.end());
+            let wrong = || Fault::at(value.span(), format!("{name} is {low} to {high}, not {}", value.get_ref()));
+            range.contains(value.get_ref()).then(|| usize::try_from(*value.get_ref()).ok()).flatten().ok_or_else(wrong)
+        };
+        let default = Bounds::default();
+        let bounds = Bounds {
+            flows: number("flows", keys.flows, FLOWS, default.flows)?,
+            history: number("history", keys.history, HISTORY, default.history)?,
+            ..default
+        };
+        let mut variables = Variables::default();
+        variables.0.extend(keys.variables);
+        Ok(Self {
+            rules,
+            given: None,
+            mode: keys.mode,
+            late: keys.late,
+            eve: keys.eve.map(|eve| folder.join(eve)),
+            variables,
+            skip_unsupported: keys.skip_unsupported,
+            bounds,
+        })
+    }
+
+    /// The settings behind a part of a design. Every part that the engine reads is one.
+    pub(crate) fn of(part: &dyn Part) -> Self {
+        (part as &dyn Any).downcast_ref::<Self>().cloned().unwrap_or_default()
+    }
+}
+
+/// The settings of the engine on the whole card, `[card.ids]`: it has no keys.
+#[derive(Debug)]
+struct OnCard;
+
+impl Part for OnCard {}
+
+/// Reads `[card.ids]`.
+///
+/// # Errors
+/// The table has a key.
+pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Keys {}
+    section.map(Section::read::<Keys>).transpose()?;
+    Ok(Arc::new(OnCard))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use toml::de::DeTable;
+
+    use super::*;
+
+    fn read(manifest: &str) -> Result<Settings, Fault> {
+        let mut tables = DeTable::parse(manifest).unwrap().into_inner();
+        let (_, table) = tables.remove_entry("ids").unwrap();
+        Settings::read(Some(Section { folder: Path::new("/there"), table }))
+    }
+
+    #[test]
+    fn settings_are_read() {
+        assert_eq!((Settings::read(None), read("[ids]\n")), (Ok(Settings::default()), Ok(Settings::default())));
+        let settings = read(
+            "[ids]\nmode = \"ips\"\neve = \"eve.json\"\nskip_unsupported = true\nhistory = 100\nvariables.HOME_NET = \"10.0.0.0/8\"\n",
+        )
+        .unwrap();
+        assert_eq!((settings.mode, settings.bounds.history), (Mode::Ips, 100));
+        assert_eq!(settings.eve.as_deref(), Some(Path::new("/there/eve.json")));
+        assert_eq!(settings.variables.0["HOME_NET"], "10.0.0.0/8");
+        assert_eq!(settings.variables.0["HTTP_PORTS"], "80");
+        for (text, words) in [
+            ("mode = \"both\"", "unknown variant"),
+            ("history = 1", "history is 64 to"),
+            ("flows = 0", "flows is 1 to"),
+            ("lanes = 4", "unknown field `lanes`"),
+            ("rules = [\"none.rules\"]", "rules: /there/none.rules does not exist"),
+        ] {
+            let fault = read(&format!("[ids]\n{text}\n")).unwrap_err();
+            assert!(fault.message.contains(words) && fault.span.is_some(), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_gives_files() {
+        let settings = Settings::default();
+        let part = settings.with_files("rules", vec!["a".into(), "b".into()]).unwrap();
+        let part = part.with_files("eve", vec!["e".into()]).unwrap();
+        let given = Settings::of(&*part);
+        assert_eq!((given.given, given.eve), (Some(vec!["a".into(), "b".into()]), Some("e".into())));
+        assert!(settings.with_files("eve", vec!["a".into(), "b".into()]).is_err());
+        assert!(settings.with_files("map", vec!["a".into()]).is_err());
+    }
+}

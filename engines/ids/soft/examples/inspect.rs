@@ -1,0 +1,52 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Runs an inspector for tests: `inspect RULES MODE HISTORY`. Commands come line by line, and each has an answer of one line.
+//!
+//!     frame NS HEX     a frame: {"drop": false, "alerts": [...]}
+//!     reload RULES     other rules: {}
+//!     finish           ends the run: {"alerts": [...], "stats": {...}}
+
+use std::error::Error;
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use penstock_ids::{Bounds, Inspector};
+use penstock_ids_compiler::{Options, Program, RuleFile, Ruleset};
+use serde_json::json;
+
+fn program(path: &str) -> Result<Arc<Program>, Box<dyn Error>> {
+    let file = RuleFile { name: path.to_owned(), text: std::fs::read_to_string(Path::new(path))? };
+    Ok(Arc::new(Program::new(Ruleset::read(&[file], &Options::default())?)))
+}
+
+fn bytes(hex: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    let digits = hex.as_bytes().chunks(2);
+    digits.map(|pair| Ok(u8::from_str_radix(str::from_utf8(pair)?, 16)?)).collect()
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [rules, mode, history] = arguments.as_slice() else { return Err("inspect RULES MODE HISTORY".into()) };
+    let bounds = Bounds { history: history.parse()?, ..Bounds::default() };
+    let mut inspector = Inspector::new(program(rules)?, bounds, mode == "ips");
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let answer = match words.as_slice() {
+            ["frame", time, frame] => {
+                let outcome = inspector.carry(&bytes(frame)?, 0, time.parse()?);
+                json!({"drop": outcome.drop, "alerts": outcome.alerts})
+            }
+            ["reload", path] => {
+                inspector.reload(program(path)?);
+                json!({})
+            }
+            ["finish"] => json!({"alerts": inspector.finish(), "stats": inspector.stats()}),
+            _ => return Err(format!("`{line}` is no command").into()),
+        };
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,339 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The conditions of a rule on bytes.
+//!
+//! A match is one place for each content and pcre, such that each stands where the rule says. Places are counted from
+//! the beginning of the stream or from the end of the step before. So the steps are taken in order, with the set of all
+//! ends that the steps up to here can have: the set grows with the bytes only, and no combination is tried twice.
+
+use memchr::{memchr2, memmem};
+use penstock_ids_compiler::rule::{Content, Pcre, Place, Step};
+
+/// Ends that a pcre is tried from, and matches of one that are followed.
+const PCRE_MOST: usize = 1_000;
+
+/// Bytes that steps look at: the payload of a packet, or the stream of a direction as far as it was seen and kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Bytes<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Position of the first of them.
+    pub base: u64,
+    /// Matches must end behind this position; 0: anywhere.
+    pub fresh: u64,
+}
+
+/// Ends of matches, in order: those whose match has no fresh byte, and those whose match has one.
+#[derive(Debug, Clone, Default)]
+struct Ends {
+    stale: Vec<i64>,
+    fresh: Vec<i64>,
+}
+
+impl Ends {
+    fn is_empty(&self) -> bool {
+        self.stale.is_empty() && self.fresh.is_empty()
+    }
+
+    fn push(&mut self, end: i64, fresh: bool) {
+        if fresh { self.fresh.push(end) } else { self.stale.push(end) }
+    }
+
+    fn sort(&mut self) {
+        for ends in [&mut self.stale, &mut self.fresh] {
+            ends.sort_unstable();
+            ends.dedup();
+        }
+    }
+}
+
+/// Whether one of the numbers, which are in order, is in a range.
+fn any_in(numbers: &[i64], low: i64, high: i64) -> bool {
+    numbers.get(numbers.partition_point(|number| *number < low)).is_some_and(|number| *number <= high)
+}
+
+impl Bytes<'_> {
+    fn begin(&self) -> i64 {
+        self.base.cast_signed()
+    }
+
+    fn end(&self) -> i64 {
+        self.begin() + self.bytes.len() as i64
+    }
+
+    /// Whether a match that ends here is new.
+    fn is_fresh(&self, end: i64) -> bool {
+        end > self.fresh.cast_signed()
+    }
+
+    /// Positions of a content that begins at `low` or behind and ends at `high` or before.
+    fn places(&self, content: &Content, low: i64, high: i64) -> Vec<i64> {
+        let length = content.bytes.len() as i64;
+        let low = if content.at_end { low.max(self.end() - length) } else { low };
+        let index = |position: i64| usize::try_from(position.clamp(self.begin(), self.end()) - self.begin());
+        let (Ok(from), Ok(to)) = (index(low), index(high)) else { return Vec::new() };
+        let mut all = Vec::new();
+        let mut at = from;
+        while let Some(found) = self.bytes.get(at..to).and_then(|bytes| find(content, bytes)) {
+            let place = self.begin() + (at + found) as i64;
+            if !content.at_end || place + length == self.end() {
+                all.push(place);
+            }
+            at += found + 1;
+        }
+        all
+    }
+
+    /// Whether steps match. Steps that a limit stopped do not; `limited` counts them.
+    #[must_use]
+    pub fn matches(&self, steps: &[Step], limited: &mut u64) -> bool {
+        let must = steps.iter().any(Step::is_positive);
+        let mut ends = Ends::default();
+        ends.push(0, !must || self.fresh == 0);
+        for step in steps {
+            ends = match step {
+                Step::Content(content) if content.negated => self.without(content, ends),
+                Step::Content(content) => self.with(content, &ends),
+                Step::Pcre(pcre) if pcre.negated => self.without_pcre(pcre, ends, limited),
+                Step::Pcre(pcre) => self.with_pcre(pcre, &ends, limited),
+                Step::DataAt { at, relative, negated } => self.data_at(*at, *relative, *negated, &ends),
+            };
+            if ends.is_empty() {
+                return false;
+            }
+        }
+        !ends.fresh.is_empty()
+    }
+
+    fn with(&self, content: &Content, before: &Ends) -> Ends {
+        let length = content.bytes.len() as i64;
+        let mut ends = Ends::default();
+        match content.place {
+            Place::Absolute { offset, end } => {
+                let high = end.map_or(i64::MAX, i64::from);
+                let fresh = !before.fresh.is_empty();
+                for place in self.places(content, offset.into(), high) {
+                    ends.push(place + length, fresh || self.is_fresh(place + length));
+                }
+            }
+            Place::Relative { distance, within } => {
+                let distance = i64::from(distance);
+                let firsts = [before.stale.first(), before.fresh.first()];
+                let lasts = [before.stale.last(), before.fresh.last()];
+                let (Some(first), Some(last)) = (firsts.into_iter().flatten().min(), lasts.into_iter().flatten().max())
+                else {
+                    return ends;
+                };
+                let reach = |end: i64| within.map_or(i64::MAX, |within| end + distance + i64::from(within));
+                for place in self.places(content, first + distance, reach(*last)) {
+                    // Ends from which the rule allows this place.
+                    let high = place - distance;
+                    let low = within.map_or(i64::MIN, |within| place + length - distance - i64::from(within));
+                    if any_in(&before.fresh, low, high) {
+                        ends.push(place + length, true);
+                    } else if any_in(&before.stale, low, high) {
+                        ends.push(place + length, self.is_fresh(place + length));
+                    }
+                }
+            }
+        }
+        ends
+    }
+
+    fn without(&self, content: &Content, mut ends: Ends) -> Ends {
+        let length = content.bytes.len() as i64;
+        match content.place {
+            Place::Absolute { offset, end } => {
+                let places = self.places(content, offset.into(), end.map_or(i64::MAX, i64::from));
+                if places.is_empty() { ends } else { Ends::default() }
+            }
+            Place::Relative { distance, within } => {
+                let distance = i64::from(distance);
+                let places = self.places(content, i64::MIN, i64::MAX);
+                let clean = |end: &i64| {
+                    let high = within.map_or(i64::MAX, |within| end + distance + i64::from(within) - length);
+                    !any_in(&places, end + distance, high)
+                };
+                ends.stale.retain(clean);
+                ends.fresh.retain(clean);
+                ends
+            }
+        }
+    }
+
+    /// Ends of the matches of a pcre in what lies behind a position.
+    fn pcre_ends(&self, pcre: &Pcre, from: i64, limited: &mut u64) -> Vec<i64> {
+        let Some(subject) = usize::try_from(from - self.begin()).ok().and_then(|at| self.bytes.get(at..)) else {
+            return Vec::new();
+        };
+        // The beginning of what was kept of a stream is not the beginning of the stream.
+        let mut at = usize::from(from > 0 && !pcre.relative);
+        let mut ends = Vec::new();
+        while at <= subject.len() {
+            match pcre.regex.find_at(subject, at) {
+                Ok(Some(found)) => {
+                    ends.push(from + found.end() as i64);
+                    at = found.start() + 1;
+                }
+                Ok(None) => break,
+                Err(_) => {
+                    *limited += 1;
+                    break;
+                }
+            }
+            if ends.len() >= PCRE_MOST {
+                *limited += 1;
+                break;
+            }
+        }
+        ends
+    }
+
+    fn with_pcre(&self, pcre: &Pcre, before: &Ends, limited: &mut u64) -> Ends {
+        let mut ends = Ends::default();
+        if !pcre.relative {
+            let fresh = !before.fresh.is_empty();
+            for end in self.pcre_ends(pcre, self.begin(), limited) {
+                ends.push(end, fresh || self.is_fresh(end));
+            }
+        } else {
+            if before.stale.len() + before.fresh.len() > PCRE_MOST {
+                *limited += 1;
+            }
+            let fresh = before.fresh.iter().map(|end| (end, true));
+            let stale = before.stale.iter().map(|end| (end, false));
+            for (from, fresh) in fresh.chain(stale).take(PCRE_MOST) {
+                for end in self.pcre_ends(pcre, *from, limited) {
+                    ends.push(end, fresh || self.is_fresh(end));
+                }
+            }
+        }
+        ends.sort();
+        ends
+    }
+
+    fn without_pcre(&self, pcre: &Pcre, mut ends: Ends, limited: &mut u64) -> Ends {
+        let from = |end: i64| usize::try_from(end - self.begin()).ok().and_then(|at| self.bytes.get(at..));
+        let mut clean = |subject: Option<&[u8]>| match subject.map(|subject| pcre.regex.is_match(subject)) {
+            Some(Ok(found)) => !found,
+            Some(Err(_)) => {
+                *limited += 1;
+                false
+            }
+            None => true,
+        };
+        if pcre.relative {
+            ends.stale.retain(|end| clean(from(*end)));
+            ends.fresh.retain(|end| clean(from(*end)));
+            ends
+        } else if clean(Some(self.bytes)) {
+            ends
+        } else {
+            Ends::default()
+        }
+    }
+
+    fn data_at(&self, at: i64, relative: bool, negated: bool, before: &Ends) -> Ends {
+        let mut ends = Ends::default();
+        for (list, fresh) in [(&before.stale, false), (&before.fresh, true)] {
+            for end in list {
+                let there = if relative { end + at <= self.end() } else { at < self.end() };
+                if there != negated {
+                    ends.push(*end, fresh);
+                }
+            }
+        }
+        ends
+    }
+}
+
+/// First place of a content in bytes.
+fn find(content: &Content, bytes: &[u8]) -> Option<usize> {
+    if !content.nocase {
+        return memmem::find(bytes, &content.bytes);
+    }
+    let first = *content.bytes.first()?;
+    let mut at = 0;
+    loop {
+        at += memchr2(first, first.to_ascii_uppercase(), bytes.get(at..)?)?;
+        let there = bytes.get(at..at + content.bytes.len())?;
+        if there.eq_ignore_ascii_case(&content.bytes) {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use penstock_ids_compiler::{Options, RuleFile, Ruleset};
+
+    use super::*;
+
+    fn steps(options: &str) -> Vec<Step> {
+        let text = format!("alert tcp any any -> any any ({options} sid:1;)");
+        let set = Ruleset::read(&[RuleFile { name: "r".into(), text }], &Options::default()).unwrap();
+        set.rules[0].steps.clone()
+    }
+
+    fn matches(options: &str, text: &str) -> bool {
+        let bytes = Bytes { bytes: text.as_bytes(), base: 0, fresh: 0 };
+        bytes.matches(&steps(options), &mut 0)
+    }
+
+    #[test]
+    fn contents_stand_where_rules_say() {
+        for (options, yes, no) in [
+            ("content:\"aB\";", "xaB", "xab"),
+            ("content:\"aB\"; nocase;", "xAb", "xa"),
+            ("content:\"ab\"; offset:2;", "xxab", "xab"),
+            ("content:\"ab\"; depth:3;", "xab", "xxab"),
+            ("content:\"ab\"; offset:1; depth:3;", "xxab", "xxxab"),
+            ("content:\"ab\"; startswith;", "ab", "xab"),
+            ("content:\"ab\"; endswith;", "abab", "abx"),
+            ("content:\"a\"; content:\"b\"; distance:1;", "axb", "ab"),
+            ("content:\"a\"; content:\"b\"; within:2;", "axb", "axxb"),
+            ("content:\"a\"; content:\"b\"; distance:1; within:2;", "axxb", "axxxb"),
+            ("content:\"ab\"; content:\"ab\"; distance:-1; within:9;", "abab", "ab"),
+            ("content:\"b\"; content:\"a\"; distance:-5;", "ab", "b"),
+            ("content:\"a\"; content:!\"b\"; within:1;", "abax", "ab"),
+            ("content:\"a\"; content:!\"b\";", "a", "ba"),
+            ("content:!\"b\"; offset:1;", "ba", "bb"),
+            ("content:\"a\"; isdataat:2,relative;", "axx", "ax"),
+            ("content:\"a\"; isdataat:!2,relative;", "ax", "axx"),
+            ("content:\"a\"; isdataat:2;", "axx", "ax"),
+            ("content:\"a\"; within:2;", "xa", "xxa"),
+            ("pcre:\"/a+b$/\";", "aab", "aabc"),
+            ("content:\"a\"; pcre:\"/^b/R\";", "xab", "abxb".trim_start_matches("ab")),
+            ("pcre:\"/a./\"; content:\"c\"; distance:0; within:1;", "abcaxx", "abxc"),
+            ("content:\"a\"; pcre:!\"/^b/R\";", "abac", "ab"),
+        ] {
+            assert!(matches(options, yes), "{options} {yes}");
+            assert!(!matches(options, no), "{options} {no}");
+        }
+    }
+
+    /// The first place of a content is not the only one.
+    #[test]
+    fn all_places_are_tried() {
+        assert!(matches("content:\"a\"; content:\"b\"; within:1; content:\"c\"; within:1;", "axabxabc"));
+        assert!(matches("content:\"aa\"; content:\"b\"; within:1;", "aaab"));
+        let text = "a".repeat(5000);
+        let options = "content:\"a\"; content:\"a\"; distance:0; content:\"a\"; distance:0; content:\"b\"; distance:0;";
+        assert!(!matches(options, &text));
+    }
+
+    #[test]
+    fn repeated_matches_need_fresh_bytes() {
+        let stream = |options: &str, text: &str, base: u64, fresh: u64| {
+            Bytes { bytes: text.as_bytes(), base, fresh }.matches(&steps(options), &mut 0)
+        };
+        assert!(stream("content:\"ab\";", "xxab", 0, 3) && !stream("content:\"ab\";", "abxx", 0, 2));
+        assert!(stream("content:\"b\"; content:\"a\";", "abxb", 0, 3));
+        assert!(stream("content:\"a\"; content:\"b\"; distance:0;", "a..b", 0, 3));
+        assert!(!stream("content:\"a\"; content:\"b\"; distance:0;", "ab..", 0, 3));
+        // Positions are those of the stream, not of what was kept.
+        assert!(stream("content:\"b\"; offset:101; depth:1;", "ab", 100, 0));
+        assert!(!stream("content:\"a\"; startswith;", "ab", 100, 0) && !stream("pcre:\"/^a/\";", "ab", 100, 0));
+    }
+}

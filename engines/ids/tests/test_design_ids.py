@@ -1,0 +1,174 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The ids block in a card, on both targets: alerts, drops and records, against brute force in plain Python and the rules of the demo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from ids_oracle import Oracle, Packet, read
+from ids_random import CLIENT, SERVER, rule_text, traffic
+from ids_soft import frame
+from system import ROOT, TARGETS, Run, assert_twins, call, run_design, write_capture
+
+DESIGN = ROOT / "designs/ids.toml"
+BLOCKING = ROOT / "designs/ids-ips.toml"
+A, B = (CLIENT, 4000), (SERVER, 80)
+
+
+def records(path: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Alerts and counters of a file of EVE records."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["event_type"] for line in lines] == ["alert"] * (len(lines) - 1) + ["stats"]
+    return lines[:-1], lines[-1]["stats"]
+
+
+def play(
+    packets: list[Packet], rules: list[str], folder: Path, target: str, design: Path = DESIGN
+) -> tuple[Run, list[dict[str, Any]], dict[str, Any]]:
+    """Sends packets through a card: of each connection, both directions enter at one port."""
+    folder.mkdir(parents=True, exist_ok=True)
+    capture = write_capture(folder / "in.pcap", [frame(packet) for packet in packets])
+    (folder / "my.rules").write_text("\n".join(rules) + "\n", encoding="latin-1")
+    options: list[str | Path] = ["--rules", folder / "my.rules", "--eve", folder / "eve.json"]
+    run = run_design(design, [capture], folder / f"out_{target}", target, *options)
+    assert run.status == 0, run.stderr
+    return run, *records(folder / "eve.json")
+
+
+def session() -> list[Packet]:
+    return [
+        Packet("tcp", A, B, b"", 99, "S"),
+        Packet("tcp", B, A, b"", 499, "SA", 100),
+        Packet("tcp", A, B, b"", 100, "A", 500),
+        Packet("tcp", A, B, b"GET /forbi", 100, "PA", 500),
+        Packet("tcp", B, A, b"200", 500, "PA", 110),
+        Packet("tcp", A, B, b"dden HTTP/1.0", 110, "PA", 503),
+        Packet("tcp", B, A, b"later answer", 503, "PA", 123),
+        Packet("tcp", A, B, b"later request", 123, "PA", 515),
+        Packet("udp", A, B, b"forbidden datagram", 0, ""),
+        Packet("udp", A, B, b"harmless datagram", 0, ""),
+    ]
+
+
+RULES = [
+    'drop tcp any any -> any 80 (msg:"word"; flow:established,to_server; content:"GET "; startswith; content:"Forbidden"; nocase; '
+    "distance:0; classtype:policy-violation; metadata:key value; rev:3; sid:1;)",
+    'drop udp any any -> any any (msg:"datagram"; content:"forbidden"; priority:2; sid:2;)',
+    'alert tcp any any -> any any (msg:"answer"; flow:to_client; content:"later answer"; sid:3;)',
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_alerts_are_eve_records(target: str, tmp_path: Path) -> None:
+    run, alerts, stats = play(session(), RULES, tmp_path, target)
+    assert len(run.frames["port1"]) == 10
+    word, answer, datagram = alerts
+    assert word == {
+        "timestamp": "1970-01-01T00:00:00.000005+0000",
+        "flow_id": word["flow_id"],
+        "event_type": "alert",
+        "src_ip": CLIENT,
+        "src_port": 4000,
+        "dest_ip": SERVER,
+        "dest_port": 80,
+        "proto": "TCP",
+        "direction": "to_server",
+        "alert": {
+            "action": "allowed",
+            "gid": 1,
+            "signature_id": 1,
+            "rev": 3,
+            "signature": "word",
+            "category": "Potential Corporate Privacy Violation",
+            "severity": 1,
+            "metadata": {"key": ["value"]},
+        },
+    }
+    assert (answer["src_ip"], answer["src_port"], answer["direction"]) == (SERVER, 80, "to_client")
+    assert answer["flow_id"] == word["flow_id"] != datagram["flow_id"]
+    assert (datagram["proto"], datagram["alert"]["severity"]) == ("UDP", 2)
+    assert stats["detect"]["alert"] == 3
+    [block] = run.result["counters"]["inline"]["blocks"]
+    assert block["frames"] == 10 and "detect" in json.dumps(block)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_rules_drop_packets_and_flows(target: str, tmp_path: Path) -> None:
+    run, alerts, stats = play(session(), RULES, tmp_path, target, BLOCKING)
+    # From the match on, nothing of the flow passes; of the datagrams one does.
+    assert len(run.frames["port1"]) == 6
+    assert run.result["drops"]["blocked"] == 4
+    assert [(alert["alert"]["signature_id"], alert["alert"]["action"]) for alert in alerts] == [
+        (1, "blocked"),
+        (2, "blocked"),
+    ]
+    assert stats["ips"]["blocked"] == 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_targets_report_what_brute_force_does(seed: int, tmp_path: Path) -> None:
+    random = Random(1000 + seed)
+    rules = [rule_text(random, sid) for sid in range(1, 61)]
+    parsed = [read(rule) for rule in rules]
+    packets = traffic(random, parsed, 10)
+    oracle = Oracle(parsed)
+    expected = sorted(
+        (number, sid, packet.source[1], packet.target[1])
+        for number, packet in enumerate(packets)
+        for sid in oracle.packet(packet)
+    )
+    runs = []
+    for target in TARGETS:
+        run, alerts, _ = play(packets, rules, tmp_path / target, target)
+        micro = [int(alert["timestamp"][20:26]) for alert in alerts]
+        found = sorted(
+            (time, alert["alert"]["signature_id"], alert["src_port"], alert["dest_port"])
+            for time, alert in zip(micro, alerts, strict=True)
+        )
+        assert found == expected, target
+        runs.append(run)
+    assert_twins(*runs)
+
+
+def test_compile_names_what_does_not_load(tmp_path: Path) -> None:
+    rules = tmp_path / "my.rules"
+    rules.write_text(
+        'alert tcp any any -> any any (content:"rare-word-of-mine"; sid:1;)\n'
+        'alert http any any -> any any (http.uri; content:"x"; sid:2;)\n'
+        'alert udp any any -> any any (content:"ab"; sid:3;)\n'
+    )
+    done = call("compile", "ids", rules)
+    assert done.returncode == 1
+    assert f"{rules}:2: the protocol `http` is not supported" in done.stderr and "--skip-unsupported" in done.stderr
+    about = tmp_path / "about.json"
+    done = call("compile", "ids", rules, "--skip-unsupported", "--explain", "--json", about)
+    assert done.returncode == 0, done.stderr
+    assert "left out: " in done.stdout and "all its contents are shorter than 3 bytes" in done.stdout
+    told = json.loads(about.read_text())
+    assert [(rule["sid"], rule["key"] is None) for rule in told["rules"]] == [(1, False), (3, True)]
+    assert told["rules"][0]["key"] in "rare-word-of-mine"
+    assert told["skipped"][0]["keyword"] == "http" and told["every_frame_of"] == ["UDP"]
+
+
+def test_faults_of_settings_name_the_way_out(tmp_path: Path) -> None:
+    rules = tmp_path / "my.rules"
+    capture = write_capture(tmp_path / "in.pcap", [frame(packet) for packet in session()])
+    for text, words in [
+        (
+            'alert tcp any any -> any any (content:"abc"; sid:1;)\nalert tcp any any -> any any (sid:1;)',
+            ":2: sid 1 is also",
+        ),
+        ('alert tcp $NOWHERE any -> any any (content:"abc"; sid:1;)', "variables.NOWHERE"),
+        ("alert tcp any any -> any any (sid:1", "no `)` at their end"),
+    ]:
+        rules.write_text(text + "\n")
+        run = run_design(DESIGN, [capture], tmp_path / "out", "soft", "--rules", rules)
+        assert run.status == 1 and words in run.stderr, run.stderr
+    run = run_design(DESIGN, [capture], tmp_path / "out", "soft", "--rules", tmp_path / "none.rules")
+    assert run.status == 1 and "give a file of rules" in run.stderr
+    run = run_design(DESIGN, [capture], tmp_path / "out", "soft", "--eve", tmp_path / "none/eve.json")
+    assert run.status == 1 and "--eve FILE" in run.stderr

@@ -1,0 +1,394 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! One direction of a TCP connection, put in order.
+//!
+//! Bytes leave as soon as they are in order, so bytes that have left are never replaced. Segments behind a hole wait.
+//! Where waiting segments overlap, the direction follows Linux: a byte is taken from the segment that begins first, of
+//! those that begin at the same byte from the longest, and of equal ones from the one that came first.
+
+/// Bounds of the memory that waiting segments take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes that wait in one direction. If a segment would exceed them, the hole is given up.
+    pub direction: usize,
+    /// Bytes that wait in all directions together. If a segment would exceed them, the hole of its direction is given
+    /// up.
+    pub all: usize,
+    /// Bytes ahead of the next expected byte at which a segment may begin. Segments further ahead belong to no window
+    /// and are dropped.
+    pub ahead: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { direction: 1 << 20, all: 64 << 20, ahead: 16 << 20 }
+    }
+}
+
+/// What directions counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StreamCounters {
+    /// Segments with payload.
+    pub segments: u64,
+    /// Segments of which every byte had left before.
+    pub retransmitted: u64,
+    /// Segments that waited behind a hole.
+    pub out_of_order: u64,
+    /// Segments that shared bytes with a waiting one.
+    pub overlaps: u64,
+    /// Segments too far ahead, dropped.
+    pub far: u64,
+    /// Holes that were given up.
+    pub gaps: u64,
+    /// Bytes in these holes: nobody has looked at them.
+    pub gap_bytes: u64,
+}
+
+/// What waits in all directions of a set of flows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Bytes that wait now.
+    pub bytes: usize,
+    /// What all directions counted.
+    pub counters: StreamCounters,
+}
+
+/// Bytes of a stream in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk<'a> {
+    /// Position of the first byte in the stream, from 0; bytes of gaps count.
+    pub at: u64,
+    /// Bytes before this chunk that were given up.
+    pub gap: u32,
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// The bytes are payload of the segment that was pushed, and did not wait.
+    pub direct: bool,
+}
+
+/// A waiting segment.
+#[derive(Debug, Clone)]
+struct Segment {
+    sequence: u32,
+    bytes: Vec<u8>,
+}
+
+/// One direction of a connection.
+#[derive(Debug, Clone, Default)]
+pub struct Direction {
+    /// Sequence number of the next byte in order. None: nothing of this direction was seen.
+    next: Option<u32>,
+    /// Bytes before `next`.
+    position: u64,
+    /// Waiting segments, in the order of their numbers.
+    waiting: Vec<Segment>,
+}
+
+/// How far `to` is behind `from`, in sequence space.
+fn ahead(from: u32, to: u32) -> i64 {
+    i64::from(to.wrapping_sub(from).cast_signed())
+}
+
+impl Direction {
+    /// Sequence number of the next byte in order, if anything was seen.
+    #[must_use]
+    pub fn next(&self) -> Option<u32> {
+        self.next
+    }
+
+    /// Sequence number of the first byte, if anything was seen.
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.next.map(|next| next.wrapping_sub(self.position as u32))
+    }
+
+    /// Bytes that have left, and those that were given up.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether segments wait behind a hole.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Begins the stream: its first byte has this number. If something was seen before, nothing changes.
+    pub fn open(&mut self, first: u32) {
+        self.next.get_or_insert(first);
+    }
+
+    /// Takes the payload of a segment and hands on what is in order. A stream that was not opened begins here.
+    pub fn push(
+        &mut self,
+        sequence: u32,
+        payload: &[u8],
+        limits: &Limits,
+        held: &mut Held,
+        emit: &mut dyn FnMut(Chunk<'_>),
+    ) {
+        if payload.is_empty() {
+            return;
+        }
+        held.counters.segments += 1;
+        let next = *self.next.get_or_insert(sequence);
+        let distance = ahead(next, sequence);
+        if distance <= 0 {
+            let known = usize::try_from(-distance).unwrap_or(usize::MAX);
+            match payload.get(known..).filter(|new| !new.is_empty()) {
+                None => held.counters.retransmitted += 1,
+                Some(new) => {
+                    self.leave(new, 0, true, emit);
+                    self.drain(held, emit);
+                }
+            }
+            return;
+        }
+        if distance > i64::from(limits.ahead) {
+            held.counters.far += 1;
+            return;
+        }
+        held.counters.out_of_order += 1;
+        self.wait(sequence, payload, held);
+        while self.waits() && (self.held() > limits.direction || held.bytes > limits.all) {
+            self.skip(held, emit);
+        }
+    }
+
+    /// As [`Direction::push`] where nobody has the bytes between those that were seen and this segment: they are given up.
+    pub fn resume(
+        &mut self,
+        sequence: u32,
+        payload: &[u8],
+        limits: &Limits,
+        held: &mut Held,
+        emit: &mut dyn FnMut(Chunk<'_>),
+    ) {
+        self.flush(held, emit);
+        let gap = self.next.map_or(0, |next| ahead(next, sequence));
+        if gap <= 0 || payload.is_empty() {
+            self.push(sequence, payload, limits, held, emit);
+            return;
+        }
+        let gap = u32::try_from(gap).unwrap_or_default();
+        held.counters.segments += 1;
+        held.counters.gaps += 1;
+        held.counters.gap_bytes += u64::from(gap);
+        self.leave(payload, gap, true, emit);
+    }
+
+    /// Gives up all holes: nothing waits afterwards.
+    pub fn flush(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
+        while self.waits() {
+            self.skip(held, emit);
+        }
+    }
+
+    fn held(&self) -> usize {
+        self.waiting.iter().map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// Bytes in order leave, behind a gap.
+    fn leave(&mut self, bytes: &[u8], gap: u32, direct: bool, emit: &mut dyn FnMut(Chunk<'_>)) {
+        let next = self.next.unwrap_or_default();
+        self.position += u64::from(gap);
+        emit(Chunk { at: self.position, gap, bytes, direct });
+        self.position += bytes.len() as u64;
+        self.next = Some(next.wrapping_add(gap).wrapping_add(bytes.len() as u32));
+    }
+
+    /// Puts a segment among the waiting ones, unless one of them has all its bytes and goes before it. Segments whose
+    /// bytes it has all and before which it goes are removed.
+    fn wait(&mut self, sequence: u32, payload: &[u8], held: &mut Held) {
+        let next = self.next.unwrap_or_default();
+        let begin = ahead(next, sequence);
+        let end = begin + payload.len() as i64;
+        let span = |segment: &Segment| {
+            let begin = ahead(next, segment.sequence);
+            (begin, begin + segment.bytes.len() as i64)
+        };
+        let overlaps = self.waiting.iter().map(span).any(|(from, to)| from < end && begin < to);
+        held.counters.overlaps += u64::from(overlaps);
+        if self.waiting.iter().map(span).any(|(from, to)| from <= begin && end <= to) {
+            return;
+        }
+        self.waiting.retain(|segment| {
+            let (from, to) = span(segment);
+            let covered = begin <= from && to <= end;
+            held.bytes -= if covered { segment.bytes.len() } else { 0 };
+            !covered
+        });
+        let place = self.waiting.partition_point(|segment| span(segment).0 < begin);
+        held.bytes += payload.len();
+        self.waiting.insert(place, Segment { sequence, bytes: payload.to_vec() });
+    }
+
+    /// Waiting segments that the stream has reached leave.
+    fn drain(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
+        while let (Some(next), Some(first)) = (self.next, self.waiting.first()) {
+            let distance = ahead(next, first.sequence);
+            if distance > 0 {
+                return;
+            }
+            let segment = self.waiting.remove(0);
+            held.bytes -= segment.bytes.len();
+            let known = usize::try_from(-distance).unwrap_or(usize::MAX);
+            if let Some(new) = segment.bytes.get(known..).filter(|new| !new.is_empty()) {
+                self.leave(new, 0, false, emit);
+            }
+        }
+    }
+
+    /// Gives up the first hole.
+    fn skip(&mut self, held: &mut Held, emit: &mut dyn FnMut(Chunk<'_>)) {
+        let (Some(next), false) = (self.next, self.waiting.is_empty()) else { return };
+        let segment = self.waiting.remove(0);
+        let gap = segment.sequence.wrapping_sub(next);
+        held.bytes -= segment.bytes.len();
+        held.counters.gaps += 1;
+        held.counters.gap_bytes += u64::from(gap);
+        self.leave(&segment.bytes, gap, false, emit);
+        self.drain(held, emit);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A stream, and what has left it: bytes and gaps.
+    #[derive(Default)]
+    struct Case {
+        stream: Direction,
+        held: Held,
+        limits: Limits,
+        text: String,
+    }
+
+    impl Case {
+        fn at(first: u32) -> Self {
+            let mut case = Self::default();
+            case.stream.open(first);
+            case
+        }
+
+        fn push(&mut self, sequence: u32, text: &str) -> &str {
+            let Self { stream, held, limits, text: out } = self;
+            let mut emit = |chunk: Chunk<'_>| {
+                if chunk.gap > 0 {
+                    out.push_str(&format!("<{}>", chunk.gap));
+                }
+                out.push_str(str::from_utf8(chunk.bytes).unwrap());
+            };
+            match text {
+                "" => stream.flush(held, &mut emit),
+                text => stream.push(sequence, text.as_bytes(), limits, held, &mut emit),
+            }
+            &self.text
+        }
+    }
+
+    #[test]
+    fn numbers_wrap() {
+        let mut case = Case::at(u32::MAX - 1);
+        case.push(1, "d");
+        case.push(u32::MAX, "bc");
+        assert_eq!(case.push(u32::MAX - 1, "a"), "abcd");
+        assert_eq!((case.stream.next(), case.stream.position(), case.held.bytes), (Some(2), 4, 0));
+        // A segment from before the wrap is a retransmission, not one that is far ahead.
+        assert_eq!(case.push(u32::MAX, "XYZ"), "abcd");
+        assert_eq!(case.push(u32::MAX, "XYZe"), "abcde");
+        assert_eq!(case.held.counters.retransmitted, 1);
+    }
+
+    #[test]
+    fn overlaps_follow_linux() {
+        // A segment that begins before a waiting one wins, one that begins behind loses.
+        let mut case = Case::at(0);
+        case.push(4, "4444");
+        case.push(2, "2222");
+        case.push(6, "6666");
+        assert_eq!(case.push(0, "00"), "0022224466");
+        // Of segments that begin together, the longer one wins, of equal ones the first.
+        let mut case = Case::at(0);
+        case.push(2, "aa");
+        case.push(2, "bb");
+        case.push(5, "cc");
+        case.push(5, "ddd");
+        case.push(4, "x");
+        assert_eq!(case.push(0, "00"), "00aaxddd");
+        // Bytes that have left stay.
+        assert_eq!(case.push(6, "??!e"), "00aaxddd!e");
+        assert_eq!(case.held.bytes, 0);
+    }
+
+    #[test]
+    fn a_hole_is_given_up_when_memory_ends() {
+        let mut case = Case::at(0);
+        case.limits.direction = 8;
+        case.push(10, "aaaa");
+        case.push(20, "bbbb");
+        assert_eq!(case.push(30, "c"), "<10>aaaa");
+        assert_eq!(case.push(0, "late"), "<10>aaaa");
+        assert_eq!(case.push(0, ""), "<10>aaaa<6>bbbb<6>c");
+        assert_eq!((case.held.bytes, case.held.counters.gaps, case.held.counters.gap_bytes), (0, 3, 22));
+        let mut case = Case::at(0);
+        case.limits.all = 3;
+        assert_eq!(case.push(1, "aaaa"), "<1>aaaa");
+    }
+
+    #[test]
+    fn a_stream_resumes_behind_bytes_that_nobody_has() {
+        let mut case = Case::at(0);
+        case.push(0, "ab");
+        case.push(4, "ef");
+        let Case { stream, held, limits, text } = &mut case;
+        let mut emit = |chunk: Chunk<'_>| text.push_str(&format!("<{}>{}", chunk.gap, chunk.bytes.len()));
+        stream.resume(9, b"xyz", limits, held, &mut emit);
+        stream.resume(12, b"!", limits, held, &mut emit);
+        stream.resume(11, b"?", limits, held, &mut emit);
+        assert_eq!((case.text.as_str(), case.held.bytes), ("ab<2>2<3>3<0>1", 0));
+    }
+
+    #[test]
+    fn segments_beyond_every_window_are_dropped() {
+        let mut case = Case::at(0);
+        case.push(case.limits.ahead + 1, "far");
+        case.push(0x8000_0000, "opposite");
+        assert_eq!((case.held.bytes, case.push(0, "a")), (0, "a"));
+        assert_eq!(case.held.counters.far, 1);
+    }
+
+    /// Random cuts, orders, retransmissions and overlaps with the same bytes give the stream.
+    #[test]
+    fn any_order_gives_the_stream() {
+        let mut seed = 1_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        };
+        for round in 0..300 {
+            let text: String = (0..1 + random(200)).map(|_| char::from(b'a' + random(26) as u8)).collect();
+            let first = u32::MAX - random(200) as u32;
+            let mut case = Case::at(first);
+            let mut segments = Vec::new();
+            let mut at = 0;
+            while at < text.len() {
+                let length = 1 + random(20.min(text.len() - at));
+                for _ in 0..1 + random(2) {
+                    let from = at - random(1 + at.min(5));
+                    segments.push((from, (at + length + random(5)).min(text.len())));
+                }
+                at += length;
+            }
+            for at in (1..segments.len()).rev() {
+                segments.swap(at, random(at + 1));
+            }
+            for (from, to) in segments {
+                case.push(first.wrapping_add(from as u32), &text[from..to]);
+            }
+            assert_eq!((&case.text, case.held.bytes), (&text, 0), "round {round}");
+        }
+    }
+}
