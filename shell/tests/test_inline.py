@@ -429,7 +429,7 @@ async def records(dut: Any) -> None:
         assert int.from_bytes(record[25:30], "big") == number, number
         await bench.write(ports(0) + regs.INLINE_RECORDS_POP, 1)
     cycles = (get_sim_time("ns") - start) / 4 / level
-    assert cycles < 250, f"a record takes {cycles:.0f} cycles"
+    assert cycles < 120, f"a record takes {cycles:.0f} cycles"
     cocotb.log.info(f"a record takes {cycles:.0f} cycles")
 
 
