@@ -50,6 +50,8 @@ pub struct SoftDevice {
     pub(crate) told: usize,
     /// What [`Device::work`] has begun.
     flight: Option<Flight>,
+    /// Why a driver could not answer the records of its blocks, until it is told.
+    pub(crate) unserved: Option<String>,
 }
 
 /// Frames that were sent, until what became of them is known.
@@ -97,6 +99,7 @@ impl SoftDevice {
             looks: 0,
             told: 0,
             flight: None,
+            unserved: None,
         };
         device.host.begin(&mut SoftBus(&mut device.card))?;
         Ok(device)
