@@ -184,7 +184,10 @@ def routed(data: bytes) -> tuple[int | None, bytes]:
     if IP not in frame or frame[Dot1Q].type != 0x0800:
         return None, b""
     packet = frame[IP]
-    if Ether(data)[IP].chksum != IP(bytes(IP(**{**packet.fields, "chksum": None, "payload": b""}))).chksum:
+    header = frame[IP].copy()
+    header.remove_payload()
+    del header.chksum
+    if packet.chksum != IP(bytes(header)).chksum:
         return None, b""
     fitting = [
         ipaddress.ip_network(prefix)
