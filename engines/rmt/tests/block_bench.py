@@ -65,7 +65,9 @@ class Bench:
         self.into = self.out = (1.0, 1.0)  # how often each port brings a beat, and takes one
         self.values: dict[str, int] = {}
         self.next_req = 0
-        self.heads: dict[int, tuple[int, int, int, int]] = {}  # of each port's frame that is leaving: mark, kind, target, word
+        self.heads: dict[
+            int, tuple[int, int, int, int]
+        ] = {}  # of each port's frame that is leaving: mark, kind, target, word
 
     def drive(self, name: str, value: int) -> None:
         if self.values.get(name) != value:
@@ -148,7 +150,9 @@ class Bench:
                 port.offered = True
             if port.offered:
                 valid |= 1 << p
-                for i, (value, width) in enumerate(zip(self.beat(port), (8 * BEAT, 1, 16, 8 * TAIL + 1, 6, 32), strict=True)):
+                for i, (value, width) in enumerate(
+                    zip(self.beat(port), (8 * BEAT, 1, 16, 8 * TAIL + 1, 6, 32), strict=True)
+                ):
                     values[i] |= value << width * p
             ready |= (self.out[p] == 1.0 or rng.random() < self.out[p]) << p
         self.drive("in_valid", valid)

@@ -5,7 +5,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY, RESULT, LEAF, LPM = 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 16
+TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY, RESULT, LEAF, LPM = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    12,
+    13,
+    16,
+)
 DEPTHS, WAYS, LEVELS, WORDS, EXTRACTED = 8, 4, 6, 32, 27
 BUCKETS, REGISTERS, RESULTS, LEAVES = 1024, 4096, 1024, 4096
 # Rows and words of each memory; LPM levels are separate
@@ -99,7 +112,9 @@ class Machine:
         vector[31] = flags | error << 16
         check = self.read(CHECK, 0, bt)
         vector[29] = check[0]
-        wrong = self.holds(check[3], 6, 0, vector) and self.checksum(check, vector) != half(vector, bits(check[3], 13, 8))
+        wrong = self.holds(check[3], 6, 0, vector) and self.checksum(check, vector) != half(
+            vector, bits(check[3], 13, 8)
+        )
         vector[31] |= wrong << 19
         for stage in range(self.stages):
             self.stage(stage, bt, bool(bits(state, 2)), vector)
@@ -145,7 +160,9 @@ class Machine:
         return ~total & 0xFFFF
 
     # ---- parser
-    def parse(self, bt: int, length: int, window: list[int], vector: list[int], places: dict[int, int]) -> tuple[int, int]:
+    def parse(
+        self, bt: int, length: int, window: list[int], vector: list[int], places: dict[int, int]
+    ) -> tuple[int, int]:
         """Fills the vector and the places; returns error and flags."""
         state = offset = flags = 0
 
@@ -250,8 +267,20 @@ class Machine:
         before = list(vector)
 
         def operand(word: int, low: int, immediate: int) -> int:
-            source, rotation, width = bits(word, low + 5, low), bits(word, low + 10, low + 6), bits(word, low + 15, low + 11) + 1
-            value = before[source] if source < 32 else params[source - 32] if source < 36 else immediate if source == 36 else 0
+            source, rotation, width = (
+                bits(word, low + 5, low),
+                bits(word, low + 10, low + 6),
+                bits(word, low + 15, low + 11) + 1,
+            )
+            value = (
+                before[source]
+                if source < 32
+                else params[source - 32]
+                if source < 36
+                else immediate
+                if source == 36
+                else 0
+            )
             return (value >> rotation | value << 32 - rotation) & M32 & (1 << width) - 1
 
         changes: dict[int, tuple[int, int]] = {}

@@ -75,7 +75,9 @@ class Program:
         rng = self.rng
 
         def goto() -> int:
-            return rng.choice([rng.randrange(STATES)] * 6 + [8] + ([8 + rng.randrange(8)] if rng.random() < 0.3 else []))
+            return rng.choice(
+                [rng.randrange(STATES)] * 6 + [8] + ([8 + rng.randrange(8)] if rng.random() < 0.3 else [])
+            )
 
         has_var = rng.random() < 0.4
         masks = [self.few() for _ in range(4)]
@@ -145,12 +147,22 @@ class Program:
     def operand(self) -> int:
         rng = self.rng
         source = rng.choice([rng.randrange(32)] * 5 + [rng.randrange(32, 38)] * 3)
-        return pack((source, 0), (rng.choice([0, 0, 8, 16, rng.randrange(32)]), 6), (rng.choice([31, 15, 7, rng.randrange(32)]), 11))
+        return pack(
+            (source, 0),
+            (rng.choice([0, 0, 8, 16, rng.randrange(32)]), 6),
+            (rng.choice([31, 15, 7, rng.randrange(32)]), 11),
+        )
 
     def goal(self, dst: int) -> int:
         rng = self.rng
         mode = rng.choice([0, 0, 0, 1, 2, 3])
-        return pack((dst, 4), (rng.choice([0, 0, 16, rng.randrange(32)]), 9), (rng.choice([31, 15, 7, rng.randrange(32)]), 14), (mode, 19), (rng.randrange(64), 21))
+        return pack(
+            (dst, 4),
+            (rng.choice([0, 0, 16, rng.randrange(32)]), 9),
+            (rng.choice([31, 15, 7, rng.randrange(32)]), 14),
+            (mode, 19),
+            (rng.randrange(64), 21),
+        )
 
     def action(self) -> tuple[int, ...]:
         rng = self.rng
@@ -159,10 +171,20 @@ class Program:
             dst = rng.choice([rng.randrange(32)] * 6 + [27, 29, 30])
             goal = self.goal(dst)
             if dst == 29 and rng.random() < 0.8:  # not all frames shall be dropped
-                row += [pack((1, 0), (29, 4), (31, 14), (goal >> 19 & 0xFF, 19)), pack((36, 0), (31, 11)), self.verdict()]
+                row += [
+                    pack((1, 0), (29, 4), (31, 14), (goal >> 19 & 0xFF, 19)),
+                    pack((36, 0), (31, 11)),
+                    self.verdict(),
+                ]
             else:
-                row += [goal | rng.choice([rng.randrange(16), 1, 2, 0]), self.operand() | self.operand() << 16, rng.getrandbits(32) & self.few()]
-        index = pack((rng.choice([rng.randrange(27), 36, 28]), 0), (rng.choice([0, 8, 24]), 6), (rng.choice([0, 1, 2, 3]), 11))
+                row += [
+                    goal | rng.choice([rng.randrange(16), 1, 2, 0]),
+                    self.operand() | self.operand() << 16,
+                    rng.getrandbits(32) & self.few(),
+                ]
+        index = pack(
+            (rng.choice([rng.randrange(27), 36, 28]), 0), (rng.choice([0, 8, 24]), 6), (rng.choice([0, 1, 2, 3]), 11)
+        )
         row += [
             self.goal(rng.randrange(32)) | rng.randrange(12) | rng.getrandbits(2) << 27,
             index | self.operand() << 16,
@@ -186,7 +208,9 @@ class Program:
         wrong = rng.randrange(4)
         for n in range(4):
             owner = self.tenant ^ (1 if n == wrong and rng.random() < 0.3 else 0)
-            self.writes.append((RESULT, stage, first + n, (rng.randrange(8) | owner << 3, *(rng.getrandbits(32) for _ in range(4)))))
+            self.writes.append(
+                (RESULT, stage, first + n, (rng.randrange(8) | owner << 3, *(rng.getrandbits(32) for _ in range(4))))
+            )
         last = 0
         for n in range(leaves):
             if n and starts[n] == starts[n - 1]:

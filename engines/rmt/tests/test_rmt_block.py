@@ -126,7 +126,12 @@ async def rate_and_latency(dut: Any) -> None:
 def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
     """A program that adds 1 to register 5 of its segment and shows what it was in bytes 14 to 17."""
     bt = 64 * bank + tenant
-    action = (*(0,) * 24, pack((3, 0), (4, 4), (31, 14), (1, 28)), pack((36, 0), (31, 11), (36, 16), (31, 27)), pack((4, 0), (2, 16)))
+    action = (
+        *(0,) * 24,
+        pack((3, 0), (4, 4), (31, 14), (1, 28)),
+        pack((36, 0), (31, 11), (36, 16), (31, 27)),
+        pack((4, 0), (2, 16)),
+    )
     writes: Config = [(machine.PARSER, 0, 8 * bt, (pack((5, 5), (5, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
     writes += [(machine.CHECK, 0, bt, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, bt, (1 << 4, 0, 0, 3 << 6))]
     for n in range(stages):
@@ -242,7 +247,9 @@ async def host_between_frames(dut: Any) -> None:
     tenant, bt, size, base = 5, 5, 3, 16
     key = (0x00010203, 0, 0, 0)
     program = counter(0, tenant, 0, stages)
-    program += [(machine.KEY, 0, bt, (pack((1, 0), (4, 13)), pack((base, 8), (size, 24)), 0, 0, machine.M32, *(0,) * 7))]
+    program += [
+        (machine.KEY, 0, bt, (pack((1, 0), (4, 13)), pack((base, 8), (size, 24)), 0, 0, machine.M32, *(0,) * 7))
+    ]
     # Hit: the first two parameters go to bytes 14 to 21.
     shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
     program += [(machine.ACTION, 0, 8 * bt + 2, (*shows, *(0,) * 21)), (machine.ACTION, 0, 8 * bt, (0,) * 27)]
@@ -257,21 +264,23 @@ async def host_between_frames(dut: Any) -> None:
 
     bench.write([(machine.WAY, 0, buckets[0], entry(0))])
     await bench.settle()
-    number = 0
+    number = old = 0
     for _ in range(40):
-        old, new = rng.sample(range(4), 2) if number else (0, rng.choice([1, 2, 3]))
-        if number:
-            old = here
-        new = rng.choice([way for way in range(4) if way != old])
-        bench.write([(machine.WAY + new, 0, buckets[new], entry(number + 1)), (machine.WAY + old, 0, buckets[old], (0,) * 9)])
-        here = new
+        new = rng.choice([way for way in range(machine.WAYS) if way != old])
+        moved = [
+            (machine.WAY + new, 0, buckets[new], entry(number + 1)),
+            (machine.WAY + old, 0, buckets[old], (0,) * 9),
+        ]
+        bench.write(moved)
+        old = new
         while bench.accesses:
             for p in range(2):
                 while len(bench.ports[p].waiting) < 3:
                     data = rng.randbytes(14) + key[0].to_bytes(4, "big") + rng.randbytes(rng.choice([42, 60]))
                     frame = bench.send(p, data, tenant, 0, [])
                     frame.results = [
-                        Result("onward", data[:14] + n.to_bytes(4, "big") * 2 + data[22:], 0) for n in (number, number + 1)
+                        Result("onward", data[:14] + n.to_bytes(4, "big") * 2 + data[22:], 0)
+                        for n in (number, number + 1)
                     ]
             await bench.step()
         number += 1

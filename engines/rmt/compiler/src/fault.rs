@@ -35,7 +35,13 @@ impl Fault {
     /// A part of the language that this compiler does not have yet.
     #[must_use]
     pub fn missing(span: Span, what: &str) -> Box<Self> {
-        Self::new(span, format!("{what}: not supported yet")).label("this compiler refuses it")
+        Self::new(span, format!("not supported yet: {what}"))
+    }
+
+    /// A fault that follows from one that was reported.
+    #[must_use]
+    pub(crate) fn silent(span: Span) -> Box<Self> {
+        Self::new(span, "")
     }
 
     /// With text beside the caret.
@@ -120,7 +126,7 @@ fn group<'a>(fault: &'a Fault, sources: &'a Sources) -> Group<'a> {
 
 /// The known name nearest to an unknown one, if it is near enough to be a typing error.
 pub(crate) fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let most = unknown.chars().count().div_ceil(3);
+    let most = unknown.chars().count().div_ceil(3).min(unknown.chars().count() / 2);
     let near = known.into_iter().map(|name| (distance(unknown, name), name));
     near.filter(|(steps, _)| *steps <= most).min().map(|(_, name)| name)
 }

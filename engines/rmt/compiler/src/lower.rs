@@ -44,8 +44,10 @@ enum Symbol<'a> {
     DirectCounter(usize),
     /// A control or parser that has been instantiated.
     Instance(Rc<Instance<'a>>),
-    /// A package.
+    /// The package.
     Main,
+    /// Something whose declaration has a fault.
+    Broken,
 }
 
 /// An action and where it was declared.
@@ -118,8 +120,19 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
+    /// Reports a fault.
     fn fail(&mut self, fault: Box<Fault>) {
-        self.faults.push(*fault);
+        if !fault.message.is_empty() {
+            self.faults.push(*fault);
+        }
+    }
+
+    /// Reports the fault of a declaration, whose name is then no fault where it is used.
+    fn fail_to_declare(&mut self, decl: &Decl, fault: Box<Fault>) {
+        self.fail(fault);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(decl.name.text.clone(), Symbol::Broken);
+        }
     }
 
     /// The text of a span without line breaks.
@@ -132,8 +145,10 @@ impl<'a> Lower<'a> {
     }
 
     fn lookup(&self, name: &str, span: Span) -> Check<Symbol<'a>> {
-        if let Some(symbol) = self.find(name) {
-            return Ok(symbol.clone());
+        match self.find(name) {
+            Some(Symbol::Broken) => return Err(Fault::silent(span)),
+            Some(symbol) => return Ok(symbol.clone()),
+            None => {}
         }
         let fault = Fault::new(span, format!("there is no `{name}` here")).label("unknown name");
         let known = self.scopes.iter().flat_map(|scope| scope.keys().map(String::as_str));

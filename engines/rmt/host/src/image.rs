@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_engine::{EngineError, Image, PartJob, files};
+use penstock_rmt_compiler::backend::Lowered;
 use penstock_rmt_compiler::ir::Program;
+use penstock_rmt_compiler::{Compiled, Sources};
 use penstock_rmt_p4runtime::Change;
 
 use crate::entry::Meant;
@@ -28,6 +30,8 @@ pub struct Source {
     pub text: String,
     /// The program.
     pub program: Arc<Program>,
+    /// Its files, for messages.
+    sources: Sources,
 }
 
 impl Source {
@@ -37,8 +41,17 @@ impl Source {
     /// It has faults.
     pub fn compile(file: &str, text: String) -> Result<Self, RmtError> {
         let compiled = penstock_rmt_compiler::compile(file, &text);
-        let program = compiled.map_err(|faults| RmtError::Program(faults.to_string()))?.program;
-        Ok(Self { file: file.to_owned(), text, program: Arc::new(program) })
+        let Compiled { program, sources } = compiled.map_err(|faults| RmtError::Program(faults.to_string()))?;
+        Ok(Self { file: file.to_owned(), text, program: Arc::new(program), sources })
+    }
+
+    /// The program as rows of the machine with so many stages.
+    ///
+    /// # Errors
+    /// The machine cannot run it.
+    pub fn lower(&self, stages: usize) -> Result<Lowered, RmtError> {
+        let compiled = Compiled { program: (*self.program).clone(), sources: self.sources.clone() };
+        compiled.lower(stages).map_err(|faults| RmtError::Fit(faults.to_string()))
     }
 
     fn read(path: &Path) -> Result<Self, EngineError> {

@@ -72,13 +72,14 @@ fn card(program: &Program, lowered: &Lowered, entries: &[(usize, Entry)]) -> Jso
 
 fn main() {
     let asked: Json = serde_json::from_reader(std::io::stdin()).unwrap();
-    let compiled = match penstock_rmt_compiler::compile(asked["file"].as_str().unwrap(), asked["text"].as_str().unwrap()) {
-        Ok(compiled) => compiled,
-        Err(faults) => {
-            println!("{}", json!({"faults": faults.to_string()}));
-            return;
-        }
-    };
+    let compiled =
+        match penstock_rmt_compiler::compile(asked["file"].as_str().unwrap(), asked["text"].as_str().unwrap()) {
+            Ok(compiled) => compiled,
+            Err(faults) => {
+                println!("{}", json!({"faults": faults.to_string()}));
+                return;
+            }
+        };
     let program = &compiled.program;
     let entries: Vec<_> = asked["entries"].as_array().unwrap().iter().map(|json| entry(program, json)).collect();
     let mut block = Block::default();
@@ -89,7 +90,8 @@ fn main() {
     }
     let frames = asked["frames"].as_array().unwrap().iter().map(|json| {
         let hex = json[1].as_str().unwrap();
-        let mut frame: Vec<u8> = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
+        let mut frame: Vec<u8> =
+            (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect();
         let entering = Entering { port: json[0].as_u64().unwrap() as u8, hash: 0, tenant: TENANT };
         let verdict = block.carry(&mut frame, &mut 0, entering, &mut Vec::new());
         let verdict = match verdict {

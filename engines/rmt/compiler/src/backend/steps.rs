@@ -306,11 +306,14 @@ fn conjunction(expr: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// Whether a statement needs neither table nor register.
+/// Whether units can do a statement, and the one register access of a stage: no table, and no register under a condition.
 fn is_plain(stmt: &Stmt) -> bool {
+    let inside = |stmt: &Stmt| {
+        is_plain(stmt) && !matches!(stmt.kind, StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. })
+    };
     match &stmt.kind {
-        StmtKind::Apply(_) | StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } => false,
-        StmtKind::If { then, otherwise, .. } => then.iter().all(is_plain) && otherwise.iter().all(is_plain),
+        StmtKind::Apply(_) => false,
+        StmtKind::If { then, otherwise, .. } => then.iter().all(inside) && otherwise.iter().all(inside),
         _ => true,
     }
 }

@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
         let ((), scopes) = self.within(1, vec![scope, Scope::new()], |this| {
             for decl in &control.locals {
                 if let Err(fault) = this.local(decl) {
-                    this.fail(fault);
+                    this.fail_to_declare(decl, fault);
                 }
             }
             this.check_unused(&control.locals);

@@ -73,12 +73,11 @@ impl<'a> Lower<'a> {
     /// A condition.
     pub(super) fn condition(&mut self, expr: &'a ast::Expr) -> Check<Expr> {
         let value = self.expr(expr, Some(&Type::Bool))?;
-        if let Value::Scalar(Expr { span, .. }, Type::Bit(1)) = value {
-            return Err(Fault::new(span, "mismatched types: `bool` is expected, this is `bit<1>`")
-                .label("expected `bool`")
-                .help("compare it: `… == 1`"));
-        }
-        self.scalar(value, &Type::Bool)
+        let number = match &value {
+            Value::Scalar(_, ty) | Value::Place(Place { ty, .. }) => ty.is_number(),
+            _ => false,
+        };
+        self.scalar(value, &Type::Bool).map_err(|fault| if number { fault.help("compare it: `… != 0`") } else { fault })
     }
 
     /// A constant, as a number of any width.
@@ -538,5 +537,6 @@ fn symbol_kind(symbol: &Symbol) -> &'static str {
         Symbol::Counter(_) | Symbol::DirectCounter(_) => "a counter: write `.count(…)`",
         Symbol::Instance(_) => "an instance: write `.apply(…)`",
         Symbol::Main => "the package",
+        Symbol::Broken => "has a fault",
     }
 }

@@ -7,7 +7,7 @@ use super::value::{Place, Shape};
 use super::{Context, Instance, Lower, Return, Scope, Symbol};
 use crate::ast::{self, Call, ControlDecl, Decl, DeclKind, ExprKind as Ast, ParserDecl, TypeKind};
 use crate::fault::{Check, Fault};
-use crate::ir::{self, FieldKind, Next, Standard};
+use crate::ir::{self, FieldKind, Next, Standard, StmtKind};
 use crate::source::{Sources, Span};
 use crate::types::Type;
 
@@ -55,6 +55,7 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
     if let Err(fault) = lower.run(decls) {
         lower.fail(fault);
     }
+    lower.check_multicast();
     if lower.faults.is_empty() { Ok(lower.program) } else { Err(lower.faults) }
 }
 
@@ -69,7 +70,7 @@ impl<'a> Lower<'a> {
                 }
                 _ => {
                     if let Err(fault) = self.declaration(decl) {
-                        self.fail(fault);
+                        self.fail_to_declare(decl, fault);
                     }
                 }
             }
@@ -204,6 +205,18 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// Frames are not copied yet: a multicast group other than 0 would be without effect.
+    fn check_multicast(&mut self) {
+        let mut found = Vec::new();
+        let bodies = self.program.actions.iter().map(|action| &action.body);
+        for body in bodies.chain([&self.program.ingress, &self.program.egress]) {
+            multicast(body, &mut found);
+        }
+        for span in found {
+            self.fail(Fault::missing(span, "multicast groups").help("`mcast_grp` can only be set to 0"));
+        }
+    }
+
     /// The standard metadata, whose fields are the first ones of the program.
     fn standard(&mut self, parser: &'a ParserDecl) -> Check<Place> {
         let span = parser.params[3].ty.span;
@@ -234,5 +247,27 @@ fn as_control<'a>(instance: &Instance<'a>) -> Check<&'a ControlDecl> {
     match &instance.decl.kind {
         DeclKind::Control(control) if control.apply.is_some() => Ok(control),
         _ => Err(Fault::new(instance.decl.span, format!("`{}` is not a control", instance.path))),
+    }
+}
+
+/// Where statements set a multicast group other than 0.
+fn multicast(stmts: &[ir::Stmt], found: &mut Vec<Span>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Assign(field, value) if *field == Standard::McastGrp.field() && value.value() != Some(0) => {
+                found.push(stmt.span);
+            }
+            StmtKind::RegisterRead { to, .. } if *to == Standard::McastGrp.field() => found.push(stmt.span),
+            StmtKind::If { then, otherwise, .. } => {
+                multicast(then, found);
+                multicast(otherwise, found);
+            }
+            StmtKind::Apply(apply) => {
+                let cases = apply.cases.iter().map(|(_, block)| block);
+                let blocks = [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases);
+                blocks.for_each(|block| multicast(block, found));
+            }
+            _ => {}
+        }
     }
 }

@@ -58,22 +58,35 @@ impl<'a> Lower<'a> {
             AstStmt::Switch(value, cases) => self.switch(value, cases, span),
             AstStmt::Decl(decl) => match &decl.kind {
                 DeclKind::Var(ty, value) => {
-                    let ty = self.ty(ty)?;
-                    let place = self.copy(&decl.name.text, &ty, decl.name.span)?;
-                    match value {
-                        Some(value) => {
-                            let value = self.expr(value, Some(&ty))?;
-                            self.assign(&place, value, span)?;
-                        }
-                        None => self.invalidate(&place, span),
+                    if let Err(fault) = self.local_variable(decl, ty, value.as_ref(), span) {
+                        self.fail_to_declare(decl, fault);
                     }
-                    self.declare(&decl.name, Symbol::Value(Value::Place(place)));
                     Ok(())
                 }
                 DeclKind::Const(..) => self.declaration(decl),
                 _ => Err(Fault::new(decl.span, "only variables and constants are declared in a block")),
             },
         }
+    }
+
+    fn local_variable(
+        &mut self,
+        decl: &'a ast::Decl,
+        ty: &'a ast::Type,
+        value: Option<&'a ast::Expr>,
+        span: Span,
+    ) -> Check<()> {
+        let ty = self.ty(ty)?;
+        let place = self.copy(&decl.name.text, &ty, decl.name.span)?;
+        match value {
+            Some(value) => {
+                let value = self.expr(value, Some(&ty))?;
+                self.assign(&place, value, span)?;
+            }
+            None => self.invalidate(&place, span),
+        }
+        self.declare(&decl.name, Symbol::Value(Value::Place(place)));
+        Ok(())
     }
 
     /// Headers of a local variable are invalid where it is declared.

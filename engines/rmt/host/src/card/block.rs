@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use penstock_engine::Bus;
-use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, TableId};
-use penstock_rmt_p4runtime::Change;
+use penstock_rmt_compiler::backend::{Kind, Lowered, RegisterPlace, TableCode};
+use penstock_rmt_compiler::ir::{Entry, TableId};
+use penstock_rmt_p4runtime::{Change, Refusal};
 
-use crate::card::lowered::{Kind, Lower, Lowered, words};
 use crate::card::stage::{ExactTable, PrefixTable, Rooms, Target};
 use crate::card::window::{Memory, Row, Shape, Window};
 use crate::error::RmtError;
@@ -19,6 +19,8 @@ use crate::shadow::{Shadow, key};
 const BANKS: u32 = 2;
 /// Tenants of a bank.
 const TENANTS: u32 = 64;
+/// Actions of a stage that a program does not use.
+const NO_ACTIONS: [[u32; 27]; 8] = [[0; 27]; 8];
 
 /// An rmt block in hardware.
 pub struct CardBlock {
@@ -80,20 +82,12 @@ impl CardBlock {
         Ok(Self { block, shape, rooms, tenants: BTreeMap::new() })
     }
 
-    /// A program for the pipeline of the block.
-    ///
-    /// # Errors
-    /// It does not fit; a text that says what is missing.
-    fn lower(&self, source: &Source) -> Result<Lowered, RmtError> {
-        Lowered::of(source, &Lower { stages: self.shape.stages, depths: self.shape.depths })
-    }
-
     /// Checks that a program fits the pipeline.
     ///
     /// # Errors
     /// It does not.
     pub fn fits(&self, source: &Source) -> Result<(), RmtError> {
-        self.lower(source).map(|_| ())
+        source.lower(self.shape.stages).map(|_| ())
     }
 
     /// Gives a tenant a program with its first entries, between two frames. The one before goes on until then.
@@ -101,7 +95,7 @@ impl CardBlock {
     /// # Errors
     /// It does not fit, an entry is refused, or the card breaks; then the program before goes on.
     pub fn load(&mut self, bus: &mut dyn Bus, tenant: u8, source: &Source, changes: &[Change]) -> Result<(), RmtError> {
-        let lowered = self.lower(source)?;
+        let lowered = source.lower(self.shape.stages)?;
         let bank = self.tenants.get(&tenant).map_or(0, |before| (before.bank + 1) % BANKS);
         let none = || (0..self.shape.stages).map(|_| None).collect();
         let mut new = AtWork {
@@ -117,7 +111,7 @@ impl CardBlock {
             new.give(&mut self.rooms);
             return Err(error);
         }
-        let word = 1 | bank << 1 | u32::from(new.lowered.is_stateful()) << 2;
+        let word = 1 | bank << 1 | u32::from(new.lowered.stateful()) << 2;
         window.write_and_check(Row::of(Memory::Tenant, 0, tenant.into()), &[word])?;
         if let Some(before) = self.tenants.insert(tenant, new) {
             before.give(&mut self.rooms);
@@ -148,15 +142,20 @@ impl CardBlock {
     /// The card refuses.
     pub fn bring_default(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId) -> Result<(), RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
-        write_key(&mut Window { bus, block: self.block }, at, tenant, at.lowered.tables[table].stage)
+        match &at.lowered.tables[table] {
+            Some(code) => write_key(&mut Window { bus, block: self.block }, at, tenant, code.stage),
+            None => Ok(()),
+        }
     }
 
-    /// The row of a register's cell.
-    fn cell(&self, tenant: u8, register: usize, index: u32) -> Result<Row, RmtError> {
+    /// The row of a register's cell; None if no frame reaches the register.
+    fn cell(&self, tenant: u8, register: usize, index: u32) -> Result<Option<Row>, RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
-        let about = at.lowered.registers[register];
-        let base = at.segments[about.stage].as_ref().map_or(0, |segment| segment.start);
-        Ok(Row::of(Memory::Register, about.stage, base + about.offset + index))
+        let row = |place: RegisterPlace| {
+            let base = at.segments[place.stage].as_ref().map_or(0, |segment| segment.start);
+            Row::of(Memory::Register, place.stage, base + place.offset + index)
+        };
+        Ok(at.lowered.registers[register].map(row))
     }
 
     /// Cells of a register.
@@ -165,11 +164,14 @@ impl CardBlock {
     /// The card refuses.
     pub fn register(&mut self, bus: &mut dyn Bus, tenant: u8, register: usize) -> Result<Vec<u128>, RmtError> {
         let size = self.at_work(tenant)?.shadow.program.registers[register].size;
+        let mut window = Window { bus, block: self.block };
         let mut all = Vec::new();
         for index in 0..size {
-            let row = self.cell(tenant, register, index)?;
-            let cell = Window { bus, block: self.block }.read(row, 1)?;
-            all.extend(cell.into_iter().map(u128::from));
+            let word = match self.cell(tenant, register, index)? {
+                Some(row) => window.read(row, 1)?.first().copied(),
+                None => None,
+            };
+            all.push(word.unwrap_or_default().into());
         }
         Ok(all)
     }
@@ -186,7 +188,7 @@ impl CardBlock {
         index: u32,
         value: u128,
     ) -> Result<(), RmtError> {
-        let row = self.cell(tenant, register, index)?;
+        let Some(row) = self.cell(tenant, register, index)? else { return Ok(()) };
         // A frame may change it at once, so it is not read back.
         Ok(Window { bus, block: self.block }.write(row, &[value as u32])?)
     }
@@ -205,32 +207,28 @@ fn fill(
     for change in changes {
         apply(&mut new.shadow, change);
     }
-    for stage in 0..shape.stages {
-        let registers = new.lowered.stages[stage].registers;
+    for (stage, rooms) in rooms.iter_mut().enumerate() {
+        let registers = new.lowered.stages.get(stage).map_or(0, |code| code.registers);
         if registers > 0 {
-            let segment = rooms[stage].registers.take(registers, 1).ok_or_else(|| {
-                let free = rooms[stage].registers.free();
+            let segment = rooms.registers.take(registers, 1).ok_or_else(|| {
+                let free = rooms.registers.free();
                 RmtError::Fit(format!("stage {stage} has no room for {registers} registers: {free} are free in all"))
             })?;
             window.clear(segment.clone().map(|row| Row::of(Memory::Register, stage, row)), 1)?;
             new.segments[stage] = Some(segment);
         }
-        let Some(table) = new.lowered.stages[stage].table else { continue };
-        let entries = new.shadow.tables[table].len() as u32;
-        new.tables[stage] = Some(match new.lowered.tables[table].kind {
+        let Some(code) = new.lowered.tables.iter().flatten().find(|code| code.stage == stage) else { continue };
+        let about = &new.shadow.program.tables[code.table];
+        let entries = new.shadow.tables[code.table].len() as u32;
+        new.tables[stage] = Some(match code.kind {
             Kind::Exact => {
-                let about = &new.shadow.program.tables[table];
                 let most = if about.const_entries { entries } else { about.size.max(entries) };
-                Table::Exact(ExactTable::begin(window, stage, &mut rooms[stage], most)?)
+                Table::Exact(ExactTable::begin(window, stage, rooms, most)?)
             }
-            Kind::Prefix => Table::Prefix(PrefixTable::build(
-                window,
-                stage,
-                &mut rooms[stage],
-                tenant,
-                shape.levels,
-                &routes(new, table),
-            )?),
+            Kind::Prefix => {
+                let routes = routes(&new.shadow, code)?;
+                Table::Prefix(PrefixTable::build(window, stage, rooms, tenant, shape.levels, &routes)?)
+            }
         });
     }
     for (depth, states) in new.lowered.parser.iter().enumerate() {
@@ -241,21 +239,28 @@ fn fill(
     window.write_and_check(Row::of(Memory::Check, 0, bt), &new.lowered.check)?;
     window.write_and_check(Row::of(Memory::Exit, 0, bt), &new.lowered.exit)?;
     for stage in 0..shape.stages {
-        for (action, row) in (0..).zip(&new.lowered.stages[stage].actions) {
+        let actions = new.lowered.stages.get(stage).map_or(NO_ACTIONS, |code| code.actions);
+        for (action, row) in (0..).zip(&actions) {
             window.write_and_check(Row::of(Memory::Action, stage, 8 * bt + action), row)?;
         }
         let segment = new.segments[stage].clone().unwrap_or(0..0);
         let word = segment.start | (segment.end - segment.start) << 16;
         window.write_and_check(Row::of(Memory::Segment, stage, bt), &[word])?;
         write_key(window, new, tenant, stage)?;
-        if let (Some(table), Some(Table::Exact(_))) = (new.lowered.stages[stage].table, &new.tables[stage]) {
-            let entries: Vec<Entry> = new.shadow.tables[table].values().cloned().collect();
-            for entry in entries {
-                bring(window, shape, rooms, new, tenant, table, &entry)?;
-            }
+    }
+    let exact = new.lowered.tables.iter().flatten().filter(|code| code.kind == Kind::Exact);
+    for code in exact {
+        let Some(Table::Exact(table)) = &mut new.tables[code.stage] else { continue };
+        for entry in new.shadow.tables[code.table].values() {
+            let target = code.call(&entry.call).map_err(refused)?;
+            table.put(window, code.stage, tenant, code.key(entry), target)?;
         }
     }
     Ok(())
+}
+
+fn refused(why: String) -> RmtError {
+    Refusal::unsupported(why).into()
 }
 
 /// Carries out a change of the entries that a program begins with.
@@ -278,46 +283,24 @@ fn apply(shadow: &mut Shadow, change: &Change) {
 
 /// Writes the row of KEY of a stage: partition and default action.
 fn write_key(window: &mut Window<'_>, at: &AtWork, tenant: u8, stage: usize) -> Result<(), RmtError> {
-    let mut row = at.lowered.stages[stage].key;
-    if let Some(table) = at.lowered.stages[stage].table {
-        let (base, size) = match &at.tables[stage] {
-            Some(Table::Exact(table)) => (table.range.start, table.size()),
-            Some(Table::Prefix(table)) => (table.range.start, table.size()),
-            None => (0, 0),
-        };
-        row[1] |= base << 8 | size << 24;
-        let (action, params) = at.target(table, &at.shadow.defaults[table])?;
-        row[0] = row[0] & !(7 << 2) | action << 2;
-        row[8..12].copy_from_slice(&params);
-    }
+    let (base, size) = match &at.tables[stage] {
+        Some(Table::Exact(table)) => (table.range.start, table.size()),
+        Some(Table::Prefix(table)) => (table.range.start, table.size()),
+        None => (0, 0),
+    };
+    let table = at.lowered.tables.iter().flatten().find(|code| code.stage == stage);
+    let miss = table.map_or(Ok((0, [0; 4])), |code| code.call(&at.shadow.defaults[code.table]).map_err(refused))?;
+    let row = at.lowered.stages.get(stage).map_or([0; 12], |code| code.key(base, size, miss));
     window.write_and_check(Row::of(Memory::Key, stage, at.bt(tenant)), &row)
 }
 
-impl AtWork {
-    /// The action of a stage and its parameters.
-    fn target(&self, table: TableId, call: &ActionCall) -> Result<Target, RmtError> {
-        let about = &self.lowered.tables[table];
-        let found = about.actions.iter().find(|(action, ..)| *action == call.action);
-        let (_, number, pieces) = found.ok_or_else(|| {
-            let program: &Program = &self.shadow.program;
-            RmtError::Fit(format!("{} is no action of the card's table", program.actions[call.action].name))
-        })?;
-        Ok((*number, words(pieces, &call.args)))
-    }
-}
-
 /// The prefixes of a table.
-fn routes(at: &AtWork, table: TableId) -> Vec<(u32, u32, Target)> {
+fn routes(shadow: &Shadow, code: &TableCode) -> Result<Vec<(u32, u32, Target)>, RmtError> {
     let route = |entry: &Entry| {
-        let (value, length) = match entry.keys.first() {
-            Some(Match::Lpm(value, length)) => (*value, *length),
-            _ => return None,
-        };
-        // A key of fewer bits is at the lower end of the word.
-        let width = at.shadow.program.tables[table].keys.first().map_or(32, |key| key.width.min(32));
-        Some((value as u32, length + (32 - width), at.target(table, &entry.call).ok()?))
+        let (value, length) = code.prefix(entry);
+        Ok((value, length, code.call(&entry.call).map_err(refused)?))
     };
-    at.shadow.tables[table].values().filter_map(route).collect()
+    shadow.tables[code.table].values().map(route).collect()
 }
 
 /// Brings an entry of the shadow, or its absence, to the card.
@@ -330,22 +313,18 @@ fn bring(
     table: TableId,
     entry: &Entry,
 ) -> Result<(), RmtError> {
-    let stage = at.lowered.tables[table].stage;
-    let there = at.shadow.find(table, entry).cloned();
-    match at.lowered.tables[table].kind {
-        Kind::Exact => {
-            let values: Vec<u128> =
-                entry.keys.iter().map(|one| if let Match::Exact(value) = one { *value } else { 0 }).collect();
-            let key = words(&at.lowered.tables[table].key, &values);
-            let target = there.map(|there| at.target(table, &there.call)).transpose()?;
-            let Some(Table::Exact(placed)) = &mut at.tables[stage] else { return Ok(()) };
-            match target {
-                Some(target) => placed.put(window, stage, tenant, key, target),
-                None => placed.remove(window, stage, tenant, &key),
+    let Some(code) = &at.lowered.tables[table] else { return Ok(()) };
+    let stage = code.stage;
+    match &mut at.tables[stage] {
+        Some(Table::Exact(placed)) => match at.shadow.find(table, entry) {
+            Some(there) => {
+                let target = code.call(&there.call).map_err(refused)?;
+                placed.put(window, stage, tenant, code.key(entry), target)
             }
-        }
-        Kind::Prefix => {
-            let routes = routes(at, table);
+            None => placed.remove(window, stage, tenant, &code.key(entry)),
+        },
+        Some(Table::Prefix(_)) => {
+            let routes = routes(&at.shadow, code)?;
             let new = PrefixTable::build(window, stage, &mut rooms[stage], tenant, shape.levels, &routes)?;
             let before = at.tables[stage].replace(Table::Prefix(new));
             write_key(window, at, tenant, stage)?;
@@ -354,5 +333,6 @@ fn bring(
             }
             Ok(())
         }
+        None => Ok(()),
     }
 }

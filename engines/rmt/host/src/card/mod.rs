@@ -3,7 +3,6 @@
 
 mod block;
 mod exact;
-mod lowered;
 mod prefixes;
 mod room;
 mod running;
