@@ -5,7 +5,7 @@
 //
 //   frames of   ─┬─> delay queue ──────────────────────────────────────────────────────────────────> merge ─> out
 //   each port    └─> window ─> queue ─┐                                                                ^
-//                    2                 v                                                               │
+//                    2          2      v                                                               │
 //                                 entry ─> parser ─> stage 0 ─ … ─ stage S-1 ─> deparser ─> queue ─────┘
 //                                 2        30        19 each                    6           3          1
 //
@@ -16,8 +16,8 @@
 // Behind the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all queues behind
 // are as deep: so a port that is held at its output holds its own input and no other port.
 //
-// Latency of a frame of one beat, from its beat at `frames` to its beat at `out`: 43 + 19 * S cycles and up to
-// 3 more for the wheel and the other lane.
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 46 + 19 * S cycles, one more if
+// it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one more.
 module rmt_block
   import penstock_pkg::*, rmt_pkg::*, rmt_parse_pkg::*;
 #(

@@ -140,10 +140,10 @@ class Machine:
         if how == 2 or (how == 1 and where == 510):
             return Result("host", frame, mark)
         if how == 3 or (how == 1 and where == 511):
-            return Result("drop", frame, mark)
+            return Result("drop", b"", 0)
         if where < 256:
             return Result("port", frame, mark, where)
-        return Result("drop", frame, mark, refused=True)
+        return Result("drop", b"", 0, refused=True)
 
     @staticmethod
     def holds(word: int, mode_at: int, index_at: int, vector: list[int]) -> bool:

@@ -35,7 +35,6 @@ class Program:
     writes: list[Write] = field(default_factory=list)
 
     SIZE = 2  # buckets and leaves, as powers of 2 and 4
-    SEGMENT = 12  # registers
 
     @property
     def bt(self) -> int:
@@ -56,7 +55,7 @@ class Program:
         for stage in range(self.stages):
             self.writes.append((KEY, stage, self.bt, self.key()))
             base = 32 * self.part
-            self.writes.append((SEGMENT, stage, self.bt, (pack((base, 0), (self.SEGMENT, 16)),)))
+            self.writes.append((SEGMENT, stage, self.bt, (pack((base, 0), (self.rng.choice([1, 2, 3, 5]), 16)),)))
             self.writes += [(REGISTER, stage, base + n, (n,)) for n in range(32)]
             self.writes += [(ACTION, stage, 8 * self.bt + n, self.action()) for n in range(ACTIONS)]
             self.writes += [
@@ -188,7 +187,7 @@ class Program:
         row += [
             self.goal(rng.randrange(32)) | rng.randrange(12) | rng.getrandbits(2) << 27,
             index | self.operand() << 16,
-            pack((rng.choice([0, 0, 4, 8]), 0), (rng.choice([1, 4, 8, 16]), 16)),
+            pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
         ]
         return tuple(row)
 
@@ -205,9 +204,9 @@ class Program:
             for node in range(leaves // (4 * span)):
                 separators = tuple(starts[4 * span * node + span * branch] for branch in (1, 2, 3))
                 self.writes.append((LPM + level, stage, base // (4 * span) + node, separators))
-        wrong = rng.randrange(4)
+        wrong = rng.randrange(8)  # its result is another tenant's
         for n in range(4):
-            owner = self.tenant ^ (1 if n == wrong and rng.random() < 0.3 else 0)
+            owner = self.tenant ^ (n == wrong)
             self.writes.append(
                 (RESULT, stage, first + n, (rng.randrange(8) | owner << 3, *(rng.getrandbits(32) for _ in range(4))))
             )
@@ -242,7 +241,7 @@ M32 = machine.M32
 
 
 def random_frame(rng: random.Random, longest: int = 400) -> bytes:
-    length = rng.choice([rng.randint(14, 80), rng.randint(14, 80), rng.randint(60, 140), rng.randint(14, longest)])
+    length = rng.choice([rng.randint(14, 40), rng.randint(14, 80), rng.randint(60, 140), rng.randint(14, longest)])
     return bytes(rng.choice([0, 1, 2, 3, rng.randrange(256)]) for _ in range(length))
 
 

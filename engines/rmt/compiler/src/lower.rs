@@ -121,6 +121,7 @@ struct Lower<'a> {
 
 impl<'a> Lower<'a> {
     /// Reports a fault.
+    #[expect(clippy::boxed_local, reason = "faults come in boxes, as they are the errors of nearly every function")]
     fn fail(&mut self, fault: Box<Fault>) {
         if !fault.message.is_empty() {
             self.faults.push(*fault);

@@ -39,7 +39,7 @@ impl Frame {
                 Op::Advance { code, bits } => {
                     self.code(machine, state, code, bytes)?;
                     let bits = load(&self.slots, *bits);
-                    if bits % 8 != 0 {
+                    if !bits.is_multiple_of(8) {
                         return Err(error::PARSER_INVALID_ARGUMENT as u64);
                     }
                     if bits > (bytes.len() * 8 - self.cursor) as u128 {
@@ -93,7 +93,7 @@ impl Frame {
             if bits > of.most as u128 * 8 {
                 return Err(error::HEADER_TOO_SHORT as u64);
             }
-            if bits % 8 != 0 {
+            if !bits.is_multiple_of(8) {
                 return Err(error::PARSER_INVALID_ARGUMENT as u64);
             }
             varbit = bits as usize / 8;

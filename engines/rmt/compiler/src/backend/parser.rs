@@ -147,7 +147,7 @@ impl Step<'_, '_> {
         if row.need > 255 {
             return Err(too_much(span, &format!("`{}` is longer than a step of the parser can be", about.name)));
         }
-        behind.ragged = bytes % 4 != 0;
+        behind.ragged = !bytes.is_multiple_of(4);
         if let Some(emitted) = self.program.deparser.iter().position(|emit| emit.instance == instance) {
             if behind.order > emitted {
                 return Err(too_much(span, &format!("`{}` leaves in another order than it is parsed in", about.name)));
@@ -259,7 +259,7 @@ impl Step<'_, '_> {
         let here = self.extracted_here();
         let mut pieces: Vec<(i32, u32, u32)> = Vec::new();
         for key in keys {
-            self.key(key, here, advance, span, &mut pieces)?;
+            self.key(key, here, advance, &mut pieces)?;
         }
         let word = pieces.first().map_or(0, |piece| piece.0);
         if pieces.iter().any(|piece| piece.0 != word) {
@@ -315,22 +315,15 @@ impl Step<'_, '_> {
     }
 
     /// Where the parts of a key are: window word, lowest bit, bits.
-    fn key(
-        &self,
-        key: &Expr,
-        here: Option<InstanceId>,
-        advance: u32,
-        span: Span,
-        pieces: &mut Vec<(i32, u32, u32)>,
-    ) -> Check<()> {
+    fn key(&self, key: &Expr, here: Option<InstanceId>, advance: u32, pieces: &mut Vec<(i32, u32, u32)>) -> Check<()> {
         let wrong = || {
             too_much(key.span, "a key of select that is not a field or a part of one")
                 .help("select by fields of headers, or by lookahead")
         };
         match &key.kind {
             ExprKind::Concat(a, b) => {
-                self.key(a, here, advance, span, pieces)?;
-                self.key(b, here, advance, span, pieces)
+                self.key(a, here, advance, pieces)?;
+                self.key(b, here, advance, pieces)
             }
             ExprKind::Lookahead { offset } => {
                 let from = self.lead() + offset;

@@ -2,7 +2,7 @@
 //! Controls: their declarations are lowered once, their `apply` block where they are applied.
 
 use super::value::{Place, Value};
-use super::{ActionSymbol, Context, Instance, Lower, Return, Scope, Symbol};
+use super::{ActionSymbol, Context, Instance, Lower, Scope, Symbol};
 use crate::ast::{self, Arg, ControlDecl, Decl, DeclKind, Direction};
 use crate::fault::{Check, Fault};
 use crate::ir::{Counter, CounterUnit, Register};
@@ -152,7 +152,7 @@ impl<'a> Lower<'a> {
 
     /// Lowers the `apply` block of a control into the current block.
     pub(super) fn apply_block(&mut self, control: &'a ControlDecl, scopes: Vec<Scope<'a>>) -> Vec<Scope<'a>> {
-        let returning = std::mem::replace(&mut self.returning, Return::default());
+        let returning = std::mem::take(&mut self.returning);
         let context = std::mem::replace(&mut self.context, Context::Control);
         let ((), scopes) = self.within(1, scopes, |this| {
             for decl in &control.locals {

@@ -14,9 +14,7 @@ use crate::types::Type;
 /// A literal: `12`, `0x1F`, `8w255`, `4s0b1010`.
 pub fn number(text: &str, span: Span) -> Check<Value> {
     let wrong = || Fault::new(span, format!("`{text}` is not a number")).help("write 12, 0x1F, 0b101, 8w255 or 8s1");
-    let split = text
-        .find(|letter: char| letter == 'w' || letter == 's')
-        .filter(|at| text[..*at].bytes().all(|b| b.is_ascii_digit()));
+    let split = text.find(['w', 's']).filter(|at| text[..*at].bytes().all(|b| b.is_ascii_digit()));
     let Some(at) = split else {
         return Ok(Value::Integer(digits(text).ok_or_else(wrong)?, span));
     };

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::value::{Place, Shape, Value};
-use super::{Context, Instance, Lower, Return, Scope};
+use super::{Context, Instance, Lower, Scope};
 use crate::ast::{self, Arg, Call, DeclKind, ExprKind as Ast, ParserDecl};
 use crate::fault::{Check, Fault, nearest};
 use crate::ir::{Expr, ExprKind, Match, Next, ParserOp, SelectRow, State, StateId, StmtKind, Transition};
@@ -23,7 +23,7 @@ impl<'a> Lower<'a> {
     ) -> Check<StateId> {
         let scope = self.parameter_scope(instance, &parser.params, &parser.constructor, places, span)?;
         let context = std::mem::replace(&mut self.context, Context::Parser);
-        let returning = std::mem::replace(&mut self.returning, Return::default());
+        let returning = std::mem::take(&mut self.returning);
         let (first, _) = self.within(1, vec![scope, Scope::new()], |this| {
             this.deeper(span, |this| this.parser_body(instance, parser, accept, span))
         });

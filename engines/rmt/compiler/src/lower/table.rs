@@ -4,7 +4,7 @@
 use num_traits::ToPrimitive;
 
 use super::value::Value;
-use super::{ActionSymbol, Context, Lower, Return, Scope, Symbol, shown};
+use super::{ActionSymbol, Context, Lower, Scope, Symbol, shown};
 use crate::ast::{self, Annotation, Call, Decl, DeclKind, Direction, Entry, ExprKind as Ast, Property, PropertyValue};
 use crate::fault::{Check, Fault};
 use crate::fold::mask;
@@ -201,7 +201,7 @@ impl<'a> Lower<'a> {
             let annotations = shown(&param.annotations);
             params.push(Param { name: param.name.text.clone(), width, annotations, span });
         }
-        let returning = std::mem::replace(&mut self.returning, Return::default());
+        let returning = std::mem::take(&mut self.returning);
         let context = std::mem::replace(&mut self.context, Context::Action);
         let (stmts, _) = self.within(symbol.depth, vec![scope], |this| this.capture(|this| this.body(body)).1);
         (self.returning, self.context) = (returning, context);
@@ -271,7 +271,13 @@ impl<'a> Lower<'a> {
             let made = self.keyset(value, ty)?;
             found.push(as_kind(made, key).ok_or_else(|| {
                 let kind = format!("{:?}", key.kind).to_lowercase();
-                Fault::new(span, format!("this is not possible for the {kind} key `{}`", key.name))
+                let fault = Fault::new(span, format!("this is not possible for the {kind} key `{}`", key.name));
+                fault.help(match key.kind {
+                    MatchKind::Lpm => "write a value, or `value &&& mask` with a mask of ones and then zeros",
+                    MatchKind::Ternary => "write a value, `value &&& mask` or `_`",
+                    MatchKind::Range => "write a value, `low .. high` or `_`",
+                    MatchKind::Exact | MatchKind::Optional => "write a value",
+                })
             })?);
         }
         let (call, of) = self.action_call(&entry.action, &table.actions)?;
