@@ -174,14 +174,6 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Serves the card while frames go through it: what blocks in hardware wait for or hand to the host. Called every few thousand cycles.
-    ///
-    /// # Errors
-    /// The card refuses.
-    fn poll(&mut self, _bus: &mut dyn Bus) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     /// Ends a run: every frame that entered has left. What programs have not reported yet, they report here.
     ///
     /// # Errors

@@ -188,11 +188,12 @@ impl Driver for IdsDriver {
         Ok(self.stats(bus, block)?)
     }
 
-    fn poll(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+    fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, EngineError> {
+        let mut any = false;
         for card in self.places.iter_mut().filter_map(|place| place.card.as_mut()) {
-            card.poll(bus)?;
+            any |= card.poll(bus)?;
         }
-        Ok(())
+        Ok(any)
     }
 
     fn end_run(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {

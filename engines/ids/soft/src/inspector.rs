@@ -99,6 +99,15 @@ pub struct Outcome {
     pub drops_flow: bool,
 }
 
+/// How a card tells a frame.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The card no longer has the frames between this one and the last one of its direction that it told.
+    pub after_gap: bool,
+    /// The frame has passed the card: it is told for what comes behind it.
+    pub has_passed: bool,
+}
+
 /// What rules see of a packet beside its bytes.
 struct Seen<'a> {
     time: u64,
@@ -242,12 +251,11 @@ impl Inspector {
 
     /// Looks at a frame that came at a time in ns.
     pub fn carry(&mut self, frame: &[u8], tenant: u8, now: u64) -> Outcome {
-        self.carry_told(frame, tenant, now, false)
+        self.carry_told(frame, tenant, now, Told::default())
     }
 
-    /// As [`Inspector::carry`] for a frame that a card tells. `after_gap`: the card no longer has the frames between this one
-    /// and the last one of its direction that it told.
-    pub fn carry_told(&mut self, frame: &[u8], tenant: u8, now: u64, after_gap: bool) -> Outcome {
+    /// As [`Inspector::carry`] for a frame that a card tells.
+    pub fn carry_told(&mut self, frame: &[u8], tenant: u8, now: u64, told: Told) -> Outcome {
         self.frames.frames += 1;
         self.frames.bytes += frame.len() as u64;
         let packet = match decode(frame) {
@@ -263,7 +271,8 @@ impl Inspector {
         };
         self.count(&packet);
         let Self { plan, flows, held, bounds, drops, detect, hits, kept, .. } = self;
-        let mut look = Look::new(plan, detect, kept, *drops);
+        let drops = *drops && !told.has_passed;
+        let mut look = Look::new(plan, detect, kept, drops);
         let source = (packet.source, packet.ports[0]);
         let destination = (packet.destination, packet.ports[1]);
         let mut seen = Seen {
@@ -289,7 +298,7 @@ impl Inspector {
             seen.way = Some(way);
             seen.established = flow.established;
             let Flow { state, streams, .. } = flow;
-            if *drops && state.dropped {
+            if drops && state.dropped {
                 look.detect.blocked += 1;
                 return Outcome { drop: true, wanted: true, ..Outcome::default() };
             }
@@ -302,7 +311,7 @@ impl Inspector {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
                         look.take(&seen, side, chunk, before);
                     };
-                    if after_gap {
+                    if told.after_gap {
                         stream.resume(first, packet.payload, &bounds.limits, held, &mut emit);
                     } else {
                         stream.push(first, packet.payload, &bounds.limits, held, &mut emit);
