@@ -96,7 +96,7 @@ pub struct Inline {
     pub engine: &'static dyn Engine,
     /// What the design says of it in the engine's own table.
     pub part: Arc<dyn Part>,
-    /// The file of the program that it runs.
+    /// The file of the program that it runs; empty if the engine needs none.
     pub program: PathBuf,
 }
 
@@ -238,7 +238,7 @@ struct TenantOf {
 struct InlineBlock {
     name: Option<Spanned<String>>,
     engine: Spanned<String>,
-    program: Spanned<PathBuf>,
+    program: Option<Spanned<PathBuf>>,
 }
 
 #[derive(Deserialize)]
@@ -411,7 +411,13 @@ fn block(
     let taken =
         |name: &str| before.iter().any(|block| block.name == name) || groups.iter().any(|group| group.name == name);
     let name = named(block.name.as_ref(), only, "inline blocks", "two inline blocks, or of one and of units", taken)?;
-    let program = program_of(manifest, &block.program, engine)?;
+    let program = match &block.program {
+        Some(program) => program_of(manifest, program, engine)?,
+        None if engine.needs_program() => {
+            return Err(Fault { span: None, message: "missing field `program`".to_owned() });
+        }
+        None => PathBuf::new(),
+    };
     let part = part(manifest, &mut split, engine, "inline")?;
     Ok(Inline { name, engine, part, program })
 }

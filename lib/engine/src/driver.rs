@@ -194,6 +194,10 @@ pub trait Driver: Any {
     /// keys that collide.
     fn set_seed(&mut self, _seed: u64) {}
 
+    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on. Without a call the card's time counts from 1970 itself, as times in
+    /// captures do.
+    fn set_epoch(&mut self, _ns: u64) {}
+
     /// Carries out a request of one of the engine's services.
     ///
     /// # Errors

@@ -76,7 +76,7 @@ pub struct PartJob<'a> {
     pub index: usize,
     /// Its units; empty for a block.
     pub units: Range<u32>,
-    /// The program's file.
+    /// The program's file; empty if the design names none.
     pub program: &'a Path,
     /// What the design says of the part.
     pub part: &'a dyn Part,
@@ -126,6 +126,11 @@ pub trait Engine: Debug + Sync {
     /// # Errors
     /// A program does not compile, does not fit, or a file cannot be read.
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError>;
+
+    /// Whether the design has to name a program for each part.
+    fn needs_program(&self) -> bool {
+        true
+    }
 
     /// Whether frames enter a card in hardware one at a time unless the user says otherwise: the driver serves each frame through registers, which is
     /// slower than frames come.

@@ -26,11 +26,13 @@ pub struct Bounds {
     pub memory: usize,
     /// Segments that wait behind holes.
     pub limits: Limits,
+    /// When the time of frames was 0, in ns since 1970 UTC: reports add it.
+    pub epoch: u64,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { flows: 1 << 16, history: 1 << 16, memory: 1 << 29, limits: Limits::default() }
+        Self { flows: 1 << 16, history: 1 << 16, memory: 1 << 29, limits: Limits::default(), epoch: 0 }
     }
 }
 
@@ -204,6 +206,12 @@ impl Inspector {
         &self.plan.program
     }
 
+    /// What it may use.
+    #[must_use]
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
     /// Alerts of each rule, in the order of the rules.
     #[must_use]
     pub fn hits(&self) -> &[u64] {
@@ -276,7 +284,7 @@ impl Inspector {
         let source = (packet.source, packet.ports[0]);
         let destination = (packet.destination, packet.ports[1]);
         let mut seen = Seen {
-            time: now,
+            time: bounds.epoch.saturating_add(now),
             source,
             destination,
             protocol: packet.protocol,
@@ -397,7 +405,7 @@ fn flush(
         }
         let (source, destination) = if way == Way::ToServer { (client, server) } else { (server, client) };
         let seen = Seen {
-            time: flow.last,
+            time: bounds.epoch.saturating_add(flow.last),
             source,
             destination,
             protocol: flow.key.protocol,
