@@ -96,7 +96,7 @@ pub struct Inline {
     pub engine: &'static dyn Engine,
     /// What the design says of it in the engine's own table.
     pub part: Arc<dyn Part>,
-    /// The file of the program that it runs; the manifest, if its engine's table names the programs.
+    /// The file of the program that it runs; empty if the design names none.
     pub program: PathBuf,
 }
 
@@ -415,8 +415,10 @@ fn block(
     let part = part(manifest, &mut split, engine, "inline")?;
     let program = match program {
         Some(program) => program,
-        None if part.has_programs() => manifest.to_owned(),
-        None => return Err(Fault { span: None, message: "missing field `program`".to_owned() }),
+        None if part.needs_program() => {
+            return Err(Fault { span: None, message: "missing field `program`".to_owned() });
+        }
+        None => PathBuf::new(),
     };
     Ok(Inline { name, engine, part, program })
 }

@@ -100,6 +100,25 @@ impl SoftDevice {
         })?)
     }
 
+    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on.
+    ///
+    /// # Errors
+    /// None today.
+    pub fn set_epoch(&mut self, ns: u64) -> Result<(), DeviceError> {
+        Ok(self.host.each_driver(|driver| {
+            driver.set_epoch(ns);
+            Ok(())
+        })?)
+    }
+
+    /// Ends a run: drivers report what they have not reported yet.
+    ///
+    /// # Errors
+    /// A report cannot be written.
+    pub fn end_run(&mut self) -> Result<(), DeviceError> {
+        Ok(self.host.each_driver(|driver| driver.end_run(&mut SoftBus(&mut self.card)))?)
+    }
+
     /// Sets the time, in ns, that inline programs see for frames pushed after this call. The clock never goes back.
     pub fn set_time(&mut self, ns: u64) {
         self.card.set_time(ns);

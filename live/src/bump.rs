@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use penstock_device::{
     CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Image, PartId, PartImage, Port, PortCounters, Root,
@@ -146,6 +146,8 @@ impl Live {
         let mut device = SoftDevice::open(design)?;
         // Keys that nobody knows, of the machine's randomness.
         device.set_seed(RandomState::new().hash_one(()))?;
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        device.set_epoch(u64::try_from(now.as_nanos()).unwrap_or_default())?;
         device.load(&image)?;
         // The socket first: a second card of this design must not touch the interfaces of the first.
         let server = Server::start(&setup.socket, root, design)?;
@@ -203,6 +205,7 @@ impl Live {
         let end = Instant::now() + LAST_FRAMES;
         while self.carry()? > 0 && Instant::now() < end {}
         let circling = self.device.finish();
+        self.device.end_run()?;
         self.send_out();
         self.wires.iter_mut().for_each(Wire::flush);
         if circling > 0 {

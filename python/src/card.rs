@@ -70,7 +70,7 @@ impl Card {
         };
         let design = Design::read(manifest)?.with(change)?;
         // A program that is not there is said before a model is built.
-        for part in design.parts() {
+        for part in design.parts().filter(|part| !design.program(*part).as_os_str().is_empty()) {
             files::readable(design.program(part), design.engine(part).way_out())?;
         }
         let device = open(&root, &design, target, &mut announce)?;

@@ -379,10 +379,6 @@ impl RtlDevice {
         if self.collect(flight) {
             flight.moved = self.model.cycle();
         }
-        if step != Step::Failed {
-            let model = &mut self.model;
-            self.host.each_driver(|driver| driver.poll(model))?;
-        }
         progress(Progress::Running {
             entered: flight.matcher.entered,
             left: flight.run.departures.len() as u64,

@@ -159,9 +159,25 @@ class Record:
 
     @classmethod
     def read(cls, row: bytes) -> Record:
-        place, first, before, number, time, length, start, payload, port, flags, seq, line, ticket, prior, known, why, count = (
-            struct.unpack_from("<IIIIQHHHBBIHH7sBBB", row)
-        )
+        (
+            place,
+            first,
+            before,
+            number,
+            time,
+            length,
+            start,
+            payload,
+            port,
+            flags,
+            seq,
+            line,
+            ticket,
+            prior,
+            known,
+            why,
+            count,
+        ) = struct.unpack_from("<IIIIQHHHBBIHH7sBBB", row)
         return cls(
             place, first, before, number, time, length, start, payload, port, flags, seq, line, ticket,
             prior[7 - (known & 7) :],

@@ -23,8 +23,19 @@ ATTACK = distinct([b"attack99", b"evil", b"bad"])
 
 def udp(payload: bytes, port: int) -> bytes:
     """A frame with IPv4 and UDP without a checksum."""
-    ip = bytes.fromhex("4500") + (28 + len(payload)).to_bytes(2, "big") + bytes.fromhex("000000004011000001020304") + bytes((5, 6, 7, port & 255))
-    head = bytes.fromhex("020000000001020000000002 0800") + ip + port.to_bytes(2, "big") * 2 + (8 + len(payload)).to_bytes(2, "big") + bytes(2)
+    ip = (
+        bytes.fromhex("4500")
+        + (28 + len(payload)).to_bytes(2, "big")
+        + bytes.fromhex("000000004011000001020304")
+        + bytes((5, 6, 7, port & 255))
+    )
+    head = (
+        bytes.fromhex("020000000001020000000002 0800")
+        + ip
+        + port.to_bytes(2, "big") * 2
+        + (8 + len(payload)).to_bytes(2, "big")
+        + bytes(2)
+    )
     return (head + payload).ljust(60, b"\0")
 
 

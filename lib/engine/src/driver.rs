@@ -174,14 +174,6 @@ pub trait Driver: Any {
         Ok(())
     }
 
-    /// Serves the card while frames go through it: what blocks in hardware wait for or hand to the host. Called every few thousand cycles.
-    ///
-    /// # Errors
-    /// The card refuses.
-    fn poll(&mut self, _bus: &mut dyn Bus) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     /// Ends a run: every frame that entered has left. What programs have not reported yet, they report here.
     ///
     /// # Errors
@@ -201,6 +193,10 @@ pub trait Driver: Any {
     /// Sets a number that nobody outside knows: from the next load on, places in native tables follow from it, so that nobody can choose
     /// keys that collide.
     fn set_seed(&mut self, _seed: u64) {}
+
+    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on. Without a call the card's time counts from 1970 itself, as times in
+    /// captures do.
+    fn set_epoch(&mut self, _ns: u64) {}
 
     /// Carries out a request of one of the engine's services.
     ///

@@ -77,7 +77,7 @@ pub struct PartJob<'a> {
     pub index: usize,
     /// Its units; empty for a block.
     pub units: Range<u32>,
-    /// The program's file.
+    /// The program's file; empty if the design names none.
     pub program: &'a Path,
     /// What the design says of the part.
     pub part: &'a dyn Part,

@@ -58,9 +58,9 @@ pub trait Part: Any + Debug + Send + Sync {
         Err(format!("there is no table `{name}`: this engine has no tables in files"))
     }
 
-    /// Whether the engine's own table names all programs of the part, so that it needs no `program`. [`crate::PartJob::program`] is the manifest then.
-    fn has_programs(&self) -> bool {
-        false
+    /// Whether the design must name a program for an inline block. An engine whose own table names the programs needs none.
+    fn needs_program(&self) -> bool {
+        true
     }
 
     /// Parameters of card_top that the engine adds, by their names.

@@ -16,9 +16,9 @@
 //! ```
 
 mod decode;
-mod flow;
+mod flows;
 mod stream;
 
 pub use decode::{Packet, Tcp, Transport, Undecoded, decode};
-pub use flow::{Flow, FlowCounters, FlowKey, Flows, Way};
+pub use flows::{Flow, FlowCounters, FlowKey, Flows, Way};
 pub use stream::{Chunk, Direction, Held, Limits, StreamCounters};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use penstock_engine::{Bus, CardError};
-use penstock_ids::{Inspector, Log};
+use penstock_ids::{Inspector, Log, Told};
 use penstock_ids_compiler::filter::Entry;
 use penstock_ids_compiler::rule::Protocol;
 use penstock_ids_compiler::{Filter, Program, tell};
@@ -196,16 +196,18 @@ impl CardBlock {
         (&mut self.inspector, &mut self.log)
     }
 
-    /// Looks at all frames that the card has told.
+    /// Looks at all frames that the card has told; false if there was none.
     ///
     /// # Errors
     /// The card refuses or breaks.
-    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<(), IdsError> {
+    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool, IdsError> {
+        let mut any = false;
         loop {
             let told = self.read(bus, own::IDS_BLOCK_RECORD)?;
             if told >> 31 == 0 {
-                return Ok(());
+                return Ok(any);
             }
+            any = true;
             self.write(bus, own::IDS_BLOCK_RECORD, 0)?;
             let port = (told >> 29 & 3) as u8;
             match self.record(bus, port, told & 0x1FFF_FFFF)? {
@@ -255,9 +257,9 @@ impl CardBlock {
         }
         let (chain, whole) = self.chain(bus, record)?;
         for (at, before) in chain.iter().rev().enumerate() {
-            self.carry(bus, before, at == 0 && !whole)?;
+            self.carry(bus, before, Told { after_gap: at == 0 && !whole, has_passed: true })?;
         }
-        let drop = self.carry(bus, record, chain.is_empty() && !whole)?;
+        let drop = self.carry(bus, record, Told { after_gap: chain.is_empty() && !whole, has_passed: false })?;
         if record.held {
             let verdict = u32::from(record.ticket) | u32::from(record.port) << 16 | u32::from(drop) << 31;
             self.write(bus, own::IDS_BLOCK_VERDICT, verdict)?;
@@ -296,12 +298,12 @@ impl CardBlock {
     }
 
     /// Hands a frame to the inspector; whether it is to be dropped.
-    fn carry(&mut self, bus: &mut dyn Bus, record: &Record, after_gap: bool) -> Result<bool, IdsError> {
+    fn carry(&mut self, bus: &mut dyn Bus, record: &Record, told: Told) -> Result<bool, IdsError> {
         let Some(frame) = self.frame(bus, record)? else {
             self.gone += 1;
             return Ok(false);
         };
-        let outcome = self.inspector.carry_told(&frame, record.tenant, record.time, after_gap);
+        let outcome = self.inspector.carry_told(&frame, record.tenant, record.time, told);
         self.log.push(outcome.alerts);
         if record.followed && !outcome.wanted && record.has_line {
             let release =

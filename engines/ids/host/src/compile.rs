@@ -79,9 +79,9 @@ fn about(program: &Program) -> Json {
             "packets": rule.looks.packets, "stream": rule.looks.stream, "key": key, "without_key": why,
         })
     });
-    let skipped = program.set.skipped.iter().map(|fault| {
-        json!({"file": fault.file, "line": fault.line, "keyword": fault.unsupported, "message": fault.message})
-    });
+    let skipped = program.set.skipped.iter().map(
+        |fault| json!({"file": fault.file, "line": fault.line, "keyword": fault.unsupported, "message": fault.message}),
+    );
     let cost = program.cost();
     json!({
         "rules": rules.collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use penstock_engine::window::INLINE_WINDOW;
 use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request, regs};
-use penstock_ids::{Alert, Block, Inspector, Log};
+use penstock_ids::{Alert, Block, Bounds, Inspector, Log};
 use penstock_ids_compiler::{Program, RuleFile};
 use serde_json::{Value as Json, json};
 
@@ -35,6 +35,8 @@ pub struct IdsDriver {
     held: bool,
     /// No frame has seen the time since the load.
     unset: bool,
+    /// When the card's time was 0, in ns since 1970 UTC.
+    epoch: u64,
 }
 
 /// Registers of the card's time in ns (shell/regs/inline.rdl): low and high word, and whether it stands still. A write to the low word
@@ -60,7 +62,7 @@ impl IdsDriver {
     #[must_use]
     pub fn new(shape: &CardShape) -> Self {
         let place = |(block, _, _): &(usize, _, _)| Place { block: *block, settings: Settings::default(), card: None };
-        Self { places: shape.parts.iter().map(place).collect(), held: false, unset: true }
+        Self { places: shape.parts.iter().map(place).collect(), held: false, unset: true, epoch: 0 }
     }
 
     fn place(&mut self, block: usize) -> Result<&mut Place, IdsError> {
@@ -165,7 +167,8 @@ impl Driver for IdsDriver {
         let log = Log::new(settings.eve.as_deref()).map_err(IdsError::from)?;
         let card = match bus.native() {
             Some(native) => {
-                let inspector = Inspector::new(Arc::clone(&image.program), settings.bounds, settings.mode == Mode::Ips);
+                let bounds = Bounds { epoch: self.epoch, ..settings.bounds };
+                let inspector = Inspector::new(Arc::clone(&image.program), bounds, settings.mode == Mode::Ips);
                 native.set_block(block, Box::new(Block::new(inspector, log)));
                 None
             }
@@ -188,11 +191,12 @@ impl Driver for IdsDriver {
         Ok(self.stats(bus, block)?)
     }
 
-    fn poll(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+    fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, EngineError> {
+        let mut any = false;
         for card in self.places.iter_mut().filter_map(|place| place.card.as_mut()) {
-            card.poll(bus)?;
+            any |= card.poll(bus)?;
         }
-        Ok(())
+        Ok(any)
     }
 
     fn end_run(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
@@ -206,6 +210,10 @@ impl Driver for IdsDriver {
             }
         }
         Ok(())
+    }
+
+    fn set_epoch(&mut self, ns: u64) {
+        self.epoch = ns;
     }
 
     fn set_time(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<(), EngineError> {

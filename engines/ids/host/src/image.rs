@@ -34,7 +34,8 @@ impl IdsImage {
     /// Rules are wrong, or a file cannot be read.
     pub fn compile(job: &PartJob<'_>) -> Result<Self, EngineError> {
         let settings = Settings::of(job.part);
-        let own = || std::iter::once(job.program).chain(settings.rules.iter().map(|file| file.as_path()));
+        let named = Some(job.program).filter(|program| !program.as_os_str().is_empty());
+        let own = || named.into_iter().chain(settings.rules.iter().map(|file| file.as_path()));
         let paths: Vec<&Path> = match &settings.given {
             Some(files) => files.iter().map(|file| file.as_path()).collect(),
             None if job.given => vec![job.program],

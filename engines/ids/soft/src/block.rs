@@ -34,7 +34,8 @@ impl Block {
     /// The log could not be written.
     pub fn finish(&mut self) -> Result<(), LogError> {
         self.log.push(self.inspector.finish());
-        self.log.finish(self.time, &self.inspector.stats(), &Json::Null)
+        let time = self.inspector.bounds().epoch.saturating_add(self.time);
+        self.log.finish(time, &self.inspector.stats(), &Json::Null)
     }
 }
 

@@ -26,11 +26,13 @@ pub struct Bounds {
     pub memory: usize,
     /// Segments that wait behind holes.
     pub limits: Limits,
+    /// When the time of frames was 0, in ns since 1970 UTC: reports add it.
+    pub epoch: u64,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { flows: 1 << 16, history: 1 << 16, memory: 1 << 29, limits: Limits::default() }
+        Self { flows: 1 << 16, history: 1 << 16, memory: 1 << 29, limits: Limits::default(), epoch: 0 }
     }
 }
 
@@ -97,6 +99,15 @@ pub struct Outcome {
     pub wanted: bool,
     /// With this frame the whole flow is dropped.
     pub drops_flow: bool,
+}
+
+/// How a card tells a frame.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The card no longer has the frames between this one and the last one of its direction that it told.
+    pub after_gap: bool,
+    /// The frame has passed the card: it is told for what comes behind it.
+    pub has_passed: bool,
 }
 
 /// What rules see of a packet beside its bytes.
@@ -195,6 +206,12 @@ impl Inspector {
         &self.plan.program
     }
 
+    /// What it may use.
+    #[must_use]
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
     /// Alerts of each rule, in the order of the rules.
     #[must_use]
     pub fn hits(&self) -> &[u64] {
@@ -242,12 +259,11 @@ impl Inspector {
 
     /// Looks at a frame that came at a time in ns.
     pub fn carry(&mut self, frame: &[u8], tenant: u8, now: u64) -> Outcome {
-        self.carry_told(frame, tenant, now, false)
+        self.carry_told(frame, tenant, now, Told::default())
     }
 
-    /// As [`Inspector::carry`] for a frame that a card tells. `after_gap`: the card no longer has the frames between this one
-    /// and the last one of its direction that it told.
-    pub fn carry_told(&mut self, frame: &[u8], tenant: u8, now: u64, after_gap: bool) -> Outcome {
+    /// As [`Inspector::carry`] for a frame that a card tells.
+    pub fn carry_told(&mut self, frame: &[u8], tenant: u8, now: u64, told: Told) -> Outcome {
         self.frames.frames += 1;
         self.frames.bytes += frame.len() as u64;
         let packet = match decode(frame) {
@@ -263,11 +279,12 @@ impl Inspector {
         };
         self.count(&packet);
         let Self { plan, flows, held, bounds, drops, detect, hits, kept, .. } = self;
-        let mut look = Look::new(plan, detect, kept, *drops);
+        let drops = *drops && !told.has_passed;
+        let mut look = Look::new(plan, detect, kept, drops);
         let source = (packet.source, packet.ports[0]);
         let destination = (packet.destination, packet.ports[1]);
         let mut seen = Seen {
-            time: now,
+            time: bounds.epoch.saturating_add(now),
             source,
             destination,
             protocol: packet.protocol,
@@ -289,7 +306,7 @@ impl Inspector {
             seen.way = Some(way);
             seen.established = flow.established;
             let Flow { state, streams, .. } = flow;
-            if *drops && state.dropped {
+            if drops && state.dropped {
                 look.detect.blocked += 1;
                 return Outcome { drop: true, wanted: true, ..Outcome::default() };
             }
@@ -302,7 +319,7 @@ impl Inspector {
                         whole |= chunk.direct && chunk.bytes.len() == packet.payload.len();
                         look.take(&seen, side, chunk, before);
                     };
-                    if after_gap {
+                    if told.after_gap {
                         stream.resume(first, packet.payload, &bounds.limits, held, &mut emit);
                     } else {
                         stream.push(first, packet.payload, &bounds.limits, held, &mut emit);
@@ -388,7 +405,7 @@ fn flush(
         }
         let (source, destination) = if way == Way::ToServer { (client, server) } else { (server, client) };
         let seen = Seen {
-            time: flow.last,
+            time: bounds.epoch.saturating_add(flow.last),
             source,
             destination,
             protocol: flow.key.protocol,

@@ -25,7 +25,7 @@ mod scan;
 mod stats;
 
 pub use block::Block;
-pub use inspector::{Bounds, Inspector, Outcome};
+pub use inspector::{Bounds, Inspector, Outcome, Told};
 pub use log::{Log, LogError};
 pub use matching::Bytes;
 pub use report::{Alert, Signature, stats_line, timestamp};

@@ -45,8 +45,9 @@ impl Log {
         Ok(Self { file: path.map(open).transpose()?, ..Self::default() })
     }
 
-    /// Takes alerts.
+    /// Takes alerts. The file has them at once: other programs follow it.
     pub fn push(&mut self, alerts: Vec<Alert>) {
+        let any = !alerts.is_empty();
         for alert in alerts {
             if self.file.is_some() {
                 self.write(&alert.line());
@@ -56,6 +57,10 @@ impl Log {
                 self.lost += 1;
             }
             self.waiting.push_back(alert);
+        }
+        if any {
+            // What goes wrong here is told at the end of the run.
+            drop(self.flush());
         }
     }
 

@@ -59,7 +59,7 @@ impl Engine for Rmt {
     }
 
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
-        let image = |part| Ok(Arc::new(RmtImage::compile(part, job.design)?) as Arc<dyn Image>);
+        let image = |part| Ok(Arc::new(RmtImage::compile(part)?) as Arc<dyn Image>);
         job.parts.iter().map(image).collect()
     }
 

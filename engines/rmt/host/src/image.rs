@@ -81,14 +81,13 @@ pub struct RmtImage {
 }
 
 impl RmtImage {
-    /// Compiles the programs of a block, and reads its file of entries. `design` is the manifest, which a part without a program of the system has in place of
-    /// one.
+    /// Compiles the programs of a block, and reads its file of entries.
     ///
     /// # Errors
     /// A program has faults, an entry does not fit, or a file cannot be read.
-    pub fn compile(job: &PartJob<'_>, design: &Path) -> Result<Self, EngineError> {
+    pub fn compile(job: &PartJob<'_>) -> Result<Self, EngineError> {
         let settings = Settings::of(job.part);
-        let own = (job.program != design).then(|| (SYSTEM.to_owned(), job.program.to_owned()));
+        let own = (!job.program.as_os_str().is_empty()).then(|| (SYSTEM.to_owned(), job.program.to_owned()));
         let begin =
             |(tenant, path): (String, PathBuf)| Ok(Begin { tenant, source: Source::read(&path)?, changes: Vec::new() });
         let programs = own.into_iter().chain(settings.programs.clone());

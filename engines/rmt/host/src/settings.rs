@@ -50,8 +50,8 @@ impl Part for Settings {
         }
     }
 
-    fn has_programs(&self) -> bool {
-        !self.programs.is_empty()
+    fn needs_program(&self) -> bool {
+        self.programs.is_empty()
     }
 }
 
@@ -136,12 +136,12 @@ mod tests {
     fn a_block_has_programs_by_tenant() {
         let settings =
             read("[rmt]\nprograms = { bob = \"Cargo.toml\" }\nentries = \"Cargo.toml\"\nstages = 5\n").unwrap();
-        assert!(settings.programs["bob"].ends_with("Cargo.toml") && settings.has_programs());
+        assert!(settings.programs["bob"].ends_with("Cargo.toml") && !settings.needs_program());
         assert_eq!((settings.stages, settings.given_files().len()), (5, 1));
         let other = settings.with_files("entries", vec!["b.json".into()]).unwrap();
         assert_eq!(Settings::of(&*other).entries, Some("b.json".into()));
         assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().contains("`routes`"));
-        assert!(!Settings::read(None).unwrap().has_programs());
+        assert!(Settings::read(None).unwrap().needs_program());
     }
 
     #[test]
