@@ -37,7 +37,11 @@ def test_router() -> None:
     }
     hops = {1: (1, 0x020000000001, 0x020000000011), 2: (0, 0x020000000002, 0x020000000012), 3: (1, 3 << 40, M32 << 16)}
     entries = [
-        entry("routes", [lpm(int(where.network_address), where.prefixlen)], *(("drop",) if hop is None else ("route", hop)))
+        entry(
+            "routes",
+            [lpm(int(where.network_address), where.prefixlen)],
+            *(("drop",) if hop is None else ("route", hop)),
+        )
         for where, hop in routes.items()
     ]
     entries += [entry("next_hops", [exact(hop)], "forward", *to) for hop, to in hops.items()]
@@ -184,7 +188,9 @@ control S(in bit<32> by, inout bit<32> to) { apply { to = to + by; } }
 """
 
 
-@pytest.mark.parametrize(("locals_", "apply", "meaning", "fits"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("locals_", "apply", "meaning", "fits"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_statements(locals_: str, apply: str, meaning: Callable[[Numbers], Numbers], fits: bool) -> None:
     text = HEAD + EXTRA + BODY.replace("LOCALS", locals_).replace("APPLY", apply)
     numbers = samples()
