@@ -74,6 +74,59 @@ def test_calculator() -> None:
     assert ran.registers == [[oracle.count]]
 
 
+def firewall(port: int, frame: bytes, blocked: list[ipaddress.IPv4Network], closed: set[tuple[int, int]]) -> Seen:
+    """The other port, unless the source is blocked, the port closed or the header broken."""
+    kind, at = rmt_oracle.behind_tag(frame) if len(frame) >= 14 else (0, 14)
+    passed = f"port {port ^ 1}", frame
+    if len(frame) < 14 or (frame[12:14] == b"\x81\x00" and len(frame) < 18):
+        return "drop", b""
+    if kind != 0x0800:
+        return passed
+    if len(frame) < at + 20 or frame[at] >> 4 != 4 or frame[at] & 15 < 5:
+        return "drop", b""
+    protocol, behind = frame[at + 9], at + 4 * (frame[at] & 15)
+    first = int.from_bytes(frame[at + 6 : at + 8], "big") & 0x1FFF == 0
+    has_ports = protocol in (6, 17) and first
+    if len(frame) < behind + (4 if has_ports else 0):
+        return "drop", b""
+    source = ipaddress.IPv4Address(frame[at + 12 : at + 16])
+    if any(source in net for net in blocked):
+        return "drop", b""
+    if has_ports and (protocol, int.from_bytes(frame[behind + 2 : behind + 4], "big")) in closed:
+        return "drop", b""
+    return passed
+
+
+def test_firewall() -> None:
+    blocked = [ipaddress.IPv4Network(net) for net in ("10.9.0.0/16", "192.0.2.0/28")]
+    closed = {(6, 80), (17, 53)}
+    entries = [entry("blocked", [lpm(int(net.network_address), net.prefixlen)], "drop") for net in blocked]
+    entries += [entry("closed", [exact(protocol), exact(port)], "drop") for protocol, port in closed]
+    rng = random.Random(5)
+    frames: list[Frame] = []
+    for _ in range(1500):
+        frame = bytearray(rmt_frames.routed(rng, rng.choice([None, 257])))
+        at = 18 if frame[12:14] == b"\x81\x00" else 14
+        frame[at + 9] = rng.choice([6, 17, 1])
+        frame[at + 12 : at + 16] = rng.choice([b"\x0a\x09\x01\x01", b"\x0a\x08\x01\x01", b"\xc0\x00\x02\x0f", b"\xc0\x00\x02\x10"])
+        frame[at + 7] = rng.choice([0, 0, 0, 1])
+        behind = at + 4 * (frame[at] & 15)
+        if behind + 4 <= len(frame):
+            frame[behind + 2 : behind + 4] = rng.choice([80, 53, 443]).to_bytes(2, "big")
+        cut = rng.randrange(10, len(frame)) if rng.random() < 0.2 else len(frame)
+        frames.append((rng.randrange(2), bytes(frame[:cut])))
+    ran = run("firewall.p4", (PROGRAMS / "firewall.p4").read_text(), entries, frames)
+    assert ran.faults is None, ran.faults
+    expected = [firewall(port, frame, blocked, closed) for port, frame in frames]
+    passed = sum(verdict != "drop" for verdict, _ in expected)
+    assert 300 < passed < 1200
+    for frame_, want, soft in zip(frames, expected, ran.soft, strict=True):
+        assert soft == want, frame_
+    assert ran.card is not None, ran.refused
+    for frame_, want, card in zip(frames, expected, ran.card, strict=True):
+        assert card == want, frame_
+
+
 # ---- parts of the language, in a program whose header has four numbers and room for results
 
 HEAD = """

@@ -24,3 +24,10 @@ fn the_calculator_takes_one_stage() {
     println!("{}", lowered.show());
     assert!(lowered.stateful());
 }
+
+#[test]
+fn the_firewall_fits_five_stages() {
+    let compiled = program("firewall.p4", include_str!("../../programs/firewall.p4"));
+    let lowered = compiled.lower(5).unwrap_or_else(|faults| panic!("{faults}"));
+    println!("{}", lowered.show());
+}

@@ -71,8 +71,10 @@ impl<'a> Lower<'a> {
         }
         for state in declared {
             let Some(Next::State(id)) = names.get(&state.name.text[..]).copied() else { continue };
-            let last = self.state_body(id, &state.body);
-            let next = self.transition(state.next.as_ref(), &names);
+            let (last, next) = self.scoped(|this| {
+                let last = this.state_body(id, &state.body);
+                (last, this.transition(state.next.as_ref(), &names))
+            });
             match next {
                 Ok(next) => {
                     self.states[last].ops = std::mem::take(&mut self.ops);
@@ -117,8 +119,7 @@ impl<'a> Lower<'a> {
         self.ops = Vec::new();
         for stmt in body {
             let span = stmt.span;
-            self.block(std::slice::from_ref(stmt));
-            if let Err(fault) = self.flush_parser(span) {
+            if let Err(fault) = self.statement(stmt).and_then(|()| self.flush_parser(span)) {
                 self.fail(fault);
             }
         }

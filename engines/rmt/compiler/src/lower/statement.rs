@@ -38,7 +38,7 @@ impl<'a> Lower<'a> {
         self.capture(|this| this.block(stmts)).1
     }
 
-    fn statement(&mut self, stmt: &'a Stmt) -> Check<()> {
+    pub(super) fn statement(&mut self, stmt: &'a Stmt) -> Check<()> {
         let span = stmt.span;
         match &stmt.kind {
             AstStmt::Empty => Ok(()),
