@@ -14,7 +14,7 @@ use penstock_streams::{
 
 use crate::matching::Bytes;
 use crate::report::{Alert, Signature, timestamp};
-use crate::scan::{Window, scan};
+use crate::scan::{Scanner, Window};
 use crate::stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
 
 /// What a block may use.
@@ -131,6 +131,7 @@ struct Seen<'a> {
 #[derive(Debug)]
 struct Plan {
     program: Arc<Program>,
+    scanner: Scanner,
     /// Rules without a key that look at streams, and at packets.
     always_stream: Vec<u32>,
     always_packets: Vec<u32>,
@@ -161,6 +162,7 @@ impl Plan {
             always_packets: always(false),
             tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
             streams: rules.iter().any(|rule| rule.looks.stream),
+            scanner: Scanner::new(&program.filter),
             program,
         }
     }
@@ -579,7 +581,7 @@ impl<'a> Look<'a> {
         let keys = &mut self.keys;
         keys.clear();
         self.detect.searched_bytes += bytes.len() as u64;
-        *window = scan(&self.plan.program.filter, *window, bytes, &mut |key, _| {
+        *window = self.plan.scanner.scan(*window, bytes, &mut |key, _| {
             if !keys.contains(&key) {
                 keys.push(key);
             }
