@@ -14,7 +14,7 @@ pub const IDS_BLOCK_TELL: u32 = 0xC;
 pub const IDS_BLOCK_TIMEOUT: u32 = 0x10;
 /// Age of an idle flow at which a SYN begins a new one, in units of 2^28 ns.
 pub const IDS_BLOCK_AGE: u32 = 0x14;
-/// Written: [0] the bitmaps are cleared, [1] the bank of the exact table that is not in use.
+/// Written: [0] the bitmaps are cleared, [1] the bank of the exact table that is not in use, [2] all flow lines. [0] and [2] only while frames are not searched.
 pub const IDS_BLOCK_CLEAR: u32 = 0x18;
 /// Written: an entry of a bitmap: index, [15:0]; bitmap, [17:16]; value, [21:20].
 pub const IDS_BLOCK_BITMAP: u32 = 0x1C;

@@ -47,7 +47,7 @@ module ids_block
   end
 
   // ---- control
-  logic ips, late_drops, follow, bank, enable, other_bank_busy;
+  logic ips, late_drops, follow, bank, enable, other_bank_busy, clear_flows, flows_ready;
   logic [6:0] tell;
   logic [31:0] timeout;
   logic [15:0] age, verdict_ticket, map_index;
@@ -285,6 +285,8 @@ module ids_block
       .rst,
       .now(now[43:28]),
       .age,
+      .clear(clear_flows),
+      .ready(flows_ready),
       .lookup_valid,
       .lookup_ready,
       .lookup,
@@ -333,6 +335,8 @@ module ids_block
       .timeout,
       .age,
       .other_bank_busy,
+      .clear_flows,
+      .flows_ready,
       .map_write,
       .map_select,
       .map_index,

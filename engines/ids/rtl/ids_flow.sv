@@ -20,6 +20,9 @@ module ids_flow
     input wire logic [15:0] now,  // 2^28 ns
     input wire logic [15:0] age,
 
+    input  wire logic clear,  // all lines become invalid, a set a cycle; no frame is searched meanwhile
+    output logic      ready,
+
     input  wire logic      [Ports-1:0] lookup_valid,
     output logic           [Ports-1:0] lookup_ready,
     input  wire request_t              lookup[Ports],
@@ -49,13 +52,7 @@ module ids_flow
     flow_key_t  key;
   } head_t;
 
-  function automatic set_t set_of(flow_key_t key);
-    logic [31:0] sum;
-    sum = {key.ports[0], key.ports[1]} ^ 32'(key.tenant);
-    for (int unsigned n = 0; n < 4; n++) sum = crc(sum ^ key.addresses[0][32*n+:32]) ^ key.addresses[1][32*n+:32];
-    sum = crc(sum);
-    return set_t'(sum);
-  endfunction
+  assign ready = ready_q;
 
   // ---- ISSUE
   logic [Sets-1:0] locked_q;
@@ -66,7 +63,7 @@ module ids_flow
 
   always_comb begin
     for (int unsigned p = 0; p < Ports; p++) begin
-      sets[p] = set_of(lookup[p].key);
+      sets[p] = set_t'(lookup[p].set);
       eligible[p] = lookup_valid[p] && ready_q && !locked_q[sets[p]];
     end
     for (int unsigned m = 0; m <= Ports; m++) begin
@@ -230,12 +227,14 @@ module ids_flow
     evicted <= allocates && valid_q[way];
     if (!ready_q) init_q <= init_q + 1'b1;
     ready_q <= init_q[SetsLog2] || (SetsLog2 + 1)'(init_q + 1'b1) == (SetsLog2 + 1)'(Sets);
+    if (clear || rst) begin
+      init_q  <= '0;
+      ready_q <= 1'b0;
+    end
     if (rst) begin
       answer_valid <= '0;
       taken <= 1'b0;
       evicted <= 1'b0;
-      init_q <= '0;
-      ready_q <= 1'b0;
     end
   end
 

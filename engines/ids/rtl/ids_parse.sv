@@ -6,7 +6,7 @@
 //   frames ─┬─> store (Depth beats) ────────────────────────────────────> bodies
 //           └─> header_parser ─> classify ─> queue of requests ─────────> requests, one a frame
 //
-// One beat a cycle. A request comes 17 cycles after its frame's second beat. The store stalls its own port when it is full.
+// One beat a cycle. A request comes 18 cycles after its frame's second beat. The store stalls its own port when it is full.
 module ids_parse
   import penstock_pkg::*, fields_pkg::*, headers_pkg::*, ids_pkg::*;
 #(
@@ -164,14 +164,29 @@ module ids_parse
     end
   end
 
-  logic made_q;
-  request_t request_q;
+  // The set of flow lines, in a cycle of its own: words of the key, each turned by another number of bits, so that words that
+  // are equal or change places do not cancel out.
+  logic made_q, hashed_q;
+  request_t request_q, request_set_q;
+  logic [31:0] sum;
+
+  always_comb begin
+    logic [8:0][31:0] key_words;
+    key_words = {request_q.key.ports, request_q.key.addresses};
+    sum = 32'(request_q.key.tenant);
+    for (int unsigned n = 0; n < 9; n++) sum ^= 32'({key_words[n], key_words[n]} >> (3 * n));
+  end
+
   always_ff @(posedge clk) begin
     made_q <= parsed;
+    hashed_q <= made_q;
     if (parsed) request_q <= made;
     if (parsed) number_q <= number_q + 1'b1;
+    request_set_q <= request_q;
+    request_set_q.set <= 14'(crc(sum));
     if (rst) begin
       made_q   <= 1'b0;
+      hashed_q <= 1'b0;
       number_q <= '0;
     end
   end
@@ -183,8 +198,8 @@ module ids_parse
   ) i_requests (
       .clk,
       .rst,
-      .push (made_q),
-      .din  (request_q),
+      .push (hashed_q),
+      .din  (request_set_q),
       .valid(request_valid),
       .pop  (request_pop),
       .dout (request)

@@ -87,6 +87,7 @@ package ids_pkg;
     logic [31:0] seq;
     logic        direction;
     flow_key_t   key;
+    logic [13:0] set;        // of its flow: the lower bits
   } request_t;
 
   // What is known of a frame when its last beat has been searched.

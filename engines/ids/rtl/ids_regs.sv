@@ -27,6 +27,8 @@ module ids_regs
     output logic [31:0] timeout,
     output logic [15:0] age,
     input  wire logic   other_bank_busy,
+    output logic        clear_flows,
+    input  wire logic   flows_ready,
 
     output logic                       map_write,
     output logic        [ 2:0]         map_select,
@@ -129,6 +131,10 @@ module ids_regs
   wire in_log = addr[23];
   wire port_there = 32'(addr_port) < Ports;
 
+  // Bitmaps and flow lines are cleared while no frame is searched, a bank while no frame is searched in it.
+  wire can_clear = cfg.we && !clear_maps_q && !clear_bank_q && flows_ready && !((cfg.wdata[0] || cfg.wdata[2]) && enable) &&
+      !(cfg.wdata[1] && other_bank_busy);
+
   // A bitmap is written in all filters; a clear walks through all entries.
   assign map_write = (state_q == Map || clear_maps_q) && done_q != '1;
   assign map_select = clear_maps_q ? 3'b111 : 3'b001 << map_q;
@@ -149,6 +155,7 @@ module ids_regs
     record_pop <= 1'b0;
     verdict <= '0;
     write_entry_q <= 1'b0;
+    clear_flows <= 1'b0;
     log_read <= '0;
     done_q <= map_write && !map_all_done ? done_q | map_done : '0;
 
@@ -182,7 +189,7 @@ module ids_regs
               err_q  <= 1'b0;
               if (cfg.we) control_q <= cfg.wdata[4:0];
             end
-            IDS_BLOCK_STATUS: data_q <= 32'({other_bank_busy, clear_maps_q || clear_bank_q});
+            IDS_BLOCK_STATUS: data_q <= 32'({other_bank_busy, clear_maps_q || clear_bank_q || clear_flows || !flows_ready});
             IDS_BLOCK_TELL: begin
               data_q <= 32'(tell);
               err_q  <= 1'b0;
@@ -199,9 +206,8 @@ module ids_regs
               if (cfg.we) age <= cfg.wdata[15:0];
             end
             IDS_BLOCK_CLEAR: begin
-              err_q <= !cfg.we || clear_maps_q || clear_bank_q || (cfg.wdata[0] && enable) || (cfg.wdata[1] && other_bank_busy);
-              if (cfg.we && !clear_maps_q && !clear_bank_q && !(cfg.wdata[0] && enable) && !(cfg.wdata[1] && other_bank_busy))
-                {clear_bank_q, clear_maps_q} <= cfg.wdata[1:0];
+              err_q <= !can_clear;
+              if (can_clear) {clear_flows, clear_bank_q, clear_maps_q} <= cfg.wdata[2:0];
             end
             IDS_BLOCK_BITMAP: begin
               err_q   <= !cfg.we || clear_maps_q || cfg.wdata[17:16] == 2'd3;
@@ -300,6 +306,7 @@ module ids_regs
       age <= 16'd1117;
       clear_maps_q <= 1'b0;
       clear_bank_q <= 1'b0;
+      clear_flows <= 1'b0;
       clear_map_q <= '0;
       clear_entry_q <= '0;
       mark_valid <= 1'b0;

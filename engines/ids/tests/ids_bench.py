@@ -118,7 +118,7 @@ class Bench:
         """Loads tables as machine.md says."""
         await self.write(regs.IDS_BLOCK_CONTROL, 0)
         if clear:
-            await self.write(regs.IDS_BLOCK_CLEAR, 3)
+            await self.write(regs.IDS_BLOCK_CLEAR, 7)
             await self.cleared()
         await self.write_entries(tables)
         await self.write_maps(None, tables, both=True)

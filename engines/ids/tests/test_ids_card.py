@@ -41,7 +41,7 @@ def udp(payload: bytes, port: int) -> bytes:
 
 async def load(bench: CardBench, tables: Tables, control: int) -> None:
     await bench.write(WINDOW + regs.IDS_BLOCK_CONTROL, 0)
-    await bench.write(WINDOW + regs.IDS_BLOCK_CLEAR, 3)
+    await bench.write(WINDOW + regs.IDS_BLOCK_CLEAR, 7)
     while await bench.read(WINDOW + regs.IDS_BLOCK_STATUS) & 1:
         await bench.clocks(5000)
     for (way, index), number in tables.entries.items():

@@ -190,5 +190,9 @@ def test_what_waits_behind_a_hole_is_searched_at_the_end(tmp_path: Path) -> None
         for packet in [*handshake(), *sent((200, b"a secret word"))]:
             assert soft.sids(frame(packet), 7) == []
         end = soft.finish()
-    assert [alert["alert"]["signature_id"] for alert in end["alerts"]] == [1]
-    assert (end["stats"]["streams"]["gaps"], end["stats"]["streams"]["gap_bytes"]) == (1, 100)
+        assert [alert["alert"]["signature_id"] for alert in end["alerts"]] == [1]
+        assert end["stats"]["streams"]["waiting_bytes"] == 13
+        # The hole is not given up: what fills it counts.
+        filling = Packet("tcp", A, B, b"x" * 89 + b"secret word", 100, "PA")
+        assert soft.sids(frame(filling), 8) == [1]
+        assert soft.finish()["stats"]["streams"]["waiting_bytes"] == 0

@@ -136,7 +136,7 @@ impl CardBlock {
             gone: 0,
         };
         card.write(bus, own::IDS_BLOCK_CONTROL, 0)?;
-        card.write(bus, own::IDS_BLOCK_CLEAR, 3)?;
+        card.write(bus, own::IDS_BLOCK_CLEAR, 7)?;
         card.wait(bus, 1)?;
         while card.read(bus, own::IDS_BLOCK_RECORD)? >> 31 == 1 {
             card.write(bus, own::IDS_BLOCK_RECORD, 0)?;

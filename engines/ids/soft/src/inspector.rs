@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use penstock_ids_compiler::Program;
 use penstock_ids_compiler::rule::{Action, Check, FlagTest, Protocol, Rule, Step};
-use penstock_streams::{Chunk, Flow, FlowKey, Flows, Held, Limits, Packet, Tcp, Transport, Undecoded, Way, decode};
+use penstock_streams::{
+    Chunk, Direction, Flow, FlowKey, Flows, Held, Limits, Packet, Tcp, Transport, Undecoded, Way, decode,
+};
 
 use crate::matching::Bytes;
 use crate::report::{Alert, Signature, timestamp};
-use crate::scan::{Window, scan};
-use crate::stats::{DetectStats, FlowStats, FrameStats, Stats};
+use crate::scan::{Scanner, Window};
+use crate::stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};
 
 /// What a block may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +49,7 @@ struct Armed {
 }
 
 /// What is kept of one direction.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Side {
     window: Window,
     /// The last bytes of the stream.
@@ -129,6 +131,7 @@ struct Seen<'a> {
 #[derive(Debug)]
 struct Plan {
     program: Arc<Program>,
+    scanner: Scanner,
     /// Rules without a key that look at streams, and at packets.
     always_stream: Vec<u32>,
     always_packets: Vec<u32>,
@@ -159,6 +162,7 @@ impl Plan {
             always_packets: always(false),
             tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
             streams: rules.iter().any(|rule| rule.looks.stream),
+            scanner: Scanner::new(&program.filter),
             program,
         }
     }
@@ -226,7 +230,7 @@ impl Inspector {
             frames: self.frames,
             detect: DetectStats { rules, ..self.detect },
             flows: FlowStats::of(self.flows.len(), self.flows.counters()),
-            streams: self.held.counters.into(),
+            streams: StreamStats { waiting_bytes: self.held.bytes as u64, ..self.held.counters.into() },
         }
     }
 
@@ -347,12 +351,15 @@ impl Inspector {
         Outcome { alerts, drop: blocked, wanted, drops_flow }
     }
 
-    /// Gives up all holes: what waits behind them is searched. For the end of a run.
+    /// Searches what waits behind holes, as if they were given up here. They are not: the missing segments may come with the next frames.
     pub fn finish(&mut self) -> Vec<Alert> {
         let Self { plan, flows, held, bounds, detect, hits, kept, .. } = self;
         let mut alerts = Vec::new();
-        for flow in flows.iter_mut() {
-            alerts.extend(flush(plan, flow, held, bounds, detect, kept, hits));
+        for flow in flows.iter_mut().filter(|flow| flow.streams.iter().any(Direction::waits)) {
+            let before = (flow.streams.clone(), flow.state.sides.clone());
+            let (mut held, mut kept) = (*held, *kept);
+            alerts.extend(flush(plan, flow, &mut held, bounds, detect, &mut kept, hits));
+            (flow.streams, flow.state.sides) = before;
         }
         // The flows come in no order.
         alerts.sort_by(|left, right| left.timestamp.cmp(&right.timestamp).then(left.flow_id.cmp(&right.flow_id)));
@@ -574,7 +581,7 @@ impl<'a> Look<'a> {
         let keys = &mut self.keys;
         keys.clear();
         self.detect.searched_bytes += bytes.len() as u64;
-        *window = scan(&self.plan.program.filter, *window, bytes, &mut |key, _| {
+        *window = self.plan.scanner.scan(*window, bytes, &mut |key, _| {
             if !keys.contains(&key) {
                 keys.push(key);
             }

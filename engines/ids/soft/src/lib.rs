@@ -29,5 +29,5 @@ pub use inspector::{Bounds, Inspector, Outcome, Told};
 pub use log::{Log, LogError};
 pub use matching::Bytes;
 pub use report::{Alert, Signature, stats_line, timestamp};
-pub use scan::{Window, scan};
+pub use scan::{Scanner, Window};
 pub use stats::{DetectStats, FlowStats, FrameStats, Stats, StreamStats};

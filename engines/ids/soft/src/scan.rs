@@ -2,76 +2,143 @@
 //! The filter over bytes: engines/ids/machine.md, section 1.
 
 use penstock_ids_compiler::Filter;
-use penstock_ids_compiler::filter::{WAYS, mix};
+use penstock_ids_compiler::filter::{BITMAPS, Entry, WAYS, mix};
 
 /// The last 8 bytes of a stream in lower case, the newest in the top byte; bytes before the stream are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window(u64);
 
-/// Runs the filter over bytes that follow those of the window. `found` gets the number of each key and the offset of its
-/// last byte, in the order of the machine.
-#[must_use]
-pub fn scan(filter: &Filter, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("sse4.2") {
-        // SAFETY: the processor has SSE 4.2.
-        return unsafe { scan_sse42(filter, window, bytes, found) };
-    }
-    scan_with(filter, window, bytes, found, mix)
+/// Bytes of the bitmaps, with two bits an entry: all three fit into the first-level cache.
+const BYTES: [usize; 3] = [BITMAPS[0] / 4, BITMAPS[1] / 4, BITMAPS[2] / 4];
+
+/// The filter's tables as the scanner reads them.
+#[derive(Debug, Clone)]
+pub struct Scanner {
+    first: Box<[u8; BYTES[0]]>,
+    second: Box<[u8; BYTES[1]]>,
+    third: Box<[u8; BYTES[2]]>,
+    filter: Filter,
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "sse4.2")]
-fn scan_sse42(filter: &Filter, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
-    scan_with(filter, window, bytes, found, |word| std::arch::x86_64::_mm_crc32_u32(0, word))
-}
-
+/// Bits of an entry.
 #[inline(always)]
-fn scan_with(
-    filter: &Filter,
-    Window(mut window): Window,
-    bytes: &[u8],
-    found: &mut dyn FnMut(u16, usize),
-    mix: impl Fn(u32) -> u32,
-) -> Window {
-    let [bitmap0, bitmap1, bitmap2] = &filter.bitmaps;
-    for (at, byte) in bytes.iter().enumerate() {
-        window = window >> 8 | u64::from(byte.to_ascii_lowercase()) << 56;
-        let b = (window >> 32) as u32;
-        let h4 = mix(b);
-        let both = bitmap0[(h4 & 0x7FFF) as usize] & bitmap1[(h4 >> 15 & 0x7FFF) as usize];
-        if both == 0 {
-            continue;
+fn entry<const N: usize>(bitmap: &[u8; N], index: u32) -> u8 {
+    let index = index as usize % (4 * N);
+    bitmap[index / 4] >> (index % 4 * 2) & 3
+}
+
+fn packed<const N: usize>(bitmap: &[u8]) -> Box<[u8; N]> {
+    let mut packed = Box::new([0; N]);
+    for (index, bits) in bitmap.iter().enumerate().take(4 * N) {
+        packed[index / 4] |= bits << (index % 4 * 2);
+    }
+    packed
+}
+
+/// Eight bytes with their ASCII letters in lower case.
+#[inline(always)]
+fn lower(bytes: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let low = bytes & (0x7F * ONES);
+    // Bit 7 of a byte of these says: at least `A`, more than `Z`.
+    let (from, behind) = (low + (0x80 - 0x41) * ONES, low + (0x7F - 0x5A) * ONES);
+    let letters = from & !behind & !bytes & (0x80 * ONES);
+    bytes | letters >> 2
+}
+
+impl Scanner {
+    /// A scanner with these tables.
+    #[must_use]
+    pub fn new(filter: &Filter) -> Self {
+        let [first, second, third] = &filter.bitmaps;
+        Self { first: packed(first), second: packed(second), third: packed(third), filter: filter.clone() }
+    }
+
+    /// Searches bytes that follow those of the window. `found` gets the number of each key and the offset of its last byte, in
+    /// the order of the machine.
+    #[must_use]
+    pub fn scan(&self, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("sse4.2") {
+            // SAFETY: the processor has SSE 4.2.
+            return unsafe { self.scan_sse42(window, bytes, found) };
         }
+        self.scan_with(window, bytes, found, mix)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "sse4.2")]
+    fn scan_sse42(&self, window: Window, bytes: &[u8], found: &mut dyn FnMut(u16, usize)) -> Window {
+        self.scan_with(window, bytes, found, |word| std::arch::x86_64::_mm_crc32_u32(0, word))
+    }
+
+    #[inline(always)]
+    fn scan_with(
+        &self,
+        Window(mut before): Window,
+        bytes: &[u8],
+        found: &mut dyn FnMut(u16, usize),
+        mix: impl Fn(u32) -> u32 + Copy,
+    ) -> Window {
+        let (eights, rest) = bytes.as_chunks::<8>();
+        for (at, eight) in eights.iter().enumerate() {
+            let these = lower(u64::from_le_bytes(*eight));
+            for byte in 0..7 {
+                let window = before >> (8 * byte + 8) | these << (56 - 8 * byte);
+                self.look(window, 8 * at + byte, found, mix);
+            }
+            self.look(these, 8 * at + 7, found, mix);
+            before = these;
+        }
+        for (at, byte) in rest.iter().enumerate() {
+            before = before >> 8 | u64::from(byte.to_ascii_lowercase()) << 56;
+            self.look(before, 8 * eights.len() + at, found, mix);
+        }
+        Window(before)
+    }
+
+    /// Looks a window up in the bitmaps.
+    #[inline(always)]
+    fn look(&self, window: u64, at: usize, found: &mut dyn FnMut(u16, usize), mix: impl Fn(u32) -> u32) {
+        let h4 = mix((window >> 32) as u32);
+        let both = entry(&self.first, h4) & entry(&self.second, h4 >> 15);
+        if both != 0 {
+            self.look_closer(window, h4, both, at, found);
+        }
+    }
+
+    /// Looks a window up in the last bitmap and the exact table.
+    #[cold]
+    #[inline(never)]
+    fn look_closer(&self, window: u64, h4: u32, both: u8, at: usize, found: &mut dyn FnMut(u16, usize)) {
+        let b = (window >> 32) as u32;
         if both & 1 == 1 {
             let h8 = mix(mix(window as u32) ^ b);
-            if bitmap2[(h8 & 0xFFFF) as usize] & 1 == 1 {
-                look(filter, window, h8, 8..=8, at, found);
+            if entry(&self.third, h8) & 1 == 1 {
+                self.compare(window, h8, 8..=8, at, found);
             }
         }
         if both & 2 == 2 {
-            look(filter, window, h4, 4..=7, at, found);
-            look(filter, window, mix(b & 0xFFFF_FF00), 3..=3, at, found);
+            self.compare(window, h4, 4..=7, at, found);
+            self.compare(window, mix(b & 0xFFFF_FF00), 3..=3, at, found);
         }
     }
-    Window(window)
-}
 
-/// Looks a window up in the exact table.
-#[cold]
-fn look(
-    filter: &Filter,
-    window: u64,
-    group: u32,
-    lengths: std::ops::RangeInclusive<u8>,
-    at: usize,
-    found: &mut dyn FnMut(u16, usize),
-) {
-    let places: [usize; WAYS] = filter.places(group);
-    for place in places {
-        let entry = &filter.exact[place];
-        if lengths.contains(&entry.length) && entry.matches(window) {
-            found(entry.id, at);
+    /// Compares a window with the keys in its places.
+    fn compare(
+        &self,
+        window: u64,
+        group: u32,
+        lengths: std::ops::RangeInclusive<u8>,
+        at: usize,
+        found: &mut dyn FnMut(u16, usize),
+    ) {
+        let places: [usize; WAYS] = self.filter.places(group);
+        for place in places {
+            let entry: &Entry = &self.filter.exact[place];
+            if lengths.contains(&entry.length) && entry.matches(window) {
+                found(entry.id, at);
+            }
         }
     }
 }
@@ -105,10 +172,11 @@ mod tests {
             }
             let text: Vec<u8> = (0..500).map(|_| b"abcABC"[random(6)]).collect();
             let mut found = Vec::new();
+            let scanner = Scanner::new(&filter);
             let (mut window, mut at) = (Window::default(), 0);
             while at < text.len() {
-                let end = text.len().min(at + 1 + random(12));
-                window = scan(&filter, window, &text[at..end], &mut |id, last| found.push((at + last, id)));
+                let end = text.len().min(at + 1 + random(30));
+                window = scanner.scan(window, &text[at..end], &mut |id, last| found.push((at + last, id)));
                 at = end;
             }
             let lower = text.to_ascii_lowercase();
@@ -125,6 +193,14 @@ mod tests {
     }
 
     #[test]
+    fn eight_bytes_are_folded_at_once() {
+        for byte in 0..=255_u8 {
+            let bytes = [byte, b'A', b'Z', b'@', b'[', b'a', 0xC1, byte];
+            assert_eq!(lower(u64::from_le_bytes(bytes)).to_le_bytes(), bytes.map(|byte| byte.to_ascii_lowercase()));
+        }
+    }
+
+    #[test]
     fn both_forms_of_the_hash_agree() {
         let mut filter = Filter::new(11);
         for text in ["abcdefgh", "xyz", "12345"] {
@@ -132,8 +208,9 @@ mod tests {
         }
         let text = b"..ABCDEFGH.xYz.12345";
         let (mut one, mut other) = (Vec::new(), Vec::new());
-        let left = scan(&filter, Window::default(), text, &mut |id, at| one.push((id, at)));
-        let right = scan_with(&filter, Window::default(), text, &mut |id, at| other.push((id, at)), mix);
+        let scanner = Scanner::new(&filter);
+        let left = scanner.scan(Window::default(), text, &mut |id, at| one.push((id, at)));
+        let right = scanner.scan_with(Window::default(), text, &mut |id, at| other.push((id, at)), mix);
         assert_eq!((left, &one), (right, &other));
         assert_eq!(one, [(0, 9), (1, 13), (2, 19)]);
     }

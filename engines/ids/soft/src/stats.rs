@@ -93,12 +93,14 @@ pub struct StreamStats {
     pub gaps: u64,
     /// Bytes in these holes: not searched.
     pub gap_bytes: u64,
+    /// Bytes that wait behind holes now.
+    pub waiting_bytes: u64,
 }
 
 impl From<StreamCounters> for StreamStats {
     fn from(counters: StreamCounters) -> Self {
         let StreamCounters { segments, retransmitted, out_of_order, overlaps, far, gaps, gap_bytes } = counters;
-        Self { segments, retransmitted, out_of_order, overlaps, far, gaps, gap_bytes }
+        Self { segments, retransmitted, out_of_order, overlaps, far, gaps, gap_bytes, waiting_bytes: 0 }
     }
 }
 
