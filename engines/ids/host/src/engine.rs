@@ -69,8 +69,6 @@ impl Engine for Ids {
         Some(COMPILE)
     }
 
-    /// Rules may all stand in the block's own table.
-
     /// The host reads frames through registers, which is slower than they come.
     fn in_turns(&self) -> bool {
         true
