@@ -214,5 +214,29 @@ async def cycles_of_a_decision(dut: Any) -> None:
         bench.check()
 
 
+@cocotb.test()
+async def until_across_the_window(dut: Any) -> None:
+    """The byte that a skip looks for is anywhere in the field, also several times 64 bytes on; behind the field it does not count."""
+    bench = Bench(dut, 6)
+    await bench.start()
+    classes = bytearray(256)
+    classes[ord("/")] = 3
+    rows = {
+        0: Row((exactly(b"a", Branch(1, False, Skip.UNTIL, 1 << 3)),), decide(2)),
+        1: Row((exactly(b"b", decide(0)),), decide(1)),
+    }
+    rules = Rules([at_field(0, 1)] * 16, rows, {0: (1, 10, 0), 1: (1, 11, 0), 2: (1, 12, 0)}, bytes(classes))
+    await bench.use([rules, always(number=64)])
+    for at in (0, 1, 59, 60, 61, 62, 63, 64, 123, 124, 125, 126, 127, 180, 190, 200, 230, 240, 251):
+        for size in (at, at + 1, at + 2):
+            field = (b"a" * (at + 1) + b"/b")[: size + 1]
+            payload = (tlv(1, field) + tlv(2, b"/b"))[:300]
+            bench.send_packet(0, Packet(payload, msg_id=at, sender=1 + size - at))
+            await bench.run(40)
+    await bench.drain()
+    bench.check()
+    assert {frame.mark for frame in bench.left} == {10, 11}
+
+
 def test_l7_block() -> None:
     simulate("l7_block_bench", SOURCES, Path(__file__).stem)
