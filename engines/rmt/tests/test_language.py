@@ -38,7 +38,11 @@ def test_router() -> None:
     }
     hops = {1: (1, 0x020000000001, 0x020000000011), 2: (0, 0x020000000002, 0x020000000012), 3: (1, 3 << 40, M32 << 16)}
     entries = [
-        entry("routes", [lpm(int(where.network_address), where.prefixlen)], *(("drop",) if hop is None else ("route", hop)))
+        entry(
+            "routes",
+            [lpm(int(where.network_address), where.prefixlen)],
+            *(("drop",) if hop is None else ("route", hop)),
+        )
         for where, hop in routes.items()
     ]
     entries += [entry("next_hops", [exact(hop)], "forward", *to) for hop, to in hops.items()]
@@ -105,7 +109,9 @@ def test_firewall() -> None:
         frame = bytearray(rmt_frames.routed(rng, rng.choice([None, 257])))
         at = 18 if frame[12:14] == b"\x81\x00" else 14
         frame[at + 9] = rng.choice([6, 17, 1])
-        frame[at + 12 : at + 16] = rng.choice([b"\x0a\x09\x01\x01", b"\x0a\x08\x01\x01", b"\xc0\x00\x02\x0f", b"\xc0\x00\x02\x10"])
+        frame[at + 12 : at + 16] = rng.choice(
+            [b"\x0a\x09\x01\x01", b"\x0a\x08\x01\x01", b"\xc0\x00\x02\x0f", b"\xc0\x00\x02\x10"]
+        )
         frame[at + 7] = rng.choice([0, 0, 0, 1])
         behind = at + 4 * (frame[at] & 15)
         if behind + 4 <= len(frame):
@@ -168,6 +174,10 @@ def clamp(value: int, low: int, high: int) -> int:
     return max(low, min(high, value))
 
 
+def triple(n: Numbers) -> int:
+    return (n["z"] << 64 | n["a"] << 32 | n["b"]) * 3 + 1
+
+
 def samples() -> list[Numbers]:
     rng = random.Random(3)
     edges = [0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF]
@@ -209,7 +219,7 @@ CASES: list[tuple[str, str, str, Callable[[Numbers], Numbers], bool]] = [
     ("wide", "", "h.n.z = h.n.z + 1; h.eth.dst = h.eth.dst;", lambda n: {"z": n["z"] + 1}, False),
     ("wide copy", "", "h.n.z = h.n.a ++ h.n.b;", lambda n: {"z": n["a"] << 32 | n["b"]}, True),
     ("beyond 64 bits", "", "bit<128> w = h.n.z ++ h.n.a ++ h.n.b; w = w * 3 + 1; h.n.z = w[127:64]; h.n.x = w[31:0];",
-     lambda n: (lambda w: {"z": w >> 64, "x": w})((n["z"] << 64 | n["a"] << 32 | n["b"]) * 3 + 1), False),
+     lambda n: {"z": triple(n) >> 64, "x": triple(n)}, False),
     ("action", "action f(in bit<32> v, out bit<32> r) { r = v + 1; }", "f(h.n.a, h.n.x); f(h.n.x, h.n.y);",
      lambda n: {"x": n["a"] + 1, "y": n["a"] + 2}, True),
     ("argument that the action writes", "action f(in bit<32> v) { h.n.a = 9; h.n.x = v; }", "f(h.n.a);",
@@ -238,7 +248,9 @@ control S(in bit<32> by, inout bit<32> to) { apply { to = to + by; } }
 """
 
 
-@pytest.mark.parametrize(("locals_", "apply", "meaning", "fits"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("locals_", "apply", "meaning", "fits"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_statements(locals_: str, apply: str, meaning: Callable[[Numbers], Numbers], fits: bool) -> None:
     text = HEAD + EXTRA + BODY.replace("LOCALS", locals_).replace("APPLY", apply)
     numbers = samples()
@@ -315,7 +327,12 @@ def test_random_statements(easy: bool) -> None:
     fitted = 0
     for seed in range(40):
         text, meaning = Random(seed, easy).block(2)
-        ran = run("random.p4", HEAD + EXTRA + BODY.replace("LOCALS", "").replace("APPLY", text), [], [(0, pack(one)) for one in numbers])
+        ran = run(
+            "random.p4",
+            HEAD + EXTRA + BODY.replace("LOCALS", "").replace("APPLY", text),
+            [],
+            [(0, pack(one)) for one in numbers],
+        )
         assert ran.faults is None, (text, ran.faults)
         for index, one in enumerate(numbers):
             now = one | {"m": 0, "small": 0}
