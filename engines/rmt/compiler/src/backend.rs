@@ -114,7 +114,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         let span = program.parser.states[0].span;
         return Err(too_much(span, "the program compares egress_spec, and also sends frames onward"));
     }
-    let mut units = Units { program, vector: &mut vector, onward, before: Vec::new() };
+    let mut units = Units { program, vector: &mut vector, onward, before: Vec::new(), known: Vec::new() };
     let mut steps = Steps { units: &mut units, uses: &uses, items: Vec::new(), applied: Vec::new() };
     steps.block(&program.ingress, &Vec::new())?;
     check_egress(&program.egress)?;

@@ -1,7 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! Frames a second of one core: the router with 64-byte frames over many addresses, with few routes and with 10,000.
-
-use std::time::Instant;
+//! Frames a second of one core: the router with 64-byte frames over many addresses, with few routes and with 10,000. Only this thread's processor time counts.
 
 use penstock_rmt::Block;
 use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program};
@@ -9,7 +7,13 @@ use penstock_unit::{Block as _, Entering, Verdict};
 
 const TENANT: u8 = 1;
 const FRAMES: usize = 4096;
-const ROUNDS: usize = 500;
+const ROUNDS: usize = 300;
+
+/// Nanoseconds for which this thread has had a processor.
+fn processor_time() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0)
+}
 
 /// A number that looks random.
 fn mixed(seed: &mut u64) -> u64 {
@@ -72,18 +76,18 @@ fn main() {
         let (mut block, addresses) = router(&program, routes);
         let mut frames: Vec<Vec<u8>> = (0..FRAMES).map(|at| frame(addresses[at * 7 % addresses.len()])).collect();
         let fresh = frames.clone();
-        let (mut routed, mut seconds) = (0, 0.0);
+        let (mut routed, mut nanoseconds) = (0, 0);
         for _ in 0..ROUNDS {
             frames.clone_from(&fresh);
-            let start = Instant::now();
+            let start = processor_time();
             for frame in &mut frames {
                 let entering = Entering { port: 0, hash: 0, tenant: TENANT };
                 let verdict = block.carry(frame, &mut 0, entering, &mut Vec::new());
                 routed += usize::from(matches!(verdict, Verdict::Port(_)));
             }
-            seconds += start.elapsed().as_secs_f64();
+            nanoseconds += processor_time() - start;
         }
-        let rate = (FRAMES * ROUNDS) as f64 / seconds / 1e6;
+        let rate = (FRAMES * ROUNDS) as f64 * 1e3 / nanoseconds as f64;
         println!("router, {routes} routes: {rate:.2} Mpps, {routed} of {} frames routed", FRAMES * ROUNDS);
     }
 }

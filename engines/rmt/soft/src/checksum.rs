@@ -38,7 +38,7 @@ impl Frame {
 /// A sum of 16-bit words that begin anywhere. As 2^16 is 1 in ones' complement, a value of any length counts as itself, shifted by its place in its last word.
 #[derive(Default)]
 struct Total {
-    sum: u128,
+    sum: u64,
     /// Bits of the last word that are taken.
     bits: u32,
 }
@@ -46,8 +46,14 @@ struct Total {
 impl Total {
     #[inline]
     fn value(&mut self, value: u64, width: u32) {
+        if width > 48 {
+            self.value(value >> 32, width - 32);
+            return self.value(value & 0xFFFF_FFFF, 32);
+        }
         self.bits = (self.bits + width) % 16;
-        self.sum += u128::from(value) << ((16 - self.bits) % 16);
+        let placed = value << ((16 - self.bits) % 16);
+        // 2^32 is 1, too.
+        self.sum += (placed >> 32) + (placed & 0xFFFF_FFFF);
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
@@ -65,7 +71,7 @@ impl Total {
         while sum > 0xFFFF {
             sum = (sum >> 16) + (sum & 0xFFFF);
         }
-        sum as u64 ^ 0xFFFF
+        sum ^ 0xFFFF
     }
 }
 

@@ -14,6 +14,8 @@ use crate::code::{Coder, Instr, Place, Slot};
 pub struct Machine {
     /// Slots that a frame begins with.
     pub slots: Vec<u64>,
+    /// The first slots are those of fields, which are 0 when a frame enters.
+    pub changing: usize,
     /// Of each field.
     pub fields: Vec<Place>,
     pub instances: Vec<Header>,
@@ -138,6 +140,7 @@ struct Uses {
 pub fn compile(program: &Program) -> Machine {
     let uses = Uses::of(program);
     let mut coder = Coder::new(program);
+    let changing = coder.slots.len();
     let mut numbers = vec![None; program.fields.len()];
     let mut varbits = 0;
     for (field, number) in program.fields.iter().zip(&mut numbers) {
@@ -162,7 +165,21 @@ pub fn compile(program: &Program) -> Machine {
     let tables = tables.collect();
     let emits = program.deparser.iter().map(|emit| emit.instance).collect();
     let (slots, fields) = (coder.slots, coder.fields);
-    Machine { slots, fields, instances, varbits, states, verify, update, ingress, egress, actions, tables, emits }
+    Machine {
+        slots,
+        changing,
+        fields,
+        instances,
+        varbits,
+        states,
+        verify,
+        update,
+        ingress,
+        egress,
+        actions,
+        tables,
+        emits,
+    }
 }
 
 fn header(program: &Program, coder: &Coder, uses: &Uses, index: usize, number: impl Fn(FieldId) -> usize) -> Header {

@@ -60,7 +60,8 @@ impl Frame {
 
     /// Begins with a frame of so many bytes.
     pub fn begin(&mut self, machine: &Machine, length: usize) {
-        self.slots.copy_from_slice(&machine.slots);
+        // Behind the fields are constants, which stay, and temporaries, which are written before they are read.
+        self.slots[..machine.changing].fill(0);
         self.varbits.fill((0, 0));
         self.extracted.clear();
         (self.cursor, self.length) = (0, length);

@@ -84,14 +84,18 @@ impl Steps<'_, '_, '_> {
     fn run(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
         let drafts = self.drafts(stmts)?;
         let span = stmts[0].span;
-        if drafts.units.is_empty() && drafts.register.is_none() {
+        if drafts.register.is_some() {
+            self.step(guard.clone(), None, vec![(None, drafts)], Vec::new(), span);
             return Ok(());
         }
-        if guard.is_empty() && drafts.register.is_none() && drafts.units.len() <= UNITS {
-            self.items.push(Item::Group(drafts.units));
-            return Ok(());
+        for units in split(drafts.units) {
+            if guard.is_empty() && units.len() <= UNITS {
+                self.items.push(Item::Group(units));
+            } else {
+                let drafts = Drafts { units, ..Drafts::default() };
+                self.step(guard.clone(), None, vec![(None, drafts)], Vec::new(), span);
+            }
         }
-        self.step(guard.clone(), None, vec![(None, drafts)], Vec::new(), span);
         Ok(())
     }
 
@@ -115,6 +119,7 @@ impl Steps<'_, '_, '_> {
     }
 
     fn flush(&mut self) {
+        self.units.known.clear();
         self.items.extend(std::mem::take(&mut self.units.before).into_iter().map(Item::Group));
     }
 
@@ -293,6 +298,46 @@ impl Steps<'_, '_, '_> {
         }
         Ok(made)
     }
+}
+
+/// Units that all read the values from before them, as groups for one stage each: a unit is in no later group than one that writes what it reads. Units that
+/// read each other's places stay together, even if they are more than a stage has.
+fn split(units: Vec<Draft>) -> Vec<Vec<Draft>> {
+    let (mut rest, mut groups, mut group) = (units, Vec::new(), Vec::new());
+    while !rest.is_empty() {
+        // For each unit, those that must not come behind it, itself included; the fewest first.
+        let closure = |first: usize| {
+            let mut found = vec![first];
+            let mut at = 0;
+            while at < found.len() {
+                let to = rest[found[at]].to;
+                let more: Vec<usize> =
+                    (0..rest.len()).filter(|unit| !found.contains(unit) && reads(&rest[*unit], to)).collect();
+                found.extend(more);
+                at += 1;
+            }
+            found
+        };
+        let mut next = (0..rest.len()).map(closure).min_by_key(Vec::len).unwrap_or_default();
+        if group.len() + next.len() > UNITS && !group.is_empty() {
+            groups.push(std::mem::take(&mut group));
+        }
+        next.sort_unstable();
+        for unit in next.into_iter().rev() {
+            group.push(rest.remove(unit));
+        }
+    }
+    if !group.is_empty() {
+        groups.push(group);
+    }
+    groups
+}
+
+/// Whether a unit reads bits of a place.
+fn reads(unit: &Draft, place: Piece) -> bool {
+    let meets = |piece: Piece| piece.word == place.word && piece.mask() & place.mask() != 0;
+    let source = |source| matches!(source, Source::Piece(piece) if meets(piece));
+    source(unit.a) || source(unit.b) || unit.predicate.is_some_and(|predicate| meets(predicate.bit))
 }
 
 /// The terms that `&&` joins.

@@ -77,6 +77,8 @@ pub struct Units<'u, 'p> {
     pub onward: bool,
     /// Groups of units that compute temporaries, to be done in stages in front, in this order.
     pub before: Vec<Vec<Draft>>,
+    /// Temporaries that hold the value of an expression, until a part of the program may change it.
+    pub known: Vec<(Expr, Piece)>,
 }
 
 impl Units<'_, '_> {
@@ -293,12 +295,16 @@ impl Units<'_, '_> {
 
     /// Computes a value in a stage in front, into a temporary.
     pub fn materialise(&mut self, expr: &Expr) -> Check<Piece> {
+        if let Some((_, piece)) = self.known.iter().find(|(known, _)| same(known, expr)) {
+            return Ok(*piece);
+        }
         let to = if expr.width == 1 {
             self.vector.bit(BITS, expr.span)?
         } else {
             self.vector.temporary(expr.width, expr.span)?
         };
         self.compute(expr, to)?;
+        self.known.push((expr.clone(), to));
         Ok(to)
     }
 

@@ -44,7 +44,9 @@ impl<'a> Lower<'a> {
             },
             Ast::Cast(ty, value) => {
                 let ty = self.ty(ty)?;
-                let value = self.expr(value, Some(&ty))?;
+                // What is cast has a type of its own, unless it is a list.
+                let want = Some(&ty).filter(|ty| ty.bits().is_none());
+                let value = self.expr(value, want)?;
                 self.cast(value, &ty, span)
             }
             Ast::Mux(condition, yes, no) => self.mux(condition, yes, no, want, span),
