@@ -132,7 +132,7 @@ module ids_regs
   wire port_there = 32'(addr_port) < Ports;
 
   // Bitmaps and flow lines are cleared while no frame is searched, a bank while no frame is searched in it.
-  wire can_clear = cfg.we && !clear_maps_q && !clear_bank_q && flows_ready && !((cfg.wdata[0] || cfg.wdata[2]) && enable) &&
+  wire can_clear = cfg.we && !clear_maps_q && !clear_bank_q && !((cfg.wdata[0] || cfg.wdata[2]) && enable) &&
       !(cfg.wdata[1] && other_bank_busy);
 
   // A bitmap is written in all filters; a clear walks through all entries.

@@ -49,6 +49,7 @@ def session() -> list[Packet]:
         Packet("tcp", A, B, b"dden HTTP/1.0", 110, "PA", 503),
         Packet("tcp", B, A, b"later answer", 503, "PA", 123),
         Packet("tcp", A, B, b"later request", 123, "PA", 515),
+        Packet("tcp", B, A, b"nothing to find", 515, "PA", 136),
         Packet("udp", A, B, b"forbidden datagram", 0, ""),
         Packet("udp", A, B, b"harmless datagram", 0, ""),
     ]
@@ -65,7 +66,7 @@ RULES = [
 @pytest.mark.parametrize("target", TARGETS)
 def test_alerts_are_eve_records(target: str, tmp_path: Path) -> None:
     run, alerts, stats = play(session(), RULES, tmp_path, target)
-    assert len(run.frames["port1"]) == 10
+    assert len(run.frames["port1"]) == 11
     word, answer, datagram = alerts
     assert word == {
         "timestamp": "1970-01-01T00:00:00.000005+0000",
@@ -93,7 +94,7 @@ def test_alerts_are_eve_records(target: str, tmp_path: Path) -> None:
     assert (datagram["proto"], datagram["alert"]["severity"]) == ("UDP", 2)
     assert stats["detect"]["alert"] == 3
     [block] = run.result["counters"]["inline"]["blocks"]
-    assert block["frames"] == 10 and "detect" in json.dumps(block)
+    assert block["frames"] == 11 and "detect" in json.dumps(block)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -101,12 +102,12 @@ def test_rules_drop_packets_and_flows(target: str, tmp_path: Path) -> None:
     run, alerts, stats = play(session(), RULES, tmp_path, target, BLOCKING)
     # From the match on, nothing of the flow passes; of the datagrams one does.
     assert len(run.frames["port1"]) == 6
-    assert run.result["drops"]["blocked"] == 4
+    assert run.result["drops"]["blocked"] == 5
     assert [(alert["alert"]["signature_id"], alert["alert"]["action"]) for alert in alerts] == [
         (1, "blocked"),
         (2, "blocked"),
     ]
-    assert stats["ips"]["blocked"] == 4
+    assert stats["ips"]["blocked"] == 5
 
 
 @pytest.mark.parametrize("seed", range(3))

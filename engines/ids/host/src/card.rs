@@ -305,10 +305,15 @@ impl CardBlock {
         };
         let outcome = self.inspector.carry_told(&frame, record.tenant, record.time, told);
         self.log.push(outcome.alerts);
-        if record.followed && !outcome.wanted && record.has_line {
-            let release =
-                u32::from(record.line) | u32::from(record.direction) << 16 | u32::from(record.generation) << 20;
-            self.write(bus, own::IDS_BLOCK_RELEASE, release)?;
+        if record.has_line {
+            let line = u32::from(record.line) | u32::from(record.generation) << 20;
+            if outcome.drops_flow {
+                // From now on the host drops all frames of the flow.
+                self.write(bus, own::IDS_BLOCK_FOLLOW, line)?;
+                self.write(bus, own::IDS_BLOCK_FOLLOW, line | 1 << 16)?;
+            } else if record.followed && !outcome.wanted {
+                self.write(bus, own::IDS_BLOCK_RELEASE, line | u32::from(record.direction) << 16)?;
+            }
         }
         Ok(outcome.drop)
     }
