@@ -17,7 +17,7 @@ use crate::image::{PROGRAM, Source};
 pub const EXEC: Tool = Tool { command, run };
 
 /// Way out when a test cannot be read.
-const TEST: &str = "give a test in STF, for example engines/rmt/tests/calculator.stf";
+const TEST: &str = "give a test in STF, for example engines/rmt/tests/stf/calculator.stf";
 /// In STF the smallest priority wins, in entries of this engine the largest: one is this number minus the other.
 const PRIORITIES: i32 = 1 << 24;
 
