@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from penstock.hdl import ROOT
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
+from system import ROOT, call
 
 PROGRAMS = ROOT / "engines/rmt/programs"
 TESTS = ROOT / "engines/rmt/tests/stf"
@@ -17,8 +17,7 @@ HOP = ("02:00:00:00:00:01", "02:00:00:00:00:11")
 
 
 def run(program: str, test: Path, target: str = "soft") -> subprocess.CompletedProcess[str]:
-    command = [str(ROOT / "penstock"), "exec", "rmt", str(PROGRAMS / program), str(test), "--target", target]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    return call("exec", "rmt", PROGRAMS / program, test, "--target", target)
 
 
 def routed(vlan: bool, ttl: int, dst: str) -> tuple[str, str]:
