@@ -46,6 +46,10 @@ module ids_block
     $error("ids_block: sets 1 to 14, entries 4 to 16 and rows 9 to 15, as powers of two");
   end
 
+  // How long the host takes is counted in cycles, for the card's time can be held and set.
+  logic [31:0] elapsed_q;  // ns
+  always_ff @(posedge clk) elapsed_q <= rst ? '0 : elapsed_q + 32'd4;
+
   // ---- control
   logic ips, late_drops, follow, bank, enable, other_bank_busy, clear_flows, flows_ready;
   logic [6:0] tell;
@@ -149,6 +153,7 @@ module ids_block
         .clk,
         .rst,
         .now,
+        .elapsed(elapsed_q),
         .ips,
         .late_drops,
         .follow,

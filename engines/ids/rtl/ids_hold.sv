@@ -17,8 +17,8 @@ module ids_hold
     input wire logic rst,
 
     input wire logic        late_drops,
-    input wire logic [31:0] timeout,     // ns
-    input wire logic [31:0] now,         // ns
+    input wire logic [31:0] timeout,     // ns, below 2^31
+    input wire logic [31:0] elapsed,     // ns
 
     // a frame: `start` with its first beat
     input  wire logic        push,
@@ -65,7 +65,7 @@ module ids_hold
   assign ticket = next_q;
   assign room = 13'(level_q) + 13'(beats) <= 13'(Beats) && count < 16'(Frames - 1);
   assign held = held_q;
-  assign ticket_in = '{waits: waits, at_once: at_once, bucket: bucket, deadline: now + timeout};
+  assign ticket_in = '{waits: waits, at_once: at_once, bucket: bucket, deadline: elapsed + timeout};
 
   fifo_block #(
       .Width($bits(body_t)),
@@ -93,7 +93,7 @@ module ids_hold
   );
 
   // The decision stands from the cycle in which it is made until the frame has left.
-  assign is_late = first.at_once || force_late || !(32'(now - first.deadline) >> 31 != '0);
+  assign is_late = first.at_once || force_late || !(32'(elapsed - first.deadline) >> 31 != '0);
   assign ready = body_valid && decided_q;
   assign drops = drops_q;
   assign ends = pop && ready && dout.last;

@@ -18,7 +18,8 @@ module ids_out
 ) (
     input wire logic        clk,
     input wire logic        rst,
-    input wire logic [63:0] now,  // ns
+    input wire logic [63:0] now,      // the card's time, ns
+    input wire logic [31:0] elapsed,  // ns
 
     input wire logic        ips,
     input wire logic        late_drops,
@@ -233,7 +234,7 @@ module ids_out
       .rst,
       .late_drops,
       .timeout,
-      .now(now[31:0]),
+      .elapsed,
       .push(take && to_hold),
       .start(first_q),
       .waits(is_told),
