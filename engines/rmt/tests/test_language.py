@@ -236,6 +236,8 @@ CASES: list[tuple[str, str, str, Callable[[Numbers], Numbers], bool]] = [
      lambda n: {"x": 0}, False),
     ("list", "", "{ bit<32> p = 1; h.n.x = p; } h.n = { h.n.b, h.n.a, 1, 2, 3, 4, 5, h.n.x, h.n.y, h.n.z };",
      lambda n: {"a": n["b"], "b": n["a"], "c": 1, "d": 2, "e": 3, "f": 4, "s": 5, "x": 1}, True),
+    ("rotation", "", "h.n = { h.n.b, h.n.x, 1, 2, 3, 4, 5, h.n.y, h.n.a, h.n.z };",
+     lambda n: {"a": n["b"], "b": n["x"], "c": 1, "d": 2, "e": 3, "f": 4, "s": 5, "x": n["y"], "y": n["a"]}, True),
     ("constants", "const bit<32> K = (3 + 4) * 2 - 0x10; const bit<8> L = 5 / 2;", "h.n.x = K; h.n.d = L;",
      lambda n: {"x": -2, "d": 2}, True),
     ("parser error", "", "if (std.parser_error != error.NoError) h.n.x = 1;", lambda n: {}, True),
@@ -343,3 +345,23 @@ def test_random_statements(easy: bool) -> None:
                 assert ran.card[index] == want, (seed, text, one)
         fitted += ran.card is not None
     assert fitted > 12 or not easy, fitted
+
+
+def test_lookahead_behind_the_frame() -> None:
+    """A lookahead that meets the frame's end is an error; the headers in front of it stay valid."""
+    text = HEAD + BODY.replace("LOCALS", "").replace(
+        "APPLY", "if (std.parser_error == error.PacketTooShort) std.egress_spec = 2; h.eth.type = 7;"
+    )
+    states = "state start { p.extract(h.eth); transition select(p.lookahead<bit<24>>()) { 1: one; default: accept; } } "
+    states += "state one { transition accept; }"
+    text = text.replace("state start { p.extract(h.eth); p.extract(h.n); transition accept; }", states)
+    whole = bytes(range(14)) + b"\0\0\1rest"
+    frames = [(0, whole[:length]) for length in range(14, len(whole) + 1)] + [(0, bytes(13))]
+    ran = run("lookahead.p4", text, [], frames)
+    assert ran.faults is None, ran.faults
+    expected = [
+        (f"port {2 if len(frame) < 17 else 1}", frame[:12] + b"\0\7" + frame[14:] if len(frame) >= 14 else frame)
+        for _, frame in frames
+    ]
+    assert ran.soft == expected
+    assert ran.card == expected
