@@ -15,18 +15,17 @@ module rmt_checksum
 );
   localparam int unsigned Groups = 16;
 
-  logic [Groups-1:0][17:0] some_q;  // of four halfwords
+  logic [Groups-1:0][17:0] some_d, some_q;  // of four halfwords
   logic [21:0] all_d, all_q;
   logic [16:0] once;
 
-  always_ff @(posedge clk)
+  always_comb
     for (int unsigned g = 0; g < Groups; g++) begin
-      logic [17:0] some;
-      some = '0;
+      some_d[g] = '0;
       for (int unsigned h = 4 * g; h < 4 * g + 4; h++)
-        if (row.covers[h]) some = some + 18'(h[0] ? vector[h/2][15:0] : vector[h/2][31:16]);
-      some_q[g] <= some;
+        if (row.covers[h]) some_d[g] = some_d[g] + 18'(h[0] ? vector[h/2][15:0] : vector[h/2][31:16]);
     end
+  always_ff @(posedge clk) some_q <= some_d;
 
   always_comb begin
     all_d = '0;

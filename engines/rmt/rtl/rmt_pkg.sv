@@ -267,7 +267,7 @@ package rmt_pkg;
 
   typedef struct packed {
     register_row_t access;
-    unit_row_t [Units-1:0] units;
+    unit_row_t [Units-1:0] alus;
   } action_row_t;
 
   localparam int unsigned RegisterW = 12;

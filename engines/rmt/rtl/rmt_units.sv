@@ -86,10 +86,10 @@ module rmt_units
 
   always_ff @(posedge clk) begin
     for (int unsigned u = 0; u < Units; u++) begin
-      a2_q[u] <= row.units[u].a.source == SourceImmediate ? row.units[u].immediate : sources[row.units[u].a.source];
-      b2_q[u] <= row.units[u].b.source == SourceImmediate ? row.units[u].immediate : sources[row.units[u].b.source];
-      a3_q[u] <= operand_of(a2_q[u], row2_q.units[u].a);
-      b3_q[u] <= operand_of(b2_q[u], row2_q.units[u].b);
+      a2_q[u] <= row.alus[u].a.source == SourceImmediate ? row.alus[u].immediate : sources[row.alus[u].a.source];
+      b2_q[u] <= row.alus[u].b.source == SourceImmediate ? row.alus[u].immediate : sources[row.alus[u].b.source];
+      a3_q[u] <= operand_of(a2_q[u], row2_q.alus[u].a);
+      b3_q[u] <= operand_of(b2_q[u], row2_q.alus[u].b);
     end
     index2_q <= row.access.index.source == SourceImmediate ? 32'd1 : sources[row.access.index.source];
     x2_q     <= row.access.x.source == SourceImmediate ? 32'd1 : sources[row.access.x.source];
@@ -109,11 +109,11 @@ module rmt_units
     vector3_q <= vector2_q;
     for (int unsigned u = 0; u < Units; u++)
       goal3_q[u] <= '{
-          valid: row2_q.units[u].op != OpNone && row2_q.units[u].op <= OpAndNot &&
-              holds('{mode: row2_q.units[u].if_mode, index: row2_q.units[u].if_index}, bits),
-          dst: row2_q.units[u].dst,
-          low: row2_q.units[u].low,
-          width: row2_q.units[u].width
+          valid: row2_q.alus[u].op != OpNone && row2_q.alus[u].op <= OpAndNot &&
+              holds('{mode: row2_q.alus[u].if_mode, index: row2_q.alus[u].if_index}, bits),
+          dst: row2_q.alus[u].dst,
+          low: row2_q.alus[u].low,
+          width: row2_q.alus[u].width
       };
     do_register3_q <= ctl_q[1].valid && ctl_q[1].loaded && ctl_q[1].stateful && row2_q.access.op != RegNone &&
         row2_q.access.op <= RegMin && holds('{mode: row2_q.access.if_mode, index: row2_q.access.if_index}, bits);
@@ -131,7 +131,7 @@ module rmt_units
   };
 
   always_ff @(posedge clk) begin
-    for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(row3_q.units[u].op, a3_q[u], b3_q[u]);
+    for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(row3_q.alus[u].op, a3_q[u], b3_q[u]);
     goal4_q <= goal3_q;
     hit4_q  <= hit_q[2];
   end
