@@ -185,6 +185,49 @@ def test_rules_are_exchanged_in_a_stream(tmp_path: Path) -> None:
     assert (stats["detect"]["alerts"], stats["detect"]["reloads"], stats["detect"]["rules"]) == (3, 1, 2)
 
 
+def test_bits_of_flows(tmp_path: Path) -> None:
+    rules = [
+        # The rule that asks stands before the rule that sets.
+        'alert tcp any any -> any any (content:"second"; flowbits:isset,login; sid:1;)',
+        'alert tcp any any -> any any (content:"first"; flowbits:set,login; flowbits:noalert; sid:2;)',
+        'alert tcp any any -> any any (content:"leave"; flowbits:isset,login|other; flowbits:unset,login; sid:3;)',
+        'alert tcp any any -> any any (content:"second"; flowbits:isnotset,login; sid:4;)',
+    ]
+    texts = [b"second", b"first second", b"second", b"leave leave", b"second", b"leave"]
+    packets, at = handshake(), 100
+    for text in texts:
+        packets += sent((at, text))
+        at += len(text)
+    other = Packet("tcp", (CLIENT, 4001), B, b"second", 100, "PA")
+    assert found(tmp_path, rules, [*packets, other])[3:] == [[4], [1], [1], [3], [4], [], [4]]
+
+
+def test_thresholds(tmp_path: Path) -> None:
+    kinds = ["threshold:type limit", "threshold:type threshold", "threshold:type both", "detection_filter:"]
+    rules = [
+        f'alert udp any any -> any any (content:"again"; {kind}{"" if kind[-1] == ":" else ","} track by_src, count 2, seconds 10; sid:{sid};)'
+        for sid, kind in enumerate(kinds, 1)
+    ]
+    second = 1_000_000_000
+    times = [0, 1, 2, 3, 9, 10, 11, 12]
+    packet = frame(Packet("udp", A, B, b"again", 0, ""))
+    other = frame(Packet("udp", (SERVER, 9), B, b"again", 0, ""))
+    with Soft(rules_file(tmp_path, rules)) as soft:
+        sids = [soft.sids(packet, time * second) for time in times]
+        assert sids == [[1], [1, 2, 3], [4], [2, 4], [4], [1], [1, 2, 3], [4]]
+        assert soft.sids(other, 12 * second) == [1]
+
+
+def test_numbers_in_payload(tmp_path: Path) -> None:
+    rules = [
+        'alert udp any any -> any any (content:"len"; byte_test:2,>,300,0,relative; sid:1;)',
+        'alert udp any any -> any any (content:"len"; byte_jump:1,1,relative; content:"end"; within:3; sid:2;)',
+    ]
+    texts = [b"len\x01\x2cxx", b"len\x01\x2d", b"len\0\x02..end", b"len\0\x02.end", b"len\0", b"len\0\xffend"]
+    packets = [Packet("udp", A, B, text, 0, "") for text in texts]
+    assert found(tmp_path, rules, packets) == [[], [1], [2], [], [], []]
+
+
 def test_what_waits_behind_a_hole_is_searched_at_the_end(tmp_path: Path) -> None:
     with Soft(rules_file(tmp_path, [SECRET])) as soft:
         for packet in [*handshake(), *sent((200, b"a secret word"))]:

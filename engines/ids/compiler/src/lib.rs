@@ -11,8 +11,10 @@
 //! # Ok::<(), penstock_ids_compiler::Faults>(())
 //! ```
 
+mod byte_ops;
 mod choose;
 mod classes;
+mod conditions;
 mod ends;
 mod explain;
 mod faults;

@@ -1,7 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From the text of a rule to a [`Rule`].
 
+use crate::byte_ops::{self, Wrong};
 use crate::classes;
+use crate::conditions::{self, FlowBit, Threshold};
 use crate::ends::{self, Variables};
 use crate::numbers::{flags, number, within};
 use crate::rule::{Action, Check, Content, FlowTest, Looks, Pcre, Place, Protocol, Rule, Step};
@@ -25,6 +27,14 @@ impl From<String> for Refusal {
 impl From<&str> for Refusal {
     fn from(message: &str) -> Self {
         Self::Wrong(message.to_owned())
+    }
+}
+
+/// What is wrong with the value of a keyword.
+fn refused(keyword: &str, wrong: Wrong) -> Refusal {
+    match wrong {
+        Wrong::Value(message) => Refusal::Wrong(format!("{keyword}: {message}")),
+        Wrong::Unsupported(message) => unsupported(keyword, format!("{keyword}: {message}")),
     }
 }
 
@@ -65,6 +75,9 @@ struct Options {
     priority: Option<u8>,
     metadata: Vec<(String, String)>,
     flow: FlowTest,
+    bits: Vec<FlowBit>,
+    silent: bool,
+    threshold: Option<Threshold>,
     only_stream: Option<bool>,
     checks: Vec<Check>,
     steps: Vec<Step>,
@@ -137,6 +150,9 @@ pub fn rule(text: &str, variables: &Variables, file: usize, line: usize) -> Resu
         message: read.message.unwrap_or_default(),
         metadata: read.metadata,
         flow: read.flow,
+        bits: read.bits,
+        silent: read.silent,
+        threshold: read.threshold,
         looks,
         checks: read.checks,
         steps: read.steps,
@@ -182,6 +198,28 @@ impl Options {
             "isdataat" => {
                 self.close()?;
                 self.steps.push(data_at(needed()?)?);
+            }
+            "byte_test" => {
+                self.close()?;
+                let test = byte_ops::byte_test(needed()?).map_err(|wrong| refused(keyword, wrong))?;
+                self.steps.push(Step::ByteTest(test));
+            }
+            "byte_jump" => {
+                self.close()?;
+                let jump = byte_ops::byte_jump(needed()?).map_err(|wrong| refused(keyword, wrong))?;
+                self.steps.push(Step::ByteJump(jump));
+            }
+            "flowbits" => match conditions::flowbits(needed()?)? {
+                Some(bit) => self.bits.push(bit),
+                None => self.silent = true,
+            },
+            "noalert" => self.silent = true,
+            "threshold" | "detection_filter" => {
+                let threshold = conditions::threshold(needed()?, keyword == "detection_filter");
+                let again = self.threshold.replace(threshold.map_err(|wrong| refused(keyword, wrong))?);
+                if again.is_some() {
+                    return Err("a rule has one threshold or detection_filter".into());
+                }
             }
             "dsize" => self.checks.push(Check::Size(within(needed()?, MOST_BYTES)?)),
             "ttl" => self.checks.push(Check::Ttl(within(needed()?, 255)?)),

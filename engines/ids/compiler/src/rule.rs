@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Rules as the matcher evaluates them.
 
+pub use crate::byte_ops::{ByteJump, ByteTest, Compare, Form, JumpFrom, Number};
+pub use crate::conditions::{FlowBit, Threshold, ThresholdKind, Track};
 use crate::ends::Addresses;
 use crate::ranges::Ranges;
 
@@ -168,6 +170,10 @@ pub enum Step {
         /// The byte must not be there.
         negated: bool,
     },
+    /// A number that is compared.
+    ByteTest(ByteTest),
+    /// A number that says where the next step begins.
+    ByteJump(ByteJump),
 }
 
 impl Step {
@@ -177,7 +183,7 @@ impl Step {
         match self {
             Self::Content(content) => !content.negated,
             Self::Pcre(pcre) => !pcre.negated,
-            Self::DataAt { .. } => false,
+            Self::DataAt { .. } | Self::ByteTest(_) | Self::ByteJump(_) => false,
         }
     }
 }
@@ -253,6 +259,12 @@ pub struct Rule {
     pub metadata: Vec<(String, String)>,
     /// What it asks of the flow.
     pub flow: FlowTest,
+    /// What it does with bits of the flow, and asks of them.
+    pub bits: Vec<FlowBit>,
+    /// It matches, and reports nothing.
+    pub silent: bool,
+    /// When it reports.
+    pub threshold: Option<Threshold>,
     /// What its contents are searched in.
     pub looks: Looks,
     /// Conditions on headers.
@@ -265,4 +277,22 @@ pub struct Rule {
     pub line: usize,
     /// Number of the file among those of the set.
     pub file: usize,
+}
+
+impl Rule {
+    /// Whether it asks for bits of the flow.
+    #[must_use]
+    pub fn tests_bits(&self) -> bool {
+        self.bits.iter().any(FlowBit::is_test)
+    }
+
+    /// Order of evaluation in a packet: rules that change bits come before rules that ask for them.
+    #[must_use]
+    pub fn level(&self) -> usize {
+        match (self.tests_bits(), self.bits.iter().all(FlowBit::is_test)) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => 2,
+        }
+    }
 }

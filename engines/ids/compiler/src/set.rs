@@ -170,6 +170,11 @@ mod tests {
         for (options, words) in [
             ("pcre:\"/(/\";", "pcre does not compile: "),
             ("pcre:\"/a/U\";", "the flag U of pcre is not supported"),
+            ("byte_test:9,>,1,0;", "byte_test: a number has 1 to 8 bytes"),
+            ("byte_test:1,>,name,0;", "the variable `name` is not supported"),
+            ("byte_jump:1,0,back;", "there is no option `back`"),
+            ("flowbits:set;", "flowbits:set,NAME"),
+            ("threshold:type limit, track by_src, count 1;", "seconds 60"),
             ("priority:0;", "from 1 to 255"),
             ("nocase;", "nocase stands behind no content"),
             ("msg;", "msg has no value"),

@@ -19,10 +19,14 @@
 mod block;
 mod inspector;
 mod log;
+mod look;
 mod matching;
+mod plan;
 mod report;
 mod scan;
+mod seen;
 mod stats;
+mod thresholds;
 
 pub use block::Block;
 pub use inspector::{Bounds, Inspector, Outcome, Told};

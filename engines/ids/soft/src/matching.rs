@@ -6,7 +6,7 @@
 //! ends that the steps up to here can have: the set grows with the bytes only, and no combination is tried twice.
 
 use memchr::{memchr2, memmem};
-use penstock_ids_compiler::rule::{Content, Pcre, Place, Step};
+use penstock_ids_compiler::rule::{ByteJump, Content, JumpFrom, Number, Pcre, Place, Step};
 
 /// Ends that a pcre is tried from, and matches of one that are followed.
 const PCRE_MOST: usize = 1_000;
@@ -96,6 +96,14 @@ impl Bytes<'_> {
                 Step::Pcre(pcre) if pcre.negated => self.without_pcre(pcre, ends, limited),
                 Step::Pcre(pcre) => self.with_pcre(pcre, &ends, limited),
                 Step::DataAt { at, relative, negated } => self.data_at(*at, *relative, *negated, &ends),
+                Step::ByteTest(test) => {
+                    let holds =
+                        |end: &i64| self.number(&test.number, *end).is_some_and(|(number, _)| test.holds(number));
+                    ends.stale.retain(holds);
+                    ends.fresh.retain(holds);
+                    ends
+                }
+                Step::ByteJump(jump) => self.jumps(jump, &ends),
             };
             if ends.is_empty() {
                 return false;
@@ -232,6 +240,35 @@ impl Bytes<'_> {
         }
     }
 
+    /// A number in the bytes, and the position behind it; None if it is not there.
+    fn number(&self, number: &Number, end: i64) -> Option<(u64, i64)> {
+        let begin = number.at + if number.relative { end } else { 0 };
+        let at = usize::try_from(begin - self.begin()).ok()?;
+        let bytes = self.bytes.get(at..at.checked_add(number.count)?)?;
+        Some((number.read(bytes)?, begin + number.count as i64))
+    }
+
+    /// Where a jump leads from each end. A jump before the beginning leads there, one behind the end nowhere.
+    fn jumps(&self, jump: &ByteJump, before: &Ends) -> Ends {
+        let to = |end: i64| {
+            let (number, behind) = self.number(&jump.number, end)?;
+            let distance = i64::try_from(number.checked_mul(jump.multiplier)?).ok()?;
+            let distance = if jump.align { distance.checked_add(3)? & !3 } else { distance };
+            let from = match jump.from {
+                JumpFrom::Number => behind,
+                JumpFrom::Beginning => 0,
+                JumpFrom::End => self.end(),
+            };
+            let to = from.checked_add(distance)?.checked_add(jump.post_offset)?.max(0);
+            (to <= self.end()).then_some(to)
+        };
+        let mut ends = Ends::default();
+        before.stale.iter().filter_map(|end| to(*end)).for_each(|end| ends.push(end, false));
+        before.fresh.iter().filter_map(|end| to(*end)).for_each(|end| ends.push(end, true));
+        ends.sort();
+        ends
+    }
+
     fn data_at(&self, at: i64, relative: bool, negated: bool, before: &Ends) -> Ends {
         let mut ends = Ends::default();
         for (list, fresh) in [(&before.stale, false), (&before.fresh, true)] {
@@ -307,6 +344,14 @@ mod tests {
             ("content:\"a\"; pcre:\"/^b/R\";", "xab", "abxb".trim_start_matches("ab")),
             ("pcre:\"/a./\"; content:\"c\"; distance:0; within:1;", "abcaxx", "abxc"),
             ("content:\"a\"; pcre:!\"/^b/R\";", "abac", "ab"),
+            ("byte_test:2,>,0x6160,1;", "xab", "xa`"),
+            ("byte_test:2,=,0x6261,1,little;", "xab", "xba"),
+            ("content:\"n=\"; byte_test:3,!<,100,0,relative,string,dec;", "n=120", "n=99x"),
+            ("byte_test:1,&,1,0;", "a", "b"),
+            ("byte_test:1,=,3,0,bitmask 0xf0;", "0", "A"),
+            ("content:\"L\"; byte_jump:1,0,relative,string,dec; content:\"X\"; within:1;", "L3...X", "L2...X"),
+            ("byte_jump:1,0,string,dec,from_beginning,post_offset 1; content:\"X\"; within:1;", "3...X", "2...X"),
+            ("byte_jump:1,0,string,dec,align; content:\"X\"; within:1;", "3....X", "3...X"),
         ] {
             assert!(matches(options, yes), "{options} {yes}");
             assert!(!matches(options, no), "{options} {no}");

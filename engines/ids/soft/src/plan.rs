@@ -1,0 +1,57 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The rules of a program by what they look at.
+
+use std::sync::Arc;
+
+use penstock_ids_compiler::Program;
+use penstock_ids_compiler::rule::{Protocol, Rule};
+
+use crate::scan::Scanner;
+
+/// The rules of a program by what they look at.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) program: Arc<Program>,
+    pub(crate) scanner: Scanner,
+    /// Rules without a key that look at streams, and at packets.
+    pub(crate) always_stream: Vec<u32>,
+    pub(crate) always_packets: Vec<u32>,
+    /// There are rules with a key that look at packets of TCP.
+    pub(crate) tcp_packets: bool,
+    /// Rules look at streams.
+    pub(crate) streams: bool,
+    /// Highest level of a rule ([`Rule::level`]).
+    pub(crate) levels: usize,
+}
+
+/// Whether a rule looks at the payload of a packet of this protocol.
+pub(crate) fn looks_at_packet(rule: &Rule, protocol: u8) -> bool {
+    rule.looks.packets || protocol != 6
+}
+
+impl Plan {
+    pub(crate) fn new(program: Arc<Program>) -> Self {
+        let rules = &program.set.rules;
+        let always = |stream: bool| {
+            let fits = |number: &&u32| {
+                let rule = &rules[**number as usize];
+                if stream { rule.looks.stream } else { rule.looks.packets || rule.protocol == Protocol::Ip }
+            };
+            program.always.iter().filter(fits).copied().collect()
+        };
+        let of_tcp = |rule: &Rule| matches!(rule.protocol, Protocol::Tcp | Protocol::Ip) && rule.looks.packets;
+        Self {
+            always_stream: always(true),
+            always_packets: always(false),
+            tcp_packets: program.by_key.iter().flatten().any(|number| of_tcp(&rules[*number as usize])),
+            streams: rules.iter().any(|rule| rule.looks.stream),
+            levels: rules.iter().map(Rule::level).max().unwrap_or_default(),
+            scanner: Scanner::new(&program.filter),
+            program,
+        }
+    }
+
+    pub(crate) fn rule(&self, number: u32) -> &Rule {
+        &self.program.set.rules[number as usize]
+    }
+}
