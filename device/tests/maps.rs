@@ -147,7 +147,7 @@ impl<'a> Worked<'a> {
             Some(_) => json.as_array().unwrap().iter().flat_map(value).collect(),
             None => value(json),
         };
-        let entries = answer["entries"]["entries"].as_array().unwrap().iter();
+        let entries = answer["entries"].as_array().unwrap().iter();
         entries
             .map(|entry| (bytes_of(&entry["key"], bits_of_key, self.size("key_bytes")), values(&entry["value"])))
             .collect()
@@ -321,7 +321,7 @@ fn prefixes_arrays_and_variables() {
         let mut data = Worked::new(&mut *card, ".data");
         let mut bytes = data.get(&[0; 4]).unwrap();
         let get = json!({"do": "get", "name": ".data", "key": 0});
-        assert_eq!(ask(data.card, get).unwrap()["entries"]["entries"][0]["value"]["total"], 1000);
+        assert_eq!(ask(data.card, get).unwrap()["entries"][0]["value"]["total"], 1000);
         assert!(bytes.len() >= 308);
         bytes.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at % 251) as u8);
         data.set(&[0; 4], &bytes, Store::Existing).unwrap();

@@ -114,8 +114,8 @@ fn ask(card: &mut dyn Device, ask: Json) -> Json {
 fn counts(card: &mut dyn Device) -> [u64; 3] {
     let number = |value: &Json| value.as_u64().unwrap();
     let all = ask(card, json!({"do": "dump", "name": "all"}));
-    let all = all["entries"]["entries"].as_array().unwrap().iter().map(|entry| number(&entry["value"])).sum();
-    let mut first = |name| ask(card, json!({"do": "get", "name": name, "key": 0}))["entries"]["entries"][0].take();
+    let all = all["entries"].as_array().unwrap().iter().map(|entry| number(&entry["value"])).sum();
+    let mut first = |name| ask(card, json!({"do": "get", "name": name, "key": 0}))["entries"][0].take();
     let each = first("each")["value"].as_array().unwrap().iter().map(number).sum();
     [all, each, number(&first(".data")["value"]["sum"])]
 }
