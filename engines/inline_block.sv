@@ -28,7 +28,7 @@
 //   or more, and random accesses come at 50 million a second, for all blocks of the card together. A block has room for
 //   the answers that it asks for, and goes on with other frames while it waits.
 // - Records: an engine with `records = true` has the ports `to_host` and `from_host`, records of 64 bytes between the block
-//   and its host driver (record_t in lib/rtl/penstock_pkg.sv). 512 wait for the host, which takes about 200 cycles for
+//   and its host driver (record_t in lib/rtl/penstock_pkg.sv). 512 wait for the host, which takes about 100 cycles for
 //   one; when they are full `to_host` is not ready, and the block decides whether it waits, or drops the record and
 //   counts it. A record from the host waits until the block takes it.
 // - `now`: the card's time in ns. It goes on by 4 in each cycle, unless the host holds or sets it.
@@ -74,6 +74,17 @@ module inline_block
     axi_idle i_no_memory (.link(mem));
     record_idle i_no_records (.*);
   end
+  if (Engine == 3) begin : gen_rmt
+    rmt_block #(
+        .Ports(Ports),
+        .Number(Number),
+        .Param(Param)
+    ) i_rmt (
+        .*
+    );
+    axi_idle i_no_memory (.link(mem));
+    record_idle i_no_records (.*);
+  end
   if (Engine == 4) begin : gen_ids
     ids_block #(
         .Ports(Ports),
@@ -96,7 +107,7 @@ module inline_block
     axi_idle i_no_memory (.link(mem));
     record_idle i_no_records (.*);
   end
-  if (Engine != 2 && Engine != 4 && Engine != 5) begin : gen_unknown
+  if (Engine != 2 && Engine != 3 && Engine != 4 && Engine != 5) begin : gen_unknown
     $error("block: no engine of this kind has the number %0d: see engines/engines.toml", Engine);
   end
 endmodule

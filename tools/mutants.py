@@ -185,7 +185,8 @@ def copy_tree(copies: Sequence[Copy]) -> None:
 @cache
 def crates() -> dict[str, Path]:
     """The folders of the workspace's crates, by name."""
-    members = [ROOT / member for member in tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]]
+    patterns = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+    members = [member for pattern in patterns for member in ROOT.glob(pattern) if (member / "Cargo.toml").exists()]
     return {tomllib.loads((member / "Cargo.toml").read_text())["package"]["name"]: member for member in members}
 
 

@@ -89,9 +89,15 @@ def parts() -> dict[str, str]:
 
 def crates(folders: Sequence[str]) -> list[str]:
     """Names of the crates below some folders."""
-    members = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
+    members = matching(tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"], "Cargo.toml")
     chosen = [member for member in members if below(member, folders)]
     return [tomllib.loads((ROOT / member / "Cargo.toml").read_text())["package"]["name"] for member in chosen]
+
+
+def matching(patterns: Sequence[str], file: str = "") -> list[str]:
+    """The folders that match one of the patterns and have this file."""
+    found = (path for pattern in patterns for path in sorted(ROOT.glob(pattern)) if (path / file).exists())
+    return [str(path.relative_to(ROOT)) for path in found]
 
 
 def below(path: str, folders: Sequence[str]) -> bool:
@@ -101,7 +107,7 @@ def below(path: str, folders: Sequence[str]) -> bool:
 def steps(long: bool, folders: Sequence[str] = ()) -> list[Step]:
     """The steps of the suite, or of what is below some folders."""
     verilog = [f for f in tracked("*.sv") if not f.endswith("regs_pkg.sv")]
-    tests = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"]
+    tests = matching(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]["testpaths"])
     packages, python = ["--workspace"], ["."]
     if folders:
         verilog = [file for file in verilog if below(file, folders)]

@@ -48,11 +48,15 @@ fn main() -> ExitCode {
     let compile =
         ClapCommand::new("compile").about("Compiles a program for an engine and tells what it takes, and of what");
     let command = Cli::command().subcommand(cmd::tool::add(compile, |engine| engine.compile_tool()));
+    let command = command.mut_subcommand("exec", |exec| cmd::tool::add(exec, |engine| engine.exec_tool()));
     let matches = command.mut_subcommand("ctl", cmd::service::add).get_matches();
     let done: Result<(), Box<dyn Error>> = match matches.subcommand() {
         Some(("compile", compile)) => cmd::tool::run(compile, |engine| engine.compile_tool())
             .unwrap_or(Ok(()))
             .map_err(|error| error as Box<dyn Error>),
+        Some(("exec", exec)) if exec.subcommand().is_some() => {
+            cmd::tool::run(exec, |engine| engine.exec_tool()).unwrap_or(Ok(())).map_err(|error| error as Box<dyn Error>)
+        }
         Some(("ctl", ctl)) if cmd::service::is_meant(ctl) => cmd::service::run(ctl).map_err(Into::into),
         _ => match Cli::from_arg_matches(&matches) {
             Ok(cli) => dispatch(&cli),

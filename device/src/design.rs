@@ -96,7 +96,7 @@ pub struct Inline {
     pub engine: &'static dyn Engine,
     /// What the design says of it in the engine's own table.
     pub part: Arc<dyn Part>,
-    /// The file of the program that it runs; empty if the engine needs none.
+    /// The file of the program that it runs; empty if the design names none.
     pub program: PathBuf,
 }
 
@@ -411,14 +411,15 @@ fn block(
     let taken =
         |name: &str| before.iter().any(|block| block.name == name) || groups.iter().any(|group| group.name == name);
     let name = named(block.name.as_ref(), only, "inline blocks", "two inline blocks, or of one and of units", taken)?;
-    let program = match &block.program {
-        Some(program) => program_of(manifest, program, engine)?,
-        None if engine.needs_program() => {
+    let program = block.program.as_ref().map(|program| program_of(manifest, program, engine)).transpose()?;
+    let part = part(manifest, &mut split, engine, "inline")?;
+    let program = match program {
+        Some(program) => program,
+        None if part.needs_program() => {
             return Err(Fault { span: None, message: "missing field `program`".to_owned() });
         }
         None => PathBuf::new(),
     };
-    let part = part(manifest, &mut split, engine, "inline")?;
     Ok(Inline { name, engine, part, program })
 }
 

@@ -76,11 +76,16 @@ impl SoftDevice {
         Ok(())
     }
 
-    /// Lets all units run until none has anything to do, gives up those that cannot go on any more, and hands out what has left: where,
+    /// Lets all units run until none has anything to do, gives up those that cannot go on any more, lets drivers answer records, and hands out what has left: where,
     /// and its bytes.
     pub fn pump(&mut self) -> impl Iterator<Item = (Port, &[u8])> {
         self.card.settle();
         self.card.give_up_full();
+        match self.host.serve(&mut SoftBus(&mut self.card)) {
+            Ok(true) => self.card.settle(),
+            Ok(false) => {}
+            Err(error) => self.unserved = Some(error.to_string()),
+        }
         self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
     }
 
@@ -138,7 +143,7 @@ impl SoftDevice {
     /// What has gone wrong since the last call, in sentences: units given up, which get no more frames from now on, and error flags.
     pub fn take_faults(&mut self) -> Result<Vec<String>, DeviceError> {
         self.drop_dead()?;
-        let mut faults = Vec::new();
+        let mut faults = Vec::from_iter(self.unserved.take());
         let new = self.card.faults()[self.told..].to_vec();
         self.told += new.len();
         for fault in new {
@@ -151,7 +156,7 @@ impl SoftDevice {
 
     /// A unit was given up since [`SoftDevice::take_faults`] was called: a cheap question.
     pub fn has_faults(&self) -> bool {
-        self.card.faults().len() > self.told
+        self.card.faults().len() > self.told || self.unserved.is_some()
     }
 
     /// Frames that no counter has: held by units that died.

@@ -50,6 +50,8 @@ pub struct SoftDevice {
     pub(crate) told: usize,
     /// What [`Device::work`] has begun.
     flight: Option<Flight>,
+    /// Why a driver could not answer the records of its blocks, until it is told.
+    pub(crate) unserved: Option<String>,
 }
 
 /// Frames that were sent, until what became of them is known.
@@ -97,7 +99,9 @@ impl SoftDevice {
             looks: 0,
             told: 0,
             flight: None,
+            unserved: None,
         };
+        device.card.set_blocks(wires(device.blocks));
         device.host.begin(&mut SoftBus(&mut device.card))?;
         Ok(device)
     }
@@ -362,6 +366,11 @@ impl Block for Wire {
     fn set_time(&mut self, _ns: u64) {}
 }
 
+/// Blocks of a card before the first load.
+fn wires(blocks: usize) -> Vec<Box<dyn Block>> {
+    (0..blocks).map(|_| Box::new(Wire) as Box<dyn Block>).collect()
+}
+
 impl Device for SoftDevice {
     fn target(&self) -> Target {
         Target::Soft
@@ -369,8 +378,7 @@ impl Device for SoftDevice {
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
         self.host.check(image, true)?;
-        let wires = (0..self.blocks).map(|_| Box::new(Wire) as Box<dyn Block>);
-        self.card.set_blocks(wires.collect());
+        self.card.set_blocks(wires(self.blocks));
         self.host.load(&mut SoftBus(&mut self.card), image)?;
         self.wanted = self.host.enabled;
         self.starting = 0;

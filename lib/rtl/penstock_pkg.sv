@@ -110,16 +110,16 @@ package penstock_pkg;
   // A record between an inline block and its host driver, 64 bytes; byte 0 is bits [7:0]. The head has the same meaning
   // for all engines, `own` the engine's (lib/unit/src/record.rs).
   typedef struct packed {
-    logic [319:0] own;     // bytes 24..63
-    logic [31:0]  hash;    // 20..23: flow hash of the frame that it is about
-    logic [31:0]  mark;    // 16..19
-    logic [63:0]  at;      // 8..15: time in ns
-    logic [15:0]  unused;  // 6..7
-    logic [15:0]  queue;   // 4..5
-    port_t        port;    // 3: Ethernet port, from 0
-    logic [7:0]   tenant;  // 2
-    logic [7:0]   reason;  // 1: what the record is, as the engine defines it
-    logic [7:0]   block;   // 0: of a record to the host the block, which the shell writes
+    logic [319:0] own;       // bytes 24..63
+    logic [31:0]  hash;      // 20..23: flow hash of the frame that it is about
+    logic [31:0]  mark;      // 16..19
+    logic [63:0]  at;        // 8..15: time in ns
+    logic [15:0]  unused;    // 6..7
+    logic [15:0]  queue_id;  // 4..5
+    port_t        port;      // 3: Ethernet port, from 0
+    logic [7:0]   tenant;    // 2
+    logic [7:0]   reason;    // 1: what the record is, as the engine defines it
+    logic [7:0]   block;     // 0: of a record to the host the block, which the shell writes
   } record_t;
 
   // Host memory is a destination and a source like any other (shell/rtl/host_mem.sv). In the metadata of requests and

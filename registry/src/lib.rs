@@ -6,10 +6,11 @@ use penstock_engine::Engine;
 use penstock_flow_host::FLOW;
 use penstock_ids_host::IDS;
 use penstock_l7_host::L7;
+use penstock_rmt_host::RMT;
 use penstock_rpu_host::RPU;
 use penstock_xdp_host::XDP;
 
-static ENGINES: &[&dyn Engine] = &[&RPU, &XDP, &FLOW, &IDS, &L7];
+static ENGINES: &[&dyn Engine] = &[&RPU, &XDP, &FLOW, &RMT, &IDS, &L7];
 
 /// All engines, by their numbers.
 #[must_use]

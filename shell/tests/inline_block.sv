@@ -153,7 +153,7 @@ module inline_block
             mark: frames[p].meta.mark,
             at: now,
             unused: '0,
-            queue: frames[p].meta.len,
+            queue_id: frames[p].meta.len,
             port: port_t'(p),
             tenant: 8'(frames[p].meta.tenant),
             reason: gen_port[p].value,

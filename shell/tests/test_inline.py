@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+from cocotb.utils import get_sim_time
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -421,11 +422,15 @@ async def records(dut: Any) -> None:
     await bench.drained(start + 600)
     level = await bench.read(ports(0) + regs.INLINE_RECORDS_LEVEL)
     assert 500 <= level <= 512
+    start = get_sim_time("ns")
     for number in range(level):
         record = await head(0)
         # The one that waited in the block is the first that came when it was full.
         assert int.from_bytes(record[25:30], "big") == number, number
         await bench.write(ports(0) + regs.INLINE_RECORDS_POP, 1)
+    cycles = (get_sim_time("ns") - start) / 4 / level
+    assert cycles < 120, f"a record takes {cycles:.0f} cycles"
+    cocotb.log.info(f"a record takes {cycles:.0f} cycles")
 
 
 def tagged(number: int, kind: int, tci: int, size: int, rng: Any) -> bytes:

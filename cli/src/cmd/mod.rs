@@ -8,6 +8,7 @@ pub mod demo;
 pub mod exec;
 pub mod generate;
 pub mod run;
+pub mod servers;
 pub mod service;
 pub mod synth;
 pub mod tables;

@@ -19,7 +19,7 @@ type Of = fn(&dyn Engine) -> Option<Tool>;
 /// Adds this command of all engines that have it.
 pub fn add(command: Command, of: Of) -> Command {
     let tools = engines().iter().filter_map(|engine| Some((engine.name(), of(*engine)?)));
-    let command = command.subcommand_required(true).arg_required_else_help(true);
+    let command = command.arg_required_else_help(true).subcommand_negates_reqs(true);
     tools.fold(command, |command, (name, tool)| command.subcommand((tool.command)().name(name)))
 }
 

@@ -10,6 +10,7 @@ use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control};
 
 use crate::card::{Card, CardError};
 use crate::cmd::run;
+use crate::cmd::servers::{ServerError, Servers};
 use crate::cmd::tables::Tables;
 use crate::files::{self, FileError};
 use crate::status::Look;
@@ -49,6 +50,9 @@ pub struct Args {
     /// Where the control socket shall be [default: by the name of the design, in the user's runtime folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
+    /// Servers of engines.
+    #[command(flatten)]
+    pub servers: Servers,
 }
 
 /// Why a card is not up, or did not end well.
@@ -60,6 +64,8 @@ pub enum UpError {
     Live(#[from] LiveError),
     #[error(transparent)]
     Control(#[from] ControlError),
+    #[error(transparent)]
+    Server(#[from] ServerError),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -79,6 +85,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let interfaces = args.ports.iter().cloned().chain(host).collect();
     let setup = Setup { interfaces, driver: args.driver, socket };
     let mut live = Live::open(root, &design, image, &setup)?;
+    // They end with this function.
+    let (_servers, served) = args.servers.start(&setup.socket)?;
 
     let places: Vec<String> =
         setup.interfaces.iter().map(|(port, interface)| format!("{port} = {interface}")).collect();
@@ -89,6 +97,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     for (interface, what) in live.switched_off() {
         head += &format!("{interface}: {what} is off while the card is up\n");
     }
+    head += &served;
     head += &format!("control socket {}; Ctrl-C stops it\n", setup.socket.display());
     say(&mut stdout(), &head);
     let status = live.run(&mut |fault| say(&mut stderr(), &format!("{fault}\n")))?;

@@ -12,7 +12,8 @@
 // lane never waits: everything that a packet needs is reserved when it is accepted, and a packet for which there is
 // no room is dropped. A packet of one port waits for the others' turns.
 //
-// Between packets a sweep looks at a message every 16 cycles and ends those that have expired.
+// Between packets a sweep looks at a message every 16 cycles and ends those that have expired. A packet that finds such
+// a message ends it, too, and takes its turn again: it begins a new one.
 module l7_lane
   import penstock_pkg::*, l7_pkg::*;
 #(
@@ -133,13 +134,13 @@ module l7_lane
   assign info = head_beat.info;
 
   // ---- the table
-  logic hit, room, insert, remove, decide, is_single, looks;
+  logic hit, room, insert, remove, decide, is_single, looks, stale;
   msg_t found_slot;
   logic [PlaceW-1:0] place, remove_place;
 
   assign is_single = info.count == 6'd1;
   assign looks = start && !is_single && !info.malformed;
-  assign decide = (start && !looks) || state_q == Record;
+  assign decide = (start && !looks) || (state_q == Record && !stale);
 
   l7_cache i_cache (
       .clk,
@@ -250,9 +251,13 @@ module l7_lane
   assign remove = (record_we && known && complete) || expires;
   assign remove_place = record.place;
 
-  // ---- sweep
+  // ---- expiry: of a message that the sweep looks at, or that a packet finds
   logic [3:0] tick_q;
-  assign expires = state_q == Sweep && timeout != '0 && now - record.stamp >= timeout && !matching_q[sweep_slot_q];
+  msg_t expiry_slot_q;
+  logic over;
+  assign over = timeout != '0 && now - record.stamp >= timeout;
+  assign stale = state_q == Record && hit && over && !matching_q[found_slot];
+  assign expires = state_q == Sweep && over && collecting_q[expiry_slot_q] && !matching_q[expiry_slot_q];
 
   always_ff @(posedge clk) begin
     tick_q <= tick_q + 1'b1;
@@ -260,9 +265,10 @@ module l7_lane
       sweep_slot_q <= sweep_slot_q + 1'b1;
       sweep_due_q  <= collecting_q[sweep_slot_q+1'b1] && timeout != '0;
     end
-    if (state_q == Sweep) sweep_due_q <= 1'b0;
+    if (state_q == SweepRead) sweep_due_q <= 1'b0;
+    expiry_slot_q <= stale ? found_slot : sweep_slot_q;
     if (record_we) collecting_q[slot] <= !complete;
-    if (expires) collecting_q[sweep_slot_q] <= 1'b0;
+    if (expires) collecting_q[expiry_slot_q] <= 1'b0;
     if (decided) matching_q[decided_slot] <= 1'b0;
     if (decide && accept && info.number == '0) matching_q[slot] <= 1'b1;
     if (rst) begin
@@ -342,7 +348,7 @@ module l7_lane
       Table: state_q <= Compare;
       Compare: state_q <= Fetch;
       Fetch: state_q <= Record;
-      Record: state_q <= ends ? Idle : Body;
+      Record: state_q <= stale ? Sweep : ends ? Idle : Body;
       Body: if (ends) state_q <= Idle;
       SweepRead: state_q <= Sweep;
       default: state_q <= Idle;
@@ -398,7 +404,7 @@ module l7_lane
     whole_q <= ends && state_q == Body && body_q.accept && body_q.complete && !rst;
     whole_we <= whole_q || (expires && !rst);
     whole_expired <= expires;
-    whole_slot <= expires ? sweep_slot_q : body_q.slot;
+    whole_slot <= expires ? expiry_slot_q : body_q.slot;
     whole_app <= expires ? record.app : body_q.app;
     whole <= expires ? '{received: record.received, len: record.len} : body_q.whole;
   end

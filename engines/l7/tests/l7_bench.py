@@ -17,7 +17,18 @@ from penstock import regs
 BEAT, TAIL, PORTS = 64, 16, 2
 SOURCES = ["lib/rtl/rtl.f", "engines/l7/rtl/rtl.f", "engines/l7/tests/l7_block_bench.sv"]
 SOURCE = 0x80 + 1  # of made frames: the block's number in the bench
-COUNTERS = ("PACKETS", "MALFORMED", "DUPLICATES", "OVERSIZE", "REFUSED", "BUSY", "DELIVERED", "DENIED", "EXPIRED", "STUCK")
+COUNTERS = (
+    "PACKETS",
+    "MALFORMED",
+    "DUPLICATES",
+    "OVERSIZE",
+    "REFUSED",
+    "BUSY",
+    "DELIVERED",
+    "DENIED",
+    "EXPIRED",
+    "STUCK",
+)
 
 
 def beats(length: int) -> int:
@@ -58,6 +69,7 @@ class Port:
     offered: bool = False
     partial: bytes = b""
     head: Left | None = None
+    length: int = 0  # of the frame that leaves, bytes
 
 
 class Bench:
@@ -172,17 +184,18 @@ class Bench:
 
     def take(self, p: int, port: Port) -> None:
         if port.head is None:
-            words = [self.part(name, p, width) for name, width in (("tenant", 6), ("hash", 32), ("mark", 32), ("src", 8))]
+            words = [
+                self.part(name, p, width) for name, width in (("tenant", 6), ("hash", 32), ("mark", 32), ("src", 8))
+            ]
             words += [self.part(name, p, width) for name, width in (("kind", 3), ("target", 8), ("word", 32))]
             port.head = Left(b"", p, *words, self.cycle)
-            self.length = getattr(self, "length", [0] * PORTS)
-            self.length[p] = self.part("len", p, 16)
+            port.length = self.part("len", p, 16)
         port.partial += self.part("data", p, 8 * BEAT).to_bytes(BEAT, "little")
         if self.part("last", p, 1):
             tail = self.part("tail", p, 8 * TAIL + 1)
             if tail >> 8 * TAIL:
                 port.partial += (tail & (1 << 8 * TAIL) - 1).to_bytes(TAIL, "little")
-            port.head.data = port.partial[: self.length[p]]
+            port.head.data = port.partial[: port.length]
             self.left.append(port.head)
             port.head, port.partial = None, b""
 

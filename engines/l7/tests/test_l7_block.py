@@ -12,7 +12,7 @@ import cocotb
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from l7_bench import BEAT, SOURCES, TAIL, Bench, Frame, cut, tlv
+from l7_bench import SOURCES, Bench, cut, tlv
 from l7_machine import Alternative, Branch, Packet, Row, Rules, Skip, at_field, decide, exactly
 from penstock import regs
 from penstock.hdl import simulate
@@ -75,7 +75,9 @@ def random_rules(rng: random.Random, base: int, decisions: int) -> Rules:
         bits = rng.randrange(3)
         # A hash row leads to rows behind it; the last ones stay in the program by their misses.
         hashes = rng.random() < 0.2 and row + (1 << bits) < size
-        rows[base + row] = Row(alternatives, branch(row + 1), rng.choice([0, 1, 2, 5, 32]), base + row + 1, bits, hashes)
+        rows[base + row] = Row(
+            alternatives, branch(row + 1), rng.choice([0, 1, 2, 5, 32]), base + row + 1, bits, hashes
+        )
     starts = [branch(0) if i else decide(decisions) for i in range(16)]
     kinds = [(1, 5, 0), (1, 8, 3), (2, 0, 0), (2, 1, 2), (3, 77, 0), (3, 0, 15), (0, 0, 0), (2, 255, 1)]
     classes = bytearray(rng.randrange(16) for _ in range(256))
@@ -131,7 +133,9 @@ async def straight_frames(dut: Any) -> None:
     for rate in (1.0, 0.6):
         bench.into, bench.out = [1.0, rate], [rate, 1.0]
         for i in range(150):
-            bench.send_straight(i % 2, rng.randbytes(rng.choice([14, 60, 64, 65, 80, 81, 128, 129, rng.randint(14, 1518)])), i % 3)
+            bench.send_straight(
+                i % 2, rng.randbytes(rng.choice([14, 60, 64, 65, 80, 81, 128, 129, rng.randint(14, 1518)])), i % 3
+            )
         bench.send_straight(0, rng.randbytes(16384))
         near: list[Packet] = [
             Packet(b"x", dport=7002),

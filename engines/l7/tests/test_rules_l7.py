@@ -80,7 +80,8 @@ def test_rules_that_cannot_be_loaded_change_nothing() -> None:
 def test_no_message_is_lost_in_a_swap_under_load(target: str) -> None:
     reviews = [REVIEW.to(id=at) for at in range(60)]
     orders = [ORDER.to(id=at) for at in range(60)]
-    frames = [frame for both in zip(reviews, orders, strict=True) for one in both for frame in one.packets([300])]
+    pairs = zip(reviews, orders, strict=True)
+    frames = [frame for review, order in pairs for frame in review.packets([300]) + order.packets([17])]
     with Device.open(DESIGN, target) as card:
         card.send(frames)
         for text in (CHANGED, PROGRAM, CHANGED):

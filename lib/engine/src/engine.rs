@@ -14,6 +14,7 @@ use crate::image::Image;
 use crate::part::Part;
 use crate::root::Root;
 use crate::section::{Fault, Section};
+use crate::server::Server;
 use crate::service::Service;
 use crate::tenant::Tenant;
 use crate::tool::Tool;
@@ -127,11 +128,6 @@ pub trait Engine: Debug + Sync {
     /// A program does not compile, does not fit, or a file cannot be read.
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError>;
 
-    /// Whether the design has to name a program for each part.
-    fn needs_program(&self) -> bool {
-        true
-    }
-
     /// Whether frames enter a card in hardware one at a time unless the user says otherwise: the driver serves each frame through registers, which is
     /// slower than frames come.
     fn in_turns(&self) -> bool {
@@ -143,6 +139,11 @@ pub trait Engine: Debug + Sync {
 
     /// Its services.
     fn services(&self) -> &'static [Service];
+
+    /// Its servers.
+    fn servers(&self) -> &'static [Server] {
+        &[]
+    }
 
     /// `penstock compile NAME`: compiles a program, and tells what it takes.
     fn compile_tool(&self) -> Option<Tool> {

@@ -58,6 +58,11 @@ pub trait Part: Any + Debug + Send + Sync {
         Err(format!("there is no table `{name}`: this engine has no tables in files"))
     }
 
+    /// Whether the design must name a program for an inline block. An engine whose own table names the programs needs none.
+    fn needs_program(&self) -> bool {
+        true
+    }
+
     /// Parameters of card_top that the engine adds, by their names.
     fn card_parameters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -12,7 +12,7 @@ fn registers(block: usize) -> u32 {
     INLINE_WINDOW + regs::INLINE_RECORDS_BASE + regs::INLINE_RECORDS_STRIDE * block as u32
 }
 
-/// Takes the oldest record that a block has for its driver. A card in hardware takes about 200 cycles for one.
+/// Takes the oldest record that a block has for its driver. A card in hardware takes about 100 cycles for one.
 ///
 /// # Errors
 /// The card refuses, or has no such block.

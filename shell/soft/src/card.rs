@@ -615,6 +615,11 @@ impl Card {
         self.inline = (!blocks.is_empty()).then(|| Box::new(Inline::new(blocks)));
     }
 
+    /// The card has inline blocks.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.inline.is_some()
+    }
+
     /// An inline block, for the driver of its engine.
     pub fn block_mut(&mut self, block: usize) -> Option<&mut dyn Block> {
         self.inline.as_mut()?.blocks.get_mut(block).map(Box::as_mut)

@@ -124,7 +124,7 @@ impl Card {
             regs::CARD_HOST_WRITE_BYTES => self.host_memory_counters().write_bytes as u32,
             regs::CARD_HOST_ERRORS => self.host_memory_counters().errors as u32,
             regs::CARD_SLOTS_UNIT => self.host.slots_unit,
-            TENANT_VLAN => self.tenants.select,
+            TENANT_VLAN if self.has_blocks() => self.tenants.select,
             regs::CARD_SLOTS_FREE => slots.map_or(0, |slots| slots.free.count_ones()),
             regs::CARD_SLOTS_TOTAL => slots.map_or(0, |slots| slots.total.into()),
             regs::CARD_SLOTS_SIZE => slots.map_or(0, |slots| slots.bytes.into()),
@@ -183,8 +183,8 @@ impl Card {
             regs::CARD_UNIT_TIMEOUT => self.host.unit_timeout = value & 0xFF_FFFF,
             regs::CARD_UNIT_FLUSH => each_bit(value & self.all_units()).for_each(|unit| self.forget_slots(unit)),
             regs::CARD_SLOTS_UNIT => self.host.slots_unit = value & 31,
-            TENANT_VLAN => self.tenants.select = value & 0xF_0FFF,
-            TENANT => self.tenants.give((value & 63) as u8),
+            TENANT_VLAN if self.has_blocks() => self.tenants.select = value & 0xF_0FFF,
+            TENANT if self.has_blocks() => self.tenants.give((value & 63) as u8),
             _ => {
                 let entry = indexed(address, regs::CARD_RETA, 4, RETA).ok_or(error)?;
                 self.dispatcher.reta[entry] = (value & 31) as u8;

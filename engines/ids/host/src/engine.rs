@@ -69,11 +69,6 @@ impl Engine for Ids {
         Some(COMPILE)
     }
 
-    /// Rules may all stand in the block's own table.
-    fn needs_program(&self) -> bool {
-        false
-    }
-
     /// The host reads frames through registers, which is slower than they come.
     fn in_turns(&self) -> bool {
         true

@@ -56,6 +56,11 @@ pub struct Settings {
 }
 
 impl Part for Settings {
+    /// A block without a program runs the rules of its table, or none.
+    fn needs_program(&self) -> bool {
+        false
+    }
+
     fn table_names(&self) -> TableNames {
         TableNames::Fixed(vec!["rules", "eve"])
     }

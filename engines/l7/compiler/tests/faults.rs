@@ -95,6 +95,7 @@ fn rules_that_share_no_message_are_none_of_a_fault() {
         "rule r { s = \"a\"; n = 1; } => drop; rule q { s = \"a\"; n = 2; } => queue 1; default => drop;",
         "rule r { s = until \"/\" \"a\"; } => drop; rule q { s = until \"/\" \"b\"; } => queue 1; default => drop;",
         "rule r { s = \"ab\" ..; } => queue 1; rule q { s = \"a\" ..; } => queue 1; default => drop;",
+        "rule r { s = \"ab\" | \"c\"; } => drop; rule q priority 1 { s = \"a\" ..; } => queue 1; default => drop;",
         "rule r { s = \"a\" ..; } => drop; rule q priority 1 { s = \"ab\" ..; } => queue 1; default => drop;",
     ] {
         assert_eq!(faults(rules), [], "{rules}");

@@ -180,7 +180,15 @@ fn rows_decide_as_the_rules_say() {
             let mut values: Vec<(u8, Vec<u8>)> = Vec::new();
             for number in [2, 5, 7] {
                 let value = match number {
-                    7 => (random.below(32) as u32).to_be_bytes()[..4 - random.below(12) / 11].to_vec(),
+                    7 => {
+                        let mut bytes = (random.below(32) as u32).to_be_bytes().to_vec();
+                        match random.below(12) {
+                            0 => bytes.truncate(3),
+                            1 => bytes.push(0),
+                            _ => {}
+                        }
+                        bytes
+                    }
                     _ => random.text(9).into_bytes(),
                 };
                 if random.below(10) > 0 {

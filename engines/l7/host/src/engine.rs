@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service};
+use penstock_engine::{CardShape, Driver, Engine, EngineError, Fault, Image, Job, Kind, Part, Section, Service, Tool};
 use serde_json::{Value as Json, json};
 
+use crate::compile::COMPILE;
 use crate::counters::BlockCounters;
 use crate::driver::L7Driver;
 use crate::image::{L7Image, PROGRAM};
@@ -52,6 +53,10 @@ impl Engine for L7Engine {
     fn compile(&self, job: &Job<'_>) -> Result<Vec<Arc<dyn Image>>, EngineError> {
         let image = |part| Ok(Arc::new(L7Image::compile(part)?) as Arc<dyn Image>);
         job.parts.iter().map(image).collect()
+    }
+
+    fn compile_tool(&self) -> Option<Tool> {
+        Some(COMPILE)
     }
 
     fn driver(&self, shape: &CardShape, _card: &dyn Part) -> Box<dyn Driver> {

@@ -6,6 +6,7 @@ mod ask;
 mod card;
 mod clock;
 mod command;
+mod compile;
 mod counters;
 mod driver;
 mod engine;

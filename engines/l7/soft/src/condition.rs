@@ -125,19 +125,26 @@ struct Automaton {
     /// Number of a state, by the state of each pattern; u16::MAX: the pattern cannot match any more.
     known: HashMap<Box<[u16]>, u32>,
     states: Vec<State>,
+    /// The state behind each state and byte.
+    next: Vec<u32>,
+}
+
+/// Index of the transition of a state with a byte.
+fn place(state: u32, byte: u8) -> usize {
+    (state as usize) << 8 | usize::from(byte)
 }
 
 #[derive(Debug)]
 struct State {
     of_patterns: Box<[u16]>,
-    next: Box<[u32; 256]>,
     /// The variants that a field fulfils which ends here.
     fulfilled: Bits,
 }
 
 impl Automaton {
     fn new(patterns: Vec<(Pattern, Bits)>, free: &Bits) -> Self {
-        let mut automaton = Self { patterns, free: free.clone(), known: HashMap::new(), states: Vec::new() };
+        let mut automaton =
+            Self { patterns, free: free.clone(), known: HashMap::new(), states: Vec::new(), next: Vec::new() };
         automaton.begin();
         automaton
     }
@@ -146,6 +153,7 @@ impl Automaton {
     fn begin(&mut self) {
         self.known.clear();
         self.states.clear();
+        self.next.clear();
         self.state(vec![0; self.patterns.len()].into());
     }
 
@@ -161,14 +169,15 @@ impl Automaton {
             }
         }
         self.known.insert(of_patterns.clone(), number);
-        self.states.push(State { of_patterns, next: Box::new([UNKNOWN; 256]), fulfilled });
+        self.states.push(State { of_patterns, fulfilled });
+        self.next.extend([UNKNOWN; 256]);
         number
     }
 
     fn run(&mut self, field: &[u8]) -> &[u64] {
         let mut at = 0;
         for byte in field {
-            let next = self.states[at as usize].next[usize::from(*byte)];
+            let next = self.next[place(at, *byte)];
             at = if next == UNKNOWN { self.transition(at, *byte) } else { next };
         }
         &self.states[at as usize].fulfilled
@@ -185,7 +194,7 @@ impl Automaton {
             return self.state(to);
         }
         let next = self.state(to);
-        self.states[from as usize].next[usize::from(byte)] = next;
+        self.next[place(from, byte)] = next;
         next
     }
 }

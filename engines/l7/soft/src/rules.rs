@@ -5,7 +5,7 @@ use penstock_l7_compiler::hash::crc16;
 use penstock_l7_compiler::limits::SEEN;
 use penstock_l7_compiler::program::{Action, Application, Program, TypeRules, Variant};
 
-use crate::condition::{FieldRules, bits};
+use crate::condition::FieldRules;
 
 /// Numbers of fields and types that rules know.
 const NUMBERS: usize = 16;
@@ -98,9 +98,13 @@ impl OfType {
     /// The first rule whose conditions the fields fulfil; the default is behind the last one.
     fn rule(&mut self, fields: &Fields<'_>) -> usize {
         let count = self.variants.len();
-        let fulfilled: Vec<&[u64]> =
-            self.fields.iter_mut().map(|(number, rules)| rules.fulfilled(fields[*number])).collect();
-        for word in 0..bits(count).len() {
+        let looked_at = self.fields.len();
+        let mut fulfilled: [&[u64]; NUMBERS] = [&[]; NUMBERS];
+        for (place, (number, rules)) in fulfilled.iter_mut().zip(&mut self.fields) {
+            *place = rules.fulfilled(fields[*number]);
+        }
+        let fulfilled = &fulfilled[..looked_at];
+        for word in 0..count.div_ceil(64) {
             let left = fulfilled.iter().fold(u64::MAX, |left, of_field| left & of_field[word]);
             let variant = 64 * word + left.trailing_zeros() as usize;
             if left != 0 && variant < count {

@@ -1,0 +1,52 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock compile l7`: message types and rules, and what they take of a block.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_l7_compiler::limits;
+
+use crate::image::PROGRAM;
+
+/// `penstock compile l7`.
+pub const COMPILE: Tool = Tool { command, run };
+
+/// Compiles message types and rules and tells what they take of a block.
+#[derive(Debug, Args)]
+struct Arguments {
+    /// Message types and rules (.l7).
+    source: PathBuf,
+    /// Print the fields, and for each rule its action, steps and cycles.
+    #[arg(long)]
+    explain: bool,
+    /// Write the same as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn command() -> Command {
+    Arguments::augment_args(Command::new("l7"))
+}
+
+fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
+    let Arguments { source, explain, json } = Arguments::from_arg_matches(matches)?;
+    let text = files::read(&source, PROGRAM)?;
+    let compiled = penstock_l7_compiler::compile(&source.display().to_string(), &text)?;
+    if explain {
+        print!("{}", compiled.explain());
+    } else {
+        for (application, image) in compiled.program.applications.iter().zip(&compiled.images) {
+            println!(
+                "{}: {}: {} of {} rows, {} of {} decisions",
+                source.display(),
+                application.name,
+                image.row_count(),
+                limits::ROWS,
+                image.decided().len(),
+                limits::DECISIONS,
+            );
+        }
+    }
+    json.map_or(Ok(()), |path| Ok(files::write(&path, format!("{:#}\n", compiled.json()))?))
+}

@@ -1,0 +1,264 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Syntax trees of P4-16, as the parser finds them.
+
+use crate::source::Span;
+
+/// A name and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+/// An annotation: `@name("x")`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Annotation {
+    pub name: String,
+    /// What stands between its parentheses, tokens with no space between them.
+    pub value: String,
+    /// All of it.
+    pub text: String,
+    pub span: Span,
+}
+
+/// A type as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Type {
+    pub kind: TypeKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum TypeKind {
+    Bool,
+    Error,
+    MatchKind,
+    Void,
+    Text,
+    /// `_`
+    Any,
+    /// `int` without bits.
+    Integer,
+    Bit(Option<Box<Expr>>),
+    Signed(Box<Expr>),
+    Varbit(Box<Expr>),
+    Named(String, Vec<Type>),
+    Stack(Box<Type>, Box<Expr>),
+    Tuple(Vec<Type>),
+}
+
+/// An expression, a keyset of `select`, or the default of one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    Number(String),
+    Bool(bool),
+    Text(String),
+    Name(String),
+    Member(Box<Expr>, Name),
+    Index(Box<Expr>, Box<Expr>),
+    Slice(Box<Expr>, Box<Expr>, Box<Expr>),
+    Unary(String, Box<Expr>),
+    Binary(String, Box<Expr>, Box<Expr>),
+    Cast(Type, Box<Expr>),
+    Mux(Box<Expr>, Box<Expr>, Box<Expr>),
+    Call(Box<Call>),
+    List(Vec<Expr>),
+    Record(Vec<(Name, Expr)>),
+    /// `default` or `_`.
+    Any,
+    /// `value &&& mask`
+    Mask(Box<Expr>, Box<Expr>),
+    /// `low .. high`
+    Range(Box<Expr>, Box<Expr>),
+}
+
+/// A call, or an instance without a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub callee: Expr,
+    pub types: Vec<Type>,
+    pub args: Vec<Arg>,
+}
+
+/// An argument; `_` is [`ExprKind::Any`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arg {
+    pub name: Option<Name>,
+    pub value: Expr,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    None,
+    In,
+    Out,
+    InOut,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Param {
+    pub annotations: Vec<Annotation>,
+    pub direction: Direction,
+    pub ty: Type,
+    pub name: Name,
+    pub default: Option<Expr>,
+}
+
+/// A field of a header or struct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    pub annotations: Vec<Annotation>,
+    pub ty: Type,
+    pub name: Name,
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum StmtKind {
+    /// Place, operator in front of `=` (or none), value.
+    Assign(Expr, Option<String>, Expr),
+    Call(Expr),
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    Block(Vec<Stmt>),
+    Exit,
+    Return(Option<Expr>),
+    Switch(Expr, Vec<Case>),
+    Decl(Box<Decl>),
+    Empty,
+}
+
+/// A case of `switch`: without a block it falls to the next one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// [`ExprKind::Any`]: `default`.
+    pub label: Expr,
+    pub block: Option<Vec<Stmt>>,
+}
+
+/// A declaration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decl {
+    pub annotations: Vec<Annotation>,
+    pub name: Name,
+    pub kind: DeclKind,
+    /// All of its head.
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum DeclKind {
+    Const(Type, Expr),
+    Var(Type, Option<Expr>),
+    Typedef(Type),
+    NewType(Type),
+    Enum(Option<Type>, Vec<(Name, Option<Expr>)>),
+    Errors(Vec<Name>),
+    MatchKinds(Vec<Name>),
+    Header(Vec<Field>),
+    Union(Vec<Field>),
+    Struct(Vec<Field>),
+    Parser(Box<ParserDecl>),
+    Control(Box<ControlDecl>),
+    Action(Vec<Param>, Vec<Stmt>),
+    Table(Vec<Property>),
+    Extern(Vec<Decl>),
+    Function(Box<Function>),
+    Package(Vec<Param>),
+    Instance(Type, Vec<Arg>),
+    ValueSet,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParserDecl {
+    pub types: Vec<Name>,
+    pub params: Vec<Param>,
+    pub constructor: Vec<Param>,
+    pub locals: Vec<Decl>,
+    /// None: only a type.
+    pub states: Option<Vec<State>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ControlDecl {
+    pub types: Vec<Name>,
+    pub params: Vec<Param>,
+    pub constructor: Vec<Param>,
+    pub locals: Vec<Decl>,
+    /// None: only a type.
+    pub apply: Option<Vec<Stmt>>,
+}
+
+/// A function, an extern function or method (without a body), or the constructor of an extern (without a type).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    pub result: Option<Type>,
+    pub types: Vec<Name>,
+    pub params: Vec<Param>,
+    pub body: Option<Vec<Stmt>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    pub annotations: Vec<Annotation>,
+    pub name: Name,
+    pub body: Vec<Stmt>,
+    /// None: to reject.
+    pub next: Option<Transition>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transition {
+    To(Name),
+    Select { keys: Vec<Expr>, rows: Vec<Row>, span: Span },
+}
+
+/// A row of `select`; several keysets are an [`ExprKind::List`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub keys: Expr,
+    pub next: Name,
+}
+
+/// A property of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property {
+    pub annotations: Vec<Annotation>,
+    pub constant: bool,
+    pub name: Name,
+    pub value: PropertyValue,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum PropertyValue {
+    Keys(Vec<Key>),
+    Actions(Vec<(Vec<Annotation>, Expr)>),
+    Entries(Vec<Entry>),
+    Expr(Expr),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    pub annotations: Vec<Annotation>,
+    pub value: Expr,
+    pub kind: Name,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub priority: Option<Expr>,
+    pub keys: Expr,
+    pub action: Expr,
+    pub span: Span,
+}

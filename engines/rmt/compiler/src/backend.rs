@@ -1,0 +1,387 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Programs as rows of the machine in hardware (engines/rmt/machine.md). What the machine cannot do is refused, with its place.
+
+mod checksums;
+mod effects;
+mod parser;
+mod schedule;
+mod show;
+mod steps;
+mod tables;
+mod units;
+mod uses;
+mod vector;
+mod words;
+
+use crate::fault::{Check, Fault};
+use crate::ir::{Expr, ExprKind, PORT_DROP, PORT_ONWARD, Program, RegisterId, Standard, Stmt, StmtKind};
+use schedule::Stage;
+use steps::{Item, Literal, Steps};
+use tables::param_piece;
+pub use tables::{ActionCode, Kind, ParamPlace, TableCode};
+use units::{Draft, Drafts, RegisterDraft, Source, Units};
+use uses::Uses;
+use vector::{Vector, too_much};
+pub use words::Piece;
+use words::{
+    ActionRow, BITS, ChecksumRow, DEPTHS, IMMEDIATE, KeyRow, Operand, ParserRow, ROWS, RegisterUnit, Unit, WORDS,
+    low_bits,
+};
+
+/// `egress_spec` counts, and is 0.
+const VERDICT_BEGIN: u32 = 1 << 16;
+/// Registers of a stage.
+const REGISTERS: u32 = 4096;
+
+/// A program as rows of the machine.
+#[derive(Debug, Clone)]
+pub struct Lowered {
+    /// Rows of PARSER: of each depth, each state.
+    pub parser: Vec<Vec<[u32; 12]>>,
+    /// Row of CHECK.
+    pub check: [u32; 4],
+    /// Row of EXIT.
+    pub exit: [u32; 4],
+    /// Stages.
+    pub stages: Vec<StageCode>,
+    /// Tables, by their index in the program; None if the program never applies the table.
+    pub tables: Vec<Option<TableCode>>,
+    /// Registers, by their index in the program; None if no frame reaches the register.
+    pub registers: Vec<Option<RegisterPlace>>,
+    shown: String,
+}
+
+impl Lowered {
+    /// The program has registers: TENANT's `stateful`.
+    #[must_use]
+    pub fn stateful(&self) -> bool {
+        self.stages.iter().any(|stage| stage.registers > 0)
+    }
+}
+
+/// Rows of a stage.
+#[derive(Debug, Clone)]
+pub struct StageCode {
+    key: KeyRow,
+    /// Row of a stage without table if its gate is open; None if a table says what is done.
+    open: Option<u32>,
+    /// Rows of ACTION.
+    pub actions: [[u32; 27]; ROWS],
+    /// Cells of the tenant's segment of the stage's registers.
+    pub registers: u32,
+}
+
+impl StageCode {
+    /// The row of KEY. `base` and `size` say where the table's partition is, in the machine's units; `miss` is what [`TableCode::call`] makes of the table's default
+    /// action. A stage without table takes neither.
+    #[must_use]
+    pub fn key(&self, base: u32, size: u32, miss: (u32, [u32; 4])) -> [u32; 12] {
+        match self.open {
+            Some(row) => self.key.words(0, 0, (row, [0; 4])),
+            None => self.key.words(base, size, miss),
+        }
+    }
+}
+
+/// Where a register is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterPlace {
+    /// Its stage.
+    pub stage: usize,
+    /// Its first cell in the tenant's segment.
+    pub offset: u32,
+}
+
+/// Lowers a program for a block with so many stages.
+///
+/// # Errors
+/// The machine cannot run it: what it lacks, and where the program asks for it.
+pub fn lower(program: &Program, stages: usize) -> Result<Lowered, Fault> {
+    lowered(program, stages).map_err(|fault| *fault)
+}
+
+fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
+    let uses = Uses::of(program);
+    if let Some(table) = program.tables.iter().find(|table| table.counter.is_some()) {
+        return Err(too_much(table.span, "the card has no counters for programs yet").help("count in a register"));
+    }
+    let mut vector = Vector::new(program, &uses);
+    let parser = parser::lower(program, &mut vector)?;
+    let check = checksums::lower(program, &mut vector, &program.verify)?;
+    let exit = checksums::lower(program, &mut vector, &program.update)?;
+    let onward = writes_onward(&program.ingress) || program.actions.iter().any(|action| writes_onward(&action.body));
+    if onward && uses.read[Standard::EgressSpec.field()] + uses.read[Standard::EgressPort.field()] > 0 {
+        let span = program.parser.states[0].span;
+        return Err(too_much(span, "the program compares egress_spec, and also sends frames onward"));
+    }
+    let mut units = Units { program, vector: &mut vector, onward, before: Vec::new() };
+    let mut steps = Steps { units: &mut units, uses: &uses, items: Vec::new(), applied: Vec::new() };
+    steps.block(&program.ingress, &Vec::new())?;
+    check_egress(&program.egress)?;
+    steps.block(&program.egress, &Vec::new())?;
+    let items = steps.items;
+    let written = written_words(&items, exit.as_ref(), &vector);
+    let staged = schedule::schedule(program, items, stages)?;
+    let mut made = Assemble {
+        program,
+        stages: Vec::new(),
+        tables: vec![None; program.tables.len()],
+        registers: vec![None; program.registers.len()],
+    };
+    for index in 0..staged.len() {
+        made.stage(&staged, index)?;
+    }
+    let shown = show::show(program, &vector, &parser, &staged, &made);
+    let parser = (0..DEPTHS).map(|depth| {
+        let row = |state: usize| match parser.get(depth).and_then(|rows| rows.get(state)) {
+            Some(row) => row.words(),
+            None => ParserRow::end(crate::ir::error::NO_MATCH as u32).words(),
+        };
+        (0..ROWS).map(row).collect()
+    });
+    let row = |first: u32, sum: Option<&ChecksumRow>| {
+        let [low, high, control] = ChecksumRow::words(sum);
+        [first, low, high, control]
+    };
+    Ok(Lowered {
+        parser: parser.collect(),
+        check: row(VERDICT_BEGIN, check.as_ref()),
+        exit: row(written, exit.as_ref()),
+        stages: made.stages,
+        tables: made.tables,
+        registers: made.registers,
+        shown,
+    })
+}
+
+/// Whether statements set `egress_spec` to [`PORT_ONWARD`].
+fn writes_onward(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Assign(field, Expr { kind: ExprKind::Const(value), .. }) => {
+            *field == Standard::EgressSpec.field() && *value == PORT_ONWARD
+        }
+        StmtKind::If { then, otherwise, .. } => writes_onward(then) || writes_onward(otherwise),
+        StmtKind::Apply(apply) => {
+            let cases = apply.cases.iter().map(|(_, block)| block);
+            [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases).any(|block| writes_onward(block))
+        }
+        _ => false,
+    })
+}
+
+/// Egress sees frames that ingress has dropped, on the card: it may not forward them, or count them.
+fn check_egress(stmts: &[Stmt]) -> Check<()> {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Assign(field, value)
+                if *field == Standard::EgressSpec.field() && value.value() != Some(PORT_DROP) =>
+            {
+                return Err(
+                    too_much(stmt.span, "egress chooses a port").help("egress can only drop: choose in ingress")
+                );
+            }
+            StmtKind::Apply(_) | StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. } => {
+                return Err(
+                    too_much(stmt.span, "tables and registers in egress").help("move them to the end of ingress")
+                );
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                check_egress(then)?;
+                check_egress(otherwise)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Words of headers that are written back.
+fn written_words(items: &[Item], exit: Option<&ChecksumRow>, vector: &Vector) -> u32 {
+    let mut words = exit.map_or(0, |sum| 1 << (sum.at / 2));
+    let mut row = |row: &Drafts| {
+        row.units.iter().for_each(|unit| words |= 1 << unit.to.word);
+        if let Some((to, _)) = row.register.and_then(|register| register.result) {
+            words |= 1 << to.word;
+        }
+    };
+    for item in items {
+        match item {
+            Item::Group(units) => row(&Drafts { units: units.clone(), ..Drafts::default() }),
+            Item::Step(step) => step.open.iter().map(|(_, of)| of).chain([&step.closed]).for_each(&mut row),
+        }
+    }
+    let mut headers = 0;
+    for place in vector.headers.values() {
+        headers |= (place.word..place.word + place.count).fold(0, |mask, word| mask | 1 << word);
+    }
+    words & headers & low_bits(WORDS as u32)
+}
+
+/// Puts rows together.
+struct Assemble<'p> {
+    program: &'p Program,
+    stages: Vec<StageCode>,
+    tables: Vec<Option<TableCode>>,
+    registers: Vec<Option<RegisterPlace>>,
+}
+
+impl Assemble<'_> {
+    fn stage(&mut self, staged: &[Stage], index: usize) -> Check<()> {
+        let stage = &staged[index];
+        let mut code = StageCode { key: KeyRow::default(), open: Some(0), actions: [[0; 27]; ROWS], registers: 0 };
+        let mut rows = vec![ActionRow::default(); ROWS];
+        if let Some(step) = &stage.step {
+            if let Some(table) = step.table {
+                let (kind, key, keys) = tables::keys(&self.program.tables[table], step)?;
+                (code.key, code.open) = (key, None);
+                self.tables[table] = Some(TableCode { table, stage: index, kind, keys, actions: Vec::new() });
+            }
+            code.key.gate = gate(&step.gate, staged);
+            rows[0] = self.row(&step.closed, &[], index, &mut code.registers)?;
+            for (at, (action, drafts)) in step.open.iter().enumerate() {
+                let row = at + 1;
+                let params = match action {
+                    Some(action) => tables::params(self.program, *action, drafts)?,
+                    None => Vec::new(),
+                };
+                rows[row] = self.row(drafts, &params, index, &mut code.registers)?;
+                match (action, step.table.and_then(|table| self.tables[table].as_mut())) {
+                    (Some(action), Some(table)) => table.actions.push(ActionCode {
+                        action: *action,
+                        row: row as u32,
+                        params,
+                        ports: drafts.ports.clone(),
+                        name: self.program.actions[*action].name.clone(),
+                    }),
+                    _ => code.open = Some(row as u32),
+                }
+            }
+        }
+        for row in &mut rows {
+            for unit in &stage.shared {
+                row.units.push(self.unit(unit, &[])?);
+            }
+        }
+        for (row, words) in rows.iter().zip(&mut code.actions) {
+            *words = row.words();
+        }
+        self.stages.push(code);
+        Ok(())
+    }
+
+    fn row(&mut self, drafts: &Drafts, params: &[ParamPlace], stage: usize, cells: &mut u32) -> Check<ActionRow> {
+        let units = drafts.units.iter().map(|unit| self.unit(unit, params)).collect::<Check<_>>()?;
+        let register = drafts.register.as_ref().map(|draft| self.register(draft, params, stage, cells)).transpose()?;
+        Ok(ActionRow { units, register })
+    }
+
+    fn unit(&self, draft: &Draft, params: &[ParamPlace]) -> Check<Unit> {
+        let a = operand(draft.a, params, draft)?;
+        let b = operand(draft.b, params, draft)?;
+        let immediate = match (draft.a, draft.b) {
+            (Source::Const(value), _) | (_, Source::Const(value)) => value,
+            _ => 0,
+        };
+        if let (Source::Const(a), Source::Const(b)) = (draft.a, draft.b)
+            && a != b
+        {
+            return Err(too_much(draft.span, "an operation of two constants"));
+        }
+        Ok(Unit { op: draft.op, to: draft.to, predicate: draft.predicate, a, b, immediate })
+    }
+
+    fn register(
+        &mut self,
+        draft: &RegisterDraft,
+        params: &[ParamPlace],
+        stage: usize,
+        cells: &mut u32,
+    ) -> Check<RegisterUnit> {
+        let about = &self.program.registers[draft.register];
+        let place = self.place(draft.register, draft, stage, cells)?;
+        let at = |source: Source| match source {
+            Source::Piece(piece) => Ok(Operand::of(piece)),
+            Source::Param(param, low, width) => {
+                let place = param_piece(params, param, low, width);
+                place.map(Operand::of).ok_or_else(|| too_much(draft.span, "a parameter in two words"))
+            }
+            Source::Const(0) => Ok(Operand::ZERO),
+            Source::Const(_) => Ok(Operand { source: IMMEDIATE, rotation: 0, width: 1 }),
+        };
+        let (index, first) = match draft.index {
+            Source::Const(index) => (Operand::ZERO, index),
+            other => (at(other)?, 0),
+        };
+        let constant = matches!(draft.index, Source::Const(_));
+        // A constant cell behind the end has no cells: nothing is touched.
+        let length = if constant { u32::from(first < about.size) } else { about.size };
+        let offset = place.offset + if first < about.size { first } else { 0 };
+        Ok(RegisterUnit {
+            op: draft.op,
+            result: draft.result,
+            index,
+            operand: at(draft.operand)?,
+            offset,
+            cells: length,
+        })
+    }
+
+    /// The place of a register: with the first access to it, behind the others of the stage.
+    fn place(
+        &mut self,
+        register: RegisterId,
+        draft: &RegisterDraft,
+        stage: usize,
+        cells: &mut u32,
+    ) -> Check<RegisterPlace> {
+        let about = &self.program.registers[register];
+        if let Some(place) = self.registers[register] {
+            if place.stage != stage {
+                return Err(too_much(
+                    draft.span,
+                    &format!("`{}` is used in stages {} and {stage}", about.name, place.stage),
+                )
+                .also(about.span, "the register")
+                .help("a register belongs to one stage: use it in the actions of one table"));
+            }
+            return Ok(place);
+        }
+        let place = RegisterPlace { stage, offset: *cells };
+        *cells = cells.saturating_add(about.size);
+        if *cells > REGISTERS {
+            return Err(too_much(
+                about.span,
+                &format!("the registers of stage {stage} have {cells} cells, {REGISTERS} are possible"),
+            ));
+        }
+        self.registers[register] = Some(place);
+        Ok(place)
+    }
+}
+
+fn operand(source: Source, params: &[ParamPlace], draft: &Draft) -> Check<Operand> {
+    match source {
+        Source::Piece(piece) => Ok(Operand::of(piece)),
+        Source::Param(param, low, width) => {
+            let place = param_piece(params, param, low, width);
+            place.map(Operand::of).ok_or_else(|| too_much(draft.span, "a part of a parameter that lies in two words"))
+        }
+        Source::Const(_) => Ok(Operand { source: IMMEDIATE, rotation: 0, width: 32 }),
+    }
+}
+
+/// Word, mask and value of a gate.
+fn gate(literals: &[Literal], staged: &[Stage]) -> (u32, u32, u32) {
+    let mut gate = (BITS, 0, 0);
+    for literal in literals {
+        match *literal {
+            Literal::Mask { word, mask, value } => gate = (word, gate.1 | mask, gate.2 | value),
+            Literal::Hit(table, hit) => {
+                let searched = |stage: &Stage| stage.step.as_ref().is_some_and(|step| step.table == Some(table));
+                let bit = staged.iter().position(searched).unwrap_or_default();
+                gate = (BITS, gate.1 | 1 << bit, gate.2 | u32::from(hit) << bit);
+            }
+        }
+    }
+    gate
+}

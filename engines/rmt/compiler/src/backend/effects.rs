@@ -1,0 +1,197 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What a sequence of statements does, as assignments that all read the values from before it.
+
+use std::collections::HashMap;
+
+use super::uses::Uses;
+use super::vector::too_much;
+use crate::fault::{Check, Fault};
+use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, FieldKind, Program, RegisterId, Standard, Stmt, StmtKind};
+use crate::source::Span;
+
+/// Stands for the old value of the register that the statements read.
+pub const OLD: FieldId = usize::MAX;
+
+/// What a register does.
+#[derive(Debug, Clone)]
+pub struct RegisterUse {
+    pub register: RegisterId,
+    pub index: Expr,
+    /// The new value, in which [`OLD`] is the old one; None if it is only read.
+    pub value: Option<Expr>,
+    pub span: Span,
+}
+
+/// What statements do.
+#[derive(Debug, Clone, Default)]
+pub struct Effects {
+    /// Fields and their new values, in terms of the values before.
+    pub writes: Vec<(FieldId, Expr)>,
+    pub register: Option<RegisterUse>,
+}
+
+/// Replaces fields by what they are.
+fn substitute(expr: &Expr, values: &HashMap<FieldId, Expr>) -> Expr {
+    let sub = |expr: &Expr| substitute(expr, values);
+    let span = expr.span;
+    match &expr.kind {
+        ExprKind::Field(field) => values.get(field).cloned().unwrap_or_else(|| expr.clone()),
+        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Lookahead { .. } => expr.clone(),
+        ExprKind::Unary(op, a) => Expr::unary(*op, sub(a), span),
+        ExprKind::Binary(op, a, b) => Expr::binary(*op, sub(a), sub(b), span),
+        ExprKind::Slice(a, low) => sub(a).slice(low + expr.width - 1, *low, span),
+        ExprKind::Concat(a, b) => sub(a).concat(sub(b), span),
+        ExprKind::Resize(a) => sub(a).resize(expr.width, false, span),
+        ExprKind::SignExtend(a) => sub(a).resize(expr.width, true, span),
+        ExprKind::Mux(a, b, c) => Expr::mux(sub(a), sub(b), sub(c), span),
+    }
+}
+
+struct Walk<'p> {
+    program: &'p Program,
+    values: HashMap<FieldId, Expr>,
+    /// Fields in the order in which they were first written.
+    order: Vec<FieldId>,
+    register: Option<RegisterUse>,
+    in_if: bool,
+}
+
+/// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that nobody else reads are left out.
+pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> {
+    let mut walk = Walk { program, values: HashMap::new(), order: Vec::new(), register: None, in_if: false };
+    walk.block(stmts)?;
+    let own = Uses::of_block(program, stmts);
+    let matters = |field: &FieldId| match program.fields[*field].kind {
+        FieldKind::Header { .. } | FieldKind::Standard(Standard::EgressSpec) => true,
+        // A value that these statements alone read has been put in place of the field.
+        FieldKind::Local => all.read[*field] > own.read[*field],
+        FieldKind::Valid(_) | FieldKind::Metadata | FieldKind::Standard(_) => all.read[*field] > 0,
+    };
+    let mut writes = Vec::new();
+    for field in walk.order.iter().filter(|field| matters(field)) {
+        let value = walk.values[field].clone();
+        if value.kind == ExprKind::Field(*field) {
+            continue;
+        }
+        if let FieldKind::Valid(instance) = program.fields[*field].kind {
+            let name = &program.instances[instance].name;
+            return Err(too_much(
+                value.span,
+                &format!("`{name}` is made valid or invalid, and the card adds and removes no headers yet"),
+            ));
+        }
+        writes.push((*field, value));
+    }
+    Ok(Effects { writes, register: walk.register })
+}
+
+impl Walk<'_> {
+    fn block(&mut self, stmts: &[Stmt]) -> Check<()> {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn set(&mut self, field: FieldId, value: Expr) {
+        if !self.order.contains(&field) {
+            self.order.push(field);
+        }
+        self.values.insert(field, value);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Check<()> {
+        let span = stmt.span;
+        match &stmt.kind {
+            StmtKind::Assign(to, value) => {
+                let value = Expr { span, ..substitute(value, &self.values) };
+                self.set(*to, value);
+            }
+            StmtKind::RegisterRead { register, index, to } => {
+                let index = substitute(index, &self.values);
+                self.use_register(*register, &index, span)?;
+                let read = match self.register.as_ref().and_then(|used| used.value.clone()) {
+                    Some(written) => written,
+                    None => Expr::field(OLD, self.program.registers[*register].width, span),
+                };
+                self.set(*to, read);
+            }
+            StmtKind::RegisterWrite { register, index, value } => {
+                let (index, value) = (substitute(index, &self.values), substitute(value, &self.values));
+                self.use_register(*register, &index, span)?;
+                if let Some(used) = &mut self.register {
+                    used.value = Some(value);
+                }
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                let condition = substitute(condition, &self.values);
+                let outer = std::mem::replace(&mut self.in_if, true);
+                let before = self.values.clone();
+                self.block(then)?;
+                let yes = std::mem::replace(&mut self.values, before.clone());
+                self.block(otherwise)?;
+                let no = std::mem::replace(&mut self.values, before);
+                self.in_if = outer;
+                for field in self.order.clone() {
+                    let width = self.program.fields[field].width;
+                    let same = || Expr::field(field, width, span);
+                    let (yes, no) = (yes.get(&field).cloned(), no.get(&field).cloned());
+                    if let (None, None) = (&yes, &no) {
+                        continue;
+                    }
+                    let (yes, no) = (yes.unwrap_or_else(same), no.unwrap_or_else(same));
+                    let value = if yes == no { yes } else { Expr::mux(condition.clone(), yes, no, span) };
+                    self.values.insert(field, value);
+                }
+            }
+            StmtKind::CopyVarbit(..) => return Err(too_much(span, "a varbit is copied")),
+            StmtKind::Count { .. } => {
+                return Err(too_much(span, "the card has no counters for programs yet").help("count in a register"));
+            }
+            StmtKind::Exit => return Err(too_much(span, "`exit`").help("put what follows into the other branch")),
+            StmtKind::Apply(_) => return Err(too_much(span, "a table in this place")),
+        }
+        Ok(())
+    }
+
+    fn use_register(&mut self, register: RegisterId, index: &Expr, span: Span) -> Check<()> {
+        if self.in_if {
+            return Err(too_much(span, "a register under a condition of an action")
+                .help("decide which action runs by the table, or by an `if` around its `apply()`"));
+        }
+        match &self.register {
+            None => self.register = Some(RegisterUse { register, index: index.clone(), value: None, span }),
+            Some(used) if used.register == register && same(&used.index, index) => {}
+            Some(used) => {
+                return Err(too_much(span, "a second register, or a second cell of one")
+                    .also(used.span, "the first one")
+                    .help("a stage of the card has one access to a register: use another table's action"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two expressions are the same, wherever they are written.
+pub fn same(a: &Expr, b: &Expr) -> bool {
+    let plain = |expr: &Expr| {
+        let mut text = Vec::new();
+        expr.walk(&mut |part| text.push((std::mem::discriminant(&part.kind), part.width, leaf(part))));
+        text
+    };
+    plain(a) == plain(b)
+}
+
+fn leaf(expr: &Expr) -> (u128, Option<BinaryOp>) {
+    match &expr.kind {
+        ExprKind::Const(value) => (*value, None),
+        ExprKind::Field(field) => (*field as u128, None),
+        ExprKind::Param(param) => (*param as u128, None),
+        ExprKind::Lookahead { offset } | ExprKind::Slice(_, offset) => ((*offset).into(), None),
+        ExprKind::Unary(op, _) => (*op as u128, None),
+        ExprKind::Binary(op, ..) => (0, Some(*op)),
+        ExprKind::Concat(..) | ExprKind::Resize(_) | ExprKind::SignExtend(_) | ExprKind::Mux(..) => (0, None),
+    }
+}
+
+/// The fault of an expression that the units of a stage cannot compute.
+pub fn too_complex(expr: &Expr, why: &str) -> Box<Fault> {
+    too_much(expr.span, why).help("a unit of the card takes two values of at most 32 bits that lie in one word: use a variable in a control, not in an action")
+}

@@ -1,0 +1,179 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Stages for the parts of a program. A part goes into the first stage behind those whose results it reads or overwrites. Units of a stage read the vector as it is
+//! in front of the stage, so a part may overwrite what another one of its stage reads.
+
+use super::steps::{Item, Literal, Step};
+use super::units::{Draft, Drafts, Source};
+use super::vector::too_much;
+use super::words::{Piece, ROWS, UNITS};
+use crate::fault::{Check, Fault};
+use crate::ir::{Program, TableId};
+use crate::source::Span;
+
+/// What a stage does.
+#[derive(Debug, Clone, Default)]
+pub struct Stage {
+    /// Units of every action's row.
+    pub shared: Vec<Draft>,
+    pub step: Option<Box<Step>>,
+}
+
+/// Bits of the vector's words.
+type Bits = [u32; 32];
+
+struct Placed {
+    stage: usize,
+    reads: Bits,
+    writes: Bits,
+    table: Option<TableId>,
+    span: Span,
+}
+
+/// Gives the parts stages; fails if they need more than `stages`.
+pub fn schedule(program: &Program, items: Vec<Item>, stages: usize) -> Check<Vec<Stage>> {
+    let mut made: Vec<Stage> = Vec::new();
+    let mut placed: Vec<Placed> = Vec::new();
+    for item in items {
+        let (mut reads, mut writes) = ([0; 32], [0; 32]);
+        let (mut table, mut after, span) = (None, 0, item_span(&item));
+        match &item {
+            Item::Group(units) => units.iter().for_each(|unit| unit_bits(unit, &mut reads, &mut writes)),
+            Item::Step(step) => {
+                table = step.table;
+                step_bits(step, &mut reads, &mut writes);
+                for literal in &step.gate {
+                    if let Literal::Hit(of, _) = literal {
+                        let stage =
+                            placed.iter().find(|other| other.table == Some(*of)).map_or(0, |other| other.stage + 1);
+                        after = after.max(stage);
+                    }
+                }
+            }
+        }
+        let mut stage = after;
+        for other in &placed {
+            let meets = |a: &Bits, b: &Bits| a.iter().zip(b).any(|(a, b)| a & b != 0);
+            if meets(&other.writes, &reads) || meets(&other.writes, &writes) {
+                stage = stage.max(other.stage + 1);
+            } else if meets(&other.reads, &writes) {
+                stage = stage.max(other.stage);
+            }
+        }
+        loop {
+            if made.len() <= stage {
+                made.resize_with(stage + 1, Stage::default);
+            }
+            if fits(program, &made[stage], &item)? {
+                break;
+            }
+            stage += 1;
+        }
+        match item {
+            Item::Group(units) => made[stage].shared.extend(units),
+            Item::Step(step) => made[stage].step = Some(step),
+        }
+        placed.push(Placed { stage, reads, writes, table, span });
+    }
+    if made.len() > stages {
+        let last = placed.iter().max_by_key(|part| part.stage).map(|part| part.span).unwrap_or_default();
+        return Err(too_many(&placed, last, made.len(), stages));
+    }
+    made.resize_with(stages, Stage::default);
+    Ok(made)
+}
+
+/// The fault of too many stages, with the part of each stage but the last.
+fn too_many(placed: &[Placed], last: Span, needed: usize, stages: usize) -> Box<Fault> {
+    let mut fault = too_much(last, &format!("the program needs {needed} stages, the design has {stages}"))
+        .help(format!("give the block `stages = {needed}` in the design, or make conditions and tables that do not depend on each other"));
+    for stage in 0..needed - 1 {
+        if let Some(part) = placed.iter().find(|part| part.stage == stage && part.span != last) {
+            fault = fault.also(part.span, format!("stage {stage}"));
+        }
+    }
+    fault
+}
+
+fn item_span(item: &Item) -> Span {
+    match item {
+        Item::Group(units) => units.first().map(|unit| unit.span).unwrap_or_default(),
+        Item::Step(step) => step.span,
+    }
+}
+
+/// Whether a part has room in a stage.
+fn fits(program: &Program, stage: &Stage, item: &Item) -> Check<bool> {
+    let most = |step: &Step| {
+        step.open.iter().map(|(_, row)| row.units.len()).chain([step.closed.units.len()]).max().unwrap_or(0)
+    };
+    match item {
+        Item::Group(units) => {
+            Ok(stage.step.as_ref().map_or(0, |step| most(step)) + stage.shared.len() + units.len() <= UNITS)
+        }
+        Item::Step(step) => {
+            for (action, row) in &step.open {
+                if row.units.len() > UNITS {
+                    let name = action.map_or("this block", |action| &program.actions[action].name);
+                    let span = action.map_or(step.span, |action| program.actions[action].span);
+                    return Err(too_much(span, &format!("`{name}` needs {} units, a stage has {UNITS}", row.units.len()))
+                        .help("a unit writes at most 32 bits of one vector word: fewer or narrower assignments need fewer units"));
+                }
+            }
+            if step.closed.units.len() > UNITS {
+                return Err(too_much(
+                    step.span,
+                    &format!("the other branch needs {} units, a stage has {UNITS}", step.closed.units.len()),
+                ));
+            }
+            if step.open.len() > ROWS - 1 {
+                return Err(too_much(
+                    step.span,
+                    &format!("the table has {} actions, on the card {} are possible", step.open.len(), ROWS - 1),
+                ));
+            }
+            Ok(stage.step.is_none() && most(step) + stage.shared.len() <= UNITS)
+        }
+    }
+}
+
+fn mark(bits: &mut Bits, piece: Piece) {
+    bits[piece.word as usize] |= piece.mask();
+}
+
+fn source_bits(source: Source, reads: &mut Bits) {
+    if let Source::Piece(piece) = source {
+        mark(reads, piece);
+    }
+}
+
+fn unit_bits(unit: &Draft, reads: &mut Bits, writes: &mut Bits) {
+    source_bits(unit.a, reads);
+    source_bits(unit.b, reads);
+    if let Some(predicate) = unit.predicate {
+        mark(reads, predicate.bit);
+    }
+    mark(writes, unit.to);
+}
+
+fn row_bits(row: &Drafts, reads: &mut Bits, writes: &mut Bits) {
+    row.units.iter().for_each(|unit| unit_bits(unit, reads, writes));
+    if let Some(register) = &row.register {
+        source_bits(register.index, reads);
+        source_bits(register.operand, reads);
+        if let Some((to, _)) = register.result {
+            mark(writes, to);
+        }
+    }
+}
+
+fn step_bits(step: &Step, reads: &mut Bits, writes: &mut Bits) {
+    for literal in &step.gate {
+        if let Literal::Mask { word, mask, .. } = literal {
+            reads[*word as usize] |= mask;
+        }
+    }
+    step.keys.iter().for_each(|piece| mark(reads, *piece));
+    for row in step.open.iter().map(|(_, row)| row).chain([&step.closed]) {
+        row_bits(row, reads, writes);
+    }
+}

@@ -1,0 +1,319 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! A control as steps: groups of units that any stage can do, and steps that need a stage's gate, its table or its register.
+
+use super::effects::effects;
+use super::units::{Draft, Drafts, Source, Units};
+use super::uses::Uses;
+use super::vector::too_much;
+use super::words::{BITS, FLAGS, Op, Piece, UNITS, low_bits};
+use crate::fault::Check;
+use crate::ir::{ActionId, Apply, BinaryOp, Expr, ExprKind, FieldKind, Stmt, StmtKind, TableId, UnaryOp};
+use crate::source::Span;
+
+/// What a gate asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Literal {
+    /// `vector[word] & mask == value`; of bits that never change once they are there.
+    Mask { word: u32, mask: u32, value: u32 },
+    /// The table was searched and found an entry, or did not.
+    Hit(TableId, bool),
+}
+
+impl Literal {
+    fn word(self) -> u32 {
+        if let Self::Mask { word, .. } = self { word } else { BITS }
+    }
+}
+
+/// All of these hold. They are of one word.
+pub type Guard = Vec<Literal>;
+
+/// Something that needs a stage of its own.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub gate: Guard,
+    pub table: Option<TableId>,
+    /// Actions of the table; without one, what is done if the gate is open.
+    pub open: Vec<(Option<ActionId>, Drafts)>,
+    /// What is done if the gate is closed.
+    pub closed: Drafts,
+    /// Words of the key.
+    pub keys: Vec<Piece>,
+    pub span: Span,
+}
+
+/// A part of the program.
+#[derive(Debug, Clone)]
+pub enum Item {
+    Group(Vec<Draft>),
+    Step(Box<Step>),
+}
+
+/// Makes items of controls.
+pub struct Steps<'s, 'u, 'p> {
+    pub units: &'s mut Units<'u, 'p>,
+    /// Of the whole program.
+    pub uses: &'p Uses,
+    pub items: Vec<Item>,
+    /// Tables that were applied.
+    pub applied: Vec<TableId>,
+}
+
+impl Steps<'_, '_, '_> {
+    /// Lowers statements that are done where the guard holds.
+    pub fn block(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
+        let mut rest = stmts;
+        while let Some(first) = rest.first() {
+            let plain = rest.iter().take_while(|stmt| is_plain(stmt)).count();
+            if plain > 0 {
+                self.run(&rest[..plain], guard)?;
+                rest = &rest[plain..];
+                continue;
+            }
+            match &first.kind {
+                StmtKind::Apply(apply) => self.apply(apply, guard, first.span)?,
+                StmtKind::If { condition, then, otherwise } => self.choice(condition, then, otherwise, guard)?,
+                _ => return Err(too_much(first.span, "this statement")),
+            }
+            rest = &rest[1..];
+        }
+        Ok(())
+    }
+
+    /// Statements without tables.
+    fn run(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
+        let drafts = self.drafts(stmts)?;
+        let span = stmts[0].span;
+        if drafts.units.is_empty() && drafts.register.is_none() {
+            return Ok(());
+        }
+        if guard.is_empty() && drafts.register.is_none() && drafts.units.len() <= UNITS {
+            self.items.push(Item::Group(drafts.units));
+            return Ok(());
+        }
+        self.step(guard.clone(), None, vec![(None, drafts)], Vec::new(), span);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        gate: Guard,
+        table: Option<TableId>,
+        open: Vec<(Option<ActionId>, Drafts)>,
+        keys: Vec<Piece>,
+        span: Span,
+    ) {
+        self.items.push(Item::Step(Box::new(Step { gate, table, open, closed: Drafts::default(), keys, span })));
+    }
+
+    /// The units of statements; what they need before is done in groups in front.
+    fn drafts(&mut self, stmts: &[Stmt]) -> Check<Drafts> {
+        let effects = effects(self.units.program, stmts, self.uses)?;
+        let drafts = self.units.drafts(&effects)?;
+        self.flush();
+        Ok(drafts)
+    }
+
+    fn flush(&mut self) {
+        self.items.extend(std::mem::take(&mut self.units.before).into_iter().map(Item::Group));
+    }
+
+    fn apply(&mut self, apply: &Apply, guard: &Guard, span: Span) -> Check<()> {
+        let table = &self.units.program.tables[apply.table];
+        if self.applied.contains(&apply.table) {
+            return Err(too_much(span, &format!("`{}` is applied twice", table.name)).also(table.span, "the table"));
+        }
+        self.applied.push(apply.table);
+        if !apply.cases.is_empty() || !apply.otherwise.is_empty() {
+            return Err(too_much(span, "a switch over the action that ran")
+                .help("let the actions write a metadata field, and compare that"));
+        }
+        let mut keys = Vec::new();
+        for key in &table.keys {
+            keys.extend(self.units.vector.pieces(key.field, key.span)?);
+        }
+        let mut open = Vec::new();
+        for action in &table.actions {
+            let body = &self.units.program.actions[action.action].body;
+            open.push((Some(action.action), self.drafts(body)?));
+        }
+        self.step(guard.clone(), Some(apply.table), open, keys, span);
+        if apply.hit.is_empty() && apply.miss.is_empty() {
+            return Ok(());
+        }
+        if guard.is_empty() {
+            return self.branches(vec![Literal::Hit(apply.table, true)], &apply.hit, &apply.miss, guard);
+        }
+        // A table that found an entry was searched: the gate in front of it was open.
+        self.block(&apply.hit, &vec![Literal::Hit(apply.table, true)])?;
+        if !apply.miss.is_empty() {
+            let mut missed = self.in_bits(guard, span)?;
+            missed.push(Literal::Hit(apply.table, false));
+            self.block(&apply.miss, &missed)?;
+        }
+        Ok(())
+    }
+
+    fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt], guard: &Guard) -> Check<()> {
+        let both = self.and(guard, condition)?;
+        self.branches(both, then, otherwise, guard)
+    }
+
+    /// `then` where `both` holds, `otherwise` where only `guard` does.
+    fn branches(&mut self, both: Guard, then: &[Stmt], otherwise: &[Stmt], guard: &Guard) -> Check<()> {
+        if otherwise.is_empty() {
+            return self.block(then, &both);
+        }
+        if guard.is_empty() && otherwise.iter().all(is_plain) {
+            // The first stage of `then` does the other branch if its gate is closed.
+            let closed = self.drafts(otherwise)?;
+            let first = self.items.len();
+            self.block(then, &both)?;
+            let step = self.items[first..]
+                .iter_mut()
+                .find_map(|item| if let Item::Step(step) = item { Some(step) } else { None });
+            match step {
+                Some(step) if step.gate == both => step.closed = closed,
+                _ => {
+                    self.step(both, None, vec![(None, Drafts::default())], Vec::new(), otherwise[0].span);
+                    if let Some(Item::Step(step)) = self.items.last_mut() {
+                        step.closed = closed;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        let span = otherwise[0].span;
+        let opposite = match both[..] {
+            [Literal::Mask { word, mask, value }] if mask.count_ones() == 1 && guard.is_empty() => {
+                vec![Literal::Mask { word, mask, value: value ^ mask }]
+            }
+            [Literal::Hit(table, hit)] if guard.is_empty() => vec![Literal::Hit(table, !hit)],
+            _ => {
+                let mut outer = self.in_bits(guard, span)?;
+                let bit = self.units.vector.bit(BITS, span)?;
+                let (a, b) = (Source::Const(1), Source::Const(1));
+                let set = Draft { op: Op::Set, to: bit, predicate: None, a, b, span };
+                let open = Drafts { units: vec![set], ..Drafts::default() };
+                self.step(both.clone(), None, vec![(None, open)], Vec::new(), span);
+                outer.push(Literal::Mask { word: BITS, mask: bit.mask(), value: 0 });
+                outer
+            }
+        };
+        self.block(then, &both)?;
+        self.block(otherwise, &opposite)
+    }
+
+    /// A guard and a condition.
+    fn and(&mut self, guard: &Guard, condition: &Expr) -> Check<Guard> {
+        let mut terms = Vec::new();
+        conjunction(condition, &mut terms);
+        let (mut masks, mut others) = (guard.clone(), Vec::new());
+        for term in terms {
+            match self.literal(&term)? {
+                Some(literal) => masks.push(literal),
+                None => others.push(term),
+            }
+        }
+        let word = match masks.first().map(|literal| literal.word()) {
+            Some(word) if masks.iter().all(|literal| literal.word() == word) => word,
+            _ => BITS,
+        };
+        let word = if others.is_empty() || word == FLAGS { word } else { BITS };
+        let mut all = if masks.iter().all(|literal| literal.word() == word) {
+            masks
+        } else {
+            self.in_bits(&masks, condition.span)?
+        };
+        for term in others {
+            let bit = self.units.vector.bit(word, term.span)?;
+            self.units.compute(&term, bit)?;
+            all.push(Literal::Mask { word, mask: bit.mask(), value: bit.mask() });
+        }
+        self.flush();
+        Ok(all)
+    }
+
+    /// A term as bits of one word that the program does not change.
+    fn literal(&mut self, term: &Expr) -> Check<Option<Literal>> {
+        let (field, value) = match &term.kind {
+            ExprKind::Field(field) => (*field, 1),
+            ExprKind::Unary(UnaryOp::Not, inner) => match inner.kind {
+                ExprKind::Field(field) if inner.width == 1 => (field, 0),
+                _ => return Ok(None),
+            },
+            ExprKind::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), a, b) => {
+                match (&a.kind, b.value(), &b.kind, a.value()) {
+                    (ExprKind::Field(field), Some(value), _, _) | (_, _, ExprKind::Field(field), Some(value))
+                        if *op == BinaryOp::Eq || a.width == 1 =>
+                    {
+                        (*field, if *op == BinaryOp::Eq { value } else { value ^ 1 })
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        if self.uses.written[field] > 0 && !matches!(self.units.program.fields[field].kind, FieldKind::Valid(_)) {
+            return Ok(None);
+        }
+        let pieces = self.units.vector.pieces(field, term.span)?;
+        let [piece] = pieces[..] else { return Ok(None) };
+        let fits = u32::try_from(value).ok().filter(|value| *value <= low_bits(piece.width));
+        Ok(fits.map(|value| Literal::Mask { word: piece.word, mask: piece.mask(), value: value << piece.low }))
+    }
+
+    /// The same guard, by bits of [`BITS`].
+    fn in_bits(&mut self, guard: &Guard, span: Span) -> Check<Guard> {
+        let (mut made, mut group) = (Vec::new(), Vec::new());
+        for literal in guard {
+            let Literal::Mask { word, mask, value } = *literal else {
+                made.push(*literal);
+                continue;
+            };
+            if word == BITS {
+                made.push(*literal);
+                continue;
+            }
+            // A comparison for each run of bits of the mask.
+            let mut rest = mask;
+            while rest != 0 {
+                let low = rest.trailing_zeros();
+                let width = (rest >> low).trailing_ones();
+                rest &= !(low_bits(width) << low);
+                let bit = self.units.vector.bit(BITS, span)?;
+                let a = Source::Piece(Piece { word, low, width });
+                let b = Source::Const(value >> low & low_bits(width));
+                group.push(Draft { op: Op::Eq, to: bit, predicate: None, a, b, span });
+                made.push(Literal::Mask { word: BITS, mask: bit.mask(), value: bit.mask() });
+            }
+        }
+        if !group.is_empty() {
+            self.items.push(Item::Group(group));
+        }
+        Ok(made)
+    }
+}
+
+/// The terms that `&&` joins.
+fn conjunction(expr: &Expr, terms: &mut Vec<Expr>) {
+    match &expr.kind {
+        ExprKind::Binary(BinaryOp::And, a, b) if expr.width == 1 => {
+            conjunction(a, terms);
+            conjunction(b, terms);
+        }
+        _ => terms.push(expr.clone()),
+    }
+}
+
+/// Whether units can do a statement, and the one register access of a stage: no table, and no register under a condition.
+fn is_plain(stmt: &Stmt) -> bool {
+    let inside = |stmt: &Stmt| {
+        is_plain(stmt) && !matches!(stmt.kind, StmtKind::RegisterRead { .. } | StmtKind::RegisterWrite { .. })
+    };
+    match &stmt.kind {
+        StmtKind::Apply(_) => false,
+        StmtKind::If { then, otherwise, .. } => then.iter().all(inside) && otherwise.iter().all(inside),
+        _ => true,
+    }
+}

@@ -1,0 +1,190 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Places of a program's fields in the vector.
+
+use std::collections::HashMap;
+
+use super::uses::Uses;
+use super::words::{ABOUT, BITS, FLAGS, Piece, VERDICT, WORDS};
+use crate::fault::{Check, Fault};
+use crate::ir::{FieldId, FieldKind, InstanceId, Program, Standard};
+use crate::source::Span;
+
+/// Flags that rows of the parser can set.
+const PARSER_FLAGS: u32 = 16;
+/// First bit of [`BITS`] and of [`FLAGS`] that programs have.
+const FIRST_BIT: u32 = 12;
+const FIRST_FLAG: u32 = 20;
+
+/// A header's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeaderPlace {
+    /// First vector word.
+    pub word: u32,
+    /// Words of the fixed part that are extracted.
+    pub count: u32,
+    /// Bits of the first word in front of the header.
+    pub lead: u32,
+    /// First word of the varbit, and its most words; None if it is only skipped.
+    pub varbit: Option<(u32, u32)>,
+}
+
+/// Places of fields.
+#[derive(Debug, Clone)]
+pub struct Vector<'p> {
+    program: &'p Program,
+    uses: &'p Uses,
+    next: u32,
+    /// Places of extracted headers.
+    pub headers: HashMap<InstanceId, HeaderPlace>,
+    /// Bit of [`FLAGS`] of a header's validity.
+    pub flags: HashMap<InstanceId, u32>,
+    places: HashMap<FieldId, Vec<Piece>>,
+    bits: u32,
+    own_flags: u32,
+}
+
+impl<'p> Vector<'p> {
+    pub fn new(program: &'p Program, uses: &'p Uses) -> Self {
+        let (headers, flags, places) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { program, uses, next: 0, headers, flags, places, bits: FIRST_BIT, own_flags: FIRST_FLAG }
+    }
+
+    /// Words that are in use.
+    pub fn used(&self) -> u32 {
+        self.next
+    }
+
+    fn take(&mut self, words: u32, what: &str, span: Span) -> Check<u32> {
+        let first = self.next;
+        if first + words > WORDS as u32 {
+            return Err(too_much(span, &format!("{what} needs {words} vector words")).help(format!(
+                "the vector has {WORDS}, of which headers and metadata in front of it take {first}: leave out headers whose fields are not used"
+            )));
+        }
+        self.next += words;
+        Ok(first)
+    }
+
+    /// The place of a header that the parser extracts `lead` bits behind the beginning of a word.
+    pub fn header(&mut self, instance: InstanceId, lead: u32, span: Span) -> Check<HeaderPlace> {
+        if let Some(place) = self.headers.get(&instance) {
+            if place.lead != lead {
+                return Err(too_much(
+                    span,
+                    "this header begins at different bytes of a word on different ways through the parser",
+                ));
+            }
+            return Ok(*place);
+        }
+        let of = &self.program.instances[instance];
+        let ty = &self.program.headers[of.header];
+        let used = of.fields.iter().any(|field| self.uses.counts(*field));
+        let count = if used { (lead + ty.bits).div_ceil(32) } else { 0 };
+        let word = self.take(count, &format!("the header `{}`", of.name), of.span)?;
+        let mut place = HeaderPlace { word, count, lead, varbit: None };
+        for field in &of.fields {
+            let about = &self.program.fields[*field];
+            if matches!(about.kind, FieldKind::Header { varbit: true, .. }) && self.uses.counts(*field) {
+                let most = about.width.div_ceil(32);
+                place.varbit = Some((self.take(most, &format!("`{}`", about.name), of.span)?, most));
+            }
+        }
+        self.headers.insert(instance, place);
+        if self.uses.counts(of.valid) {
+            let flag = u32::try_from(self.flags.len()).unwrap_or(u32::MAX);
+            if flag >= PARSER_FLAGS {
+                return Err(too_much(
+                    of.span,
+                    &format!("the program asks whether more than {PARSER_FLAGS} headers are valid"),
+                ));
+            }
+            self.flags.insert(instance, flag);
+        }
+        Ok(place)
+    }
+
+    /// A new bit in [`BITS`], or in [`FLAGS`].
+    pub fn bit(&mut self, word: u32, span: Span) -> Check<Piece> {
+        let next = if word == FLAGS { &mut self.own_flags } else { &mut self.bits };
+        if *next >= 32 {
+            return Err(too_much(span, "the program has more conditions than the vector has bits for"));
+        }
+        *next += 1;
+        Ok(Piece { word: if word == FLAGS { FLAGS } else { BITS }, low: *next - 1, width: 1 })
+    }
+
+    /// A new word for a value between two stages.
+    pub fn temporary(&mut self, width: u32, span: Span) -> Check<Piece> {
+        Ok(Piece { word: self.take(1, "a value between two stages", span)?, low: 0, width })
+    }
+
+    /// The pieces of a field, its upper bits first. If they are fewer than the field has, the upper ones are 0.
+    pub fn pieces(&mut self, field: FieldId, span: Span) -> Check<Vec<Piece>> {
+        if let Some(pieces) = self.places.get(&field) {
+            return Ok(pieces.clone());
+        }
+        let pieces = self.place(field, span)?;
+        self.places.insert(field, pieces.clone());
+        Ok(pieces)
+    }
+
+    fn place(&mut self, field: FieldId, span: Span) -> Check<Vec<Piece>> {
+        let about = &self.program.fields[field];
+        let one = |word, low, width| Ok(vec![Piece { word, low, width }]);
+        match about.kind {
+            FieldKind::Header { instance, offset, varbit } => {
+                let Some(place) = self.headers.get(&instance) else {
+                    // A header that no state extracts is never valid, and its fields are 0.
+                    return Ok(Vec::new());
+                };
+                if varbit {
+                    return Err(too_much(span, &format!("`{}` is used other than in a checksum", about.name)));
+                }
+                Ok(cut(place.word, place.lead + offset, about.width))
+            }
+            FieldKind::Valid(instance) => match self.flags.get(&instance) {
+                Some(flag) => one(FLAGS, *flag, 1),
+                None => Ok(Vec::new()),
+            },
+            FieldKind::Standard(standard) => match standard {
+                Standard::IngressPort => one(ABOUT, 16, 8),
+                Standard::PacketLength => one(ABOUT, 0, 16),
+                Standard::EgressSpec | Standard::EgressPort => one(VERDICT, 0, 9),
+                Standard::ChecksumError => one(FLAGS, 19, 1),
+                Standard::ParserError => one(FLAGS, 16, 3),
+                Standard::IngressGlobalTimestamp | Standard::EgressGlobalTimestamp => {
+                    Err(too_much(span, "the time is not in the card's vector"))
+                }
+                // Nobody but the program sets it.
+                _ => self.variable(field, span),
+            },
+            FieldKind::Metadata | FieldKind::Local => self.variable(field, span),
+        }
+    }
+
+    fn variable(&mut self, field: FieldId, span: Span) -> Check<Vec<Piece>> {
+        let about = &self.program.fields[field];
+        if about.width == 1 {
+            return Ok(vec![self.bit(BITS, span)?]);
+        }
+        let words = about.width.div_ceil(32);
+        let first = self.take(words, &format!("`{}`", about.name), span)?;
+        Ok(cut(first, words * 32 - about.width, about.width))
+    }
+}
+
+/// The pieces of `width` bits that begin `from` bits behind the highest one of a word.
+fn cut(word: u32, from: u32, width: u32) -> Vec<Piece> {
+    let (mut pieces, mut at, end) = (Vec::new(), from, from + width);
+    while at < end {
+        let stop = end.min((at / 32 + 1) * 32);
+        pieces.push(Piece { word: word + at / 32, low: (32 - stop % 32) % 32, width: stop - at });
+        at = stop;
+    }
+    pieces
+}
+
+/// A fault of a program that the card's pipeline cannot run.
+pub fn too_much(span: Span, what: &str) -> Box<Fault> {
+    Fault::new(span, format!("this does not fit the card: {what}")).label("here")
+}

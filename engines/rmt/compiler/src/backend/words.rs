@@ -1,0 +1,291 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Rows of the machine's memories (engines/rmt/machine.md), each made of words of 32 bits.
+
+/// Vector words that the parser may fill and programs may use.
+pub const WORDS: usize = 27;
+/// Words of the window.
+pub const WINDOW: u32 = 32;
+/// Depths of the parser.
+pub const DEPTHS: usize = 8;
+/// States of a depth, and actions of a stage.
+pub const ROWS: usize = 8;
+/// Units of a stage.
+pub const UNITS: usize = 8;
+/// Words of length, port and tenant; of the verdict; of bits of programs; of flags and errors.
+pub const ABOUT: u32 = 28;
+pub const VERDICT: u32 = 29;
+pub const BITS: u32 = 30;
+pub const FLAGS: u32 = 31;
+/// Where a row of the parser goes to end: behind it, the error.
+pub const END: u32 = 8;
+/// Source of an operand: an immediate, which for registers is 1.
+pub const IMMEDIATE: u32 = 36;
+/// A source that reads 0.
+pub const ZERO: u32 = 63;
+/// First source of parameters.
+pub const PARAMS: u32 = 32;
+
+/// Adjacent bits of a vector word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Piece {
+    pub word: u32,
+    pub low: u32,
+    pub width: u32,
+}
+
+impl Piece {
+    /// Its bits in the word.
+    pub fn mask(self) -> u32 {
+        low_bits(self.width) << self.low
+    }
+}
+
+/// So many bits set, at most 32.
+pub fn low_bits(width: u32) -> u32 {
+    if width >= 32 { u32::MAX } else { (1 << width) - 1 }
+}
+
+/// A bit that decides whether an operation is done, and what it must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Predicate {
+    /// The bit, of [`BITS`] or [`FLAGS`].
+    pub bit: Piece,
+    pub value: bool,
+}
+
+impl Predicate {
+    /// Index in bits 5:0, mode in 7:6.
+    fn fields(of: Option<Self>) -> (u32, u32) {
+        of.map_or((0, 0), |of| {
+            let index = of.bit.low + if of.bit.word == FLAGS { 32 } else { 0 };
+            (index, if of.value { 1 } else { 2 })
+        })
+    }
+
+    /// As CHECK and EXIT have it.
+    pub fn checksum(of: Option<Self>) -> u32 {
+        let (index, mode) = Self::fields(of);
+        index | mode << 6
+    }
+}
+
+/// A row of PARSER.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParserRow {
+    pub dst: u32,
+    pub count: u32,
+    pub advance: u32,
+    pub var: Option<Variable>,
+    pub flags: u32,
+    pub need: u32,
+    /// Word of the key, relative to the offset.
+    pub key: i32,
+    pub default: u32,
+    /// Mask, value, next.
+    pub cases: Vec<(u32, u32, u32)>,
+}
+
+/// The variable part of a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variable {
+    pub dst: u32,
+    pub most: u32,
+    pub double: bool,
+    pub extract: bool,
+    /// Word of the length, relative to the offset.
+    pub word: i32,
+    pub shift: u32,
+    pub mask: u32,
+    pub min: u32,
+    pub under: u32,
+}
+
+impl ParserRow {
+    /// A row that ends parsing with an error.
+    pub fn end(error: u32) -> Self {
+        Self { default: END + error, ..Self::default() }
+    }
+
+    /// Its words.
+    pub fn words(&self) -> [u32; 12] {
+        let mut words = [0; 12];
+        words[0] = self.dst | self.count << 5 | self.advance << 10;
+        if let Some(var) = &self.var {
+            words[0] |=
+                1 << 15 | var.dst << 16 | var.most << 21 | u32::from(var.double) << 26 | u32::from(var.extract) << 27;
+            words[1] = signed6(var.word) | var.shift << 6 | var.mask << 11 | var.min << 17 | var.under << 23;
+        }
+        words[2] = self.flags | self.need << 16;
+        words[3] = signed6(self.key) | self.default << 6;
+        for (index, (mask, value, next)) in self.cases.iter().enumerate() {
+            words[3] |= next << (10 + 4 * index) | 1 << (26 + index);
+            words[4 + index] = *mask;
+            words[8 + index] = *value;
+        }
+        words
+    }
+}
+
+fn signed6(value: i32) -> u32 {
+    value.cast_unsigned() & 0x3F
+}
+
+/// Where an operand comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operand {
+    pub source: u32,
+    pub rotation: u32,
+    pub width: u32,
+}
+
+impl Operand {
+    pub const ZERO: Self = Self { source: ZERO, rotation: 0, width: 1 };
+
+    pub fn of(piece: Piece) -> Self {
+        Self { source: piece.word, rotation: piece.low, width: piece.width }
+    }
+
+    fn bits(self) -> u32 {
+        self.source | self.rotation << 6 | (self.width - 1) << 11
+    }
+}
+
+/// Operations of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Op {
+    Set = 1,
+    Add = 2,
+    Sub = 3,
+    And = 4,
+    Or = 5,
+    Xor = 6,
+    Eq = 7,
+    Ne = 8,
+    Lt = 9,
+    Ge = 10,
+}
+
+/// A unit of an action's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    pub op: Op,
+    pub to: Piece,
+    pub predicate: Option<Predicate>,
+    pub a: Operand,
+    pub b: Operand,
+    pub immediate: u32,
+}
+
+impl Unit {
+    fn words(&self) -> [u32; 3] {
+        let (index, mode) = Predicate::fields(self.predicate);
+        let to = self.to;
+        [
+            self.op as u32 | to.word << 4 | to.low << 9 | (to.width - 1) << 14 | mode << 19 | index << 21,
+            self.a.bits() | self.b.bits() << 16,
+            self.immediate,
+        ]
+    }
+}
+
+/// Operations of a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum RegisterOp {
+    Read = 1,
+    Write = 2,
+    Add = 3,
+    Sub = 4,
+    And = 5,
+    Or = 6,
+    Xor = 7,
+}
+
+/// The register operation of an action's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterUnit {
+    pub op: RegisterOp,
+    /// Where the result goes; it is the new value, else the old one.
+    pub result: Option<(Piece, bool)>,
+    pub index: Operand,
+    pub operand: Operand,
+    /// Cell of the segment at which the array begins, and its cells.
+    pub offset: u32,
+    pub cells: u32,
+}
+
+/// A row of ACTION.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActionRow {
+    pub units: Vec<Unit>,
+    pub register: Option<RegisterUnit>,
+}
+
+impl ActionRow {
+    /// Its words.
+    pub fn words(&self) -> [u32; 27] {
+        let mut words = [0; 27];
+        for (unit, place) in self.units.iter().zip(words.chunks_exact_mut(3)) {
+            place.copy_from_slice(&unit.words());
+        }
+        if let Some(register) = &self.register {
+            words[24] = register.op as u32;
+            if let Some((to, new)) = register.result {
+                words[24] |= to.word << 4 | to.low << 9 | (to.width - 1) << 14 | u32::from(new) << 27 | 1 << 28;
+            }
+            words[25] = register.index.bits() | register.operand.bits() << 16;
+            words[26] = register.offset | register.cells << 16;
+        }
+        words
+    }
+}
+
+/// A checksum of CHECK or EXIT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChecksumRow {
+    /// Halfwords that it covers.
+    pub halves: u64,
+    pub predicate: Option<Predicate>,
+    /// Halfword that holds it.
+    pub at: u32,
+}
+
+impl ChecksumRow {
+    /// The words 1 to 3 of its row. Without a checksum the predicate never holds.
+    pub fn words(of: Option<&Self>) -> [u32; 3] {
+        of.map_or([0, 0, 3 << 6], |of| {
+            [of.halves as u32, (of.halves >> 32) as u32, Predicate::checksum(of.predicate) | of.at << 8]
+        })
+    }
+}
+
+/// Words of a row of KEY that do not depend on where the driver puts the table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeyRow {
+    /// 0 none, 1 exact, 2 longest prefix.
+    pub table: u32,
+    /// Action if the gate is closed.
+    pub closed: u32,
+    /// Word, mask and value of the gate.
+    pub gate: (u32, u32, u32),
+    /// Word and mask of each word of the key.
+    pub keys: Vec<(u32, u32)>,
+}
+
+impl KeyRow {
+    /// Its words. `base` and `size` are those of the table's partition; `miss` is the action of a miss, with its parameters.
+    pub fn words(&self, base: u32, size: u32, miss: (u32, [u32; 4])) -> [u32; 12] {
+        let mut words = [0; 12];
+        let key = |index: usize| self.keys.get(index).copied().unwrap_or((0, 0));
+        words[0] = self.table | miss.0 << 2 | self.closed << 5 | self.gate.0 << 8;
+        words[0] |= key(0).0 << 13 | key(1).0 << 18 | key(2).0 << 23;
+        words[1] = key(3).0 | base << 8 | size << 24;
+        (words[2], words[3]) = (self.gate.1, self.gate.2);
+        for index in 0..4 {
+            words[4 + index] = key(index).1;
+        }
+        words[8..12].copy_from_slice(&miss.1);
+        words
+    }
+}

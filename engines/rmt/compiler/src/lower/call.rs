@@ -1,0 +1,326 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Calls: what is called is inlined where it is called.
+
+use super::place::{mismatch, writes};
+use super::value::{Place, Shape, Value};
+use super::{ActionSymbol, Context, Lower, Return, Scope, Symbol};
+use crate::ast::{self, Arg, Call, Decl, DeclKind, Direction, ExprKind as Ast, Stmt, StmtKind as AstStmt};
+use crate::fault::{Check, Fault};
+use crate::ir::{Expr, StmtKind};
+use crate::source::Span;
+use crate::types::Type;
+
+/// What is inlined.
+struct Callee<'a> {
+    name: &'a str,
+    params: &'a [ast::Param],
+    body: &'a [Stmt],
+    /// Scopes that it sees.
+    depth: usize,
+    context: Context,
+    result: Option<Type>,
+}
+
+impl<'a> Lower<'a> {
+    pub(super) fn call(&mut self, call: &'a Call, want: Option<&Type>, span: Span) -> Check<Value> {
+        match &call.callee.kind {
+            Ast::Name(name) => match self.lookup(name, call.callee.span)? {
+                Symbol::Action(action) => self.call_action(&action, &call.args, span),
+                Symbol::Decl(decl) => match &decl.kind {
+                    DeclKind::Function(function) => match &function.body {
+                        Some(body) => self.call_function(decl, function, body, &call.args, span),
+                        None => self.extern_function(name, call, span),
+                    },
+                    _ => Err(Fault::new(call.callee.span, format!("`{name}` cannot be called"))
+                        .label(super::kind_name(decl))
+                        .help("make an instance and apply it")),
+                },
+                _ => Err(Fault::new(call.callee.span, format!("`{name}` cannot be called"))
+                    .label("not an action or function")),
+            },
+            Ast::Member(base, method) => {
+                if let Ast::Name(name) = &base.kind {
+                    match self.lookup(name, base.span)? {
+                        Symbol::Table(table) if method.text == "apply" => {
+                            self.no_arguments(call, span)?;
+                            self.apply_table(crate::ir::Apply::plain(table), span)?;
+                            return Ok(Value::Void(span));
+                        }
+                        Symbol::Instance(instance) if method.text == "apply" => {
+                            return self.apply_instance(&instance, &call.args, span);
+                        }
+                        Symbol::Decl(decl) if method.text == "apply" => {
+                            let path = self.full_name(&decl.name.text, &decl.annotations);
+                            let instance = super::Instance { decl, path, args: Vec::new() };
+                            return self.apply_instance(&instance, &call.args, span);
+                        }
+                        symbol @ (Symbol::Register(..) | Symbol::Counter(_) | Symbol::DirectCounter(_)) => {
+                            return self.extern_method(&symbol, method, call, span);
+                        }
+                        Symbol::Value(_) => {}
+                        _ => return Err(no_method(name, method)),
+                    }
+                }
+                self.method(base, method, call, want, span)
+            }
+            _ => Err(Fault::new(call.callee.span, "this cannot be called")),
+        }
+    }
+
+    fn no_arguments(&self, call: &Call, span: Span) -> Check<()> {
+        if call.args.is_empty() { Ok(()) } else { Err(Fault::new(span, "no arguments are expected here")) }
+    }
+
+    /// The table of `t.apply()`.
+    pub(super) fn applied_table(&self, call: &Call) -> Check<Option<(usize, Span)>> {
+        if let Ast::Member(base, method) = &call.callee.kind
+            && method.text == "apply"
+            && let Ast::Name(name) = &base.kind
+            && let Symbol::Table(table) = self.lookup(name, base.span)?
+        {
+            self.no_arguments(call, call.callee.span)?;
+            return Ok(Some((table, base.span)));
+        }
+        Ok(None)
+    }
+
+    /// Methods of values.
+    fn method(
+        &mut self,
+        base: &'a ast::Expr,
+        method: &ast::Name,
+        call: &'a Call,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Check<Value> {
+        let value = self.expr(base, None)?;
+        let Value::Place(place) = &value else { return Err(no_method(&value.type_name(), method)) };
+        match (&place.shape, &method.text[..]) {
+            (Shape::Header(instance, _), "isValid") => {
+                self.no_arguments(call, span)?;
+                Ok(Value::Scalar(self.validity(*instance, span), Type::Bool))
+            }
+            (Shape::Header(instance, _), "setValid" | "setInvalid") => {
+                self.no_arguments(call, span)?;
+                if !place.writable {
+                    return Err(
+                        Fault::new(base.span, "this header cannot be changed").label("a parameter of direction `in`")
+                    );
+                }
+                self.set_valid(*instance, method.text == "setValid", span);
+                Ok(Value::Void(span))
+            }
+            (Shape::Stack(_), "push_front" | "pop_front") => {
+                Err(Fault::missing(method.span, "shifts of header stacks"))
+            }
+            (Shape::Packet, _) if place.ty == Type::PacketIn => self.packet_in(method, call, want, span),
+            (Shape::Packet, "emit") => Err(Fault::new(span, "`emit` stands in the deparser alone")
+                .help("emit headers in the last control of V1Switch")),
+            _ => Err(no_method(&value.type_name(), method)),
+        }
+    }
+
+    /// Arguments in the order of the parameters.
+    pub(super) fn arguments(
+        &self,
+        what: &str,
+        params: &[&str],
+        args: &'a [Arg],
+        span: Span,
+    ) -> Check<Vec<&'a ast::Expr>> {
+        let wrong = |text: String| {
+            Err(Fault::new(span, text).help(format!("it takes {}: {}", params.len(), params.join(", "))))
+        };
+        if args.len() != params.len() {
+            return wrong(format!("`{what}` takes {} arguments, {} are given", params.len(), args.len()));
+        }
+        if args.iter().all(|arg| arg.name.is_none()) {
+            return Ok(args.iter().map(|arg| &arg.value).collect());
+        }
+        let mut found = Vec::new();
+        for param in params {
+            let arg = args.iter().find(|arg| arg.name.as_ref().is_some_and(|name| name.text == *param));
+            match arg {
+                Some(arg) => found.push(&arg.value),
+                None => return wrong(format!("the argument `{param}` of `{what}` is missing")),
+            }
+        }
+        Ok(found)
+    }
+
+    fn call_action(&mut self, action: &ActionSymbol<'a>, args: &'a [Arg], span: Span) -> Check<Value> {
+        let decl = action.decl;
+        let DeclKind::Action(params, body) = &decl.kind else { return Ok(Value::Void(span)) };
+        if !matches!(self.context, Context::Control | Context::Action) {
+            return Err(Fault::new(span, "actions are called in controls and actions alone"));
+        }
+        let callee =
+            Callee { name: &decl.name.text, params, body, depth: action.depth, context: Context::Action, result: None };
+        self.inline(&callee, args, span)
+    }
+
+    fn call_function(
+        &mut self,
+        decl: &'a Decl,
+        function: &'a ast::Function,
+        body: &'a [Stmt],
+        args: &'a [Arg],
+        span: Span,
+    ) -> Check<Value> {
+        if !function.types.is_empty() {
+            return Err(Fault::missing(span, "functions with type parameters"));
+        }
+        let result = function.result.as_ref().map(|ty| self.ty(ty)).transpose()?.filter(|ty| *ty != Type::Void);
+        let callee = Callee {
+            name: &decl.name.text,
+            params: &function.params,
+            body,
+            depth: 1,
+            context: Context::Function,
+            result,
+        };
+        self.inline(&callee, args, span)
+    }
+
+    /// Puts the body of an action or function here. Arguments of direction `in` stand for their parameters, unless the body writes what they read.
+    fn inline(&mut self, callee: &Callee<'a>, args: &'a [Arg], span: Span) -> Check<Value> {
+        let names: Vec<&str> = callee.params.iter().map(|param| &param.name.text[..]).collect();
+        let args = self.arguments(callee.name, &names, args, span)?;
+        let (mut scope, mut ins, mut outs) = (Scope::new(), Vec::new(), Vec::new());
+        for (param, arg) in callee.params.iter().zip(args) {
+            let ty = self.ty(&param.ty)?;
+            if matches!(param.direction, Direction::None | Direction::In) {
+                let value = self.expr(arg, Some(&ty))?;
+                let value = self.argument(value, &ty)?;
+                ins.push((param.name.text.clone(), value));
+                continue;
+            }
+            let place = self.writable(arg)?;
+            if place.ty != ty {
+                return Err(mismatch(&ty.to_string(), &Value::Place(place)));
+            }
+            let copy = self.copy(&format!("{}.{}", callee.name, param.name.text), &ty, span)?;
+            if param.direction == Direction::InOut {
+                self.assign(&copy, Value::Place(place.clone()), span)?;
+            }
+            scope.insert(param.name.text.clone(), Symbol::Value(Value::Place(copy.clone())));
+            outs.push((place, copy));
+        }
+        let result = match &callee.result {
+            Some(ty) => Some(self.copy(&format!("{}.$result", callee.name), ty, span)?),
+            None => None,
+        };
+        let with = |ins: &[(String, Value)]| {
+            let mut scope = scope.clone();
+            scope.extend(ins.iter().map(|(name, value)| (name.clone(), Symbol::Value(value.clone()))));
+            scope
+        };
+        let faults = self.faults.len();
+        let mut stmts = self.inlined(callee, with(&ins), result.clone(), span)?;
+        let mut written = Vec::new();
+        writes(&self.program, &stmts, &mut written);
+        let conflict = |value: &Value| match value {
+            Value::Scalar(expr, _) => expr.reads(&written),
+            Value::Place(place) => place.fields().iter().any(|field| written.contains(field)),
+            _ => false,
+        };
+        if self.faults.len() == faults && ins.iter().any(|(_, value)| conflict(value)) {
+            for (_, value) in &mut ins {
+                *value = match value.clone() {
+                    Value::Scalar(expr, ty) => Value::Scalar(self.keep(expr), ty),
+                    Value::Place(place) => {
+                        let copy = self.copy("$argument", &place.ty, span)?;
+                        self.assign(&copy, Value::Place(place), span)?;
+                        Value::Place(copy.read_only())
+                    }
+                    other => other,
+                };
+            }
+            stmts = self.inlined(callee, with(&ins), result.clone(), span)?;
+        }
+        self.out.extend(stmts);
+        for (place, copy) in outs {
+            self.assign(&place, Value::Place(copy), span)?;
+        }
+        Ok(result.map_or(Value::Void(span), |place| Value::Place(Place { span, ..place.read_only() })))
+    }
+
+    /// A value as an argument of this type.
+    fn argument(&mut self, value: Value, ty: &Type) -> Check<Value> {
+        if ty.bits().is_some() {
+            return Ok(Value::Scalar(self.scalar(value, ty)?, ty.clone()));
+        }
+        match value {
+            Value::Place(place) if place.ty == *ty => Ok(Value::Place(place.read_only())),
+            value @ (Value::List(..) | Value::Record(..)) => {
+                let span = value.span();
+                let copy = self.copy("$argument", ty, span)?;
+                self.assign(&copy, value, span)?;
+                Ok(Value::Place(copy.read_only()))
+            }
+            other => Err(mismatch(&ty.to_string(), &other)),
+        }
+    }
+
+    /// The statements of a body.
+    fn inlined(
+        &mut self,
+        callee: &Callee<'a>,
+        scope: Scope<'a>,
+        result: Option<Place>,
+        span: Span,
+    ) -> Check<Vec<crate::ir::Stmt>> {
+        let returning = Return { flag: None, value: result, ty: callee.result.clone() };
+        let before = (std::mem::replace(&mut self.returning, returning), self.context);
+        self.context = callee.context;
+        let (done, _) = self.within(callee.depth, vec![scope], |this| {
+            this.deeper(span, |this| Ok(this.capture(|this| this.body(callee.body)).1))
+        });
+        (self.returning, self.context) = before;
+        done
+    }
+
+    /// A body that `return` ends.
+    pub(super) fn body(&mut self, body: &'a [Stmt]) {
+        if returns_early(body)
+            && let Some(first) = body.first()
+        {
+            let flag = self.temporary(1, first.span);
+            self.emit(StmtKind::Assign(flag, Expr::constant(0, 1, first.span)), first.span);
+            self.returning.flag = Some(flag);
+        }
+        self.block(body);
+    }
+}
+
+fn no_method(of: &str, method: &ast::Name) -> Box<Fault> {
+    Fault::new(method.span, format!("`{of}` has no method `{}`", method.text)).label("unknown method")
+}
+
+/// Whether a statement contains a `return`.
+pub fn has_return(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        AstStmt::Return(_) => true,
+        AstStmt::If(_, then, otherwise) => has_return(then) || otherwise.as_deref().is_some_and(has_return),
+        AstStmt::Block(stmts) => stmts.iter().any(has_return),
+        AstStmt::Switch(_, cases) => cases.iter().filter_map(|case| case.block.as_ref()).flatten().any(has_return),
+        _ => false,
+    }
+}
+
+/// Whether statements follow one that may return.
+fn returns_early(stmts: &[Stmt]) -> bool {
+    let early = |stmt: &Stmt| match &stmt.kind {
+        AstStmt::If(_, then, otherwise) => {
+            let parts = std::iter::once(&**then).chain(otherwise.as_deref());
+            parts.into_iter().any(|part| returns_early(std::slice::from_ref(part)))
+        }
+        AstStmt::Block(stmts) => returns_early(stmts),
+        AstStmt::Switch(_, cases) => {
+            cases.iter().filter_map(|case| case.block.as_ref()).any(|block| returns_early(block))
+        }
+        _ => false,
+    };
+    let last = stmts.len().saturating_sub(1);
+    stmts.iter().enumerate().any(|(index, stmt)| (index < last && has_return(stmt)) || early(stmt))
+}

@@ -1,0 +1,308 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Controls: their declarations are lowered once, their `apply` block where they are applied.
+
+use super::value::{Place, Value};
+use super::{ActionSymbol, Context, Instance, Lower, Scope, Symbol};
+use crate::ast::{self, Arg, ControlDecl, Decl, DeclKind, Direction};
+use crate::fault::{Check, Fault};
+use crate::ir::{Counter, CounterUnit, Register};
+use crate::source::Span;
+use crate::types::Type;
+
+/// A control that was applied.
+#[derive(Clone)]
+pub struct Applied<'a> {
+    /// For each parameter the variable that it is.
+    params: Vec<Place>,
+    /// Its parameters and declarations.
+    scopes: Vec<Scope<'a>>,
+}
+
+impl<'a> Lower<'a> {
+    /// Applies an instance of a control, or inlines a parser.
+    pub(super) fn apply_instance(&mut self, instance: &Instance<'a>, args: &'a [Arg], span: Span) -> Check<Value> {
+        match &instance.decl.kind {
+            DeclKind::Control(control) if self.context == Context::Control => {
+                self.apply_control(instance, control, args, span)?;
+            }
+            DeclKind::Parser(parser) if self.context == Context::Parser => {
+                self.apply_parser(instance, parser, args, span)?;
+            }
+            _ => {
+                return Err(Fault::new(span, format!("{} cannot be applied here", super::kind_name(instance.decl)))
+                    .help("parsers are applied in parsers, controls in the `apply` block of controls"));
+            }
+        }
+        Ok(Value::Void(span))
+    }
+
+    fn apply_control(
+        &mut self,
+        instance: &Instance<'a>,
+        control: &'a ControlDecl,
+        args: &'a [Arg],
+        span: Span,
+    ) -> Check<()> {
+        let known = self.applied.get(&instance.path).cloned();
+        let params = self.bind(instance, &control.params, args, known.as_ref().map(|known| &known.params), span)?;
+        let path = std::mem::replace(&mut self.path, instance.path.clone());
+        let scopes = match known {
+            Some(known) => known.scopes,
+            None => self.control_scopes(instance, control, &params, span)?,
+        };
+        let scopes = self.deeper(span, |this| Ok(this.apply_block(control, scopes)))?;
+        self.path = path;
+        self.applied.insert(instance.path.clone(), Applied { params, scopes });
+        Ok(())
+    }
+
+    /// The variables that the parameters of a control or parser are. Variables of the caller stand for parameters of direction `out` and `inout`, so they must
+    /// be different ones, and the same ones each time, as the tables of the control work on them.
+    pub(super) fn bind(
+        &mut self,
+        instance: &Instance<'a>,
+        params: &'a [ast::Param],
+        args: &'a [Arg],
+        before: Option<&Vec<Place>>,
+        span: Span,
+    ) -> Check<Vec<Place>> {
+        let names: Vec<&str> = params.iter().map(|param| &param.name.text[..]).collect();
+        let args = self.arguments(&instance.decl.name.text, &names, args, span)?;
+        let mut bound: Vec<Place> = Vec::new();
+        let mut direct: Vec<usize> = Vec::new();
+        for (index, (param, arg)) in params.iter().zip(args).enumerate() {
+            let ty = self.ty(&param.ty)?;
+            let known = before.and_then(|before| before.get(index)).cloned();
+            if ty != Type::PacketIn && matches!(param.direction, Direction::None | Direction::In) {
+                let value = self.expr(arg, Some(&ty))?;
+                let place = match known {
+                    Some(place) => place,
+                    None => self.copy(&format!("{}.{}", instance.path, param.name.text), &ty, span)?,
+                };
+                self.assign(&place, value, span)?;
+                bound.push(place);
+                continue;
+            }
+            let place = self.writable(arg)?;
+            if place.ty != ty {
+                return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
+            }
+            let fields = place.fields();
+            if known.as_ref().is_some_and(|known| known.fields() != fields) {
+                return Err(Fault::missing(arg.span, "one control applied to different variables")
+                    .help("make an instance for each of them"));
+            }
+            if fields.iter().any(|field| direct.contains(field)) {
+                return Err(Fault::missing(arg.span, "one variable for two parameters"));
+            }
+            direct.extend(fields);
+            bound.push(place);
+        }
+        Ok(bound)
+    }
+
+    /// Lowers the declarations of a control. `self.path` is its own.
+    pub(super) fn control_scopes(
+        &mut self,
+        instance: &Instance<'a>,
+        control: &'a ControlDecl,
+        params: &[Place],
+        span: Span,
+    ) -> Check<Vec<Scope<'a>>> {
+        if !control.types.is_empty() {
+            return Err(Fault::missing(span, "controls with type parameters"));
+        }
+        let scope = self.parameter_scope(instance, &control.params, &control.constructor, params, span)?;
+        let ((), scopes) = self.within(1, vec![scope, Scope::new()], |this| {
+            for decl in &control.locals {
+                if let Err(fault) = this.local(decl) {
+                    this.fail_to_declare(decl, fault);
+                }
+            }
+            this.check_unused(&control.locals);
+        });
+        Ok(scopes)
+    }
+
+    /// Names of parameters.
+    pub(super) fn parameter_scope(
+        &mut self,
+        instance: &Instance<'a>,
+        params: &'a [ast::Param],
+        constructor: &'a [ast::Param],
+        places: &[Place],
+        span: Span,
+    ) -> Check<Scope<'a>> {
+        let mut scope = Scope::new();
+        for (param, place) in params.iter().zip(places) {
+            let read_only = place.ty != Type::PacketIn && matches!(param.direction, Direction::None | Direction::In);
+            let place = if read_only { place.clone().read_only() } else { place.clone() };
+            scope.insert(param.name.text.clone(), Symbol::Value(Value::Place(place)));
+        }
+        if constructor.len() != instance.args.len() {
+            return Err(Fault::new(
+                span,
+                format!("`{}` needs {} arguments to be made", instance.decl.name.text, constructor.len()),
+            )
+            .help("make an instance of it with these arguments, and apply the instance"));
+        }
+        scope.extend(instance.args.iter().map(|(name, value)| (name.clone(), Symbol::Value(value.clone()))));
+        Ok(scope)
+    }
+
+    /// Lowers the `apply` block of a control into the current block.
+    pub(super) fn apply_block(&mut self, control: &'a ControlDecl, scopes: Vec<Scope<'a>>) -> Vec<Scope<'a>> {
+        let returning = std::mem::take(&mut self.returning);
+        let context = std::mem::replace(&mut self.context, Context::Control);
+        let ((), scopes) = self.within(1, scopes, |this| {
+            for decl in &control.locals {
+                if let Err(fault) = this.initialise(decl) {
+                    this.fail(fault);
+                }
+            }
+            this.body(control.apply.as_deref().unwrap_or_default());
+        });
+        (self.returning, self.context) = (returning, context);
+        scopes
+    }
+
+    /// A declaration of a control.
+    fn local(&mut self, decl: &'a Decl) -> Check<()> {
+        match &decl.kind {
+            DeclKind::Var(ty, _) => {
+                let ty = self.ty(ty)?;
+                let name = self.full_name(&decl.name.text, &[]);
+                let place = self.copy(&name, &ty, decl.name.span)?;
+                self.declare(&decl.name, Symbol::Value(Value::Place(place)));
+            }
+            DeclKind::Action(..) => {
+                let name = self.full_name(&decl.name.text, &decl.annotations);
+                let symbol = ActionSymbol { decl, depth: self.scopes.len(), name };
+                self.declare(&decl.name, Symbol::Action(symbol));
+            }
+            DeclKind::Table(properties) => {
+                let table = self.table(decl, properties)?;
+                self.declare(&decl.name, Symbol::Table(table));
+            }
+            DeclKind::Instance(ty, args) => {
+                let symbol = self.instance(decl, ty, args)?;
+                self.declare(&decl.name, symbol);
+            }
+            _ => self.declaration(decl)?,
+        }
+        Ok(())
+    }
+
+    /// Variables of a control begin anew each time it is applied.
+    fn initialise(&mut self, decl: &'a Decl) -> Check<()> {
+        let DeclKind::Var(ty, value) = &decl.kind else { return Ok(()) };
+        let Some(Symbol::Value(Value::Place(place))) = self.find(&decl.name.text).cloned() else { return Ok(()) };
+        match value {
+            Some(value) => {
+                let ty = self.ty(ty)?;
+                let value = self.expr(value, Some(&ty))?;
+                self.assign(&place, value, decl.span)
+            }
+            None => {
+                self.invalidate(&place, decl.span);
+                Ok(())
+            }
+        }
+    }
+
+    /// What an instance stands for.
+    pub(super) fn instance(&mut self, decl: &'a Decl, ty: &'a ast::Type, args: &'a [Arg]) -> Check<Symbol<'a>> {
+        let ast::TypeKind::Named(of, types) = &ty.kind else {
+            return Err(Fault::new(ty.span, "this type has no instances"));
+        };
+        let name = self.full_name(&decl.name.text, &decl.annotations);
+        let Symbol::Decl(known) = self.lookup(of, ty.span)? else {
+            return Err(
+                Fault::new(ty.span, format!("`{of}` has no instances")).label("not a control, parser or extern")
+            );
+        };
+        if matches!(known.kind, DeclKind::Extern(_)) {
+            return self.extern_instance(decl, of, types, args, name);
+        }
+        let params = match &known.kind {
+            DeclKind::Control(control) => &control.constructor,
+            DeclKind::Parser(parser) => &parser.constructor,
+            _ => return Err(Fault::new(ty.span, format!("`{of}` has no instances")).label(super::kind_name(known))),
+        };
+        let names: Vec<&str> = params.iter().map(|param| &param.name.text[..]).collect();
+        let values = self.arguments(of, &names, args, decl.span)?;
+        let mut bound = Vec::new();
+        for (param, value) in params.iter().zip(values) {
+            let ty = self.ty(&param.ty)?;
+            let value = self.expr_of(value, &ty)?;
+            if value.value().is_none() {
+                return Err(Fault::new(value.span, "an argument of an instance is a constant"));
+            }
+            bound.push((param.name.text.clone(), Value::Scalar(value, ty)));
+        }
+        Ok(Symbol::Instance(Instance { decl: known, path: name, args: bound }.into()))
+    }
+
+    fn extern_instance(
+        &mut self,
+        decl: &'a Decl,
+        of: &str,
+        types: &'a [ast::Type],
+        args: &'a [Arg],
+        name: String,
+    ) -> Check<Symbol<'a>> {
+        let span = decl.span;
+        let annotations = super::shown(&decl.annotations);
+        match of {
+            "register" => {
+                let args = self.arguments(of, &["size"], args, span)?;
+                let size = self.constant_u32(args[0])?;
+                let ty = match types {
+                    [ty] => self.ty(ty)?,
+                    _ => {
+                        return Err(
+                            Fault::new(span, "`register` needs a type").help("write `register<bit<32>>(1024) r;`")
+                        );
+                    }
+                };
+                let width = ty.bits().filter(|_| ty.is_number());
+                let width = width.ok_or_else(|| Fault::missing(types[0].span, &format!("registers of `{ty}`")))?;
+                let id = self.p4info_id(0x16, &name, &decl.annotations, span);
+                self.program.registers.push(Register { name, id, width, size, annotations, span });
+                Ok(Symbol::Register(self.program.registers.len() - 1, ty))
+            }
+            "counter" | "direct_counter" => {
+                let direct = of == "direct_counter";
+                let params: &[&str] = if direct { &["type"] } else { &["size", "type"] };
+                let args = self.arguments(of, params, args, span)?;
+                let size = if direct { None } else { Some(self.constant_u32(args[0])?) };
+                let unit = match self.constant(args[args.len() - 1])? {
+                    unit if unit == 0.into() => CounterUnit::Packets,
+                    unit if unit == 1.into() => CounterUnit::Bytes,
+                    _ => CounterUnit::PacketsAndBytes,
+                };
+                let id = self.p4info_id(if direct { 0x13 } else { 0x12 }, &name, &decl.annotations, span);
+                self.program.counters.push(Counter { name, id, unit, size, annotations, span });
+                let counter = self.program.counters.len() - 1;
+                Ok(if direct { Symbol::DirectCounter(counter) } else { Symbol::Counter(counter) })
+            }
+            _ => Err(Fault::missing(span, &format!("the extern `{of}`"))),
+        }
+    }
+
+    /// Checks actions that no table refers to: what is in them is otherwise seen only where they are called.
+    fn check_unused(&mut self, locals: &'a [Decl]) {
+        for decl in locals {
+            let Some(Symbol::Action(action)) = self.find(&decl.name.text).cloned() else { continue };
+            if !self.actions.contains_key(&action.name) && matches!(decl.kind, DeclKind::Action(..)) {
+                let before = (self.program.fields.len(), self.program.instances.len());
+                if let Err(fault) = self.action_body(&action) {
+                    self.fail(fault);
+                }
+                // Variables of the action are made anew where it is called.
+                self.program.fields.truncate(before.0);
+                self.program.instances.truncate(before.1);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Types, constants and other declarations.
+
+use std::rc::Rc;
+
+use num_traits::ToPrimitive;
+
+use super::value::Value;
+use super::{ActionSymbol, Lower, Symbol};
+use crate::ast::{self, Decl, DeclKind, Field, TypeKind};
+use crate::fault::{Check, Fault};
+use crate::ir::{HeaderType, MAX_BITS};
+use crate::types::{ENUM_BITS, Enum, Struct, Type};
+
+impl<'a> Lower<'a> {
+    /// A declaration that needs nothing of the control that it may stand in.
+    pub(super) fn declaration(&mut self, decl: &'a Decl) -> Check<()> {
+        let symbol = match &decl.kind {
+            DeclKind::Const(ty, value) => {
+                let ty = self.ty(ty)?;
+                let value = self.expr(value, Some(&ty))?;
+                let value = match (&ty, value) {
+                    (Type::Integer, value @ Value::Integer(..)) => value,
+                    (_, value) if ty.bits().is_some() => {
+                        let value = self.scalar(value, &ty)?;
+                        if value.value().is_none() {
+                            return Err(Fault::new(value.span, "this is not a constant"));
+                        }
+                        Value::Scalar(value, ty)
+                    }
+                    _ => return Err(Fault::missing(decl.span, &format!("constants of type `{ty}`"))),
+                };
+                Symbol::Value(value)
+            }
+            DeclKind::Typedef(ty) => Symbol::Type(self.ty(ty)?),
+            DeclKind::NewType(ty) => Symbol::Type(Type::New(decl.name.text.as_str().into(), Rc::new(self.ty(ty)?))),
+            DeclKind::Enum(underlying, members) => {
+                Symbol::Type(self.enumeration(decl, underlying.as_ref(), members)?)
+            }
+            DeclKind::Errors(names) => {
+                for name in names {
+                    if self.program.errors.contains(&name.text) {
+                        return Err(Fault::new(name.span, format!("the error `{}` is declared twice", name.text)));
+                    }
+                    self.program.errors.push(name.text.clone());
+                }
+                return Ok(());
+            }
+            // Which kinds a key may have stands in the lowering of tables.
+            DeclKind::MatchKinds(_) => return Ok(()),
+            DeclKind::Header(fields) => Symbol::Type(self.header_type(decl, fields)?),
+            DeclKind::Struct(fields) => {
+                let fields = self.members(fields)?;
+                let of = Struct { name: decl.name.text.clone(), fields, header: 0 };
+                Symbol::Type(Type::Struct(Rc::new(of)))
+            }
+            DeclKind::Action(..) => {
+                let name = decl.name.text.clone();
+                Symbol::Action(ActionSymbol { decl, depth: 1, name })
+            }
+            DeclKind::Parser(_) | DeclKind::Control(_) | DeclKind::Function(_) | DeclKind::Package(_) => {
+                Symbol::Decl(decl)
+            }
+            DeclKind::Extern(_) => match &decl.name.text[..] {
+                "packet_in" => Symbol::Type(Type::PacketIn),
+                "packet_out" => Symbol::Type(Type::PacketOut),
+                _ => Symbol::Decl(decl),
+            },
+            DeclKind::Instance(ty, args) => self.instance(decl, ty, args)?,
+            DeclKind::Union(_) => return Err(Fault::missing(decl.span, "header unions")),
+            DeclKind::ValueSet => return Err(Fault::missing(decl.span, "value sets")),
+            DeclKind::Var(..) => {
+                return Err(Fault::new(decl.span, "a variable stands in a control, parser or action")
+                    .help("declare it there, or make it `const`"));
+            }
+            DeclKind::Table(_) => return Err(Fault::new(decl.span, "a table stands in a control")),
+        };
+        // A function may be declared several times, with different parameters.
+        if matches!(&decl.kind, DeclKind::Function(function) if function.body.is_none())
+            && matches!(self.find(&decl.name.text), Some(Symbol::Decl(_)))
+        {
+            return Ok(());
+        }
+        self.declare(&decl.name, symbol);
+        Ok(())
+    }
+
+    /// A type as written.
+    pub(super) fn ty(&mut self, ty: &'a ast::Type) -> Check<Type> {
+        Ok(match &ty.kind {
+            TypeKind::Bool => Type::Bool,
+            TypeKind::Error => Type::Error,
+            TypeKind::Void => Type::Void,
+            TypeKind::Text => Type::Text,
+            TypeKind::Integer => Type::Integer,
+            TypeKind::Bit(None) => Type::Bit(1),
+            TypeKind::Bit(Some(width)) => Type::Bit(self.width(width, MAX_BITS)?),
+            TypeKind::Signed(width) => Type::Int(self.width(width, MAX_BITS)?),
+            TypeKind::Varbit(width) => {
+                let bits = self.width(width, 8 * 2048)?;
+                if bits % 8 != 0 {
+                    return Err(Fault::missing(width.span, "varbits whose maximum is not a multiple of 8"));
+                }
+                Type::Varbit(bits)
+            }
+            TypeKind::Named(name, args) => match self.lookup(name, ty.span)? {
+                Symbol::Type(found) if args.is_empty() => found,
+                _ if !args.is_empty() => return Err(Fault::missing(ty.span, "types with arguments")),
+                Symbol::Decl(decl) => {
+                    return Err(
+                        Fault::new(ty.span, format!("`{name}` is not a type of values")).label(super::kind_name(decl))
+                    );
+                }
+                _ => return Err(Fault::new(ty.span, format!("`{name}` is not a type"))),
+            },
+            TypeKind::Stack(of, size) => {
+                let of = self.ty(of)?;
+                if !matches!(of, Type::Header(_)) {
+                    return Err(Fault::new(ty.span, format!("a stack consists of headers, not of `{of}`")));
+                }
+                let count = self.constant_u32(size)?;
+                if count == 0 || count > 64 {
+                    return Err(
+                        Fault::missing(size.span, &format!("stacks of {count} headers")).help("1 to 64 are possible")
+                    );
+                }
+                Type::Stack(Rc::new(of), count)
+            }
+            TypeKind::Tuple(of) => Type::Tuple(Rc::new(of.iter().map(|ty| self.ty(ty)).collect::<Check<_>>()?)),
+            TypeKind::MatchKind | TypeKind::Any => return Err(Fault::new(ty.span, "no value has this type")),
+        })
+    }
+
+    fn width(&mut self, width: &'a ast::Expr, most: u32) -> Check<u32> {
+        let bits = self.constant_u32(width)?;
+        if bits == 0 || bits > most {
+            return Err(Fault::missing(width.span, &format!("values of {bits} bits"))
+                .help(format!("1 to {most} bits are possible")));
+        }
+        Ok(bits)
+    }
+
+    fn members(&mut self, fields: &'a [Field]) -> Check<Vec<(String, Type)>> {
+        let mut members: Vec<(String, Type)> = Vec::new();
+        for field in fields {
+            if members.iter().any(|(name, _)| *name == field.name.text) {
+                return Err(Fault::new(field.name.span, format!("there are two fields `{}`", field.name.text)));
+            }
+            members.push((field.name.text.clone(), self.ty(&field.ty)?));
+        }
+        Ok(members)
+    }
+
+    fn header_type(&mut self, decl: &'a Decl, fields: &'a [Field]) -> Check<Type> {
+        let members = self.members(fields)?;
+        let (mut bits, mut varbits, mut shown) = (0, 0, Vec::new());
+        for ((name, ty), field) in members.iter().zip(fields) {
+            if let Type::Varbit(most) = ty {
+                varbits += 1;
+                shown.push((name.clone(), *most, true));
+                continue;
+            }
+            let Some(width) = ty.bits() else {
+                return Err(Fault::missing(field.ty.span, &format!("fields of type `{ty}` in headers")));
+            };
+            bits += width;
+            shown.push((name.clone(), width, false));
+        }
+        if bits % 8 != 0 {
+            return Err(Fault::new(decl.name.span, format!("the header `{}` has {bits} bits", decl.name.text))
+                .label("a header is a whole number of bytes")
+                .help(format!("add a field of {} bits", 8 - bits % 8)));
+        }
+        if varbits > 1 {
+            return Err(Fault::new(decl.name.span, "a header has one varbit at most"));
+        }
+        let (name, span) = (decl.name.text.clone(), decl.name.span);
+        let annotations = super::shown(&decl.annotations);
+        self.program.headers.push(HeaderType { name: name.clone(), fields: shown, bits, annotations, span });
+        let header = self.program.headers.len() - 1;
+        Ok(Type::Header(Rc::new(Struct { name, fields: members, header })))
+    }
+
+    fn enumeration(
+        &mut self,
+        decl: &'a Decl,
+        underlying: Option<&'a ast::Type>,
+        members: &'a [(ast::Name, Option<ast::Expr>)],
+    ) -> Check<Type> {
+        let underlying = underlying.map(|ty| self.ty(ty)).transpose()?;
+        let mut made: Vec<(String, u128)> = Vec::new();
+        for (index, (name, value)) in members.iter().enumerate() {
+            let number = match (&underlying, value) {
+                (Some(ty), Some(value)) => {
+                    let value = self.expr_of(value, ty)?;
+                    value.value().ok_or_else(|| Fault::new(value.span, "this is not a constant"))?
+                }
+                (None, None) => index.to_u128().unwrap_or_default(),
+                (Some(ty), None) => {
+                    return Err(Fault::new(name.span, format!("`{}` needs a value of type `{ty}`", name.text))
+                        .help(format!("write `{} = …`", name.text)));
+                }
+                (None, Some(value)) => {
+                    return Err(Fault::new(value.span, "this enumeration has no values")
+                        .help(format!("write `enum bit<{ENUM_BITS}> {} {{ … }}`", decl.name.text)));
+                }
+            };
+            made.push((name.text.clone(), number));
+        }
+        Ok(Type::Enum(Rc::new(Enum { name: decl.name.text.clone(), underlying, members: made })))
+    }
+}

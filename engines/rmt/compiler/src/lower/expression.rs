@@ -1,0 +1,542 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Expressions.
+
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive, Zero};
+
+use super::literal;
+use super::place::mismatch;
+use super::value::{Place, Shape, Value};
+use super::{Lower, Symbol, kind_name};
+use crate::ast::{self, ExprKind as Ast};
+use crate::fault::{Check, Fault, nearest};
+use crate::ir::{BinaryOp, Expr, ExprKind, MAX_BITS, StmtKind, UnaryOp};
+use crate::source::Span;
+use crate::types::{ENUM_BITS, Type};
+
+impl<'a> Lower<'a> {
+    /// Any expression. `want` is the type that the context asks for, where it has one: `lookahead` and lists need it.
+    pub(super) fn expr(&mut self, expr: &'a ast::Expr, want: Option<&Type>) -> Check<Value> {
+        let span = expr.span;
+        match &expr.kind {
+            Ast::Number(text) => literal::number(text, span),
+            Ast::Bool(value) => Ok(Value::Scalar(Expr::constant(u128::from(*value), 1, span), Type::Bool)),
+            Ast::Text(_) => Ok(Value::Text(span)),
+            Ast::Name(name) => match self.lookup(name, span)? {
+                Symbol::Value(value) => Ok(value.at(span)),
+                other => Err(Fault::new(span, format!("`{name}` is not a value")).label(symbol_kind(&other))),
+            },
+            Ast::Member(base, name) => self.member(base, name, span),
+            Ast::Index(base, index) => self.index(base, index, span),
+            Ast::Slice(base, high, low) => {
+                let value = self.expr(base, None)?;
+                let (value, ty) = self.typed(value)?;
+                let (high, low) = self.slice_bounds(high, low, value.width, span)?;
+                if !ty.is_number() {
+                    return Err(Fault::new(span, format!("`{ty}` has no bits to choose")).label("expected `bit<N>`"));
+                }
+                Ok(Value::Scalar(value.slice(high, low, span), Type::Bit(high + 1 - low)))
+            }
+            Ast::Unary(op, value) => self.unary(op, value, span),
+            Ast::Binary(op, left, right) => match &op[..] {
+                "&&" | "||" => self.logic(op, left, right, span),
+                _ => self.binary(op, left, right, span),
+            },
+            Ast::Cast(ty, value) => {
+                let ty = self.ty(ty)?;
+                let value = self.expr(value, Some(&ty))?;
+                self.cast(value, &ty, span)
+            }
+            Ast::Mux(condition, yes, no) => self.mux(condition, yes, no, want, span),
+            Ast::Call(call) => self.call(call, want, span),
+            Ast::List(values) => {
+                let values = values.iter().map(|value| self.expr(value, None)).collect::<Check<_>>()?;
+                Ok(Value::List(values, span))
+            }
+            Ast::Record(values) => {
+                let values = values.iter().map(|(name, value)| Ok((name.text.clone(), self.expr(value, None)?)));
+                Ok(Value::Record(values.collect::<Check<_>>()?, span))
+            }
+            Ast::Any | Ast::Mask(..) | Ast::Range(..) => {
+                Err(Fault::new(span, "a value is expected here, not a set of values")
+                    .help("sets stand in select and in entries"))
+            }
+        }
+    }
+
+    /// An expression of this type.
+    pub(super) fn expr_of(&mut self, expr: &'a ast::Expr, ty: &Type) -> Check<Expr> {
+        let value = self.expr(expr, Some(ty))?;
+        self.scalar(value, ty)
+    }
+
+    /// A condition.
+    pub(super) fn condition(&mut self, expr: &'a ast::Expr) -> Check<Expr> {
+        let value = self.expr(expr, Some(&Type::Bool))?;
+        let number = match &value {
+            Value::Scalar(_, ty) | Value::Place(Place { ty, .. }) => ty.is_number(),
+            _ => false,
+        };
+        self.scalar(value, &Type::Bool).map_err(|fault| if number { fault.help("compare it: `… != 0`") } else { fault })
+    }
+
+    /// A constant, as a number of any width.
+    pub(super) fn constant(&mut self, expr: &'a ast::Expr) -> Check<BigInt> {
+        let value = self.expr(expr, None)?;
+        match value {
+            Value::Integer(number, _) => Ok(number),
+            Value::Scalar(Expr { kind: ExprKind::Const(value), width, .. }, Type::Int(_)) => {
+                Ok(crate::fold::signed(value, width).into())
+            }
+            Value::Scalar(Expr { kind: ExprKind::Const(value), .. }, _) => Ok(value.into()),
+            _ => Err(Fault::new(expr.span, format!("`{}` is not a constant", self.text(expr.span)))
+                .label("must be known when the program is compiled")),
+        }
+    }
+
+    /// A constant from 0 to the largest `u32`.
+    pub(super) fn constant_u32(&mut self, expr: &'a ast::Expr) -> Check<u32> {
+        let number = self.constant(expr)?;
+        number
+            .to_u32()
+            .ok_or_else(|| Fault::new(expr.span, format!("{number} is not possible here")).label("0 to 4294967295"))
+    }
+
+    pub(super) fn slice_bounds(
+        &mut self,
+        high: &'a ast::Expr,
+        low: &'a ast::Expr,
+        width: u32,
+        span: Span,
+    ) -> Check<(u32, u32)> {
+        let (high, low) = (self.constant_u32(high)?, self.constant_u32(low)?);
+        if low > high || high >= width {
+            return Err(Fault::new(span, format!("a value of {width} bits has no bits {high}:{low}"))
+                .help(format!("the first number is the higher one, and {} at most", width - 1)));
+        }
+        Ok((high, low))
+    }
+
+    fn member(&mut self, base: &'a ast::Expr, name: &ast::Name, span: Span) -> Check<Value> {
+        if let Ast::Name(of) = &base.kind {
+            if of == "error" {
+                let index = self.program.errors.iter().position(|error| *error == name.text);
+                let value = index.ok_or_else(|| Fault::new(name.span, format!("there is no error `{}`", name.text)))?;
+                return Ok(Value::Scalar(Expr::constant(value as u128, ENUM_BITS, span), Type::Error));
+            }
+            if let Symbol::Type(ty) = self.lookup(of, base.span)? {
+                let Type::Enum(members) = &ty else {
+                    return Err(Fault::new(base.span, format!("`{ty}` has no members")).label("a type, not a value"));
+                };
+                let found = members.members.iter().find(|(member, _)| *member == name.text);
+                let Some((_, value)) = found else {
+                    let fault = Fault::new(name.span, format!("`{ty}` has no member `{}`", name.text));
+                    let names = members.members.iter().map(|(member, _)| &member[..]);
+                    return Err(match nearest(&name.text, names.clone()) {
+                        Some(near) => fault.help(format!("did you mean `{near}`?")),
+                        None => fault.help(format!("it has {}", names.collect::<Vec<_>>().join(", "))),
+                    });
+                };
+                return Ok(Value::Scalar(Expr::constant(*value, ty.bits().unwrap_or(ENUM_BITS), span), ty));
+            }
+        }
+        if let Ast::Call(call) = &base.kind
+            && let Some((table, _)) = self.applied_table(call)?
+        {
+            return self.apply_result(table, name, span);
+        }
+        let value = self.expr(base, None)?;
+        if let Value::Place(place) = &value {
+            match &place.shape {
+                Shape::Header(_, members) | Shape::Struct(members) => {
+                    let Some((_, member)) = members.iter().find(|(member, _)| *member == name.text) else {
+                        let fault = Fault::new(name.span, format!("`{}` has no field `{}`", place.ty, name.text));
+                        let names = members.iter().map(|(member, _)| &member[..]);
+                        return Err(match nearest(&name.text, names.clone()) {
+                            Some(near) => fault.label("unknown field").help(format!("did you mean `{near}`?")),
+                            None => {
+                                let names = names.collect::<Vec<_>>().join(", ");
+                                fault.label("unknown field").help(format!("its fields are {names}"))
+                            }
+                        });
+                    };
+                    return Ok(Value::Place(Place { span, ..member.clone() }));
+                }
+                Shape::Stack(_) if matches!(&name.text[..], "next" | "last" | "lastIndex") => {
+                    return Err(Fault::missing(name.span, &format!("`{}` of header stacks", name.text))
+                        .help("write a state for each element, with `stack[0]`, `stack[1]`"));
+                }
+                Shape::Stack(elements) if name.text == "size" => {
+                    return Ok(Value::Scalar(Expr::constant(elements.len() as u128, 32, span), Type::Bit(32)));
+                }
+                _ => {}
+            }
+        }
+        Err(Fault::new(name.span, format!("`{}` has no field `{}`", value.type_name(), name.text))
+            .label("unknown field"))
+    }
+
+    fn index(&mut self, base: &'a ast::Expr, index: &'a ast::Expr, span: Span) -> Check<Value> {
+        let value = self.expr(base, None)?;
+        let Value::Place(Place { shape: Shape::Stack(elements), .. }) = &value else {
+            return Err(
+                Fault::new(base.span, format!("`{}` has no elements", value.type_name())).label("not a header stack")
+            );
+        };
+        let at = self.constant_u32(index).map_err(|fault| {
+            if fault.message.ends_with("is not a constant") {
+                Fault::missing(index.span, "indices of header stacks that are not constants")
+            } else {
+                fault
+            }
+        })?;
+        match elements.get(at as usize) {
+            Some(element) => Ok(Value::Place(Place { span, ..element.clone() })),
+            None => Err(Fault::new(index.span, format!("the stack has {} elements, from 0 on", elements.len()))),
+        }
+    }
+
+    fn unary(&mut self, op: &str, value: &'a ast::Expr, span: Span) -> Check<Value> {
+        if op == "!" {
+            let value = self.condition(value)?;
+            return Ok(Value::Scalar(Expr { span, ..value.negate() }, Type::Bool));
+        }
+        let value = self.expr(value, None)?;
+        if let Value::Integer(number, _) = value {
+            let number = match op {
+                "-" => -number,
+                "~" => {
+                    return Err(Fault::new(span, "`~` needs a number with a width").help("write for example `~32w1`"));
+                }
+                _ => number,
+            };
+            return Ok(Value::Integer(number, span));
+        }
+        let (value, ty) = self.typed(value)?;
+        if !ty.is_number() {
+            return Err(Fault::new(value.span, format!("`{op}` needs a number, this is `{ty}`")));
+        }
+        Ok(match op {
+            "+" => Value::Scalar(value, ty),
+            "-" => Value::Scalar(Expr::unary(UnaryOp::Neg, value, span), ty),
+            _ => Value::Scalar(Expr::unary(UnaryOp::Not, value, span), ty),
+        })
+    }
+
+    /// The left and the right side of an operator. If the right side has statements of its own, the left one keeps the value from before them.
+    fn sides(&mut self, left: &'a ast::Expr, right: &'a ast::Expr) -> Check<(Value, Value)> {
+        let a = self.expr(left, None)?;
+        let (b, stmts) = self.capture(|this| this.expr(right, None));
+        let a = match a {
+            Value::Integer(..) => a,
+            _ if stmts.is_empty() => a,
+            Value::Scalar(expr, ty) => Value::Scalar(self.keep(expr), ty),
+            Value::Place(Place { shape: Shape::Scalar(_), .. }) => {
+                let (expr, ty) = self.typed(a)?;
+                Value::Scalar(self.keep(expr), ty)
+            }
+            other => other,
+        };
+        self.out.extend(stmts);
+        Ok((a, b?))
+    }
+
+    /// `&&` and `||`. Statements of the right side run only if its value matters.
+    fn logic(&mut self, op: &str, left: &'a ast::Expr, right: &'a ast::Expr, span: Span) -> Check<Value> {
+        let a = self.condition(left)?;
+        let (b, stmts) = self.capture(|this| this.condition(right));
+        let b = b?;
+        let and = op == "&&";
+        if stmts.is_empty() {
+            let op = if and { BinaryOp::And } else { BinaryOp::Or };
+            return Ok(Value::Scalar(Expr::binary(op, a, b, span), Type::Bool));
+        }
+        let result = self.temporary(1, span);
+        self.emit(StmtKind::Assign(result, a), span);
+        let chosen = Expr::field(result, 1, span);
+        let condition = if and { chosen.clone() } else { chosen.clone().negate() };
+        let mut then = stmts;
+        then.push(crate::ir::Stmt { kind: StmtKind::Assign(result, b), span });
+        self.emit(StmtKind::If { condition, then, otherwise: Vec::new() }, span);
+        Ok(Value::Scalar(chosen, Type::Bool))
+    }
+
+    fn binary(&mut self, op: &str, left: &'a ast::Expr, right: &'a ast::Expr, span: Span) -> Check<Value> {
+        let (a, b) = self.sides(left, right)?;
+        match op {
+            "<<" | ">>" => return self.shift(op, a, b, span),
+            "==" | "!=" => return self.equality(op == "==", a, b, span),
+            "++" => {
+                let ((a, ty), (b, other)) = (self.typed(a)?, self.typed(b)?);
+                if !ty.is_number() || !other.is_number() {
+                    return Err(Fault::new(span, format!("`++` joins numbers, these are `{ty}` and `{other}`")));
+                }
+                let width = a.width + b.width;
+                if width > MAX_BITS {
+                    return Err(Fault::missing(span, &format!("values of {width} bits"))
+                        .help(format!("at most {MAX_BITS} bits")));
+                }
+                let ty = if ty.is_signed() { Type::Int(width) } else { Type::Bit(width) };
+                return Ok(Value::Scalar(a.concat(b, span), ty));
+            }
+            _ => {}
+        }
+        if let (Value::Integer(a, _), Value::Integer(b, _)) = (&a, &b) {
+            return integers(op, a, b, span);
+        }
+        let (a, b, ty) = self.unify(a, b, op)?;
+        if !ty.is_number() {
+            return Err(Fault::new(span, format!("`{op}` needs numbers, these are `{ty}`")));
+        }
+        let signed = ty.is_signed();
+        let (op, swap) = match op {
+            "+" => (BinaryOp::Add, false),
+            "-" => (BinaryOp::Sub, false),
+            "*" => (BinaryOp::Mul, false),
+            "&" => (BinaryOp::And, false),
+            "|" => (BinaryOp::Or, false),
+            "^" => (BinaryOp::Xor, false),
+            "|+|" => (if signed { BinaryOp::AddSatSigned } else { BinaryOp::AddSat }, false),
+            "|-|" => (if signed { BinaryOp::SubSatSigned } else { BinaryOp::SubSat }, false),
+            "<" => (if signed { BinaryOp::LtSigned } else { BinaryOp::Lt }, false),
+            "<=" => (if signed { BinaryOp::LeSigned } else { BinaryOp::Le }, false),
+            ">" => (if signed { BinaryOp::LtSigned } else { BinaryOp::Lt }, true),
+            ">=" => (if signed { BinaryOp::LeSigned } else { BinaryOp::Le }, true),
+            _ => {
+                return match (a.value(), b.value()) {
+                    (Some(a), Some(b)) if b != 0 && !signed => {
+                        let value = if op == "/" { a / b } else { a % b };
+                        Ok(Value::Scalar(Expr::constant(value, ty.bits().unwrap_or_default(), span), ty))
+                    }
+                    _ => Err(Fault::new(span, format!("`{op}` is for positive constants"))
+                        .help("shift by constants, or let the control plane divide")),
+                };
+            }
+        };
+        let ty = if op.compares() { Type::Bool } else { ty };
+        let (a, b) = if swap { (b, a) } else { (a, b) };
+        Ok(Value::Scalar(Expr::binary(op, a, b, span), ty))
+    }
+
+    /// Two numbers of one type; a constant without a width takes the other one's.
+    fn unify(&mut self, a: Value, b: Value, op: &str) -> Check<(Expr, Expr, Type)> {
+        let fit = |this: &mut Self, number: Value, other: &Type| {
+            let other =
+                if let Type::Enum(of) = other { of.underlying.clone().unwrap_or(Type::Void) } else { other.clone() };
+            Ok::<_, Box<Fault>>((this.scalar(number, &other)?, other))
+        };
+        if matches!(a, Value::Integer(..)) {
+            let (b, ty) = self.typed(b)?;
+            let (a, ty) = fit(self, a, &ty)?;
+            return Ok((a, b, ty));
+        }
+        let (a, ty) = self.typed(a)?;
+        if matches!(b, Value::Integer(..)) {
+            let (b, ty) = fit(self, b, &ty)?;
+            return Ok((a, b, ty));
+        }
+        let b_value = b;
+        let (b, other) = self.typed(b_value.clone())?;
+        let under = |ty: &Type| if let Type::Enum(of) = ty { of.underlying.clone() } else { None };
+        if ty == other {
+            let ty = if matches!(op, "==" | "!=") { ty } else { under(&ty).unwrap_or(ty) };
+            return Ok((a, b, ty));
+        }
+        match (under(&ty).unwrap_or(ty.clone()), under(&other).unwrap_or(other)) {
+            (one, two) if one == two => Ok((a, b, one)),
+            (_, other) => Err(Fault::new(b.span, format!("`{op}` needs one type on both sides"))
+                .label(format!("this is `{other}`"))
+                .also(a.span, format!("this is `{ty}`"))
+                .help(if ty.is_number() { format!("cast one of them: `({ty})(…)`") } else { String::new() })),
+        }
+    }
+
+    fn shift(&mut self, op: &str, a: Value, b: Value, span: Span) -> Check<Value> {
+        if let Value::Integer(number, at) = &b
+            && number.is_negative()
+        {
+            return Err(Fault::new(*at, "a shift by less than nothing").help("shift in the other direction"));
+        }
+        if let (Value::Integer(a, _), Value::Integer(b, at)) = (&a, &b) {
+            let by = b
+                .to_u32()
+                .filter(|by| *by <= 4096)
+                .ok_or_else(|| Fault::new(*at, "a shift by so much is not possible"))?;
+            return Ok(Value::Integer(if op == "<<" { a << by } else { a >> by }, span));
+        }
+        let b = match b {
+            Value::Integer(number, at) => Expr::constant(number.to_u128().unwrap_or(u128::MAX), 32, at),
+            other => {
+                let (b, ty) = self.typed(other)?;
+                if !matches!(ty, Type::Bit(_)) {
+                    return Err(Fault::new(b.span, format!("a shift is by `bit<N>`, this is `{ty}`")));
+                }
+                b
+            }
+        };
+        let (a, ty) = self.typed(a)?;
+        let op = match (op, &ty) {
+            ("<<", Type::Bit(_) | Type::Int(_)) => BinaryOp::Shl,
+            (">>", Type::Bit(_)) => BinaryOp::Shr,
+            (">>", Type::Int(_)) => BinaryOp::ShrSigned,
+            _ => return Err(Fault::new(a.span, format!("a number is expected, this is `{ty}`"))),
+        };
+        Ok(Value::Scalar(Expr::binary(op, a, b, span), ty))
+    }
+
+    fn equality(&mut self, equal: bool, a: Value, b: Value, span: Span) -> Check<Value> {
+        if let (Value::Integer(a, _), Value::Integer(b, _)) = (&a, &b) {
+            return Ok(Value::Scalar(Expr::constant(u128::from((a == b) == equal), 1, span), Type::Bool));
+        }
+        let same = self.equal(a, b, span)?;
+        let same = if equal { same } else { same.negate() };
+        Ok(Value::Scalar(same, Type::Bool))
+    }
+
+    fn equal(&mut self, a: Value, b: Value, span: Span) -> Check<Expr> {
+        let members = |place: &Place| match &place.shape {
+            Shape::Header(_, members) | Shape::Struct(members) => Some(members.clone()),
+            _ => None,
+        };
+        if let (Value::Place(one), Value::Place(two)) = (&a, &b)
+            && let (Some(left), Some(right)) = (members(one), members(two))
+        {
+            if one.ty != two.ty {
+                return Err(mismatch(&one.ty.to_string(), &b));
+            }
+            let mut same = Expr::constant(1, 1, span);
+            for ((_, left), (_, right)) in left.into_iter().zip(right) {
+                let part = self.equal(Value::Place(left), Value::Place(right), span)?;
+                same = Expr::binary(BinaryOp::And, same, part, span);
+            }
+            if let (Shape::Header(one, _), Shape::Header(two, _)) = (&one.shape, &two.shape) {
+                // Two headers are equal if neither is valid, or if both are and their fields are equal.
+                let (one, two) = (self.validity(*one, span), self.validity(*two, span));
+                let both = Expr::binary(BinaryOp::And, one.clone(), two.clone(), span);
+                let neither = Expr::binary(BinaryOp::Or, one, two, span).negate();
+                let fields = Expr::binary(BinaryOp::And, both, same, span);
+                same = Expr::binary(BinaryOp::Or, neither, fields, span);
+            }
+            return Ok(same);
+        }
+        let (a, b, _) = self.unify(a, b, "==")?;
+        Ok(Expr::binary(BinaryOp::Eq, a, b, span))
+    }
+
+    fn mux(
+        &mut self,
+        condition: &'a ast::Expr,
+        yes: &'a ast::Expr,
+        no: &'a ast::Expr,
+        want: Option<&Type>,
+        span: Span,
+    ) -> Check<Value> {
+        let condition = self.condition(condition)?;
+        let ((yes, first), (no, second)) =
+            (self.capture(|this| this.expr(yes, want)), self.capture(|this| this.expr(no, want)));
+        let (yes, no) = (yes?, no?);
+        if let (Value::Integer(..), Value::Integer(..), None) = (&yes, &no, want) {
+            return self.typed(yes).map(|(expr, ty)| Value::Scalar(expr, ty));
+        }
+        let (yes, no, ty) = match want {
+            Some(ty) if ty.bits().is_some() => (self.scalar(yes, ty)?, self.scalar(no, ty)?, ty.clone()),
+            _ => self.unify(yes, no, "?:")?,
+        };
+        if first.is_empty() && second.is_empty() {
+            return Ok(Value::Scalar(Expr::mux(condition, yes, no, span), ty));
+        }
+        let (result, width) = (self.temporary(yes.width, span), yes.width);
+        let block = |mut stmts: Vec<crate::ir::Stmt>, value| {
+            stmts.push(crate::ir::Stmt { kind: StmtKind::Assign(result, value), span });
+            stmts
+        };
+        let (then, otherwise) = (block(first, yes), block(second, no));
+        self.emit(StmtKind::If { condition, then, otherwise }, span);
+        Ok(Value::Scalar(Expr::field(result, width, span), ty))
+    }
+
+    fn cast(&mut self, value: Value, ty: &Type, span: Span) -> Check<Value> {
+        let wrong = |from: &str| {
+            Fault::new(span, format!("`{from}` cannot be cast to `{ty}`")).help(
+                "possible are bit<N> and int<N> to each other with N bits, to other widths, bit<1> to bool and back",
+            )
+        };
+        let under = |ty: &Type| match ty {
+            Type::New(_, of) => (**of).clone(),
+            Type::Enum(of) => of.underlying.clone().unwrap_or_else(|| ty.clone()),
+            _ => ty.clone(),
+        };
+        let target = under(ty);
+        if let Value::Integer(number, at) = &value {
+            return match &target {
+                Type::Integer => Ok(value),
+                Type::Bool if *number == BigInt::from(1) || number.is_zero() => {
+                    Ok(Value::Scalar(Expr::constant(u128::from(!number.is_zero()), 1, span), Type::Bool))
+                }
+                Type::Bit(width) | Type::Int(width) => {
+                    // A cast takes the lower bits; only `fit` complains.
+                    let lower = ((number % (BigInt::from(1) << *width)) + (BigInt::from(1) << *width))
+                        % (BigInt::from(1) << *width);
+                    Ok(Value::Scalar(Expr::constant(lower.to_u128().unwrap_or_default(), *width, *at), ty.clone()))
+                }
+                _ => Err(wrong("int")),
+            };
+        }
+        if matches!(value, Value::List(..) | Value::Record(..))
+            && matches!(ty, Type::Struct(_) | Type::Header(_) | Type::Tuple(_))
+        {
+            let copy = self.copy("$cast", ty, span)?;
+            self.assign(&copy, value, span)?;
+            return Ok(Value::Place(copy));
+        }
+        let (value, from) = self.typed(value)?;
+        let source = under(&from);
+        let made = match (&source, &target) {
+            (one, two) if one == two => value,
+            (Type::Bit(_), Type::Bit(width)) => value.resize(*width, false, span),
+            (Type::Int(_), Type::Int(width)) => value.resize(*width, true, span),
+            (Type::Bit(one), Type::Int(two)) | (Type::Int(one), Type::Bit(two)) if one == two => value,
+            (Type::Bit(1), Type::Bool) | (Type::Bool, Type::Bit(1)) => value,
+            _ => return Err(wrong(&from.to_string())),
+        };
+        Ok(Value::Scalar(Expr { span, ..made }, ty.clone()))
+    }
+}
+
+/// An operator of two constants without a width.
+fn integers(op: &str, a: &BigInt, b: &BigInt, span: Span) -> Check<Value> {
+    let bool = |value: bool| Ok(Value::Scalar(Expr::constant(u128::from(value), 1, span), Type::Bool));
+    let value = match op {
+        "+" => a + b,
+        "-" => a - b,
+        "*" => a * b,
+        "/" | "%" if b.is_zero() => return Err(Fault::new(span, "division by 0")),
+        "/" => a / b,
+        "%" => a % b,
+        "&" => a & b,
+        "|" => a | b,
+        "^" => a ^ b,
+        "<" => return bool(a < b),
+        "<=" => return bool(a <= b),
+        ">" => return bool(a > b),
+        ">=" => return bool(a >= b),
+        _ => return Err(Fault::new(span, format!("`{op}` needs numbers with a width")).help("write for example `8w1`")),
+    };
+    Ok(Value::Integer(value, span))
+}
+
+/// What a symbol is, for messages.
+fn symbol_kind(symbol: &Symbol) -> &'static str {
+    match symbol {
+        Symbol::Value(_) => "a value",
+        Symbol::Type(_) => "a type",
+        Symbol::Decl(decl) => kind_name(decl),
+        Symbol::Action(_) => "an action: call it with `(…)`",
+        Symbol::Table(_) => "a table: write `.apply()`",
+        Symbol::Register(..) => "a register: write `.read(…)` or `.write(…)`",
+        Symbol::Counter(_) | Symbol::DirectCounter(_) => "a counter: write `.count(…)`",
+        Symbol::Instance(_) => "an instance: write `.apply(…)`",
+        Symbol::Main => "the package",
+        Symbol::Broken => "has a fault",
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Functions and methods of v1model.
+
+use super::value::{Shape, Value};
+use super::{Context, Lower, Symbol};
+use crate::ast::{self, Call};
+use crate::fault::{Check, Fault};
+use crate::ir::{self, Expr, ParserOp, Standard, StmtKind};
+use crate::source::Span;
+use crate::types::Type;
+
+impl<'a> Lower<'a> {
+    /// A function that v1model.p4 or core.p4 declares.
+    pub(super) fn extern_function(&mut self, name: &str, call: &'a Call, span: Span) -> Check<Value> {
+        match name {
+            "mark_to_drop" => {
+                let args = self.arguments(name, &["standard_metadata"], &call.args, span)?;
+                let place = self.writable(args[0])?;
+                if place.fields().first() != Some(&Standard::IngressPort.field()) {
+                    return Err(Fault::new(args[0].span, "`mark_to_drop` takes the standard metadata")
+                        .label(format!("this is `{}`", place.ty)));
+                }
+                let set =
+                    |field: Standard, value, width| StmtKind::Assign(field.field(), Expr::constant(value, width, span));
+                self.emit(set(Standard::EgressSpec, ir::PORT_DROP, 9), span);
+                self.emit(set(Standard::McastGrp, 0, 16), span);
+                Ok(Value::Void(span))
+            }
+            "verify" if self.context == Context::Parser => {
+                let args = self.arguments(name, &["condition", "otherwise"], &call.args, span)?;
+                let condition = self.condition(args[0])?;
+                let error = self.expr_of(args[1], &Type::Error)?;
+                let Some(error) = error.value() else {
+                    return Err(Fault::missing(args[1].span, "errors that are not constants"));
+                };
+                self.flush_parser(span)?;
+                self.ops.push(ParserOp::Verify { condition, error, span });
+                Ok(Value::Void(span))
+            }
+            "verify" => Err(Fault::new(span, "`verify` stands in parsers alone")),
+            "verify_checksum" | "update_checksum" | "verify_checksum_with_payload" | "update_checksum_with_payload" => {
+                Err(Fault::new(span, format!("`{name}` stands in the checksum controls alone"))
+                    .help("verify in the second argument of V1Switch, update in the fifth one"))
+            }
+            // Nothing is checked or printed: the specification of v1model leaves that to the target.
+            "assume" | "log_msg" => {
+                for arg in &call.args {
+                    self.expr(&arg.value, None)?;
+                }
+                Ok(Value::Void(span))
+            }
+            _ => Err(Fault::missing(call.callee.span, &format!("the function `{name}`"))),
+        }
+    }
+
+    /// A method of a register or counter.
+    pub(super) fn extern_method(
+        &mut self,
+        symbol: &Symbol<'a>,
+        method: &ast::Name,
+        call: &'a Call,
+        span: Span,
+    ) -> Check<Value> {
+        let index = Type::Bit(32);
+        if !matches!(self.context, Context::Control | Context::Action) {
+            return Err(Fault::missing(span, "registers and counters in parsers and functions"));
+        }
+        match (symbol, &method.text[..]) {
+            (Symbol::Register(register, ty), "read") => {
+                let args = self.arguments("read", &["result", "index"], &call.args, span)?;
+                let place = self.writable(args[0])?;
+                let Shape::Scalar(to) = place.shape else {
+                    return Err(Fault::new(args[0].span, format!("`{ty}` is expected, this is `{}`", place.ty)));
+                };
+                if place.ty != *ty {
+                    return Err(super::place::mismatch(&ty.to_string(), &Value::Place(place)));
+                }
+                let index = self.expr_of(args[1], &index)?;
+                self.emit(StmtKind::RegisterRead { register: *register, index, to }, span);
+            }
+            (Symbol::Register(register, ty), "write") => {
+                let args = self.arguments("write", &["index", "value"], &call.args, span)?;
+                let index = self.expr_of(args[0], &index)?;
+                let value = self.expr_of(args[1], ty)?;
+                self.emit(StmtKind::RegisterWrite { register: *register, index, value }, span);
+            }
+            (Symbol::Counter(counter), "count") => {
+                let args = self.arguments("count", &["index"], &call.args, span)?;
+                let index = self.expr_of(args[0], &index)?;
+                self.emit(StmtKind::Count { counter: *counter, index }, span);
+            }
+            // A direct counter counts each frame that its table finds an entry for, whether the action says so or not.
+            (Symbol::DirectCounter(_), "count") => {
+                self.arguments("count", &[], &call.args, span)?;
+            }
+            _ => {
+                let known = if matches!(symbol, Symbol::Register(..)) { "`read` and `write`" } else { "`count`" };
+                return Err(Fault::new(method.span, format!("there is no method `{}`", method.text))
+                    .help(format!("it has {known}")));
+            }
+        }
+        Ok(Value::Void(span))
+    }
+}

@@ -1,0 +1,292 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Variables: their fields, and assignments to them.
+
+use super::Lower;
+use super::value::{Place, Shape, Value};
+use crate::ast;
+use crate::fault::{Check, Fault};
+use crate::ir::{self, Expr, ExprKind, FieldId, FieldKind, Instance, StmtKind};
+use crate::source::Span;
+use crate::types::{Struct, Type};
+
+/// Writes of a block, actions of tables included.
+pub fn writes(program: &ir::Program, stmts: &[ir::Stmt], fields: &mut Vec<FieldId>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Assign(field, _) | StmtKind::CopyVarbit(field, _) | StmtKind::RegisterRead { to: field, .. } => {
+                fields.push(*field);
+            }
+            StmtKind::RegisterWrite { .. } | StmtKind::Count { .. } | StmtKind::Exit => {}
+            StmtKind::If { then, otherwise, .. } => {
+                writes(program, then, fields);
+                writes(program, otherwise, fields);
+            }
+            StmtKind::Apply(apply) => {
+                let cases = apply.cases.iter().map(|(_, block)| block);
+                for block in [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases) {
+                    writes(program, block, fields);
+                }
+                for action in &program.tables[apply.table].actions {
+                    writes(program, &program.actions[action.action].body, fields);
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Lower<'a> {
+    /// Makes the fields of a variable.
+    pub(super) fn variable(&mut self, name: &str, ty: &Type, kind: FieldKind, span: Span) -> Check<Place> {
+        let shape = match ty {
+            Type::Header(of) => {
+                let (instance, members) = self.header(name, of, span);
+                Shape::Header(instance, members)
+            }
+            Type::Struct(of) => {
+                let mut members = Vec::new();
+                for (member, ty) in &of.fields {
+                    members.push((member.clone(), self.variable(&format!("{name}.{member}"), ty, kind, span)?));
+                }
+                Shape::Struct(members)
+            }
+            Type::Tuple(of) => {
+                let mut members = Vec::new();
+                for (index, ty) in of.iter().enumerate() {
+                    members.push((index.to_string(), self.variable(&format!("{name}[{index}]"), ty, kind, span)?));
+                }
+                Shape::Struct(members)
+            }
+            Type::Stack(of, size) => {
+                let elements = (0..*size).map(|index| self.variable(&format!("{name}[{index}]"), of, kind, span));
+                Shape::Stack(elements.collect::<Check<_>>()?)
+            }
+            Type::Varbit(bits) => Shape::Varbit(self.field(name.to_owned(), *bits, kind, span)),
+            Type::PacketIn | Type::PacketOut => Shape::Packet,
+            _ => match ty.bits() {
+                Some(bits) => Shape::Scalar(self.field(name.to_owned(), bits, kind, span)),
+                None => return Err(Fault::new(span, format!("a variable cannot have the type `{ty}`"))),
+            },
+        };
+        Ok(Place { shape, ty: ty.clone(), writable: true, span })
+    }
+
+    /// Makes an instance of a header.
+    fn header(&mut self, name: &str, of: &Struct, span: Span) -> (usize, Vec<(String, Place)>) {
+        let instance = self.program.instances.len();
+        let valid = self.field(format!("{name}.$valid$"), 1, FieldKind::Valid(instance), span);
+        let (mut fields, mut members, mut offset) = (Vec::new(), Vec::new(), 0);
+        for (member, ty) in &of.fields {
+            let varbit = matches!(ty, Type::Varbit(_));
+            let bits = if let Type::Varbit(bits) = ty { *bits } else { ty.bits().unwrap_or_default() };
+            let kind = FieldKind::Header { instance, offset, varbit };
+            let field = self.field(format!("{name}.{member}"), bits, kind, span);
+            offset += if varbit { 0 } else { bits };
+            fields.push(field);
+            let shape = if varbit { Shape::Varbit(field) } else { Shape::Scalar(field) };
+            members.push((member.clone(), Place { shape, ty: ty.clone(), writable: true, span }));
+        }
+        self.program.instances.push(Instance { name: name.to_owned(), header: of.header, fields, valid, span });
+        (instance, members)
+    }
+
+    /// The field that says whether a header is valid.
+    pub(super) fn validity(&self, instance: usize, span: Span) -> Expr {
+        Expr::field(self.program.instances[instance].valid, 1, span)
+    }
+
+    /// The variable that an expression names, to be written.
+    pub(super) fn writable(&mut self, expr: &'a ast::Expr) -> Check<Place> {
+        match self.expr(expr, None)? {
+            Value::Place(place) if place.writable => Ok(place),
+            Value::Place(_) => Err(Fault::new(expr.span, format!("`{}` cannot be written", self.text(expr.span)))
+                .label("a parameter of direction `in`, or a constant")
+                .help("declare the parameter `inout`, or write to a variable")),
+            _ => Err(Fault::new(expr.span, format!("`{}` is not a variable", self.text(expr.span)))
+                .label("only variables can be written")),
+        }
+    }
+
+    /// `place[high:low] = value`
+    pub(super) fn assign_slice(&mut self, place: &Place, high: u32, low: u32, value: Value, span: Span) -> Check<()> {
+        let Shape::Scalar(field) = place.shape else {
+            return Err(Fault::new(span, format!("`{}` has no bits to choose", place.ty)));
+        };
+        let width = self.program.fields[field].width;
+        let mut made = self.scalar(value, &Type::Bit(high + 1 - low))?;
+        let old = |high, low| Expr::field(field, width, span).slice(high, low, span);
+        if low > 0 {
+            made = made.concat(old(low - 1, 0), span);
+        }
+        if high + 1 < width {
+            made = old(width - 1, high + 1).concat(made, span);
+        }
+        self.emit(StmtKind::Assign(field, made), span);
+        Ok(())
+    }
+
+    /// `place = value`, for all types.
+    pub(super) fn assign(&mut self, place: &Place, value: Value, span: Span) -> Check<()> {
+        // A list may read what the same assignment has written before: `{a.y, a.x}`.
+        let value = match value {
+            Value::List(..) | Value::Record(..) => {
+                let mut fields = place.fields();
+                fields.extend(place.headers().into_iter().map(|instance| self.program.instances[instance].valid));
+                self.settled(value, &fields)?
+            }
+            other => other,
+        };
+        self.assign_parts(place, value, span)
+    }
+
+    fn assign_parts(&mut self, place: &Place, value: Value, span: Span) -> Check<()> {
+        match (&place.shape, value) {
+            (Shape::Scalar(field), value) => {
+                let value = self.scalar(value, &place.ty)?;
+                self.emit(StmtKind::Assign(*field, value), span);
+            }
+            (Shape::Varbit(field), Value::Place(Place { shape: Shape::Varbit(from), ty, .. })) if ty == place.ty => {
+                self.emit(StmtKind::CopyVarbit(*field, from), span);
+            }
+            (Shape::Header(to, members), Value::Place(Place { shape: Shape::Header(from, others), ty, .. }))
+                if ty == place.ty =>
+            {
+                for ((_, member), (_, other)) in members.iter().zip(others) {
+                    self.assign_parts(member, Value::Place(other), span)?;
+                }
+                let valid = self.validity(from, span);
+                self.emit(StmtKind::Assign(self.program.instances[*to].valid, valid), span);
+            }
+            (Shape::Struct(members), Value::Place(Place { shape: Shape::Struct(others), ty, .. }))
+                if ty == place.ty =>
+            {
+                for ((_, member), (_, other)) in members.iter().zip(others) {
+                    self.assign_parts(member, Value::Place(other), span)?;
+                }
+            }
+            (Shape::Stack(elements), Value::Place(Place { shape: Shape::Stack(others), ty, .. })) if ty == place.ty => {
+                for (element, other) in elements.iter().zip(others) {
+                    self.assign_parts(element, Value::Place(other), span)?;
+                }
+            }
+            (Shape::Header(_, members) | Shape::Struct(members), Value::List(values, at)) => {
+                if values.len() != members.len() {
+                    return Err(Fault::new(at, format!("`{}` has {} fields", place.ty, members.len()))
+                        .label(format!("{} values are given", values.len())));
+                }
+                for ((_, member), value) in members.iter().zip(values) {
+                    self.assign_parts(member, value, span)?;
+                }
+                self.make_valid(place, span);
+            }
+            (Shape::Header(_, members) | Shape::Struct(members), Value::Record(mut values, at)) => {
+                for (name, member) in members {
+                    let Some(index) = values.iter().position(|(given, _)| given == name) else {
+                        return Err(Fault::new(at, format!("the field `{name}` of `{}` is missing", place.ty)));
+                    };
+                    let (_, value) = values.remove(index);
+                    self.assign_parts(member, value, span)?;
+                }
+                if let Some((name, value)) = values.first() {
+                    return Err(Fault::new(value.span(), format!("`{}` has no field `{name}`", place.ty)));
+                }
+                self.make_valid(place, span);
+            }
+            (_, value) => return Err(mismatch(&place.ty.to_string(), &value)),
+        }
+        Ok(())
+    }
+
+    fn make_valid(&mut self, place: &Place, span: Span) {
+        if let Shape::Header(instance, _) = place.shape {
+            self.set_valid(instance, true, span);
+        }
+    }
+
+    /// Makes a header valid or invalid.
+    pub(super) fn set_valid(&mut self, instance: usize, valid: bool, span: Span) {
+        let field = self.program.instances[instance].valid;
+        self.emit(StmtKind::Assign(field, Expr::constant(u128::from(valid), 1, span)), span);
+    }
+
+    /// A list whose values do not read the fields any more: what they read is kept in temporaries.
+    fn settled(&mut self, value: Value, fields: &[FieldId]) -> Check<Value> {
+        Ok(match value {
+            Value::List(values, span) => {
+                let values = values.into_iter().map(|value| self.settled(value, fields));
+                Value::List(values.collect::<Check<_>>()?, span)
+            }
+            Value::Record(values, span) => {
+                let values = values.into_iter().map(|(name, value)| Ok((name, self.settled(value, fields)?)));
+                Value::Record(values.collect::<Check<_>>()?, span)
+            }
+            Value::Scalar(expr, ty) if expr.reads(fields) => Value::Scalar(self.keep(expr), ty),
+            Value::Place(place) if place.fields().iter().any(|field| fields.contains(field)) => {
+                let (copy, span) = (self.copy("$copy", &place.ty, place.span)?, place.span);
+                self.assign_parts(&copy, Value::Place(place), span)?;
+                Value::Place(copy)
+            }
+            other => other,
+        })
+    }
+
+    /// A new local variable.
+    pub(super) fn copy(&mut self, name: &str, ty: &Type, span: Span) -> Check<Place> {
+        self.variable(name, ty, FieldKind::Local, span)
+    }
+
+    /// Keeps the value that an expression has now, in a temporary unless it is a constant.
+    pub(super) fn keep(&mut self, expr: Expr) -> Expr {
+        if matches!(expr.kind, ExprKind::Const(_) | ExprKind::Param(_)) {
+            return expr;
+        }
+        let (width, span) = (expr.width, expr.span);
+        let field = self.temporary(width, span);
+        self.emit(StmtKind::Assign(field, expr), span);
+        Expr::field(field, width, span)
+    }
+
+    /// A value as a number of this type.
+    pub(super) fn scalar(&mut self, value: Value, ty: &Type) -> Check<Expr> {
+        match value {
+            Value::Integer(number, span) if ty.is_number() => match super::literal::fit(&number, ty, span)? {
+                Value::Scalar(expr, _) => Ok(expr),
+                other => Err(mismatch(&ty.to_string(), &other)),
+            },
+            Value::Scalar(expr, given) if given == *ty || widens(&given, ty) => Ok(expr),
+            Value::Place(Place { shape: Shape::Scalar(field), ty: given, span, .. })
+                if given == *ty || widens(&given, ty) =>
+            {
+                Ok(Expr::field(field, self.program.fields[field].width, span))
+            }
+            other => Err(mismatch(&ty.to_string(), &other)),
+        }
+    }
+
+    /// A value as a number, with its type. A constant without a width has none.
+    pub(super) fn typed(&mut self, value: Value) -> Check<(Expr, Type)> {
+        match value {
+            Value::Scalar(expr, ty) => Ok((expr, ty)),
+            Value::Place(Place { shape: Shape::Scalar(field), ty, span, .. }) => {
+                Ok((Expr::field(field, self.program.fields[field].width, span), ty))
+            }
+            Value::Integer(number, span) => Err(Fault::new(span, format!("the width of {number} is not known here"))
+                .label("a number without a width")
+                .help(format!("write it with its width, for example 32w{number}"))),
+            other => Err(Fault::new(other.span(), format!("a number is expected, this is `{}`", other.type_name()))),
+        }
+    }
+}
+
+/// Members of an enumeration with an underlying type are values of that type, too.
+fn widens(from: &Type, to: &Type) -> bool {
+    matches!(from, Type::Enum(of) if of.underlying.as_ref() == Some(to))
+}
+
+/// The fault of a value that has another type than is expected.
+pub fn mismatch(expected: &str, value: &Value) -> Box<Fault> {
+    let given = value.type_name();
+    let fault = Fault::new(value.span(), format!("mismatched types: `{expected}` is expected, this is `{given}`"))
+        .label(format!("expected `{expected}`"));
+    let castable = |name: &str| name.starts_with("bit<") || name.starts_with("int<") || name == "bool";
+    if castable(expected) && castable(&given) { fault.help(format!("cast it: `({expected})(…)`")) } else { fault }
+}

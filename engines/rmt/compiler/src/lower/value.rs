@@ -1,0 +1,128 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Values and places, as expressions give them.
+
+use num_bigint::BigInt;
+
+use crate::ir::{self, FieldId, InstanceId};
+use crate::source::Span;
+use crate::types::Type;
+
+/// What an expression gives.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A number, bool, error or member of an enumeration.
+    Scalar(ir::Expr, Type),
+    /// A constant without a width.
+    Integer(BigInt, Span),
+    /// A variable: it can be read, and perhaps written.
+    Place(Place),
+    /// `{a, b}`
+    List(Vec<Value>, Span),
+    /// `{x = a}`
+    Record(Vec<(String, Value)>, Span),
+    Text(Span),
+    /// A call that gives nothing.
+    Void(Span),
+}
+
+/// A variable, or a part of one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub shape: Shape,
+    pub ty: Type,
+    /// It may be written.
+    pub writable: bool,
+    pub span: Span,
+}
+
+/// What a variable consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    Scalar(FieldId),
+    Varbit(FieldId),
+    Header(InstanceId, Vec<(String, Place)>),
+    Struct(Vec<(String, Place)>),
+    Stack(Vec<Place>),
+    /// `packet_in` or `packet_out`
+    Packet,
+}
+
+impl Place {
+    /// All fields of it, without validity.
+    pub fn fields(&self) -> Vec<FieldId> {
+        match &self.shape {
+            Shape::Scalar(field) | Shape::Varbit(field) => vec![*field],
+            Shape::Header(_, members) | Shape::Struct(members) => {
+                members.iter().flat_map(|(_, of)| of.fields()).collect()
+            }
+            Shape::Stack(elements) => elements.iter().flat_map(Self::fields).collect(),
+            Shape::Packet => Vec::new(),
+        }
+    }
+
+    /// The same place, which must not be written.
+    pub fn read_only(mut self) -> Self {
+        self.writable = false;
+        match &mut self.shape {
+            Shape::Header(_, members) | Shape::Struct(members) => {
+                members.iter_mut().for_each(|(_, of)| *of = of.clone().read_only());
+            }
+            Shape::Stack(elements) => elements.iter_mut().for_each(|of| *of = of.clone().read_only()),
+            Shape::Scalar(_) | Shape::Varbit(_) | Shape::Packet => {}
+        }
+        self
+    }
+
+    /// Headers in it, in their order.
+    pub fn headers(&self) -> Vec<InstanceId> {
+        match &self.shape {
+            Shape::Header(instance, _) => vec![*instance],
+            Shape::Struct(members) => members.iter().flat_map(|(_, of)| of.headers()).collect(),
+            Shape::Stack(elements) => elements.iter().flat_map(Self::headers).collect(),
+            Shape::Scalar(_) | Shape::Varbit(_) | Shape::Packet => Vec::new(),
+        }
+    }
+}
+
+impl Value {
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Scalar(expr, _) => expr.span,
+            Self::Place(place) => place.span,
+            Self::Integer(_, span)
+            | Self::List(_, span)
+            | Self::Record(_, span)
+            | Self::Text(span)
+            | Self::Void(span) => *span,
+        }
+    }
+
+    /// Its type, for messages.
+    pub fn type_name(&self) -> String {
+        match self {
+            Self::Scalar(_, ty) => ty.to_string(),
+            Self::Integer(..) => Type::Integer.to_string(),
+            Self::Place(place) => place.ty.to_string(),
+            Self::List(..) => "a list".into(),
+            Self::Record(..) => "a list with names".into(),
+            Self::Text(_) => Type::Text.to_string(),
+            Self::Void(_) => Type::Void.to_string(),
+        }
+    }
+
+    /// Its place in the source is another one: names of constants stand where they are used.
+    pub fn at(mut self, at: Span) -> Self {
+        match &mut self {
+            Self::Scalar(expr, _) => expr.span = at,
+            Self::Place(place) => place.span = at,
+            Self::Integer(_, span)
+            | Self::List(_, span)
+            | Self::Record(_, span)
+            | Self::Text(span)
+            | Self::Void(span) => {
+                *span = at;
+            }
+        }
+        self
+    }
+}

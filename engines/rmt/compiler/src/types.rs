@@ -1,0 +1,105 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Types of P4.
+
+use std::fmt;
+use std::rc::Rc;
+
+/// A type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    Void,
+    Bool,
+    Bit(u32),
+    Int(u32),
+    Varbit(u32),
+    /// Of constants without a width.
+    Integer,
+    Error,
+    Text,
+    Enum(Rc<Enum>),
+    Header(Rc<Struct>),
+    Struct(Rc<Struct>),
+    Stack(Rc<Type>, u32),
+    Tuple(Rc<Vec<Type>>),
+    /// `type T name`
+    New(Rc<str>, Rc<Type>),
+    PacketIn,
+    PacketOut,
+}
+
+/// A header or struct.
+#[derive(Debug)]
+pub struct Struct {
+    pub name: String,
+    pub fields: Vec<(String, Type)>,
+    /// Of a header, its index in the program.
+    pub header: usize,
+}
+
+/// Names of types are unique.
+impl PartialEq for Struct {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// An enumeration.
+#[derive(Debug, PartialEq)]
+pub struct Enum {
+    pub name: String,
+    /// `enum bit<8> name`
+    pub underlying: Option<Type>,
+    pub members: Vec<(String, u128)>,
+}
+
+/// Bits of an `error` and of an `enum` without underlying type.
+pub const ENUM_BITS: u32 = 32;
+
+impl Type {
+    /// Bits of a value; None of types that have no single value.
+    pub fn bits(&self) -> Option<u32> {
+        match self {
+            Self::Bool => Some(1),
+            Self::Bit(bits) | Self::Int(bits) => Some(*bits),
+            Self::Error => Some(ENUM_BITS),
+            Self::Enum(of) => of.underlying.as_ref().map_or(Some(ENUM_BITS), Self::bits),
+            Self::New(_, of) => of.bits(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is `int<N>`.
+    pub fn is_signed(&self) -> bool {
+        matches!(self, Self::Int(_))
+    }
+
+    /// Whether it is `bit<N>` or `int<N>`.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Self::Bit(_) | Self::Int(_))
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Void => f.write_str("void"),
+            Self::Bool => f.write_str("bool"),
+            Self::Bit(bits) => write!(f, "bit<{bits}>"),
+            Self::Int(bits) => write!(f, "int<{bits}>"),
+            Self::Varbit(bits) => write!(f, "varbit<{bits}>"),
+            Self::Integer => f.write_str("int"),
+            Self::Error => f.write_str("error"),
+            Self::Text => f.write_str("string"),
+            Self::Enum(of) => f.write_str(&of.name),
+            Self::Header(of) | Self::Struct(of) => f.write_str(&of.name),
+            Self::Stack(of, size) => write!(f, "{of}[{size}]"),
+            Self::Tuple(of) => {
+                let of: Vec<_> = of.iter().map(ToString::to_string).collect();
+                write!(f, "tuple<{}>", of.join(", "))
+            }
+            Self::New(name, _) => f.write_str(name),
+            Self::PacketIn => f.write_str("packet_in"),
+            Self::PacketOut => f.write_str("packet_out"),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The program of a tenant on a card in hardware, and the changes that it takes.
+
+use std::sync::Arc;
+
+use penstock_engine::Bus;
+use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
+use penstock_rmt_p4runtime::{Count, Reason, Refusal};
+
+use crate::card::block::CardBlock;
+use crate::error::RmtError;
+use crate::running::Running;
+use crate::shadow::{Shadow, key};
+
+/// A tenant of a block, and how the block is reached.
+pub struct OnCard<'a> {
+    pub card: &'a mut CardBlock,
+    pub bus: &'a mut dyn Bus,
+    pub tenant: u8,
+}
+
+impl OnCard<'_> {
+    fn shadow(&mut self) -> Result<&mut Shadow, RmtError> {
+        Ok(&mut self.card.at_work(self.tenant)?.shadow)
+    }
+
+    /// Changes an entry of the shadow and then of the card. If the card refuses, the shadow is as before.
+    fn change(&mut self, table: TableId, entry: &Entry, to: Option<Entry>) -> Result<(), RmtError> {
+        let key = key(entry);
+        let put = |shadow: &mut Shadow, entry: Option<Entry>| match entry {
+            Some(entry) => shadow.tables[table].insert(key.clone(), entry),
+            None => shadow.tables[table].remove(&key),
+        };
+        let before = put(self.shadow()?, to);
+        let done = self.card.bring(self.bus, self.tenant, table, entry);
+        if done.is_err() {
+            put(self.shadow()?, before);
+        }
+        done
+    }
+}
+
+fn no_counters<T>() -> Result<T, RmtError> {
+    Err(RmtError::Unsupported("counters are not on the card in hardware yet; use target soft".to_owned()))
+}
+
+impl Running for OnCard<'_> {
+    fn program(&mut self) -> Result<Arc<Program>, RmtError> {
+        Ok(self.shadow()?.program.clone())
+    }
+
+    fn find(&mut self, table: TableId, like: &Entry) -> Result<Option<Entry>, RmtError> {
+        Ok(self.shadow()?.find(table, like).cloned())
+    }
+
+    fn entries(&mut self, table: TableId) -> Result<Vec<(Entry, Count)>, RmtError> {
+        Ok(self.shadow()?.tables[table].values().map(|entry| (entry.clone(), Count::default())).collect())
+    }
+
+    fn insert(&mut self, table: TableId, entry: &Entry) -> Result<(), RmtError> {
+        let shadow = self.shadow()?;
+        let about = &shadow.program.tables[table];
+        if shadow.tables[table].len() >= about.size as usize {
+            let text = format!("{} is full: it has {} entries", about.name, about.size);
+            return Err(Refusal::new(Reason::Full, text).into());
+        }
+        self.change(table, entry, Some(entry.clone()))
+    }
+
+    fn modify(&mut self, table: TableId, entry: &Entry) -> Result<(), RmtError> {
+        self.change(table, entry, Some(entry.clone()))
+    }
+
+    fn delete(&mut self, table: TableId, entry: &Entry) -> Result<(), RmtError> {
+        self.change(table, entry, None)
+    }
+
+    fn default(&mut self, table: TableId) -> Result<ActionCall, RmtError> {
+        Ok(self.shadow()?.defaults[table].clone())
+    }
+
+    fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<(), RmtError> {
+        self.shadow()?.defaults[table] = call.clone();
+        self.card.bring_default(self.bus, self.tenant, table)
+    }
+
+    fn register(&mut self, register: RegisterId) -> Result<Vec<u128>, RmtError> {
+        self.card.register(self.bus, self.tenant, register)
+    }
+
+    fn set_register(&mut self, register: RegisterId, index: u32, value: u128) -> Result<(), RmtError> {
+        self.card.set_register(self.bus, self.tenant, register, index, value)
+    }
+
+    fn counter(&mut self, _: CounterId) -> Result<Vec<Count>, RmtError> {
+        no_counters()
+    }
+
+    fn set_counter(&mut self, _: CounterId, _: u32, _: Count) -> Result<(), RmtError> {
+        no_counters()
+    }
+}

@@ -1,0 +1,235 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The table of a tenant in one stage of a card in hardware: its partition, and what stands there.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use penstock_rmt_p4runtime::{Reason, Refusal};
+
+use crate::card::exact::{Exact, Plan, WAYS, Words};
+use crate::card::prefixes::{self, Prefix};
+use crate::card::room::Room;
+use crate::card::window::{Memory, Row, Shape, Window};
+use crate::error::RmtError;
+
+/// Of a hundred places of an exact table, those that are meant to be taken.
+const LOAD: u32 = 90;
+
+/// Free room in the memories of one stage.
+#[derive(Debug, Clone)]
+pub struct Rooms {
+    /// Buckets of every way.
+    pub buckets: Room,
+    /// Leaves of the tree of prefixes.
+    pub leaves: Room,
+    /// Rows of results.
+    pub results: Room,
+    /// Registers.
+    pub registers: Room,
+}
+
+impl Rooms {
+    /// The memories of a stage, all free.
+    pub fn new(shape: &Shape) -> Self {
+        Self {
+            buckets: Room::new(shape.buckets),
+            leaves: Room::new(1 << (2 * shape.levels)),
+            results: Room::new(shape.results),
+            registers: Room::new(shape.registers),
+        }
+    }
+}
+
+/// What a hit leads to: action and parameters.
+pub type Target = (u32, Words);
+
+/// An exact table in its partition.
+#[derive(Debug)]
+pub struct ExactTable {
+    /// Its buckets.
+    pub range: Range<u32>,
+    placed: Exact,
+    targets: HashMap<Words, Target>,
+}
+
+impl ExactTable {
+    /// Takes room for a table with this many entries, and clears it.
+    ///
+    /// # Errors
+    /// There is no room, or the card refuses.
+    pub fn begin(window: &mut Window<'_>, stage: usize, rooms: &mut Rooms, entries: u32) -> Result<Self, RmtError> {
+        let buckets = (entries.max(1) * 100).div_ceil(LOAD * WAYS as u32).next_power_of_two();
+        let range = rooms.buckets.take(buckets, buckets).ok_or_else(|| {
+            let free = rooms.buckets.free();
+            RmtError::Fit(format!(
+                "stage {stage} has no room for a table of {entries} entries: that takes {buckets} of its buckets in a row, and \
+                 {free} are free in all; give the table a smaller `size`, or the program to fewer tenants"
+            ))
+        })?;
+        for way in 0..WAYS {
+            window.clear(range.clone().map(|bucket| Row::way(way, stage, bucket)), ROW)?;
+        }
+        Ok(Self { range, placed: Exact::new(buckets), targets: HashMap::new() })
+    }
+
+    /// log2 of its buckets.
+    pub fn size(&self) -> u32 {
+        self.placed.buckets().ilog2()
+    }
+
+    fn write(
+        &self,
+        window: &mut Window<'_>,
+        stage: usize,
+        tenant: u8,
+        (way, bucket): (usize, u32),
+        entry: Option<(&Words, &Target)>,
+    ) -> Result<(), RmtError> {
+        let mut row = [0; ROW];
+        if let Some((key, (action, params))) = entry {
+            row[0] = 1 | u32::from(tenant) << 1 | action << 7;
+            row[1..5].copy_from_slice(key);
+            row[5..9].copy_from_slice(params);
+        }
+        window.write_and_check(Row::way(way, stage, self.range.start + bucket), &row)
+    }
+
+    /// Adds an entry, or gives one that is there another target.
+    ///
+    /// # Errors
+    /// There is no place for it, or the card refuses.
+    pub fn put(
+        &mut self,
+        window: &mut Window<'_>,
+        stage: usize,
+        tenant: u8,
+        key: Words,
+        target: Target,
+    ) -> Result<(), RmtError> {
+        let plan = match self.placed.place(&key) {
+            Some(place) => Plan { moves: Vec::new(), place },
+            None => self.placed.plan(&key).ok_or_else(|| {
+                let text = "the table is full: no place is left that the hashes of the key lead to";
+                Refusal::new(Reason::Full, text)
+            })?,
+        };
+        // First the copy, then the original, so that no frame misses it.
+        for (moved, from, to) in &plan.moves {
+            let target = self.targets.get(moved).copied().unwrap_or_default();
+            self.write(window, stage, tenant, *to, Some((moved, &target)))?;
+            self.write(window, stage, tenant, *from, None)?;
+        }
+        self.write(window, stage, tenant, plan.place, Some((&key, &target)))?;
+        self.placed.insert(key, &plan);
+        self.targets.insert(key, target);
+        Ok(())
+    }
+
+    /// Removes an entry.
+    ///
+    /// # Errors
+    /// The card refuses.
+    pub fn remove(&mut self, window: &mut Window<'_>, stage: usize, tenant: u8, key: &Words) -> Result<(), RmtError> {
+        if let Some(place) = self.placed.place(key) {
+            self.write(window, stage, tenant, place, None)?;
+            self.placed.remove(key);
+            self.targets.remove(key);
+        }
+        Ok(())
+    }
+}
+
+/// Words of a row of an exact table.
+const ROW: usize = 9;
+
+/// A table of longest prefixes: a tree over intervals, in a partition that changes with each change of the table.
+#[derive(Debug, Clone)]
+pub struct PrefixTable {
+    /// Its leaves.
+    pub range: Range<u32>,
+    /// Rows of results that its leaves name.
+    results: HashMap<Target, u32>,
+}
+
+impl PrefixTable {
+    /// Builds the tree of some prefixes beside the one that is there, which stays until [`PrefixTable::give`].
+    ///
+    /// # Errors
+    /// There is no room, or the card refuses; then the room is given back.
+    pub fn build(
+        window: &mut Window<'_>,
+        stage: usize,
+        rooms: &mut Rooms,
+        tenant: u8,
+        levels: u32,
+        routes: &[(u32, u32, Target)],
+    ) -> Result<Self, RmtError> {
+        let mut targets: Vec<Target> = routes.iter().map(|(.., target)| *target).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let index = |target: &Target| targets.binary_search(target).unwrap_or(0);
+        let all: Vec<Prefix> = routes.iter().map(|(value, length, target)| (*value, *length, index(target))).collect();
+        let cut = prefixes::intervals(&all);
+        let size = prefixes::levels(cut.len());
+        let full = |what: &str| {
+            let text = format!(
+                "stage {stage} has no room for {} prefixes beside those that it has: they take {what}; remove some",
+                routes.len()
+            );
+            RmtError::from(Refusal::new(Reason::Full, text))
+        };
+        let leaves = 4u32.checked_pow(size).ok_or_else(|| full("too many intervals"))?;
+        let found = rooms.leaves.take(leaves, leaves);
+        let range = found.ok_or_else(|| full(&format!("{leaves} leaves in a row")))?;
+        let mut this = Self { range, results: HashMap::new() };
+        for target in &targets {
+            let Some(row) = rooms.results.take(1, 1) else {
+                this.give(rooms);
+                return Err(full("more results than it has"));
+            };
+            this.results.insert(*target, row.start);
+        }
+        if let Err(error) = this.fill(window, stage, tenant, levels, &cut, &targets) {
+            this.give(rooms);
+            return Err(error);
+        }
+        Ok(this)
+    }
+
+    fn fill(
+        &self,
+        window: &mut Window<'_>,
+        stage: usize,
+        tenant: u8,
+        levels: u32,
+        cut: &[(u32, Option<usize>)],
+        targets: &[Target],
+    ) -> Result<(), RmtError> {
+        for ((action, params), row) in &self.results {
+            let words = [action | u32::from(tenant) << 3, params[0], params[1], params[2], params[3]];
+            window.write_and_check(Row::of(Memory::Result, stage, *row), &words)?;
+        }
+        let (nodes, leaves) = prefixes::tree(cut, self.size(), self.range.start, levels);
+        for (level, row, keys) in nodes {
+            window.write_and_check(Row::level(level, stage, row), &keys)?;
+        }
+        for (row, result) in self.range.clone().zip(leaves) {
+            let row_of = result.and_then(|index| self.results.get(targets.get(index)?));
+            let word = row_of.map_or(0, |row| 1 | row << 1);
+            window.write_and_check(Row::of(Memory::Leaf, stage, row), &[word])?;
+        }
+        Ok(())
+    }
+
+    /// log4 of its leaves.
+    pub fn size(&self) -> u32 {
+        (self.range.end - self.range.start).ilog2() / 2
+    }
+
+    /// Gives the room of the tree back.
+    pub fn give(&self, rooms: &mut Rooms) {
+        rooms.leaves.give(&self.range);
+        let rows: BTreeSet<u32> = self.results.values().copied().collect();
+        rows.into_iter().for_each(|row| rooms.results.give(&(row..row + 1)));
+    }
+}

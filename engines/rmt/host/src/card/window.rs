@@ -1,0 +1,168 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The window of an rmt block in the host address space: rows of the machine's memories (engines/rmt/machine.md).
+
+use penstock_engine::{Bus, CardError};
+
+use crate::error::RmtError;
+use crate::regs as own;
+
+/// Host address of the first block's window, and the distance to the next block's.
+const BLOCKS: u32 = 0x4500_0000;
+const BLOCK: u32 = 0x0100_0000;
+
+/// A memory of the machine; the value is its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// Whether a tenant is loaded, its bank, and whether it has registers.
+    Tenant = 0,
+    /// Checksum behind the parser.
+    Check = 1,
+    /// What is written back.
+    Exit = 2,
+    /// States of the parser.
+    Parser = 3,
+    /// Key and table of a stage.
+    Key = 4,
+    /// Actions of a stage.
+    Action = 5,
+    /// A tenant's part of the registers.
+    Segment = 6,
+    /// Registers.
+    Register = 7,
+    /// First way of the exact table; the others follow.
+    Way = 8,
+    /// What leaves lead to.
+    Result = 12,
+    /// Leaves of the tree of prefixes.
+    Leaf = 13,
+    /// First level of the tree of prefixes; the others follow.
+    Lpm = 16,
+}
+
+/// A row of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Number of the memory.
+    memory: u32,
+    /// Stage, or depth of the parser.
+    stage: u32,
+    row: u32,
+}
+
+impl Row {
+    /// A row of a memory. `stage` is 0 for memories that are no stage's.
+    pub fn of(memory: Memory, stage: usize, row: u32) -> Self {
+        Self { memory: memory as u32, stage: stage as u32, row }
+    }
+
+    /// A bucket of a way of the exact table.
+    pub fn way(way: usize, stage: usize, row: u32) -> Self {
+        Self { memory: Memory::Way as u32 + way as u32, stage: stage as u32, row }
+    }
+
+    /// A node of the tree of prefixes.
+    pub fn level(level: u32, stage: usize, row: u32) -> Self {
+        Self { memory: Memory::Lpm as u32 + level, stage: stage as u32, row }
+    }
+
+    fn select(self) -> u32 {
+        self.memory << 24 | self.stage << 16 | self.row
+    }
+}
+
+/// Sizes of a block in hardware.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Stages.
+    pub stages: usize,
+    /// Depths of the parser.
+    pub depths: usize,
+    /// Ways of the exact table.
+    pub ways: usize,
+    /// Levels of the tree of prefixes.
+    pub levels: u32,
+    /// Buckets of a way.
+    pub buckets: u32,
+    /// Registers of a stage.
+    pub registers: u32,
+    /// Results of a stage.
+    pub results: u32,
+}
+
+/// The window of a block.
+pub struct Window<'a> {
+    pub bus: &'a mut dyn Bus,
+    pub block: usize,
+}
+
+impl Window<'_> {
+    fn address(&self, register: u32) -> u32 {
+        BLOCKS + BLOCK * self.block as u32 + register
+    }
+
+    fn put(&mut self, register: u32, value: u32) -> Result<(), CardError> {
+        let address = self.address(register);
+        self.bus.write(address, value)
+    }
+
+    fn get(&mut self, register: u32) -> Result<u32, CardError> {
+        let address = self.address(register);
+        self.bus.read(address)
+    }
+
+    /// Sizes of the block.
+    pub fn shape(&mut self) -> Result<Shape, CardError> {
+        let shape = self.get(own::RMT_BLOCK_SHAPE)?;
+        let sizes = self.get(own::RMT_BLOCK_SIZES)?;
+        let byte = |word: u32, at: u32| word >> at & 0xFF;
+        Ok(Shape {
+            stages: byte(shape, 0) as usize,
+            depths: byte(shape, 8) as usize,
+            ways: byte(shape, 16) as usize,
+            levels: byte(shape, 24),
+            buckets: 1 << byte(sizes, 0),
+            registers: 1 << byte(sizes, 8),
+            results: 1 << byte(sizes, 16),
+        })
+    }
+
+    /// Words of a row.
+    pub fn read(&mut self, row: Row, words: usize) -> Result<Vec<u32>, CardError> {
+        self.put(own::RMT_BLOCK_SELECT, row.select())?;
+        (0..words as u32).map(|word| self.get(own::RMT_BLOCK_DATA + 4 * word)).collect()
+    }
+
+    /// Writes a row, all words at once, between two frames.
+    pub fn write(&mut self, row: Row, words: &[u32]) -> Result<(), CardError> {
+        self.put(own::RMT_BLOCK_SELECT, row.select())?;
+        for (at, word) in (0..).zip(words) {
+            self.put(own::RMT_BLOCK_DATA + 4 * at, *word)?;
+        }
+        self.put(own::RMT_BLOCK_COMMIT, 0)
+    }
+
+    /// Clears rows of this many words.
+    pub fn clear(&mut self, rows: impl Iterator<Item = Row>, words: usize) -> Result<(), CardError> {
+        for word in 0..words as u32 {
+            self.put(own::RMT_BLOCK_DATA + 4 * word, 0)?;
+        }
+        for row in rows {
+            self.put(own::RMT_BLOCK_SELECT, row.select())?;
+            self.put(own::RMT_BLOCK_COMMIT, 0)?;
+        }
+        Ok(())
+    }
+
+    /// As [`Window::write`], and reads the row back.
+    pub fn write_and_check(&mut self, row: Row, words: &[u32]) -> Result<(), RmtError> {
+        self.write(row, words)?;
+        let found = self.read(row, words.len())?;
+        match found == words {
+            true => Ok(()),
+            false => {
+                let what = format!("memory {} of stage {}, row {}", row.memory, row.stage, row.row);
+                Err(RmtError::Differs { what, found, given: words.to_vec() })
+            }
+        }
+    }
+}

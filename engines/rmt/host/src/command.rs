@@ -1,0 +1,208 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The command line of the service `rmt`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use penstock_engine::files;
+use serde_json::{Map, Value as Json};
+
+use crate::ask::{Ask, NamedChange};
+use crate::entry::NamedEntry;
+
+/// Whose program a request means.
+#[derive(Debug, Args)]
+pub struct Whose {
+    /// The tenant; it can be left out if there is only one program.
+    #[arg(long, short, value_name = "NAME")]
+    tenant: Option<String>,
+}
+
+/// An entry on the command line.
+#[derive(Debug, Args)]
+pub struct EntryWords {
+    #[command(flatten)]
+    whose: Whose,
+    /// The table.
+    table: String,
+    /// What the keys match, KEY=VALUE, then an action with its parameters: `hdr.ipv4.dst=10.0.0.0/8 forward port=1`. A ternary value is VALUE&&&MASK, a
+    /// range LOW..HIGH. A key that is left out matches anything.
+    #[arg(value_name = "KEY=VALUE | ACTION | PARAMETER=VALUE")]
+    words: Vec<String>,
+    /// Of two entries that match, the one with the larger number wins.
+    #[arg(long, default_value_t = 0)]
+    priority: i32,
+    /// The default action, not an entry.
+    #[arg(long)]
+    default: bool,
+}
+
+impl EntryWords {
+    fn entry(self) -> (Option<String>, NamedEntry) {
+        let pair =
+            |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), Json::String(value.to_owned())));
+        let action = self.words.iter().position(|word| !word.contains('='));
+        let (keys, rest) = self.words.split_at(action.unwrap_or(self.words.len()));
+        let entry = NamedEntry {
+            table: self.table,
+            keys: keys.iter().filter_map(pair).collect::<Map<_, _>>(),
+            priority: self.priority,
+            default: self.default,
+            action: rest.first().cloned(),
+            params: rest.iter().skip(1).filter_map(pair).collect(),
+            count: None,
+        };
+        (self.whose.tenant, entry)
+    }
+}
+
+/// A request.
+#[derive(Debug, Subcommand)]
+pub enum Rmt {
+    /// Lists the tenants and their programs.
+    Tenants,
+    /// Gives a tenant another program between two frames. Its entries, registers and counters begin anew.
+    Swap {
+        /// The tenant.
+        tenant: String,
+        /// P4 source.
+        file: PathBuf,
+        /// Only check that the program compiles and fits.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Lists the tables of a program.
+    Tables {
+        #[command(flatten)]
+        whose: Whose,
+    },
+    /// Lists the entries of a table and its default action.
+    Entries {
+        #[command(flatten)]
+        whose: Whose,
+        /// The table.
+        table: String,
+    },
+    /// Adds an entry, or sets a default action.
+    Insert(EntryWords),
+    /// Gives an entry another action.
+    Modify(EntryWords),
+    /// Removes an entry, or resets a default action.
+    Delete(EntryWords),
+    /// Lists the registers of a program, or the cells of one.
+    Registers {
+        #[command(flatten)]
+        whose: Whose,
+        /// The register.
+        register: Option<String>,
+        /// Writes a cell before.
+        #[arg(long, value_name = "INDEX=VALUE", requires = "register", value_parser = cell)]
+        set: Option<(u32, String)>,
+    },
+    /// Lists the counters of a program, or the cells of one.
+    Counters {
+        #[command(flatten)]
+        whose: Whose,
+        /// The counter.
+        counter: Option<String>,
+    },
+}
+
+impl Rmt {
+    /// The request.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn ask(self) -> Result<Ask, String> {
+        Ok(match self {
+            Self::Tenants => Ask::Tenants,
+            Self::Swap { tenant, file, check } => {
+                let text = files::read(&file, "give a P4 program").map_err(|error| error.to_string())?;
+                let file = file.display().to_string();
+                Ask::Swap { tenant: Some(tenant), file, source: text, cookie: 0, check }
+            }
+            Self::Tables { whose } => Ask::Tables { tenant: whose.tenant },
+            Self::Entries { whose, table } => Ask::Entries { tenant: whose.tenant, table },
+            Self::Insert(words) => {
+                let (tenant, entry) = words.entry();
+                Ask::Insert { tenant, entry }
+            }
+            Self::Modify(words) => {
+                let (tenant, entry) = words.entry();
+                Ask::Modify { tenant, entry }
+            }
+            Self::Delete(words) => {
+                let (tenant, entry) = words.entry();
+                Ask::Delete { tenant, entry }
+            }
+            Self::Registers { whose, register: Some(name), set: Some((index, value)) } => {
+                let change = NamedChange::Register { name, index: Some(index), value: value.into() };
+                Ask::Write { tenant: whose.tenant, program: None, changes: vec![change], atomic: true }
+            }
+            Self::Registers { whose, register, .. } => Ask::Registers { tenant: whose.tenant, register },
+            Self::Counters { whose, counter } => Ask::Counters { tenant: whose.tenant, counter },
+        })
+    }
+}
+
+/// Parses INDEX=VALUE.
+fn cell(text: &str) -> Result<(u32, String), String> {
+    let parsed = text.split_once('=').and_then(|(index, value)| Some((index.parse().ok()?, value.to_owned())));
+    parsed.ok_or_else(|| format!("`{text}` is no cell: write INDEX=VALUE, for example 0=17"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use penstock_engine::Engine;
+    use serde_json::json;
+
+    use crate::engine::RMT;
+
+    /// The request of a command line, or what is wrong with it.
+    fn asked(line: &[&str]) -> Result<serde_json::Value, String> {
+        let service = RMT.services()[0];
+        let words = [service.name].into_iter().chain(line.iter().copied());
+        let matches = (service.command)().try_get_matches_from(words).map_err(|error| error.to_string())?;
+        (service.ask)(&matches)
+    }
+
+    #[test]
+    fn command_lines_are_requests() {
+        let route =
+            json!({"table": "routes", "match": {"dst": "10.0.0.0/8"}, "action": "forward", "params": {"port": "1"}});
+        let rule = json!({"table": "acl", "match": {"a": "1&&&3", "b": "4..5"}, "priority": 7, "action": "drop"});
+        for (line, ask) in [
+            (&["tenants"][..], json!("tenants")),
+            (&["tables", "-t", "bob"], json!({"tables": {"tenant": "bob"}})),
+            (&["entries", "routes"], json!({"entries": {"tenant": null, "table": "routes"}})),
+            (
+                &["insert", "routes", "dst=10.0.0.0/8", "forward", "port=1"],
+                json!({"insert": {"tenant": null, "entry": route}}),
+            ),
+            (
+                &["modify", "--tenant", "eve", "acl", "a=1&&&3", "b=4..5", "drop", "--priority", "7"],
+                json!({"modify": {"tenant": "eve", "entry": rule}}),
+            ),
+            (
+                &["delete", "routes", "dst=10.0.0.0/8"],
+                json!({"delete": {"tenant": null, "entry": {"table": "routes", "match": {"dst": "10.0.0.0/8"}}}}),
+            ),
+            (
+                &["insert", "routes", "--default", "drop"],
+                json!({"insert": {"tenant": null, "entry": {"table": "routes", "default": true, "action": "drop"}}}),
+            ),
+            (&["registers"], json!({"registers": {"tenant": null, "register": null}})),
+            (
+                &["registers", "last", "--set", "3=0x10"],
+                json!({"write": {"tenant": null, "program": null, "changes": [
+                    {"register": {"name": "last", "index": 3, "value": "0x10"}}], "atomic": true}}),
+            ),
+            (&["counters", "seen"], json!({"counters": {"tenant": null, "counter": "seen"}})),
+        ] {
+            assert_eq!(asked(line), Ok(ask), "{line:?}");
+        }
+        assert!(asked(&["swap", "bob", "no/such.p4"]).unwrap_err().starts_with("no/such.p4: "));
+        assert!(asked(&["registers", "last", "--set", "x"]).unwrap_err().contains("INDEX=VALUE"));
+    }
+}

@@ -1,0 +1,146 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Compiled programs of rmt blocks.
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use penstock_engine::{EngineError, Image, PartJob, files};
+use penstock_rmt_compiler::backend::Lowered;
+use penstock_rmt_compiler::ir::Program;
+use penstock_rmt_compiler::{Compiled, Sources};
+use penstock_rmt_p4runtime::Change;
+
+use crate::entry::Meant;
+use crate::error::RmtError;
+use crate::file::{self, EntriesError};
+use crate::settings::Settings;
+
+/// Name of tenant 0, whose frames no rule of the design gives to another one.
+pub const SYSTEM: &str = "system";
+/// Way out when a program cannot be read.
+pub const PROGRAM: &str = "give a P4 program, for example engines/rmt/programs/router.p4";
+
+/// A program with its source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its file, for messages.
+    pub file: String,
+    /// P4 source.
+    pub text: String,
+    /// The program.
+    pub program: Arc<Program>,
+    /// Its files, for messages.
+    sources: Sources,
+}
+
+impl Source {
+    /// Compiles a program.
+    ///
+    /// # Errors
+    /// It has faults.
+    pub fn compile(file: &str, text: String) -> Result<Self, RmtError> {
+        let compiled = penstock_rmt_compiler::compile(file, &text);
+        let Compiled { program, sources } = compiled.map_err(|faults| RmtError::Program(faults.to_string()))?;
+        Ok(Self { file: file.to_owned(), text, program: Arc::new(program), sources })
+    }
+
+    /// The program as rows of the machine with so many stages.
+    ///
+    /// # Errors
+    /// The machine cannot run it.
+    pub fn lower(&self, stages: usize) -> Result<Lowered, RmtError> {
+        let compiled = Compiled { program: (*self.program).clone(), sources: self.sources.clone() };
+        compiled.lower(stages).map_err(|faults| RmtError::Fit(faults.to_string()))
+    }
+
+    fn read(path: &Path) -> Result<Self, EngineError> {
+        let text = files::read(path, PROGRAM)?;
+        Ok(Self::compile(&path.display().to_string(), text)?)
+    }
+}
+
+/// What a tenant begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Begin {
+    /// Name of the tenant.
+    pub tenant: String,
+    /// Its program.
+    pub source: Source,
+    /// Entries and default actions of the file of entries.
+    pub changes: Vec<Change>,
+}
+
+/// The programs that an rmt block is loaded with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RmtImage {
+    /// The programs, by the name of the tenant.
+    pub tenants: Vec<Begin>,
+    /// Stages of the pipeline in hardware.
+    pub stages: u8,
+}
+
+impl RmtImage {
+    /// Compiles the programs of a block, and reads its file of entries.
+    ///
+    /// # Errors
+    /// A program has faults, an entry does not fit, or a file cannot be read.
+    pub fn compile(job: &PartJob<'_>) -> Result<Self, EngineError> {
+        let settings = Settings::of(job.part);
+        let own = (!job.program.as_os_str().is_empty()).then(|| (SYSTEM.to_owned(), job.program.to_owned()));
+        let begin =
+            |(tenant, path): (String, PathBuf)| Ok(Begin { tenant, source: Source::read(&path)?, changes: Vec::new() });
+        let programs = own.into_iter().chain(settings.programs.clone());
+        let mut tenants = programs.map(begin).collect::<Result<Vec<_>, EngineError>>()?;
+        if let Some(path) = &settings.entries {
+            fill(&mut tenants, path)?;
+        }
+        Ok(Self { tenants, stages: settings.stages })
+    }
+
+    /// The image of an rmt block behind an image.
+    pub(crate) fn of(image: &dyn Image) -> Result<&Self, RmtError> {
+        (image as &dyn Any).downcast_ref().ok_or(RmtError::Image)
+    }
+}
+
+/// Reads the entries that the tenants begin with.
+fn fill(tenants: &mut [Begin], path: &Path) -> Result<(), RmtError> {
+    let only = tenants.len() == 1;
+    let names: Vec<_> = tenants.iter().map(|one| one.tenant.clone()).collect();
+    for (name, entries) in file::read(path).map_err(RmtError::Entries)? {
+        let wrong = |line, message| RmtError::Entries(EntriesError::Line { path: path.to_path_buf(), line, message });
+        let found = tenants.iter_mut().find(|one| one.tenant == name || (only && name.is_empty()));
+        let Some(begin) = found else {
+            let text = match name.as_str() {
+                "" => "there are several programs: write {\"TENANT\": [...]}, ".to_owned(),
+                name => format!("there is no tenant `{name}` with a program; "),
+            };
+            return Err(wrong(1, format!("{text}there are: {}", names.join(", "))));
+        };
+        for (line, entry) in entries {
+            let meant = entry.read(&begin.source.program, true).map_err(|refusal| wrong(line, refusal.message))?;
+            begin.changes.push(match meant {
+                Meant::Entry(table, entry) => Change::Insert(table, entry),
+                Meant::Default(table, call) => Change::Default(table, call),
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Image for RmtImage {
+    /// The tables of all programs, with the tenant's name.
+    fn tables(&self) -> Vec<String> {
+        let of = |one: &Begin| {
+            let tables = one.source.program.tables.iter().map(|table| format!("{}.{}", one.tenant, table.name));
+            tables.collect::<Vec<_>>()
+        };
+        self.tenants.iter().flat_map(of).collect()
+    }
+
+    /// Stages of the pipeline.
+    fn parameter(&self) -> Option<u64> {
+        Some(self.stages.into())
+    }
+}

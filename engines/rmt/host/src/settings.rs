@@ -1,0 +1,160 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Settings of rmt blocks in a design.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Stages of the pipeline in hardware, unless the design says otherwise.
+pub const STAGES: u8 = 3;
+/// Most stages.
+const MOST_STAGES: u8 = 12;
+/// Name of the file of entries, for `--table entries=FILE`.
+pub const ENTRIES: &str = "entries";
+
+/// The settings of one block: `[inline.rmt]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Files of programs, by the name of the tenant.
+    pub programs: BTreeMap<String, PathBuf>,
+    /// File of the entries that the tables begin with.
+    pub entries: Option<PathBuf>,
+    /// Stages of the pipeline in hardware.
+    pub stages: u8,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { programs: BTreeMap::new(), entries: None, stages: STAGES }
+    }
+}
+
+impl Part for Settings {
+    fn table_names(&self) -> TableNames {
+        TableNames::Fixed(vec![ENTRIES])
+    }
+
+    fn given_files(&self) -> Vec<(String, PathBuf)> {
+        self.entries.iter().map(|file| (ENTRIES.to_owned(), file.clone())).collect()
+    }
+
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+        match name {
+            ENTRIES => Ok(Arc::new(Self { entries: Some(only_file(name, files)?), ..self.clone() })),
+            _ => Err(format!("there is no file `{name}` of an rmt block: it has `{ENTRIES}`")),
+        }
+    }
+
+    fn needs_program(&self) -> bool {
+        self.programs.is_empty()
+    }
+}
+
+impl Settings {
+    /// Reads `[inline.rmt]`.
+    ///
+    /// # Errors
+    /// A key is unknown or has a wrong value, or a file does not exist.
+    pub fn read(section: Option<Section<'_>>) -> Result<Self, Fault> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Keys {
+            #[serde(default)]
+            programs: BTreeMap<String, Spanned<PathBuf>>,
+            entries: Option<Spanned<PathBuf>>,
+            stages: Option<Spanned<i64>>,
+        }
+        let Some(section) = section else { return Ok(Self::default()) };
+        let folder = section.folder;
+        let keys: Keys = section.read()?;
+        let file = |what: &str, file: &Spanned<PathBuf>| {
+            let path = folder.join(file.get_ref());
+            match path.exists() {
+                true => Ok(path),
+                false => Err(Fault::at(file.span(), format!("{what}: {} does not exist", path.display()))),
+            }
+        };
+        let programs = keys.programs.iter().map(|(tenant, path)| Ok((tenant.clone(), file("programs", path)?)));
+        let stages = keys.stages.map_or(Ok(STAGES), |stages| {
+            let known = u8::try_from(*stages.get_ref()).ok().filter(|stages| (1..=MOST_STAGES).contains(stages));
+            let text = || format!("stages: a pipeline has 1 to {MOST_STAGES} stages, not {}", stages.get_ref());
+            known.ok_or_else(|| Fault::at(stages.span(), text()))
+        });
+        Ok(Self {
+            programs: programs.collect::<Result<_, Fault>>()?,
+            entries: keys.entries.as_ref().map(|path| file(ENTRIES, path)).transpose()?,
+            stages: stages?,
+        })
+    }
+
+    /// The settings behind a part of a design. Every part that the engine reads is one.
+    pub(crate) fn of(part: &dyn Part) -> Self {
+        (part as &dyn Any).downcast_ref::<Self>().cloned().unwrap_or_default()
+    }
+}
+
+/// The settings of the engine on the whole card, `[card.rmt]`: it has no keys.
+#[derive(Debug)]
+struct OnCard;
+
+impl Part for OnCard {}
+
+/// Reads `[card.rmt]`.
+///
+/// # Errors
+/// The table has a key.
+pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Keys {}
+    section.map(Section::read::<Keys>).transpose()?;
+    Ok(Arc::new(OnCard))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use toml::de::DeTable;
+
+    use super::*;
+
+    /// Reads the table `rmt` of a manifest in the folder of this crate.
+    fn read(manifest: &str) -> Result<Settings, Fault> {
+        let mut tables = DeTable::parse(manifest).unwrap().into_inner();
+        let (_, table) = tables.remove_entry("rmt").unwrap();
+        Settings::read(Some(Section { folder: Path::new(env!("CARGO_MANIFEST_DIR")), table }))
+    }
+
+    #[test]
+    fn a_block_has_programs_by_tenant() {
+        let settings =
+            read("[rmt]\nprograms = { bob = \"Cargo.toml\" }\nentries = \"Cargo.toml\"\nstages = 5\n").unwrap();
+        assert!(settings.programs["bob"].ends_with("Cargo.toml") && !settings.needs_program());
+        assert_eq!((settings.stages, settings.given_files().len()), (5, 1));
+        let other = settings.with_files("entries", vec!["b.json".into()]).unwrap();
+        assert_eq!(Settings::of(&*other).entries, Some("b.json".into()));
+        assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().contains("`routes`"));
+        assert!(Settings::read(None).unwrap().needs_program());
+    }
+
+    #[test]
+    fn faults_have_places() {
+        for (value, words) in [
+            ("programs = { bob = \"no.p4\" }", "programs: "),
+            ("entries = \"no.json\"", "entries: "),
+            ("stages = 0", "stages: a pipeline has 1 to 12 stages, not 0"),
+            ("stages = 13", "not 13"),
+            ("tables = 1", "unknown field `tables`"),
+        ] {
+            let fault = read(&format!("[rmt]\n{value}\n")).unwrap_err();
+            assert!(fault.message.contains(words) && fault.span.is_some(), "{fault:?}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! What the host knows of the tables of a program on a card in hardware.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, Program, TableId};
+
+/// What makes an entry the same one: keys and priority.
+pub type EntryKey = (Vec<(u8, u128, u128)>, i32);
+
+/// The keys and the priority of an entry in an order.
+#[must_use]
+pub fn key(entry: &Entry) -> EntryKey {
+    let order = |one: &Match| match *one {
+        Match::Exact(value) => (0, value, 0),
+        Match::Lpm(value, length) => (1, value, length.into()),
+        Match::Ternary(value, mask) => (2, value, mask),
+        Match::Range(low, high) => (3, low, high),
+    };
+    (entry.keys.iter().map(order).collect(), entry.priority)
+}
+
+/// Entries and default actions of a program.
+#[derive(Debug, Clone)]
+pub struct Shadow {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Entries of each table.
+    pub tables: Vec<BTreeMap<EntryKey, Entry>>,
+    /// Default action of each table.
+    pub defaults: Vec<ActionCall>,
+}
+
+impl Shadow {
+    /// A program as it begins.
+    #[must_use]
+    pub fn new(program: Arc<Program>) -> Self {
+        let entries = |table: &penstock_rmt_compiler::ir::Table| {
+            table.entries.iter().map(|entry| (key(entry), entry.clone())).collect()
+        };
+        Self {
+            tables: program.tables.iter().map(entries).collect(),
+            defaults: program.tables.iter().map(|table| table.default.clone()).collect(),
+            program,
+        }
+    }
+
+    /// The entry of a table with the same keys and priority.
+    #[must_use]
+    pub fn find(&self, table: TableId, like: &Entry) -> Option<&Entry> {
+        self.tables.get(table)?.get(&key(like))
+    }
+}

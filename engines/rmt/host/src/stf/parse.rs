@@ -1,0 +1,276 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Reads STF: a statement a line, comments from `#` on.
+
+use super::statement::{Call, Line, Pattern, Statement};
+
+/// A line that is no statement.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}\n    {text}")]
+pub struct ParseError {
+    file: String,
+    line: usize,
+    message: String,
+    text: String,
+}
+
+/// Reads a test.
+///
+/// # Errors
+/// A line is no statement.
+pub fn parse(file: &str, text: &str) -> Result<Vec<Line>, ParseError> {
+    let mut lines = Vec::new();
+    for (number, text) in (1..).zip(text.lines()) {
+        let words = text.split('#').next().unwrap_or_default().trim();
+        if words.is_empty() {
+            continue;
+        }
+        let wrong = |message| ParseError { file: file.to_owned(), line: number, message, text: text.trim().to_owned() };
+        lines.push(Line { number, statement: statement(words).map_err(wrong)? });
+    }
+    Ok(lines)
+}
+
+fn statement(text: &str) -> Result<Statement, String> {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let rest = rest.trim();
+    Ok(match word.to_ascii_lowercase().as_str() {
+        "packet" => {
+            let (port, data) = port(rest)?;
+            Statement::Packet { port, bytes: bytes(data)? }
+        }
+        "expect" => {
+            let (port, data) = port(rest)?;
+            Statement::Expect { port, pattern: pattern(data)? }
+        }
+        "no_packet" => Statement::NoPacket,
+        "wait" => Statement::Wait,
+        "remove" if rest.eq_ignore_ascii_case("all") => Statement::RemoveAll,
+        "add" => add(rest)?,
+        "setdefault" => {
+            let (table, action) = rest.split_once(char::is_whitespace).ok_or("write setdefault TABLE ACTION(...)")?;
+            Statement::SetDefault { table: table.to_owned(), action: call(action.trim())? }
+        }
+        "check_counter" => check_counter(rest)?,
+        "register_write" => match rest.split_whitespace().collect::<Vec<_>>()[..] {
+            [name, index, value] => {
+                Statement::RegisterWrite { name: name.to_owned(), index: number(index)?, value: value.to_owned() }
+            }
+            _ => return Err("write register_write NAME INDEX VALUE".to_owned()),
+        },
+        "mirroring_add"
+        | "mirroring_add_mc"
+        | "mirroring_delete"
+        | "mc_mgrp_create"
+        | "mc_node_create"
+        | "mc_node_associate"
+        | "register_read"
+        | "register_reset"
+        | "counter_reset"
+        | "counter_write"
+        | "meter_set_rates"
+        | "meter_array_set_rates" => Statement::Unsupported(word.to_owned()),
+        _ => {
+            return Err(format!(
+                "`{word}` is no statement of STF: write packet, expect, no_packet, add, setdefault, remove all, wait, \
+                 check_counter or register_write"
+            ));
+        }
+    })
+}
+
+/// A port and what follows it.
+fn port(text: &str) -> Result<(u32, &str), String> {
+    let (port, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    Ok((number(port)?, rest.trim()))
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    let value = match text.split_at_checked(2) {
+        Some(("0x" | "0X", digits)) => u32::from_str_radix(digits, 16).ok(),
+        _ => text.parse().ok(),
+    };
+    value.ok_or_else(|| format!("`{text}` is no number: write 3 or 0x3"))
+}
+
+fn digits(text: &str) -> Result<Vec<Option<u8>>, String> {
+    let digit = |letter: char| match letter {
+        '*' => Ok(None),
+        _ => letter.to_digit(16).map(|digit| Some(digit as u8)).ok_or(letter),
+    };
+    let found: Result<Vec<_>, char> = text.chars().filter(|letter| !letter.is_whitespace()).map(digit).collect();
+    let found = found.map_err(|letter| format!("`{letter}` is no hexadecimal digit"))?;
+    if found.len() % 2 == 1 {
+        return Err(format!("{} digits are no whole bytes", found.len()));
+    }
+    Ok(found)
+}
+
+fn bytes(text: &str) -> Result<Vec<u8>, String> {
+    let digits = digits(text)?;
+    let pair = |pair: &[Option<u8>]| Some(pair[0]? << 4 | pair[1]?);
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(pair).collect();
+    bytes.ok_or_else(|| "a packet has all digits: `*` is for expect".to_owned())
+}
+
+fn pattern(text: &str) -> Result<Option<Pattern>, String> {
+    let (data, ends) = text.strip_suffix('$').map_or((text, false), |data| (data, true));
+    let digits = digits(data)?;
+    Ok((!digits.is_empty() || ends).then_some(Pattern { digits, ends }))
+}
+
+fn add(text: &str) -> Result<Statement, String> {
+    let open = text.find('(').ok_or("write add TABLE [PRIORITY] KEY:VALUE ... ACTION(NAME:VALUE, ...)")?;
+    // Spaces around colons are allowed.
+    let head = joined(&text[..open]);
+    let mut words: Vec<&str> = head.split_whitespace().collect();
+    let name = words.pop().ok_or("the action is missing")?;
+    let action = call(&format!("{name}{}", &text[open..]))?;
+    if words.is_empty() {
+        return Err("the table is missing".to_owned());
+    }
+    let table = words.remove(0).to_owned();
+    let has_priority = words.first().is_some_and(|word| !word.contains(':'));
+    let priority = has_priority.then(|| number(words.remove(0))).transpose()?;
+    let key = |word: &str| {
+        let (key, value) = word.split_once(':').ok_or_else(|| format!("`{word}` is no match: write KEY:VALUE"))?;
+        Ok((key.to_owned(), matched(value)?))
+    };
+    let keys = words.into_iter().map(key).collect::<Result<_, String>>()?;
+    Ok(Statement::Add { table, priority, keys, action })
+}
+
+fn joined(text: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(last) if last.ends_with(':') || word.starts_with(':') => last.push_str(word),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words.join(" ")
+}
+
+/// A match as entries of this engine are written. Digits `*` of a number make a mask.
+fn matched(value: &str) -> Result<String, String> {
+    if !value.contains('*') || value == "*" {
+        return Ok(value.replace("->", ".."));
+    }
+    let (digits, bits) = match value.split_at_checked(2) {
+        Some(("0x" | "0X", digits)) => (digits, 4),
+        Some(("0b" | "0B", digits)) => (digits, 1),
+        _ => return Err(format!("`{value}`: digits `*` stand in numbers that begin with 0x or 0b")),
+    };
+    let (mut number, mut mask) = (0u128, 0u128);
+    for letter in digits.chars() {
+        let digit = if letter == '*' { Some(0) } else { letter.to_digit(1 << bits) };
+        let digit = digit.ok_or_else(|| format!("`{letter}` in `{value}` is no digit"))?;
+        if number.leading_zeros() < bits || mask.leading_zeros() < bits {
+            return Err(format!("`{value}` has more than 128 bits"));
+        }
+        number = number << bits | u128::from(digit);
+        mask = mask << bits | if letter == '*' { 0 } else { (1 << bits) - 1 };
+    }
+    Ok(format!("0x{number:x}&&&0x{mask:x}"))
+}
+
+/// `ACTION(NAME:VALUE, ...)`, and behind it perhaps ` = ID`, a name that other statements could use.
+fn call(text: &str) -> Result<Call, String> {
+    let wrong = || format!("`{text}` is no action: write ACTION(NAME:VALUE, ...)");
+    let (name, rest) = text.split_once('(').ok_or_else(wrong)?;
+    let (arguments, _) = rest.split_once(')').ok_or_else(wrong)?;
+    let argument = |word: &str| {
+        let (name, value) = word.split_once(':').ok_or_else(wrong)?;
+        Ok((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    let words = arguments.split(',').filter(|word| !word.trim().is_empty());
+    let arguments = words.map(argument).collect::<Result<_, String>>()?;
+    Ok(Call { name: name.trim().to_owned(), arguments })
+}
+
+fn check_counter(text: &str) -> Result<Statement, String> {
+    let wrong = || "write check_counter NAME(INDEX) [packets|bytes] == VALUE".to_owned();
+    let (name, rest) = text.split_once('(').ok_or_else(wrong)?;
+    let (index, rest) = rest.split_once(')').ok_or_else(wrong)?;
+    let (unit, value) = rest.split_once('=').ok_or_else(wrong)?;
+    let bytes = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "packets" => false,
+        "bytes" => true,
+        _ => return Err(wrong()),
+    };
+    let value = value.trim_start_matches('=').trim().parse().map_err(|_| wrong())?;
+    Ok(Statement::CheckCounter { name: name.trim().to_owned(), index: number(index.trim())?, bytes, value })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Statement {
+        parse("a.stf", text).unwrap().remove(0).statement
+    }
+
+    fn error(text: &str) -> String {
+        parse("a.stf", &format!("# first\n{text}")).unwrap_err().to_string()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn packets_and_expectations() {
+        assert_eq!(one("packet 0 01 02 aB # end"), Statement::Packet { port: 0, bytes: vec![1, 2, 0xAB] });
+        let Statement::Expect { port: 3, pattern: Some(pattern) } = one("expect 3 0* FF") else { panic!() };
+        assert!(pattern.matches(&[0x0A, 0xFF]) && pattern.matches(&[0x01, 0xFF, 7]) && !pattern.matches(&[1]));
+        assert!(!pattern.matches(&[0x1A, 0xFF]));
+        let Statement::Expect { pattern: Some(pattern), .. } = one("expect 3 0102$") else { panic!() };
+        assert!(pattern.matches(&[1, 2]) && !pattern.matches(&[1, 2, 3]));
+        assert_eq!(one("expect 1"), Statement::Expect { port: 1, pattern: None });
+        assert_eq!(one("no_packet"), Statement::NoPacket);
+    }
+
+    #[test]
+    fn entries() {
+        let action = Call { name: "c.go".into(), arguments: pairs(&[("port", "2"), ("x", "0x1")]) };
+        let keys = pairs(&[("a.b", "0x1200&&&0xff00"), ("d", "0x0a000000/8"), ("e", "1..3")]);
+        let expected = Statement::Add { table: "c.t".into(), priority: Some(5), keys, action };
+        assert_eq!(one("add c.t 5 a.b:0x12** d:0x0a000000/8 e:1->3 c.go(port:2, x : 0x1)"), expected);
+        let Statement::Add { priority: None, keys, .. } = one("add t k : 0b1*0 a() = x") else { panic!() };
+        assert_eq!(keys, pairs(&[("k", "0x4&&&0x5")]));
+        let action = Call { name: "a".into(), arguments: Vec::new() };
+        assert_eq!(one("setdefault t a()"), Statement::SetDefault { table: "t".into(), action });
+    }
+
+    #[test]
+    fn counters_and_registers() {
+        let counter = |bytes, value| Statement::CheckCounter { name: "c".into(), index: 2, bytes, value };
+        assert_eq!(one("check_counter c(2) == 7"), counter(false, 7));
+        assert_eq!(one("check_counter c(2) bytes = 9"), counter(true, 9));
+        let write = Statement::RegisterWrite { name: "r".into(), index: 1, value: "0xff".into() };
+        assert_eq!(one("register_write r 1 0xff"), write);
+        assert_eq!(one("mc_mgrp_create 1"), Statement::Unsupported("mc_mgrp_create".into()));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, words) in [
+            ("paket 0 00", "a.stf:2: `paket` is no statement"),
+            ("packet x 00", "`x` is no number"),
+            ("packet 0 0", "1 digits are no whole bytes"),
+            ("packet 0 0g", "`g` is no hexadecimal digit"),
+            ("packet 0 0*", "all digits"),
+            ("add t k:1", "write add TABLE"),
+            ("add t k:1 j a()", "`j` is no match"),
+            ("add t k:0xg* a()", "`g` in `0xg*` is no digit"),
+            ("add t k:9* a()", "begin with 0x or 0b"),
+            ("setdefault t", "write setdefault"),
+            ("check_counter c == 1", "write check_counter"),
+        ] {
+            let text = error(text);
+            assert!(text.contains(words), "{text}");
+        }
+        let long = format!("add t k:0x{}* a()", "1".repeat(32));
+        assert!(error(&long).contains("more than 128 bits"));
+    }
+}

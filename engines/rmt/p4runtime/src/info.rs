@@ -1,0 +1,154 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! P4Info of a program, as the P4Runtime specification says.
+
+use std::collections::BTreeMap;
+
+use penstock_rmt_compiler::ir;
+
+use crate::bits;
+use crate::proto::p4::config::v1::{
+    Action, ActionRef, Counter, CounterSpec, DirectCounter, MatchField, P4BitTypeSpec, P4BitstringLikeTypeSpec,
+    P4DataTypeSpec, P4Info, PkgInfo, Preamble, Register, Table, TableActionCall, action, action_ref, counter_spec,
+    match_field, p4_bitstring_like_type_spec, p4_data_type_spec, table_action_call,
+};
+
+/// P4Info of a program.
+#[must_use]
+pub fn of(program: &ir::Program) -> P4Info {
+    let names = Names::of(program);
+    P4Info {
+        pkg_info: Some(PkgInfo { name: program.name.clone(), arch: "v1model".to_owned(), ..PkgInfo::default() }),
+        tables: program.tables.iter().map(|table| of_table(program, &names, table)).collect(),
+        actions: program.actions.iter().map(|action| of_action(&names, action)).collect(),
+        counters: program.counters.iter().filter_map(|counter| indirect(&names, counter)).collect(),
+        direct_counters: (0..).zip(&program.counters).filter_map(|one| direct(program, &names, one)).collect(),
+        registers: program.registers.iter().map(|register| of_register(&names, register)).collect(),
+        ..P4Info::default()
+    }
+}
+
+/// The short names of everything that has a number: the last parts of the full name, as many as make it unique.
+struct Names(BTreeMap<String, String>);
+
+impl Names {
+    fn of(program: &ir::Program) -> Self {
+        let tables = program.tables.iter().map(|table| &table.name);
+        let actions = program.actions.iter().map(|action| &action.name);
+        let counters = program.counters.iter().map(|counter| &counter.name);
+        let registers = program.registers.iter().map(|register| &register.name);
+        let all: Vec<&String> = tables.chain(actions).chain(counters).chain(registers).collect();
+        let ends = |name: &str, end: &str| name == end || name.ends_with(&format!(".{end}"));
+        let alias = |name: &String| {
+            let starts = name.rmatch_indices('.').map(|(dot, _)| dot + 1).chain([0]);
+            let mut suffixes = starts.map(|start| &name[start..]);
+            let unique = suffixes.find(|end| all.iter().filter(|other| ends(other, end)).count() == 1);
+            (name.clone(), unique.unwrap_or(name).to_owned())
+        };
+        Self(all.iter().map(|name| alias(name)).collect())
+    }
+
+    fn preamble(&self, id: u32, name: &str, annotations: &[String]) -> Option<Preamble> {
+        let alias = self.0.get(name).cloned().unwrap_or_default();
+        Some(Preamble { id, name: name.to_owned(), alias, annotations: annotations.to_vec(), ..Preamble::default() })
+    }
+}
+
+fn of_table(program: &ir::Program, names: &Names, table: &ir::Table) -> Table {
+    let default = &program.actions[table.default.action];
+    let arguments = (1..).zip(&table.default.args);
+    let arguments = arguments
+        .map(|(param_id, value)| table_action_call::Argument { param_id, value: bits::write(*value) })
+        .collect();
+    let initial = TableActionCall { action_id: default.id, arguments };
+    Table {
+        preamble: names.preamble(table.id, &table.name, &table.annotations),
+        match_fields: (1..).zip(&table.keys).map(|(id, key)| of_key(id, key)).collect(),
+        action_refs: table.actions.iter().map(|one| of_reference(program, one)).collect(),
+        const_default_action_id: if table.const_default { default.id } else { 0 },
+        initial_default_action: Some(initial),
+        direct_resource_ids: table.counter.iter().map(|counter| program.counters[*counter].id).collect(),
+        size: table.size.into(),
+        is_const_table: table.const_entries,
+        has_initial_entries: !table.entries.is_empty(),
+        ..Table::default()
+    }
+}
+
+fn of_key(id: u32, key: &ir::Key) -> MatchField {
+    let kind = match key.kind {
+        ir::MatchKind::Exact => match_field::MatchType::Exact,
+        ir::MatchKind::Lpm => match_field::MatchType::Lpm,
+        ir::MatchKind::Ternary => match_field::MatchType::Ternary,
+        ir::MatchKind::Range => match_field::MatchType::Range,
+        ir::MatchKind::Optional => match_field::MatchType::Optional,
+    };
+    MatchField {
+        id,
+        name: key.name.clone(),
+        annotations: key.annotations.clone(),
+        bitwidth: key.width as i32,
+        r#match: Some(match_field::Match::MatchType(kind as i32)),
+        ..MatchField::default()
+    }
+}
+
+fn of_reference(program: &ir::Program, reference: &ir::ActionRef) -> ActionRef {
+    let scope = match (reference.table_only, reference.default_only) {
+        (true, _) => action_ref::Scope::TableOnly,
+        (false, true) => action_ref::Scope::DefaultOnly,
+        (false, false) => action_ref::Scope::TableAndDefault,
+    };
+    let annotations = match scope {
+        action_ref::Scope::TableOnly => vec!["@tableonly".to_owned()],
+        action_ref::Scope::DefaultOnly => vec!["@defaultonly".to_owned()],
+        _ => Vec::new(),
+    };
+    ActionRef { id: program.actions[reference.action].id, scope: scope as i32, annotations, ..ActionRef::default() }
+}
+
+fn of_action(names: &Names, action: &ir::Action) -> Action {
+    let param = |(id, param): (u32, &ir::Param)| action::Param {
+        id,
+        name: param.name.clone(),
+        annotations: param.annotations.clone(),
+        bitwidth: param.width as i32,
+        ..action::Param::default()
+    };
+    Action {
+        preamble: names.preamble(action.id, &action.name, &action.annotations),
+        params: (1..).zip(&action.params).map(param).collect(),
+    }
+}
+
+fn spec(counter: &ir::Counter) -> Option<CounterSpec> {
+    let unit = match counter.unit {
+        ir::CounterUnit::Packets => counter_spec::Unit::Packets,
+        ir::CounterUnit::Bytes => counter_spec::Unit::Bytes,
+        ir::CounterUnit::PacketsAndBytes => counter_spec::Unit::Both,
+    };
+    Some(CounterSpec { unit: unit as i32 })
+}
+
+fn indirect(names: &Names, counter: &ir::Counter) -> Option<Counter> {
+    let size = counter.size?.into();
+    let preamble = names.preamble(counter.id, &counter.name, &counter.annotations);
+    Some(Counter { preamble, spec: spec(counter), size, ..Counter::default() })
+}
+
+fn direct(program: &ir::Program, names: &Names, (at, counter): (ir::CounterId, &ir::Counter)) -> Option<DirectCounter> {
+    let table = program.tables.iter().find(|table| table.counter == Some(at))?;
+    let preamble = names.preamble(counter.id, &counter.name, &counter.annotations);
+    Some(DirectCounter { preamble, spec: spec(counter), direct_table_id: table.id })
+}
+
+fn of_register(names: &Names, register: &ir::Register) -> Register {
+    let bit = p4_bitstring_like_type_spec::TypeSpec::Bit(P4BitTypeSpec { bitwidth: register.width as i32 });
+    let bits = P4BitstringLikeTypeSpec { type_spec: Some(bit), ..P4BitstringLikeTypeSpec::default() };
+    let spec = P4DataTypeSpec { type_spec: Some(p4_data_type_spec::TypeSpec::Bitstring(bits)) };
+    Register {
+        preamble: names.preamble(register.id, &register.name, &register.annotations),
+        type_spec: Some(spec),
+        size: register.size as i32,
+        ..Register::default()
+    }
+}

@@ -1,0 +1,210 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! The gRPC server.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{io, thread};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task;
+use tokio_stream::Iter;
+use tonic::transport::server::TcpIncoming;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::arbiter::Arbiter;
+use crate::pipeline::{self, Saved};
+use crate::proto::p4::v1::p4_runtime_server::{P4Runtime, P4RuntimeServer};
+use crate::proto::p4::v1::{
+    CapabilitiesRequest, CapabilitiesResponse, GetForwardingPipelineConfigRequest, GetForwardingPipelineConfigResponse,
+    ReadRequest, ReadResponse, SetForwardingPipelineConfigRequest, SetForwardingPipelineConfigResponse,
+    StreamMessageRequest, WriteRequest, WriteResponse,
+};
+use crate::read;
+use crate::refusal::{self, Reason, Refusal};
+use crate::stream::{self, Told};
+use crate::switch::{Loaded, Switch};
+use crate::write;
+
+/// The version of the P4Runtime API whose messages the server knows.
+const VERSION: &str = "1.5.0";
+/// Bytes of the longest request: a batch of some 100,000 entries.
+const MAX_MESSAGE: usize = 16 << 20;
+/// Entities of one message of an answer.
+const ENTITIES: usize = 1024;
+
+/// What the server knows of a device.
+#[derive(Default)]
+pub struct Device {
+    /// Its controllers.
+    pub arbiter: Arbiter,
+    /// A program that waits for its commit.
+    saved: Option<Saved>,
+}
+
+/// A server at work.
+pub struct Serving {
+    switch: Arc<dyn Switch>,
+    devices: Mutex<BTreeMap<u64, Device>>,
+    streams: AtomicU64,
+}
+
+/// Serves a card to P4Runtime controllers, on a thread of its own, until the handle is dropped.
+///
+/// # Errors
+/// The system refuses the socket or the thread.
+pub fn serve(switch: Arc<dyn Switch>, listener: TcpListener) -> io::Result<Handle> {
+    listener.set_nonblocking(true)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let serving = Arc::new(Serving { switch, devices: Mutex::default(), streams: AtomicU64::new(0) });
+    let work = move || {
+        let until = async {
+            // Sent, or the handle is gone.
+            let _ = stopped.await;
+        };
+        // Every error is one connection's.
+        let _ = runtime.block_on(carry(serving, listener, until));
+        runtime.shutdown_background();
+    };
+    thread::Builder::new().name("p4runtime".to_owned()).spawn(work)?;
+    Ok(Handle { _stop: stop })
+}
+
+/// Keeps a server at work.
+#[derive(Debug)]
+pub struct Handle {
+    /// Its end stops the server.
+    _stop: oneshot::Sender<()>,
+}
+
+async fn carry(
+    serving: Arc<Serving>,
+    listener: TcpListener,
+    until: impl Future<Output = ()>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let incoming = TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true));
+    let service = P4RuntimeServer::new(Service(serving)).max_decoding_message_size(MAX_MESSAGE);
+    tonic::transport::Server::builder().add_service(service).serve_with_incoming_shutdown(incoming, until).await?;
+    Ok(())
+}
+
+impl Serving {
+    /// The card.
+    pub fn switch(&self) -> &dyn Switch {
+        &*self.switch
+    }
+
+    /// What is known of the devices.
+    pub fn controllers(&self) -> MutexGuard<'_, BTreeMap<u64, Device>> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The program of a device.
+    fn loaded(&self, device: u64) -> Result<Arc<Loaded>, Refusal> {
+        let none = || Refusal::new(Reason::Precondition, format!("no forwarding pipeline config is set on {device}"));
+        self.switch.loaded(device)?.ok_or_else(none)
+    }
+
+    fn check(&self, device: u64, role: &str, election: Option<crate::proto::p4::v1::Uint128>) -> Result<(), Refusal> {
+        if !role.is_empty() {
+            return Err(Refusal::unsupported("roles are not there yet: be primary for the whole device"));
+        }
+        self.controllers().entry(device).or_default().arbiter.check(election)
+    }
+
+    fn set(&self, request: &SetForwardingPipelineConfigRequest) -> Result<(), Refusal> {
+        let device = request.device_id;
+        self.check(device, &request.role, request.election_id)?;
+        let saved = self.controllers().entry(device).or_default().saved.clone();
+        let saved = pipeline::set(self.switch(), request, saved)?;
+        self.controllers().entry(device).or_default().saved = saved;
+        Ok(())
+    }
+
+    fn write_all(&self, request: &WriteRequest) -> Result<Vec<Result<(), Refusal>>, Refusal> {
+        self.check(request.device_id, &request.role, request.election_id)?;
+        let loaded = self.loaded(request.device_id)?;
+        write::write(self.switch(), &loaded.program, request)
+    }
+
+    fn read_all(&self, request: &ReadRequest) -> Result<Vec<ReadResponse>, Refusal> {
+        let loaded = self.loaded(request.device_id)?;
+        let mut found = Vec::new();
+        for asked in &request.entities {
+            found.extend(read::read(self.switch(), request.device_id, &loaded.program, asked)?);
+        }
+        Ok(found.chunks(ENTITIES).map(|entities| ReadResponse { entities: entities.to_vec() }).collect())
+    }
+}
+
+/// Does something that waits for the card, beside the connections.
+async fn blocking<T: Send + 'static>(
+    serving: &Arc<Serving>,
+    work: impl FnOnce(&Serving) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Status> {
+    let serving = serving.clone();
+    let done = task::spawn_blocking(move || work(&serving)).await;
+    Ok(done.map_err(|error| Status::internal(error.to_string()))??)
+}
+
+/// The service. It holds the server's state by a reference of its own, which tasks share.
+struct Service(Arc<Serving>);
+
+#[tonic::async_trait]
+impl P4Runtime for Service {
+    type ReadStream = Iter<std::vec::IntoIter<Result<ReadResponse, Status>>>;
+    type StreamChannelStream = Told;
+
+    async fn write(&self, request: Request<WriteRequest>) -> Result<Response<WriteResponse>, Status> {
+        let request = request.into_inner();
+        let results = blocking(&self.0, move |serving| serving.write_all(&request)).await?;
+        match results.iter().all(Result::is_ok) {
+            true => Ok(Response::new(WriteResponse {})),
+            false => Err(refusal::batch(&results)),
+        }
+    }
+
+    async fn read(&self, request: Request<ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
+        let request = request.into_inner();
+        let found = blocking(&self.0, move |serving| serving.read_all(&request)).await?;
+        Ok(Response::new(tokio_stream::iter(found.into_iter().map(Ok).collect::<Vec<_>>())))
+    }
+
+    async fn set_forwarding_pipeline_config(
+        &self,
+        request: Request<SetForwardingPipelineConfigRequest>,
+    ) -> Result<Response<SetForwardingPipelineConfigResponse>, Status> {
+        let request = request.into_inner();
+        blocking(&self.0, move |serving| serving.set(&request)).await?;
+        Ok(Response::new(SetForwardingPipelineConfigResponse {}))
+    }
+
+    async fn get_forwarding_pipeline_config(
+        &self,
+        request: Request<GetForwardingPipelineConfigRequest>,
+    ) -> Result<Response<GetForwardingPipelineConfigResponse>, Status> {
+        let request = request.into_inner();
+        let kind = request.response_type();
+        let loaded = blocking(&self.0, move |serving| serving.loaded(request.device_id)).await?;
+        let config = Some(pipeline::get(&loaded, kind));
+        Ok(Response::new(GetForwardingPipelineConfigResponse { config }))
+    }
+
+    async fn stream_channel(
+        &self,
+        request: Request<Streaming<StreamMessageRequest>>,
+    ) -> Result<Response<Told>, Status> {
+        let (answers, answered) = mpsc::unbounded_channel();
+        let stream = self.0.streams.fetch_add(1, Ordering::Relaxed);
+        task::spawn(stream::listen(self.0.clone(), stream, request.into_inner(), answers));
+        Ok(Response::new(Told(answered)))
+    }
+
+    async fn capabilities(&self, _: Request<CapabilitiesRequest>) -> Result<Response<CapabilitiesResponse>, Status> {
+        let p4runtime_api_version = VERSION.to_owned();
+        Ok(Response::new(CapabilitiesResponse { p4runtime_api_version, experimental: None }))
+    }
+}

@@ -1,0 +1,13 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+// Written by tools/regs.py from the .rdl files; change those.
+package rmt_regs_pkg;
+
+  // engines/rmt/regs/rmt.rdl
+  localparam logic [31:0] RMT_BLOCK_SHAPE = 32'h00000000;
+  localparam logic [31:0] RMT_BLOCK_SIZES = 32'h00000004;
+  localparam logic [31:0] RMT_BLOCK_SELECT = 32'h00000008;
+  localparam logic [31:0] RMT_BLOCK_COMMIT = 32'h0000000C;
+  localparam logic [31:0] RMT_BLOCK_DATA = 32'h00000100;
+  localparam logic [31:0] RMT_BLOCK_DATA_COUNT = 32'h00000020;
+
+endpackage

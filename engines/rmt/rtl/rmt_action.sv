@@ -1,0 +1,93 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The action of a stage: the rows of its actions, for each lane its units (rmt_units.sv), and the registers that the lanes
+// share. 7 cycles, a frame a cycle in each lane; nothing stops.
+module rmt_action
+  import rmt_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+
+    input wire logic  slot,
+    input wire logic [3:0] stage,  // number, a constant
+    input wire host_t host,
+    output     word_t host_word,
+
+    input wire ctl_t    [Lanes-1:0] ctl,
+    input wire vector_t [Lanes-1:0] vector,
+    input wire found_t  [Lanes-1:0] found,
+    output     vector_t [Lanes-1:0] out
+);
+  logic [2:0] slot_q;
+  word_t [2:0] words;
+  logic [Lanes-1:0][9:0] addr;
+  action_row_t [Lanes-1:0] row;
+  logic [Lanes-1:0][6:0] segment_addr;
+  segment_t [Lanes-1:0] segment;
+  access_t [Lanes-1:0] access;
+  word_t old_value, new_value;
+
+  always_ff @(posedge clk) slot_q <= {slot_q[1:0], slot};
+  assign host_word = words[0] | words[1] | words[2];
+
+  rmt_ram #(
+      .Width($bits(action_row_t)),
+      .Depth(1024)
+  ) i_rows (
+      .clk,
+      .slot,
+      .selected(host.memory == MemAction && host.stage == 8'(stage)),
+      .host,
+      .host_word(words[0]),
+      .addr,
+      .data(row)
+  );
+
+  rmt_ram #(
+      .Width($bits(segment_t)),
+      .Depth(128)
+  ) i_segments (
+      .clk,
+      .slot(slot_q[1]),
+      .selected(host.memory == MemSegment && host.stage == 8'(stage)),
+      .host,
+      .host_word(words[1]),
+      .addr(segment_addr),
+      .data(segment)
+  );
+
+  rmt_register i_register (
+      .clk,
+      .rst,
+      .slot(slot_q[2]),
+      .stage,
+      .host,
+      .host_word(words[2]),
+      .access,
+      .old_value,
+      .new_value
+  );
+
+  for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+    assign addr[l] = {ctl[l].bt, found[l].action};
+
+    rmt_units i_units (
+        .clk,
+        .rst,
+        .stage,
+        .ctl(ctl[l]),
+        .vector(vector[l]),
+        .found(found[l]),
+        .row(row[l]),
+        .segment_addr(segment_addr[l]),
+        .segment(segment[l]),
+        .access(access[l]),
+        .old_value,
+        .new_value,
+        .out(out[l])
+    );
+  end
+endmodule
+
+`default_nettype wire

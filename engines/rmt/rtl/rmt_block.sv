@@ -1,0 +1,222 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// An inline block of the rmt engine (engines/inline_block.sv has the contract, engines/rmt/machine.md the machine).
+//
+//   frames of   ─┬─> delay queue ──────────────────────────────────────────────────────────────────> merge ─> out
+//   each port    └─> window ─> queue ─┐                                                                ^
+//                    2          2      v                                                               │
+//                                 entry ─> parser ─> stage 0 ─ … ─ stage S-1 ─> deparser ─> queue ─────┘
+//                                 2        30        19 each                    6           3          1
+//
+// Each port has a lane. All lanes read the same memories, so a block has at most two. The entry turns a wheel of eight
+// slots: seven are for frames, one is for the host. So a lane takes 218 million frames a second at 250 MHz; a port of
+// 100 Gb/s brings 149 million. Frames of stateful tenants share one such rate, 218 million a second for both ports.
+//
+// Behind the entry nothing stops. A beat holds a place of its port's delay queue until it leaves, and all queues behind
+// are as deep: so a port that is held at its output holds its own input and no other port.
+//
+// Latency of a frame that is alone, from its first beat at `frames` to its first at `out`: 46 + 19 * S cycles, one more if
+// it has two beats, and one if it meets the host's slot. Another lane's stateful frame costs a stateful frame one more.
+module rmt_block
+  import penstock_pkg::*, rmt_pkg::*, rmt_parse_pkg::*;
+#(
+    parameter int unsigned Ports  = 2,
+    parameter int unsigned Number = 0,      // of the block, from the ports on; this engine makes no frames
+    parameter logic [63:0] Param  = 64'd3   // stages [7:0], 1 to 12
+) (
+    input wire logic        clk,
+    input wire logic        rst,
+    input wire logic [63:0] now,  // ns
+
+    frame_if.snk         frames  [Ports],
+    input wire tail_t    tails   [Ports],
+    input wire verdict_t verdicts[Ports],
+
+    frame_if.src     out         [Ports],
+    output tail_t    out_tails   [Ports],
+    output verdict_t out_verdicts[Ports],
+
+    output block_event_t events[Ports],
+    output logic         busy,
+
+    cfg_if.snk cfg  // 24 address bits
+);
+  localparam int unsigned Stages = 32'(Param[7:0]);
+  localparam int unsigned Depth = 512;  // beats of a port on their way
+  localparam int unsigned InsideW = $clog2(Depth) + 2;
+  localparam int unsigned BodyW = $bits(frame_meta_t) + $bits(verdict_t) + 1 + $bits(tail_t) + DataW;
+
+  if (Ports > Lanes) begin : gen_too_many_ports
+    $error("rmt_block: %0d ports; a block of this engine has a lane for at most %0d", Ports, Lanes);
+  end
+  if (Stages < 1 || Stages > 12) begin : gen_no_such_stages
+    $error("rmt_block: %0d stages; there are 1 to 12", Stages);
+  end
+
+  // ---- the host
+  logic request, started, passed;
+  host_t host;
+  word_t host_word;
+  word_t [Stages+2:0] words;
+
+  rmt_regs #(
+      .Stages(Stages),
+      .Ports(Ports)
+  ) i_regs (
+      .clk,
+      .rst,
+      .cfg(cfg),
+      .request,
+      .started,
+      .access(host),
+      .passed,
+      .word(host_word)
+  );
+
+  always_comb begin
+    host_word = '0;
+    for (int unsigned n = 0; n < Stages + 3; n++) host_word |= words[n];
+  end
+
+  // ---- lanes
+  logic [Lanes-1:0] window_valid, window_pop, came_valid, edit_valid, edit_marks, busy_of;
+  window_t [Lanes-1:0] window, entered_window, came_window, edit_window;
+  info_t [Lanes-1:0] info;
+  parse_t [Lanes-1:0] entered;
+  origin_t [Lanes-1:0][Extracted-1:0] came_place;
+  verdict_t [Lanes-1:0] edit_verdict;
+  word_t [Lanes-1:0] edit_mark;
+  logic entry_slot;
+  logic [Stages:0] slots;  // in front of each stage
+  ctl_t [Stages:0][Lanes-1:0] ctl;
+  vector_t [Stages:0][Lanes-1:0] vector;
+
+  rmt_entry i_entry (
+      .clk,
+      .rst,
+      .valid(window_valid),
+      .pop(window_pop),
+      .window,
+      .info,
+      .request,
+      .started,
+      .host,
+      .host_word(words[0]),
+      .slot(entry_slot),
+      .out(entered),
+      .out_window(entered_window)
+  );
+
+  rmt_parser i_parser (
+      .clk,
+      .rst,
+      .slot(entry_slot),
+      .slot_out(slots[0]),
+      .host,
+      .host_word(words[1]),
+      .in(entered),
+      .in_window(entered_window),
+      .came_valid,
+      .came_window,
+      .came_place,
+      .out_ctl(ctl[0]),
+      .out(vector[0])
+  );
+
+  for (genvar s = 0; s < Stages; s++) begin : gen_stage
+    rmt_stage i_stage (
+        .clk,
+        .rst,
+        .slot(slots[s]),
+        .slot_out(slots[s+1]),
+        .stage(4'(s)),
+        .host,
+        .host_word(words[s+3]),
+        .ctl(ctl[s]),
+        .vector(vector[s]),
+        .out_ctl(ctl[s+1]),
+        .out(vector[s+1])
+    );
+  end
+
+  rmt_deparser i_deparser (
+      .clk,
+      .rst,
+      .slot(slots[Stages]),
+      .slot_out(passed),
+      .host,
+      .host_word(words[2]),
+      .ctl(ctl[Stages]),
+      .vector(vector[Stages]),
+      .came_valid,
+      .came_window,
+      .came_place,
+      .out_valid(edit_valid),
+      .out_verdict(edit_verdict),
+      .out_marks(edit_marks),
+      .out_mark(edit_mark),
+      .out_window(edit_window)
+  );
+
+  // ---- ports
+  for (genvar p = 0; p < Lanes; p++) begin : gen_port
+    if (p < Ports) begin : gen_lane
+      logic body_valid, body_pop, begins;
+      logic [BodyW-1:0] body;
+      logic [InsideW-1:0] inside_q;
+
+      rmt_window #(
+          .Depth(Depth)
+      ) i_window (
+          .clk,
+          .rst,
+          .frames(frames[p]),
+          .tail(tails[p]),
+          .verdict(verdicts[p]),
+          .valid(window_valid[p]),
+          .pop(window_pop[p]),
+          .window(window[p]),
+          .info(info[p]),
+          .body_valid,
+          .body_pop,
+          .body,
+          .begins
+      );
+
+      rmt_out #(
+          .Depth(Depth)
+      ) i_out (
+          .clk,
+          .rst,
+          .edit_valid(edit_valid[p]),
+          .edit_verdict(edit_verdict[p]),
+          .edit_marks(edit_marks[p]),
+          .edit_mark(edit_mark[p]),
+          .edit_window(edit_window[p]),
+          .body_valid,
+          .body_pop,
+          .body,
+          .out(out[p]),
+          .out_tail(out_tails[p]),
+          .out_verdict(out_verdicts[p]),
+          .report(events[p])
+      );
+
+      assign busy_of[p] = inside_q != '0;
+      always_ff @(posedge clk) begin
+        inside_q <= inside_q + InsideW'(begins) - InsideW'(events[p].dropped) -
+            InsideW'(out[p].valid && out[p].ready && out[p].last);
+        if (rst) inside_q <= '0;
+      end
+    end else begin : gen_no_lane
+      assign window_valid[p] = 1'b0;
+      assign window[p] = '0;
+      assign info[p] = '0;
+      assign busy_of[p] = 1'b0;
+    end
+  end
+  assign busy = busy_of != '0;
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,31 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// What goes from depth to depth of the parser.
+package rmt_parse_pkg;
+  import rmt_pkg::*;
+
+  typedef struct packed {
+    ctl_t        ctl;
+    info_t       info;
+    logic        done;
+    logic [2:0]  error;
+    logic [5:0]  offset;  // in words, up to 32
+    logic [15:0] flags;
+  } parse_t;
+
+  // What the last row says of the frame, but has not yet done
+  typedef struct packed {
+    goto_t       next;
+    error_e      misfit;   // the fixed part does not fit
+    logic        extra;    // there is a variable part
+    logic [7:0]  words;    // of the variable part
+    logic        vextract;
+    logic [4:0]  vmax;
+    logic [4:0]  vdst;
+    logic [4:0]  advance;
+    logic [4:0]  count;
+    logic [4:0]  dst;
+    logic [15:0] flags;
+  } late_t;
+
+endpackage

@@ -1,0 +1,354 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+
+// Sizes and rows of the machine (engines/rmt/machine.md). A row's word i is bits [32*i+31:32*i].
+package rmt_pkg;
+  localparam int unsigned Lanes = 2;
+
+  typedef logic [31:0] word_t;
+
+  // ---- the frame as the machine sees it
+  localparam int unsigned WindowWords = 32;  // two bytes of 0, then the first bytes of the frame
+  localparam int unsigned PadBytes = 2;
+  localparam int unsigned WindowBytes = 4 * WindowWords - PadBytes;
+  localparam int unsigned VectorWords = 32;
+  localparam int unsigned Extracted = 27;    // vector words that the parser fills
+  localparam int unsigned MarkWord = 27;
+  localparam int unsigned InfoWord = 28;
+  localparam int unsigned VerdictWord = 29;
+  localparam int unsigned HitWord = 30;
+  localparam int unsigned FlagsWord = 31;
+  localparam int unsigned ChecksumErrorBit = 19;
+
+  typedef word_t [WindowWords-1:0] window_t;  // network order: byte 0 of the frame is bits [15:8] of word 0
+  typedef word_t [VectorWords-1:0] vector_t;
+
+  typedef logic [6:0] bt_t;  // {bank, tenant}
+
+  // What a frame is on its way; it never changes behind the entry.
+  typedef struct packed {
+    logic valid;     // there is a frame in this slot
+    logic loaded;    // its tenant has a program
+    logic stateful;  // which may use registers
+    bt_t  bt;
+  } ctl_t;
+
+  // Window word from which a vector word was extracted
+  typedef struct packed {
+    logic       valid;
+    logic [4:0] at;
+  } origin_t;
+
+  typedef struct packed {
+    logic [15:0] len;   // bytes
+    logic [5:0]  tenant;
+    word_t       mark;
+  } info_t;
+
+  // ---- TENANT
+  typedef struct packed {
+    logic stateful;
+    logic bank;
+    logic loaded;
+  } tenant_row_t;
+
+  // ---- PARSER
+  localparam int unsigned Depths = 8;
+  localparam int unsigned Cases = 4;
+
+  // A state of the next depth, or, from 8 on, the end with an error; 8: accept
+  typedef logic [3:0] goto_t;
+
+  typedef enum logic [2:0] {
+    ErrorNone    = 3'd0,
+    ErrorShort   = 3'd1,  // PacketTooShort
+    ErrorHeader  = 3'd4,  // HeaderTooShort
+    ErrorTimeout = 3'd5,  // ParserTimeout
+    ErrorWindow  = 3'd7   // the header reaches past the window
+  } error_e;
+
+  typedef struct packed {
+    word_t [Cases-1:0] value;
+    word_t [Cases-1:0] mask;
+    logic [1:0] unused3;
+    logic [Cases-1:0] valid;
+    goto_t [Cases-1:0] next;
+    goto_t otherwise;
+    logic [5:0] kword;
+    logic [7:0] unused2;
+    logic [7:0] need;
+    logic [15:0] flags;
+    logic [4:0] unused1;
+    goto_t under;
+    logic [5:0] least;
+    logic [5:0] vmask;
+    logic [4:0] vshift;
+    logic [5:0] vword;
+    logic [3:0] unused0;
+    logic vextract;
+    logic doubled;
+    logic [4:0] vmax;
+    logic [4:0] vdst;
+    logic has_var;
+    logic [4:0] advance;
+    logic [4:0] count;
+    logic [4:0] dst;
+  } state_row_t;
+
+  // ---- predicates and checksums
+  typedef struct packed {
+    logic [1:0] mode;
+    logic [5:0] index;
+  } predicate_t;
+
+  typedef struct packed {
+    logic [17:0] unused;
+    logic [5:0] half;  // that holds the checksum
+    predicate_t predicate;
+    logic [63:0] covers;
+  } checksum_row_t;
+
+  typedef struct packed {
+    checksum_row_t checksum;
+    word_t first;  // verdict word in CHECK, words that are written back in EXIT
+  } edge_row_t;
+
+  // ---- KEY
+  localparam int unsigned KeyWords = 4;
+  localparam int unsigned Params = 4;
+
+  typedef logic [2:0] action_t;
+  typedef word_t [KeyWords-1:0] key_t;
+  typedef word_t [Params-1:0] params_t;
+
+  typedef enum logic [1:0] {
+    TableNone  = 2'd0,
+    TableExact = 2'd1,
+    TableLpm   = 2'd2
+  } table_e;
+
+  typedef struct packed {
+    params_t params;
+    key_t mask;
+    word_t gate_value;
+    word_t gate_mask;
+    logic [2:0] unused1;
+    logic [4:0] size;
+    logic [15:0] base;
+    logic [2:0] unused2;
+    logic [4:0] key3;
+    logic [3:0] unused0;
+    logic [2:0][4:0] key;
+    logic [4:0] gate;
+    action_t otherwise;
+    action_t miss;
+    logic [1:0] kind;
+  } key_row_t;
+
+  // What a stage searches for
+  typedef struct packed {
+    logic        open;       // the gate
+    logic [1:0]  kind;
+    key_t        key;
+    logic [15:0] base;
+    logic [4:0]  size;
+    action_t     miss;
+    action_t     otherwise;
+    params_t     params;     // of a miss
+  } search_t;
+
+  // What it has found
+  typedef struct packed {
+    logic    hit;
+    action_t action;
+    params_t params;
+  } found_t;
+
+  // ---- exact
+  localparam int unsigned Ways = 4;
+  localparam int unsigned BucketW = 10;
+
+  typedef struct packed {
+    params_t params;
+    key_t key;
+    logic [21:0] unused;
+    action_t action;
+    logic [5:0] tenant;
+    logic valid;
+  } entry_t;
+
+  // ---- longest prefix
+  localparam int unsigned Levels = 6;
+  localparam int unsigned LeafW = 2 * Levels;
+  localparam int unsigned ResultW = 10;
+
+  typedef word_t [2:0] node_t;
+
+  typedef struct packed {
+    logic [20:0] unused;
+    logic [ResultW-1:0] result;
+    logic hit;
+  } leaf_t;
+
+  typedef struct packed {
+    params_t params;
+    logic [22:0] unused;
+    logic [5:0] tenant;
+    action_t action;
+  } result_t;
+
+  // ---- ACTION
+  localparam int unsigned Units = 8;
+  localparam logic [5:0] SourceImmediate = 6'd36;
+
+  typedef struct packed {
+    logic [4:0] width;  // - 1
+    logic [4:0] rotation;
+    logic [5:0] source;
+  } operand_t;
+
+  typedef enum logic [3:0] {
+    OpNone   = 4'd0,
+    OpSet    = 4'd1,
+    OpAdd    = 4'd2,
+    OpSub    = 4'd3,
+    OpAnd    = 4'd4,
+    OpOr     = 4'd5,
+    OpXor    = 4'd6,
+    OpEq     = 4'd7,
+    OpNe     = 4'd8,
+    OpLt     = 4'd9,
+    OpGe     = 4'd10,
+    OpMin    = 4'd11,
+    OpMax    = 4'd12,
+    OpAndNot = 4'd13
+  } op_e;
+
+  typedef struct packed {
+    word_t immediate;
+    operand_t b;
+    operand_t a;
+    logic [4:0] unused;
+    logic [5:0] if_index;
+    logic [1:0] if_mode;
+    logic [4:0] width;              // - 1
+    logic [4:0] low;
+    logic [4:0] dst;
+    logic [3:0] op;
+  } unit_row_t;
+
+  typedef enum logic [3:0] {
+    RegNone  = 4'd0,
+    RegRead  = 4'd1,
+    RegWrite = 4'd2,
+    RegAdd   = 4'd3,
+    RegSub   = 4'd4,
+    RegAnd   = 4'd5,
+    RegOr    = 4'd6,
+    RegXor   = 4'd7,
+    RegMax   = 4'd8,
+    RegMin   = 4'd9
+  } reg_op_e;
+
+  typedef struct packed {
+    logic [15:0] length;  // of the array
+    logic [15:0] offset;  // of the array in the segment
+    operand_t x;
+    operand_t index;
+    logic [2:0] unused;
+    logic writes;
+    logic is_new;
+    logic [5:0] if_index;
+    logic [1:0] if_mode;
+    logic [4:0] width;  // - 1
+    logic [4:0] low;
+    logic [4:0] dst;
+    logic [3:0] op;
+  } register_row_t;
+
+  typedef struct packed {
+    register_row_t access;
+    unit_row_t [Units-1:0] units;
+  } action_row_t;
+
+  localparam int unsigned RegisterW = 12;
+
+  typedef struct packed {
+    logic [15:0] size;
+    logic [15:0] base;
+  } segment_t;
+
+  // A register operation of a lane's frame
+  typedef struct packed {
+    logic        valid;
+    logic [3:0]  op;
+    word_t       index;
+    word_t       x;
+    logic [15:0] offset;
+    logic [15:0] length;
+    segment_t    segment;
+  } access_t;
+
+  // ---- the host
+  localparam int unsigned RowWords = 32;  // room for the words of any row
+
+  typedef enum logic [7:0] {
+    MemTenant   = 8'd0,
+    MemCheck    = 8'd1,
+    MemExit     = 8'd2,
+    MemParser   = 8'd3,
+    MemKey      = 8'd4,
+    MemAction   = 8'd5,
+    MemSegment  = 8'd6,
+    MemRegister = 8'd7,
+    MemWay      = 8'd8,   // to 11
+    MemResult   = 8'd12,
+    MemLeaf     = 8'd13,
+    MemLpm      = 8'd16   // to 21
+  } memory_e;
+
+  // An access, as it stands while its slot travels down the lanes
+  typedef struct packed {
+    logic        we;
+    logic [7:0]  memory;
+    logic [7:0]  stage;  // or depth
+    logic [15:0] row;
+    logic [4:0]  word;   // that is read
+    word_t [RowWords-1:0] data;
+  } host_t;
+
+  // ---- functions
+  // `bits`: {v31, v30}
+  function automatic logic holds(predicate_t p, logic [63:0] bits);
+    case (p.mode)
+      2'd0: return 1'b1;
+      2'd1: return bits[p.index];
+      2'd2: return !bits[p.index];
+      default: return 1'b0;
+    endcase
+  endfunction
+
+  // Halfword `h`; the even one of a word is the higher
+  function automatic logic [15:0] half_of(vector_t v, logic [5:0] h);
+    return h[0] ? v[h[5:1]][15:0] : v[h[5:1]][31:16];
+  endfunction
+
+  // Ones from bit `low` on, `width` + 1 of them; those beyond bit 31 are lost
+  function automatic word_t ones(logic [4:0] low, logic [4:0] width);
+    return word_t'((33'd2 << width) - 33'd1) << low;
+  endfunction
+
+  function automatic word_t operand_of(word_t source, operand_t o);
+    return word_t'({source, source} >> o.rotation) & ones('0, o.width);
+  endfunction
+
+  // CRC-64/ECMA-182 over 16 bytes, the highest first
+  function automatic logic [63:0] crc64(key_t key);
+    logic [63:0] crc;
+    crc = '0;
+    for (int unsigned w = 0; w < KeyWords; w++)
+      for (int unsigned b = 0; b < 32; b++)
+        crc = (crc << 1) ^ (crc[63] ^ key[w][31-b] ? 64'h42F0E1EBA9EA3693 : 64'd0);
+    return crc;
+  endfunction
+
+endpackage

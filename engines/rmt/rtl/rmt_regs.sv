@@ -1,0 +1,114 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// The registers of an rmt block (engines/rmt/regs/rmt.rdl) and the host's access to the machine's memories.
+//
+// An access waits for its slot at the entry, travels down the lanes, and is acknowledged when it has passed the last
+// memory. `access` stands all that time. An address without a register answers with `err`, and so does an access to a
+// memory, stage or row that does not exist.
+module rmt_regs
+  import rmt_pkg::*, rmt_regs_pkg::*;
+#(
+    parameter int unsigned Stages = 3,
+    parameter int unsigned Ports  = 2
+) (
+    input wire logic clk,
+    input wire logic rst,
+
+    cfg_if.snk cfg,  // 24 address bits
+
+    output logic      request,  // the access waits for its slot
+    input  wire logic started,
+    output host_t     access,
+    input  wire logic passed,
+    input  wire word_t word     // that was read
+);
+  word_t select_q;
+  word_t [RowWords-1:0] data_q;
+  logic request_q, busy_q, we_q, start, is_data, travels;
+  logic [4:0] index_q;
+
+  // Rows of a memory that the host can select; 0: it does not exist.
+  function automatic logic [16:0] rows_of(logic [7:0] memory, logic [7:0] stage);
+    case (memory)
+      MemTenant:          return stage == '0 ? 17'd64 : '0;
+      MemCheck, MemExit:  return stage == '0 ? 17'd128 : '0;
+      MemParser:          return 32'(stage) < Depths ? 17'd1024 : '0;
+      default: ;
+    endcase
+    if (32'(stage) >= Stages) return '0;
+    case (memory)
+      MemKey, MemSegment: return 17'd128;
+      MemAction:          return 17'd1024;
+      MemRegister:        return 17'd1 << RegisterW;
+      MemResult:          return 17'd1 << ResultW;
+      MemLeaf:            return 17'd1 << LeafW;
+      default: ;
+    endcase
+    if (memory >= MemWay && 32'(memory) < 32'(MemWay) + Ways) return 17'd1 << BucketW;
+    if (memory >= MemLpm && 32'(memory) < 32'(MemLpm) + Levels) return 17'd1 << {memory[2:0], 1'b0};
+    return '0;
+  endfunction
+
+  logic exists;
+  assign exists = 17'(select_q[15:0]) < rows_of(select_q[31:24], select_q[23:16]);
+
+  assign start = cfg.req && !cfg.ack && !busy_q;
+  assign is_data = 32'(cfg.addr) >= RMT_BLOCK_DATA && 32'(cfg.addr) < RMT_BLOCK_DATA + 4 * RMT_BLOCK_DATA_COUNT;
+  assign travels = cfg.we ? 32'(cfg.addr) == RMT_BLOCK_COMMIT : is_data;
+
+  assign request = request_q;
+  assign access = '{
+      we: we_q,
+      memory: select_q[31:24],
+      stage: select_q[23:16],
+      row: select_q[15:0],
+      word: index_q,
+      data: data_q
+  };
+
+  always_ff @(posedge clk) begin
+    cfg.ack <= 1'b0;
+    if (start && !(travels && exists)) begin
+      cfg.ack   <= 1'b1;
+      cfg.err   <= 1'b0;
+      cfg.rdata <= '0;
+      if (is_data && cfg.we) data_q[cfg.addr[6:2]] <= cfg.wdata;
+      else
+        case (32'(cfg.addr))
+          RMT_BLOCK_SHAPE: begin
+            cfg.rdata <= {8'(Levels), 8'(Ways), 8'(Depths), 8'(Stages)};
+            cfg.err   <= cfg.we;
+          end
+          RMT_BLOCK_SIZES: begin
+            cfg.rdata <= {8'(Ports), 8'(ResultW), 8'(RegisterW), 8'(BucketW)};
+            cfg.err   <= cfg.we;
+          end
+          RMT_BLOCK_SELECT: begin
+            cfg.rdata <= select_q;
+            if (cfg.we) select_q <= cfg.wdata;
+          end
+          default: cfg.err <= 1'b1;
+        endcase
+    end
+    if (start && travels && exists) begin
+      {busy_q, request_q} <= 2'b11;
+      we_q <= cfg.we;
+      index_q <= cfg.addr[6:2];
+    end
+    if (started) request_q <= 1'b0;
+    if (busy_q && passed) begin
+      busy_q    <= 1'b0;
+      cfg.ack   <= 1'b1;
+      cfg.err   <= 1'b0;
+      cfg.rdata <= we_q ? '0 : word;
+    end
+    if (rst) begin
+      {busy_q, request_q} <= '0;
+      cfg.ack <= 1'b0;
+      select_q <= '0;
+    end
+  end
+endmodule
+
+`default_nettype wire

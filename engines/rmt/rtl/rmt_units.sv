@@ -1,0 +1,195 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+`default_nettype none
+
+// What a lane does with an action: eight units and a register operation, all on the vector in front of the stage.
+//
+//   vector, found ─> row's memory ─> SELECT ─> ROTATE ─> OPERATE ─> PLACE ───────────────> INSERT ─> vector
+//                                    sources   operands     │       bits of all units      the register's
+//                                                           └─> rmt_register: BOUNDS, memory, OPERATE ─┘
+//
+// 7 cycles, a frame a cycle; nothing stops. The row comes a cycle behind `found`, the segment a cycle behind its address,
+// the register's values 3 cycles behind `access`.
+module rmt_units
+  import rmt_pkg::*;
+(
+    input wire logic clk,
+    input wire logic rst,
+
+    input wire logic [3:0] stage,  // number, a constant
+
+    input wire ctl_t        ctl,
+    input wire vector_t     vector,
+    input wire found_t      found,
+    input wire action_row_t row,
+
+    output logic [6:0]          segment_addr,
+    input  wire segment_t       segment,
+    output access_t             access,
+    input  wire word_t          old_value,
+    input  wire word_t          new_value,
+    output vector_t             out
+);
+  // Many instances: one model serves all.
+  /* verilator no_inline_module */
+  localparam int unsigned Wait = 3;  // cycles from OPERATE on until a register's result is there
+
+  function automatic word_t operate(logic [3:0] op, word_t a, word_t b);
+    case (op)
+      OpAdd:    return a + b;
+      OpSub:    return a - b;
+      OpAnd:    return a & b;
+      OpOr:     return a | b;
+      OpXor:    return a ^ b;
+      OpEq:     return word_t'(a == b);
+      OpNe:     return word_t'(a != b);
+      OpLt:     return word_t'(a < b);
+      OpGe:     return word_t'(a >= b);
+      OpMin:    return a < b ? a : b;
+      OpMax:    return a > b ? a : b;
+      OpAndNot: return a & ~b;
+      default:  return a;
+    endcase
+  endfunction
+
+  // Where a result goes
+  typedef struct packed {
+    logic       valid;
+    logic [4:0] dst;
+    logic [4:0] low;
+    logic [4:0] width;
+  } goal_t;
+
+  vector_t vector1_q, vector4, vector5_d, vector5_q, vector6_q, inserted;
+  params_t params1_q;
+  logic [2:0] hit_q;  // ROTATE is [1]
+  ctl_t [2:0] ctl_q;
+  action_row_t row2_q, row3_q;
+  word_t [Units-1:0] a2_q, b2_q, a3_q, b3_q, result_q;
+  word_t index2_q, x2_q, index3_q, x3_q;
+  goal_t [Units-1:0] goal3_q, goal4_q;
+  logic hit4_q;
+  logic [63:0] bits;
+
+  assign segment_addr = ctl_q[1].bt;
+
+  always_ff @(posedge clk) begin
+    vector1_q <= vector;
+    params1_q <= found.params;
+    hit_q     <= {hit_q[1:0], found.hit};
+    ctl_q     <= {ctl_q[1:0], ctl};
+    if (rst) for (int unsigned n = 0; n < 3; n++) ctl_q[n].valid <= 1'b0;
+  end
+
+  // ---- SELECT, ROTATE
+  word_t [63:0] sources;
+  assign sources = {{(64 - VectorWords - Params) {32'd0}}, params1_q, vector1_q};
+
+  always_ff @(posedge clk) begin
+    for (int unsigned u = 0; u < Units; u++) begin
+      a2_q[u] <= row.units[u].a.source == SourceImmediate ? row.units[u].immediate : sources[row.units[u].a.source];
+      b2_q[u] <= row.units[u].b.source == SourceImmediate ? row.units[u].immediate : sources[row.units[u].b.source];
+      a3_q[u] <= operand_of(a2_q[u], row2_q.units[u].a);
+      b3_q[u] <= operand_of(b2_q[u], row2_q.units[u].b);
+    end
+    index2_q <= row.access.index.source == SourceImmediate ? 32'd1 : sources[row.access.index.source];
+    x2_q     <= row.access.x.source == SourceImmediate ? 32'd1 : sources[row.access.x.source];
+    index3_q <= operand_of(index2_q, row2_q.access.index);
+    x3_q     <= operand_of(x2_q, row2_q.access.x);
+    row2_q   <= row;
+    row3_q   <= row2_q;
+  end
+
+  // ---- predicates, beside ROTATE
+  vector_t vector2_q, vector3_q;
+  logic do_register3_q;
+  assign bits = {vector2_q[FlagsWord], vector2_q[HitWord]};
+
+  always_ff @(posedge clk) begin
+    vector2_q <= vector1_q;
+    vector3_q <= vector2_q;
+    for (int unsigned u = 0; u < Units; u++)
+      goal3_q[u] <= '{
+          valid: row2_q.units[u].op != OpNone && row2_q.units[u].op <= OpAndNot &&
+              holds('{mode: row2_q.units[u].if_mode, index: row2_q.units[u].if_index}, bits),
+          dst: row2_q.units[u].dst,
+          low: row2_q.units[u].low,
+          width: row2_q.units[u].width
+      };
+    do_register3_q <= ctl_q[1].valid && ctl_q[1].loaded && ctl_q[1].stateful && row2_q.access.op != RegNone &&
+        row2_q.access.op <= RegMin && holds('{mode: row2_q.access.if_mode, index: row2_q.access.if_index}, bits);
+  end
+
+  // ---- OPERATE
+  assign access = '{
+      valid: do_register3_q,
+      op: row3_q.access.op,
+      index: index3_q,
+      x: x3_q,
+      offset: row3_q.access.offset,
+      length: row3_q.access.length,
+      segment: segment
+  };
+
+  always_ff @(posedge clk) begin
+    for (int unsigned u = 0; u < Units; u++) result_q[u] <= operate(row3_q.units[u].op, a3_q[u], b3_q[u]);
+    goal4_q <= goal3_q;
+    hit4_q  <= hit_q[2];
+  end
+
+  rmt_delay #(
+      .Width($bits(vector_t)),
+      .Cycles(1)
+  ) i_vector (
+      .clk,
+      .rst,
+      .d(vector3_q),
+      .q(vector4)
+  );
+
+  // ---- PLACE
+  always_comb begin
+    vector_t keep, bits_set;
+    keep = '1;
+    bits_set = '0;
+    for (int unsigned u = 0; u < Units; u++) begin
+      word_t mask, value;
+      mask = ones(goal4_q[u].low, goal4_q[u].width);
+      value = (result_q[u] << goal4_q[u].low) & mask;
+      if (goal4_q[u].valid) begin
+        keep[goal4_q[u].dst] &= ~mask;
+        bits_set[goal4_q[u].dst] |= value;
+      end
+    end
+    vector5_d = (vector4 & keep) | bits_set;
+    vector5_d[HitWord][5'(stage)] = hit4_q;
+  end
+  always_ff @(posedge clk) begin
+    vector5_q <= vector5_d;
+    vector6_q <= vector5_q;
+  end
+
+  // ---- INSERT
+  goal_t goal6;
+  logic is_new6;
+  rmt_delay #(
+      .Width($bits(goal_t) + 1),
+      .Cycles(Wait)
+  ) i_goal (
+      .clk,
+      .rst,
+      .d({do_register3_q && row3_q.access.writes, row3_q.access.dst, row3_q.access.low, row3_q.access.width,
+          row3_q.access.is_new}),
+      .q({goal6, is_new6})
+  );
+
+  always_comb begin
+    word_t mask;
+    mask = ones(goal6.low, goal6.width);
+    inserted = vector6_q;
+    if (goal6.valid)
+      inserted[goal6.dst] = (vector6_q[goal6.dst] & ~mask) | (((is_new6 ? new_value : old_value) << goal6.low) & mask);
+  end
+  always_ff @(posedge clk) out <= inserted;
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,95 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Internet checksums (RFC 1071).
+
+use crate::compile::{Machine, Part, Sum};
+use crate::run::Frame;
+use crate::tenant::{State, load};
+
+impl Frame {
+    /// The checksum of a sum, if its condition holds.
+    pub fn checksum(&mut self, machine: &Machine, state: &mut State, sum: &Sum, bytes: &[u8]) -> Option<u64> {
+        self.run(machine, state, &sum.code, bytes);
+        if self.slots[sum.condition as usize] == 0 {
+            return None;
+        }
+        let mut total = Total::default();
+        for part in &sum.parts {
+            match part {
+                Part::Value(place) if !place.is_wide() => total.value(self.slots[place.slot as usize], place.width),
+                Part::Value(place) => {
+                    let value = load(&self.slots, *place);
+                    total.value((value >> 64) as u64, place.width - 64);
+                    total.value(value as u64, 64);
+                }
+                Part::Varbit(number, valid) if self.slots[*valid as usize] != 0 => {
+                    let (start, count) = self.varbits[*number];
+                    total.bytes(&bytes[start..start + count]);
+                }
+                Part::Varbit(..) => {}
+            }
+        }
+        if sum.payload {
+            total.bytes(&bytes[self.cursor / 8..]);
+        }
+        Some(total.complement())
+    }
+}
+
+/// A sum of 16-bit words that begin anywhere. As 2^16 is 1 in ones' complement, a value of any length counts as itself, shifted by its place in its last word.
+#[derive(Default)]
+struct Total {
+    sum: u128,
+    /// Bits of the last word that are taken.
+    bits: u32,
+}
+
+impl Total {
+    #[inline]
+    fn value(&mut self, value: u64, width: u32) {
+        self.bits = (self.bits + width) % 16;
+        self.sum += u128::from(value) << ((16 - self.bits) % 16);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            self.value(chunk.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)), 64);
+        }
+        for byte in chunks.remainder() {
+            self.value(u64::from(*byte), 8);
+        }
+    }
+
+    fn complement(self) -> u64 {
+        let mut sum = self.sum;
+        while sum > 0xFFFF {
+            sum = (sum >> 16) + (sum & 0xFFFF);
+        }
+        sum as u64 ^ 0xFFFF
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Total;
+
+    /// The example of RFC 1071, section 3.
+    #[test]
+    fn the_sum_is_that_of_the_rfc() {
+        let mut total = Total::default();
+        total.bytes(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]);
+        assert_eq!(total.complement(), 0xddf2 ^ 0xFFFF);
+    }
+
+    #[test]
+    fn parts_may_begin_anywhere() {
+        let mut total = Total::default();
+        for (value, width) in [(0x0, 4), (0x001, 12), (0xf203f, 20), (0x4f5f6f7, 28)] {
+            total.value(value, width);
+        }
+        assert_eq!(total.complement(), 0xddf2 ^ 0xFFFF);
+        let mut odd = Total::default();
+        odd.bytes(&[1, 2, 3]);
+        assert_eq!(odd.complement(), 0x0402 ^ 0xFFFF);
+    }
+}

@@ -1,0 +1,222 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Tables: entries, and stores that find them fast. Entries are those that the program's source, or whoever checks requests, has found to fit their table.
+
+mod exact;
+mod prefix;
+mod rows;
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use penstock_rmt_compiler::ir::{ActionCall, Entry, Match, MatchKind, Table as About};
+
+use exact::Exact;
+use prefix::Prefixes;
+use rows::Rows;
+
+/// Why a table does not change.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// There is an entry with these keys and this priority.
+    #[error("the table {0} has this entry already: modify it, or delete it first")]
+    Exists(String),
+    /// There is none.
+    #[error("the table {0} has no such entry: insert it")]
+    Missing(String),
+    /// The table has as many entries as its `size` allows.
+    #[error("the table {0} is full, it holds {1} entries: give it a larger `size` in the program")]
+    Full(String, u32),
+}
+
+/// Frames and bytes of an entry with a direct counter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Hits {
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+/// What a lookup leads to.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Action, by its index in the program.
+    pub action: usize,
+    /// Its arguments as slots: the lower half first where there are two.
+    pub args: Arc<[u64]>,
+}
+
+/// An entry in its place.
+#[derive(Debug, Clone)]
+struct Stored {
+    entry: Entry,
+    call: Call,
+    hits: Hits,
+}
+
+/// Finds the number of an entry by the words of the keys.
+#[derive(Debug)]
+enum Store {
+    Exact(Exact),
+    Prefix(Prefixes),
+    Rows(Rows),
+}
+
+/// A table at work.
+#[derive(Debug)]
+pub struct Table {
+    name: String,
+    size: u32,
+    /// Of each action of the program, the bits of its parameters.
+    params: Arc<[Vec<u32>]>,
+    store: Store,
+    entries: Vec<Option<Stored>>,
+    free: Vec<usize>,
+    numbers: HashMap<(Vec<Match>, i32), usize>,
+    default: ActionCall,
+    default_call: Call,
+}
+
+impl Table {
+    /// A table as its program begins.
+    pub fn new(about: &About, params: Arc<[Vec<u32>]>) -> Self {
+        let widths: Vec<(MatchKind, u32)> = about.keys.iter().map(|key| (key.kind, key.width)).collect();
+        let has = |kind| about.keys.iter().any(|key| key.kind == kind);
+        let store = if about.has_priorities() {
+            Store::Rows(Rows::new(&widths))
+        } else if has(MatchKind::Lpm) {
+            Store::Prefix(Prefixes::new(&widths))
+        } else {
+            Store::Exact(Exact::new(&widths))
+        };
+        let default_call = call(&about.default, &params);
+        let mut this = Self {
+            name: about.name.clone(),
+            // The entries of the source fit in any case.
+            size: about.size.max(u32::try_from(about.entries.len()).unwrap_or(u32::MAX)),
+            params,
+            store,
+            entries: Vec::new(),
+            free: Vec::new(),
+            numbers: HashMap::new(),
+            default: about.default.clone(),
+            default_call,
+        };
+        for entry in &about.entries {
+            // Of two equal entries of the source the first one counts.
+            let _ = this.insert(entry);
+        }
+        this
+    }
+
+    /// The entry of these words of the keys: its number and what it leads to; without one, the default action.
+    #[inline]
+    pub fn find(&self, words: &[u64]) -> (Option<usize>, &Call) {
+        let found = match &self.store {
+            Store::Exact(exact) => exact.find(words),
+            Store::Prefix(prefixes) => prefixes.find(words),
+            Store::Rows(rows) => rows.find(words),
+        };
+        match found.and_then(|number| Some((number, self.entries.get(number)?.as_ref()?))) {
+            Some((number, stored)) => (Some(number), &stored.call),
+            None => (None, &self.default_call),
+        }
+    }
+
+    /// Counts a frame for an entry.
+    pub fn hit(&mut self, number: usize, bytes: u64) {
+        if let Some(Some(stored)) = self.entries.get_mut(number) {
+            stored.hits.packets += 1;
+            stored.hits.bytes += bytes;
+        }
+    }
+
+    fn number(&self, entry: &Entry) -> Option<usize> {
+        self.numbers.get(&(entry.keys.clone(), entry.priority)).copied()
+    }
+
+    fn needed(&self, entry: &Entry) -> Result<usize, TableError> {
+        self.number(entry).ok_or_else(|| TableError::Missing(self.name.clone()))
+    }
+
+    /// Adds an entry.
+    pub fn insert(&mut self, entry: &Entry) -> Result<(), TableError> {
+        if self.number(entry).is_some() {
+            return Err(TableError::Exists(self.name.clone()));
+        }
+        if self.numbers.len() >= self.size as usize {
+            return Err(TableError::Full(self.name.clone(), self.size));
+        }
+        let stored = Stored { entry: entry.clone(), call: call(&entry.call, &self.params), hits: Hits::default() };
+        let number = self.free.pop().unwrap_or(self.entries.len());
+        if number == self.entries.len() {
+            self.entries.push(None);
+        }
+        self.entries[number] = Some(stored);
+        self.numbers.insert((entry.keys.clone(), entry.priority), number);
+        match &mut self.store {
+            Store::Exact(exact) => exact.insert(&entry.keys, number),
+            Store::Prefix(prefixes) => prefixes.insert(&entry.keys, number),
+            Store::Rows(rows) => rows.insert(entry, number),
+        }
+        Ok(())
+    }
+
+    /// Gives an entry another action. What it counted stays.
+    pub fn modify(&mut self, entry: &Entry) -> Result<(), TableError> {
+        let number = self.needed(entry)?;
+        let call = call(&entry.call, &self.params);
+        if let Some(stored) = &mut self.entries[number] {
+            (stored.entry.call, stored.call) = (entry.call.clone(), call);
+        }
+        Ok(())
+    }
+
+    /// Removes the entry with the keys and priority of this one.
+    pub fn delete(&mut self, entry: &Entry) -> Result<(), TableError> {
+        let number = self.needed(entry)?;
+        self.numbers.remove(&(entry.keys.clone(), entry.priority));
+        match &mut self.store {
+            Store::Exact(exact) => exact.remove(&entry.keys),
+            Store::Prefix(prefixes) => prefixes.remove(&entry.keys, number),
+            Store::Rows(rows) => rows.remove(number),
+        }
+        self.entries[number] = None;
+        self.free.push(number);
+        Ok(())
+    }
+
+    /// The entry with the keys and priority of this one.
+    pub fn like(&self, entry: &Entry) -> Option<&Entry> {
+        self.number(entry).and_then(|number| self.entries[number].as_ref()).map(|stored| &stored.entry)
+    }
+
+    /// All entries and what they counted, in the order of their numbers.
+    pub fn entries(&self) -> impl Iterator<Item = (&Entry, Hits)> {
+        self.entries.iter().flatten().map(|stored| (&stored.entry, stored.hits))
+    }
+
+    /// The default action.
+    pub fn default(&self) -> &ActionCall {
+        &self.default
+    }
+
+    /// Sets the default action.
+    pub fn set_default(&mut self, to: &ActionCall) {
+        (self.default, self.default_call) = (to.clone(), call(to, &self.params));
+    }
+}
+
+/// A value as words: one, or the lower half and the upper one.
+fn push_words(words: &mut Vec<u64>, value: u128, width: u32) {
+    words.push(value as u64);
+    if width > 64 {
+        words.push((value >> 64) as u64);
+    }
+}
+
+fn call(call: &ActionCall, params: &[Vec<u32>]) -> Call {
+    let mut args = Vec::new();
+    for (value, width) in call.args.iter().zip(&params[call.action]) {
+        push_words(&mut args, *value, *width);
+    }
+    Call { action: call.action, args: args.into() }
+}

@@ -1,0 +1,263 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Drives rmt_bench.sv: frames into both ports, host accesses beside them, and what leaves compared with what is expected."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, ReadOnly
+from machine import Result
+from machine_random import Write
+from penstock import regs
+
+BEAT, TAIL = 64, 16
+KINDS = {"port": 1, "host": 2}
+DISPATCH, BLOCKED, REFUSED = 4, 0, 2  # the kind of verdict with which the bench's frames come; reasons
+
+
+def beats(length: int) -> int:
+    return 1 if length <= BEAT + TAIL else -(-length // BEAT)
+
+
+@dataclass
+class Frame:
+    data: bytes
+    tenant: int
+    mark: int
+    results: list[Result]  # one of which it must be
+    taken: int = -1  # cycle in which its first beat was taken
+    left: int = -1
+    result: Result | None = None  # that it was
+
+
+@dataclass
+class Access:
+    write: bool
+    addr: int
+    data: int
+    done: Callable[[int, bool], None] | None
+
+
+@dataclass
+class Port:
+    waiting: deque[Frame] = field(default_factory=deque)
+    inside: deque[Frame] = field(default_factory=deque)
+    at: int = 0
+    offered: bool = False
+    partial: bytes = b""
+    gone: list[Frame] = field(default_factory=list)
+
+
+class Bench:
+    def __init__(self, dut: Any, seed: int) -> None:
+        self.dut = dut
+        self.rng = random.Random(seed)
+        self.stages = int(dut.Stages.value)
+        self.ports = [Port() for _ in range(int(dut.Ports.value))]
+        self.accesses: deque[Access] = deque()
+        self.under_way = False
+        self.cycle = 0
+        self.into = self.out = (1.0, 1.0)  # how often each port brings a beat, and takes one
+        self.values: dict[str, int] = {}
+        self.next_req = 0
+        self.heads: dict[
+            int, tuple[int, int, int, int]
+        ] = {}  # of each port's frame that is leaving: mark, kind, target, word
+
+    def drive(self, name: str, value: int) -> None:
+        if self.values.get(name) != value:
+            self.values[name] = value
+            getattr(self.dut, name).value = value
+
+    async def start(self) -> None:
+        dut = self.dut
+        for name in ("valid", "data", "last", "len", "tail", "tenant", "mark"):
+            self.drive(f"in_{name}", 0)
+        for name in ("out_ready", "req", "we", "addr", "wdata"):
+            self.drive(name, 0)
+        dut.rst.value = 1
+        Clock(dut.clk, 4, unit="ns").start()
+        for _ in range(4):
+            await FallingEdge(dut.clk)
+        dut.rst.value = 0
+        for _ in range(3):
+            await FallingEdge(dut.clk)
+
+    # ---- the host
+    def access(self, write: bool, addr: int, data: int = 0, done: Callable[[int, bool], None] | None = None) -> None:
+        self.accesses.append(Access(write, addr, data, done))
+
+    def select(self, memory: int, stage: int, row: int) -> None:
+        self.access(True, regs.RMT_BLOCK_SELECT, memory << 24 | stage << 16 | row)
+
+    def write(self, writes: Iterable[Write], done: Callable[[], None] | None = None) -> None:
+        """Queues writes of rows; `done` is called when all are acknowledged."""
+        for memory, stage, row, words in writes:
+            self.select(memory, stage, row)
+            for n, word in enumerate(words):
+                self.access(True, regs.RMT_BLOCK_DATA + 4 * n, word)
+            self.access(True, regs.RMT_BLOCK_COMMIT, 0, no_error)
+        if done:
+            self.access(False, regs.RMT_BLOCK_SHAPE, 0, lambda _, __: done())
+
+    def host(self) -> None:
+        """Drives the next access, or takes the answer of the one under way."""
+        dut = self.dut
+        if self.under_way:
+            if int(dut.ack.value):
+                access = self.accesses.popleft()
+                if access.done:
+                    access.done(int(dut.rdata.value), bool(int(dut.err.value)))
+                else:
+                    assert not int(dut.err.value), hex(access.addr)
+                self.under_way = False
+                self.next_req = 0
+        elif self.accesses:
+            self.under_way = True
+            self.next_req = 1
+
+    # ---- frames
+    def send(self, port: int, data: bytes, tenant: int, mark: int, results: list[Result]) -> Frame:
+        frame = Frame(data, tenant, mark, results)
+        self.ports[port].waiting.append(frame)
+        return frame
+
+    async def drain(self, timeout: int = 100_000) -> None:
+        start = self.cycle
+        while self.accesses or any(port.waiting or port.inside for port in self.ports):
+            assert self.cycle - start < timeout, "frames or accesses stay in the block"
+            await self.step()
+        for _ in range(20):
+            await self.step()
+        assert not int(self.dut.busy.value)
+
+    async def settle(self) -> None:
+        """Until all host accesses are done."""
+        while self.accesses:
+            await self.step()
+
+    async def step(self) -> None:
+        dut, rng = self.dut, self.rng
+        values = [0] * 6
+        valid = ready = 0
+        for p, port in enumerate(self.ports):
+            if not port.offered and port.waiting and (self.into[p] == 1.0 or rng.random() < self.into[p]):
+                port.offered = True
+            if port.offered:
+                valid |= 1 << p
+                for i, (value, width) in enumerate(
+                    zip(self.beat(port), (8 * BEAT, 1, 16, 8 * TAIL + 1, 6, 32), strict=True)
+                ):
+                    values[i] |= value << width * p
+            ready |= (self.out[p] == 1.0 or rng.random() < self.out[p]) << p
+        self.drive("in_valid", valid)
+        if valid:
+            for name, value in zip(("data", "last", "len", "tail", "tenant", "mark"), values, strict=True):
+                self.drive(f"in_{name}", value)
+        self.drive("out_ready", ready)
+        self.drive("req", self.next_req)
+        if self.next_req:
+            access = self.accesses[0]
+            self.drive("we", access.write)
+            self.drive("addr", access.addr)
+            self.drive("wdata", access.data)
+        await ReadOnly()
+        taken = int(dut.in_ready.value) & valid
+        leaving = int(dut.out_valid.value) & ready
+        dropped = int(dut.dropped.value)
+        for p, port in enumerate(self.ports):
+            if dropped >> p & 1:
+                self.drop(p, port)
+            if leaving >> p & 1:
+                self.take(p, port)
+            if taken >> p & 1:
+                port.offered = False
+                frame = port.waiting[0]
+                if port.at == 0:
+                    frame.taken = self.cycle
+                    port.inside.append(frame)
+                port.at += 1
+                if port.at == beats(len(frame.data)):
+                    port.waiting.popleft()
+                    port.at = 0
+        self.host()
+        await FallingEdge(dut.clk)
+        self.cycle += 1
+
+    def beat(self, port: Port) -> tuple[int, int, int, int, int, int]:
+        frame = port.waiting[0]
+        length = len(frame.data)
+        folded = BEAT < length <= BEAT + TAIL
+        # What lies behind a frame's end is another frame's, and no program may see it.
+        some = frame.data[BEAT * port.at : BEAT * (port.at + 1)].ljust(BEAT, b"\x5a")
+        tail = (frame.data[BEAT:] if folded else b"").ljust(TAIL, b"\xa5")
+        return (
+            int.from_bytes(some, "little"),
+            int(port.at + 1 == beats(length)),
+            length,
+            folded << 8 * TAIL | int.from_bytes(tail, "little"),
+            frame.tenant,
+            frame.mark,
+        )
+
+    def drop(self, p: int, port: Port) -> None:
+        # The frame ahead of it may still wait to be taken.
+        at = int(self.dut.out_valid.value) >> p & 1
+        assert len(port.inside) > at, "a frame from nowhere is dropped"
+        frame = port.inside[at]
+        del port.inside[at]
+        refused = int(self.dut.reason.value) >> 2 * p & 3 == REFUSED
+        self.finish(port, frame, [r for r in frame.results if r.kind == "drop" and r.refused == refused])
+
+    def take(self, p: int, port: Port) -> None:
+        dut = self.dut
+        assert port.inside, "a frame from nowhere"
+        frame = port.inside[0]
+        if not port.partial:
+            self.heads[p] = (
+                int(dut.out_mark.value) >> 32 * p & 0xFFFFFFFF,
+                int(dut.out_kind.value) >> 3 * p & 7,
+                int(dut.out_target.value) >> 8 * p & 0xFF,
+                int(dut.out_word.value) >> 32 * p & 0xFFFFFFFF,
+            )
+            frame.left = self.cycle
+            assert int(dut.out_len.value) >> 16 * p & 0xFFFF == len(frame.data)
+            assert int(dut.out_tenant.value) >> 6 * p & 0x3F == frame.tenant
+        port.partial += (int(dut.out_data.value) >> 8 * BEAT * p & (1 << 8 * BEAT) - 1).to_bytes(BEAT, "little")
+        if not int(dut.out_last.value) >> p & 1:
+            return
+        tail = int(dut.out_tail.value) >> (8 * TAIL + 1) * p
+        if tail >> 8 * TAIL & 1:
+            port.partial += (tail & (1 << 8 * TAIL) - 1).to_bytes(TAIL, "little")
+        data, port.partial = port.partial[: len(frame.data)], b""
+        mark, kind, target, word = self.heads[p]
+        port.inside.popleft()
+
+        def fits(result: Result) -> bool:
+            if result.frame != data or result.mark != mark:
+                return False
+            if result.kind == "onward":
+                return (kind, word) == (DISPATCH, ~len(data) & 0xFFFF)
+            return KINDS.get(result.kind) == kind and word == 0 and (result.kind == "host" or target == result.target)
+
+        assert any(map(fits, frame.results)), (
+            f"port {p}, tenant {frame.tenant}: {frame.data.hex()} left as {data.hex()}, mark {mark:#x}, verdict {kind} {target};"
+            f" expected {[(r.kind, r.frame.hex(), hex(r.mark), r.target) for r in frame.results]}"
+        )
+        self.finish(port, frame, [r for r in frame.results if fits(r)])
+
+    def finish(self, port: Port, frame: Frame, fitting: list[Result]) -> None:
+        assert fitting, f"tenant {frame.tenant}: {frame.data.hex()} was dropped; expected {frame.results}"
+        frame.result = fitting[0]
+        if frame.left < 0:
+            frame.left = self.cycle
+        port.gone.append(frame)
+
+
+def no_error(_: int, err: bool) -> None:
+    assert not err

@@ -1,0 +1,334 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""The machine of the rmt engine in plain Python, written from engines/rmt/machine.md: memories of rows, and what becomes of a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+TENANT, CHECK, EXIT, PARSER, KEY, ACTION, SEGMENT, REGISTER, WAY, RESULT, LEAF, LPM = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    12,
+    13,
+    16,
+)
+DEPTHS, WAYS, LEVELS, WORDS, EXTRACTED = 8, 4, 6, 32, 27
+BUCKETS, REGISTERS, RESULTS, LEAVES = 1024, 4096, 1024, 4096
+# Rows and words of each memory; LPM levels are separate
+SHAPES = {
+    TENANT: (64, 1),
+    CHECK: (128, 4),
+    EXIT: (128, 4),
+    PARSER: (1024, 12),
+    KEY: (128, 12),
+    ACTION: (1024, 27),
+    SEGMENT: (128, 1),
+    REGISTER: (REGISTERS, 1),
+    **{WAY + way: (BUCKETS, 9) for way in range(WAYS)},
+    RESULT: (RESULTS, 5),
+    LEAF: (LEAVES, 1),
+    **{LPM + level: (4**level, 3) for level in range(LEVELS)},
+}
+SHORT, HEADER, TIMEOUT, WINDOW = 1, 4, 5, 7
+M32 = 0xFFFFFFFF
+
+
+def bits(word: int, high: int, low: int | None = None) -> int:
+    """Bits [high:low] of a word."""
+    low = high if low is None else low
+    return word >> low & (1 << high - low + 1) - 1
+
+
+def signed6(value: int) -> int:
+    return value - 64 if value & 32 else value
+
+
+def crc64(data: bytes) -> int:
+    """CRC-64/ECMA-182, bit by bit."""
+    crc = 0
+    for byte in data:
+        crc ^= byte << 56
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x42F0E1EBA9EA3693 if crc >> 63 else 0)) & (1 << 64) - 1
+    return crc
+
+
+@dataclass(frozen=True)
+class Result:
+    """What becomes of a frame. `kind`: onward (as it came), port, host, drop."""
+
+    kind: str
+    frame: bytes
+    mark: int
+    target: int = 0
+    refused: bool = False
+
+
+@dataclass
+class Searched:
+    """A search of a stage, for those who choose entries from it."""
+
+    stage: int
+    kind: int
+    key: tuple[int, int, int, int]
+    hit: bool
+
+
+@dataclass
+class Machine:
+    stages: int
+    rows: dict[tuple[int, int], dict[int, tuple[int, ...]]] = field(default_factory=dict)
+    searched: list[Searched] = field(default_factory=list)
+    errors: set[int] = field(default_factory=set)  # of the parser, that have happened
+
+    def write(self, memory: int, stage: int, row: int, words: tuple[int, ...]) -> None:
+        rows, width = SHAPES[memory]
+        assert row < rows and len(words) == width
+        self.rows.setdefault((memory, stage), {})[row] = words
+
+    def read(self, memory: int, stage: int, row: int) -> tuple[int, ...]:
+        return self.rows.get((memory, stage), {}).get(row, (0,) * SHAPES[memory][1])
+
+    # ---- a frame
+    def carry(self, port: int, frame: bytes, tenant: int, mark: int) -> Result:
+        state = self.read(TENANT, 0, tenant)[0]
+        if not bits(state, 0):
+            return Result("onward", frame, mark)
+        bt = 64 * bits(state, 1) + tenant
+        window = self.window(frame)
+        vector = [0] * WORDS
+        places: dict[int, int] = {}
+        error, flags = self.parse(bt, len(frame), window, vector, places)
+        self.errors.add(error)
+        vector[27] = mark
+        vector[28] = len(frame) | port << 16 | tenant << 24
+        vector[31] = flags | error << 16
+        check = self.read(CHECK, 0, bt)
+        vector[29] = check[0]
+        wrong = self.holds(check[3], 6, 0, vector) and self.checksum(check, vector) != half(
+            vector, bits(check[3], 13, 8)
+        )
+        vector[31] |= wrong << 19
+        for stage in range(self.stages):
+            self.stage(stage, bt, bool(bits(state, 2)), vector)
+        out = self.read(EXIT, 0, bt)
+        if self.holds(out[3], 6, 0, vector):
+            set_half(vector, bits(out[3], 13, 8), self.checksum(out, vector))
+        for word in sorted(places):
+            if bits(out[0], word):
+                window[places[word]] = vector[word]
+        head = b"".join(word.to_bytes(4, "big") for word in window)[2:]
+        return self.verdict(vector, (head + frame[126:])[: len(frame)] if len(frame) > 126 else head[: len(frame)])
+
+    @staticmethod
+    def window(frame: bytes) -> list[int]:
+        head = (bytes(2) + frame[:126]).ljust(128, b"\0")
+        return [int.from_bytes(head[4 * w : 4 * w + 4], "big") for w in range(WORDS)]
+
+    @staticmethod
+    def verdict(vector: list[int], frame: bytes) -> Result:
+        how, where, mark = bits(vector[29], 17, 16), bits(vector[29], 8, 0), vector[27]
+        if how == 0:
+            return Result("onward", frame, mark)
+        if how == 2 or (how == 1 and where == 510):
+            return Result("host", frame, mark)
+        if how == 3 or (how == 1 and where == 511):
+            return Result("drop", b"", 0)
+        if where < 256:
+            return Result("port", frame, mark, where)
+        return Result("drop", b"", 0, refused=True)
+
+    @staticmethod
+    def holds(word: int, mode_at: int, index_at: int, vector: list[int]) -> bool:
+        mode, index = bits(word, mode_at + 1, mode_at), bits(word, index_at + 5, index_at)
+        bit = bits(vector[30], index) if index < 32 else bits(vector[31], index - 32)
+        return [True, bit == 1, bit == 0, False][mode]
+
+    @staticmethod
+    def checksum(row: tuple[int, ...], vector: list[int]) -> int:
+        covers = row[1] | row[2] << 32
+        total = sum(half(vector, h) for h in range(64) if covers >> h & 1)
+        while total >> 16:
+            total = (total & 0xFFFF) + (total >> 16)
+        return ~total & 0xFFFF
+
+    # ---- parser
+    def parse(
+        self, bt: int, length: int, window: list[int], vector: list[int], places: dict[int, int]
+    ) -> tuple[int, int]:
+        """Fills the vector and the places; returns error and flags."""
+        state = offset = flags = 0
+
+        def word(at: int) -> int:
+            return window[at] if 0 <= at < WORDS else 0
+
+        def extract(dst: int, count: int, at: int) -> None:
+            for i in range(count):
+                if dst + i < EXTRACTED:
+                    vector[dst + i] = window[at + i]
+                    places[dst + i] = at + i
+
+        for depth in range(DEPTHS):
+            row = self.read(PARSER, depth, 8 * bt + state)
+            dst, count, advance = bits(row[0], 4, 0), bits(row[0], 9, 5), bits(row[0], 14, 10)
+            if 4 * offset + bits(row[2], 23, 16) > length + 2:
+                return SHORT, flags
+            if offset + count > WORDS:
+                return WINDOW, flags
+            extract(dst, count, offset)
+            flags |= bits(row[2], 15, 0)
+            more, under = 0, None
+            if bits(row[0], 15):
+                f = word(offset + signed6(bits(row[1], 5, 0))) >> bits(row[1], 10, 6) & bits(row[1], 16, 11)
+                least = bits(row[1], 22, 17)
+                if f < least:
+                    under = bits(row[1], 26, 23)
+                else:
+                    more = f - least << bits(row[0], 26)
+                    if more > bits(row[0], 25, 21):
+                        return HEADER, flags
+                    if 4 * (offset + advance + more) > length + 2:
+                        return SHORT, flags
+                    if offset + advance + more > WORDS:
+                        return WINDOW, flags
+                    if bits(row[0], 27):
+                        extract(bits(row[0], 20, 16), more, offset + advance)
+            if offset + advance + more > WORDS:
+                return WINDOW, flags
+            key = word(offset + signed6(bits(row[3], 5, 0)))
+            goto = bits(row[3], 9, 6)
+            for case in reversed(range(4)):
+                if bits(row[3], 26 + case) and key & row[4 + case] == row[8 + case]:
+                    goto = bits(row[3], 13 + 4 * case, 10 + 4 * case)
+            goto = goto if under is None else under
+            offset += advance + more
+            if goto >= 8:
+                return goto - 8, flags
+            state = goto
+        return TIMEOUT, flags
+
+    # ---- a stage
+    def stage(self, stage: int, bt: int, stateful: bool, vector: list[int]) -> None:
+        row = self.read(KEY, stage, bt)
+        hit, action, params = False, bits(row[0], 7, 5), (0, 0, 0, 0)
+        if vector[bits(row[0], 12, 8)] & row[2] == row[3]:
+            sources = [bits(row[0], 17, 13), bits(row[0], 22, 18), bits(row[0], 27, 23), bits(row[1], 4, 0)]
+            key = tuple(vector[source] & mask for source, mask in zip(sources, row[4:8], strict=True))
+            kind, base, size = bits(row[0], 1, 0), bits(row[1], 23, 8), bits(row[1], 28, 24)
+            found = None
+            if kind == 1:
+                found = self.exact(stage, bt, base, size, key)
+            elif kind == 2:
+                found = self.lpm(stage, bt, base, size, key[0])
+            if kind in (1, 2):
+                self.searched.append(Searched(stage, kind, key, found is not None))
+            hit = found is not None
+            action, params = found or (bits(row[0], 4, 2), row[8:12])
+        self.act(stage, bt, stateful, self.read(ACTION, stage, 8 * bt + action), params, vector)
+        vector[30] = vector[30] & ~(1 << stage) | hit << stage
+
+    def buckets(self, base: int, size: int, key: tuple[int, ...]) -> list[int]:
+        """The bucket of a key in each way."""
+        code = crc64(b"".join(k.to_bytes(4, "big") for k in key))
+        return [base + (code >> 16 * way & 0xFFFF) % (1 << size) for way in range(WAYS)]
+
+    def exact(
+        self, stage: int, bt: int, base: int, size: int, key: tuple[int, ...]
+    ) -> tuple[int, tuple[int, ...]] | None:
+        for way, bucket in enumerate(self.buckets(base, size, key)):
+            row = self.read(WAY + way, stage, bucket)
+            if bits(row[0], 0) and bits(row[0], 6, 1) == bt % 64 and row[1:5] == key:
+                return bits(row[0], 9, 7), row[5:9]
+        return None
+
+    def lpm(self, stage: int, bt: int, base: int, size: int, key: int) -> tuple[int, tuple[int, ...]] | None:
+        leaf = base >> 2 * size
+        for level in range(LEVELS - size, LEVELS):
+            node = self.read(LPM + level, stage, leaf)
+            leaf = 4 * leaf + sum(start <= key for start in node)
+        row = self.read(LEAF, stage, leaf)[0]
+        if not bits(row, 0):
+            return None
+        result = self.read(RESULT, stage, bits(row, 10, 1))
+        if bits(result[0], 8, 3) != bt % 64:
+            return None
+        return bits(result[0], 2, 0), result[1:5]
+
+    def act(
+        self, stage: int, bt: int, stateful: bool, row: tuple[int, ...], params: tuple[int, ...], vector: list[int]
+    ) -> None:
+        before = list(vector)
+
+        def operand(word: int, low: int, immediate: int) -> int:
+            source, rotation, width = (
+                bits(word, low + 5, low),
+                bits(word, low + 10, low + 6),
+                bits(word, low + 15, low + 11) + 1,
+            )
+            value = (
+                before[source]
+                if source < 32
+                else params[source - 32]
+                if source < 36
+                else immediate
+                if source == 36
+                else 0
+            )
+            return (value >> rotation | value << 32 - rotation) & M32 & (1 << width) - 1
+
+        changes: dict[int, tuple[int, int]] = {}
+        for unit in range(8):
+            word, operands, immediate = row[3 * unit : 3 * unit + 3]
+            a, b = operand(operands, 0, immediate), operand(operands, 16, immediate)
+            op = bits(word, 3, 0)
+            if op in (0, 14, 15) or not self.holds(word, 19, 21, before):
+                continue
+            value = [
+                0, a, a + b, a - b, a & b, a | b, a ^ b, a == b, a != b, a < b, a >= b, min(a, b), max(a, b), a & ~b
+            ][op]  # fmt: skip
+            mask, value = insertion(word, int(value) & M32)
+            known, put = changes.get(bits(word, 8, 4), (0, 0))
+            changes[bits(word, 8, 4)] = known | mask, put | value
+        for dst, (mask, value) in changes.items():
+            vector[dst] = vector[dst] & ~mask | value
+
+        word, operands, array = row[24:27]
+        op = bits(word, 3, 0)
+        if not stateful or not 1 <= op <= 9 or not self.holds(word, 19, 21, before):
+            return
+        index, x = operand(operands, 0, 1), operand(operands, 16, 1)
+        segment = self.read(SEGMENT, stage, bt)[0]
+        at = bits(array, 15, 0) + index
+        old = new = 0
+        if index < bits(array, 31, 16) and at < bits(segment, 31, 16):
+            address = (bits(segment, 15, 0) + at) % REGISTERS
+            old = self.read(REGISTER, stage, address)[0]
+            new = [0, old, x, old + x, old - x, old & x, old | x, old ^ x, max(old, x), min(old, x)][op] & M32
+            self.write(REGISTER, stage, address, (new,))
+        if bits(word, 28):
+            mask, value = insertion(word, new if bits(word, 27) else old)
+            dst = bits(word, 8, 4)
+            vector[dst] = vector[dst] & ~mask | value
+
+
+def insertion(word: int, value: int) -> tuple[int, int]:
+    """Mask and value of what is written, at the lowest bit and width that the word says."""
+    low, width = bits(word, 13, 9), bits(word, 18, 14) + 1
+    mask = ((1 << width) - 1) << low & M32
+    return mask, value << low & mask
+
+
+def half(vector: list[int], h: int) -> int:
+    return vector[h // 2] & 0xFFFF if h % 2 else vector[h // 2] >> 16
+
+
+def set_half(vector: list[int], h: int, value: int) -> None:
+    word = vector[h // 2]
+    vector[h // 2] = word & ~0xFFFF | value if h % 2 else word & 0xFFFF | value << 16

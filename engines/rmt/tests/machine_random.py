@@ -1,0 +1,261 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""Random programs and frames for the machine of the rmt engine, of few different values, so that cases match, entries are hit and bounds are met."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import machine
+from machine import ACTION, CHECK, EXIT, KEY, LEAF, LPM, PARSER, REGISTER, RESULT, SEGMENT, TENANT, WAY, Machine
+
+Write = tuple[int, int, int, tuple[int, ...]]  # memory, stage, row, words
+STATES, ACTIONS, UNITS = 4, 8, 8
+
+
+def pack(*fields: tuple[int, int]) -> int:
+    """A word from values and their lowest bits."""
+    word = 0
+    for value, low in fields:
+        word |= value << low
+    assert word < 1 << 32
+    return word
+
+
+@dataclass
+class Program:
+    """A tenant's program in one bank, and its partitions."""
+
+    rng: random.Random
+    tenant: int
+    bank: int
+    stages: int
+    part: int  # number of its partitions, 0 to 15
+    stateful: bool
+    writes: list[Write] = field(default_factory=list)
+
+    SIZE = 2  # buckets and leaves, as powers of 2 and 4
+
+    @property
+    def bt(self) -> int:
+        return 64 * self.bank + self.tenant
+
+    @property
+    def enable(self) -> Write:
+        return (TENANT, 0, self.tenant, (1 | self.bank << 1 | self.stateful << 2,))
+
+    def make(self) -> None:
+        """All rows but those of entries and TENANT."""
+        for depth in range(machine.DEPTHS):
+            for state in range(8):
+                row = self.state(depth) if state < STATES else (0, 0, 0, 10 << 6, *[0] * 8)
+                self.writes.append((PARSER, depth, 8 * self.bt + state, row))
+        self.writes.append((CHECK, 0, self.bt, self.edge(self.verdict())))
+        self.writes.append((EXIT, 0, self.bt, self.edge(self.rng.getrandbits(27) | self.rng.getrandbits(27))))
+        for stage in range(self.stages):
+            self.writes.append((KEY, stage, self.bt, self.key()))
+            base = 32 * self.part
+            self.writes.append((SEGMENT, stage, self.bt, (pack((base, 0), (self.rng.choice([1, 2, 3, 5]), 16)),)))
+            self.writes += [(REGISTER, stage, base + n, (n,)) for n in range(32)]
+            self.writes += [(ACTION, stage, 8 * self.bt + n, self.action()) for n in range(ACTIONS)]
+            self.writes += [
+                (WAY + way, stage, (self.part << self.SIZE) + n, (0,) * 9)
+                for way in range(machine.WAYS)
+                for n in range(1 << self.SIZE)
+            ]
+            self.routes(stage, [])
+
+    def few(self) -> int:
+        """A mask of few bits."""
+        rng = self.rng
+        return rng.choice([0, 3 << rng.randrange(30), 0xF << rng.randrange(28), 0xFF << rng.randrange(24), 0x00030003])
+
+    def state(self, depth: int) -> tuple[int, ...]:
+        rng = self.rng
+
+        def goto() -> int:
+            return rng.choice(
+                [rng.randrange(STATES)] * 6 + [8] + ([8 + rng.randrange(8)] if rng.random() < 0.3 else [])
+            )
+
+        has_var = rng.random() < 0.4
+        masks = [self.few() for _ in range(4)]
+        first = rng.choice([0, 0, 16]) if depth == 0 else rng.choice([0, 4, 4, 8, rng.randrange(40)])
+        return (
+            pack(
+                (rng.randrange(32), 0),
+                (rng.choice([0, 1, 2, 3, 4, 5, 5, rng.randrange(12)]), 5),
+                (rng.choice([0, 1, 1, 2, 4, 5, rng.randrange(16)]), 10),
+                (has_var, 15),
+                (rng.randrange(32), 16),
+                (rng.choice([2, 10, 31]), 21),
+                (rng.random() < 0.3, 26),
+                (rng.random() < 0.7, 27),
+            ),
+            pack(
+                (rng.choice([0, 0, 1, 2, 63, 62, rng.randrange(64)]), 0),
+                (rng.randrange(32), 6),
+                (rng.choice([1, 3, 3, 7, 15, 63]), 11),
+                (rng.choice([0, 0, 1, 2]), 17),
+                (rng.choice([9, 12, rng.randrange(STATES)]), 23),
+            ),
+            pack((rng.getrandbits(16) & rng.getrandbits(16), 0), (first, 16)),
+            pack(
+                (rng.choice([0, 0, 1, 2, 3, 63, rng.randrange(64)]), 0),
+                (goto(), 6),
+                *((goto(), 10 + 4 * case) for case in range(4)),
+                (rng.randrange(16), 26),
+            ),
+            *masks,
+            *(mask & rng.choice([0, 0x01010101, 0x02020202, 0x00010203, M32]) for mask in masks),
+        )
+
+    def edge(self, first: int) -> tuple[int, ...]:
+        rng = self.rng
+        half = rng.randrange(54)
+        covers = rng.getrandbits(64) & rng.getrandbits(64) & ~(1 << half)
+        return (first, covers & M32, covers >> 32, pack((rng.randrange(64), 0), (rng.randrange(4), 6), (half, 8)))
+
+    def verdict(self) -> int:
+        rng = self.rng
+        return pack((rng.choice([0, 1, 5, 255, 256, 510, 511]), 0), (rng.choice([0, 0, 1, 1, 2, 3]), 16))
+
+    def key(self) -> tuple[int, ...]:
+        rng = self.rng
+        gate = self.few() if rng.random() < 0.6 else 0
+        kind = rng.choice([0, 1, 1, 2, 2])
+        base = self.part << (self.SIZE if kind == 1 else 2 * self.SIZE)
+        masks = [self.few() for _ in range(4)]
+        if kind == 2:
+            masks[0] = rng.choice([M32, 0xFFFF, 0xFF00FF])
+        return (
+            pack(
+                (kind, 0),
+                (rng.randrange(8), 2),
+                (rng.randrange(8), 5),
+                (rng.choice([30, 31, rng.randrange(32)]), 8),
+                *((rng.choice([28, 31, rng.randrange(27)]), 13 + 5 * n) for n in range(3)),
+            ),
+            pack((rng.choice([28, 30, rng.randrange(27)]), 0), (base, 8), (self.SIZE, 24)),
+            gate,
+            gate & rng.choice([0, 0, 0x01010101, rng.getrandbits(32)]),
+            *masks,
+            *(rng.getrandbits(32) for _ in range(4)),
+        )
+
+    def operand(self) -> int:
+        rng = self.rng
+        source = rng.choice([rng.randrange(32)] * 5 + [rng.randrange(32, 38)] * 3)
+        return pack(
+            (source, 0),
+            (rng.choice([0, 0, 8, 16, rng.randrange(32)]), 6),
+            (rng.choice([31, 15, 7, rng.randrange(32)]), 11),
+        )
+
+    def goal(self, dst: int) -> int:
+        rng = self.rng
+        mode = rng.choice([0, 0, 0, 1, 2, 3])
+        return pack(
+            (dst, 4),
+            (rng.choice([0, 0, 16, rng.randrange(32)]), 9),
+            (rng.choice([31, 15, 7, rng.randrange(32)]), 14),
+            (mode, 19),
+            (rng.randrange(64), 21),
+        )
+
+    def action(self) -> tuple[int, ...]:
+        rng = self.rng
+        row: list[int] = []
+        for _ in range(UNITS):
+            dst = rng.choice([rng.randrange(32)] * 6 + [27, 29, 30])
+            goal = self.goal(dst)
+            if dst == 29 and rng.random() < 0.8:  # not all frames shall be dropped
+                row += [
+                    pack((1, 0), (29, 4), (31, 14), (goal >> 19 & 0xFF, 19)),
+                    pack((36, 0), (31, 11)),
+                    self.verdict(),
+                ]
+            else:
+                row += [
+                    goal | rng.choice([rng.randrange(16), 1, 2, 0]),
+                    self.operand() | self.operand() << 16,
+                    rng.getrandbits(32) & self.few(),
+                ]
+        index = pack(
+            (rng.choice([rng.randrange(27), 36, 28]), 0), (rng.choice([0, 8, 24]), 6), (rng.choice([0, 1, 2, 3]), 11)
+        )
+        row += [
+            self.goal(rng.randrange(32)) | rng.randrange(12) | rng.getrandbits(2) << 27,
+            index | self.operand() << 16,
+            pack((rng.choice([0, 0, 1, 2, 3]), 0), (rng.choice([1, 2, 3, 8]), 16)),
+        ]
+        return tuple(row)
+
+    def routes(self, stage: int, keys: list[int]) -> None:
+        """A tree whose intervals begin near these keys."""
+        rng = self.rng
+        leaves = 4**self.SIZE
+        inner = {min(M32, max(1, key + rng.choice([-1, 0, 1]))) for key in keys} if keys else set()
+        starts = [0, *sorted(rng.sample(sorted(inner), min(len(inner), leaves - 2)))]
+        starts += [M32] * (leaves - len(starts))
+        base, first = self.part * leaves, 4 * self.part
+        for level in range(machine.LEVELS - self.SIZE, machine.LEVELS):
+            span = 4 ** (machine.LEVELS - 1 - level)  # leaves of a branch
+            for node in range(leaves // (4 * span)):
+                separators = tuple(starts[4 * span * node + span * branch] for branch in (1, 2, 3))
+                self.writes.append((LPM + level, stage, base // (4 * span) + node, separators))
+        wrong = rng.randrange(8)  # its result is another tenant's
+        for n in range(4):
+            owner = self.tenant ^ (n == wrong)
+            self.writes.append(
+                (RESULT, stage, first + n, (rng.randrange(8) | owner << 3, *(rng.getrandbits(32) for _ in range(4))))
+            )
+        last = 0
+        for n in range(leaves):
+            if n and starts[n] == starts[n - 1]:
+                leaf = last
+            else:
+                leaf = last = (rng.random() < 0.8) | (first + rng.randrange(4)) << 1
+            self.writes.append((LEAF, stage, base + n, (leaf,)))
+
+    def learn(self, model: Machine) -> None:
+        """Entries for what the model has searched for; the tenants of some are wrong."""
+        rng = self.rng
+        for stage in range(self.stages):
+            searched = [each for each in model.searched if each.stage == stage]
+            if not searched:
+                continue
+            keys = sorted({each.key for each in searched})
+            if searched[0].kind == 2:
+                self.routes(stage, sorted({key[0] for key in keys}))
+                continue
+            for key in rng.sample(keys, min(len(keys), 6)):
+                way = rng.randrange(machine.WAYS)
+                bucket = model.buckets(self.part << self.SIZE, self.SIZE, key)[way]
+                owner = self.tenant ^ (rng.random() < 0.1)
+                head = pack((rng.random() < 0.95, 0), (owner, 1), (rng.randrange(8), 7))
+                self.writes.append((WAY + way, stage, bucket, (head, *key, *(rng.getrandbits(32) for _ in range(4)))))
+
+
+M32 = machine.M32
+
+
+def random_frame(rng: random.Random, longest: int = 400) -> bytes:
+    length = rng.choice([rng.randint(14, 40), rng.randint(14, 80), rng.randint(60, 140), rng.randint(14, longest)])
+    return bytes(rng.choice([0, 1, 2, 3, rng.randrange(256)]) for _ in range(length))
+
+
+def random_program(
+    rng: random.Random, tenant: int, bank: int, stages: int, part: int, stateful: bool, port: int
+) -> Program:
+    """A program with entries that frames of this port find."""
+    program = Program(rng, tenant, bank, stages, part, stateful)
+    program.make()
+    for _ in range(2):
+        model = Machine(stages)
+        for write in [*program.writes, program.enable]:
+            model.write(*write)
+        for _ in range(60):
+            model.carry(port, random_frame(rng), tenant, rng.getrandbits(32))
+        program.learn(model)
+    return program

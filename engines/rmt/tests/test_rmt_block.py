@@ -1,0 +1,467 @@
+# Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+"""A block of the rmt engine against a model in plain Python (machine.py): random programs of several tenants on both lanes, swaps and host
+writes under load, registers that lanes share, rate, latency, and what the host may ask."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import machine
+from block_bench import Bench
+from machine import M32, Machine, Result
+from machine_random import Program, Write, pack, random_frame, random_program
+from penstock import regs
+from penstock.hdl import simulate
+
+STAGE_CYCLES, OTHER_CYCLES, SLACK = 19, 46, 1
+Config = list[Write]
+
+
+def machines(bench: Bench, programs: list[Program]) -> Machine:
+    model = Machine(bench.stages)
+    for program in programs:
+        for write in [*program.writes, program.enable]:
+            model.write(*write)
+    return model
+
+
+def send_random(bench: Bench, model: Machine, port: int, tenant: int) -> None:
+    data, mark = random_frame(bench.rng), bench.rng.getrandbits(32)
+    bench.send(port, data, tenant, mark, [model.carry(port, data, tenant, mark)])
+
+
+@cocotb.test()
+async def random_programs(dut: Any) -> None:
+    """Frames of many tenants, each with its program; tenants of one lane are in banks and partitions beside those of the other one."""
+    bench = Bench(dut, 1)
+    await bench.start()
+    rng = bench.rng
+    gone = 0  # a tenant that has no program
+    for turn in range(3):
+        # A tenant with registers has all its frames on one port: else the lanes' order would decide.
+        tenants = rng.sample([tenant for tenant in range(64) if tenant != gone], 8)
+        programs = [
+            random_program(rng, tenant, rng.randrange(2), bench.stages, part, n < 6, n % 2)
+            for n, (tenant, part) in enumerate(zip(tenants, rng.sample(range(16), 8), strict=True))
+        ]
+        model = machines(bench, programs)
+        for program in programs:
+            bench.write([*program.writes, program.enable])
+        bench.into, bench.out = [((1.0, 1.0), (1.0, 1.0)), ((0.7, 1.0), (0.8, 0.5)), ((1.0, 0.3), (1.0, 1.0))][turn]
+        await bench.settle()
+        for _ in range(600):
+            n = rng.randrange(8)
+            send_random(bench, model, n % 2, gone if rng.random() < 0.05 else tenants[n])
+        read_rows(bench, [write for write in programs[0].writes if write[0] != machine.REGISTER])
+        await bench.drain()
+        kinds = {frame.result.kind for port in bench.ports for frame in port.gone if frame.result}
+        assert kinds == {"onward", "port", "host", "drop"}
+        assert model.errors >= {0, 1, 4, 5}
+        bench.write([(machine.TENANT, 0, tenant, (0,)) for tenant in tenants])
+        await bench.settle()
+        gone = tenants[0]
+
+
+def read_rows(bench: Bench, writes: list[Write]) -> None:
+    """The host reads a word of some rows of each memory, beside the frames."""
+    latest = {write[:3]: write[3] for write in writes}
+    memories = {key[:2] for key in latest}
+    for memory in sorted(memories):
+        keys = sorted(key for key in latest if key[:2] == memory)
+        for key in bench.rng.sample(keys, min(len(keys), 4)):
+            word = bench.rng.randrange(len(latest[key]))
+
+            def compare(value: int, err: bool, wanted: int = latest[key][word]) -> None:
+                assert (value, err) == (wanted, False)
+
+            bench.select(*key)
+            bench.access(False, regs.RMT_BLOCK_DATA + 4 * word, 0, compare)
+
+
+@cocotb.test()
+async def rate_and_latency(dut: Any) -> None:
+    """Seven frames in eight cycles on each port; of stateful tenants both ports together. A lone frame's latency."""
+    bench = Bench(dut, 2)
+    await bench.start()
+    rng = bench.rng
+    programs = [random_program(rng, t, 0, bench.stages, t, t < 2, t % 2) for t in range(4)]
+    for program in programs:
+        bench.write([*program.writes, program.enable])
+    await bench.settle()
+    for stateful, rate in ((False, 7 / 8), (True, 7 / 16)):
+        model = machines(bench, programs)
+        for program in programs:
+            bench.write([write for write in program.writes if write[0] == machine.REGISTER])
+        await bench.settle()
+        for port in bench.ports:
+            port.gone.clear()
+        count = 1500
+        for _ in range(count):
+            for p in range(2):
+                tenant = p if stateful else p + 2
+                data, mark = rng.randbytes(rng.randint(14, 80)), rng.getrandbits(32)
+                bench.send(p, data, tenant, mark, [model.carry(p, data, tenant, mark)])
+        start = bench.cycle
+        await bench.drain()
+        cycles = max(frame.left for port in bench.ports for frame in port.gone) - start
+        assert cycles <= count / rate + 200, f"{count} frames took {cycles} cycles"
+    for length in (60, 80, 128, 1500):
+        for _ in range(5):
+            frame = bench.send(0, rng.randbytes(length), 63, 0, [])
+            frame.results = [Result("onward", frame.data, 0)]
+            await bench.drain()
+            least = OTHER_CYCLES + STAGE_CYCLES * bench.stages + (length > 80)
+            assert least <= frame.left - frame.taken <= least + SLACK, (length, frame.left - frame.taken, least)
+            for _ in range(rng.randrange(8)):
+                await bench.step()
+
+
+def counter(stage: int, tenant: int, bank: int, stages: int) -> Config:
+    """A program that adds 1 to register 5 of its segment and shows what it was in bytes 14 to 17."""
+    bt = 64 * bank + tenant
+    action = (
+        *(0,) * 24,
+        pack((3, 0), (4, 4), (31, 14), (1, 28)),
+        pack((36, 0), (31, 11), (36, 16), (31, 27)),
+        pack((4, 0), (2, 16)),
+    )
+    writes: Config = [(machine.PARSER, 0, 8 * bt, (pack((5, 5), (5, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    writes += [(machine.CHECK, 0, bt, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, bt, (1 << 4, 0, 0, 3 << 6))]
+    for n in range(stages):
+        writes.append((machine.KEY, n, bt, (0,) * 12))
+        writes.append((machine.ACTION, n, 8 * bt, action if n == stage else (0,) * 27))
+        writes.append((machine.SEGMENT, n, bt, (pack((100, 0), (6, 16)),)))
+    writes.append((machine.REGISTER, stage, 105, (0,)))
+    return writes
+
+
+@cocotb.test()
+async def lanes_share_a_register(dut: Any) -> None:
+    """Both lanes count with one register, one behind the other and with the host between: each number comes once, in order on each lane."""
+    bench = Bench(dut, 3)
+    await bench.start()
+    rng = bench.rng
+    stage = rng.randrange(bench.stages)
+    # The index is 1: register 5 is the segment's last one.
+    bench.write(counter(stage, 7, 1, bench.stages))
+    bench.write([(machine.TENANT, 0, 7, (7,))])
+    await bench.settle()
+    total = 0
+    bench.into = (0.9, 0.8)
+    for _ in range(400):
+        for p in range(2):
+            frame = bench.send(p, rng.randbytes(60), 7, 0, [])
+            frame.results = [Result("onward", with_number(frame.data, n), 0) for n in range(801)]
+            total += 1
+    seen: list[int] = []
+    for _ in range(30):
+        bench.select(machine.REGISTER, stage, 105)
+        bench.access(False, regs.RMT_BLOCK_DATA, 0, lambda value, _: seen.append(value))
+    await bench.drain()
+    lanes = [[number_of(frame) for frame in port.gone] for port in bench.ports]
+    assert all(lane == sorted(lane) for lane in lanes)
+    assert sorted(lanes[0] + lanes[1]) == list(range(total))
+    assert seen == sorted(seen) and 0 < max(seen) <= total and len(set(seen)) > 10
+
+
+def with_number(data: bytes, number: int) -> bytes:
+    return data[:14] + number.to_bytes(4, "big") + data[18:]
+
+
+def number_of(frame: Any) -> int:
+    return int.from_bytes(frame.result.frame[14:18], "big")
+
+
+def register_program(bench: Bench, tenant: int, base: int, size: int) -> Config:
+    """Bytes 14 to 17 say which register, 18 to 21 are the operand; the result of a random operation goes to bytes 22 to 25."""
+    rng = bench.rng
+    # A state that only advances, and one that extracts.
+    writes: Config = [(machine.PARSER, 0, 8 * tenant, (pack((4, 10)), 0, pack((16, 16)), 0, *(0,) * 8))]
+    writes.append((machine.PARSER, 1, 8 * tenant, (pack((3, 5)), 0, pack((12, 16)), 8 << 6, *(0,) * 8)))
+    writes += [(machine.CHECK, 0, tenant, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, tenant, (1 << 2, 0, 0, 3 << 6))]
+    for n in range(bench.stages):
+        here = n == tenant % bench.stages
+        operation = pack((rng.randrange(1, 12), 0), (2, 4), (31, 14), (rng.randrange(2), 27), (1, 28))
+        operands = pack((0, 0), (31, 11), (1, 16), (31, 27))
+        array = pack((rng.choice([0, 1, 2]), 0), (rng.choice([2, 3, 4]), 16))
+        action = (*(0,) * 24, operation, operands, array) if here else (0,) * 27
+        writes.append((machine.KEY, n, tenant, (0,) * 12))
+        writes.append((machine.ACTION, n, 8 * tenant, action))
+        writes.append((machine.SEGMENT, n, tenant, (pack((base, 0), (size, 16)),)))
+    return writes
+
+
+@cocotb.test()
+async def registers_have_bounds(dut: Any) -> None:
+    """Tenants' segments lie side by side; operations at the ends of arrays and segments, and far behind them."""
+    bench = Bench(dut, 8)
+    await bench.start()
+    rng = bench.rng
+    model = Machine(bench.stages)
+    tenants = list(range(16))
+    base = 4095
+    writes: Config = []
+    for tenant in tenants:
+        size = rng.choice([1, 2, 3, 4])
+        writes += [
+            *register_program(bench, tenant, base % 4096, size),
+            (machine.TENANT, 0, tenant, (1 if tenant % 5 == 4 else 5,)),
+        ]
+        writes += [
+            (machine.REGISTER, tenant % bench.stages, (base + n) % 4096, (rng.getrandbits(32),))
+            for n in range(size + 4)
+        ]
+        base += size
+    for write in writes:
+        model.write(*write)
+    bench.write(writes)
+    await bench.settle()
+    for _ in range(1200):
+        # Neighbours' operations go by in the order of one lane.
+        tenant = rng.choice(tenants)
+        index = rng.choice([0, 1, 2, 3, 4, 5, 1 << 16, (1 << 16) + 1, M32, rng.getrandbits(32)])
+        data = bytes(14) + index.to_bytes(4, "big") + rng.randbytes(42)
+        bench.send(0, data, tenant, 7, [model.carry(0, data, tenant, 7)])
+    await bench.drain()
+    assert len({frame.result.frame[22:26] for frame in bench.ports[0].gone if frame.result}) > 400
+
+
+@cocotb.test()
+async def headers_end_with_the_frame(dut: Any) -> None:
+    """IPv4 with options in frames of all lengths around their ends: what the parser says of it is shown in bytes 2 to 5."""
+    bench = Bench(dut, 9)
+    await bench.start()
+    rng = bench.rng
+    model = Machine(bench.stages)
+    ethernet = (pack((4, 5), (4, 10)), 0, pack((1, 0), (16, 16)), 1 << 6, *(0,) * 8)
+    options = pack((5, 0), (5, 5), (5, 10), (1, 15), (10, 16), (9, 21), (1, 27))
+    ipv4 = (options, pack((24, 6), (15, 11), (5, 17), (12, 23)), pack((2, 0), (20, 16)), 8 << 6, *(0,) * 8)
+    show = (pack((1, 0), (1, 4), (31, 14)), pack((31, 0), (31, 11)), 0)
+    first = (pack((1, 0), (2, 4), (31, 14)), pack((10, 0), (31, 11)), 0)  # the first word of options, in bytes 6 to 9
+    writes: Config = [(machine.PARSER, 0, 0, ethernet), (machine.PARSER, 1, 1, ipv4)]
+    writes += [(machine.CHECK, 0, 0, (0, 0, 0, 3 << 6)), (machine.EXIT, 0, 0, (6, 0, 0, 3 << 6))]
+    for n in range(bench.stages):
+        writes.append((machine.KEY, n, 0, (0,) * 12))
+        writes.append((machine.ACTION, n, 0, (*show, *first, *(0,) * 21) if n == 0 else (0,) * 27))
+    writes.append((machine.TENANT, 0, 0, (1,)))
+    for write in writes:
+        model.write(*write)
+    bench.write(writes)
+    await bench.settle()
+    for words in range(16):
+        for length in range(14, 34):
+            frame = rng.randbytes(14) + bytes([0x40 | words]) + rng.randbytes(79)
+            size = max(14, length if length < 18 or words < 5 else 14 + 4 * words - 26 + length)
+            for port in range(2):
+                bench.send(port, frame[:size], 0, 0, [model.carry(port, frame[:size], 0, 0)])
+    await bench.drain()
+    assert model.errors == {0, 1, 4}
+
+
+@cocotb.test()
+async def swap_under_load(dut: Any) -> None:
+    """A tenant's program is swapped again and again while both lanes are full; what was there before is overwritten at once. Each frame takes one
+    program whole, and none the older one behind a newer. A neighbour's frames do not change."""
+    bench = Bench(dut, 4)
+    await bench.start()
+    rng = bench.rng
+    stages = bench.stages
+    neighbours = [random_program(rng, 9 + p, 0, stages, 14 + p, True, p) for p in range(2)]
+    model = machines(bench, neighbours)
+    for program in neighbours:
+        bench.write([*program.writes, program.enable])
+    versions = [random_program(rng, 3, n % 2, stages, n % 2, False, 0) for n in range(4)]
+    singles = [machines(bench, [version]) for version in versions]
+    bench.write([*versions[0].writes, versions[0].enable])
+    await bench.settle()
+    bench.into = (0.2, 0.2)
+    newest = 0
+    swapped = [0]  # versions that are acknowledged
+
+    def feed() -> None:
+        for p in range(2):
+            while len(bench.ports[p].waiting) < 4:
+                if rng.random() < 0.3:
+                    send_random(bench, model, p, 9 + p)
+                    continue
+                data, mark = random_frame(rng, 90), rng.getrandbits(32)
+                possible = range(swapped[-1], min(newest + 2, len(versions)))
+                frame = bench.send(p, data, 3, mark, [singles[n].carry(p, data, 3, mark) for n in possible])
+                frame.versions = list(possible)  # type: ignore[attr-defined]
+
+    for version in versions[1:]:
+        # The other bank has the version before the last one: its frames are gone, or the hardware is wrong.
+        bench.write(version.writes)
+        bench.write([version.enable], lambda n=newest + 1: swapped.append(n))  # type: ignore[misc]
+        while bench.accesses:
+            feed()
+            await bench.step()
+        newest += 1
+    for _ in range(200):
+        feed()
+        await bench.step()
+    await bench.drain()
+    assert swapped == list(range(len(versions)))
+    met = set()
+    for port in bench.ports:
+        oldest = 0
+        for frame in sorted(port.gone, key=lambda frame: frame.taken):
+            if frame.tenant != 3:
+                continue
+            fitting = [n for n, result in zip(frame.versions, frame.results, strict=True) if result == frame.result]  # type: ignore[attr-defined]
+            assert max(fitting) >= oldest, "a frame took a program that an earlier one had found gone"
+            oldest = max(oldest, min(fitting))
+            if len(fitting) == 1:
+                met |= set(fitting)
+    assert met == set(range(len(versions)))
+
+
+@cocotb.test()
+async def host_between_frames(dut: Any) -> None:
+    """Entries change under load: one that moves is never missed, and rows of many words change at once."""
+    bench = Bench(dut, 5)
+    await bench.start()
+    rng = bench.rng
+    stages = bench.stages
+    tenant, bt, size, base = 5, 5, 3, 16
+    key = (0x00010203, 0, 0, 0)
+    program = counter(0, tenant, 0, stages)
+    program += [(machine.KEY, 0, bt, (pack((1, 0), (4, 13)), pack((base, 8), (size, 24)), 0, 0, M32, *(0,) * 7))]
+    # Hit: the first two parameters go to bytes 14 to 21.
+    shows = [n for u in range(2) for n in (pack((1, 0), (4 + u, 4), (31, 14)), pack((32 + 3 * u, 0), (31, 11)), 0)]
+    program += [(machine.ACTION, 0, 8 * bt + 2, (*shows, *(0,) * 21)), (machine.ACTION, 0, 8 * bt, (0,) * 27)]
+    program += [(machine.EXIT, 0, bt, (3 << 4, 0, 0, 3 << 6))]
+    program += [(machine.PARSER, 0, 8 * bt, (pack((6, 5)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))]
+    program += [(machine.WAY + way, 0, base + n, (0,) * 9) for way in range(4) for n in range(1 << size)]
+    bench.write([*program, (machine.TENANT, 0, tenant, (1,))])
+    buckets = Machine(stages).buckets(base, size, key)
+
+    def entry(number: int) -> tuple[int, ...]:
+        return (pack((1, 0), (tenant, 1), (2, 7)), *key, number, 1, 2, number)
+
+    bench.write([(machine.WAY, 0, buckets[0], entry(0))])
+    await bench.settle()
+    number = old = 0
+    for _ in range(40):
+        new = rng.choice([way for way in range(machine.WAYS) if way != old])
+        moved = [
+            (machine.WAY + new, 0, buckets[new], entry(number + 1)),
+            (machine.WAY + old, 0, buckets[old], (0,) * 9),
+        ]
+        bench.write(moved)
+        old = new
+        while bench.accesses:
+            for p in range(2):
+                while len(bench.ports[p].waiting) < 3:
+                    data = rng.randbytes(14) + key[0].to_bytes(4, "big") + rng.randbytes(rng.choice([42, 60]))
+                    frame = bench.send(p, data, tenant, 0, [])
+                    frame.results = [
+                        Result("onward", data[:14] + n.to_bytes(4, "big") * 2 + data[22:], 0)
+                        for n in (number, number + 1)
+                    ]
+            await bench.step()
+        number += 1
+    await bench.drain()
+    assert all(len(port.gone) > 500 for port in bench.ports)
+
+
+@cocotb.test()
+async def a_port_that_waits(dut: Any) -> None:
+    """A port whose frames are not taken holds its own input in the end and nothing of the other port's."""
+    bench = Bench(dut, 6)
+    await bench.start()
+    rng = bench.rng
+    programs = [random_program(rng, p, 0, bench.stages, p, True, p) for p in range(2)]
+    model = machines(bench, programs)
+    for program in programs:
+        bench.write([*program.writes, program.enable])
+    await bench.settle()
+    bench.out = (0.0, 1.0)
+    for p in range(2):
+        for _ in range(1200):
+            send_random(bench, model, p, p)
+    for _ in range(8000):
+        await bench.step()
+    assert not bench.ports[1].waiting and not bench.ports[1].inside
+    assert bench.ports[0].waiting and bench.ports[0].inside
+    bench.out = (1.0, 1.0)
+    await bench.drain()
+
+
+@cocotb.test()
+async def what_the_host_may_ask(dut: Any) -> None:
+    """Rows of all memories hold what was written, those of another row too; what does not exist is refused."""
+    bench = Bench(dut, 7)
+    await bench.start()
+    rng = bench.rng
+    answers: dict[str, tuple[int, bool]] = {}
+
+    def ask(name: str, write: bool, addr: int, data: int = 0) -> None:
+        bench.access(write, addr, data, lambda value, err: answers.__setitem__(name, (value, err)))
+
+    ask("shape", False, regs.RMT_BLOCK_SHAPE)
+    ask("sizes", False, regs.RMT_BLOCK_SIZES)
+    ask("shape write", True, regs.RMT_BLOCK_SHAPE)
+    for n, addr in enumerate((0x10, 0x80, 0xFC, 0x180, 0x800000, 0xFFFFFC)):
+        ask(f"nothing {n}", False, addr)
+    ask("commit read", False, regs.RMT_BLOCK_COMMIT)
+    await bench.settle()
+    assert answers.pop("shape") == (bench.stages | 8 << 8 | 4 << 16 | 6 << 24, False)
+    assert answers.pop("sizes") == (10 | 12 << 8 | 10 << 16 | 2 << 24, False)
+    assert answers and all(err for _, err in answers.values())
+
+    written: list[Write] = []
+    for memory, (rows, words) in machine.SHAPES.items():
+        stages = 8 if memory == machine.PARSER else 1 if memory <= machine.EXIT else bench.stages
+        for stage in range(stages):
+            for row in {0, rows - 1, rng.randrange(rows)}:
+                mask = {machine.TENANT: 7, machine.LEAF: 0x7FF}.get(memory, M32)
+                written.append((memory, stage, row, tuple(rng.getrandbits(32) & mask for _ in range(words))))
+    bench.write(written)
+    read: list[tuple[int, bool]] = []
+    for memory, stage, row, words in written:
+        bench.select(memory, stage, row)
+        for n in range(len(words) + 1):
+            bench.access(False, regs.RMT_BLOCK_DATA + 4 * n, 0, lambda value, err: read.append((value, err)))
+    await bench.settle()
+    wanted = [(word, False) for _, _, _, words in written for word in (*words, 0)]
+    assert read == wanted
+
+    refused: list[bool] = []
+    for memory, (rows, _) in machine.SHAPES.items():
+        stages = 8 if memory == machine.PARSER else 1 if memory <= machine.EXIT else bench.stages
+        for stage, row in ((0, rows), (stages, 0), (0, 0xFFFF), (255, 0)):
+            bench.select(memory, stage, row)
+            bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
+            bench.access(False, regs.RMT_BLOCK_DATA, 0, lambda _, err: refused.append(err))
+    for memory in (14, 15, 22, 255):
+        bench.select(memory, 0, 0)
+        bench.access(True, regs.RMT_BLOCK_COMMIT, 0, lambda _, err: refused.append(err))
+    await bench.settle()
+    assert all(refused)
+
+
+CASES = [
+    "random_programs",
+    "rate_and_latency",
+    "lanes_share_a_register",
+    "registers_have_bounds",
+    "headers_end_with_the_frame",
+    "swap_under_load",
+    "host_between_frames",
+    "a_port_that_waits",
+    "what_the_host_may_ask",
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rmt_block(case: str) -> None:
+    sources = ["engines/rmt/rtl/rtl.f", "engines/rmt/tests/rmt_bench.sv"]
+    simulate("rmt_bench", sources, Path(__file__).stem, testcase=case)
