@@ -8,9 +8,12 @@ use crate::token::{Kind, Token};
 /// Operators from the weakest to the strongest.
 const LEVELS: [&[&str]; 6] = [&["||"], &["&&"], &["==", "!="], &["<", "<=", ">", ">="], &["+", "-"], &["*", "/", "%"]];
 
+/// Parentheses and signs in each other.
+const DEPTH: usize = 100;
+
 /// Whether a condition is not 0. As in C, a name that is not a macro is 0. `span` is the directive's.
 pub fn holds(span: Span, tokens: &[Token]) -> Check<bool> {
-    let mut reader = Reader { span, tokens, at: 0 };
+    let mut reader = Reader { span, tokens, at: 0, depth: 0 };
     let value = reader.level(0)?;
     match tokens.get(reader.at) {
         Some(token) => Err(Fault::new(token.span, format!("`{}` does not belong into this condition", token.text))),
@@ -22,6 +25,7 @@ struct Reader<'t> {
     span: Span,
     tokens: &'t [Token],
     at: usize,
+    depth: usize,
 }
 
 impl Reader<'_> {
@@ -60,6 +64,17 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Check<i64> {
         let token = self.next()?.clone();
+        if self.depth >= DEPTH {
+            return Err(Fault::new(token.span, format!("more than {DEPTH} parts of a condition stand in each other"))
+                .help("leave out parentheses, or define a macro for a part"));
+        }
+        self.depth += 1;
+        let value = self.inner(&token);
+        self.depth -= 1;
+        value
+    }
+
+    fn inner(&mut self, token: &Token) -> Check<i64> {
         match (&*token.text, token.kind) {
             ("(", _) => {
                 let value = self.level(0)?;

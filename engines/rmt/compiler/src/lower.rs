@@ -30,6 +30,15 @@ pub use program::lower;
 /// Calls in calls: more are a circle.
 const DEPTH: usize = 64;
 
+/// Statements of a program, calls replaced by what they call. Calls that double on each level are no circle, but never end.
+const STATEMENTS: usize = 1 << 17;
+/// Fields of all variables.
+const FIELDS: usize = 1 << 16;
+/// Cells of all registers and counters: memory of whoever runs the program.
+const CELLS: u64 = 1 << 24;
+/// Types in types.
+const TYPES: usize = 64;
+
 /// What a name stands for.
 #[derive(Clone)]
 enum Symbol<'a> {
@@ -103,6 +112,8 @@ struct Lower<'a> {
     returning: Return,
     context: Context,
     depth: usize,
+    /// Calls and statements that were made so far.
+    made: usize,
     /// Actions of tables, by full name.
     actions: HashMap<String, ir::ActionId>,
     /// Controls that were applied, with the places that they work on and their scopes.
@@ -195,6 +206,7 @@ impl<'a> Lower<'a> {
     }
 
     fn emit(&mut self, kind: StmtKind, span: Span) {
+        self.made += 1;
         self.out.push(ir::Stmt { kind, span });
     }
 
@@ -234,10 +246,28 @@ impl<'a> Lower<'a> {
             return Err(Fault::new(span, format!("more than {DEPTH} calls stand in each other"))
                 .help("P4 has no recursion: a call must not lead back to itself"));
         }
+        self.made += 1;
+        if self.made > STATEMENTS {
+            return Err(Fault::new(span, format!("the program has more than {STATEMENTS} statements"))
+                .label("counted with those of all calls")
+                .help("each call counts with all that it calls: call less often"));
+        }
         self.depth += 1;
         let result = work(self);
         self.depth -= 1;
         result
+    }
+
+    /// Checks that the program has no more cells than whoever runs it has room for.
+    fn check_cells(&self, span: Span) -> Check<()> {
+        let registers = self.program.registers.iter().map(|register| u64::from(register.size));
+        let counters = self.program.counters.iter().map(|counter| u64::from(counter.size.unwrap_or(0)));
+        let cells: u64 = registers.chain(counters).sum();
+        if cells > CELLS {
+            return Err(Fault::new(span, format!("registers and counters have {cells} cells together"))
+                .help(format!("a program has {CELLS} at most")));
+        }
+        Ok(())
     }
 
     /// A number of P4Info: `@id`, or one that follows from the name. `prefix` is the kind's.

@@ -56,9 +56,14 @@ const KEYWORDS: [&str; 38] = [
     "void",
 ];
 
+/// Expressions, statements and types that stand in each other.
+const DEPTH: usize = 100;
+/// Operators of one expression: they may all stand in each other.
+const OPERATORS: usize = 250;
+
 /// Parses a program.
 pub fn parse(tokens: &[Token]) -> Check<Vec<Decl>> {
-    let mut parser = Parser { tokens, at: 0, types: HashSet::new() };
+    let mut parser = Parser { tokens, at: 0, types: HashSet::new(), depth: 0, expression: false, operators: 0 };
     let mut decls = Vec::new();
     while parser.peek().kind != Kind::End {
         if !parser.eat(";") {
@@ -73,9 +78,49 @@ struct Parser<'t> {
     at: usize,
     /// Names of types so far: `(a) -b` and `a b;` mean different things if `a` is one.
     types: HashSet<String>,
+    /// What stands in each other here.
+    depth: usize,
+    /// An expression is being parsed.
+    expression: bool,
+    /// Its operators so far.
+    operators: usize,
 }
 
 impl Parser<'_> {
+    /// Parses what may stand in itself. The parser and all that walk the tree call themselves for each level, and a program that somebody sends must not take
+    /// more stack than there is.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Check<T>) -> Check<T> {
+        if self.depth >= DEPTH {
+            return Err(Fault::new(self.peek().span, format!("more than {DEPTH} parts stand in each other"))
+                .help("name parts of an expression by variables, and write a `switch` for a chain of `else if`"));
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Parses an expression or a part of one.
+    fn part<T>(&mut self, parse: impl FnOnce(&mut Self) -> Check<T>) -> Check<T> {
+        let inner = std::mem::replace(&mut self.expression, true);
+        if !inner {
+            self.operators = 0;
+        }
+        let result = self.nested(parse);
+        self.expression = inner;
+        result
+    }
+
+    /// Counts an operator of the expression.
+    fn operator(&mut self) -> Check<()> {
+        self.operators += 1;
+        if self.operators > OPERATORS {
+            return Err(Fault::new(self.peek().span, format!("more than {OPERATORS} operators in one expression"))
+                .help("split it: name parts of it by variables"));
+        }
+        Ok(())
+    }
+
     fn peek(&self) -> &Token {
         self.ahead(0)
     }

@@ -14,6 +14,12 @@ const LIBRARY: [(&str, &str); 2] =
     [("core.p4", include_str!("../include/core.p4")), ("v1model.p4", include_str!("../include/v1model.p4"))];
 /// Includes in includes: more are a circle.
 const DEPTH: usize = 32;
+/// Files in all: includes that double on each level are no circle, but never end.
+const FILES: usize = 1_000;
+/// Macros in macros and in their arguments.
+const MACROS: usize = 100;
+/// Tokens that macros may make in all, for the same reason as files.
+const MADE: usize = 200_000;
 
 /// A macro.
 #[derive(Debug, Clone)]
@@ -30,6 +36,10 @@ pub struct Preprocessor<'a> {
     out: Vec<Token>,
     /// Files that are being read, innermost last.
     open: Vec<u32>,
+    /// Macros that are being replaced, in each other.
+    depth: usize,
+    /// Tokens that macros made.
+    made: usize,
 }
 
 /// A branch of `#if`.
@@ -47,7 +57,7 @@ struct Branch {
 impl<'a> Preprocessor<'a> {
     /// Reads the first file of `sources` and all that it includes. Gives the tokens of the program.
     pub fn run(sources: &'a mut Sources) -> Check<Vec<Token>> {
-        let mut this = Self { sources, macros: HashMap::new(), out: Vec::new(), open: Vec::new() };
+        let mut this = Self { sources, macros: HashMap::new(), out: Vec::new(), open: Vec::new(), depth: 0, made: 0 };
         this.file(0)?;
         let length = u32::try_from(this.sources.files.first().map_or(0, |file| file.text.len())).unwrap_or(u32::MAX);
         let span = Span { file: 0, start: length, end: length };
@@ -149,6 +159,10 @@ impl<'a> Preprocessor<'a> {
             return Err(Fault::new(span, format!("more than {DEPTH} files include each other"))
                 .help("a file probably includes itself: guard it with #ifndef"));
         }
+        if self.sources.files.len() >= FILES {
+            return Err(Fault::new(span, format!("more than {FILES} files are included"))
+                .help("guard files that include others with #ifndef"));
+        }
         let from = *self.open.last().unwrap_or(&0);
         if let [Token { kind: Kind::Text, text, .. }] = rest {
             let wanted = text.trim_matches('"');
@@ -229,7 +243,12 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Replaces macros; `inside` names those whose bodies the tokens are from.
-    fn expand(&self, tokens: Vec<Token>, inside: &mut Vec<String>) -> Check<Vec<Token>> {
+    fn expand(&mut self, tokens: Vec<Token>, inside: &mut Vec<String>) -> Check<Vec<Token>> {
+        if let Some(token) = tokens.first().filter(|_| self.depth >= MACROS) {
+            return Err(Fault::new(token.span, format!("more than {MACROS} macros stand in each other"))
+                .help("a macro may name others, but not so many behind one another"));
+        }
+        self.depth += 1;
         let mut out = Vec::with_capacity(tokens.len());
         let mut at = 0;
         while at < tokens.len() {
@@ -240,8 +259,8 @@ impl<'a> Preprocessor<'a> {
                 out.push(token.clone());
                 continue;
             };
-            let mut body = found.body.clone();
-            if let Some(params) = &found.params {
+            let Macro { params, mut body } = found.clone();
+            if let Some(params) = &params {
                 if tokens.get(at).is_none_or(|next| &*next.text != "(") {
                     out.push(token.clone());
                     continue;
@@ -254,14 +273,21 @@ impl<'a> Preprocessor<'a> {
                         .label(format!("{} are given", args.len())));
                 }
                 let args = args.into_iter().map(|arg| self.expand(arg, inside)).collect::<Check<Vec<_>>>()?;
-                body = body
-                    .into_iter()
-                    .flat_map(|token| match params.iter().position(|name| **name == *token.text) {
-                        Some(index) if token.kind == Kind::Word => args[index].clone(),
-                        _ => vec![token],
-                    })
-                    .collect();
+                let mut replaced = Vec::new();
+                for part in body {
+                    match params.iter().position(|name| **name == *part.text) {
+                        Some(index) if part.kind == Kind::Word => {
+                            let arg = args.get(index).map_or(&[][..], Vec::as_slice);
+                            self.make(token, arg.len())?;
+                            replaced.extend_from_slice(arg);
+                        }
+                        _ => replaced.push(part),
+                    }
+                }
+                body = replaced;
             }
+            // A macro without tokens is work, too.
+            self.make(token, body.len() + 1)?;
             for made in &mut body {
                 made.span = token.span;
             }
@@ -269,7 +295,21 @@ impl<'a> Preprocessor<'a> {
             out.extend(self.expand(body, inside)?);
             inside.pop();
         }
+        self.depth -= 1;
         Ok(out)
+    }
+
+    /// Counts tokens that a macro makes.
+    fn make(&mut self, name: &Token, count: usize) -> Check<()> {
+        self.made += count;
+        if self.made > MADE {
+            return Err(Fault::new(name.span, format!("macros make more than {MADE} tokens"))
+                .label(format!("the limit is exceeded in `{}`", name.text))
+                .help(
+                    "a macro that names another one twice, and that one a third one twice, doubles the text each time",
+                ));
+        }
+        Ok(())
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Struct {
     pub fields: Vec<(String, Type)>,
     /// Of a header, its index in the program.
     pub header: usize,
+    /// Types that stand in each other in it.
+    pub depth: usize,
 }
 
 /// Names of types are unique.
@@ -56,6 +58,17 @@ pub struct Enum {
 pub const ENUM_BITS: u32 = 32;
 
 impl Type {
+    /// Types that stand in each other in it.
+    pub fn depth(&self) -> usize {
+        match self {
+            Self::Header(of) | Self::Struct(of) => of.depth,
+            Self::Enum(of) => 1 + of.underlying.as_ref().map_or(0, Self::depth),
+            Self::Stack(of, _) | Self::New(_, of) => 1 + of.depth(),
+            Self::Tuple(of) => 1 + of.iter().map(Self::depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// Bits of a value; None of types that have no single value.
     pub fn bits(&self) -> Option<u32> {
         match self {

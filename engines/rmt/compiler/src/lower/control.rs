@@ -269,6 +269,7 @@ impl<'a> Lower<'a> {
                 let width = width.ok_or_else(|| Fault::missing(types[0].span, &format!("registers of `{ty}`")))?;
                 let id = self.p4info_id(0x16, &name, &decl.annotations, span);
                 self.program.registers.push(Register { name, id, width, size, annotations, span });
+                self.check_cells(span)?;
                 Ok(Symbol::Register(self.program.registers.len() - 1, ty))
             }
             "counter" | "direct_counter" => {
@@ -283,6 +284,7 @@ impl<'a> Lower<'a> {
                 };
                 let id = self.p4info_id(if direct { 0x13 } else { 0x12 }, &name, &decl.annotations, span);
                 self.program.counters.push(Counter { name, id, unit, size, annotations, span });
+                self.check_cells(span)?;
                 let counter = self.program.counters.len() - 1;
                 Ok(if direct { Symbol::DirectCounter(counter) } else { Symbol::Counter(counter) })
             }

@@ -51,7 +51,8 @@ impl<'a> Lower<'a> {
             DeclKind::Header(fields) => Symbol::Type(self.header_type(decl, fields)?),
             DeclKind::Struct(fields) => {
                 let fields = self.members(fields)?;
-                let of = Struct { name: decl.name.text.clone(), fields, header: 0 };
+                let depth = depth(&fields);
+                let of = Struct { name: decl.name.text.clone(), fields, header: 0, depth };
                 Symbol::Type(Type::Struct(Rc::new(of)))
             }
             DeclKind::Action(..) => {
@@ -75,6 +76,9 @@ impl<'a> Lower<'a> {
             }
             DeclKind::Table(_) => return Err(Fault::new(decl.span, "a table stands in a control")),
         };
+        if matches!(&symbol, Symbol::Type(ty) if ty.depth() > super::TYPES) {
+            return Err(Fault::new(decl.name.span, format!("more than {} types stand in each other", super::TYPES)));
+        }
         // A function may be declared several times, with different parameters.
         if matches!(&decl.kind, DeclKind::Function(function) if function.body.is_none())
             && matches!(self.find(&decl.name.text), Some(Symbol::Decl(_)))
@@ -178,7 +182,7 @@ impl<'a> Lower<'a> {
         let annotations = super::shown(&decl.annotations);
         self.program.headers.push(HeaderType { name: name.clone(), fields: shown, bits, annotations, span });
         let header = self.program.headers.len() - 1;
-        Ok(Type::Header(Rc::new(Struct { name, fields: members, header })))
+        Ok(Type::Header(Rc::new(Struct { name, depth: depth(&members), fields: members, header })))
     }
 
     fn enumeration(
@@ -209,4 +213,9 @@ impl<'a> Lower<'a> {
         }
         Ok(Type::Enum(Rc::new(Enum { name: decl.name.text.clone(), underlying, members: made })))
     }
+}
+
+/// Types that stand in each other in a header or struct with these fields.
+fn depth(fields: &[(String, Type)]) -> usize {
+    1 + fields.iter().map(|(_, ty)| ty.depth()).max().unwrap_or(0)
 }

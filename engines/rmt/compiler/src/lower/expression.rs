@@ -505,9 +505,15 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// Bits of a constant without a width. A product has the bits of both sides, so constants of constants double them.
+const INTEGER_BITS: u64 = 1 << 16;
+
 /// An operator of two constants without a width.
 fn integers(op: &str, a: &BigInt, b: &BigInt, span: Span) -> Check<Value> {
     let bool = |value: bool| Ok(Value::Scalar(Expr::constant(u128::from(value), 1, span), Type::Bool));
+    if a.bits() + b.bits() > INTEGER_BITS {
+        return Err(Fault::new(span, format!("constants of more than {INTEGER_BITS} bits are not possible")));
+    }
     let value = match op {
         "+" => a + b,
         "-" => a - b,

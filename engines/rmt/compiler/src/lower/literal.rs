@@ -51,6 +51,9 @@ pub fn plain(text: &str) -> Option<u32> {
     digits(text)?.to_u32()
 }
 
+/// Digits of a number. Reading them takes the square of their count.
+const DIGITS: usize = 4_096;
+
 /// Digits with their base.
 fn digits(text: &str) -> Option<BigInt> {
     let text = text.replace('_', "");
@@ -61,5 +64,5 @@ fn digits(text: &str) -> Option<BigInt> {
         Some("0d") => (10, &text[2..]),
         _ => (10, &text[..]),
     };
-    BigInt::parse_bytes(digits.as_bytes(), base)
+    if digits.len() > DIGITS { None } else { BigInt::parse_bytes(digits.as_bytes(), base) }
 }

@@ -37,6 +37,10 @@ pub fn writes(program: &ir::Program, stmts: &[ir::Stmt], fields: &mut Vec<FieldI
 impl<'a> Lower<'a> {
     /// Makes the fields of a variable.
     pub(super) fn variable(&mut self, name: &str, ty: &Type, kind: FieldKind, span: Span) -> Check<Place> {
+        if self.program.fields.len() >= super::FIELDS {
+            return Err(Fault::new(span, format!("variables have more than {} fields", super::FIELDS))
+                .help("a struct counts each time that it stands in another one, and variables of a control each time that it is applied"));
+        }
         let shape = match ty {
             Type::Header(of) => {
                 let (instance, members) = self.header(name, of, span);

@@ -40,6 +40,7 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         returning: Return::default(),
         context: Context::Function,
         depth: 0,
+        made: 0,
         actions: HashMap::new(),
         applied: HashMap::new(),
         ids: HashMap::new(),

@@ -45,6 +45,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn ty(&mut self) -> Check<Type> {
+        self.nested(Self::any_type)
+    }
+
+    fn any_type(&mut self) -> Check<Type> {
         let start = self.peek().span;
         let word = self.next();
         let kind = match &*word.text {
@@ -86,13 +90,17 @@ impl Parser<'_> {
     /// `<8>` or `<(W + 1)>`.
     fn width(&mut self) -> Check<Box<Expr>> {
         self.expect("<")?;
-        let width = self.unary()?;
+        let width = self.part(Self::unary)?;
         self.expect(">")?;
         Ok(Box::new(width))
     }
 
     /// A keyset: an expression, a mask, a range, `default`, `_`, or several in parentheses.
     pub(super) fn keyset(&mut self) -> Check<Expr> {
+        self.nested(Self::any_keyset)
+    }
+
+    fn any_keyset(&mut self) -> Check<Expr> {
         let start = self.peek().span;
         if self.eat("default") || self.eat("_") {
             return Ok(Expr { kind: ExprKind::Any, span: start });
@@ -134,6 +142,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn expr(&mut self) -> Check<Expr> {
+        self.part(Self::choice)
+    }
+
+    fn choice(&mut self) -> Check<Expr> {
         let start = self.peek().span;
         let condition = self.binary(0)?;
         if !self.eat("?") {
@@ -150,6 +162,7 @@ impl Parser<'_> {
         let start = self.peek().span;
         let mut left = self.binary(level + 1)?;
         while let Some(operator) = operators.iter().find(|operator| self.at_operator(operator)) {
+            self.operator()?;
             self.next();
             if *operator == ">>" {
                 self.next();
@@ -174,7 +187,7 @@ impl Parser<'_> {
         let start = self.peek().span;
         for operator in ["!", "~", "-", "+"] {
             if self.eat(operator) {
-                let value = self.unary()?;
+                let value = self.part(Self::unary)?;
                 let kind = ExprKind::Unary(operator.to_owned(), Box::new(value));
                 return Ok(Expr { kind, span: self.since(start) });
             }
@@ -184,7 +197,7 @@ impl Parser<'_> {
             if self.at_type() && !matches!(&*self.ahead(1).text, "." | "(") {
                 let ty = self.ty()?;
                 self.expect(")")?;
-                let value = self.unary()?;
+                let value = self.part(Self::unary)?;
                 return Ok(Expr { kind: ExprKind::Cast(ty, Box::new(value)), span: self.since(start) });
             }
             self.at -= 1;
@@ -192,10 +205,18 @@ impl Parser<'_> {
         self.postfix()
     }
 
-    pub(super) fn postfix(&mut self) -> Check<Expr> {
+    /// What an assignment writes to, or a call.
+    pub(super) fn place(&mut self) -> Check<Expr> {
+        self.part(Self::postfix)
+    }
+
+    fn postfix(&mut self) -> Check<Expr> {
         let start = self.peek().span;
         let mut value = self.primary()?;
         loop {
+            if matches!(&*self.peek().text, "." | "[" | "(") {
+                self.operator()?;
+            }
             let kind = if self.eat(".") {
                 ExprKind::Member(Box::new(value), self.name()?)
             } else if self.eat("[") {

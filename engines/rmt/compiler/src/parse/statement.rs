@@ -11,6 +11,10 @@ const COMPOUND: [&str; 9] = ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<
 
 impl Parser<'_> {
     pub(super) fn statement(&mut self) -> Check<Stmt> {
+        self.nested(Self::any_statement)
+    }
+
+    fn any_statement(&mut self) -> Check<Stmt> {
         let start = self.peek().span;
         let word = self.peek().text.clone();
         let kind = match &*word {
@@ -76,7 +80,7 @@ impl Parser<'_> {
     }
 
     fn assignment_or_call(&mut self) -> Check<StmtKind> {
-        let place = self.postfix()?;
+        let place = self.place()?;
         let kind = if self.eat("=") {
             StmtKind::Assign(place, None, self.expr()?)
         } else if let Some(operator) = COMPOUND.iter().find(|operator| self.is(operator)) {
