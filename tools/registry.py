@@ -3,8 +3,9 @@
 
 Usage: python tools/registry.py [--check]
 
-It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, and, in the modules that pick a unit's
-or a block's engine, all that stands between the line that names this tool and `endmodule`.
+It writes the file lists engines/units.f and engines/inline.f, the package engines/engines_pkg.sv, the list of engines in the crate
+`registry` with its dependencies, and, in the modules that pick a unit's or a block's engine, all that stands between the line that names
+this tool and `endmodule`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ IDLE: dict[str, dict[str, str]] = {
         "records": "    record_idle i_no_records (.*);",
     },
 }
+# The crate that lists the engines: each one's host crate is penstock-NAME-host, and has the engine as the static NAME in capitals.
+CRATE = "registry"
+CRATE_MARK = "# Written by tools/registry.py from engines/engines.toml.\n"
 MARK = "  // Written by tools/registry.py from engines/engines.toml.\n"
 NOTICE = "Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0"
 
@@ -237,8 +241,46 @@ def file_list(top: str, engines: list[Engine]) -> str:
     return "\n".join([*lines, Path(top).name]) + "\n"
 
 
+def list_of_engines(engines: list[Engine]) -> str:
+    """The module of the crate `registry` that names the engines."""
+    uses = sorted(f"use penstock_{engine.name}_host::{engine.name.upper()};" for engine in engines)
+    rows = [f"    &{engine.name.upper()}," for engine in engines]
+    return "\n".join(
+        [
+            f"// {NOTICE}",
+            f"//! The engines by their numbers. Written by tools/registry.py from {REGISTRY}; change that.",
+            "",
+            *sorted(["use penstock_engine::Engine;", *uses]),
+            "",
+            "#[rustfmt::skip]",
+            "pub(crate) static ENGINES: &[&dyn Engine] = &[",
+            *rows,
+            "];",
+            "",
+        ]
+    )
+
+
+def crate(text: str, engines: list[Engine]) -> str:
+    """The manifest of the crate `registry` with its dependencies written anew: all between the line that names this tool and the next
+    empty one."""
+    head, mark, rest = text.partition(CRATE_MARK)
+    _, empty, tail = rest.partition("\n\n")
+    if not mark or not empty:
+        raise RegistryError(f"{CRATE}/Cargo.toml: has no line {CRATE_MARK.strip()!r} among its dependencies: add it")
+    hosts = sorted(
+        f'penstock-{engine.name}-host = {{ path = "../engines/{engine.name}/{engine.host}" }}' for engine in engines
+    )
+    return head + mark + "\n".join(hosts) + empty + tail
+
+
 def render(engines: list[Engine]) -> dict[str, str]:
-    files = {"engines/engines_pkg.sv": package(engines)}
+    manifest = f"{CRATE}/Cargo.toml"
+    files = {
+        "engines/engines_pkg.sv": package(engines),
+        f"{CRATE}/src/list.rs": list_of_engines(engines),
+        manifest: crate((ROOT / manifest).read_text(), engines),
+    }
     for kind, (path, listed, _) in KINDS.items():
         chosen = [engine for engine in engines if engine.kind == kind]
         files[path] = selector(kind, (ROOT / path).read_text(), chosen)

@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            eprintln!("error: {}", penstock_engine::say::plain(&error.to_string()));
             ExitCode::FAILURE
         }
     }

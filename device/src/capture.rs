@@ -1,14 +1,17 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Captures: pcap and pcapng in, pcap with nanoseconds out.
 
+mod input;
+
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
-use pcap_file::pcap::{PcapHeader, PcapParser, PcapWriter, RawPcapPacket};
+use pcap_file::pcap::{PcapHeader, PcapReader, PcapWriter, RawPcapPacket};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
-use pcap_file::pcapng::{Block, PcapNgParser};
+use pcap_file::pcapng::{Block, PcapNgReader};
+pub use input::STDIN;
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 
 /// A capture that cannot be read or written.
@@ -68,33 +71,32 @@ impl Capture {
     }
 }
 
-/// Reads a capture. One that ends early or turns to rubbish gives the frames before that point and a fault.
+/// Reads a capture: pcap or pcapng, plain or compressed by gzip or Zstandard, of standard input if the path is `-`. One
+/// that ends early or turns to rubbish gives the frames before that point and a fault.
 pub fn read(path: &Path) -> Result<Capture, CaptureError> {
-    let data = std::fs::read(path).map_err(|source| CaptureError::Read { path: path.to_path_buf(), source })?;
+    let (mark, bytes) = input::open(path).map_err(|source| CaptureError::Read { path: path.to_path_buf(), source })?;
     let mut capture = Capture::default();
-    match data.get(..4) {
-        Some([0x0A, 0x0D, 0x0D, 0x0A]) => read_pcapng(path, &data, &mut capture)?,
-        Some(
-            [0xA1, 0xB2, 0xC3, 0xD4] | [0xD4, 0xC3, 0xB2, 0xA1] | [0xA1, 0xB2, 0x3C, 0x4D] | [0x4D, 0x3C, 0xB2, 0xA1],
-        ) => read_pcap(path, &data, &mut capture)?,
+    match mark[..] {
+        [0x0A, 0x0D, 0x0D, 0x0A] => read_pcapng(path, bytes, &mut capture)?,
+        [0xA1, 0xB2, 0xC3, 0xD4] | [0xD4, 0xC3, 0xB2, 0xA1] | [0xA1, 0xB2, 0x3C, 0x4D] | [0x4D, 0x3C, 0xB2, 0xA1] => {
+            read_pcap(path, bytes, &mut capture)?;
+        }
         _ => return Err(CaptureError::NotACapture { path: path.to_path_buf() }),
     }
     Ok(capture)
 }
 
-fn read_pcap(path: &Path, data: &[u8], capture: &mut Capture) -> Result<(), CaptureError> {
-    let (mut rest, parser) =
-        PcapParser::new(data).map_err(|_| CaptureError::NotACapture { path: path.to_path_buf() })?;
-    check_link(path, parser.header().datalink)?;
-    let ns = if parser.header().ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
+fn read_pcap(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(), CaptureError> {
+    let mut reader = PcapReader::new(bytes).map_err(|_| CaptureError::NotACapture { path: path.to_path_buf() })?;
+    check_link(path, reader.header().datalink)?;
+    let ns = if reader.header().ts_resolution == TsResolution::MicroSecond { 1000 } else { 1 };
     let mut snapped = 0u64;
-    while !rest.is_empty() {
-        // Raw packets, because many writers put frames above the snap length of their own header.
-        match parser.next_raw_packet(rest) {
-            Ok((after, packet)) => {
+    // Raw packets, because many writers put frames above the snap length of their own header.
+    while let Some(packet) = reader.next_raw_packet() {
+        match packet {
+            Ok(packet) => {
                 snapped += u64::from(packet.incl_len < packet.orig_len);
                 capture.push(u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_frac) * ns, &packet.data);
-                rest = after;
             }
             Err(error) => {
                 capture.faults.push(broken(path, capture.frames.len(), &error));
@@ -106,39 +108,52 @@ fn read_pcap(path: &Path, data: &[u8], capture: &mut Capture) -> Result<(), Capt
     Ok(())
 }
 
-fn read_pcapng(path: &Path, data: &[u8], capture: &mut Capture) -> Result<(), CaptureError> {
-    let (mut rest, mut parser) =
-        PcapNgParser::new(data).map_err(|_| CaptureError::NotACapture { path: path.to_path_buf() })?;
+fn read_pcapng(path: &Path, bytes: impl Read, capture: &mut Capture) -> Result<(), CaptureError> {
+    let mut reader = PcapNgReader::new(bytes).map_err(|_| CaptureError::NotACapture { path: path.to_path_buf() })?;
     let mut snapped = 0u64;
     let mut ticks_a_second = Vec::new();
-    while !rest.is_empty() {
-        match parser.next_block(rest) {
-            Ok((after, block)) => {
-                match block {
-                    Block::InterfaceDescription(interface) => {
-                        check_link(path, interface.linktype)?;
-                        ticks_a_second.push(resolution(&interface));
-                    }
-                    Block::EnhancedPacket(packet) => {
-                        snapped += u64::from((packet.data.len() as u64) < u64::from(packet.original_len));
-                        // The parser hands the ticks of the interface on as if they were nanoseconds.
-                        let ticks = packet.timestamp.as_nanos();
-                        let a_second = ticks_a_second.get(packet.interface_id as usize).copied().unwrap_or(1_000_000);
-                        let time = u64::try_from(ticks * 1_000_000_000 / a_second).unwrap_or(0);
-                        capture.push(time, &packet.data);
-                    }
-                    Block::SimplePacket(packet) => {
-                        let length = packet.data.len().min(packet.original_len as usize);
-                        capture.push(0, &packet.data[..length]);
-                    }
-                    _ => {}
-                }
-                rest = after;
+    while let Some(block) = reader.next_block() {
+        let is_known = match block {
+            // A section describes its own interfaces.
+            Ok(Block::SectionHeader(_)) => {
+                ticks_a_second.clear();
+                true
             }
+            Ok(Block::InterfaceDescription(interface)) => {
+                check_link(path, interface.linktype)?;
+                ticks_a_second.push(resolution(&interface));
+                true
+            }
+            Ok(Block::EnhancedPacket(packet)) => match ticks_a_second.get(packet.interface_id as usize) {
+                Some(a_second) => {
+                    snapped += u64::from((packet.data.len() as u64) < u64::from(packet.original_len));
+                    // The parser hands the ticks of the interface on as if they were nanoseconds.
+                    let ticks = packet.timestamp.as_nanos();
+                    capture.push(u64::try_from(ticks * 1_000_000_000 / a_second).unwrap_or(0), &packet.data);
+                    true
+                }
+                None => false,
+            },
+            Ok(Block::SimplePacket(packet)) if !ticks_a_second.is_empty() => {
+                let length = packet.data.len().min(packet.original_len as usize);
+                capture.push(0, &packet.data[..length]);
+                true
+            }
+            Ok(Block::SimplePacket(_)) => false,
+            Ok(_) => true,
             Err(error) => {
                 capture.faults.push(broken(path, capture.frames.len(), &error));
                 break;
             }
+        };
+        if !is_known {
+            capture.faults.push(format!(
+                "{}: damaged after {} frames, which were read: a packet of an interface that the file does not describe; \
+                 record it anew",
+                path.display(),
+                capture.frames.len()
+            ));
+            break;
         }
     }
     note_snapped(path, snapped, capture);
@@ -165,7 +180,7 @@ fn check_link(path: &Path, link: DataLink) -> Result<(), CaptureError> {
 
 fn broken(path: &Path, frames: usize, error: &PcapError) -> String {
     match error {
-        PcapError::IncompleteBuffer => {
+        PcapError::IoError(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             format!("{}: cut short after {frames} frames, which were read; copy or record it anew", path.display())
         }
         error => {
@@ -293,6 +308,50 @@ mod tests {
         let expected = format!("{}: cut short after 1 frames, which were read; copy or record it anew", path.display());
         assert_eq!(capture.faults, [expected]);
         std::fs::remove_file(path).unwrap();
+    }
+
+    /// A section, its interface with ticks of 10^-`exponent` s, and a packet of `ticks` of it.
+    fn section(exponent: u8, ticks: u8, interface: u8) -> Vec<u8> {
+        let mut bytes = vec![0x0A, 0x0D, 0x0D, 0x0A, 28, 0, 0, 0, 0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0];
+        bytes.extend([0xFF; 8]);
+        bytes.extend([28, 0, 0, 0, 1, 0, 0, 0, 32, 0, 0, 0, 1, 0, 0, 0, 0, 0, 4, 0]);
+        bytes.extend([9, 0, 1, 0, exponent, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0, 0]);
+        bytes.extend([6, 0, 0, 0, 36, 0, 0, 0, interface, 0, 0, 0, 0, 0, 0, 0, ticks, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]);
+        bytes.extend([1, 2, 0, 0, 36, 0, 0, 0]);
+        bytes
+    }
+
+    #[test]
+    fn sections_of_pcapng_have_their_own_interfaces() {
+        let path = file("sections.pcapng", &[section(6, 9, 0), section(9, 9, 0), section(3, 1, 1)].concat());
+        let capture = read(&path).unwrap();
+        assert_eq!(capture.frames().map(|(time, _)| time).collect::<Vec<_>>(), [9_000, 9]);
+        assert_eq!(capture.faults.len(), 1);
+        assert!(capture.faults[0].contains("after 2 frames") && capture.faults[0].contains("does not describe"));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn compressed_captures_are_read() {
+        use std::io::Write;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(&by_hand()).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let zstandard = ruzstd::encoding::compress_to_vec(&by_hand()[..], ruzstd::encoding::CompressionLevel::Fastest);
+        for bytes in [&gzip, &zstandard] {
+            let path = file("packed", bytes);
+            let capture = read(&path).unwrap();
+            assert_eq!((capture.frames().len(), capture.faults.len()), (2, 0));
+            std::fs::write(&path, &bytes[..bytes.len() - 12]).unwrap();
+            // What is left of it may still hold a frame, or none at all, but it is never taken for whole.
+            assert!(read(&path).map_or(true, |capture| !capture.faults.is_empty()));
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_input_without_an_end_is_no_capture() {
+        assert!(matches!(read(Path::new("/dev/zero")), Err(CaptureError::NotACapture { .. })));
     }
 
     #[test]

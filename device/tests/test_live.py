@@ -15,7 +15,9 @@ import signal
 import socket
 import stat
 import struct
+import subprocess
 import termios
+import textwrap
 import time
 from pathlib import Path
 
@@ -664,6 +666,8 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
     assert "there is no port7: the card has ports 0..1" in refusal("--port", "7=p3", *other)
     assert "p3 is at port0 and at port1" in refusal("--port", "0=p3", "--port", "1=p3", *other)
     assert "port0 has two interfaces" in refusal("--port", "0=p3", "--port", "0=p2", *other)
+    # Two cards at an interface would both take its frames.
+    assert "interface `p1` is at a port of another card" in refusal("--port", "0=p1", *other)
     assert not (tmp_path / "other.sock").exists()
     assert up.status()["design"] == "forward"
     # What a card leaves that is killed does not keep the next one from its place.
@@ -674,6 +678,59 @@ def test_what_up_refuses(net: Net, tmp_path: Path) -> None:
     assert done.returncode == 1 and "no card is up" in done.stderr
     assert Up(net, tmp_path, forward).stop()["design"] == "forward"
     assert "several" not in up.call("top", "--once").stderr
+
+
+def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
+    """Whoever else gets at the socket is told that the card is not theirs, and a file that all may write is never made."""
+    up = Up(net, tmp_path, ROOT / "designs/forward.toml")
+    control = tmp_path / "run/penstock/forward.sock"
+    assert stat.S_IMODE(control.stat().st_mode) == 0o600
+    nobody = 65534
+    for folder in (control.parent, tmp_path / "run", *tmp_path.parents):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    control.chmod(0o666)
+    ask = """
+        import socket, sys
+        print("ready", flush=True)
+        link = socket.socket(socket.AF_UNIX)
+        link.connect(sys.argv[1])
+        link.sendall(b'"status"\\n')
+        print(link.makefile().readline())
+    """
+    words = ["setpriv", f"--reuid={nobody}", "--clear-groups", "/usr/bin/python3", "-c", textwrap.dedent(ask), control]
+    child = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=False)
+    assert child.returncode == 0 and "belongs to another user" in child.stdout, child.stdout + child.stderr
+    assert up.status()["design"] == "forward"
+    up.stop()
+
+
+def test_rights_of_a_file_open_no_folder(tmp_path: Path) -> None:
+    """A program with rights that its user has not runs no code from the checkout that this user names."""
+    if shutil.which("setcap") is None:
+        pytest.skip("needs setcap (Debian: apt-get install libcap2-bin)")
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to give rights to a file")
+    program, checkout = tmp_path / "penstock", tmp_path / "checkout"
+    shutil.copy(COMMAND_LINE, program)
+    (checkout / "shell/regs").mkdir(parents=True)
+    (checkout / "shell/regs/card.rdl").touch()
+    for folder in (tmp_path, *tmp_path.parents):
+        folder.chmod(folder.stat().st_mode | 0o055)
+
+    def tried() -> str:
+        child = subprocess.run(
+            ["setpriv", "--reuid=65534", "--clear-groups", program, "run", "nothing.toml", "--in", "no.pcap", "--out", "out"],
+            env={"PENSTOCK_ROOT": str(checkout)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return child.stdout + child.stderr
+
+    assert "nothing.toml" in tried()
+    subprocess.run(["setcap", "cap_net_raw+ep", program], check=True)
+    assert "the Penstock repository was not found above" in tried()
 
 
 def test_two_cards_and_offloads(net: Net, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@
 //! any: what is compiled holds for what ran when that began.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs::{self, DirBuilder};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -19,11 +19,15 @@ use std::time::Duration;
 use penstock_device::{
     Design, DesignError, Device, DeviceError, ForGroup, Image, Override, PartId, PartImage, Root, SoftDevice,
 };
+use rustix::fs::Mode;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request};
 
 /// Bytes of the longest request.
 const MAX_LINE: u64 = 4 << 20;
+/// Connections that wait until they are taken.
+const BACKLOG: i32 = 128;
 /// Pause after a connection that could not be taken.
 const REFUSED: Duration = Duration::from_millis(20);
 
@@ -181,6 +185,22 @@ fn try_out(design: &Design, start: impl FnOnce(&mut SoftDevice) -> Result<(), De
     tried.map_err(|error| format!("{error}; the program before goes on"))
 }
 
+/// A socket file that from its first moment on nobody else may open.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    // Linux makes the file with the mode of the socket.
+    rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(UnixListener::from(socket))
+}
+
+/// Whether the other end is a process of this user, or of root.
+fn is_of_user(stream: &UnixStream) -> io::Result<bool> {
+    let peer = net::sockopt::socket_peercred(stream)?.uid;
+    Ok(peer.is_root() || peer == rustix::process::geteuid())
+}
+
 impl Server {
     /// Serves a card of this design.
     pub fn start(path: &Path, root: &Root, design: &Design) -> Result<Self, ControlError> {
@@ -192,8 +212,7 @@ impl Server {
         if fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
             fs::remove_file(path).map_err(io)?;
         }
-        let listener = UnixListener::bind(path).map_err(io)?;
-        fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(io)?;
+        let listener = listen(path).map_err(io)?;
         let (sender, commands) = mpsc::channel();
         let (wake, waker) = UnixStream::pair().map_err(io)?;
         for end in [&wake, &waker] {
@@ -241,6 +260,14 @@ struct Connection {
 impl Connection {
     fn serve(&self, stream: UnixStream) {
         let Ok(mut out) = stream.try_clone() else { return };
+        if !is_of_user(&stream).unwrap_or(false) {
+            let refusal = Answer::Error("this card belongs to another user, who alone controls it".to_string());
+            if let Ok(text) = serde_json::to_string(&refusal) {
+                // Who hears nothing of it has gone already.
+                let _ = writeln!(out, "{text}");
+            }
+            return;
+        }
         let mut lines = BufReader::new(stream);
         loop {
             let mut line = String::new();

@@ -4,6 +4,7 @@
 
 mod bpf;
 pub mod bump;
+mod claim;
 pub mod control;
 mod driver;
 mod ethtool;

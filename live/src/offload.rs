@@ -23,6 +23,10 @@ const UDP_BYTES: usize = 8;
 pub(crate) const PROTOCOL_TCP: u8 = 6;
 pub(crate) const PROTOCOL_UDP: u8 = 17;
 /// TCP flags that only the first segment keeps, and those that only the last one does.
+/// Smallest part of a TCP segment: the smallest MSS of Linux (48, tcp_min_snd_mss) without options (40).
+const TCP_PART_BYTES: usize = 8;
+/// Most parts of a UDP datagram: UDP_MAX_SEGMENTS of Linux.
+const UDP_PARTS: usize = 128;
 const TCP_CWR: u8 = 0x80;
 const TCP_FIN_PSH: u8 = 0x09;
 
@@ -121,6 +125,10 @@ impl Left {
         }
         let (headers, data) = frame.split_at(payload);
         let count = data.len().div_ceil(self.gso_size);
+        // Linux cuts nothing into smaller parts; who else says so wants one frame to become thousands.
+        if if is_tcp { self.gso_size < TCP_PART_BYTES } else { count > UDP_PARTS } {
+            return None;
+        }
         for (index, part) in data.chunks(self.gso_size).enumerate() {
             scratch.clear();
             scratch.extend_from_slice(headers);
@@ -302,6 +310,20 @@ mod tests {
         let mut zero = vec![0; 14];
         zero.extend_from_slice(&[0, 1, 0xFF, 0xFE, 0, 0]);
         assert_eq!(frames(left(GSO_NONE, 0, 14, 4, None), &zero)[0][18..], [0xFF, 0xFF]);
+    }
+
+    #[test]
+    fn one_frame_becomes_no_thousands() {
+        let emitted = |protocol, gso, size, payload| {
+            let (frame, transport) = packet(4, protocol, &[], payload);
+            let mut count = 0;
+            let cut = left(gso, size, transport, 16, None).finish(&frame, &mut Vec::new(), &mut |_| count += 1);
+            (cut.is_ok(), count)
+        };
+        assert_eq!(emitted(PROTOCOL_TCP, GSO_TCPV4, 8, 80), (true, 10));
+        assert_eq!(emitted(PROTOCOL_TCP, GSO_TCPV4, 7, 70), (false, 0));
+        assert_eq!(emitted(PROTOCOL_UDP, GSO_UDP, 1, 128), (true, 128));
+        assert_eq!(emitted(PROTOCOL_UDP, GSO_UDP, 1, 129), (false, 0));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::os::unix::net::UnixDatagram;
 use penstock_device::Port;
 use serde::{Deserialize, Serialize};
 
+use crate::claim::Claim;
 use crate::driver::{Driver, Ends, OpenError};
 use crate::ethtool::{self, Merging};
 use crate::offload::Left;
@@ -42,6 +43,16 @@ pub enum WireError {
     /// It is down.
     #[error("{port}: interface `{interface}` is down; `ip link set {interface} up` starts it")]
     Down {
+        /// The port that it is for.
+        port: Port,
+        /// Its name.
+        interface: String,
+    },
+    /// Another card has it.
+    #[error(
+        "{port}: interface `{interface}` is at a port of another card; stop that card, or give this port another interface"
+    )]
+    Claimed {
         /// The port that it is for.
         port: Port,
         /// Its name.
@@ -97,6 +108,7 @@ pub struct Wire {
     /// Name of the interface.
     pub interface: String,
     link: Result<Ends, Link>,
+    claim: Claim,
     /// What shall carry frames, and what does, in words.
     driver: Driver,
     words: &'static str,
@@ -132,7 +144,11 @@ impl Wire {
             _ => WireError::Other { port, interface: name(), source },
         };
         let ask = UnixDatagram::unbound().map_err(other)?;
-        index_of(interface).map_err(other)?;
+        let index = index_of(interface).map_err(other)?;
+        let claim = Claim::of(index).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => WireError::Claimed { port, interface: name() },
+            _ => other(error),
+        })?;
         if !ethtool::is_up(ask.as_fd(), interface).map_err(other)? {
             return Err(WireError::Down { port, interface: name() });
         }
@@ -151,6 +167,7 @@ impl Wire {
             interface: name(),
             words: ends.words(),
             link: Ok(ends),
+            claim,
             driver,
             refusal,
             told: None,
@@ -258,6 +275,15 @@ impl Wire {
         let Err(before) = self.link else { return None };
         match self.look() {
             Link::Up => {
+                if let Err(error) = self.claim_again() {
+                    return match error.kind() {
+                        io::ErrorKind::AddrInUse => {
+                            self.tell(format!("{} is up again, but at a port of another card by now", self.name()))
+                        }
+                        // It is gone by now.
+                        _ => None,
+                    };
+                }
                 // An interface of that name made anew has its own settings.
                 let merging = Merging::switch_off(self.ask.as_fd(), &self.interface);
                 if merging != Merging::default() {
@@ -288,6 +314,15 @@ impl Wire {
                 (link == Link::Gone && before == Link::Down).then(|| self.loss(link))
             }
         }
+    }
+
+    /// An interface of that name made anew has another number.
+    fn claim_again(&mut self) -> io::Result<()> {
+        let index = index_of(&self.interface)?;
+        if index != self.claim.index() {
+            self.claim = Claim::of(index)?;
+        }
+        Ok(())
     }
 
     /// The sentence, when it was not the last one said.
@@ -334,8 +369,10 @@ impl Wire {
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        // An interface that is gone has no settings to restore.
-        let _ = self.merging.restore(self.ask.as_fd(), &self.interface);
+        // An interface that is gone has no settings to restore; one that was renamed has.
+        if let Some(name) = self.claim.name() {
+            let _ = self.merging.restore(self.ask.as_fd(), &name);
+        }
     }
 }
 

@@ -2,15 +2,11 @@
 //! The engines. No other crate outside engines/ names them. A test compares them with
 //! engines/engines.toml.
 
-use penstock_engine::Engine;
-use penstock_flow_host::FLOW;
-use penstock_ids_host::IDS;
-use penstock_l7_host::L7;
-use penstock_rmt_host::RMT;
-use penstock_rpu_host::RPU;
-use penstock_xdp_host::XDP;
+mod list;
 
-static ENGINES: &[&dyn Engine] = &[&RPU, &XDP, &FLOW, &RMT, &IDS, &L7];
+use penstock_engine::Engine;
+
+use crate::list::ENGINES;
 
 /// All engines, by their numbers.
 #[must_use]

@@ -3,11 +3,14 @@
 
 // The host's way in: AXI4-Lite to the card's registers and to the unit window, one access at a time.
 //
-//   AXI4-Lite ─> request register ─┬─> card registers
-//                                  ├─> units: a write to all of UNIT_WRITE_MASK, a read to UNIT_READ
-//                                  ├─> maps of the card, where it has them
-//                                  ├─> inline chain, where the card has one
-//                                  └─> windows of its blocks
+//   AXI4-Lite ─> a register a channel ─> request ─┬─> card registers
+//                                                 ├─> units: a write to all of UNIT_WRITE_MASK, a read to UNIT_READ
+//                                                 ├─> maps of the card, where it has them
+//                                                 ├─> inline chain, where the card has one
+//                                                 └─> windows of its blocks
+//
+// Each channel is ready while its register is empty, so no path leads from a valid to a ready (AXI4, A3.2.1), and
+// address and data of a write may come in any order. If a write and a read wait, they are served in turns.
 //
 // SLVERR: nothing is mapped there, a unit says so, no unit is addressed (an empty mask, a unit that the card does not have), or the
 // write strobes do not cover the word.
@@ -120,23 +123,37 @@ module cfg_front
     for (int unsigned u = 0; u < Units; u++) targets[u] = we_q ? write_mask[u] : 32'(read_unit) == u;
   end
 
-  assign awready = state_q == Idle && awvalid && wvalid;
-  assign wready  = awready;
-  assign arready = state_q == Idle && !(awvalid && wvalid);
+  // What waits at each channel. The write goes first if the last access was a read.
+  logic aw_full_q, w_full_q, ar_full_q, w_strobes_q;
+  logic [31:0] aw_addr_q, w_data_q, ar_addr_q;
+  assign awready = !aw_full_q;
+  assign wready  = !w_full_q;
+  assign arready = !ar_full_q;
+  wire take_write = state_q == Idle && aw_full_q && w_full_q && !(ar_full_q && we_q);
+  wire take_read = state_q == Idle && ar_full_q && !take_write;
+  always_ff @(posedge clk) begin
+    if (awready) aw_addr_q <= awaddr;
+    if (wready) {w_strobes_q, w_data_q} <= {&wstrb, wdata};
+    if (arready) ar_addr_q <= araddr;
+    aw_full_q <= aw_full_q ? !take_write : awvalid;
+    w_full_q  <= w_full_q ? !take_write : wvalid;
+    ar_full_q <= ar_full_q ? !take_read : arvalid;
+    if (rst) {aw_full_q, w_full_q, ar_full_q} <= '0;
+  end
 
   always_ff @(posedge clk) begin
     case (state_q)
       Idle: begin
         err_q <= 1'b0;
-        if (awready) begin
+        if (take_write) begin
           we_q <= 1'b1;
-          addr_q <= awaddr;
-          data_q <= wdata;
-          strobes_q <= &wstrb;
+          addr_q <= aw_addr_q;
+          data_q <= w_data_q;
+          strobes_q <= w_strobes_q;
           state_q <= Decode;
-        end else if (arvalid) begin
+        end else if (take_read) begin
           we_q <= 1'b0;
-          addr_q <= araddr;
+          addr_q <= ar_addr_q;
           strobes_q <= 1'b1;
           state_q <= Decode;
         end
@@ -195,6 +212,7 @@ module cfg_front
     endcase
     if (rst) begin
       state_q <= Idle;
+      we_q <= 1'b0;
       card_req_q <= 1'b0;
       maps_req_q <= 1'b0;
       chain_req_q <= 1'b0;

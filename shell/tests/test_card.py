@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import cocotb
 import pytest
+from cocotb.triggers import ClockCycles, Combine, FallingEdge, First, ReadOnly, RisingEdge, Timer
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -89,6 +91,88 @@ async def forwards(dut: Any) -> None:
         entry = [bench.entry[p][int.from_bytes(f.data[1:5], "big")] - f.timestamp for f in bench.out[to]]
         assert len(set(entry)) == 1, set(entry)
     await expect_idle(bench)
+
+
+async def send(dut: Any, channel: str, pause: Callable[[], int], values: Sequence[dict[str, int]]) -> None:
+    """Gives all values to a channel of the AXI4-Lite port, one after the other, with pauses between them."""
+    valid, ready = getattr(dut, f"s_axil_{channel}valid"), getattr(dut, f"s_axil_{channel}ready")
+    for value in values:
+        for _ in range(pause()):
+            await RisingEdge(dut.clk)
+        for name, number in value.items():
+            getattr(dut, f"s_axil_{name}").value = number
+        valid.value = 1
+        taken = False
+        while not taken:
+            await ReadOnly()
+            taken = bool(int(ready.value))
+            await RisingEdge(dut.clk)
+        valid.value = 0
+
+
+async def take(dut: Any, channel: str, pause: Callable[[], int], count: int) -> list[tuple[int, int]]:
+    """Takes `count` answers, each after a pause in which it must not change: response and data."""
+    valid, ready = getattr(dut, f"s_axil_{channel}valid"), getattr(dut, f"s_axil_{channel}ready")
+    answers: list[tuple[int, int]] = []
+    ready.value = 0
+    while len(answers) < count:
+        await ReadOnly()
+        waits = int(valid.value)
+        answer = (int(getattr(dut, f"s_axil_{channel}resp").value), int(dut.s_axil_rdata.value))
+        await RisingEdge(dut.clk)
+        if not waits:
+            continue
+        for _ in range(pause()):
+            await ReadOnly()
+            again = (int(getattr(dut, f"s_axil_{channel}resp").value), int(dut.s_axil_rdata.value))
+            assert int(valid.value) and (channel == "b" or again == answer), "an answer did not wait"
+            await RisingEdge(dut.clk)
+        ready.value = 1
+        await RisingEdge(dut.clk)
+        ready.value = 0
+        answers.append(answer)
+    return answers
+
+
+@cocotb.test()
+async def configuration_channels(dut: Any) -> None:
+    """The AXI4-Lite port with a pace of its own on each channel: every write and every read is answered, addresses and data
+    of writes in any order; and no valid reaches a ready within the cycle."""
+    bench = CardBench(dut)
+    await bench.start()
+    valids = [getattr(dut, f"s_axil_{channel}valid") for channel in ("aw", "w", "ar")]
+    readies = [getattr(dut, f"s_axil_{channel}ready") for channel in ("aw", "w", "ar")]
+    await FallingEdge(dut.clk)
+    before = [int(ready.value) for ready in readies]
+    for pattern in range(8):
+        for bit, valid in enumerate(valids):
+            valid.value = pattern >> bit & 1
+        await Timer(1, "ps")
+        assert [int(ready.value) for ready in readies] == before, f"valids {pattern:03b} change a ready within the cycle"
+    for valid in valids:
+        valid.value = 0
+    await RisingEdge(dut.clk)
+
+    rng, count = bench.rng, 150
+    paces = [rng.choice([lambda: 0, lambda: rng.randrange(3), lambda: rng.randrange(30)]) for _ in range(5)]
+    words = [rng.randrange(1 << bench.units) for _ in range(count)]
+    writes = cocotb.start_soon(take(dut, "b", paces[3], count))
+    reads = cocotb.start_soon(take(dut, "r", paces[4], count))
+    address = {"awaddr": regs.CARD_UNIT_WRITE_MASK}
+    cocotb.start_soon(send(dut, "aw", paces[0], [address] * count))
+    cocotb.start_soon(send(dut, "w", paces[1], [{"wdata": word, "wstrb": 0xF} for word in words]))
+    cocotb.start_soon(send(dut, "ar", paces[2], [{"araddr": regs.CARD_UNIT_WRITE_MASK}] * count))
+    await First(Combine(writes, reads), ClockCycles(dut.clk, 100 * count))
+    assert writes.done() and reads.done(), "accesses are not answered"
+    assert {response for response, _ in writes.result() + reads.result()} == {0}
+    # What reads find was written before, in order; each turn lets one access of the other kind pass.
+    rest = iter([int(word) for word in [0, *words]])
+    found = [data for _, data in reads.result()]
+    last = None
+    for data in found:
+        assert data == last or data in rest, f"a read found {data:#x}"
+        last = data
+    assert await bench.read(regs.CARD_UNIT_WRITE_MASK) == words[-1]
 
 
 @full_rate

@@ -122,6 +122,19 @@ def test_a_selector_without_the_mark(root: Path) -> None:
         registry.selector("unit", "module unit;\nendmodule\n", [])
 
 
+def test_the_crate_that_lists_the_engines(root: Path) -> None:
+    engines = read(root, GOOD)
+    listed = registry.list_of_engines(engines)
+    assert "use penstock_one_host::ONE;" in listed and listed.index("&ONE,") < listed.index("&TWO,")
+    before = f"[dependencies]\nkept = 1\n{registry.CRATE_MARK}old = 2\n\n[dev-dependencies]\n"
+    after = registry.crate(before, engines)
+    assert after.startswith(f"[dependencies]\nkept = 1\n{registry.CRATE_MARK}penstock-one-host = {{ path = ")
+    assert after.endswith(" }\n\n[dev-dependencies]\n") and "old" not in after
+    assert registry.crate(after, engines) == after
+    with pytest.raises(registry.RegistryError, match=r"registry/Cargo\.toml: has no line .*tools/registry\.py"):
+        registry.crate("[dependencies]\n\n", engines)
+
+
 def test_what_the_shell_knows_of_an_engine(root: Path) -> None:
     plain = registry.package(read(root, GOOD))
     assert "return 1'b0;" in plain

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::Root;
+use penstock_engine::say;
 
 use crate::bench::row::{self, Row};
 use crate::bench::{
@@ -165,9 +166,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     let mut all = Vec::new();
     for name in names {
         let mut rows = Vec::new();
-        println!("{}", heading(name));
+        say!("{}", heading(name));
         let mut report = |new: &[Row]| {
-            print!("{}", line(new));
+            say::text(&line(new));
             rows.extend_from_slice(new);
         };
         match name {

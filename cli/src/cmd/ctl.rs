@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf, absolute};
 use clap::{Args as ClapArgs, Subcommand};
 use penstock_debug::DebugError;
 use penstock_device::{Design, DesignError, ForGroup};
+use penstock_engine::say;
 use penstock_live::protocol::{Loaded, Log, ProgramAbout, Reloaded, Reply, Request, Swapped};
 use penstock_live::{Client, ControlError, control};
 
@@ -248,9 +249,9 @@ pub fn prog(args: &ProgArgs) -> Result<(), CtlError> {
 fn ask(which: &Which, request: &Request) -> Result<(), CtlError> {
     let reply = which.connect()?.ask(request)?;
     if which.json {
-        println!("{}", serde_json::to_string(&reply)?);
+        say!("{}", serde_json::to_string(&reply)?);
     } else {
-        print!("{}", text(request, &reply)?);
+        say::text(&text(request, &reply)?);
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use clap::Subcommand;
 use penstock_debug::gdb::{Pace, serve};
 use penstock_debug::{DebugError, Registers, Unit, Window};
 use penstock_device::regs;
+use penstock_engine::say;
 use penstock_live::protocol::Request;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -72,9 +73,9 @@ impl Debugger {
             Self::Regs { .. } => {
                 let registers = unit.registers()?;
                 if which.json {
-                    println!("{}", serde_json::json!({ "pc": registers.pc, "x": registers.x }));
+                    say!("{}", serde_json::json!({ "pc": registers.pc, "x": registers.x }));
                 } else {
-                    print!("{}", registers_text(&registers));
+                    say::text(&registers_text(&registers));
                 }
                 return Ok(());
             }
@@ -82,18 +83,18 @@ impl Debugger {
         let is_halted = unit.halted()?.is_some();
         let pc = unit.window.read(regs::UNIT_PC)?;
         if which.json {
-            println!("{}", serde_json::json!({ "halted": is_halted, "pc": pc }));
+            say!("{}", serde_json::json!({ "halted": is_halted, "pc": pc }));
             return Ok(());
         }
         let status = unit.window.client.ask(&Request::Status)?.status;
         let at = status.and_then(|status| status.units.into_iter().find(|unit| unit.unit == number));
         let at = at.map_or_else(|| format!("pc=0x{pc:x}"), |unit| unit.vitals.at);
         match (is_halted, self) {
-            (true, _) => println!("unit {number} is halted, {at}"),
+            (true, _) => say!("unit {number} is halted, {at}"),
             (false, Self::Step { .. }) => {
-                println!("unit {number} waits in a load, {at}; the step ends when it has come")
+                say!("unit {number} waits in a load, {at}; the step ends when it has come")
             }
-            (false, _) => println!("unit {number} runs"),
+            (false, _) => say!("unit {number} runs"),
         }
         Ok(())
     }

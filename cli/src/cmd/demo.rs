@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use penstock_device::capture::CaptureError;
 use penstock_device::{Outcome, Override, Rate, Root, Target};
+use penstock_engine::say;
 
 use super::run::summary;
 use crate::card::{Card, CardError, Recording};
@@ -61,13 +62,13 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     }
     let change = Override { tables: vec![("ip_prefix".to_owned(), list_path)], ..Override::default() };
     let card = Card::read(root, &root.join(DESIGN), change)?;
-    println!(
+    say!(
         "The card: {} RISC-V units between {} ports, firewall firmware, {} prefixes.",
         card.design.units(),
         card.design.ports,
         rules.len()
     );
-    println!(
+    say!(
         "The traffic: {} frames of nginx and curl, redis, dnsmasq and dig, among {} frames from hostile sources.",
         grouped(mix.captured),
         grouped(mix.made)
@@ -78,14 +79,14 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     for target in [Target::Soft, Target::Rtl] {
         let run = card.carry(root, target, Recording::default(), &mix.traffic, Rate::Lossless)?;
         let outcome = Outcome::new(&card.design, target, &mix.traffic, &run);
-        print!("\n{}", summary(&outcome, Rate::Lossless));
+        say::text(&format!("\n{}", summary(&outcome, Rate::Lossless)));
         outcomes.push(outcome);
         runs.push(run);
     }
     let verdict = judge::judge(&mix.traffic, &rules, [(Target::Soft, &runs[0]), (Target::Rtl, &runs[1])]);
-    println!("\n{}", verdict.headline);
+    say!("\n{}", verdict.headline);
     for reason in &verdict.reasons {
-        println!("  {reason}");
+        say!("  {reason}");
     }
 
     let good = verdict.good;
@@ -98,6 +99,6 @@ pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
         .collect();
     let path = args.report.clone().unwrap_or_else(|| root.join(REPORT));
     report::write(&path, &data)?;
-    println!("\nThe report: {} ({:.1} s in all)", path.display(), began.elapsed().as_secs_f64());
+    say!("\nThe report: {} ({:.1} s in all)", path.display(), began.elapsed().as_secs_f64());
     if good { Ok(()) } else { Err(DemoError::Verdict) }
 }

@@ -5,6 +5,7 @@ use std::io::{Read, stdin};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::Root;
+use penstock_engine::say;
 use penstock_xdp_bare::{self as rtl, Bare, BareProgram};
 use penstock_xdp_host::{Lanes, lanes};
 use penstock_xdp_soft::bare as soft;
@@ -77,7 +78,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), ExecError> {
         Target::Soft => soft::run(&program, &mut memory)?,
         Target::Rtl => on_rtl(&program, memory, args.lanes.unwrap_or(Lanes::FOUR), root)?,
     };
-    println!("{r0:x}");
+    say!("{r0:x}");
     Ok(())
 }
 

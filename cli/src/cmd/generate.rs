@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use penstock_device::capture::{self, CaptureError};
+use penstock_engine::say;
 
 use crate::files::{self, FileError};
 use crate::mix::{Mix, Trace};
@@ -135,7 +136,7 @@ pub fn run(args: &Args) -> Result<(), GenError> {
     if args.size.0.iter().any(|size| *size > CARD_SIZE) {
         eprintln!("warning: a card drops frames of more than {CARD_SIZE} bytes as oversize");
     }
-    println!("{}: {} frames, {} bytes", args.output.display(), grouped(args.count), grouped(bytes.len() as u64));
+    say!("{}: {} frames, {} bytes", args.output.display(), grouped(args.count), grouped(bytes.len() as u64));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use penstock_device::rtl::Wave;
 use penstock_device::{
     Design, ForGroup, Latency, Outcome, Override, Policy, Port, Rate, Root, Run, Target, Timing, Traffic,
 };
+use penstock_engine::say;
 
 use crate::card::{Card, CardError, Recording};
 use crate::cmd::tables::{Tables, table};
@@ -21,12 +22,17 @@ use crate::trace;
 /// Ethernet ports that a card has at most.
 const MAX_PORTS: u8 = 4;
 
+/// Standard output, where a file would be named.
+const STDOUT: &str = "-";
+
 /// Sends captures through a card and writes what comes out.
 #[derive(Debug, ClapArgs)]
 pub struct Args {
     /// Manifest of the card, for example designs/forward.toml.
     pub design: PathBuf,
     /// Capture, and where its frames enter: a port number (0 when not given) or `host`. Repeatable.
+    ///
+    /// pcap or pcapng, plain or compressed (gzip, Zstandard); `-` is standard input.
     #[arg(long = "in", value_name = "FILE[@PORT]", required = true)]
     pub inputs: Vec<String>,
     /// Folder for port0.pcap, port1.pcap, ... and host.pcap.
@@ -43,7 +49,7 @@ pub struct Args {
     /// XDP programs and C that read the clock: on `soft` it is the computer's, or counts instructions of C, on `rtl` it is the card's cycles.
     #[arg(long, value_parser = Rate::parse)]
     pub rate: Option<Rate>,
-    /// Write the result as JSON.
+    /// Write the result as JSON; `-` is standard output, in place of the summary.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write the report, an HTML page that opens offline.
@@ -152,6 +158,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         files::make_folder(&args.out)?;
         files::write(&args.out.join("program.elf"), image.image.elf())?;
     }
+    open_outputs(args)?;
     let run = card.carry_debugged(root, target, recording, &traffic, rate, args.gdb, &args.dumps)?;
 
     let mut outcome = Outcome::new(&card.design, target, &traffic, &run);
@@ -159,7 +166,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     write_outputs(&args.out, &card.design, &traffic, &run)?;
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&outcome).map_err(|e| FileError::output(path, e.into()))?;
-        files::write(path, text + "\n")?;
+        if path.as_os_str() == STDOUT { say::text(&(text + "\n")) } else { files::write(path, text + "\n")? }
     }
     if let Some(path) = &args.report {
         let mut data = report::design(&card.design);
@@ -169,9 +176,20 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if let Some(path) = &args.trace {
         trace::write(path, &card.design, &traffic, &run).map_err(|e| FileError::output(path, e))?;
     }
-    outcome.log.iter().for_each(|line| println!("log: {line}"));
-    print!("{}", summary(&outcome, rate));
+    if args.json.as_ref().is_none_or(|path| path.as_os_str() != STDOUT) {
+        outcome.log.iter().for_each(|line| say!("log: {line}"));
+        say::text(&summary(&outcome, rate));
+    }
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
+}
+
+/// Finds out before a run, which may be long, whether its results can be written.
+fn open_outputs(args: &Args) -> Result<(), RunError> {
+    files::make_folder(&args.out)?;
+    files::writable(&args.out.join(format!("{}.pcap", Port::Ethernet(0))))?;
+    let single = [&args.json, &args.report, &args.trace].into_iter().flatten();
+    single.filter(|path| path.as_os_str() != STDOUT).try_for_each(|path| files::writable(path))?;
+    Ok(())
 }
 
 /// Frames of all captures, and what was wrong with those that broke off.
@@ -186,7 +204,9 @@ fn read_inputs(inputs: &[String]) -> Result<(Traffic, Vec<String>), RunError> {
             }
             _ => (input.as_str(), Port::Ethernet(0)),
         };
-        files::readable(Path::new(path), files::CAPTURE)?;
+        if path != capture::STDIN {
+            files::readable(Path::new(path), files::CAPTURE)?;
+        }
         let mut capture = capture::read(Path::new(path))?;
         traffic.extend(&capture, port);
         faults.append(&mut capture.faults);

@@ -3,7 +3,7 @@
 
 use clap::{ArgMatches, Command, FromArgMatches};
 use penstock_device::Request;
-use penstock_engine::Service;
+use penstock_engine::{Service, say};
 use penstock_live::protocol;
 use penstock_registry::engines;
 
@@ -39,9 +39,9 @@ pub fn run(ctl: &ArgMatches) -> Result<(), CtlError> {
     let request = protocol::Request::Call(Request { service: service.name.to_owned(), ask: ask.clone() });
     let answer = which.connect()?.ask(&request)?.answer.unwrap_or_default();
     if json {
-        println!("{}", serde_json::to_string(&answer)?);
+        say!("{}", serde_json::to_string(&answer)?);
     } else {
-        print!("{}", (service.show)(&ask, &answer));
+        say::text(&(service.show)(&ask, &answer));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use penstock_device::Root;
+use penstock_engine::say;
 use serde_json::Value;
 
 use crate::bench::row::{
@@ -158,14 +159,14 @@ pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
         .collect();
     let values = values(&blocks, measured, &base);
     let lines = lines(&blocks, &registry.sums, &values);
-    print!("{}", table(&reference.name, bases[0].area, &base, &lines));
+    say::text(&table(&reference.name, bases[0].area, &base, &lines));
     for failure in bases.iter().flat_map(|measured| &measured.failures) {
-        println!("{failure}");
+        say!("{failure}");
     }
     for (name, measured) in references.iter().zip(bases) {
-        print!("{}", about_placements(name, measured));
+        say::text(&about_placements(name, measured));
     }
-    print!("{}", remarks(&blocks, measured, &base, args.paths));
+    say::text(&remarks(&blocks, measured, &base, args.paths));
     if let Some(path) = &args.json {
         write(path, &lines)?;
     }
@@ -205,11 +206,11 @@ fn check(tools: &Tools, root: &Path, blocks: &[Block], build: &Path, threads: us
     }
     let read = work_off(tools, &jobs, threads, blocks.len());
     for failure in read.iter().flat_map(|read| &read.failures) {
-        println!("{failure}");
+        say!("{failure}");
     }
     let failed: Vec<&str> =
         blocks.iter().zip(&read).filter(|(_, read)| !read.failures.is_empty()).map(|(block, _)| &*block.name).collect();
-    println!("{} blocks read, {} refused", blocks.len() - failed.len(), failed.len());
+    say!("{} blocks read, {} refused", blocks.len() - failed.len(), failed.len());
     if failed.is_empty() { Ok(()) } else { Err(SynthError::Unreadable(failed.join(", "))) }
 }
 

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
+use penstock_engine::say;
 use penstock_live::protocol::{Request, Status};
 use penstock_live::{Client, ControlError};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -53,9 +54,9 @@ pub fn run(args: &Args) -> Result<(), TopError> {
         thread::sleep(interval);
         let now = ask(&mut client)?;
         if args.which.json {
-            println!("{}", serde_json::to_string(&now)?);
+            say!("{}", serde_json::to_string(&now)?);
         } else {
-            print!("{}", Look::since(&before, &now).text());
+            say::text(&Look::since(&before, &now).text());
         }
         return Ok(());
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use penstock_device::{ForGroup, Override, Policy, Port, Root};
+use penstock_engine::say::plain;
 use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control};
 
 use crate::card::{Card, CardError};
@@ -99,9 +100,9 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     }
     head += &served;
     head += &format!("control socket {}; Ctrl-C stops it\n", setup.socket.display());
-    say(&mut stdout(), &head);
-    let status = live.run(&mut |fault| say(&mut stderr(), &format!("{fault}\n")))?;
-    say(&mut stdout(), &Look::since_start(&status).summary());
+    tell(&mut stdout(), &head);
+    let status = live.run(&mut |fault| tell(&mut stderr(), &format!("{fault}\n")))?;
+    tell(&mut stdout(), &Look::since_start(&status).summary());
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&status).map_err(|error| FileError::output(path, error.into()))?;
         files::write(path, text + "\n")?;
@@ -110,8 +111,8 @@ pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
 }
 
 /// Writes at once, also through a pipe. That nobody reads it any more is no reason to stop.
-fn say(to: &mut impl Write, text: &str) {
-    let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+fn tell(to: &mut impl Write, text: &str) {
+    let _ = to.write_all(plain(text).as_bytes()).and_then(|()| to.flush());
 }
 
 fn driver(word: &str) -> Result<Driver, String> {

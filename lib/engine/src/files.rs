@@ -49,6 +49,16 @@ pub fn read(path: &Path, way_out: &'static str) -> Result<String, FileError> {
     fs::read_to_string(path).map_err(|source| FileError::input(path, source, way_out))
 }
 
+/// Whether an output can be written later: makes the file if it is not there. A pipe or a device is not tried.
+pub fn writable(path: &Path) -> Result<(), FileError> {
+    let checked = match fs::metadata(path) {
+        Ok(about) if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(about) if !about.is_file() => Ok(()),
+        _ => fs::OpenOptions::new().append(true).create(true).open(path).map(drop),
+    };
+    checked.map_err(|source| FileError::output(path, source))
+}
+
 /// Writes a file.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
     fs::write(path, content).map_err(|source| FileError::output(path, source))
@@ -100,7 +110,9 @@ mod tests {
             let text = error.to_string();
             assert!(text.starts_with(folder.to_str().unwrap()) && text.ends_with(CAPTURE), "{text}");
         }
-        let text = write(&missing.join("file"), "").unwrap_err().to_string();
-        assert!(text.contains("penstock-no-such-file/file: ") && text.ends_with(OUTPUT), "{text}");
+        for text in [write(&missing.join("file"), ""), writable(&missing.join("file"))] {
+            let text = text.unwrap_err().to_string();
+            assert!(text.contains("penstock-no-such-file/file: ") && text.ends_with(OUTPUT), "{text}");
+        }
     }
 }

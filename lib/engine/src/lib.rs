@@ -16,6 +16,7 @@ mod image;
 mod part;
 pub mod records;
 mod root;
+pub mod say;
 mod section;
 mod server;
 mod service;

@@ -25,8 +25,12 @@ impl Root {
         Self::named().unwrap_or_else(|| Self::above(&std::env::current_exe().unwrap_or_default()))
     }
 
-    /// PENSTOCK_ROOT, when it is set.
+    /// PENSTOCK_ROOT, when it is set. A program that the system gave more rights than its user has (by setcap, say)
+    /// ignores it: the checkout holds code that the program runs.
     pub fn named() -> Option<Result<Self, RootError>> {
+        if rustix::param::linux_secure() {
+            return None;
+        }
         let path = PathBuf::from(std::env::var_os("PENSTOCK_ROOT")?);
         Some(match path.join(MARK).exists() {
             true => Ok(Self(path)),

@@ -10,6 +10,12 @@ pub const UNIT_WINDOW: u32 = 0x4000_0000;
 /// Host address of the registers of the inline chain (shell/regs/inline.rdl).
 pub const INLINE_WINDOW: u32 = 0x4400_1000;
 
+/// Host address of the window of an inline block, by its place in the design.
+#[must_use]
+pub const fn block_window(block: usize) -> u32 {
+    0x4500_0000 + ((block as u32) << 24)
+}
+
 /// Reads a word of one unit's window.
 ///
 /// # Errors

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_engine::{Tool, ToolError, Workbench, files, say};
 use penstock_flow_compiler::image::ElementImage;
 use penstock_flow_compiler::limits;
 use penstock_flow_compiler::program::Element;
@@ -42,10 +42,10 @@ fn run(matches: &ArgMatches, _: &dyn Workbench) -> Result<(), ToolError> {
     let text = files::read(&source, PROGRAM)?;
     let compiled = penstock_flow_compiler::compile(&source.display().to_string(), &text)?;
     if explain {
-        print!("{}", compiled.explain());
+        say::text(&compiled.explain());
     } else {
         for (element, image) in compiled.program.elements.iter().zip(&compiled.image.elements) {
-            println!("{}: {}", source.display(), summary(element, image));
+            say!("{}: {}", source.display(), summary(element, image));
         }
     }
     let write = |path: Option<PathBuf>, text: &dyn Fn() -> String| -> Result<(), ToolError> {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use penstock_engine::{Tool, ToolError, Workbench, files};
+use penstock_engine::{Tool, ToolError, Workbench, files, say};
 use penstock_rpu_sdk::{CompileError, DMEM_DATA_BYTES, IMEM_BYTES, Options, compile};
 use serde_json::json;
 
@@ -59,7 +59,7 @@ fn run(matches: &ArgMatches, bench: &dyn Workbench) -> Result<(), ToolError> {
         Refused { file: sources[0].clone(), source, hint }
     })?;
     eprint!("{}", firmware.messages);
-    println!("{}: {}", sources[0].display(), firmware.sizes);
+    say!("{}: {}", sources[0].display(), firmware.sizes);
     if let Some(path) = &output {
         files::write(path, &firmware.elf)?;
     }

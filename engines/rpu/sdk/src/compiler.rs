@@ -42,8 +42,6 @@ pub enum CompileError {
     Write { path: PathBuf, source: io::Error },
     #[error("{path}: {source}")]
     Firmware { path: PathBuf, source: FirmwareError },
-    #[error("Penstock's folder not found from {0}; run `./penstock`, or set PENSTOCK_ROOT to the checkout")]
-    NoRoot(PathBuf),
     #[error("cannot start the C compiler ({python} -m ziglang cc): {source}; run `./penstock` once, it installs it")]
     NoCompiler { python: PathBuf, source: io::Error },
     /// The compiler's own messages, file and line included.
@@ -78,20 +76,6 @@ impl Options {
     #[must_use]
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), python: root.join("build/venv/bin/python"), flags: Vec::new() }
-    }
-
-    /// The kit of the checkout in the environment variable PENSTOCK_ROOT, or else of the checkout that contains this
-    /// executable.
-    ///
-    /// # Errors If neither leads to a checkout.
-    pub fn discover() -> Result<Self, CompileError> {
-        let is_root = |path: &&Path| path.join("engines/rpu/sdk/start/link.ld").is_file();
-        if let Some(root) = env::var_os("PENSTOCK_ROOT").map(PathBuf::from) {
-            return if is_root(&root.as_path()) { Ok(Self::new(&root)) } else { Err(CompileError::NoRoot(root)) };
-        }
-        let executable = env::current_exe().unwrap_or_default();
-        let root = executable.ancestors().find(is_root).map(Path::to_owned);
-        root.map(|root| Self::new(&root)).ok_or(CompileError::NoRoot(executable))
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), penstock_rpu_sdk::CompileError> {
-//! let options = penstock_rpu_sdk::Options::discover()?;
+//! let options = penstock_rpu_sdk::Options::new("path/of/the/checkout".as_ref());
 //! let firmware = penstock_rpu_sdk::compile(&["engines/rpu/programs/forward.c".into()], &options)?;
 //! println!("{}", firmware.sizes);
 //! # Ok(())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use penstock_engine::files::{self, FileError};
-use penstock_engine::{Root, Tool, ToolError, Workbench};
+use penstock_engine::{Root, Tool, ToolError, Workbench, say};
 use penstock_xdp_compiler::back::Compiled;
 use penstock_xdp_compiler::card::{Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
@@ -151,15 +151,15 @@ fn report(request: &Arguments, frames: Option<&[Vec<u8>]>, root: &Root) -> Resul
         match done {
             Ok((executed, accepted)) => {
                 let Accepted { program, facts, compiled, placement, beyond } = &accepted;
-                println!("{}: {}", file.display(), summary(program, facts, compiled));
+                say!("{}: {}", file.display(), summary(program, facts, compiled));
                 if let Some((frames, rows)) = executed {
-                    println!("  {} carried out for {}", counted(rows as usize, "row"), counted(frames, "frame"));
+                    say!("  {} carried out for {}", counted(rows as usize, "row"), counted(frames, "frame"));
                 }
                 if request.explain {
                     explain(&object, &accepted);
                 }
                 if request.rows {
-                    compiled.rows.iter().enumerate().for_each(|(at, row)| println!("{at:5}: {row}"));
+                    compiled.rows.iter().enumerate().for_each(|(at, row)| say!("{at:5}: {row}"));
                 }
                 let instructions = program.code.iter().count();
                 let mut description = described(&object, program, facts);
@@ -281,33 +281,33 @@ fn packet(facts: &Facts) -> String {
 /// All about a program.
 fn explain(object: &Object, Accepted { program, facts, placement, beyond, .. }: &Accepted) {
     let Facts { visited, longest, .. } = facts;
-    println!("  section {}, {visited} instructions followed on all paths, {longest} on the longest", program.section);
+    say!("  section {}, {visited} instructions followed on all paths, {longest} on the longest", program.section);
     if *longest as u64 > MAX_ROWS {
-        println!(
+        say!(
             "  in RTL a frame that takes more than {MAX_ROWS} rows is stopped and counted as aborted: bound its loops so that none does"
         );
     }
     for (function, stack) in program.functions.iter().zip(&facts.stack) {
-        println!("  {}(): {} slots, {stack} B of stack", function.name, function.slots.len());
+        say!("  {}(): {} slots, {stack} B of stack", function.name, function.slots.len());
     }
     for helper in &facts.helpers {
-        println!("  helper {}", helper_name(*helper));
+        say!("  helper {}", helper_name(*helper));
     }
     for map in facts.maps.iter().filter_map(|index| object.maps.get(*index as usize)) {
-        println!("  map {}: {}", map.name, map_line(map));
+        say!("  map {}: {}", map.name, map_line(map));
     }
     let checks = facts.insns.iter().filter(|insn| insn.branch.is_some_and(|branch| branch.packet.is_some())).count();
-    println!("  {} of the packet's end for a number of bytes that is always the same", counted(checks, "check"));
+    say!("  {} of the packet's end for a number of bytes that is always the same", counted(checks, "check"));
     let unreached = facts.unreached(&program.code);
     if let Some(first) = unreached.first() {
         let place = program.place(*first);
-        println!("  {} that no path comes to, the first: {place}", counted(unreached.len(), "instruction"));
+        say!("  {} that no path comes to, the first: {place}", counted(unreached.len(), "instruction"));
     }
     let [(rows, of_rows), (bytes, of_bytes)] = placement.sizes();
-    println!("  maps take {rows} of {of_rows} rows of each bank of a card, {bytes} of {of_bytes} B of each unit");
+    say!("  maps take {rows} of {of_rows} rows of each bank of a card, {bytes} of {of_bytes} B of each unit");
     match &beyond[..] {
-        [] => println!("  it fits a card in RTL"),
-        _ => beyond.iter().for_each(|what| println!("  it does not fit a card in RTL: {what}")),
+        [] => say!("  it fits a card in RTL"),
+        _ => beyond.iter().for_each(|what| say!("  it does not fit a card in RTL: {what}")),
     }
 }
 
