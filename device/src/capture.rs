@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
+pub use input::STDIN;
 use pcap_file::pcap::{PcapHeader, PcapReader, PcapWriter, RawPcapPacket};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::{Block, PcapNgReader};
-pub use input::STDIN;
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 
 /// A capture that cannot be read or written.

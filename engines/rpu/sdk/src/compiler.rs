@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeSet,
-    env,
     ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
