@@ -686,7 +686,7 @@ def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
     control = tmp_path / "run/penstock/forward.sock"
     assert stat.S_IMODE(control.stat().st_mode) == 0o600
     nobody = 65534
-    for folder in (control.parent, tmp_path / "run", *tmp_path.parents):
+    for folder in (control.parent, tmp_path / "run", tmp_path, *tmp_path.parents):
         folder.chmod(folder.stat().st_mode | 0o055)
     control.chmod(0o666)
     ask = """
@@ -700,6 +700,7 @@ def test_only_the_user_controls(net: Net, tmp_path: Path) -> None:
     words = ["setpriv", f"--reuid={nobody}", "--clear-groups", "/usr/bin/python3", "-c", textwrap.dedent(ask), control]
     child = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=False)
     assert child.returncode == 0 and "belongs to another user" in child.stdout, child.stdout + child.stderr
+    control.parent.chmod(0o700)
     assert up.status()["design"] == "forward"
     up.stop()
 
@@ -719,7 +720,18 @@ def test_rights_of_a_file_open_no_folder(tmp_path: Path) -> None:
 
     def tried() -> str:
         child = subprocess.run(
-            ["setpriv", "--reuid=65534", "--clear-groups", program, "run", "nothing.toml", "--in", "no.pcap", "--out", "out"],
+            [
+                "setpriv",
+                "--reuid=65534",
+                "--clear-groups",
+                program,
+                "run",
+                "nothing.toml",
+                "--in",
+                "no.pcap",
+                "--out",
+                "out",
+            ],
             env={"PENSTOCK_ROOT": str(checkout)},
             capture_output=True,
             text=True,

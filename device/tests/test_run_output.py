@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+from built import COMMAND_LINE
 from scapy.utils import RawPcapReader
 from system import ROOT, TARGETS, DesignMaker, call, run_design, write_capture
 
@@ -71,3 +77,43 @@ def test_warnings_come_with_every_run(tmp_path: Path, make_design: DesignMaker) 
     for _ in range(2):
         run = run_design(design, [capture], tmp_path / "out", "soft")
         assert run.status == 0 and "unused variable" in run.stderr and "warning.c:" in run.stderr
+
+
+def test_compressed_captures_and_pipes(tmp_path: Path, make_design: DesignMaker) -> None:
+    """The same frames come from a file, from a compressed one and from standard input; `--json -` prints the result alone."""
+    design = make_design(FORWARD)
+    frames = [bytes([n]) * 60 for n in range(20)]
+    plain = write_capture(tmp_path / "a.pcap", frames)
+    packed = tmp_path / "a.pcap.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert run_design(design, [packed], tmp_path / "gz", "soft").frames["port1"] == frames
+    words = [COMMAND_LINE, "run", design, "--in", "-", "--out", tmp_path / "pipe", "--json", "-"]
+    done = subprocess.run([str(word) for word in words], input=plain.read_bytes(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["frames_out"] == {"port1": 20}
+    assert (tmp_path / "pipe/port1.pcap").read_bytes() == (tmp_path / "gz/port1.pcap").read_bytes()
+
+
+def test_results_that_cannot_be_written(tmp_path: Path, make_design: DesignMaker) -> None:
+    """The run does not begin; and what happens to standard output is no panic."""
+    design, capture = make_design(FORWARD), write_capture(tmp_path / "a.pcap", [bytes(60)])
+
+    def run(*words: str | Path, **io: Any) -> subprocess.CompletedProcess[str]:
+        line = [str(word) for word in (COMMAND_LINE, "run", design, "--in", capture, *words)]
+        return subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False, timeout=60, **io)
+
+    for option in ("--json", "--report"):
+        out = tmp_path / option
+        done = run("--out", out, option, tmp_path / "missing/file")
+        assert done.returncode == 1 and "missing/file: " in done.stderr and not (out / "port1.pcap").exists()
+    (tmp_path / "file").touch()
+    assert "choose a place that can be written" in run("--out", tmp_path / "file").stderr
+    with Path("/dev/full").open("w") as full:
+        done = run("--out", tmp_path / "full", stdout=full)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "cannot write standard output" in done.stderr
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run("--out", tmp_path / "closed", stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")

@@ -148,7 +148,9 @@ async def configuration_channels(dut: Any) -> None:
         for bit, valid in enumerate(valids):
             valid.value = pattern >> bit & 1
         await Timer(1, "ps")
-        assert [int(ready.value) for ready in readies] == before, f"valids {pattern:03b} change a ready within the cycle"
+        assert [int(ready.value) for ready in readies] == before, (
+            f"valids {pattern:03b} change a ready within the cycle"
+        )
     for valid in valids:
         valid.value = 0
     await RisingEdge(dut.clk)

@@ -32,7 +32,7 @@ pub struct Args {
     pub design: PathBuf,
     /// Capture, and where its frames enter: a port number (0 when not given) or `host`. Repeatable.
     ///
-    /// pcap or pcapng, plain or compressed (gzip, Zstandard); `-` is standard input.
+    /// pcap or pcapng, plain or compressed (gzip, Zstandard); `-` is standard input (/dev/stdin@1 at another port).
     #[arg(long = "in", value_name = "FILE[@PORT]", required = true)]
     pub inputs: Vec<String>,
     /// Folder for port0.pcap, port1.pcap, ... and host.pcap.
