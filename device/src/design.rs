@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_engine::window::mask_of;
-use penstock_engine::{Engine, Fault, Kind, Part, Section, TableNames, Tenant};
+use penstock_engine::{Engine, Fault, Kind, Part, Section, TableNames, Tenant, files};
 use penstock_registry::{engine, engines};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -512,8 +512,7 @@ fn take<'a>(table: &mut DeTable<'a>, name: &str) -> Option<Spanned<DeValue<'a>>>
 impl Design {
     /// Reads a manifest. Paths inside it are relative to its folder.
     pub fn read(path: &Path) -> Result<Self, DesignError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| DesignError::Read { path: path.to_path_buf(), source })?;
+        let text = files::text(path).map_err(|source| DesignError::Read { path: path.to_path_buf(), source })?;
         Self::parse(path, &text)
     }
 

@@ -2,13 +2,15 @@
 //! Files that a user names: what cannot be read or written is an error with the file and the way out.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What to do about an input that should be a capture.
 pub const CAPTURE: &str = "give a capture (pcap or pcapng), and behind it, if not 0, its port: FILE@1 or FILE@host";
 /// What to do about an input that should be a block list.
 pub const BLOCK_LIST: &str = "give a block list, one prefix a line, for example designs/blocklist.txt";
+/// Bytes of the longest file that is read whole: rules of a whole collection are a tenth of it.
+pub const LONGEST: u64 = 256 << 20;
 /// What to do about an output.
 const OUTPUT: &str = "choose a place that can be written, in a folder that is there";
 
@@ -44,17 +46,32 @@ pub fn readable(path: &Path, way_out: &'static str) -> Result<(), FileError> {
     checked.map_err(|source| FileError::input(path, source, way_out))
 }
 
-/// Reads a text.
-pub fn read(path: &Path, way_out: &'static str) -> Result<String, FileError> {
-    fs::read_to_string(path).map_err(|source| FileError::input(path, source, way_out))
+/// Reads at most [`LONGEST`] bytes: an input without an end, such as a device, is an error.
+pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match fs::File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)? as u64 {
+        0..=LONGEST => Ok(bytes),
+        _ => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {} MiB", LONGEST >> 20))),
+    }
 }
 
-/// Whether an output can be written later: makes the file if it is not there. A pipe or a device is not tried.
+/// Reads a text, as [`bytes`] does.
+pub fn text(path: &Path) -> io::Result<String> {
+    String::from_utf8(bytes(path)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Reads a text, as [`bytes`] does; `way_out` says what would be right.
+pub fn read(path: &Path, way_out: &'static str) -> Result<String, FileError> {
+    text(path).map_err(|source| FileError::input(path, source, way_out))
+}
+
+/// Whether an output can be written later; nothing is left behind. A pipe or a device is not tried.
 pub fn writable(path: &Path) -> Result<(), FileError> {
     let checked = match fs::metadata(path) {
         Ok(about) if about.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(about) if !about.is_file() => Ok(()),
-        _ => fs::OpenOptions::new().append(true).create(true).open(path).map(drop),
+        Ok(_) => fs::OpenOptions::new().append(true).open(path).map(drop),
+        Err(_) => fs::File::create_new(path).and_then(|_| fs::remove_file(path)),
     };
     checked.map_err(|source| FileError::output(path, source))
 }
@@ -96,6 +113,12 @@ mod tests {
         std::thread::spawn(move || done.send(readable(&asked, CAPTURE).is_ok()));
         assert_eq!(answer.recv_timeout(Duration::from_secs(10)), Ok(true));
         fs::remove_file(pipe).unwrap();
+    }
+
+    #[test]
+    fn an_input_without_an_end_is_refused() {
+        let text = read(Path::new("/dev/zero"), CAPTURE).unwrap_err().to_string();
+        assert!(text.contains("more than 256 MiB"), "{text}");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Tables of accelerators.
 
-use std::fs;
 use std::path::Path;
 
 use penstock_engine::EngineError;
@@ -15,7 +14,7 @@ const TABLE: &str = "table";
 /// The text of a list.
 fn text_of(file: &Path, way_out: &'static str) -> Result<String, FileError> {
     files::readable(file, way_out)?;
-    let bytes = fs::read(file).map_err(|source| FileError::input(file, source, way_out))?;
+    let bytes = files::bytes(file).map_err(|source| FileError::input(file, source, way_out))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -249,7 +249,7 @@ fn read(file: &Path, root: &Root) -> Result<Vec<u8>, RefusedError> {
         eprint!("{messages}");
         return Ok(object);
     }
-    Ok(std::fs::read(file).map_err(|source| FileError::input(file, source, OBJECT))?)
+    Ok(files::bytes(file).map_err(|source| FileError::input(file, source, OBJECT))?)
 }
 
 /// One line about a program.

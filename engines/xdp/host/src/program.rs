@@ -7,7 +7,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use penstock_engine::{EngineError, ErrorKind, Root};
+use penstock_engine::{EngineError, ErrorKind, Root, files};
 use penstock_xdp_compiler::back::{BackError, Compiled, link};
 use penstock_xdp_compiler::btf::{Shape, Value, ValueError};
 use penstock_xdp_compiler::card::{Before, NoProgram, Placement, Room, place_in};
@@ -242,7 +242,7 @@ impl XdpProgram {
         let (bytes, messages) = if path.extension().is_some_and(|extension| extension == "c") {
             object_of(root, path)?
         } else {
-            let bytes = std::fs::read(path).map_err(|source| XdpError::Read { path: path.to_owned(), source })?;
+            let bytes = files::bytes(path).map_err(|source| XdpError::Read { path: path.to_owned(), source })?;
             (bytes, String::new())
         };
         let path = path.to_owned();
