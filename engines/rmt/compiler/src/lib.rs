@@ -16,6 +16,8 @@ mod types;
 
 use std::path::Path;
 
+use preprocess::Includes;
+
 pub use fault::{Fault, Faults};
 pub use fold::{binary, mask, signed, unary};
 pub use source::{SourceFile, Sources, Span};
@@ -44,9 +46,21 @@ impl Compiled {
 /// # Errors
 /// All faults that were found, with their places.
 pub fn compile(name: &str, text: &str) -> Result<Compiled, Faults> {
+    translate(name, text, Includes::Files)
+}
+
+/// Compiles P4-16 source that somebody else sent: it may include the library alone, no files of this computer.
+///
+/// # Errors
+/// All faults that were found, with their places.
+pub fn compile_sent(name: &str, text: &str) -> Result<Compiled, Faults> {
+    translate(name, text, Includes::Nothing)
+}
+
+fn translate(name: &str, text: &str, includes: Includes) -> Result<Compiled, Faults> {
     let mut sources = Sources::default();
     sources.add(name, text);
-    let parsed = preprocess::Preprocessor::run(&mut sources).and_then(|tokens| parse::parse(&tokens));
+    let parsed = preprocess::Preprocessor::run(&mut sources, includes).and_then(|tokens| parse::parse(&tokens));
     let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
     let lowered = parsed.map_err(|fault| vec![*fault]).and_then(|decls| lower::lower(&sources, &stem, &decls));
     match lowered {

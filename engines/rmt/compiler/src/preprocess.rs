@@ -2,6 +2,8 @@
 //! The preprocessor: `#include`, `#define` with and without parameters, `#if` and its kin.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::condition;
@@ -9,6 +11,8 @@ use crate::fault::{Check, Fault};
 use crate::source::{Sources, Span};
 use crate::token::{self, Kind, Token};
 
+/// Bytes of the longest file that is included.
+const LONGEST: u64 = 64 << 20;
 /// Our own files of the standard library, which `#include <…>` finds.
 const LIBRARY: [(&str, &str); 2] =
     [("core.p4", include_str!("../include/core.p4")), ("v1model.p4", include_str!("../include/v1model.p4"))];
@@ -29,9 +33,28 @@ struct Macro {
     body: Vec<Token>,
 }
 
+/// Which files `#include` may name beside the library's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Includes {
+    /// Those of this computer.
+    Files,
+    /// None: the text came from elsewhere, and its sender may not read this computer's files.
+    Nothing,
+}
+
+/// Reads a file of at most [`LONGEST`] bytes.
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    match File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)? as u64 {
+        0..=LONGEST => Ok(text),
+        _ => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {} MiB", LONGEST >> 20))),
+    }
+}
+
 /// The preprocessor.
 pub struct Preprocessor<'a> {
     sources: &'a mut Sources,
+    includes: Includes,
     macros: HashMap<String, Macro>,
     out: Vec<Token>,
     /// Files that are being read, innermost last.
@@ -56,8 +79,9 @@ struct Branch {
 
 impl<'a> Preprocessor<'a> {
     /// Reads the first file of `sources` and all that it includes. Gives the tokens of the program.
-    pub fn run(sources: &'a mut Sources) -> Check<Vec<Token>> {
-        let mut this = Self { sources, macros: HashMap::new(), out: Vec::new(), open: Vec::new(), depth: 0, made: 0 };
+    pub fn run(sources: &'a mut Sources, includes: Includes) -> Check<Vec<Token>> {
+        let (macros, out, open) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut this = Self { sources, includes, macros, out, open, depth: 0, made: 0 };
         this.file(0)?;
         let length = u32::try_from(this.sources.files.first().map_or(0, |file| file.text.len())).unwrap_or(u32::MAX);
         let span = Span { file: 0, start: length, end: length };
@@ -166,9 +190,20 @@ impl<'a> Preprocessor<'a> {
         let from = *self.open.last().unwrap_or(&0);
         if let [Token { kind: Kind::Text, text, .. }] = rest {
             let wanted = text.trim_matches('"');
+            if self.includes == Includes::Nothing {
+                if LIBRARY.iter().any(|(name, _)| *name == wanted) {
+                    return self.library(span, wanted);
+                }
+                return Err(Fault::new(
+                    span,
+                    format!("\"{wanted}\" did not come with the program, which was sent as one text"),
+                )
+                .label("file of the sender")
+                .help("put its text here, for example with `cpp -P`, or let the design name the program"));
+            }
             let here = self.sources.files.get(from as usize).map_or("", |file| &file.name);
             let path: PathBuf = Path::new(here).parent().unwrap_or(Path::new("")).join(wanted);
-            match std::fs::read_to_string(&path) {
+            match read(&path) {
                 Ok(text) => {
                     let file = self.sources.add(path.display().to_string(), text);
                     return self.file(file);

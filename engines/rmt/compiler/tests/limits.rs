@@ -100,3 +100,14 @@ fn memory_that_a_program_asks_for_has_an_end() {
     }
     assert_eq!(said(&program("", "register<bit<128>>(16777216) r;", "")), "");
 }
+
+/// A program that was sent reads no file of the card's host, whatever the path, and gets the library all the same.
+#[test]
+fn sent_programs_include_the_library_alone() {
+    for path in ["/etc/passwd", "../Cargo.toml", "mine.p4"] {
+        let text = format!("#include <core.p4>\n#include \"v1model.p4\"\n#include \"{path}\"\n");
+        let said = penstock_rmt_compiler::compile_sent("sent.p4", &text).unwrap_err().to_string();
+        assert!(said.contains("sent.p4:3") && said.contains("did not come with the program"), "{said}");
+        assert!(!said.contains("root:"), "{said}");
+    }
+}

@@ -172,7 +172,7 @@ impl RmtDriver {
                 Ok(json!(ProgramAbout { file: source.file.clone(), number: *number, cookie: *cookie, source: text }))
             }
             Ask::Swap { tenant, file, source, cookie, check } => {
-                let source = Source::compile(file, source.clone())?;
+                let source = Source::compile_sent(file, source.clone())?;
                 let (block, name) = {
                     let one = &self.programs[self.meant(tenant.as_deref())?];
                     (one.block, one.name.clone())

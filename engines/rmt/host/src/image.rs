@@ -8,7 +8,7 @@ use std::sync::Arc;
 use penstock_engine::{EngineError, Image, PartJob, files};
 use penstock_rmt_compiler::backend::Lowered;
 use penstock_rmt_compiler::ir::Program;
-use penstock_rmt_compiler::{Compiled, Sources};
+use penstock_rmt_compiler::{Compiled, Faults, Sources};
 use penstock_rmt_p4runtime::Change;
 
 use crate::entry::Meant;
@@ -35,12 +35,23 @@ pub struct Source {
 }
 
 impl Source {
-    /// Compiles a program.
+    /// Compiles a program that somebody sent as text: it includes no files of this computer.
+    ///
+    /// # Errors
+    /// It has faults.
+    pub fn compile_sent(file: &str, text: String) -> Result<Self, RmtError> {
+        Self::of(file, penstock_rmt_compiler::compile_sent(file, &text), text)
+    }
+
+    /// Compiles a program of a file of this computer.
     ///
     /// # Errors
     /// It has faults.
     pub fn compile(file: &str, text: String) -> Result<Self, RmtError> {
-        let compiled = penstock_rmt_compiler::compile(file, &text);
+        Self::of(file, penstock_rmt_compiler::compile(file, &text), text)
+    }
+
+    fn of(file: &str, compiled: Result<Compiled, Faults>, text: String) -> Result<Self, RmtError> {
         let Compiled { program, sources } = compiled.map_err(|faults| RmtError::Program(faults.to_string()))?;
         Ok(Self { file: file.to_owned(), text, program: Arc::new(program), sources })
     }

@@ -87,7 +87,7 @@ impl Card {
 
 /// Compiles a program.
 fn loaded(file: &str, text: String, cookie: u64) -> Result<Loaded, Refusal> {
-    let Source { text, program, .. } = Source::compile(file, text).map_err(crate::error::RmtError::refusal)?;
+    let Source { text, program, .. } = Source::compile_sent(file, text).map_err(crate::error::RmtError::refusal)?;
     Ok(Loaded { source: text, program: Arc::unwrap_or_clone(program), cookie })
 }
 
