@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 
 use crate::fault::{Fault, Span};
-use crate::limits::LONGEST_FIELD;
+use crate::limits::{ALTERNATIVES, DECISIONS, LONGEST_FIELD, ROWS};
 use crate::pattern::{Condition, Pattern};
 use crate::program::{MessageType, Program, Rule, Variant};
 use crate::syntax::Source;
+
+/// Pairs of states of patterns that comparisons may visit for a message type, which is a matter of seconds.
+const PAIRS: u64 = 30_000_000;
 
 /// Looks for rules of equal priority and different actions that match a common message, and for rules all of whose
 /// messages a rule of higher priority takes.
@@ -19,8 +22,18 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
             let place = |rule: &Rule| {
                 on.rules.iter().find(|on| on.name.value == rule.name).map_or(Span::default(), |on| on.name.span)
             };
+            if let Some((rule, fault)) = crowded(&rules.rules) {
+                faults.push(Fault::new(rule.map_or(on.message.span, place), fault));
+                continue;
+            }
+            let mut pairs = 0;
             for (at, rule) in rules.rules.iter().enumerate() {
                 let before = &rules.rules[..at];
+                pairs += work(before, rule);
+                if pairs > PAIRS {
+                    faults.push(Fault::new(place(rule), entangled(&rule.name)));
+                    break;
+                }
                 if let Some(fault) = contradiction(before, rule, message).or_else(|| shadow(before, rule)) {
                     faults.push(Fault::new(place(rule), fault));
                 }
@@ -28,6 +41,49 @@ pub fn check(source: &Source, program: &Program) -> Vec<Fault> {
         }
     }
     faults
+}
+
+/// Rules that the card has no room for, whatever they say: comparing them would take longer than to say so. None for
+/// the rule: all of them together.
+fn crowded(rules: &[Rule]) -> Option<(Option<&Rule>, String)> {
+    if rules.len() >= DECISIONS {
+        let text = format!(
+            "{} rules, and the card has room for {} actions and the default: leave rules out",
+            rules.len(),
+            DECISIONS - 1
+        );
+        return Some((None, text));
+    }
+    let combinations: usize = rules.iter().map(|rule| rule.variants.len()).sum();
+    let most = ROWS * ALTERNATIVES;
+    if combinations <= most {
+        return None;
+    }
+    let widest = rules.iter().max_by_key(|rule| rule.variants.len())?;
+    let text = format!(
+        "the alternatives of these rules have {combinations} combinations, and the card compares with {most}; `{}` has {} of \
+         them: write fewer `|`",
+        widest.name,
+        widest.variants.len()
+    );
+    Some((Some(widest), text))
+}
+
+/// Pairs of states that the comparison of a rule with those before it may visit, at most.
+fn work(before: &[Rule], rule: &Rule) -> u64 {
+    let conditions = |wide: &Variant, variant: &Variant| -> u64 {
+        let same = |field: &u8| wide.iter().find(|(number, _)| number == field).map(|(_, condition)| condition);
+        variant.iter().filter_map(|(field, condition)| Some(same(field)?.pairs(condition))).sum()
+    };
+    let variants = before.iter().flat_map(|other| &other.variants);
+    variants.map(|wide| rule.variants.iter().map(|variant| conditions(wide, variant)).sum::<u64>()).sum()
+}
+
+fn entangled(rule: &str) -> String {
+    format!(
+        "`{rule}` and the rules before it overlap in too many ways to be compared: write fewer `until` and `|`, or begin \
+         patterns with bytes in which they differ"
+    )
 }
 
 fn contradiction(before: &[Rule], rule: &Rule, message: &MessageType) -> Option<String> {

@@ -80,12 +80,16 @@ impl Pattern {
         field.iter().try_fold(0, |state, byte| self.next(state, *byte)).is_some_and(|state| self.accepts(state))
     }
 
+    /// Whether the patterns have no field in common since their first bytes differ, as most pairs of rules do.
+    fn differs(&self, other: &Self) -> bool {
+        let differ = |(a, b): (Option<u8>, Option<u8>)| a.is_some() && b.is_some() && a != b;
+        self.first_bytes().zip(other.first_bytes()).any(differ)
+    }
+
     /// A shortest field, of at most `longest` bytes, that both patterns match.
     #[must_use]
     pub fn common(&self, other: &Self, longest: usize) -> Option<Vec<u8>> {
-        // Most pairs of rules differ in their first bytes.
-        let differ = |(a, b): (Option<u8>, Option<u8>)| a.is_some() && b.is_some() && a != b;
-        if self.first_bytes().zip(other.first_bytes()).any(differ) {
+        if self.differs(other) {
             return None;
         }
         // Breadth first over pairs of states; each remembers the byte and the pair that led to it.
@@ -170,6 +174,17 @@ impl Condition {
                 let number = field.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
                 field.len() == usize::from(*width) && (*low..=*high).contains(&number)
             }
+        }
+    }
+
+    /// Pairs of states that a comparison with another condition may visit, at most; 0 if it visits none.
+    #[must_use]
+    pub fn pairs(&self, other: &Self) -> u64 {
+        match (self, other) {
+            (Self::Bytes(a), Self::Bytes(b)) if !a.differs(b) => {
+                (a.steps.len() as u64 + 1) * (b.steps.len() as u64 + 2)
+            }
+            _ => 0,
         }
     }
 

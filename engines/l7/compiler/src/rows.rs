@@ -113,7 +113,7 @@ pub struct Rows {
 /// The rules of a message type do not fit the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Excess {
-    /// They take too many rows.
+    /// They take too many rows, or too long to find out.
     Rows {
         /// Rows made so far, by the index of the rule for which they were made.
         by_rule: HashMap<usize, usize>,
@@ -143,6 +143,7 @@ impl Rows {
             hashed: HashMap::new(),
             most,
             depth: 0,
+            compared: 0,
         };
         let start = builder.node(live)?;
         Ok(Self { rows: builder.rows, start })
@@ -201,6 +202,10 @@ enum Ran {
     Fulfilled,
 }
 
+/// Comparisons after which the builder gives up. Rules that fit the card take a hundredth of it; more would keep the compiler
+/// busy for minutes.
+const COMPARED: u64 = 100_000_000;
+
 struct Builder<'a> {
     rules: &'a TypeRules,
     /// Rule and conditions of each variant, by priority.
@@ -213,6 +218,8 @@ struct Builder<'a> {
     most: usize,
     /// Steps from the start to the row that is being made; buckets are not counted.
     depth: usize,
+    /// Comparisons of rules with tests so far.
+    compared: u64,
 }
 
 impl Builder<'_> {
@@ -227,12 +234,17 @@ impl Builder<'_> {
 
     fn push(&mut self, row: Row) -> Result<Next, Excess> {
         if self.rows.len() >= self.most {
-            let mut by_rule = HashMap::new();
-            self.rows.iter().filter_map(|row| row.rule).for_each(|rule| *by_rule.entry(rule).or_insert(0) += 1);
-            return Err(Excess::Rows { by_rule });
+            return Err(self.excess());
         }
         self.rows.push(row);
         Ok(Next::Row(self.rows.len() - 1))
+    }
+
+    /// Rules that want more rows than there are.
+    fn excess(&self) -> Excess {
+        let mut by_rule = HashMap::new();
+        self.rows.iter().filter_map(|row| row.rule).for_each(|rule| *by_rule.entry(rule).or_insert(0) += 1);
+        Excess::Rows { by_rule }
     }
 
     /// A decision. A rule whose action depends on a hash takes a row more.
@@ -328,6 +340,10 @@ impl Builder<'_> {
         distinct.dedup();
         if distinct.is_empty() {
             distinct.push(ALWAYS);
+        }
+        self.compared += live.len() as u64 * distinct.len() as u64;
+        if self.compared > COMPARED {
+            return Err(self.excess());
         }
         let otherwise_of = |failed: &[Test]| -> Vec<Live> {
             let survives = |test: &Option<Test>| match test {

@@ -179,3 +179,31 @@ fn too_many_rows_name_their_rules() {
         "{faults}"
     );
 }
+
+/// Sources of rules, `alternatives` for each, that overlap in many ways.
+fn many(rules: usize, alternatives: usize, pattern: impl Fn(String) -> String) -> String {
+    let rule = |rule: usize| {
+        let of = (0..alternatives).map(|at| pattern(format!("x{rule}.{at}"))).collect::<Vec<_>>().join(" | ");
+        format!("rule r{rule} priority {rule} {{ a = {of}; }} => queue 0;\n")
+    };
+    let all: String = (0..rules).map(rule).collect();
+    format!(
+        "message M {{ option (type) = 1; string a = 1 [(dispatch) = true]; }}\n\
+         application m = 1 {{ udp port 7000; on M {{ {all} default => drop; }} }}\n"
+    )
+}
+
+/// Each of these kept the compiler busy for minutes or for ever.
+#[test]
+fn rules_that_overlap_too_much_are_refused_at_once() {
+    let until = |text| format!("until \"/\" \"{text}\" ..");
+    for (source, said) in [
+        (many(4000, 1, until), "4000 rules, and the card has room for 255 actions"),
+        (many(250, 256, until), "have 64000 combinations, and the card compares with 4096"),
+        (many(250, 16, until), "overlap in too many ways to be compared"),
+    ] {
+        let faults = penstock_l7_compiler::compile("many.l7", &source).unwrap_err().to_string();
+        assert!(faults.contains(said), "{faults}");
+    }
+    assert!(penstock_l7_compiler::compile("many.l7", &many(250, 1, until)).is_ok());
+}
