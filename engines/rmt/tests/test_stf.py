@@ -69,7 +69,7 @@ def test_expectations_that_do_not_hold(tmp_path: Path) -> None:
         ("no_packet", "expect 3", 20, "no further frame left port 3"),
         ("no_packet", "expct 3", 20, "`expct` is no statement"),
         ("no_packet", "add nothing k:1 drop()", 20, "there is no table `nothing`"),
-        ("no_packet", "mc_mgrp_create 1", 20, "not supported yet"),
+        ("no_packet", "mc_node_associate 1 0", 20, "there is no node 0"),
     ):
         assert old in good
         path = tmp_path / "wrong.stf"

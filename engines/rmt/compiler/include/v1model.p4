@@ -69,15 +69,19 @@ extern action_selector {
 
 extern void random<T>(out T result, in T lo, in T hi);
 extern void digest<T>(in bit<32> receiver, in T data);
+extern void mark_to_drop();
 extern void mark_to_drop(inout standard_metadata_t standard_metadata);
 extern void hash<O, T, D, M>(out O result, in HashAlgorithm algo, in T base, in D data, in M max);
 extern void verify_checksum<T, O>(in bool condition, in T data, in O checksum, HashAlgorithm algo);
 extern void update_checksum<T, O>(in bool condition, in T data, inout O checksum, HashAlgorithm algo);
 extern void verify_checksum_with_payload<T, O>(in bool condition, in T data, in O checksum, HashAlgorithm algo);
 extern void update_checksum_with_payload<T, O>(in bool condition, in T data, inout O checksum, HashAlgorithm algo);
+extern void resubmit<T>(in T data);
 extern void resubmit_preserving_field_list(bit<8> index);
+extern void recirculate<T>(in T data);
 extern void recirculate_preserving_field_list(bit<8> index);
 extern void clone(in CloneType type, in bit<32> session);
+extern void clone3<T>(in CloneType type, in bit<32> session, in T data);
 extern void clone_preserving_field_list(in CloneType type, in bit<32> session, bit<8> index);
 extern void truncate(in bit<32> length);
 extern void assert(in bool check);

@@ -105,6 +105,7 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
     if let Some(table) = program.tables.iter().find(|table| table.counter.is_some()) {
         return Err(too_much(table.span, "the card has no counters for programs yet").help("count in a register"));
     }
+    check_operations(program)?;
     let mut vector = Vector::new(program, &uses);
     let parser = parser::lower(program, &mut vector)?;
     let check = checksums::lower(program, &mut vector, &program.verify)?;
@@ -152,6 +153,25 @@ fn lowered(program: &Program, stages: usize) -> Check<Lowered> {
         registers: made.registers,
         shown,
     })
+}
+
+/// The card makes no copies of frames, and has no units for hashes, meters and messages.
+fn check_operations(program: &Program) -> Check<()> {
+    if let Some(table) = program.tables.iter().find(|table| table.shared) {
+        return Err(too_much(table.span, "the card has no action profiles").help("leave `implementation` out"));
+    }
+    let mut found = None;
+    program.walk(&mut |stmt| {
+        let what = match &stmt.kind {
+            StmtKind::Extern(of) => Some(format!("the card has no unit for `{}`", of.name())),
+            _ if stmt.chooses_group() => Some("the card has no multicast groups".to_owned()),
+            _ => None,
+        };
+        if let Some(what) = what.filter(|_| found.is_none()) {
+            found = Some(too_much(stmt.span, &what).help("run the program on `soft`"));
+        }
+    });
+    found.map_or(Ok(()), Err)
 }
 
 /// Whether statements set `egress_spec` to [`PORT_ONWARD`].

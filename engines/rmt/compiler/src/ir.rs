@@ -7,9 +7,13 @@
 //!
 //! Every field is 0 when a frame enters, headers are invalid.
 
+mod operation;
+
 use serde::Serialize;
 
 use crate::source::Span;
+
+pub use operation::{Digest, Extern, HashAlgorithm, Meter};
 
 /// Bits of the longest value.
 pub const MAX_BITS: u32 = 128;
@@ -33,6 +37,10 @@ pub type TableId = usize;
 pub type RegisterId = usize;
 /// Index in [`Program::counters`].
 pub type CounterId = usize;
+/// Index in [`Program::digests`].
+pub type DigestId = usize;
+/// Index in [`Program::meters`].
+pub type MeterId = usize;
 /// Index in [`Parser::states`].
 pub type StateId = usize;
 
@@ -69,6 +77,10 @@ pub struct Program {
     pub registers: Vec<Register>,
     /// Counters, direct and indirect.
     pub counters: Vec<Counter>,
+    /// Meters, direct and indirect.
+    pub meters: Vec<Meter>,
+    /// Messages that programs send to controllers.
+    pub digests: Vec<Digest>,
 }
 
 /// Indices in [`Program::errors`] that the parser itself sets.
@@ -353,6 +365,8 @@ pub enum StmtKind {
         /// Cell.
         index: Expr,
     },
+    /// Calls a function of v1model that has state of its own or acts on the whole frame.
+    Extern(Box<Extern>),
     /// Looks up a table and runs the action of the entry, or the default action; then one of the blocks. Only in controls.
     Apply(Box<Apply>),
     /// One of two blocks.
@@ -531,6 +545,8 @@ pub struct Table {
     pub size: u32,
     /// Its direct counter.
     pub counter: Option<CounterId>,
+    /// Its `implementation`, an action profile or selector.
+    pub shared: bool,
     /// Annotations, as written.
     pub annotations: Vec<String>,
     /// Where it is declared.
@@ -681,7 +697,7 @@ pub struct Checksum {
     /// The field that holds it.
     pub field: FieldId,
     /// How.
-    pub algorithm: ChecksumAlgorithm,
+    pub algorithm: HashAlgorithm,
     /// The payload follows the data.
     pub payload: bool,
     /// Where it is written.
@@ -695,13 +711,6 @@ pub enum ChecksumData {
     Value(Expr),
     /// A varbit, as long as it is. If its header is not valid, nothing.
     Varbit(FieldId),
-}
-
-/// How a checksum is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum ChecksumAlgorithm {
-    /// Internet checksum (RFC 1071).
-    Csum16,
 }
 
 /// A header that the deparser writes.

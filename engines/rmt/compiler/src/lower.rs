@@ -8,6 +8,7 @@ mod declare;
 mod expression;
 mod externs;
 mod literal;
+mod operation;
 mod parser;
 mod place;
 mod program;
@@ -51,6 +52,10 @@ enum Symbol<'a> {
     Register(usize, Type),
     Counter(usize),
     DirectCounter(usize),
+    Meter(usize),
+    DirectMeter(usize),
+    /// An action profile or selector.
+    Profile,
     /// A control or parser that has been instantiated.
     Instance(Rc<Instance<'a>>),
     /// The package.
@@ -128,6 +133,10 @@ struct Lower<'a> {
     ops: Vec<ir::ParserOp>,
     /// That state.
     current: ir::StateId,
+    /// Of structs, members with `@field_list`, each with the numbers of its lists.
+    field_lists: HashMap<String, Vec<(String, Vec<u128>)>>,
+    /// Fields of the metadata that are on field lists, with the list's number.
+    listed: Vec<(u128, FieldId)>,
 }
 
 impl<'a> Lower<'a> {
@@ -262,9 +271,10 @@ impl<'a> Lower<'a> {
     fn check_cells(&self, span: Span) -> Check<()> {
         let registers = self.program.registers.iter().map(|register| u64::from(register.size));
         let counters = self.program.counters.iter().map(|counter| u64::from(counter.size.unwrap_or(0)));
-        let cells: u64 = registers.chain(counters).sum();
+        let meters = self.program.meters.iter().map(|meter| u64::from(meter.size.unwrap_or(0)));
+        let cells: u64 = registers.chain(counters).chain(meters).sum();
         if cells > CELLS {
-            return Err(Fault::new(span, format!("registers and counters have {cells} cells together"))
+            return Err(Fault::new(span, format!("registers, counters and meters have {cells} cells together"))
                 .help(format!("a program has {CELLS} at most")));
         }
         Ok(())

@@ -89,6 +89,19 @@ pub struct RegisterAbout {
     pub cells: Option<Vec<Json>>,
 }
 
+/// What a program sent to its controller, and which frames it could not carry on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct EventsAbout {
+    /// Messages since the program was loaded, those that were lost included.
+    pub sent: u64,
+    /// Frames that an `assert` dropped.
+    pub asserted: u64,
+    /// Copies of frames that were dropped, as their frame had too many.
+    pub overruns: u64,
+    /// Messages that nobody has taken yet: the digest's name, and its fields.
+    pub messages: Vec<(String, serde_json::Map<String, serde_json::Value>)>,
+}
+
 /// An indirect counter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterAbout {

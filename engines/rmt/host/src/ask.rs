@@ -116,6 +116,12 @@ pub enum Ask {
         #[serde(default)]
         counter: Option<String>,
     },
+    /// Messages that the program sent by `digest`, the oldest first, which are taken away; and what it counted: an [`crate::EventsAbout`].
+    Events {
+        /// Whose.
+        #[serde(default)]
+        tenant: Option<String>,
+    },
 }
 
 /// A change by names.

@@ -106,6 +106,11 @@ pub enum Rmt {
         /// The counter.
         counter: Option<String>,
     },
+    /// Takes the messages that a program sent by `digest`.
+    Events {
+        #[command(flatten)]
+        whose: Whose,
+    },
 }
 
 impl Rmt {
@@ -140,6 +145,7 @@ impl Rmt {
                 Ask::Write { tenant: whose.tenant, program: None, changes: vec![change], atomic: true }
             }
             Self::Registers { whose, register, .. } => Ask::Registers { tenant: whose.tenant, register },
+            Self::Events { whose } => Ask::Events { tenant: whose.tenant },
             Self::Counters { whose, counter } => Ask::Counters { tenant: whose.tenant, counter },
         })
     }

@@ -203,6 +203,7 @@ impl RmtDriver {
             Ask::Counters { tenant, counter } => {
                 self.of(bus, tenant, |running| requests::counters(running, counter.as_deref()))
             }
+            Ask::Events { tenant } => self.of(bus, tenant, |running| Ok(json!(running.events()?))),
         }
     }
 

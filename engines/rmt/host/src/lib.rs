@@ -28,7 +28,9 @@ mod stf;
 mod text;
 mod value;
 
-pub use answers::{ActionAbout, CounterAbout, KeyAbout, ProgramAbout, RegisterAbout, TableAbout, TenantAbout};
+pub use answers::{
+    ActionAbout, CounterAbout, EventsAbout, KeyAbout, ProgramAbout, RegisterAbout, TableAbout, TenantAbout,
+};
 pub use ask::{Ask, NAME, NamedChange};
 pub use counters::{BlockCounters, TenantCounters};
 pub use driver::RmtDriver;

@@ -9,8 +9,10 @@ use penstock_rmt::{Block, TableError, Tenant};
 use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
 use penstock_rmt_p4runtime::{Count, Reason, Refusal};
 
+use crate::answers::EventsAbout;
 use crate::error::RmtError;
 use crate::running::Running;
+use crate::value::Format;
 
 /// The native rmt block at this place of the design.
 ///
@@ -89,5 +91,18 @@ impl Running for Tenant {
         let value = penstock_rmt::Count { packets: value.packets, bytes: value.bytes };
         Tenant::set_counter(self, counter, index, value);
         Ok(())
+    }
+
+    fn events(&mut self) -> Result<EventsAbout, RmtError> {
+        let program = Tenant::program(self).clone();
+        let (sent, asserted, overruns) = Tenant::events(self);
+        let mut messages = Vec::new();
+        while let Some(message) = self.take_message() {
+            let digest = &program.digests[message.digest];
+            let fields = digest.fields.iter().zip(message.values);
+            let fields = fields.map(|((name, width), value)| (name.clone(), Format::of(*width, &[]).json(value)));
+            messages.push((digest.name.clone(), fields.collect()));
+        }
+        Ok(EventsAbout { sent, asserted, overruns, messages })
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
 use penstock_rmt_p4runtime::{Change, Count, Reason, Refusal};
 
+use crate::answers::EventsAbout;
 use crate::error::RmtError;
 
 /// The program of a tenant at work.
@@ -45,6 +46,11 @@ pub trait Running {
 
     /// Sets a cell of an indirect counter.
     fn set_counter(&mut self, counter: CounterId, index: u32, value: Count) -> Result<(), RmtError>;
+
+    /// What the program sent to its controller since the last time. Programs on a card in hardware send nothing.
+    fn events(&mut self) -> Result<EventsAbout, RmtError> {
+        Ok(EventsAbout::default())
+    }
 }
 
 /// Carries out changes in their order; the result of each. If `atomic`, either all are carried out or none.

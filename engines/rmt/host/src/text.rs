@@ -15,6 +15,7 @@ pub fn text(asked: &Ask, answer: &Json) -> String {
         Ask::Entries { .. } => lines(answer, |one| entry(&one)),
         Ask::Registers { .. } => lines(answer, register),
         Ask::Counters { .. } => lines(answer, counter),
+        Ask::Events { .. } => format!("{answer}\n"),
         Ask::Write { .. } => {
             let refused = answer.as_array().into_iter().flatten().filter_map(|one| one["message"].as_str());
             refused.map(|message| format!("refused: {message}\n")).collect()

@@ -53,10 +53,10 @@ impl Block {
 }
 
 impl penstock_unit::Block for Block {
-    fn carry(&mut self, frame: &mut Vec<u8>, _mark: &mut u32, entering: Entering, _made: &mut Vec<Made>) -> Verdict {
-        let time = self.time / 1000;
+    fn carry(&mut self, frame: &mut Vec<u8>, _mark: &mut u32, entering: Entering, made: &mut Vec<Made>) -> Verdict {
+        let time = self.time;
         match self.tenant_mut(entering.tenant) {
-            Some(tenant) => tenant.carry(frame, entering.port, time),
+            Some(tenant) => tenant.carry(frame, entering, time, made),
             None => Verdict::Onward,
         }
     }

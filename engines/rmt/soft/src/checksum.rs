@@ -1,9 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Internet checksums (RFC 1071).
 
+use penstock_rmt_compiler::ir::HashAlgorithm;
+
 use crate::compile::{Machine, Part, Sum};
 use crate::run::Frame;
 use crate::tenant::{State, load};
+use crate::{bits, hash};
 
 impl Frame {
     /// The checksum of a sum, if its condition holds.
@@ -11,6 +14,10 @@ impl Frame {
         self.run(machine, state, &sum.code, bytes);
         if self.slots[sum.condition as usize] == 0 {
             return None;
+        }
+        if sum.algorithm != HashAlgorithm::Csum16 {
+            let data = self.gather(&sum.parts, bytes, sum.payload);
+            return Some(hash::hash(sum.algorithm, &data) & bits::mask(sum.field.width));
         }
         let mut total = Total::default();
         for part in &sum.parts {

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use penstock_rmt_compiler::ir::{BinaryOp, Expr, ExprKind, FieldId, MAX_BITS, Program, UnaryOp};
 use penstock_rmt_compiler::mask;
 
+use crate::operation::Operation;
+
 /// Index of a slot.
 pub type Slot = u32;
 
@@ -129,6 +131,8 @@ pub enum Instr {
         to: usize,
         from: usize,
     },
+    /// A function of v1model.
+    Operation(Box<Operation>),
     /// Looks a table up and runs the action; what became of it is in slots: 1 for a hit, and the action.
     Apply {
         table: usize,

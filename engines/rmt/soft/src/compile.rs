@@ -2,12 +2,13 @@
 //! A program as code: see [`Machine`].
 
 use penstock_rmt_compiler::ir::{
-    Action, Apply, Checksum, ChecksumData, Expr, ExprKind, FieldId, FieldKind, Match, Next, ParserOp, Program, Stmt,
-    StmtKind, Transition,
+    Action, Apply, Checksum, ChecksumData, Expr, ExprKind, Extern, FieldId, FieldKind, HashAlgorithm, MAX_BITS, Match,
+    Next, ParserOp, Program, Stmt, StmtKind, Transition,
 };
 use penstock_rmt_compiler::mask;
 
 use crate::code::{Coder, Instr, Place, Slot};
+use crate::operation::Operation;
 
 /// A program as code.
 #[derive(Debug)]
@@ -30,6 +31,12 @@ pub struct Machine {
     pub tables: Vec<TableCode>,
     /// Instances in the order of the deparser.
     pub emits: Vec<usize>,
+    /// Frames may be copied, cut or begin anew.
+    pub replicates: bool,
+    /// Fields that keep their values in copies, by the number that operations name.
+    pub kept: Vec<Vec<Place>>,
+    /// Fields of metadata, which copies begin with as 0.
+    pub metadata: Vec<Place>,
 }
 
 /// A header's way between frame and slots.
@@ -101,12 +108,13 @@ pub struct Sum {
     pub code: Vec<Instr>,
     pub condition: Slot,
     pub parts: Vec<Part>,
-    pub field: Slot,
+    pub field: Place,
+    pub algorithm: HashAlgorithm,
     pub payload: bool,
 }
 
 /// Part of a checksum's data.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Part {
     Value(Place),
     /// A varbit's number, and the validity of its header.
@@ -151,19 +159,30 @@ pub fn compile(program: &Program) -> Machine {
     }
     let number = |field: FieldId| numbers[field].unwrap_or_default();
     let instances = (0..program.instances.len()).map(|index| header(program, &coder, &uses, index, number)).collect();
-    let mut make = Maker { program, coder: &mut coder, number: &number };
+    let mut make = Maker { program, coder: &mut coder, number: &number, kept: Vec::new() };
     let states = program.parser.states.iter().map(|state| make.state(state)).collect();
     let verify = program.verify.iter().map(|sum| make.sum(sum)).collect();
     let actions = program.actions.iter().map(|action| make.action(action)).collect();
     let ingress = make.code(&program.ingress);
     let egress = make.code(&program.egress);
     let update = program.update.iter().map(|sum| make.sum(sum)).collect();
+    let kept = make.kept;
     let tables = program.tables.iter().map(|table| TableCode {
         keys: table.keys.iter().map(|key| coder.fields[key.field]).collect(),
         counted: table.counter.is_some(),
     });
     let tables = tables.collect();
     let emits = program.deparser.iter().map(|emit| emit.instance).collect();
+    let mut replicates = false;
+    program.walk(&mut |stmt| {
+        let acts = matches!(&stmt.kind, StmtKind::Extern(of) if of.acts_on_frame());
+        replicates |= acts || stmt.chooses_group();
+    });
+    let metadata = program.fields.iter().zip(&coder.fields);
+    let metadata = metadata.filter(|(field, _)| {
+        matches!(field.kind, FieldKind::Metadata | FieldKind::Standard(_) | FieldKind::Local) && field.width <= MAX_BITS
+    });
+    let metadata = metadata.map(|(_, place)| *place).collect();
     let (slots, fields) = (coder.slots, coder.fields);
     Machine {
         slots,
@@ -179,6 +198,9 @@ pub fn compile(program: &Program) -> Machine {
         actions,
         tables,
         emits,
+        replicates,
+        kept,
+        metadata,
     }
 }
 
@@ -222,6 +244,8 @@ struct Maker<'m> {
     program: &'m Program,
     coder: &'m mut Coder,
     number: &'m dyn Fn(FieldId) -> usize,
+    /// Fields that copies of the frame keep.
+    kept: Vec<Vec<Place>>,
 }
 
 impl Maker<'_> {
@@ -270,7 +294,14 @@ impl Maker<'_> {
 
     fn sum(&mut self, sum: &Checksum) -> Sum {
         let condition = self.coder.value(&sum.condition).slot;
-        let parts = sum.data.iter().map(|part| match part {
+        let parts = self.parts(&sum.data);
+        let field = self.coder.fields[sum.field];
+        let (algorithm, payload) = (sum.algorithm, sum.payload);
+        Sum { code: self.coder.take(), condition, parts, field, algorithm, payload }
+    }
+
+    fn parts(&mut self, data: &[ChecksumData]) -> Vec<Part> {
+        let parts = data.iter().map(|part| match part {
             ChecksumData::Value(value) => Part::Value(self.coder.value(value)),
             ChecksumData::Varbit(field) => {
                 let valid = match self.program.fields[*field].kind {
@@ -280,9 +311,45 @@ impl Maker<'_> {
                 Part::Varbit((self.number)(*field), self.coder.fields[valid].slot)
             }
         });
-        let parts = parts.collect();
-        let field = self.coder.fields[sum.field].slot;
-        Sum { code: self.coder.take(), condition, parts, field, payload: sum.payload }
+        parts.collect()
+    }
+
+    fn operation(&mut self, of: &Extern) -> Operation {
+        let places = |of: &Self, fields: &[FieldId]| fields.iter().map(|field| of.coder.fields[*field]).collect();
+        let keep = |of: &mut Self, fields: &[FieldId]| {
+            let fields = places(of, fields);
+            of.kept.push(fields);
+            of.kept.len() - 1
+        };
+        match of {
+            Extern::Hash { to, algorithm, base, data, max } => Operation::Hash {
+                to: self.coder.fields[*to],
+                algorithm: *algorithm,
+                base: self.coder.value(base),
+                parts: self.parts(data),
+                max: self.coder.value(max),
+            },
+            Extern::Random { to, low, high } => Operation::Random {
+                to: self.coder.fields[*to],
+                low: self.coder.value(low),
+                high: self.coder.value(high),
+            },
+            Extern::Digest { digest, data } => {
+                Operation::Digest { digest: *digest, data: data.iter().map(|value| self.coder.value(value)).collect() }
+            }
+            Extern::Clone { from_egress, session, keep: fields } => {
+                let session = self.coder.value(session).slot;
+                Operation::Clone { from_egress: *from_egress, session, keep: keep(self, fields) }
+            }
+            Extern::Resubmit { keep: fields } => Operation::Resubmit(keep(self, fields)),
+            Extern::Recirculate { keep: fields } => Operation::Recirculate(keep(self, fields)),
+            Extern::Truncate { length } => Operation::Truncate(self.coder.value(length).slot),
+            Extern::Assert { condition } => Operation::Assert(self.coder.value(condition).slot),
+            Extern::Meter { meter, index, to } => {
+                Operation::Meter { meter: *meter, index: self.coder.value(index).slot, to: self.coder.fields[*to] }
+            }
+            Extern::DirectMeter { to, .. } => Operation::Green(self.coder.fields[*to]),
+        }
     }
 
     fn action(&mut self, action: &Action) -> ActionCode {
@@ -327,6 +394,10 @@ impl Maker<'_> {
             StmtKind::Count { counter, index } => {
                 let index = self.coder.value(index).slot;
                 self.coder.code.push(Instr::Count { counter: *counter, index });
+            }
+            StmtKind::Extern(of) => {
+                let operation = self.operation(of);
+                self.coder.code.push(Instr::Operation(Box::new(operation)));
             }
             StmtKind::Apply(apply) => self.apply(apply),
             StmtKind::If { condition, then, otherwise } => {
@@ -448,6 +519,13 @@ impl Uses {
                     self.reads(value);
                 }
                 StmtKind::Count { index, .. } => self.reads(index),
+                StmtKind::Extern(of) => {
+                    of.reads().into_iter().for_each(|field| self.read[field] = true);
+                    of.result()
+                        .into_iter()
+                        .chain(of.kept().iter().copied())
+                        .for_each(|field| self.written[field] = true);
+                }
                 StmtKind::Apply(apply) => {
                     for block in [&apply.hit, &apply.miss, &apply.otherwise] {
                         self.block(block);

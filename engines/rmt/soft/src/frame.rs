@@ -2,7 +2,7 @@
 //! A frame's way through a program.
 
 use penstock_rmt_compiler::ir::{PORT_DROP, PORT_HOST, PORT_ONWARD, Standard};
-use penstock_unit::Verdict;
+use penstock_unit::{Entering, Made, Verdict};
 
 use crate::bits;
 use crate::compile::{Header, Machine};
@@ -10,8 +10,19 @@ use crate::run::{Extracted, Frame};
 use crate::tenant::{State, Tenant};
 
 impl Tenant {
-    /// Carries a frame through the program; `time` is in µs.
-    pub(crate) fn carry(&mut self, bytes: &mut Vec<u8>, port: u8, time: u64) -> Verdict {
+    /// Carries a frame through the program; `time` is in ns.
+    pub(crate) fn carry(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        entering: Entering,
+        time: u64,
+        made: &mut Vec<Made>,
+    ) -> Verdict {
+        self.state.time = time;
+        let (port, time) = (entering.port, time / 1000);
+        if self.machine.replicates {
+            return self.carry_copies(bytes, entering, time, made);
+        }
         let (machine, state, frame) = (&self.machine, &mut self.state, &mut self.frame);
         self.frames += 1;
         let verdict = frame.carry(machine, state, bytes, port, time);
@@ -25,12 +36,22 @@ impl Tenant {
 }
 
 impl Frame {
-    fn standard(&mut self, machine: &Machine, field: Standard) -> &mut u64 {
+    /// A field of the standard metadata.
+    pub fn standard(&mut self, machine: &Machine, field: Standard) -> &mut u64 {
         &mut self.slots[machine.fields[field.field()].slot as usize]
     }
 
-    fn carry(&mut self, machine: &Machine, state: &mut State, bytes: &[u8], port: u8, time: u64) -> Verdict {
+    /// Parses a frame and verifies its checksums. `set` gives fields their values before.
+    pub fn enter(
+        &mut self,
+        machine: &Machine,
+        state: &mut State,
+        bytes: &[u8],
+        (port, time): (u8, u64),
+        set: impl FnOnce(&mut Self),
+    ) {
         self.begin(machine, bytes.len());
+        set(self);
         *self.standard(machine, Standard::IngressPort) = port.into();
         *self.standard(machine, Standard::PacketLength) = bytes.len() as u64;
         for field in [Standard::IngressGlobalTimestamp, Standard::EgressGlobalTimestamp] {
@@ -39,10 +60,14 @@ impl Frame {
         let error = self.parse(machine, state, bytes);
         *self.standard(machine, Standard::ParserError) = error;
         for sum in &machine.verify {
-            if self.checksum(machine, state, sum, bytes).is_some_and(|is| is != self.slots[sum.field as usize]) {
+            if self.checksum(machine, state, sum, bytes).is_some_and(|is| is != self.slots[sum.field.slot as usize]) {
                 *self.standard(machine, Standard::ChecksumError) = 1;
             }
         }
+    }
+
+    fn carry(&mut self, machine: &Machine, state: &mut State, bytes: &[u8], port: u8, time: u64) -> Verdict {
+        self.enter(machine, state, bytes, (port, time), |_| {});
         self.run(machine, state, &machine.ingress, bytes);
         let spec = *self.standard(machine, Standard::EgressSpec);
         if u128::from(spec) == PORT_DROP {
@@ -53,20 +78,21 @@ impl Frame {
         if u128::from(*self.standard(machine, Standard::EgressSpec)) == PORT_DROP {
             return Verdict::Drop;
         }
+        self.update(machine, state, bytes);
+        verdict(spec)
+    }
+
+    /// Computes the checksums that the frame leaves with.
+    pub fn update(&mut self, machine: &Machine, state: &mut State, bytes: &[u8]) {
         for sum in &machine.update {
             if let Some(is) = self.checksum(machine, state, sum, bytes) {
-                self.slots[sum.field as usize] = is;
+                self.slots[sum.field.slot as usize] = is;
             }
-        }
-        match u128::from(spec) {
-            PORT_HOST => Verdict::Host,
-            PORT_ONWARD => Verdict::Onward,
-            _ => Verdict::Port(spec as u32),
         }
     }
 
     /// Writes the headers into the frame.
-    fn deparse(&mut self, machine: &Machine, bytes: &mut Vec<u8>) {
+    pub fn deparse(&mut self, machine: &Machine, bytes: &mut Vec<u8>) {
         let valid = |instance: &&usize| self.slots[machine.instances[**instance].valid as usize] != 0;
         let emitted = machine.emits.iter().filter(valid);
         if self.in_place(machine, emitted.clone()) {
@@ -124,6 +150,15 @@ impl Frame {
             }
         }
         patch(header, &self.slots, varbit.1, &mut made[start..]);
+    }
+}
+
+/// Where a port sends a frame.
+pub fn verdict(port: u64) -> Verdict {
+    match u128::from(port) {
+        PORT_HOST => Verdict::Host,
+        PORT_ONWARD => Verdict::Onward,
+        _ => Verdict::Port(port as u32),
     }
 }
 

@@ -5,6 +5,7 @@ use penstock_rmt_compiler::{binary, mask, signed, unary};
 
 use crate::code::{Instr, Place, WideOp};
 use crate::compile::Machine;
+use crate::operation::Pending;
 use crate::tenant::{State, load, store};
 
 /// How code ended.
@@ -43,6 +44,8 @@ pub struct Frame {
     words: Vec<u64>,
     /// The frame that is being put together.
     pub scratch: Vec<u8>,
+    /// What becomes of the frame at the end of ingress or egress.
+    pub pending: Pending,
 }
 
 impl Frame {
@@ -55,6 +58,7 @@ impl Frame {
             length: 0,
             words: Vec::new(),
             scratch: Vec::new(),
+            pending: Pending::default(),
         }
     }
 
@@ -64,6 +68,7 @@ impl Frame {
         self.slots[..machine.changing].fill(0);
         self.varbits.fill((0, 0));
         self.extracted.clear();
+        self.pending = Pending::default();
         (self.cursor, self.length) = (0, length);
     }
 
@@ -131,6 +136,12 @@ impl Frame {
                 }
                 Instr::CopyVarbit { to, from } => {
                     self.varbits[to] = self.varbits[from];
+                    continue;
+                }
+                Instr::Operation(ref operation) => {
+                    if self.operation(state, operation, bytes) == Flow::Exit {
+                        return Flow::Exit;
+                    }
                     continue;
                 }
                 Instr::Exit => return Flow::Exit,

@@ -1,12 +1,18 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The program of a tenant at work: its tables, registers and counters.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, Program, RegisterId, TableId};
+use hashbrown::HashMap;
+use penstock_rmt_compiler::ir::{ActionCall, CounterId, Entry, MeterId, Program, RegisterId, TableId};
 
 use crate::code::Place;
+use crate::color::{Bucket, Rates};
 use crate::compile::{self, Machine};
+use crate::hash;
+use crate::operation::Message;
+use crate::replicate::{Replica, Session};
 use crate::run::Frame;
 use crate::table::{Hits, Table, TableError};
 
@@ -25,6 +31,23 @@ pub struct State {
     pub tables: Vec<Table>,
     pub registers: Vec<Vec<u128>>,
     pub counters: Vec<Vec<Count>>,
+    pub meters: Vec<Vec<Bucket>>,
+    /// Of each meter, whether it counts bytes.
+    pub metered_in_bytes: Vec<bool>,
+    /// Messages for controllers that nobody has taken yet.
+    pub messages: VecDeque<Message>,
+    /// Messages for controllers, those that were lost included.
+    pub sent: u64,
+    /// Frames that an `assert` dropped.
+    pub asserted: u64,
+    /// State of the random numbers.
+    pub random: u64,
+    /// Multicast groups: ports, and numbers of the copies.
+    pub groups: HashMap<u16, Vec<Replica>>,
+    /// Clone sessions.
+    pub sessions: HashMap<u16, Session>,
+    /// The time, in ns.
+    pub time: u64,
 }
 
 /// A program at work.
@@ -38,6 +61,8 @@ pub struct Tenant {
     pub(crate) frames: u64,
     /// Frames that the program dropped.
     pub(crate) dropped: u64,
+    /// Copies of frames that were dropped, as their frame had too many.
+    pub(crate) overruns: u64,
 }
 
 impl Tenant {
@@ -55,9 +80,22 @@ impl Tenant {
                 .iter()
                 .map(|counter| vec![Count::default(); counter.size.unwrap_or(0) as usize])
                 .collect(),
+            meters: program
+                .meters
+                .iter()
+                .map(|meter| vec![Bucket::default(); meter.size.unwrap_or(0) as usize])
+                .collect(),
+            metered_in_bytes: program.meters.iter().map(|meter| meter.bytes).collect(),
+            messages: VecDeque::new(),
+            sent: 0,
+            asserted: 0,
+            random: hash::SEED,
+            groups: HashMap::new(),
+            sessions: HashMap::new(),
+            time: 0,
         };
         let frame = Frame::new(&machine);
-        Self { program, machine, state, frame, frames: 0, dropped: 0 }
+        Self { program, machine, state, frame, frames: 0, dropped: 0, overruns: 0 }
     }
 
     /// The program.
@@ -143,6 +181,38 @@ impl Tenant {
     pub fn counter(&self, counter: CounterId) -> Vec<Count> {
         let unit = self.program.counters[counter].unit;
         self.state.counters[counter].iter().map(|count| masked(unit, count.packets, count.bytes)).collect()
+    }
+
+    /// Sets the rates of a cell of an indirect meter; None: every frame is green.
+    pub fn set_meter(&mut self, meter: MeterId, index: u32, rates: Option<Rates>) {
+        let time = self.state.time;
+        if let Some(cell) = self.state.meters[meter].get_mut(index as usize) {
+            *cell = Bucket::new(rates, time);
+        }
+    }
+
+    /// Sets the copies of a multicast group; none: frames of the group are dropped.
+    pub fn set_group(&mut self, group: u16, copies: Vec<Replica>) {
+        self.state.groups.insert(group, copies);
+    }
+
+    /// Sets a clone session, or takes it away.
+    pub fn set_session(&mut self, session: u16, to: Option<Session>) {
+        match to {
+            Some(to) => self.state.sessions.insert(session, to),
+            None => self.state.sessions.remove(&session),
+        };
+    }
+
+    /// Takes the oldest message for controllers.
+    pub fn take_message(&mut self) -> Option<Message> {
+        self.state.messages.pop_front()
+    }
+
+    /// Messages for controllers so far, frames that an `assert` dropped, and copies that were dropped as their frame had too many.
+    #[must_use]
+    pub fn events(&self) -> (u64, u64, u64) {
+        (self.state.sent, self.state.asserted, self.overruns)
     }
 
     /// Sets a cell of an indirect counter.

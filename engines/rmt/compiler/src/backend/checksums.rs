@@ -4,7 +4,7 @@
 use super::vector::{Vector, too_much};
 use super::words::{BITS, ChecksumRow, FLAGS, Piece, Predicate};
 use crate::fault::Check;
-use crate::ir::{Checksum, ChecksumData, Expr, ExprKind, FieldKind, Program};
+use crate::ir::{Checksum, ChecksumData, Expr, ExprKind, FieldKind, HashAlgorithm, Program};
 
 /// The row of at most one checksum.
 pub fn lower(program: &Program, vector: &mut Vector, sums: &[Checksum]) -> Check<Option<ChecksumRow>> {
@@ -18,6 +18,9 @@ pub fn lower(program: &Program, vector: &mut Vector, sums: &[Checksum]) -> Check
     };
     if sum.payload {
         return Err(too_much(sum.span, "a checksum over the payload"));
+    }
+    if sum.algorithm != HashAlgorithm::Csum16 {
+        return Err(too_much(sum.span, "a checksum other than csum16"));
     }
     let predicate = predicate(vector, &sum.condition)?;
     let at = match vector.pieces(sum.field, sum.span)?[..] {

@@ -145,6 +145,7 @@ impl Walk<'_> {
             StmtKind::Count { .. } => {
                 return Err(too_much(span, "the card has no counters for programs yet").help("count in a register"));
             }
+            StmtKind::Extern(of) => return Err(too_much(span, &format!("the function `{}`", of.name()))),
             StmtKind::Exit => return Err(too_much(span, "`exit`").help("put what follows into the other branch")),
             StmtKind::Apply(_) => return Err(too_much(span, "a table in this place")),
         }

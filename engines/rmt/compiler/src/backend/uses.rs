@@ -96,6 +96,10 @@ impl Uses {
                     self.expr(value);
                 }
                 StmtKind::Count { index, .. } => self.expr(index),
+                StmtKind::Extern(of) => {
+                    of.reads().into_iter().for_each(|field| self.read[field] += 1);
+                    of.result().into_iter().for_each(|field| self.written[field] += 1);
+                }
                 StmtKind::Apply(apply) => {
                     for block in [&apply.hit, &apply.miss, &apply.otherwise] {
                         self.block(block);

@@ -54,7 +54,11 @@ impl<'a> Lower<'a> {
                             let instance = super::Instance { decl, path, args: Vec::new() };
                             return self.apply_instance(&instance, &call.args, span);
                         }
-                        symbol @ (Symbol::Register(..) | Symbol::Counter(_) | Symbol::DirectCounter(_)) => {
+                        symbol @ (Symbol::Register(..)
+                        | Symbol::Counter(_)
+                        | Symbol::DirectCounter(_)
+                        | Symbol::Meter(_)
+                        | Symbol::DirectMeter(_)) => {
                             return self.extern_method(&symbol, method, call, span);
                         }
                         Symbol::Value(_) => {}

@@ -5,7 +5,7 @@ use super::value::{Place, Shape, Value};
 use super::{Context, Lower, Scope, Symbol};
 use crate::ast::{self, ControlDecl, ExprKind as Ast, Stmt, StmtKind as AstStmt};
 use crate::fault::{Check, Fault};
-use crate::ir::{BinaryOp, Checksum, ChecksumAlgorithm, ChecksumData, Emit, Expr};
+use crate::ir::{BinaryOp, Checksum, ChecksumData, Emit, Expr, HashAlgorithm};
 use crate::source::Span;
 use crate::types::Type;
 
@@ -64,7 +64,8 @@ impl<'a> Lower<'a> {
                     .iter()
                     .map(|part| if let ChecksumData::Value(value) = part { value.width } else { 0 })
                     .sum::<u32>();
-                if fixed % 16 != 0 {
+                let algorithm = self.algorithm(args[3])?;
+                if algorithm == HashAlgorithm::Csum16 && fixed % 16 != 0 {
                     return Err(Fault::new(
                         args[1].span,
                         format!("a checksum covers whole 16-bit words, these are {fixed} bits"),
@@ -74,14 +75,10 @@ impl<'a> Lower<'a> {
                 let Shape::Scalar(field) = place.shape else {
                     return Err(Fault::new(args[2].span, format!("`bit<16>` is expected, this is `{}`", place.ty)));
                 };
-                if place.ty != Type::Bit(16) {
+                if place.ty != Type::Bit(16) && (algorithm == HashAlgorithm::Csum16 || !place.ty.is_number()) {
                     return Err(super::place::mismatch("bit<16>", &Value::Place(place)));
                 }
-                if self.text(args[3].span) != "HashAlgorithm.csum16" {
-                    return Err(Fault::missing(args[3].span, "checksums other than HashAlgorithm.csum16"));
-                }
                 let payload = name.ends_with("_with_payload");
-                let algorithm = ChecksumAlgorithm::Csum16;
                 found.push(Checksum { condition, data, field, algorithm, payload, span: *span });
                 Ok(())
             }
@@ -90,7 +87,7 @@ impl<'a> Lower<'a> {
     }
 
     /// All values in a list, struct or header.
-    fn checksum_data(&mut self, value: Value, data: &mut Vec<ChecksumData>) -> Check<()> {
+    pub(super) fn checksum_data(&mut self, value: Value, data: &mut Vec<ChecksumData>) -> Check<()> {
         match value {
             Value::List(values, _) => values.into_iter().try_for_each(|value| self.checksum_data(value, data)),
             Value::Place(Place { shape: Shape::Varbit(field), .. }) => {

@@ -5,7 +5,7 @@ use super::value::{Place, Value};
 use super::{ActionSymbol, Context, Instance, Lower, Scope, Symbol};
 use crate::ast::{self, Arg, ControlDecl, Decl, DeclKind, Direction};
 use crate::fault::{Check, Fault};
-use crate::ir::{Counter, CounterUnit, Register};
+use crate::ir::{Counter, CounterUnit, Meter, Register};
 use crate::source::Span;
 use crate::types::Type;
 
@@ -288,6 +288,19 @@ impl<'a> Lower<'a> {
                 let counter = self.program.counters.len() - 1;
                 Ok(if direct { Symbol::DirectCounter(counter) } else { Symbol::Counter(counter) })
             }
+            "meter" | "direct_meter" => {
+                let direct = of == "direct_meter";
+                let params: &[&str] = if direct { &["type"] } else { &["size", "type"] };
+                let args = self.arguments(of, params, args, span)?;
+                let size = if direct { None } else { Some(self.constant_u32(args[0])?) };
+                let bytes = self.constant(args[args.len() - 1])? == 1.into();
+                let id = self.p4info_id(if direct { 0x15 } else { 0x14 }, &name, &decl.annotations, span);
+                self.program.meters.push(Meter { name, id, bytes, size, annotations, span });
+                self.check_cells(span)?;
+                let meter = self.program.meters.len() - 1;
+                Ok(if direct { Symbol::DirectMeter(meter) } else { Symbol::Meter(meter) })
+            }
+            "action_profile" | "action_selector" => Ok(Symbol::Profile),
             _ => Err(Fault::missing(span, &format!("the extern `{of}`"))),
         }
     }

@@ -50,6 +50,7 @@ impl<'a> Lower<'a> {
             DeclKind::MatchKinds(_) => return Ok(()),
             DeclKind::Header(fields) => Symbol::Type(self.header_type(decl, fields)?),
             DeclKind::Struct(fields) => {
+                self.note_field_lists(&decl.name.text, fields)?;
                 let fields = self.members(fields)?;
                 let depth = depth(&fields);
                 let of = Struct { name: decl.name.text.clone(), fields, header: 0, depth };

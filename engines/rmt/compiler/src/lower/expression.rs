@@ -543,6 +543,8 @@ fn symbol_kind(symbol: &Symbol) -> &'static str {
         Symbol::Table(_) => "a table: write `.apply()`",
         Symbol::Register(..) => "a register: write `.read(…)` or `.write(…)`",
         Symbol::Counter(_) | Symbol::DirectCounter(_) => "a counter: write `.count(…)`",
+        Symbol::Meter(_) | Symbol::DirectMeter(_) => "a meter: write `.execute_meter(…)` or `.read(…)`",
+        Symbol::Profile => "an action profile: write `implementation = …` in a table",
         Symbol::Instance(_) => "an instance: write `.apply(…)`",
         Symbol::Main => "the package",
         Symbol::Broken => "has a fault",

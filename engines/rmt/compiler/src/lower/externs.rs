@@ -14,16 +14,17 @@ impl<'a> Lower<'a> {
     pub(super) fn extern_function(&mut self, name: &str, call: &'a Call, span: Span) -> Check<Value> {
         match name {
             "mark_to_drop" => {
+                if call.args.is_empty() {
+                    self.drop_frame(span);
+                    return Ok(Value::Void(span));
+                }
                 let args = self.arguments(name, &["standard_metadata"], &call.args, span)?;
                 let place = self.writable(args[0])?;
                 if place.fields().first() != Some(&Standard::IngressPort.field()) {
                     return Err(Fault::new(args[0].span, "`mark_to_drop` takes the standard metadata")
                         .label(format!("this is `{}`", place.ty)));
                 }
-                let set =
-                    |field: Standard, value, width| StmtKind::Assign(field.field(), Expr::constant(value, width, span));
-                self.emit(set(Standard::EgressSpec, ir::PORT_DROP, 9), span);
-                self.emit(set(Standard::McastGrp, 0, 16), span);
+                self.drop_frame(span);
                 Ok(Value::Void(span))
             }
             "verify" if self.context == Context::Parser => {
@@ -49,7 +50,13 @@ impl<'a> Lower<'a> {
                 }
                 Ok(Value::Void(span))
             }
-            _ => Err(Fault::missing(call.callee.span, &format!("the function `{name}`"))),
+            _ => self.operation(name, call, span),
+        }
+    }
+
+    fn drop_frame(&mut self, span: Span) {
+        for (field, value, width) in [(Standard::EgressSpec, ir::PORT_DROP, 9), (Standard::McastGrp, 0, 16)] {
+            self.emit(StmtKind::Assign(field.field(), Expr::constant(value, width, span)), span);
         }
     }
 
@@ -63,7 +70,7 @@ impl<'a> Lower<'a> {
     ) -> Check<Value> {
         let index = Type::Bit(32);
         if !matches!(self.context, Context::Control | Context::Action) {
-            return Err(Fault::missing(span, "registers and counters in parsers and functions"));
+            return Err(Fault::missing(span, "registers, counters and meters in parsers and functions"));
         }
         match (symbol, &method.text[..]) {
             (Symbol::Register(register, ty), "read") => {
@@ -93,8 +100,24 @@ impl<'a> Lower<'a> {
             (Symbol::DirectCounter(_), "count") => {
                 self.arguments("count", &[], &call.args, span)?;
             }
+            (Symbol::Meter(meter), "execute_meter") => {
+                let args = self.arguments("execute_meter", &["index", "result"], &call.args, span)?;
+                let index = self.expr_of(args[0], &index)?;
+                let to = self.result(args[1])?;
+                self.emit(StmtKind::Extern(Box::new(ir::Extern::Meter { meter: *meter, index, to })), span);
+            }
+            (Symbol::DirectMeter(meter), "read") => {
+                let args = self.arguments("read", &["result"], &call.args, span)?;
+                let to = self.result(args[0])?;
+                self.emit(StmtKind::Extern(Box::new(ir::Extern::DirectMeter { meter: *meter, to })), span);
+            }
             _ => {
-                let known = if matches!(symbol, Symbol::Register(..)) { "`read` and `write`" } else { "`count`" };
+                let known = match symbol {
+                    Symbol::Register(..) => "`read` and `write`",
+                    Symbol::Meter(_) => "`execute_meter`",
+                    Symbol::DirectMeter(_) => "`read`",
+                    _ => "`count`",
+                };
                 return Err(Fault::new(method.span, format!("there is no method `{}`", method.text))
                     .help(format!("it has {known}")));
             }

@@ -16,6 +16,7 @@ pub fn writes(program: &ir::Program, stmts: &[ir::Stmt], fields: &mut Vec<FieldI
             StmtKind::Assign(field, _) | StmtKind::CopyVarbit(field, _) | StmtKind::RegisterRead { to: field, .. } => {
                 fields.push(*field);
             }
+            StmtKind::Extern(of) => fields.extend(of.result()),
             StmtKind::RegisterWrite { .. } | StmtKind::Count { .. } | StmtKind::Exit => {}
             StmtKind::If { then, otherwise, .. } => {
                 writes(program, then, fields);

@@ -7,7 +7,7 @@ use super::value::{Place, Shape};
 use super::{Context, Instance, Lower, Return, Scope, Symbol};
 use crate::ast::{self, Call, ControlDecl, Decl, DeclKind, ExprKind as Ast, ParserDecl, TypeKind};
 use crate::fault::{Check, Fault};
-use crate::ir::{self, FieldKind, Next, Standard, StmtKind};
+use crate::ir::{self, FieldKind, Next, Standard};
 use crate::source::{Sources, Span};
 use crate::types::Type;
 
@@ -29,6 +29,8 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         actions: Vec::new(),
         registers: Vec::new(),
         counters: Vec::new(),
+        meters: Vec::new(),
+        digests: Vec::new(),
     };
     let mut lower = Lower {
         sources,
@@ -48,6 +50,8 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
         states: Vec::new(),
         ops: Vec::new(),
         current: 0,
+        field_lists: HashMap::new(),
+        listed: Vec::new(),
     };
     for (standard, name, width) in Standard::ALL {
         let kind = FieldKind::Standard(standard);
@@ -56,7 +60,6 @@ pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Progra
     if let Err(fault) = lower.run(decls) {
         lower.fail(fault);
     }
-    lower.check_multicast();
     if lower.faults.is_empty() { Ok(lower.program) } else { Err(lower.faults) }
 }
 
@@ -134,6 +137,7 @@ impl<'a> Lower<'a> {
         let names = (&ingress_decl.params[0].name, &ingress_decl.params[1].name);
         let headers = self.variable(&names.0.text, &header_type, FieldKind::Metadata, names.0.span)?;
         let meta = self.variable(&names.1.text, &meta_type, FieldKind::Metadata, names.1.span)?;
+        self.find_listed(&meta);
         let packet = |ty| Place { shape: Shape::Packet, ty, writable: true, span: parser.decl.span };
         let places = [packet(Type::PacketIn), headers.clone(), meta.clone(), standard.clone()];
         self.check_params(parser, &parser_decl.params, &places)?;
@@ -206,18 +210,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Frames are not copied yet: a multicast group other than 0 would be without effect.
-    fn check_multicast(&mut self) {
-        let mut found = Vec::new();
-        let bodies = self.program.actions.iter().map(|action| &action.body);
-        for body in bodies.chain([&self.program.ingress, &self.program.egress]) {
-            multicast(body, &mut found);
-        }
-        for span in found {
-            self.fail(Fault::missing(span, "multicast groups").help("`mcast_grp` can only be set to 0"));
-        }
-    }
-
     /// The standard metadata, whose fields are the first ones of the program.
     fn standard(&mut self, parser: &'a ParserDecl) -> Check<Place> {
         let span = parser.params[3].ty.span;
@@ -248,27 +240,5 @@ fn as_control<'a>(instance: &Instance<'a>) -> Check<&'a ControlDecl> {
     match &instance.decl.kind {
         DeclKind::Control(control) if control.apply.is_some() => Ok(control),
         _ => Err(Fault::new(instance.decl.span, format!("`{}` is not a control", instance.path))),
-    }
-}
-
-/// Where statements set a multicast group other than 0.
-fn multicast(stmts: &[ir::Stmt], found: &mut Vec<Span>) {
-    for stmt in stmts {
-        match &stmt.kind {
-            StmtKind::Assign(field, value) if *field == Standard::McastGrp.field() && value.value() != Some(0) => {
-                found.push(stmt.span);
-            }
-            StmtKind::RegisterRead { to, .. } if *to == Standard::McastGrp.field() => found.push(stmt.span),
-            StmtKind::If { then, otherwise, .. } => {
-                multicast(then, found);
-                multicast(otherwise, found);
-            }
-            StmtKind::Apply(apply) => {
-                let cases = apply.cases.iter().map(|(_, block)| block);
-                let blocks = [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases);
-                blocks.for_each(|block| multicast(block, found));
-            }
-            _ => {}
-        }
     }
 }

@@ -30,6 +30,7 @@ impl<'a> Lower<'a> {
             const_entries: false,
             size: SIZE,
             counter: None,
+            shared: false,
             annotations: shown(&decl.annotations),
             span: decl.span,
         };
@@ -41,7 +42,8 @@ impl<'a> Lower<'a> {
             let span = property.name.span;
             match (&property.name.text[..], &property.value) {
                 ("key", PropertyValue::Keys(keys)) => {
-                    for key in keys {
+                    // The key of a selector chooses a member of a group; an entry has no match for it.
+                    for key in keys.iter().filter(|key| key.kind.text != "selector") {
                         let (made, ty) = self.key(key, &mut assigned)?;
                         table.keys.push(made);
                         types.push(ty);
@@ -63,9 +65,15 @@ impl<'a> Lower<'a> {
                 }
                 ("size", PropertyValue::Expr(value)) => table.size = self.constant_u32(value)?.max(1),
                 ("counters", PropertyValue::Expr(value)) => table.counter = Some(self.direct_counter(value)?),
+                ("meters", PropertyValue::Expr(value)) => self.direct_meter(value)?,
+                ("implementation", PropertyValue::Expr(value)) => {
+                    self.profile(value)?;
+                    table.shared = true;
+                }
                 (name, _) => {
-                    return Err(Fault::missing(span, &format!("the property `{name}` of tables"))
-                        .help("tables have key, actions, default_action, size, entries and counters"));
+                    return Err(Fault::missing(span, &format!("the property `{name}` of tables")).help(
+                        "tables have key, actions, default_action, size, entries, counters, meters and implementation",
+                    ));
                 }
             }
         }
@@ -101,7 +109,6 @@ impl<'a> Lower<'a> {
             "ternary" => MatchKind::Ternary,
             "range" => MatchKind::Range,
             "optional" => MatchKind::Optional,
-            "selector" => return Err(Fault::missing(key.kind.span, "keys of kind `selector`")),
             other => {
                 return Err(Fault::new(key.kind.span, format!("there is no match kind `{other}`"))
                     .label("unknown match kind")
@@ -132,6 +139,28 @@ impl<'a> Lower<'a> {
             return Ok(counter);
         }
         Err(Fault::new(value.span, "`counters` names a direct_counter"))
+    }
+
+    fn direct_meter(&mut self, value: &'a ast::Expr) -> Check<()> {
+        if let Ast::Name(name) = &value.kind
+            && let Symbol::DirectMeter(_) = self.lookup(name, value.span)?
+        {
+            return Ok(());
+        }
+        Err(Fault::new(value.span, "`meters` names a direct_meter"))
+    }
+
+    /// An action profile or selector: its name, or where it is made.
+    fn profile(&mut self, value: &'a ast::Expr) -> Check<()> {
+        let known = match &value.kind {
+            Ast::Name(name) => matches!(self.lookup(name, value.span)?, Symbol::Profile),
+            Ast::Call(call) => matches!(&self.text(call.callee.span)[..], "action_profile" | "action_selector"),
+            _ => false,
+        };
+        match known {
+            true => Ok(()),
+            false => Err(Fault::new(value.span, "`implementation` names an action_profile or action_selector")),
+        }
     }
 
     fn action_ref(&mut self, annotations: &[Annotation], action: &'a ast::Expr) -> Check<ActionRef> {

@@ -3,15 +3,17 @@ header eth_t { bit<48> dst; bit<48> src; bit<16> type; }
 struct headers_t { eth_t eth; }
 struct meta_t { bit<8> m; }
 control I(inout headers_t h, inout meta_t m, inout standard_metadata_t std) {
-    meter(16, MeterType.bytes) limit;
     apply {
-        hash(m.m, HashAlgorithm.crc32, 8w0, { h.eth.dst }, 8w10);
-        std.mcast_grp = 3;
-        clone(CloneType.I2E, 1);
+        m.m = 1;
     }
 }
 parser P(packet_in p, out headers_t h, inout meta_t m, inout standard_metadata_t std) {
-    state start { p.extract(h.eth); transition accept; }
+    state start {
+        p.extract(h.eth);
+        hash(m.m, HashAlgorithm.crc32, 8w0, { h.eth.dst }, 8w10);
+        truncate(60);
+        transition accept;
+    }
 }
 control V(inout headers_t h, inout meta_t m) { apply { } }
 control E(inout headers_t h, inout meta_t m, inout standard_metadata_t std) { apply { } }

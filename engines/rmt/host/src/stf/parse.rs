@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Reads STF: a statement a line, comments from `#` on.
 
-use super::statement::{Call, Line, Pattern, Statement};
+use super::statement::{Call, Cell, Change, Comparison, Line, Pattern, Statement};
 
 /// A line that is no statement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +38,7 @@ fn statement(text: &str) -> Result<Statement, String> {
             let (port, data) = port(rest)?;
             Statement::Packet { port, bytes: bytes(data)? }
         }
+        "expect" if rest.is_empty() => Statement::NoPacket,
         "expect" => {
             let (port, data) = port(rest)?;
             Statement::Expect { port, pattern: pattern(data)? }
@@ -57,25 +58,98 @@ fn statement(text: &str) -> Result<Statement, String> {
             }
             _ => return Err("write register_write NAME INDEX VALUE".to_owned()),
         },
-        "mirroring_add"
-        | "mirroring_add_mc"
-        | "mirroring_delete"
-        | "mc_mgrp_create"
-        | "mc_node_create"
-        | "mc_node_associate"
-        | "register_read"
-        | "register_reset"
-        | "counter_reset"
-        | "counter_write"
-        | "meter_set_rates"
-        | "meter_array_set_rates" => Statement::Unsupported(word.to_owned()),
+        "register_read" => match rest.split_whitespace().collect::<Vec<_>>()[..] {
+            [name, index] => Statement::RegisterRead { name: name.to_owned(), index: number(index)?, value: None },
+            [name, index, value] => {
+                let value = Some(value.to_owned());
+                Statement::RegisterRead { name: name.to_owned(), index: number(index)?, value }
+            }
+            _ => return Err("write register_read NAME INDEX [VALUE]".to_owned()),
+        },
+        "counter_read" | "meter_get_rates" | "mirroring_get" => Statement::Look,
+        word => Statement::Change(change(word, &rest.split_whitespace().collect::<Vec<_>>())?),
+    })
+}
+
+/// A change of groups, sessions, counters, registers or meters.
+fn change(word: &str, words: &[&str]) -> Result<Change, String> {
+    let short = |text: &str| u16::try_from(number(text)?).map_err(|_| format!("`{text}` has more than 16 bits"));
+    let count = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
+    let (change, form) = match word {
+        "mc_mgrp_create" => (if let [group] = words { Some(Change::Group(short(group)?)) } else { None }, "GROUP"),
+        "mc_node_create" => {
+            let made = match words {
+                [node, ports @ ..] => {
+                    let ports = ports.iter().map(|port| short(port)).collect::<Result<_, _>>()?;
+                    Some(Change::Node(short(node)?, ports))
+                }
+                [] => None,
+            };
+            (made, "NUMBER PORT ...")
+        }
+        "mc_node_associate" => {
+            let made = match words {
+                [group, node] => Some(Change::Associate(short(group)?, number(node)? as usize)),
+                _ => None,
+            };
+            (made, "GROUP NODE")
+        }
+        "mirroring_add" => {
+            (if let [a, b] = words { Some(Change::Mirror(short(a)?, short(b)?)) } else { None }, "SESSION PORT")
+        }
+        "mirroring_add_mc" => {
+            (if let [a, b] = words { Some(Change::MirrorGroup(short(a)?, short(b)?)) } else { None }, "SESSION GROUP")
+        }
+        "mirroring_delete" => {
+            (if let [session] = words { Some(Change::MirrorDelete(short(session)?)) } else { None }, "SESSION")
+        }
+        "counter_write" => {
+            let made = match words {
+                [name, index, packets, bytes] => {
+                    Some(Change::Counter((*name).to_owned(), number(index)?, count(packets)?, count(bytes)?))
+                }
+                _ => None,
+            };
+            (made, "NAME INDEX PACKETS BYTES")
+        }
+        "counter_reset" => {
+            (if let [name] = words { Some(Change::CounterReset((*name).to_owned())) } else { None }, "NAME")
+        }
+        "register_reset" => {
+            (if let [name] = words { Some(Change::RegisterReset((*name).to_owned())) } else { None }, "NAME")
+        }
+        "meter_set_rates" => {
+            let made = match words {
+                [name, index, low, high] => {
+                    Some(Change::Meter((*name).to_owned(), Some(number(index)?), [rate(low)?, rate(high)?]))
+                }
+                _ => None,
+            };
+            (made, "NAME INDEX RATE:BURST RATE:BURST")
+        }
+        "meter_array_set_rates" => {
+            let made = match words {
+                [name, low, high] => Some(Change::Meter((*name).to_owned(), None, [rate(low)?, rate(high)?])),
+                _ => None,
+            };
+            (made, "NAME RATE:BURST RATE:BURST")
+        }
         _ => {
             return Err(format!(
                 "`{word}` is no statement of STF: write packet, expect, no_packet, add, setdefault, remove all, wait, \
-                 check_counter or register_write"
+                 check_counter, or a statement of registers, meters, groups or sessions"
             ));
         }
-    })
+    };
+    change.ok_or_else(|| format!("write {word} {form}"))
+}
+
+/// A rate per µs, and a burst.
+fn rate(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("`{text}` is no rate: write RATE:BURST, the rate in frames or bytes per µs");
+    let (rate, burst) = text.split_once(':').ok_or_else(wrong)?;
+    let rate: f64 = rate.parse().map_err(|_| wrong())?;
+    Ok(((rate * 1e6).round() as u64, burst.parse().map_err(|_| wrong())?))
 }
 
 /// A port and what follows it.
@@ -99,14 +173,14 @@ fn digits(text: &str) -> Result<Vec<Option<u8>>, String> {
     };
     let found: Result<Vec<_>, char> = text.chars().filter(|letter| !letter.is_whitespace()).map(digit).collect();
     let found = found.map_err(|letter| format!("`{letter}` is no hexadecimal digit"))?;
-    if found.len() % 2 == 1 {
-        return Err(format!("{} digits are no whole bytes", found.len()));
-    }
     Ok(found)
 }
 
 fn bytes(text: &str) -> Result<Vec<u8>, String> {
     let digits = digits(text)?;
+    if digits.len() % 2 == 1 {
+        return Err(format!("{} digits are no whole bytes", digits.len()));
+    }
     let pair = |pair: &[Option<u8>]| Some(pair[0]? << 4 | pair[1]?);
     let bytes: Option<Vec<u8>> = digits.chunks(2).map(pair).collect();
     bytes.ok_or_else(|| "a packet has all digits: `*` is for expect".to_owned())
@@ -119,9 +193,10 @@ fn pattern(text: &str) -> Result<Option<Pattern>, String> {
 }
 
 fn add(text: &str) -> Result<Statement, String> {
-    let open = text.find('(').ok_or("write add TABLE [PRIORITY] KEY:VALUE ... ACTION(NAME:VALUE, ...)")?;
+    // Keys may have parentheses, too: `hdr.ipv4.isValid()`.
+    let open = text.rfind('(').ok_or("write add TABLE [PRIORITY] KEY:VALUE ... ACTION(NAME:VALUE, ...)")?;
     // Spaces around colons are allowed.
-    let head = joined(&text[..open]);
+    let head = joined(&text[..open].replace(" &&& ", "&&&").replace(" / ", "/"));
     let mut words: Vec<&str> = head.split_whitespace().collect();
     let name = words.pop().ok_or("the action is missing")?;
     let action = call(&format!("{name}{}", &text[open..]))?;
@@ -133,10 +208,12 @@ fn add(text: &str) -> Result<Statement, String> {
     let priority = has_priority.then(|| number(words.remove(0))).transpose()?;
     let key = |word: &str| {
         let (key, value) = word.split_once(':').ok_or_else(|| format!("`{word}` is no match: write KEY:VALUE"))?;
-        Ok((key.to_owned(), matched(value)?))
+        Ok((key.to_owned(), value.to_owned()))
     };
     let keys = words.into_iter().map(key).collect::<Result<_, String>>()?;
-    Ok(Statement::Add { table, priority, keys, action })
+    let behind = text.rsplit_once(')').and_then(|(_, rest)| rest.trim().strip_prefix('='));
+    let id = behind.map(|id| id.trim().trim_start_matches('$').to_owned());
+    Ok(Statement::Add { table, priority, keys, action, id })
 }
 
 fn joined(text: &str) -> String {
@@ -148,29 +225,6 @@ fn joined(text: &str) -> String {
         }
     }
     words.join(" ")
-}
-
-/// A match as entries of this engine are written. Digits `*` of a number make a mask.
-fn matched(value: &str) -> Result<String, String> {
-    if !value.contains('*') || value == "*" {
-        return Ok(value.replace("->", ".."));
-    }
-    let (digits, bits) = match value.split_at_checked(2) {
-        Some(("0x" | "0X", digits)) => (digits, 4),
-        Some(("0b" | "0B", digits)) => (digits, 1),
-        _ => return Err(format!("`{value}`: digits `*` stand in numbers that begin with 0x or 0b")),
-    };
-    let (mut number, mut mask) = (0u128, 0u128);
-    for letter in digits.chars() {
-        let digit = if letter == '*' { Some(0) } else { letter.to_digit(1 << bits) };
-        let digit = digit.ok_or_else(|| format!("`{letter}` in `{value}` is no digit"))?;
-        if number.leading_zeros() < bits || mask.leading_zeros() < bits {
-            return Err(format!("`{value}` has more than 128 bits"));
-        }
-        number = number << bits | u128::from(digit);
-        mask = mask << bits | if letter == '*' { 0 } else { (1 << bits) - 1 };
-    }
-    Ok(format!("0x{number:x}&&&0x{mask:x}"))
 }
 
 /// `ACTION(NAME:VALUE, ...)`, and behind it perhaps ` = ID`, a name that other statements could use.
@@ -188,17 +242,29 @@ fn call(text: &str) -> Result<Call, String> {
 }
 
 fn check_counter(text: &str) -> Result<Statement, String> {
-    let wrong = || "write check_counter NAME(INDEX) [packets|bytes] == VALUE".to_owned();
+    let wrong = || "write check_counter NAME(INDEX) [packets|bytes] == VALUE, with ==, !=, <, <=, > or >=".to_owned();
     let (name, rest) = text.split_once('(').ok_or_else(wrong)?;
-    let (index, rest) = rest.split_once(')').ok_or_else(wrong)?;
-    let (unit, value) = rest.split_once('=').ok_or_else(wrong)?;
+    let (cell, rest) = rest.split_once(')').ok_or_else(wrong)?;
+    let cell = match cell.trim() {
+        id if id.starts_with(|first: char| first.is_ascii_digit()) => Cell::Index(number(id)?),
+        id => Cell::Entry(id.trim_start_matches('$').to_owned()),
+    };
+    let name = name.trim().to_owned();
+    let rest = rest.trim();
+    if rest.is_empty() {
+        return Ok(Statement::CheckCounter { name, cell, bytes: false, value: None });
+    }
+    let at = rest.find(['=', '!', '<', '>']).ok_or_else(wrong)?;
+    let (unit, rest) = rest.split_at(at);
     let bytes = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "packets" => false,
         "bytes" => true,
         _ => return Err(wrong()),
     };
-    let value = value.trim_start_matches('=').trim().parse().map_err(|_| wrong())?;
-    Ok(Statement::CheckCounter { name: name.trim().to_owned(), index: number(index.trim())?, bytes, value })
+    let known = |(operator, comparison)| Some((comparison, rest.strip_prefix(operator)?));
+    let (comparison, value) = Comparison::ALL.into_iter().find_map(known).ok_or_else(wrong)?;
+    let value = value.trim().parse().map_err(|_| wrong())?;
+    Ok(Statement::CheckCounter { name, cell, bytes, value: Some((comparison, value)) })
 }
 
 #[cfg(test)]
@@ -233,23 +299,31 @@ mod tests {
     #[test]
     fn entries() {
         let action = Call { name: "c.go".into(), arguments: pairs(&[("port", "2"), ("x", "0x1")]) };
-        let keys = pairs(&[("a.b", "0x1200&&&0xff00"), ("d", "0x0a000000/8"), ("e", "1..3")]);
-        let expected = Statement::Add { table: "c.t".into(), priority: Some(5), keys, action };
+        let keys = pairs(&[("a.b", "0x12**"), ("d", "0x0a000000/8"), ("e", "1->3")]);
+        let expected = Statement::Add { table: "c.t".into(), priority: Some(5), keys, action, id: None };
         assert_eq!(one("add c.t 5 a.b:0x12** d:0x0a000000/8 e:1->3 c.go(port:2, x : 0x1)"), expected);
-        let Statement::Add { priority: None, keys, .. } = one("add t k : 0b1*0 a() = x") else { panic!() };
-        assert_eq!(keys, pairs(&[("k", "0x4&&&0x5")]));
+        let Statement::Add { priority: None, keys, id, .. } = one("add t k : 0b1*0 h.isValid():1 a() = x") else {
+            panic!()
+        };
+        assert_eq!((keys, id.as_deref()), (pairs(&[("k", "0b1*0"), ("h.isValid()", "1")]), Some("x")));
         let action = Call { name: "a".into(), arguments: Vec::new() };
         assert_eq!(one("setdefault t a()"), Statement::SetDefault { table: "t".into(), action });
     }
 
     #[test]
     fn counters_and_registers() {
-        let counter = |bytes, value| Statement::CheckCounter { name: "c".into(), index: 2, bytes, value };
-        assert_eq!(one("check_counter c(2) == 7"), counter(false, 7));
-        assert_eq!(one("check_counter c(2) bytes = 9"), counter(true, 9));
+        let counter = |cell, bytes, value| Statement::CheckCounter { name: "c".into(), cell, bytes, value };
+        let second = || Cell::Index(2);
+        assert_eq!(one("check_counter c(2) == 7"), counter(second(), false, Some((Comparison::Equal, 7))));
+        assert_eq!(one("check_counter c(2) bytes = 9"), counter(second(), true, Some((Comparison::Equal, 9))));
+        assert_eq!(one("check_counter c(2) packets >= 1"), counter(second(), false, Some((Comparison::AtLeast, 1))));
+        assert_eq!(one("check_counter c($A)"), counter(Cell::Entry("A".into()), false, None));
         let write = Statement::RegisterWrite { name: "r".into(), index: 1, value: "0xff".into() };
         assert_eq!(one("register_write r 1 0xff"), write);
-        assert_eq!(one("mc_mgrp_create 1"), Statement::Unsupported("mc_mgrp_create".into()));
+        assert_eq!(one("mc_node_create 3 1 0x2"), Statement::Change(Change::Node(3, vec![1, 2])));
+        assert_eq!(one("mirroring_add 5 6"), Statement::Change(Change::Mirror(5, 6)));
+        let rates = [(500_000, 9), (1_000_000, 10)];
+        assert_eq!(one("meter_set_rates m 1 0.5:9 1:10"), Statement::Change(Change::Meter("m".into(), Some(1), rates)));
     }
 
     #[test]
@@ -262,15 +336,13 @@ mod tests {
             ("packet 0 0*", "all digits"),
             ("add t k:1", "write add TABLE"),
             ("add t k:1 j a()", "`j` is no match"),
-            ("add t k:0xg* a()", "`g` in `0xg*` is no digit"),
-            ("add t k:9* a()", "begin with 0x or 0b"),
+            ("mc_node_associate 1", "write mc_node_associate GROUP NODE"),
+            ("mirroring_add 1 70000", "more than 16 bits"),
             ("setdefault t", "write setdefault"),
             ("check_counter c == 1", "write check_counter"),
         ] {
             let text = error(text);
             assert!(text.contains(words), "{text}");
         }
-        let long = format!("add t k:0x{}* a()", "1".repeat(32));
-        assert!(error(&long).contains("more than 128 bits"));
     }
 }

@@ -37,12 +37,14 @@ pub enum Statement {
     Add {
         /// The table.
         table: String,
-        /// The entry with the smallest number wins.
+        /// The entry with the largest number wins.
         priority: Option<u32>,
-        /// Keys and what they match.
+        /// Keys and what they match, as written.
         keys: Vec<(String, String)>,
         /// What the entry does.
         action: Call,
+        /// Name by which `check_counter` refers to the entry: `= ID`.
+        id: Option<String>,
     },
     /// `setdefault TABLE ACTION(...)`: sets the default action.
     SetDefault {
@@ -51,17 +53,30 @@ pub enum Statement {
         /// What it does.
         action: Call,
     },
-    /// `check_counter NAME(INDEX) [packets|bytes] == VALUE`: compares a counter.
+    /// `check_counter NAME(INDEX) [[packets|bytes] == VALUE]`: compares a counter.
     CheckCounter {
         /// The counter.
         name: String,
         /// Which of its cells.
-        index: u32,
+        cell: Cell,
         /// Bytes in place of packets.
         bytes: bool,
-        /// What it must have counted.
-        value: u64,
+        /// What it must have counted; None: anything.
+        value: Option<(Comparison, u64)>,
     },
+    /// `register_read NAME INDEX [VALUE]`: compares a cell of a register, if there is a value.
+    RegisterRead {
+        /// The register.
+        name: String,
+        /// Which of its cells.
+        index: u32,
+        /// What it must hold.
+        value: Option<String>,
+    },
+    /// `counter_read NAME INDEX` and the like, which only print in other testers.
+    Look,
+    /// A change of the switch that has no entry.
+    Change(Change),
     /// `register_write NAME INDEX VALUE`: writes a cell of a register.
     RegisterWrite {
         /// The register.
@@ -71,8 +86,89 @@ pub enum Statement {
         /// What it holds then.
         value: String,
     },
-    /// A statement that is known and not supported yet; its first word.
-    Unsupported(String),
+}
+
+/// A cell of a counter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// Of an indirect counter.
+    Index(u32),
+    /// Of a direct counter: the entry that `add` gave this name.
+    Entry(String),
+}
+
+/// How a counter is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `==`
+    Equal,
+    /// `!=`
+    Differs,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    More,
+    /// `>=`
+    AtLeast,
+}
+
+impl Comparison {
+    /// All of them with their operators, the longer ones first.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("==", Self::Equal),
+        ("!=", Self::Differs),
+        ("<=", Self::AtMost),
+        (">=", Self::AtLeast),
+        ("<", Self::Less),
+        (">", Self::More),
+        ("=", Self::Equal),
+    ];
+
+    /// Whether the comparison holds.
+    #[must_use]
+    pub fn holds(self, is: u64, value: u64) -> bool {
+        match self {
+            Self::Equal => is == value,
+            Self::Differs => is != value,
+            Self::Less => is < value,
+            Self::AtMost => is <= value,
+            Self::More => is > value,
+            Self::AtLeast => is >= value,
+        }
+    }
+}
+
+impl std::fmt::Display for Comparison {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(_, of)| of == self).map_or("", |(operator, _)| operator))
+    }
+}
+
+/// A change of the switch that has no entry. Multicast groups consist of nodes: a node has a number for its copies, and ports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// `mc_mgrp_create GROUP`
+    Group(u16),
+    /// `mc_node_create NUMBER PORT ...`: nodes are counted from 0 on.
+    Node(u16, Vec<u16>),
+    /// `mc_node_associate GROUP NODE`
+    Associate(u16, usize),
+    /// `mirroring_add SESSION PORT`
+    Mirror(u16, u16),
+    /// `mirroring_add_mc SESSION GROUP`
+    MirrorGroup(u16, u16),
+    /// `mirroring_delete SESSION`
+    MirrorDelete(u16),
+    /// `counter_write NAME INDEX PACKETS BYTES`
+    Counter(String, u32, u64, u64),
+    /// `counter_reset NAME`
+    CounterReset(String),
+    /// `register_reset NAME`
+    RegisterReset(String),
+    /// `meter_set_rates NAME INDEX CIR:CBS PIR:PBS`; without an index, `meter_array_set_rates`. Rates in frames or bytes per second.
+    Meter(String, Option<u32>, [(u64, u64); 2]),
 }
 
 /// An action with its arguments.

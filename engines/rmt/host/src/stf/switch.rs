@@ -4,18 +4,24 @@
 use std::path::Path;
 
 use penstock_engine::{Request, TestCard, ToolError, Workbench};
-use penstock_rmt::Block;
+use penstock_rmt::{Block, Count, Rates, Replica, Session, Tenant};
 use penstock_unit::{Block as _, Entering, Verdict};
 use serde_json::{Value as Json, json};
 
 use crate::ask::NAME;
-use crate::entry::{Meant, NamedEntry, find};
+use crate::entry::{Meant, NamedEntry};
 use crate::image::Source;
+
+use super::names;
+use super::statement::Change;
 
 /// Ethernet ports of the card in RTL; the engine has two lanes.
 const PORTS: u8 = 2;
 /// Shortest frame that a card takes, in bytes.
 const SHORTEST: usize = 14;
+
+/// Way out of statements that the card in RTL cannot carry out.
+const SOFT: &str = "this statement is for --target soft";
 
 /// Something that runs a P4 program.
 pub trait Switch {
@@ -27,6 +33,26 @@ pub trait Switch {
     fn counter(&mut self, name: &str, index: u32) -> Result<(u64, u64), ToolError>;
     /// Writes a cell of a register.
     fn write_register(&mut self, name: &str, index: u32, value: &str) -> Result<(), ToolError>;
+    /// A cell of a register, and its bits.
+    fn register(&mut self, _name: &str, _index: u32) -> Result<(u128, u32), ToolError> {
+        Err(SOFT.into())
+    }
+    /// Packets and bytes of an entry's direct counter.
+    fn entry_counter(&mut self, _name: &str, _entry: &NamedEntry) -> Result<(u64, u64), ToolError> {
+        Err(SOFT.into())
+    }
+    /// Takes all entries away but those of the source.
+    fn remove_all(&mut self) -> Result<(), ToolError> {
+        Err(SOFT.into())
+    }
+    /// Sets the ports of a multicast group, each with the number of its copy.
+    fn set_group(&mut self, _group: u16, _copies: &[(u16, u16)]) -> Result<(), ToolError> {
+        Err(SOFT.into())
+    }
+    /// Another change.
+    fn change(&mut self, _change: &Change) -> Result<(), ToolError> {
+        Err(SOFT.into())
+    }
 }
 
 /// The native program. It has all ports of v1model, and takes frames of any length.
@@ -41,6 +67,20 @@ impl Native {
         let mut block = Block::default();
         block.load(0, source.program.clone());
         Self { source, block }
+    }
+
+    fn tenant(&mut self) -> Result<&mut Tenant, ToolError> {
+        Ok(self.block.tenant_mut(0).ok_or("the program is not loaded")?)
+    }
+
+    fn register_of(&self, name: &str) -> Result<usize, ToolError> {
+        let names: Vec<&str> = self.source.program.registers.iter().map(|register| register.name.as_str()).collect();
+        Ok(names::find(&names, name, "register")?)
+    }
+
+    fn counter_of(&self, name: &str) -> Result<usize, ToolError> {
+        let names: Vec<&str> = self.source.program.counters.iter().map(|counter| counter.name.as_str()).collect();
+        Ok(names::find(&names, name, "counter")?)
     }
 }
 
@@ -73,24 +113,108 @@ impl Switch for Native {
     }
 
     fn counter(&mut self, name: &str, index: u32) -> Result<(u64, u64), ToolError> {
-        let counters = &self.source.program.counters;
-        let names = counters.iter().map(|counter| counter.name.as_str());
-        let at = find(names, name, "counter").map_err(|refusal| refusal.message)?;
+        let at = self.counter_of(name)?;
         let cells = self.block.tenant(0).map(|tenant| tenant.counter(at)).unwrap_or_default();
         let cell = cells.get(index as usize).ok_or_else(|| format!("{name} has {} cells", cells.len()))?;
         Ok((cell.packets, cell.bytes))
     }
 
     fn write_register(&mut self, name: &str, index: u32, value: &str) -> Result<(), ToolError> {
-        let registers = &self.source.program.registers;
-        let names = registers.iter().map(|register| register.name.as_str());
-        let at = find(names, name, "register").map_err(|refusal| refusal.message)?;
+        let (registers, at) = (&self.source.program.registers, self.register_of(name)?);
         let value = crate::value::read_text(value, registers[at].width)?;
         if u64::from(index) >= u64::from(registers[at].size) {
             return Err(format!("{name} has {} cells", registers[at].size).into());
         }
         if let Some(tenant) = self.block.tenant_mut(0) {
             tenant.set_register(at, index, value);
+        }
+        Ok(())
+    }
+
+    fn register(&mut self, name: &str, index: u32) -> Result<(u128, u32), ToolError> {
+        let at = self.register_of(name)?;
+        let width = self.source.program.registers[at].width;
+        let cells = self.tenant()?.register(at);
+        let cell = cells.get(index as usize).ok_or_else(|| format!("{name} has {} cells", cells.len()))?;
+        Ok((*cell, width))
+    }
+
+    fn entry_counter(&mut self, name: &str, entry: &NamedEntry) -> Result<(u64, u64), ToolError> {
+        let counter = self.counter_of(name)?;
+        let program = self.source.program.clone();
+        let Meant::Entry(table, wanted) = entry.read(&program, true).map_err(|refusal| refusal.message)? else {
+            return Err("a default action has no counter".into());
+        };
+        if program.tables[table].counter != Some(counter) {
+            return Err(format!("{name} is not the direct counter of {}", program.tables[table].name).into());
+        }
+        let same = |of: &penstock_rmt_compiler::ir::Entry| of.keys == wanted.keys && of.priority == wanted.priority;
+        let found = self.tenant()?.entries(table).into_iter().find(|(entry, _)| same(entry));
+        let (_, count) = found.ok_or("the entry is not there any more")?;
+        Ok((count.packets, count.bytes))
+    }
+
+    fn remove_all(&mut self) -> Result<(), ToolError> {
+        let program = self.source.program.clone();
+        let tenant = self.tenant()?;
+        for (table, about) in program.tables.iter().enumerate() {
+            for (entry, _) in tenant.entries(table) {
+                if !about.entries.contains(&entry) {
+                    tenant.delete(table, &entry)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_group(&mut self, group: u16, copies: &[(u16, u16)]) -> Result<(), ToolError> {
+        let copies = copies.iter().map(|(port, instance)| Replica { port: *port, instance: *instance }).collect();
+        self.tenant()?.set_group(group, copies);
+        Ok(())
+    }
+
+    fn change(&mut self, change: &Change) -> Result<(), ToolError> {
+        match change {
+            Change::Mirror(session, port) => {
+                let copies = vec![Replica { port: *port, instance: 0 }];
+                self.tenant()?.set_session(*session, Some(Session { copies, ..Session::default() }));
+            }
+            Change::MirrorGroup(session, group) => {
+                let to = Session { group: Some(*group), ..Session::default() };
+                self.tenant()?.set_session(*session, Some(to));
+            }
+            Change::MirrorDelete(session) => self.tenant()?.set_session(*session, None),
+            Change::Counter(name, index, packets, bytes) => {
+                let at = self.counter_of(name)?;
+                self.tenant()?.set_counter(at, *index, Count { packets: *packets, bytes: *bytes });
+            }
+            Change::CounterReset(name) => {
+                let at = self.counter_of(name)?;
+                let tenant = self.tenant()?;
+                for index in 0..tenant.counter(at).len() as u32 {
+                    tenant.set_counter(at, index, Count::default());
+                }
+            }
+            Change::RegisterReset(name) => {
+                let at = self.register_of(name)?;
+                let tenant = self.tenant()?;
+                for index in 0..tenant.register(at).len() as u32 {
+                    tenant.set_register(at, index, 0);
+                }
+            }
+            Change::Meter(name, index, [(cir, cbs), (pir, pbs)]) => {
+                let meters = &self.source.program.meters;
+                let names: Vec<&str> = meters.iter().map(|meter| meter.name.as_str()).collect();
+                let at = names::find(&names, name, "meter")?;
+                let size = meters[at].size.ok_or_else(|| format!("{name} is a direct meter: it has no cells"))?;
+                let rates = Rates { cir: *cir, cbs: *cbs, pir: *pir, pbs: *pbs };
+                let cells = index.map_or(0..size, |index| index..index.saturating_add(1));
+                let tenant = self.tenant()?;
+                cells.for_each(|cell| tenant.set_meter(at, cell, Some(rates)));
+            }
+            Change::Group(_) | Change::Node(..) | Change::Associate(..) => {
+                return Err("groups are changed as a whole".into());
+            }
         }
         Ok(())
     }

@@ -1,0 +1,281 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Functions of v1model that act on the whole frame, hash, or tell something to a controller.
+
+use serde::Serialize;
+
+use super::{ChecksumData, DigestId, Expr, ExprKind, FieldId, MeterId, Program, Standard, Stmt, StmtKind};
+use crate::source::Span;
+
+/// A call of a function of v1model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum Extern {
+    /// `hash`: `to` is `base` if `max` is 0, else `base` and the hash modulo `max`.
+    Hash {
+        /// Where the result goes.
+        to: FieldId,
+        /// How the data is hashed.
+        algorithm: HashAlgorithm,
+        /// Smallest result.
+        base: Expr,
+        /// What is hashed, one value behind the other, with zeros up to a whole byte.
+        data: Vec<ChecksumData>,
+        /// Number of results.
+        max: Expr,
+    },
+    /// `random`: a number from `low` to `high`, both included.
+    Random {
+        /// Where the number goes.
+        to: FieldId,
+        /// Smallest number.
+        low: Expr,
+        /// Largest number.
+        high: Expr,
+    },
+    /// `digest`: sends a message to the controller.
+    Digest {
+        /// Its kind.
+        digest: DigestId,
+        /// A value for each field.
+        data: Vec<Expr>,
+    },
+    /// `clone`: at the end of ingress or egress, copies the frame to the ports of a session. The last call counts.
+    Clone {
+        /// From egress to egress; else from ingress, as the frame entered.
+        from_egress: bool,
+        /// The session.
+        session: Expr,
+        /// Fields whose values at that time the copy keeps.
+        keep: Vec<FieldId>,
+    },
+    /// `resubmit`: at the end of ingress, the frame as it entered begins anew.
+    Resubmit {
+        /// Fields that keep their values.
+        keep: Vec<FieldId>,
+    },
+    /// `recirculate`: at the end of egress, the frame as it would leave begins anew.
+    Recirculate {
+        /// Fields that keep their values.
+        keep: Vec<FieldId>,
+    },
+    /// `truncate`: the frame leaves with so many bytes at most.
+    Truncate {
+        /// Bytes.
+        length: Expr,
+    },
+    /// `assert`: if the condition does not hold, the frame is dropped and counted.
+    Assert {
+        /// 1 bit.
+        condition: Expr,
+    },
+    /// `execute_meter`: meters the frame. Behind the meter's end: green.
+    Meter {
+        /// An indirect meter.
+        meter: MeterId,
+        /// Cell.
+        index: Expr,
+        /// Where the color goes: 0 green, 1 yellow, 2 red.
+        to: FieldId,
+    },
+    /// `read` of a direct meter: meters the frame with the entry whose action runs.
+    DirectMeter {
+        /// A direct meter.
+        meter: MeterId,
+        /// Where the color goes.
+        to: FieldId,
+    },
+}
+
+impl Extern {
+    /// Its name in v1model.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Hash { .. } => "hash",
+            Self::Random { .. } => "random",
+            Self::Digest { .. } => "digest",
+            Self::Clone { .. } => "clone",
+            Self::Resubmit { .. } => "resubmit",
+            Self::Recirculate { .. } => "recirculate",
+            Self::Truncate { .. } => "truncate",
+            Self::Assert { .. } => "assert",
+            Self::Meter { .. } | Self::DirectMeter { .. } => "meter",
+        }
+    }
+
+    /// The field that it writes.
+    #[must_use]
+    pub fn result(&self) -> Option<FieldId> {
+        match self {
+            Self::Hash { to, .. } | Self::Random { to, .. } | Self::Meter { to, .. } | Self::DirectMeter { to, .. } => {
+                Some(*to)
+            }
+            _ => None,
+        }
+    }
+
+    /// Fields that it reads. Fields that a copy of the frame keeps are read when the copy is made.
+    #[must_use]
+    pub fn reads(&self) -> Vec<FieldId> {
+        let mut fields = Vec::new();
+        let mut add = |expr: &Expr| {
+            expr.walk(&mut |expr| {
+                if let ExprKind::Field(field) = expr.kind {
+                    fields.push(field);
+                }
+            });
+        };
+        match self {
+            Self::Hash { base, data, max, .. } => {
+                add(base);
+                add(max);
+                for part in data {
+                    if let ChecksumData::Value(value) = part {
+                        add(value);
+                    }
+                }
+            }
+            Self::Random { low, high, .. } => {
+                add(low);
+                add(high);
+            }
+            Self::Digest { data, .. } => data.iter().for_each(add),
+            Self::Clone { session, .. } => add(session),
+            Self::Truncate { length } => add(length),
+            Self::Assert { condition } => add(condition),
+            Self::Meter { index, .. } => add(index),
+            Self::Resubmit { .. } | Self::Recirculate { .. } | Self::DirectMeter { .. } => {}
+        }
+        fields.extend(self.kept());
+        fields
+    }
+
+    /// Fields that a copy of the frame keeps.
+    #[must_use]
+    pub fn kept(&self) -> &[FieldId] {
+        match self {
+            Self::Clone { keep, .. } | Self::Resubmit { keep } | Self::Recirculate { keep } => keep,
+            _ => &[],
+        }
+    }
+
+    /// Whether it decides about the whole frame: it may be copied, cut, dropped or begin anew.
+    #[must_use]
+    pub fn acts_on_frame(&self) -> bool {
+        matches!(
+            self,
+            Self::Clone { .. }
+                | Self::Resubmit { .. }
+                | Self::Recirculate { .. }
+                | Self::Truncate { .. }
+                | Self::Assert { .. }
+        )
+    }
+}
+
+/// How data is hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum HashAlgorithm {
+    /// CRC-32 of Ethernet.
+    Crc32,
+    /// CRC-32 whose polynomial the controller may choose; that of Ethernet.
+    Crc32Custom,
+    /// CRC-16 with the polynomial 0x8005, reflected (ARC).
+    Crc16,
+    /// CRC-16 whose polynomial the controller may choose; that of ARC.
+    Crc16Custom,
+    /// A random number.
+    Random,
+    /// The first 8 bytes.
+    Identity,
+    /// Internet checksum (RFC 1071).
+    Csum16,
+    /// Exclusive or of all 16-bit words.
+    Xor16,
+}
+
+impl HashAlgorithm {
+    /// All of them, in the order of the enumeration of v1model.p4.
+    pub const ALL: [Self; 8] = [
+        Self::Crc32,
+        Self::Crc32Custom,
+        Self::Crc16,
+        Self::Crc16Custom,
+        Self::Random,
+        Self::Identity,
+        Self::Csum16,
+        Self::Xor16,
+    ];
+}
+
+/// A message that programs send to controllers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Digest {
+    /// Name of the struct that it holds.
+    pub name: String,
+    /// P4Runtime's number.
+    pub id: u32,
+    /// Its fields: name and bits.
+    pub fields: Vec<(String, u32)>,
+    /// Where it is sent.
+    pub span: Span,
+}
+
+/// A meter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Meter {
+    /// Full name.
+    pub name: String,
+    /// P4Runtime's number.
+    pub id: u32,
+    /// It meters bytes, not frames.
+    pub bytes: bool,
+    /// Cells of an indirect meter; None for a direct one.
+    pub size: Option<u32>,
+    /// Annotations, as written.
+    pub annotations: Vec<String>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Program {
+    /// All statements of controls and actions.
+    pub fn walk<'p>(&'p self, visit: &mut impl FnMut(&'p Stmt)) {
+        let actions = self.actions.iter().map(|action| &action.body);
+        for block in actions.chain([&self.ingress, &self.egress]) {
+            walk(block, visit);
+        }
+    }
+}
+
+fn walk<'p>(stmts: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt)) {
+    for stmt in stmts {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::If { then, otherwise, .. } => {
+                walk(then, visit);
+                walk(otherwise, visit);
+            }
+            StmtKind::Apply(apply) => {
+                let cases = apply.cases.iter().map(|(_, block)| block);
+                for block in [&apply.hit, &apply.miss, &apply.otherwise].into_iter().chain(cases) {
+                    walk(block, visit);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Stmt {
+    /// Whether it may choose a multicast group.
+    #[must_use]
+    pub fn chooses_group(&self) -> bool {
+        let group = Standard::McastGrp.field();
+        match &self.kind {
+            StmtKind::Assign(field, value) => *field == group && value.value() != Some(0),
+            StmtKind::RegisterRead { to, .. } => *to == group,
+            StmtKind::Extern(of) => of.result() == Some(group),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! Hashes of v1model, and random numbers.
+
+use penstock_rmt_compiler::ir::HashAlgorithm;
+
+use crate::bits;
+use crate::compile::Part;
+use crate::run::Frame;
+use crate::tenant::load;
+
+/// State with which random numbers begin, so that each run has the same ones.
+pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The next random number (xorshift64*, G. Marsaglia and S. Vigna).
+pub fn random(state: &mut u64) -> u64 {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    state.wrapping_mul(0x2545_F491_4F6C_DD1D)
+}
+
+/// The hash of bytes. A random one is that of the bytes, too: callers take [`random`] in its place.
+pub fn hash(algorithm: HashAlgorithm, data: &[u8]) -> u64 {
+    let words = || data.chunks(2).map(|word| u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0)));
+    match algorithm {
+        HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom | HashAlgorithm::Random => {
+            u64::from(!crc(data, 0xEDB8_8320, u32::MAX))
+        }
+        HashAlgorithm::Crc16 | HashAlgorithm::Crc16Custom => u64::from(crc(data, 0xA001, 0)),
+        HashAlgorithm::Identity => data.iter().take(8).fold(0, |value, byte| value << 8 | u64::from(*byte)),
+        HashAlgorithm::Csum16 => {
+            let mut sum: u64 = words().sum();
+            while sum > 0xFFFF {
+                sum = (sum >> 16) + (sum & 0xFFFF);
+            }
+            sum ^ 0xFFFF
+        }
+        HashAlgorithm::Xor16 => words().fold(0, |all, word| all ^ word),
+    }
+}
+
+/// A reflected CRC.
+fn crc(data: &[u8], polynomial: u32, first: u32) -> u32 {
+    data.iter().fold(first, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ polynomial } else { crc >> 1 })
+    })
+}
+
+impl Frame {
+    /// Values one behind the other, with zeros up to a whole byte; then the payload.
+    pub fn gather(&self, parts: &[Part], bytes: &[u8], payload: bool) -> Vec<u8> {
+        let mut data = Vec::new();
+        let mut taken = 0;
+        let mut put = |value: u64, width: u32| {
+            data.resize((taken + width as usize).div_ceil(8), 0);
+            bits::write(&mut data, taken, width, value);
+            taken += width as usize;
+        };
+        for part in parts {
+            match part {
+                Part::Value(place) => {
+                    let value = load(&self.slots, *place);
+                    let lower = place.width.min(64);
+                    if place.width > lower {
+                        put((value >> 64) as u64, place.width - lower);
+                    }
+                    put(value as u64, lower);
+                }
+                Part::Varbit(number, valid) if self.slots[*valid as usize] != 0 => {
+                    let (start, count) = self.varbits[*number];
+                    bytes[start..start + count].iter().for_each(|byte| put((*byte).into(), 8));
+                }
+                Part::Varbit(..) => {}
+            }
+        }
+        if payload {
+            data.extend_from_slice(&bytes[self.cursor / 8..]);
+        }
+        data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The check values of the CRC catalogue, which are those of "123456789".
+    #[test]
+    fn check_values() {
+        let of = |algorithm| hash(algorithm, b"123456789");
+        assert_eq!(of(HashAlgorithm::Crc32), 0xCBF4_3926);
+        assert_eq!(of(HashAlgorithm::Crc16), 0xBB3D);
+        assert_eq!(of(HashAlgorithm::Identity), 0x3132_3334_3536_3738);
+        assert_eq!(of(HashAlgorithm::Xor16), 0x3132 ^ 0x3334 ^ 0x3536 ^ 0x3738 ^ 0x3900);
+    }
+}
