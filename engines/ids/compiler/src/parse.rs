@@ -399,11 +399,16 @@ fn pcre(value: &str) -> Result<Pcre, Refusal> {
     let anchor = if anchor { "\\A" } else { "" };
     // With the flag x the expression may end in a comment.
     let end = if letters.contains('x') { "\n" } else { "" };
+    let compile = |builder: &pcre2::bytes::RegexBuilder, text: &str| {
+        builder.build(text).map_err(|error| {
+            let text = error.to_string();
+            format!("pcre does not compile: {}", text.rsplit(": ").next().unwrap_or(&text))
+        })
+    };
+    // Alone first: what is around it must not close its groups.
+    compile(&builder, expression)?;
     let text = format!("{PCRE_LIMITS}{anchor}(?:{expression}{end})");
-    let regex = builder.jit_if_available(true).build(&text).map_err(|error| {
-        let text = error.to_string();
-        format!("pcre does not compile: {}", text.rsplit(": ").next().unwrap_or(&text))
-    })?;
+    let regex = compile(builder.jit_if_available(true), &text)?;
     Ok(Pcre { regex, negated, relative })
 }
 

@@ -111,8 +111,13 @@ fn option_end(text: &str) -> Result<usize, String> {
 /// A sentence.
 pub fn quoted(value: &str) -> Result<(bool, &str), String> {
     let (negated, rest) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim_start()));
-    let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inner| !inner.ends_with('\\'));
+    let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inner| !ends_escaped(inner));
     inner.map(|inner| (negated, inner)).ok_or_else(|| format!("`{value}` is not in quotes"))
+}
+
+/// Whether the quote behind a text is escaped: an odd number of backslashes stands before it.
+fn ends_escaped(text: &str) -> bool {
+    (text.len() - text.trim_end_matches('\\').len()) % 2 == 1
 }
 
 /// A text without its escapes.
@@ -190,6 +195,8 @@ mod tests {
         let value = |at: usize| split.options[at].1.unwrap();
         assert_eq!((split.options.len(), value(0), split.options[2]), (4, r#""a;b\"; (c)""#, ("nocase", None)));
         assert_eq!(quoted(value(1)), Ok((true, "x|3b|")));
+        assert_eq!(quoted(r#""ab\\""#), Ok((false, r"ab\\")));
+        assert!(quoted(r#""ab\""#).is_err() && quoted(r#""ab\\\""#).is_err());
         for (rule, words) in [
             ("alert tcp any any -> any any", "no options"),
             ("alert tcp any -> any any (sid:1;)", "6 words"),

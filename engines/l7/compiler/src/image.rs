@@ -68,6 +68,7 @@ impl AppImage {
                 Err(Excess::Rows { by_rule }) => {
                     faults.push(Fault::new(on.message.span, crowded(rules, by_rule.into_iter().collect())));
                 }
+                Err(Excess::Work) => faults.push(Fault::new(on.message.span, tangled())),
                 Err(Excess::Steps { rule }) => faults.push(Fault::new(place(rule), late(STEPS))),
             }
         }
@@ -286,8 +287,12 @@ fn late(most: usize) -> String {
 fn crowded(rules: &TypeRules, mut by_rule: Vec<(usize, usize)>) -> String {
     by_rule.sort_by_key(|(rule, rows)| (std::cmp::Reverse(*rows), *rule));
     let most = by_rule.iter().take(3).map(|(rule, rows)| format!("`{}` {rows}", rules.rules[*rule].name));
+    let most = most.collect::<Vec<_>>().join(", ");
     format!(
-        "these rules take more than the {ROWS} rows of a block; most of them so far: {}. Simplify those rules, or leave rules out",
-        most.collect::<Vec<_>>().join(", ")
+        "these rules take more than the {ROWS} rows of a block; most of them so far: {most}. Simplify those rules, or leave rules out"
     )
+}
+
+fn tangled() -> String {
+    "these rules begin in too many ways that a message may go on in: write fewer `|`, or leave rules out".to_owned()
 }

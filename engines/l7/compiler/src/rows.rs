@@ -113,11 +113,13 @@ pub struct Rows {
 /// The rules of a message type do not fit the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Excess {
-    /// They take too many rows, or too long to find out.
+    /// They take too many rows.
     Rows {
         /// Rows made so far, by the index of the rule for which they were made.
         by_rule: HashMap<usize, usize>,
     },
+    /// It takes too long to find out.
+    Work,
     /// A message could take too many steps.
     Steps {
         /// Index of a rule that is decided so late.
@@ -202,8 +204,7 @@ enum Ran {
     Fulfilled,
 }
 
-/// Comparisons after which the builder gives up. Rules that fit the card take a hundredth of it; more would keep the compiler
-/// busy for minutes.
+/// Comparisons after which the builder gives up: more would keep the compiler busy for minutes.
 const COMPARED: u64 = 100_000_000;
 
 struct Builder<'a> {
@@ -343,7 +344,7 @@ impl Builder<'_> {
         }
         self.compared += live.len() as u64 * distinct.len() as u64;
         if self.compared > COMPARED {
-            return Err(self.excess());
+            return Err(Excess::Work);
         }
         let otherwise_of = |failed: &[Test]| -> Vec<Live> {
             let survives = |test: &Option<Test>| match test {

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Programs that would take the stack, the memory or the time of whoever compiles them: a tenant's controller may send any text.
 
+#![allow(clippy::unwrap_used)]
+
 /// A program with declarations, declarations of its ingress, and statements of its ingress.
 fn program(top: &str, locals: &str, apply: &str) -> String {
     format!(
