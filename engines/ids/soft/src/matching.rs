@@ -11,6 +11,30 @@ use penstock_ids_compiler::rule::{ByteJump, Content, JumpFrom, Number, Pcre, Pla
 /// Ends that a pcre is tried from, and matches of one that are followed.
 const PCRE_MOST: usize = 1_000;
 
+/// Searches that all pcre of a rule may begin in one look: without a bound, two that follow each other search a million
+/// times.
+const PCRE_SEARCHES: usize = 4_000;
+
+/// What the pcre of a rule may still do.
+struct Work<'a> {
+    /// Searches that are left.
+    searches: usize,
+    /// Counts those that a limit has stopped.
+    limited: &'a mut u64,
+}
+
+impl Work<'_> {
+    /// Takes a search; false, and counted, if none is left.
+    fn search(&mut self) -> bool {
+        if self.searches == 0 {
+            *self.limited += 1;
+            return false;
+        }
+        self.searches -= 1;
+        true
+    }
+}
+
 /// Bytes that steps look at: the payload of a packet, or the stream of a direction as far as it was seen and kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Bytes<'a> {
@@ -87,14 +111,15 @@ impl Bytes<'_> {
     #[must_use]
     pub fn matches(&self, steps: &[Step], limited: &mut u64) -> bool {
         let must = steps.iter().any(Step::is_positive);
+        let mut work = Work { searches: PCRE_SEARCHES, limited };
         let mut ends = Ends::default();
         ends.push(0, !must || self.fresh == 0);
         for step in steps {
             ends = match step {
                 Step::Content(content) if content.negated => self.without(content, ends),
                 Step::Content(content) => self.with(content, &ends),
-                Step::Pcre(pcre) if pcre.negated => self.without_pcre(pcre, ends, limited),
-                Step::Pcre(pcre) => self.with_pcre(pcre, &ends, limited),
+                Step::Pcre(pcre) if pcre.negated => self.without_pcre(pcre, ends, &mut work),
+                Step::Pcre(pcre) => self.with_pcre(pcre, &ends, &mut work),
                 Step::DataAt { at, relative, negated } => self.data_at(*at, *relative, *negated, &ends),
                 Step::ByteTest(test) => {
                     let holds =
@@ -169,14 +194,14 @@ impl Bytes<'_> {
     }
 
     /// Ends of the matches of a pcre in what lies behind a position.
-    fn pcre_ends(&self, pcre: &Pcre, from: i64, limited: &mut u64) -> Vec<i64> {
+    fn pcre_ends(&self, pcre: &Pcre, from: i64, work: &mut Work<'_>) -> Vec<i64> {
         let Some(subject) = usize::try_from(from - self.begin()).ok().and_then(|at| self.bytes.get(at..)) else {
             return Vec::new();
         };
         // The beginning of what was kept of a stream is not the beginning of the stream.
         let mut at = usize::from(from > 0 && !pcre.relative);
         let mut ends = Vec::new();
-        while at <= subject.len() {
+        while at <= subject.len() && work.search() {
             match pcre.regex.find_at(subject, at) {
                 Ok(Some(found)) => {
                     ends.push(from + found.end() as i64);
@@ -184,33 +209,37 @@ impl Bytes<'_> {
                 }
                 Ok(None) => break,
                 Err(_) => {
-                    *limited += 1;
+                    *work.limited += 1;
                     break;
                 }
             }
             if ends.len() >= PCRE_MOST {
-                *limited += 1;
+                *work.limited += 1;
                 break;
             }
         }
         ends
     }
 
-    fn with_pcre(&self, pcre: &Pcre, before: &Ends, limited: &mut u64) -> Ends {
+    fn with_pcre(&self, pcre: &Pcre, before: &Ends, work: &mut Work<'_>) -> Ends {
         let mut ends = Ends::default();
         if !pcre.relative {
             let fresh = !before.fresh.is_empty();
-            for end in self.pcre_ends(pcre, self.begin(), limited) {
+            for end in self.pcre_ends(pcre, self.begin(), work) {
                 ends.push(end, fresh || self.is_fresh(end));
             }
         } else {
             if before.stale.len() + before.fresh.len() > PCRE_MOST {
-                *limited += 1;
+                *work.limited += 1;
             }
             let fresh = before.fresh.iter().map(|end| (end, true));
             let stale = before.stale.iter().map(|end| (end, false));
             for (from, fresh) in fresh.chain(stale).take(PCRE_MOST) {
-                for end in self.pcre_ends(pcre, *from, limited) {
+                if work.searches == 0 {
+                    *work.limited += 1;
+                    break;
+                }
+                for end in self.pcre_ends(pcre, *from, work) {
                     ends.push(end, fresh || self.is_fresh(end));
                 }
             }
@@ -219,15 +248,20 @@ impl Bytes<'_> {
         ends
     }
 
-    fn without_pcre(&self, pcre: &Pcre, mut ends: Ends, limited: &mut u64) -> Ends {
+    fn without_pcre(&self, pcre: &Pcre, mut ends: Ends, work: &mut Work<'_>) -> Ends {
         let from = |end: i64| usize::try_from(end - self.begin()).ok().and_then(|at| self.bytes.get(at..));
-        let mut clean = |subject: Option<&[u8]>| match subject.map(|subject| pcre.regex.is_match(subject)) {
-            Some(Ok(found)) => !found,
-            Some(Err(_)) => {
-                *limited += 1;
-                false
+        let mut clean = |subject: Option<&[u8]>| {
+            let Some(subject) = subject else { return true };
+            if !work.search() {
+                return false;
             }
-            None => true,
+            match pcre.regex.is_match(subject) {
+                Ok(found) => !found,
+                Err(_) => {
+                    *work.limited += 1;
+                    false
+                }
+            }
         };
         if pcre.relative {
             ends.stale.retain(|end| clean(from(*end)));
@@ -380,5 +414,24 @@ mod tests {
         // Positions are those of the stream, not of what was kept.
         assert!(stream("content:\"b\"; offset:101; depth:1;", "ab", 100, 0));
         assert!(!stream("content:\"a\"; startswith;", "ab", 100, 0) && !stream("pcre:\"/^a/\";", "ab", 100, 0));
+    }
+
+    /// Two expressions in a row that match everywhere: each end of the first would begin a thousand searches of the second.
+    #[test]
+    fn searches_of_a_rule_have_an_end() {
+        let text = "a".repeat(5_000);
+        let bytes = Bytes { bytes: text.as_bytes(), base: 0, fresh: 0 };
+        let steps = steps("pcre:\"/a/\"; pcre:\"/a/R\";");
+        let (Step::Pcre(first), Step::Pcre(second)) = (&steps[0], &steps[1]) else { panic!("{steps:?}") };
+        let mut limited = 0;
+        let mut work = Work { searches: 1_500, limited: &mut limited };
+        let mut begin = Ends::default();
+        begin.push(0, true);
+        let ends = bytes.with_pcre(first, &begin, &mut work);
+        assert_eq!((ends.fresh.len(), work.searches), (PCRE_MOST, 500));
+        let ends = bytes.with_pcre(second, &ends, &mut work);
+        assert_eq!((ends.fresh.len(), work.searches), (500, 0));
+        assert!(bytes.without_pcre(second, ends, &mut work).is_empty());
+        assert!(limited > 2);
     }
 }
