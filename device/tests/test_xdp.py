@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -56,6 +57,15 @@ def shows_xdp(net: Net, interface: str) -> bool:
     return "xdp" in net.run(CARD, "ip", "link", "show", interface)
 
 
+def pass_all(net: Net, interface: str, folder: Path) -> None:
+    """Attaches an XDP program that belongs to no card and passes every frame."""
+    source, program = folder / "pass.c", folder / "pass.o"
+    source.write_text('__attribute__((section("xdp"))) int pass(void *frame) { return 2; }\n')
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", "bpfel-freestanding", "-O2", "-c"]
+    subprocess.run([*compiler, source, "-o", program], check=True)
+    net.run(CARD, "ip", "link", "set", interface, "xdp", "obj", str(program), "sec", "xdp")
+
+
 def refusal(net: Net, up: Up, *words: str | Path, without: tuple[int, ...] = ()) -> str:
     """Why a card does not come up; without some rights, if they are given."""
     drop = "import ctypes, os, sys\nfor right in map(int, sys.argv[1].split()):\n"
@@ -89,9 +99,12 @@ def test_xdp_is_refused_with_the_way_out(has_xdp: None, net: Net, tmp_path: Path
     assert up.status()["driver"] == "AF_XDP (native, copied)"
     assert shows_xdp(net, "p0") and shows_xdp(net, "p1")
     other = ("--driver", "xdp", "--socket", tmp_path / "other.sock")
-    taken = refusal(net, up, FORWARD, "--port", "0=p0", *other)
-    assert "port0: no AF_XDP on `p0`: there is an XDP program at the interface already" in taken
-    assert "Without `--driver xdp`" in taken
+    assert "interface `p0` is at a port of another card" in refusal(net, up, FORWARD, "--port", "0=p0", *other)
+    pass_all(net, "p2", tmp_path)
+    taken = refusal(net, up, FORWARD, "--port", "0=p2", *other)
+    assert "port0: no AF_XDP on `p2`: there is an XDP program at the interface already" in taken
+    assert "Without `--driver xdp`" in taken and shows_xdp(net, "p2")
+    net.run(CARD, "ip", "link", "set", "p2", "xdp", "off")
     poor = refusal(net, up, FORWARD, "--port", "0=p2", *other, without=(CAP_BPF, CAP_SYS_ADMIN))
     assert "it needs the rights CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF" in poor
     net.run(CARD, "ip", "link", "set", "p2", "mtu", "9000")

@@ -24,6 +24,8 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request};
 
+/// Time for another user's request to arrive before it is refused.
+const STRANGER: Duration = Duration::from_secs(1);
 /// Bytes of the longest request.
 const MAX_LINE: u64 = 4 << 20;
 /// Connections that wait until they are taken.
@@ -261,6 +263,10 @@ impl Connection {
     fn serve(&self, stream: UnixStream) {
         let Ok(mut out) = stream.try_clone() else { return };
         if !is_of_user(&stream).unwrap_or(false) {
+            // If the server closes a stream with an unread request, the client sees a reset instead of the refusal. One
+            // read takes any ordinary request; a stranger who sends slowly holds this thread no longer than that.
+            let _ = stream.set_read_timeout(Some(STRANGER));
+            let _ = (&stream).read(&mut [0; 4096]);
             let refusal = Answer::Error("this card belongs to another user, who alone controls it".to_string());
             if let Ok(text) = serde_json::to_string(&refusal) {
                 // Who hears nothing of it has gone already.
