@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import SupportsBytes, TypeVar
 
-from penstock import _native
+from penstock import _native, regs
 from penstock.flow import Flow
 from penstock.maps import Maps
 from penstock.result import Counters, FaultError, Frame, Result, frame_of, result_of
@@ -202,8 +202,8 @@ class Device:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
         `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to 100; or, on both targets,
-        "turns": frames of all ports in the order of their times, one at a time, so programs that remember do the same on both, but for XDP
-        programs and C that read the clock: on soft it is the computer's, or counts instructions of C, on rtl it is the card's cycles.
+        "turns": frames of all ports in the order and at the times of their captures, one at a time, so programs that
+        remember do the same on both (docs/clocks.md).
         Raises FaultError, which has the result, when something went wrong on the way: a unit that hangs, a wild address, frames lost.
         With `check=False` that is only in `Result.faults`.
         """
@@ -235,6 +235,20 @@ class Device:
         taken = [frame.data for frame in self._inbox if frame.port == port]
         self._inbox = [frame for frame in self._inbox if frame.port != port]
         return taken
+
+    @property
+    def time(self) -> int:
+        """The time that programs of units see, in ns: `pn_time()` in C, `bpf_ktime_get_ns()` in XDP programs.
+
+        A time that is set stands until another one is; None lets it go on. In turns, frames of a capture set it to
+        their own. Programs of inline blocks have a clock of their own, for example `flow.time`.
+        """
+        low = self.units[0].read(regs.UNIT_TIME_L)
+        return self.units[0].read(regs.UNIT_TIME_H) << 32 | low
+
+    @time.setter
+    def time(self, ns: int | None) -> None:
+        self._card.set_time(ns)
 
     def counters(self) -> Counters:
         """All counters of the card, since it was opened."""

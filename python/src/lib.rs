@@ -116,6 +116,10 @@ impl PyCard {
         Ok(self.call(py, move |card| card.set_table(&name, file))??)
     }
 
+    fn set_time(&self, py: Python<'_>, ns: Option<u64>) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.device.set_unit_time(ns))?.map_err(Error::from)?)
+    }
+
     fn set_ingress(&self, py: Python<'_>, groups: Vec<String>) -> PyResult<()> {
         Ok(self.call(py, move |card| card.set_ingress(&groups))??)
     }

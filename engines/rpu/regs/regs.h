@@ -56,6 +56,8 @@
 #define RPU_CORE_ACCEL 0x718u /* Accelerators in this unit, a bit each, as the host sees them (ACCEL of rpu_host). */
 #define RPU_CORE_DATA 0x71Cu /* Word that core and host share: DATA of the host's registers. For debuggers; a program has no use for it. */
 #define RPU_CORE_SEND_FROM 0x720u /* Writes SEND_DESC_HIGH and sends as SEND_DESC_TYPE 0 does, in one store. It holds the core only with slot 0. */
+#define RPU_CORE_TIME_L 0x724u /* Time in ns, low: TIME_L of the host's registers. Its read latches the high word. */
+#define RPU_CORE_TIME_H 0x728u /* Time in ns, high, as latched by the last read of TIME_L. */
 
 /* engines/rpu/regs/rpu.rdl */
 #define RPU_HOST_ACCEL 0x70u /* Accelerators in this unit, a bit each: 0 ip_prefix, 1 flow_hash, 2 checksum, 3 crc32, 4 string_match. */

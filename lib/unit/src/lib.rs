@@ -4,6 +4,7 @@
 
 mod access;
 mod block;
+mod clock;
 mod counters;
 mod frame;
 mod identity;
@@ -21,6 +22,7 @@ pub mod regs;
 pub use crate::{
     access::{Access, AccessError},
     block::{Block, Entering, Made, Verdict},
+    clock::Clock,
     counters::Counters,
     frame::{Answer, Arrival, Departure},
     identity::Identity,
